@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+/// What can go wrong outside the program's own logic, one type each; all derive from laconic::error.
+/// Each carries the place as data besides the text, so that a caller can act on it.
+namespace laconic {
+
+/// The base of every exception that the library throws on purpose.
+struct error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// An argument outside its range: k above the dimension, zero workers, a step of zero.
+struct argument_error : error {
+    using error::error;
+};
+
+/// A theorem was asked for a constant or a step size that it does not give for this composition.
+struct theory_error : error {
+    using error::error;
+};
+
+/// Two lengths that should agree do not, or ranks run different compositions.
+struct shape_error : error {
+    using error::error;
+};
+
+/// A gradient with a NaN or an infinity: which rank, in which round, at which first coordinate.
+/// It is thrown on every rank, before anything was sent or remembered in that round.
+struct non_finite_error : error {
+    int rank;
+    std::uint64_t round;
+    std::size_t coordinate;
+
+    non_finite_error(int rank_, std::uint64_t round_, std::size_t coordinate_)
+        : error("rank " + std::to_string(rank_) + ", round " + std::to_string(round_) +
+                ": the gradient is not finite at coordinate " + std::to_string(coordinate_)),
+          rank(rank_),
+          round(round_),
+          coordinate(coordinate_) {}
+};
+
+/// Bytes that are no message: where in them, in bits from the start, and why.
+struct wire_error : error {
+    std::uint64_t bit;
+
+    wire_error(std::uint64_t bit_, std::string const& why)
+        : error("at bit " + std::to_string(bit_) + " of a message: " + why), bit(bit_) {}
+};
+
+/// A rank that failed, left or never came; `rank` is -1 where the engine cannot tell which.
+struct comm_error : error {
+    int rank;
+
+    comm_error(int rank_, std::string const& why) : error(why), rank(rank_) {}
+};
+
+/// A file that is missing or broken; line and column count from 1, 0 where the file has none.
+struct file_error : error {
+    std::string file;
+    std::size_t line, column;
+
+    file_error(std::string file_, std::size_t line_, std::size_t column_, std::string const& why)
+        : error(file_ + (line_ ? ":" + std::to_string(line_) + ":" + std::to_string(column_) : "") + ": " + why),
+          file(std::move(file_)),
+          line(line_),
+          column(column_) {}
+};
+
+/// A written composition, such as "diana(rand_k(0.1))", that cannot be read: the place counts characters from 0.
+struct spelling_error : error {
+    std::string text;
+    std::size_t position;
+
+    spelling_error(std::string text_, std::size_t position_, std::string const& why)
+        : error(why + "\n  " + text_ + "\n  " + std::string(position_, ' ') + "^"),
+          text(std::move(text_)),
+          position(position_) {}
+};
+
+}  // namespace laconic

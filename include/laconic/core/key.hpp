@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+
+/// Named randomness. All randomness of the library is a function of a key; there is no generator with a state.
+namespace laconic {
+
+/// Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011): 128 bits of counter and 64 of key to 128 random bits.
+constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
+    for (int round = 0; round < 10; ++round) {
+        std::uint64_t const a = std::uint64_t{0xD2511F53u} * counter[0];
+        std::uint64_t const b = std::uint64_t{0xCD9E8D57u} * counter[2];
+        counter = {std::uint32_t(b >> 32) ^ counter[1] ^ key[0], std::uint32_t(b),
+                   std::uint32_t(a >> 32) ^ counter[3] ^ key[1], std::uint32_t(a)};
+        key = {key[0] + 0x9E3779B9u, key[1] + 0xBB67AE85u};
+    }
+    return counter;
+}
+
+/// The name of a stream of random numbers. Who holds the same key draws the same numbers, on any rank and backend and
+/// in any order; keys derived from one another with different numbers name independent streams.
+struct key {
+    std::uint64_t bits = 0;
+
+    /// The n-th child of this key; seed.child(round).child(rank) names what one rank draws in one round.
+    constexpr key child(std::uint64_t n) const {
+        auto const r = philox(counter(n, 1), halves());
+        return {r[0] | std::uint64_t{r[1]} << 32};
+    }
+
+    /// The n-th four 32-bit words of the stream.
+    constexpr std::array<std::uint32_t, 4> words(std::uint64_t n) const { return philox(counter(n, 0), halves()); }
+
+    /// The n-th 32-bit word of the stream: word(4 n + j) is words(n)[j].
+    constexpr std::uint32_t word(std::uint64_t n) const { return words(n / 4)[n % 4]; }
+
+    /// The n-th 64-bit word of the stream: two halves of words(n / 2).
+    constexpr std::uint64_t long_word(std::uint64_t n) const {
+        auto const w = words(n / 2);
+        return w[2 * (n % 2)] | std::uint64_t{w[2 * (n % 2) + 1]} << 32;
+    }
+
+    /// The n-th number of the stream in [0, 1), on a grid of 2^-53.
+    constexpr double uniform(std::uint64_t n) const { return double(long_word(n) >> 11) * 0x1p-53; }
+
+    /// The n-th integer of the stream in [0, bound), bound >= 1; each value's probability is off by less than 2^-64.
+    constexpr std::uint64_t below(std::uint64_t n, std::uint64_t bound) const {
+        // The high half of a 64 x 64 bit product, from 32-bit halves: portable, and constexpr.
+        std::uint64_t const x = long_word(n), x1 = x >> 32, x0 = x & 0xffffffffu;
+        std::uint64_t const b1 = bound >> 32, b0 = bound & 0xffffffffu;
+        std::uint64_t const middle = x1 * b0 + (x0 * b0 >> 32);
+        return x1 * b1 + (middle >> 32) + (((middle & 0xffffffffu) + x0 * b1) >> 32);
+    }
+
+    auto operator<=>(key const&) const = default;
+
+  private:
+    // Children and numbers must never share a counter: the purpose stands in the counter's upper half.
+    static constexpr std::array<std::uint32_t, 4> counter(std::uint64_t n, std::uint32_t purpose) {
+        return {std::uint32_t(n), std::uint32_t(n >> 32), purpose, 0};
+    }
+    constexpr std::array<std::uint32_t, 2> halves() const { return {std::uint32_t(bits), std::uint32_t(bits >> 32)}; }
+};
+
+}  // namespace laconic

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <string>
+
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
+
+namespace laconic {
+
+/// How many of d coordinates: a count, or, below 1, a fraction of d. top_k{100} keeps 100, top_k{0.01} one in a hundred.
+struct portion {
+    double value = 1;
+
+    constexpr portion() = default;
+    template <class N>
+        requires(std::integral<N> || std::floating_point<N>)
+    constexpr portion(N n) : value(static_cast<double>(n)) {}  // NOLINT: implicit, so that top_k{3} reads as it should
+
+    /// The count for a vector of d numbers: a fraction is rounded to the nearest count and never to 0 (unless d is).
+    /// Throws argument_error where it is negative, NaN, a broken number above 1, or more than d.
+    std::size_t of(std::size_t d) const {
+        if (!(value >= 0) || (value >= 1 && value != std::floor(value)))
+            throw argument_error("k = " + to_string(*this) + " is neither a count nor a fraction below 1");
+        if (value > 0 && value < 1)
+            return std::min(d, std::max(std::size_t{1}, static_cast<std::size_t>(std::lround(value * double(d)))));
+        if (value > static_cast<double>(d))
+            throw argument_error("k = " + to_string(*this) + " is above the dimension d = " + std::to_string(d));
+        return static_cast<std::size_t>(value);
+    }
+
+    bool operator==(portion const&) const = default;
+    friend std::string to_string(portion p) { return shortest(p.value); }
+};
+
+}  // namespace laconic

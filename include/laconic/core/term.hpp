@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+namespace laconic {
+
+/// A coordinate of a vector in memory. Vectors hold fewer than 2^32 numbers.
+using index = std::uint32_t;
+
+inline constexpr std::uint64_t largest_dimension = std::numeric_limits<index>::max();
+
+/// One summand v e_i of a vector written as a sum of scaled basis vectors.
+template <class T>
+struct term {
+    index at;
+    T value;
+};
+
+/// The least number of bits that tell n things apart.
+constexpr unsigned width_of(std::uint64_t n) { return n < 2 ? 0u : static_cast<unsigned>(std::bit_width(n - 1)); }
+
+}  // namespace laconic
