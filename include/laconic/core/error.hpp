@@ -48,9 +48,10 @@ struct non_finite_error : error {
 /// Bytes that are no message: where in them, in bits from the start, and why.
 struct wire_error : error {
     std::uint64_t bit;
+    std::string why;
 
-    wire_error(std::uint64_t bit_, std::string const& why)
-        : error("at bit " + std::to_string(bit_) + " of a message: " + why), bit(bit_) {}
+    wire_error(std::uint64_t bit_, std::string why_)
+        : error("at bit " + std::to_string(bit_) + " of a message: " + why_), bit(bit_), why(std::move(why_)) {}
 };
 
 /// A rank that failed, left or never came; `rank` is -1 where the engine cannot tell which.

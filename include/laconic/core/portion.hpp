@@ -21,16 +21,20 @@ struct portion {
         requires(std::integral<N> || std::floating_point<N>)
     constexpr portion(N n) : value(static_cast<double>(n)) {}  // NOLINT: implicit, so that top_k{3} reads as it should
 
-    /// The count for a vector of d numbers: a fraction is rounded to the nearest count and never to 0 (unless d is).
-    /// Throws argument_error where it is negative, NaN, a broken number above 1, or more than d.
+    /// The count for a vector of d numbers: a fraction is rounded to the nearest count and never to 0 (unless d is);
+    /// a count is at most d, so that a pipe may keep 100 of what another piece left over.
     std::size_t of(std::size_t d) const {
+        if (value >= 1) return value < static_cast<double>(d) ? static_cast<std::size_t>(value) : d;
+        if (!(value > 0)) return 0;
+        return std::min(d, std::max(std::size_t{1}, static_cast<std::size_t>(std::lround(value * static_cast<double>(d)))));
+    }
+
+    /// Throws argument_error where it is negative, NaN, a broken number above 1, or more than d.
+    void check(std::size_t d) const {
         if (!(value >= 0) || (value >= 1 && value != std::floor(value)))
             throw argument_error("k = " + to_string(*this) + " is neither a count nor a fraction below 1");
-        if (value > 0 && value < 1)
-            return std::min(d, std::max(std::size_t{1}, static_cast<std::size_t>(std::lround(value * double(d)))));
-        if (value > static_cast<double>(d))
+        if (value >= 1 && value > static_cast<double>(d))
             throw argument_error("k = " + to_string(*this) + " is above the dimension d = " + std::to_string(d));
-        return static_cast<std::size_t>(value);
     }
 
     bool operator==(portion const&) const = default;

@@ -8,14 +8,14 @@
 namespace laconic {
 
 /// A coordinate of a vector in memory. Vectors hold fewer than 2^32 numbers.
-using index = std::uint32_t;
+using coordinate = std::uint32_t;
 
-inline constexpr std::uint64_t largest_dimension = std::numeric_limits<index>::max();
+inline constexpr std::uint64_t largest_dimension = std::numeric_limits<coordinate>::max();
 
 /// One summand v e_i of a vector written as a sum of scaled basis vectors.
 template <class T>
 struct term {
-    index at;
+    coordinate at;
     T value;
 };
 

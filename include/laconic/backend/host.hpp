@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The CPU backend, whole.
+#include "laconic/backend/backend.hpp"
+#include "laconic/backend/host/memory.hpp"
+#include "laconic/backend/host/reduce.hpp"
+#include "laconic/backend/host/round.hpp"
+#include "laconic/backend/host/sample.hpp"
+#include "laconic/backend/host/select.hpp"
+#include "laconic/backend/host/simd.hpp"
+#include "laconic/backend/host/update.hpp"
+
+namespace laconic {
+
+static_assert(Backend<host, float> && Backend<host, double>);
+
+}  // namespace laconic

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+
+#include "laconic/backend/host/memory.hpp"
+#include "laconic/core/view.hpp"
+
+/// Numbers about a whole vector, each in one pass. Sums have one order on every machine: element i goes to partial sum
+/// i mod 16, in double; the 16 are then added in halves.
+namespace laconic {
+
+namespace detail {
+
+inline constexpr std::size_t partial_sums = 16;
+
+inline double add_in_halves(std::array<double, partial_sums> s) {
+    for (std::size_t n = partial_sums / 2; n > 0; n /= 2)
+        for (std::size_t j = 0; j < n; ++j) s[j] += s[j + n];
+    return s[0];
+}
+
+// Of doubles, by vectors: apply maps a vector of elements to a vector of summands.
+template <class A, class F>
+double ordered_sum(std::span<double const> x, F apply) {
+    using pack = simd::pack<double, A>;
+    constexpr std::size_t packs = partial_sums / pack::width;
+    std::array<pack, packs> sums;
+    sums.fill(pack::all(0.0));
+    std::size_t i = 0;
+    for (; i + partial_sums <= x.size(); i += partial_sums)
+        for (std::size_t p = 0; p < packs; ++p)
+            sums[p] = sums[p] + settled(apply(pack::load(x.data() + i + p * pack::width)));
+    std::array<double, partial_sums> s{};
+    for (std::size_t p = 0; p < packs; ++p) sums[p].store(s.data() + p * pack::width);
+    if (i < x.size()) {  // the tail goes through the same vectors, padded with zeros: the same rounding
+        std::array<double, partial_sums> tail{};
+        for (std::size_t j = 0; i + j < x.size(); ++j) tail[j] = x[i + j];
+        for (std::size_t p = 0; p < packs; ++p) {
+            std::array<double, pack::width> summand;
+            settled(apply(pack::load(tail.data() + p * pack::width))).store(summand.data());
+            for (std::size_t j = 0; j < pack::width; ++j) s[p * pack::width + j] += summand[j];
+        }
+    }
+    return add_in_halves(s);
+}
+
+// Of floats: squares of floats are exact in double, so here fusing changes nothing and the compiler may do as it likes.
+template <class F>
+double ordered_sum(std::span<float const> x, F apply) {
+    std::array<double, partial_sums> s{};
+    std::size_t i = 0;
+    for (; i + partial_sums <= x.size(); i += partial_sums)
+        for (std::size_t j = 0; j < partial_sums; ++j) s[j] += apply(double(x[i + j]));
+    for (std::size_t j = 0; i + j < x.size(); ++j) s[j] += apply(double(x[i + j]));
+    return add_in_halves(s);
+}
+
+}  // namespace detail
+
+/// sum |x_i|; 0 for an empty vector.
+template <class A, Scalar T>
+double sum_of_magnitudes(basic_host<A>&, std::span<T const> x) {
+    if constexpr (std::same_as<T, double>)
+        return detail::ordered_sum<A>(x, [](auto v) { return magnitude(v); });
+    else
+        return detail::ordered_sum(x, [](double v) { return std::abs(v); });
+}
+
+/// sum x_i^2; infinite where that is above the largest double.
+template <class A, Scalar T>
+double sum_of_squares(basic_host<A>&, std::span<T const> x) {
+    if constexpr (std::same_as<T, double>)
+        return detail::ordered_sum<A>(x, [](auto v) { return v * v; });
+    else
+        return detail::ordered_sum(x, [](double v) { return v * v; });
+}
+
+/// max |x_i|; 0 for an empty vector. With a NaN in x the result is unspecified: ask first_non_finite.
+template <class A, Scalar T>
+T largest_magnitude(basic_host<A>&, std::span<T const> x) {
+    using pack = simd::pack<T, A>;
+    std::size_t i = 0;
+    auto best = pack::all(T(0));
+    for (; i + pack::width <= x.size(); i += pack::width) best = larger(best, magnitude(pack::load(x.data() + i)));
+    std::array<T, pack::width> lanes;
+    best.store(lanes.data());
+    T result = 0;
+    for (T v : lanes) result = v > result ? v : result;
+    for (; i < x.size(); ++i) result = std::abs(x[i]) > result ? std::abs(x[i]) : result;
+    return result;
+}
+
+/// The first coordinate that is NaN or infinite, x.size() where there is none.
+template <class A, Scalar T>
+std::size_t first_non_finite(basic_host<A>&, std::span<T const> x) {
+    using pack = simd::pack<T, A>;
+    auto const limit = pack::all(std::numeric_limits<T>::max());
+    std::size_t i = 0;
+    while (i + pack::width <= x.size() && all_at_most(magnitude(pack::load(x.data() + i)), limit)) i += pack::width;
+    while (i < x.size() && std::isfinite(x[i])) ++i;
+    return i;
+}
+
+}  // namespace laconic

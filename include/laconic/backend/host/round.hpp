@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "laconic/backend/host/memory.hpp"
+#include "laconic/core/contract.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/view.hpp"
+
+/// Values to short codes. Element i of a call draws words of the key numbered from `first`, so a vector may be rounded
+/// in pieces and gives the same codes.
+namespace laconic {
+
+/// A step of the grid that {0, .., levels} x step covers [0, scale] with: scale / levels, but never 0.
+template <Scalar T>
+T grid_step(T scale, int levels) {
+    T const step = scale / T(levels);
+    return step > 0 ? step : std::numeric_limits<T>::denorm_min();
+}
+
+/// Unbiased rounding to the grid step x {-levels, .., levels}: codes_i is |x_i| / step rounded down, or up with
+/// probability equal to the fraction cut off (off by at most 2^-32), with the sign of x_i. |x_i| <= levels x step.
+template <class A, Scalar T>
+void round_to_levels(basic_host<A>&, std::span<T const> x, T step, int levels, key from, std::uint64_t first,
+                     std::span<std::int16_t> codes) {
+    LACONIC_EXPECTS(codes.size() == x.size() && step > 0 && levels >= 1 && levels <= 32767);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        // A quotient, not a product with 1 / step: a product and the difference after it could be fused.
+        T const on_grid = std::abs(x[i]) / step;
+        T const below = std::floor(on_grid);
+        bool const up = double(from.word(first + i)) < double(on_grid - below) * 0x1p32;
+        int const level = std::min(static_cast<int>(below) + int{up}, levels);
+        codes[i] = static_cast<std::int16_t>(x[i] < 0 ? -level : level);
+    }
+}
+
+namespace detail {
+
+template <Scalar T>
+struct bits_of;
+template <>
+struct bits_of<float> {
+    using type = std::uint32_t;
+    static constexpr int mantissa = 23;
+    static constexpr std::uint32_t largest_exponent = 254;
+};
+template <>
+struct bits_of<double> {
+    using type = std::uint64_t;
+    static constexpr int mantissa = 52;
+    static constexpr std::uint32_t largest_exponent = 2046;
+};
+
+}  // namespace detail
+
+/// Unbiased rounding to a power of two (natural compression, Horvath et al., MSML 2022): |x| = (1 + m) 2^e becomes
+/// 2^(e+1) with probability m, else 2^e. A code is the sign bit above the exponent field of x's own format: 9 bits for
+/// float, 12 for double. Below the smallest normal number x becomes that number or 0, still unbiased; above the largest
+/// power of two it is rounded down. Every x_i must be finite.
+template <class A, Scalar T>
+void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64_t first,
+                     std::span<std::uint16_t> codes) {
+    LACONIC_EXPECTS(codes.size() == x.size());
+    using format = detail::bits_of<T>;
+    using bits = typename format::type;
+    constexpr int exponent_width = int{sizeof(T) * 8} - 1 - format::mantissa;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        auto const b = std::bit_cast<bits>(x[i]);
+        auto const fraction = static_cast<std::uint64_t>(b & ((bits{1} << format::mantissa) - 1)) << (64 - format::mantissa);
+        auto exponent = static_cast<std::uint32_t>(b >> format::mantissa) & ((1u << exponent_width) - 1);
+        bool const up = from.word(first + i) < static_cast<std::uint32_t>(fraction >> 32);
+        if (up && exponent < format::largest_exponent) ++exponent;
+        codes[i] = static_cast<std::uint16_t>(static_cast<std::uint32_t>(b >> (sizeof(T) * 8 - 1)) << exponent_width | exponent);
+    }
+}
+
+}  // namespace laconic

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/message/message.hpp"
+
+/// A compressor is a value and a pure function of (vector, key): the same bytes on every rank and backend. What is
+/// remembered from one call to the next lives in feedback/.
+namespace laconic {
+
+template <class C, Scalar T = double, class B = host>
+using message_of = typename C::template message<T, B>;
+
+/// Satisfied iff C is a comparable value with
+///   check(d)                 throws argument_error where its parameters do not suit vectors of d numbers;
+///   c(on, x, key, m)         fills the message m about x, reusing its memory;
+///   c.blank(on, d, key, m)   makes m what the receiver of such a message knows before a word is said;
+///   to_string(c)             is what it looks like in C++, and what parse_compressor reads.
+template <class C, class T = double, class B = host>
+concept Compressor = std::semiregular<C> && std::equality_comparable<C> && Message<message_of<C, T, B>, T, B> &&
+                     requires(C const& c, B& on, std::span<T const> x, key from, message_of<C, T, B>& m, std::size_t d) {
+                         c.check(d);
+                         c(on, x, from, m);
+                         c.blank(on, d, from, m);
+                         { to_string(c) } -> std::same_as<std::string>;
+                     };
+
+/// Compressors with E C(x) = x and E|C(x) - x|^2 <= omega |x|^2, omega = c.omega(d) for vectors of d numbers.
+template <class C>
+concept Unbiased = Compressor<C> && requires(C const& c, std::size_t d) {
+    { c.omega(d) } -> std::same_as<double>;
+};
+
+/// Compressors with E|C(x) - x|^2 <= (1 - delta) |x|^2, delta = c.delta(d) in (0, 1] for vectors of d numbers.
+template <class C>
+concept Contractive = Compressor<C> && requires(C const& c, std::size_t d) {
+    { c.delta(d) } -> std::same_as<double>;
+};
+
+/// One message about x, for a look at what a compressor does; loops reuse the message instead.
+template <class C, Contiguous X, class B = host>
+    requires Compressor<C, element_of<X>, B>
+auto compress(C const& c, X const& x, key from, B on = {}) {
+    c.check(static_cast<std::size_t>(x.size()));
+    message_of<C, element_of<X>, B> m;
+    c(on, std::span<element_of<X> const>(view(x)), from, m);
+    return m;
+}
+
+}  // namespace laconic

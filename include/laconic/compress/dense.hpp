@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/pipe.hpp"
+
+namespace laconic {
+
+/// The sparsifier that lets every coordinate travel: dense | quantize{4} says what quantize{4} alone says.
+template <class Rest = full>
+struct dense {
+    Rest rest{};
+
+    template <Scalar T, class B>
+    using message = message_of<Rest, T, B>;
+
+    void check(std::size_t d) const { rest.check(d); }
+    template <class B, class M>
+    void blank(B& on, std::size_t d, key from, M& m) const {
+        rest.blank(on, d, from, m);
+    }
+    template <class B, Scalar T, class M>
+    void operator()(B& on, std::span<T const> x, key from, M& m) const {
+        rest(on, x, from, m);
+    }
+    double omega(std::size_t d) const
+        requires Unbiased<Rest>
+    {
+        return rest.omega(d);
+    }
+    double delta(std::size_t d) const
+        requires Contractive<Rest>
+    {
+        return rest.delta(d);
+    }
+
+    template <class R>
+    constexpr auto with(R const& r) const {
+        return dense<R>{r};
+    }
+    bool operator==(dense const&) const = default;
+    friend std::string to_string(dense const& c) { return detail::spelled("dense", c.rest); }
+};
+
+static_assert(Compressor<dense<>> && Unbiased<dense<>> && Contractive<dense<>>);
+
+}  // namespace laconic

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/compressor.hpp"
+#include "laconic/message/plain.hpp"
+
+namespace laconic {
+
+/// Writes every value in full: the identity, omega = 0 and delta = 1.
+struct full {
+    template <Scalar T, class B>
+    using message = plain<T, B>;
+
+    void check(std::size_t) const {}
+    template <class B, Scalar T>
+    void blank(B&, std::size_t d, key, plain<T, B>& m) const {
+        m.values.resize(d);
+    }
+    template <class B, Scalar T>
+    void operator()(B&, std::span<T const> x, key, plain<T, B>& m) const {
+        m.values.assign(x.begin(), x.end());
+    }
+    double omega(std::size_t) const { return 0; }
+    double delta(std::size_t) const { return 1; }
+
+    bool operator==(full const&) const = default;
+    friend std::string to_string(full) { return "full"; }
+};
+
+static_assert(Compressor<full> && Compressor<full, float> && Unbiased<full> && Contractive<full>);
+
+}  // namespace laconic

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/compressor.hpp"
+#include "laconic/message/powers.hpp"
+
+namespace laconic {
+
+/// Random rounding to one of the two nearest powers of two: 9 bits a float, 12 a double, unbiased, omega = 1/8, reached
+/// at |x| = 4/3 of a power of two (Horvath et al., "Natural compression", MSML 2022, theorem 1). The constant holds for
+/// normal numbers up to the largest power of two.
+struct natural {
+    template <Scalar T, class B>
+    using message = powers<T, B>;
+
+    void check(std::size_t) const {}
+    template <class B, Scalar T>
+    void blank(B&, std::size_t d, key, powers<T, B>& m) const {
+        m.codes.resize(d);
+    }
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, powers<T, B>& m) const {
+        m.codes.resize(x.size());
+        round_to_powers(on, x, from, 0, std::span(m.codes));
+    }
+    double omega(std::size_t) const { return 0.125; }
+
+    bool operator==(natural const&) const = default;
+    friend std::string to_string(natural) { return "natural"; }
+};
+
+static_assert(Compressor<natural> && Compressor<natural, float> && Unbiased<natural> && !Contractive<natural>);
+
+}  // namespace laconic

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "laconic/compress/full.hpp"
+#include "laconic/core/text.hpp"
+
+/// How pieces become one compressor: a sparsifier leaves the numbers it chose to its `rest`, which is `full` until a
+/// pipe puts something else there. top_k{3} | quantize{8} is a top_k<quantize>; top_k{100} | rand_k{10} | natural{}
+/// nests.
+namespace laconic {
+
+/// A sparsifier. Satisfied iff it has a member `rest` and with(r), itself with r in that place.
+template <class C>
+concept Sparsifier = requires(C const& c) {
+    c.rest;
+    c.with(full{});
+};
+
+/// a | b: b speaks where a left plain numbers.
+template <Compressor A, Compressor C>
+constexpr auto operator|(A const& a, C const& b) {
+    static_assert(Sparsifier<A>, "a | b: the left side ends in a quantizer, which leaves no plain numbers to the right one");
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(a.rest)>, full>)
+        return a.with(b);
+    else
+        return a.with(a.rest | b);
+}
+
+namespace detail {
+
+// How a piece and its rest are written: "top_k(3)", or "top_k(3) | natural".
+template <class Rest>
+std::string spelled(std::string const& piece, Rest const& rest) {
+    return std::same_as<Rest, full> ? piece : piece + " | " + to_string(rest);
+}
+
+// The payload about scale x_i for the coordinates i in m.support.
+template <class B, Scalar T, class M>
+void speak_for_chosen(B& on, std::span<T const> x, T scale, M& m) {
+    std::span<coordinate const> const at(m.support);
+    if constexpr (std::same_as<decltype(m.rest), full>) {
+        gather(on, x, at, scale, m.payload.values);
+    } else {
+        gather(on, x, at, scale, m.chosen);
+        m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
+    }
+}
+
+// What a rest keeps of the chosen numbers' energy: its delta, or 1 - omega of an unbiased one.
+template <class Rest>
+    requires(Contractive<Rest> || Unbiased<Rest>)
+double kept_by(Rest const& rest, std::size_t n) {
+    if constexpr (Contractive<Rest>) {
+        return rest.delta(n);
+    } else {
+        double const omega = rest.omega(n);
+        if (omega >= 1)
+            throw theory_error(to_string(rest) + " has omega = " + shortest(omega) + " >= 1 on " + std::to_string(n) +
+                               " values, so a pipe that it ends is not contractive: take more levels or smaller buckets");
+        return 1 - omega;
+    }
+}
+
+}  // namespace detail
+}  // namespace laconic

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/compressor.hpp"
+#include "laconic/message/quantized.hpp"
+
+namespace laconic {
+
+/// Which norm of a bucket its grid spans.
+enum class norm { one = 1, two = 2, largest = 3 };
+
+/// Random rounding to the grid {-levels, .., levels} x |x|_p / levels, one norm per bucket of consecutive values
+/// (bucket = 0: one bucket). Unbiased. p = 2 is QSGD (Alistarh et al., NeurIPS 2017), p = infinity with one level
+/// TernGrad, any p with one level DIANA's Quant_p (Mishchenko et al., arXiv:1901.09269).
+/// Of buckets of b values, omega = min(N b / (4 levels^2), M / levels), and M - 1 for one level, where N bounds
+/// |x|_p^2 / |x|_2^2 and M bounds |x|_p |x|_1 / |x|_2^2: N = b, 1, 1 and M = b, sqrt b, (1 + sqrt b) / 2.
+struct quantize {
+    int levels = 1;
+    std::size_t bucket = 0;
+    norm p = norm::two;
+
+    template <Scalar T, class B>
+    using message = quantized<T, B>;
+
+    void check(std::size_t) const {
+        if (levels < 1 || levels > 32767)
+            throw argument_error("quantize: levels = " + std::to_string(levels) + " is outside 1 .. 32767");
+        if (p != norm::one && p != norm::two && p != norm::largest) throw argument_error("quantize: p is not a norm");
+    }
+
+    template <class B, Scalar T>
+    void blank(B&, std::size_t d, key, quantized<T, B>& m) const {
+        m.levels = levels;
+        m.bucket = bucket_of(d);
+        m.steps.resize((d + m.bucket - 1) / m.bucket);
+        m.codes.resize(d);
+    }
+
+    /// Throws argument_error where the norm of a bucket is not finite in T.
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, quantized<T, B>& m) const {
+        blank(on, x.size(), from, m);
+        for (std::size_t b = 0; b < m.steps.size(); ++b) {
+            auto const first = b * m.bucket, count = std::min(m.bucket, x.size() - first);
+            auto const part = x.subspan(first, count);
+            auto const codes = std::span(m.codes).subspan(first, count);
+            T const scale = norm_of(on, part);
+            if (!std::isfinite(scale)) throw argument_error("quantize: the norm of a bucket is not finite");
+            m.steps[b] = scale > 0 ? grid_step(scale, levels) : T(0);
+            if (scale > 0)
+                round_to_levels(on, part, m.steps[b], levels, from, first, codes);
+            else
+                std::fill(codes.begin(), codes.end(), std::int16_t{0});
+        }
+    }
+
+    double omega(std::size_t d) const {
+        double const b = static_cast<double>(std::min(bucket_of(d), std::max(d, std::size_t{1}))), s = levels;
+        double const n = p == norm::one ? b : 1;
+        double const m = p == norm::one ? b : p == norm::two ? std::sqrt(b) : (1 + std::sqrt(b)) / 2;
+        return std::min(n * b / (4 * s * s), levels == 1 ? m - 1 : m / s);
+    }
+
+    bool operator==(quantize const&) const = default;
+    friend std::string to_string(quantize const& q) {
+        std::string text = "quantize(" + std::to_string(q.levels);
+        if (q.bucket != 0) text += ", bucket=" + std::to_string(q.bucket);
+        if (q.p != norm::two) text += q.p == norm::one ? ", p=1" : ", p=inf";
+        return text + ")";
+    }
+
+  private:
+    std::size_t bucket_of(std::size_t d) const { return bucket != 0 ? bucket : std::max(d, std::size_t{1}); }
+
+    template <class B, Scalar T>
+    T norm_of(B& on, std::span<T const> x) const {
+        if (p == norm::one) return static_cast<T>(sum_of_magnitudes(on, x));
+        T const largest = largest_magnitude(on, x);
+        if (p == norm::largest) return largest;
+        double const squares = sum_of_squares(on, x);
+        // Where a square over- or underflows, the largest magnitude (exact) times a safe bound serves: still a grid
+        // that spans all values, so still unbiased.
+        if (!(squares < 1e300) || squares < 1e-280)
+            return static_cast<T>(static_cast<double>(largest) * std::sqrt(static_cast<double>(x.size())));
+        return std::max(largest, static_cast<T>(std::sqrt(squares)));
+    }
+};
+
+static_assert(Compressor<quantize> && Compressor<quantize, float> && Unbiased<quantize>);
+
+}  // namespace laconic

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/pipe.hpp"
+#include "laconic/message/sparse.hpp"
+
+namespace laconic {
+
+/// Keeps the coordinates with |x_i| > bound: a number for all, or (Bound = std::span<T const>) one bound each, which
+/// must outlive the call. The error is at most the sum of the squared bounds; it is not contractive.
+template <class Rest = full, class Bound = double>
+struct threshold {
+    Bound bound{};
+    Rest rest{};
+
+    static constexpr bool one_for_all = std::same_as<Bound, double>;
+
+    template <Scalar T, class B>
+    using message = sparse<Rest, support_is::told, T, B>;
+
+    void check(std::size_t d) const {
+        if constexpr (one_for_all) {
+            if (!(bound >= 0)) throw argument_error("threshold: the bound " + shortest(bound) + " is not at least 0");
+        } else {
+            if (bound.size() != d && !bound.empty())
+                throw shape_error("threshold: " + std::to_string(bound.size()) + " bounds for d = " + std::to_string(d));
+        }
+        rest.check(d);
+    }
+    template <class B, Scalar T>
+    void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
+        m.length = d;
+        m.rest = rest;
+        m.payload_key = from.child(0);
+        m.expect(on, 0);
+    }
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
+        m.length = x.size();
+        m.rest = rest;
+        m.payload_key = from.child(0);
+        if constexpr (one_for_all)
+            select_above(on, x, static_cast<T>(bound), m.support);
+        else
+            select_above(on, x, bound, m.support);
+        detail::speak_for_chosen(on, x, T(1), m);
+    }
+
+    template <class R>
+    constexpr auto with(R const& r) const {
+        return threshold<R, Bound>{bound, r};
+    }
+    friend bool operator==(threshold const& a, threshold const& b) {
+        if constexpr (one_for_all)
+            return a.bound == b.bound && a.rest == b.rest;
+        else
+            return a.bound.data() == b.bound.data() && a.bound.size() == b.bound.size() && a.rest == b.rest;
+    }
+    friend std::string to_string(threshold const& c) {
+        if constexpr (one_for_all)
+            return detail::spelled("threshold(" + shortest(c.bound) + ")", c.rest);
+        else
+            return detail::spelled("threshold(per coordinate)", c.rest);
+    }
+};
+template <class N>
+threshold(N) -> threshold<>;
+
+static_assert(Compressor<threshold<>> && Compressor<threshold<>, float>);
+static_assert(!Unbiased<threshold<>> && !Contractive<threshold<>>);
+static_assert(Compressor<threshold<full, std::span<double const>>>);
+
+}  // namespace laconic

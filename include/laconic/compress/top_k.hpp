@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/pipe.hpp"
+#include "laconic/core/portion.hpp"
+#include "laconic/message/sparse.hpp"
+
+namespace laconic {
+
+/// Keeps the k coordinates of largest magnitude, of equal ones the lower coordinate. Contractive with delta = k / d,
+/// reached where all magnitudes are equal; with an unbiased rest of omega < 1, delta = (1 - omega) k / d.
+template <class Rest = full>
+struct top_k {
+    portion k = 1;
+    Rest rest{};
+
+    template <Scalar T, class B>
+    using message = sparse<Rest, support_is::counted, T, B>;
+
+    void check(std::size_t d) const {
+        k.check(d);
+        rest.check(k.of(d));
+    }
+    template <class B, Scalar T>
+    void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
+        m.length = d;
+        m.rest = rest;
+        m.payload_key = from.child(0);
+        m.expect(on, k.of(d));
+    }
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
+        m.length = x.size();
+        m.rest = rest;
+        m.payload_key = from.child(0);
+        select_largest(on, x, k.of(x.size()), m.support);
+        detail::speak_for_chosen(on, x, T(1), m);
+    }
+    double delta(std::size_t d) const
+        requires(Contractive<Rest> || Unbiased<Rest>)
+    {
+        auto const n = k.of(d);
+        return d == 0 ? 1 : detail::kept_by(rest, n) * static_cast<double>(n) / static_cast<double>(d);
+    }
+
+    template <class R>
+    constexpr auto with(R const& r) const {
+        return top_k<R>{k, r};
+    }
+    bool operator==(top_k const&) const = default;
+    friend std::string to_string(top_k const& c) { return detail::spelled("top_k(" + to_string(c.k) + ")", c.rest); }
+};
+template <class N>
+top_k(N) -> top_k<>;
+
+static_assert(Compressor<top_k<>> && Compressor<top_k<>, float> && Contractive<top_k<>> && !Unbiased<top_k<>>);
+
+}  // namespace laconic

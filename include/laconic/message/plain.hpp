@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "laconic/message/message.hpp"
+
+namespace laconic {
+
+/// The numbers themselves.
+template <Scalar T, class B>
+struct plain {
+    typename B::template array<T> values;
+
+    struct terms_type {
+        T const* values;
+        std::size_t count;
+        static constexpr bool in_order = true;
+        constexpr std::size_t size() const { return count; }
+        constexpr term<T> operator[](std::size_t j) const { return {static_cast<coordinate>(j), values[j]}; }
+    };
+
+    std::size_t dimension() const { return values.size(); }
+    terms_type terms() const& { return {values.data(), values.size()}; }
+    void terms() const&& = delete;  // a view of a temporary would dangle
+    bool operator==(plain const&) const = default;
+};
+
+}  // namespace laconic

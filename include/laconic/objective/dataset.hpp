@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/SparseCore>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/core/view.hpp"
+
+namespace laconic {
+
+/// Rows of numbers with a label each: row j of `rows` belongs to labels[j].
+template <Scalar T = double>
+struct dataset {
+    using matrix = Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t>;
+
+    std::string name;
+    matrix rows;
+    std::vector<T> labels;
+
+    /// How many rows.
+    std::size_t samples() const { return static_cast<std::size_t>(rows.rows()); }
+    /// How many numbers make a row, zeros included.
+    std::size_t features() const { return static_cast<std::size_t>(rows.cols()); }
+
+    /// The rows [begin, end) under a name of their own. Throws argument_error unless begin <= end <= samples().
+    dataset slice(std::size_t begin, std::size_t end, std::string its_name) const {
+        if (begin > end || end > samples() || labels.size() != samples())
+            throw argument_error(name + ": no rows " + std::to_string(begin) + " to " + std::to_string(end) + " of " +
+                                 std::to_string(samples()) + " with " + std::to_string(labels.size()) + " labels");
+        auto const from = static_cast<std::ptrdiff_t>(begin), to = static_cast<std::ptrdiff_t>(end);
+        dataset result{std::move(its_name), matrix(rows.middleRows(from, to - from)),
+                       std::vector<T>(labels.begin() + from, labels.begin() + to)};
+        result.rows.makeCompressed();
+        return result;
+    }
+
+    /// The i-th (from 0) of n contiguous parts of m = samples() / n rows each; the remainder, at the end, is dropped.
+    /// Throws argument_error unless 1 <= n <= samples() and i < n.
+    dataset part(std::size_t i, std::size_t n) const {
+        if (n < 1 || n > samples())
+            throw argument_error(name + ": cannot cut " + std::to_string(samples()) + " rows into " +
+                                 std::to_string(n) + " parts");
+        if (i >= n)
+            throw argument_error(name + ": no part " + std::to_string(i) + " of " + std::to_string(n) +
+                                 " parts that count from 0");
+        auto const m = samples() / n;
+        return slice(i * m, (i + 1) * m, name + "[" + std::to_string(i) + "/" + std::to_string(n) + "]");
+    }
+
+    /// The first m rows, under the same name. Throws argument_error where there are fewer.
+    dataset first(std::size_t m) const { return slice(0, m, name); }
+};
+
+/// The distinct labels, increasing.
+template <Scalar T>
+std::vector<T> classes(dataset<T> const& data) {
+    auto found = data.labels;
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+/// Turns the smaller of two labels into -1 and the larger into +1, what logistic_loss asks for.
+/// Throws argument_error, and leaves the data as they were, unless there are exactly two distinct labels.
+template <Scalar T>
+void binary_labels(dataset<T>& data) {
+    auto const found = classes(data);
+    if (found.size() != 2) {
+        std::string list;
+        for (std::size_t c = 0; c < std::min<std::size_t>(found.size(), 5); ++c)
+            list += (c ? ", " : ": ") + shortest(double(found[c]));
+        throw argument_error(data.name + ": two classes are needed, the labels name " + std::to_string(found.size()) +
+                             list + (found.size() > 5 ? ", ..." : ""));
+    }
+    for (auto& label : data.labels) label = label == found[0] ? T(-1) : T(1);
+}
+
+/// The rows whose label is a or b, in their order. Throws argument_error where either class is empty, or a is b.
+template <Scalar T>
+dataset<T> only_classes(dataset<T> const& data, T a, T b) {
+    if (a == b) throw argument_error(data.name + ": one class, " + shortest(double(a)) + ", was asked for twice");
+    for (auto const label : {a, b})
+        if (std::find(data.labels.begin(), data.labels.end(), label) == data.labels.end())
+            throw argument_error(data.name + ": no row has the label " + shortest(double(label)));
+
+    dataset<T> result{data.name, {}, {}};
+    std::vector<std::ptrdiff_t> kept;
+    std::ptrdiff_t numbers = 0;
+    for (std::size_t j = 0; j < data.labels.size(); ++j) {
+        if (data.labels[j] != a && data.labels[j] != b) continue;
+        auto const row = static_cast<std::ptrdiff_t>(j);
+        kept.push_back(row);
+        result.labels.push_back(data.labels[j]);
+        numbers += data.rows.row(row).nonZeros();
+    }
+    result.rows.resize(static_cast<std::ptrdiff_t>(kept.size()), data.rows.cols());
+    result.rows.reserve(numbers);
+    for (std::size_t j = 0; j < kept.size(); ++j) {
+        result.rows.startVec(static_cast<std::ptrdiff_t>(j));
+        for (typename dataset<T>::matrix::InnerIterator at(data.rows, kept[j]); at; ++at)
+            result.rows.insertBack(static_cast<std::ptrdiff_t>(j), at.col()) = at.value();
+    }
+    result.rows.finalize();
+    return result;
+}
+
+}  // namespace laconic

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <istream>
+#include <string>
+#include <vector>
+
+#include "laconic/core/error.hpp"
+#include "laconic/core/view.hpp"
+#include "laconic/objective/dataset.hpp"
+
+/// The IDX format of MNIST and its successors (http://yann.lecun.com/exdb/mnist): a magic number, the sizes, then
+/// bytes; all integers big-endian. Streams hold plain bytes: a .gz is to be decompressed first.
+namespace laconic {
+
+/// Pictures in grey, 0 to 255, one after another, each row by row.
+struct idx_images {
+    std::size_t count = 0, height = 0, width = 0;
+    std::vector<std::uint8_t> pixels;
+};
+
+namespace detail {
+
+// Never holds more than the stream does, whatever `size` claims, but for one chunk.
+inline std::vector<std::uint8_t> read_bytes(std::istream& in, std::uint64_t size, std::string const& name) {
+    std::vector<std::uint8_t> bytes;
+    std::array<char, 1 << 16> chunk;
+    while (bytes.size() < size) {
+        auto const wanted = std::min<std::uint64_t>(chunk.size(), size - bytes.size());
+        in.read(chunk.data(), static_cast<std::streamsize>(wanted));
+        bytes.insert(bytes.end(), chunk.data(), chunk.data() + in.gcount());
+        if (!in)
+            throw file_error(name, 0, 0,
+                             "truncated: " + std::to_string(bytes.size()) + " bytes where " + std::to_string(size) +
+                                 " are announced");
+    }
+    return bytes;
+}
+
+inline std::uint32_t read_big_endian(std::istream& in, std::string const& name) {
+    auto const b = read_bytes(in, 4, name);
+    return std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[2]} << 8 | std::uint32_t{b[3]};
+}
+
+inline void expect_magic(std::istream& in, std::uint32_t magic, std::string const& name) {
+    if (!in) throw file_error(name, 0, 0, "cannot be read");
+    if (auto const found = read_big_endian(in, name); found != magic)
+        throw file_error(name, 0, 0, "the magic number is " + std::to_string(found) + ", not " + std::to_string(magic));
+}
+
+inline void expect_end(std::istream& in, std::string const& name) {
+    if (in.peek() != std::istream::traits_type::eof())
+        throw file_error(name, 0, 0, "there are bytes after the last one announced");
+}
+
+}  // namespace detail
+
+/// Reads an IDX file of images: magic 0x00000803, count, height, width, bytes. Throws file_error (line 0) where the
+/// magic number is another, a picture has no pixels, or bytes are missing or left over; memory is bounded by what the
+/// stream holds, whatever sizes it claims.
+inline idx_images read_idx_images(std::istream& in, std::string const& name) {
+    detail::expect_magic(in, 0x00000803, name);
+    std::uint64_t const count = detail::read_big_endian(in, name);
+    std::uint64_t const height = detail::read_big_endian(in, name), width = detail::read_big_endian(in, name);
+    auto const area = height * width;  // below 2^64
+    if (area == 0 || area > (std::uint64_t{1} << 32) - 2)
+        throw file_error(name, 0, 0,
+                         "pictures of " + std::to_string(height) + " x " + std::to_string(width) + " pixels");
+    idx_images images{count, height, width, detail::read_bytes(in, count * area, name)};
+    detail::expect_end(in, name);
+    return images;
+}
+
+/// Reads an IDX file of labels: magic 0x00000801, count, bytes. Throws as read_idx_images does.
+inline std::vector<std::uint8_t> read_idx_labels(std::istream& in, std::string const& name) {
+    detail::expect_magic(in, 0x00000801, name);
+    auto labels = detail::read_bytes(in, detail::read_big_endian(in, name), name);
+    detail::expect_end(in, name);
+    return labels;
+}
+
+/// One row a picture: pixel / 255, in [0, 1]; zeros are not stored. Throws shape_error where the counts differ and
+/// argument_error where there is no picture.
+template <Scalar T = double>
+dataset<T> idx_dataset(idx_images const& images, std::vector<std::uint8_t> const& labels, std::string name) {
+    auto const area = images.height * images.width;
+    if (images.count != labels.size() || images.pixels.size() != images.count * area)
+        throw shape_error(name + ": " + std::to_string(images.count) + " pictures of " + std::to_string(area) +
+                          " pixels, but " + std::to_string(images.pixels.size()) + " pixels and " +
+                          std::to_string(labels.size()) + " labels");
+    if (images.count == 0 || area == 0) throw argument_error(name + ": there is no picture");
+
+    dataset<T> data{std::move(name), {}, std::vector<T>(labels.begin(), labels.end())};
+    data.rows.resize(static_cast<std::ptrdiff_t>(images.count), static_cast<std::ptrdiff_t>(area));
+    data.rows.reserve(std::ptrdiff_t(images.pixels.size()) - std::count(images.pixels.begin(), images.pixels.end(), 0));
+    for (std::size_t j = 0; j < images.count; ++j) {
+        auto const row = static_cast<std::ptrdiff_t>(j);
+        data.rows.startVec(row);
+        for (std::size_t i = 0; i < area; ++i)
+            if (auto const pixel = images.pixels[j * area + i])
+                data.rows.insertBack(row, static_cast<std::ptrdiff_t>(i)) = T(pixel) / T(255);
+    }
+    data.rows.finalize();
+    return data;
+}
+
+}  // namespace laconic

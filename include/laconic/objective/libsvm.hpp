@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <istream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "laconic/core/error.hpp"
+#include "laconic/core/term.hpp"
+#include "laconic/core/view.hpp"
+#include "laconic/objective/dataset.hpp"
+
+namespace laconic {
+namespace detail {
+
+/// Reads LIBSVM text token by token and knows where it is.
+template <Scalar T>
+class libsvm_reader {
+  public:
+    libsvm_reader(std::string_view text, std::string const& name, std::size_t features)
+        : text_(text), name_(name), bound_(features) {
+        if (features > largest_index)
+            throw argument_error(name + ": " + std::to_string(features) + " features are more than a vector can hold");
+    }
+
+    dataset<T> read() {
+        for (std::size_t begin = 0; begin < text_.size(); ++line_) {
+            auto const end = std::min(text_.find('\n', begin), text_.size());
+            auto const line = text_.substr(begin, end - begin);
+            read_line(line.substr(0, line.find('#')));
+            begin = end + 1;
+        }
+        if (labels_.empty()) throw file_error(name_, 0, 0, "no rows");
+        return finish();
+    }
+
+  private:
+    static constexpr std::uint64_t largest_index = largest_dimension - 1;
+
+    static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+
+    void read_line(std::string_view line) {
+        std::uint64_t previous = 0;
+        bool labelled = false;
+        for (std::size_t at = 0; at < line.size();) {
+            if (is_blank(line[at])) {
+                ++at;
+                continue;
+            }
+            auto end = at + 1;
+            while (end < line.size() && !is_blank(line[end])) ++end;
+            column_ = at + 1;
+            auto const token = line.substr(at, end - at);
+            if (labelled) {
+                previous = read_term(token, previous);
+            } else {
+                labels_.push_back(read_number(token, token, "the label"));
+                labelled = true;
+            }
+            at = end;
+        }
+        if (labelled) row_ends_.push_back(values_.size());
+    }
+
+    std::uint64_t read_term(std::string_view token, std::uint64_t previous) {
+        auto const colon = token.find(':');
+        if (colon == std::string_view::npos) fail(token, "has no colon, index:value is expected");
+        std::uint64_t index = 0;
+        auto const r = std::from_chars(token.data(), token.data() + colon, index);
+        if (r.ec == std::errc::invalid_argument || r.ptr != token.data() + colon)
+            fail(token, "does not start with an index");
+        if (r.ec != std::errc() || index > largest_index)
+            fail(token, "has an index above " + std::to_string(largest_index));
+        if (index == 0) fail(token, "has the index 0, indices count from 1");
+        if (index <= previous)
+            fail(token, "has an index that is not above the one before, " + std::to_string(previous));
+        if (bound_ && index > bound_) fail(token, "has an index above the " + std::to_string(bound_) + " features");
+
+        T const value = read_number(token.substr(colon + 1), token, "the value");
+        features_ = std::max(features_, index);
+        if (value != T(0)) {
+            columns_.push_back(static_cast<std::int64_t>(index - 1));
+            values_.push_back(value);
+        }
+        return index;
+    }
+
+    // One number which is all of `digits`; `token` is what an error shows.
+    T read_number(std::string_view digits, std::string_view token, std::string const& what) const {
+        auto begin = digits.data(), end = begin + digits.size();
+        if (digits.size() > 1 && begin[0] == '+' && begin[1] != '-') ++begin;  // from_chars knows no plus
+        T value{};
+        auto r = std::from_chars(begin, end, value);
+        if (r.ec == std::errc::result_out_of_range) {
+            // Too small is zero, too large is an error; a wider type tells them apart.
+            long double wide = 0;
+            r = std::from_chars(begin, end, wide);
+            value = static_cast<T>(wide);
+        }
+        if (r.ec == std::errc::invalid_argument) fail(token, what + " is not a number");
+        if (r.ptr != end) fail(token, what + " has something after its number");
+        if (r.ec != std::errc()) fail(token, what + " is out of range");
+        if (!std::isfinite(value)) fail(token, what + " is not finite");
+        return value;
+    }
+
+    [[noreturn]] void fail(std::string_view token, std::string const& why) const {
+        std::string shown(token.substr(0, 40));
+        for (auto& c : shown)
+            if (c < ' ' || c > '~') c = '?';
+        throw file_error(name_, line_, column_, "'" + shown + (token.size() > 40 ? "...'" : "'") + ": " + why);
+    }
+
+    dataset<T> finish() {
+        dataset<T> data{name_, {}, std::move(labels_)};
+        auto const numbers = static_cast<std::ptrdiff_t>(values_.size());
+        data.rows.resize(static_cast<std::ptrdiff_t>(row_ends_.size()),
+                         static_cast<std::ptrdiff_t>(bound_ ? bound_ : features_));
+        data.rows.resizeNonZeros(numbers);
+        std::copy(values_.begin(), values_.end(), data.rows.valuePtr());
+        std::copy(columns_.begin(), columns_.end(), data.rows.innerIndexPtr());
+        data.rows.outerIndexPtr()[0] = 0;
+        std::transform(row_ends_.begin(), row_ends_.end(), data.rows.outerIndexPtr() + 1,
+                       [](std::size_t end) { return static_cast<std::int64_t>(end); });
+        return data;
+    }
+
+    std::string_view text_;
+    std::string const& name_;
+    std::uint64_t bound_, features_ = 0;
+    std::size_t line_ = 1, column_ = 1;
+    std::vector<T> labels_, values_;
+    std::vector<std::int64_t> columns_;
+    std::vector<std::size_t> row_ends_;
+};
+
+}  // namespace detail
+
+/// Reads LIBSVM text, `label index:value index:value ...` a line, indices from 1 and strictly increasing; '#' starts a
+/// comment, lines without a label are skipped, and lines may end in CR LF. Numbers are read alike in every locale and
+/// rounded correctly; zeros are not stored. `features` is the length of a row, 0 for the largest index in the text.
+/// Throws file_error with `name`, line and column (both from 1) of the first token that is none of this, and without
+/// a place where there is no row at all; argument_error where `features` is 2^32 - 1 or more.
+template <Scalar T = double>
+dataset<T> read_libsvm(std::string_view text, std::string const& name, std::size_t features = 0) {
+    return detail::libsvm_reader<T>(text, name, features).read();
+}
+
+/// The same from a stream, read to its end. Throws file_error too where the stream cannot be read, such as that of a
+/// file which is not there.
+template <Scalar T = double>
+dataset<T> read_libsvm(std::istream& in, std::string const& name, std::size_t features = 0) {
+    std::string text;
+    std::vector<char> chunk(1 << 16);
+    if (!in) throw file_error(name, 0, 0, "cannot be read");
+    while (in.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || in.gcount() > 0)
+        text.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
+    if (in.bad()) throw file_error(name, 0, 0, "cannot be read to its end");
+    return read_libsvm<T>(std::string_view(text), name, features);
+}
+
+}  // namespace laconic

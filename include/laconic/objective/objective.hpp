@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+#include "laconic/core/contract.hpp"
+#include "laconic/core/view.hpp"
+
+/// What is minimised, as one rank sees it. Your own objective is any type with the members below: there is nothing to
+/// derive from and nothing to register. Its const members must be safe to call from several threads at once.
+namespace laconic {
+
+/// A differentiable function of d numbers. In words, x and g being spans of d elements:
+///
+///     f.dimension()      d, at least 1
+///     f.value(x)         f(x), a floating-point number
+///     f.gradient(x, g)   writes all d elements of the gradient at x to g; x and g never overlap
+template <class F, class T = double>
+concept Objective = Scalar<T> && requires(F const& f, std::span<T const> x, std::span<T> g) {
+    { f.dimension() } -> std::convertible_to<std::size_t>;
+    requires std::floating_point<decltype(f.value(x))>;
+    f.gradient(x, g);
+};
+
+/// An objective that knows a cheaper way to both: f.value_and_gradient(x, g) writes g and returns f(x) in one pass over
+/// its data.
+template <class F, class T = double>
+concept FusedObjective = Objective<F, T> && requires(F const& f, std::span<T const> x, std::span<T> g) {
+    requires std::floating_point<decltype(f.value_and_gradient(x, g))>;
+};
+
+/// An objective that knows the constants which theorems ask for:
+///
+///     f.smoothness()         L: |grad f(x) - grad f(y)| <= L |x - y| for all x, y; above 0
+///     f.strong_convexity()   mu: f - (mu/2) |x|^2 is convex; 0 where nothing better is known
+template <class F, class T = double>
+concept SmoothObjective = Objective<F, T> && requires(F const& f) {
+    { f.smoothness() } -> std::convertible_to<double>;
+    { f.strong_convexity() } -> std::convertible_to<double>;
+};
+
+/// Writes the gradient at x to g and returns f(x): in one pass over the data where f is a FusedObjective, in two where
+/// it is not. x and g hold f.dimension() elements each.
+template <class F, Contiguous X, Contiguous G>
+requires Objective<F, element_of<G>>
+auto evaluate(F const& f, X const& x, G&& g) {
+    using T = element_of<G>;
+    std::span<T const> const at = view(x);
+    std::span<T> const out = view(g);
+    LACONIC_EXPECTS(at.size() == f.dimension() && out.size() == f.dimension());
+    if constexpr (FusedObjective<F, T>) {
+        return f.value_and_gradient(at, out);
+    } else {
+        f.gradient(at, out);
+        return f.value(at);
+    }
+}
+
+}  // namespace laconic

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/objective/objective.hpp"
+
+namespace laconic {
+
+/// An objective with f.hessian(x, H): writes the d x d Hessian at x to the Eigen::MatrixXd H, both triangles.
+template <class F>
+concept HessianObjective = Objective<F> && requires(F const& f, std::span<double const> x, Eigen::MatrixXd& h) {
+    f.hessian(x, h);
+};
+
+/// An objective with f.hessian_times(x, v, out): writes (Hessian at x) v to out.
+template <class F>
+concept HessianProductObjective = Objective<F> &&
+    requires(F const& f, std::span<double const> x, std::span<double> out) {
+    f.hessian_times(x, x, out);
+};
+
+/// Where an objective is least, as far as double precision goes.
+struct optimum {
+    std::vector<double> x;
+    double value = 0;
+    double gradient_norm = 0;  // at x, Euclidean
+    int iterations = 0;        // Newton steps that were taken
+};
+
+namespace detail {
+
+// The Newton step -H^-1 g by Cholesky; a matrix that is singular in double precision is lifted until it is not.
+template <class F>
+Eigen::VectorXd dense_step(F const& f, Eigen::VectorXd const& x, Eigen::VectorXd const& g, Eigen::MatrixXd& h) {
+    f.hessian(view(x), h);
+    double const scale = h.trace() / double(h.rows());
+    Eigen::LLT<Eigen::MatrixXd> factors(h);
+    for (double lift = 1e-15; factors.info() != Eigen::Success && lift < 1; lift *= 10) {
+        h.diagonal().array() += lift * scale;
+        factors.compute(h);
+    }
+    return factors.solve(-g);
+}
+
+// The same by conjugate gradients, as far as the outer iteration can use it (Dembo, Eisenstat, Steihaug 1982).
+template <class F>
+Eigen::VectorXd product_step(F const& f, Eigen::VectorXd const& x, Eigen::VectorXd const& g) {
+    Eigen::VectorXd step = Eigen::VectorXd::Zero(g.size()), residual = -g, direction = residual, image(g.size());
+    double square = residual.squaredNorm();
+    double const norm = std::sqrt(square), goal = norm * std::min(0.1, std::max(norm, 1e-8));
+    for (int i = 0; i < 5000 && std::sqrt(square) > goal; ++i) {
+        f.hessian_times(view(x), view(direction), view(image));
+        double const bend = direction.dot(image);
+        if (!(bend > 0)) break;
+        step += square / bend * direction;
+        residual -= square / bend * image;
+        double const next = residual.squaredNorm();
+        direction = residual + next / square * direction;
+        square = next;
+    }
+    return step.isZero(0) ? Eigen::VectorXd(-g) : step;
+}
+
+}  // namespace detail
+
+/// The minimum of a convex f by damped Newton from x = 0: with its Hessian where it has one and d <= 4096, else by
+/// conjugate gradients on hessian_times. Ends where the gradient norm is at most `tolerance`, or where double precision
+/// cannot lower it any more and it is at most 1e-10 max(1, |gradient at 0|); a tolerance of 0 asks for that floor.
+/// About ten Hessians (dense), or some thousand passes over the data.
+/// Throws error, with the norm reached, where neither comes in 200 steps; argument_error for a negative tolerance.
+template <class F>
+requires HessianObjective<F> || HessianProductObjective<F> optimum find_optimum(F const& f, double tolerance = 1e-12) {
+    if (!(tolerance >= 0)) throw argument_error("a tolerance of " + shortest(tolerance) + " is negative");
+    std::size_t const d = f.dimension();
+    Eigen::VectorXd x = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(d)), g = x, step, next = x, next_g = x;
+    Eigen::MatrixXd h;
+    double value = evaluate(f, x, g), norm = g.norm();
+    double const good_enough = 1e-10 * std::max(1.0, norm);
+
+    optimum best{{x.begin(), x.end()}, value, norm, 0};
+    int taken = 0, idle = 0;
+    while (best.gradient_norm > tolerance && taken < 200 && idle < (best.gradient_norm <= good_enough ? 3 : 50)) {
+        if constexpr (!HessianProductObjective<F>)
+            step = detail::dense_step(f, x, g, h);
+        else if constexpr (!HessianObjective<F>)
+            step = detail::product_step(f, x, g);
+        else
+            step = d <= 4096 ? detail::dense_step(f, x, g, h) : detail::product_step(f, x, g);
+
+        // Values near the minimum differ by rounding only, so that much of a rise must pass.
+        double const slope = g.dot(step), slack = 8 * std::numeric_limits<double>::epsilon() * std::abs(value);
+        double length = 1, next_value = 0;
+        for (;; length /= 2) {
+            next = x + length * step;
+            next_value = evaluate(f, next, next_g);
+            if (next_value <= value + 1e-4 * length * slope + slack || length < 1e-12) break;
+        }
+        if (!(length >= 1e-12)) break;
+        x.swap(next);
+        g.swap(next_g);
+        value = next_value;
+        norm = g.norm();
+        ++taken;
+        idle = norm <= best.gradient_norm / 2 ? 0 : idle + 1;
+        if (norm < best.gradient_norm) best = {{x.begin(), x.end()}, value, norm, 0};
+    }
+    best.iterations = taken;
+    if (!(best.gradient_norm <= std::max(tolerance, good_enough)))
+        throw error("no optimum: the gradient norm is still " + shortest(best.gradient_norm) + " after " +
+                    std::to_string(taken) + " Newton steps");
+    return best;
+}
+
+}  // namespace laconic

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include "laconic/core/error.hpp"
+#include "laconic/core/key.hpp"
+
+namespace laconic {
+
+/// The largest eigenvalue of a symmetric positive semidefinite d x d operator, d >= 1, which `apply(v, out)` applies:
+/// v and out are spans of d doubles, and out = A v is all that is known of A. Within about 1e-14 of its size where
+/// apply is exact. Lanczos with full reorthogonalisation, restarted with its best vectors (Wu, Simon 2000), from a
+/// fixed start: the same bits in every run. Usually 10 to 60 applications; 65 vectors of memory.
+/// Throws error where 10000 applications are not enough or the operator gives something that is not finite.
+template <class Apply>
+double largest_eigenvalue(std::size_t d, Apply&& apply) {
+    constexpr Eigen::Index longest = 64, kept = 16;
+    auto const n = static_cast<Eigen::Index>(d);
+    auto const columns = std::min(longest, n);
+    Eigen::MatrixXd basis(n, columns + 1), projected = Eigen::MatrixXd::Zero(columns, columns);
+    Eigen::VectorXd image(n), along;
+    Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
+
+    // A random start has a share in every eigenvector, so the largest is never missed.
+    for (Eigen::Index i = 0; i < n; ++i) basis(i, 0) = key{0x6c616e63}.uniform(static_cast<std::uint64_t>(i)) - 0.5;
+    basis.col(0).normalize();
+
+    Eigen::Index j = 0;
+    for (int applications = 0; applications < 10000; ++applications, ++j) {
+        if (j == columns) {  // thick restart: the best Ritz vectors, then the residual, which all of them share
+            Eigen::MatrixXd const best = basis.leftCols(columns) * solver.eigenvectors().rightCols(kept);
+            basis.leftCols(kept) = best;
+            basis.col(kept) = Eigen::VectorXd(basis.col(columns));
+            projected.setZero();
+            projected.topLeftCorner(kept, kept).diagonal() = solver.eigenvalues().tail(kept);
+            j = kept;
+        }
+        apply(std::span<double const>(basis.col(j).data(), d), std::span<double>(image.data(), d));
+        auto const known = basis.leftCols(j + 1);
+        along = known.transpose() * image;
+        image -= known * along;
+        Eigen::VectorXd const again = known.transpose() * image;  // twice is enough (Kahan, Parlett)
+        image -= known * again;
+        projected.col(j).head(j + 1) = along + again;
+        projected.row(j).head(j + 1) = (along + again).transpose();
+        double const rest = image.norm();
+        if (!std::isfinite(rest)) throw error("the largest eigenvalue: the operator gives numbers that are not finite");
+
+        solver.compute(projected.topLeftCorner(j + 1, j + 1));
+        double const largest = solver.eigenvalues()[j];
+        double const residual = rest * std::abs(solver.eigenvectors()(j, j));
+        // The error is at most the residual, and at most its square over the gap to the next eigenvalue.
+        double const gap = j > 0 ? largest - solver.eigenvalues()[j - 1] - residual : 0;
+        double const bound =
+            gap > 0 && residual < 1e-6 * largest ? std::min(residual, residual * residual / gap) : residual;
+        if (bound <= 1e-15 * largest || residual <= 4e-15 * largest || j + 1 == n) return std::max(0.0, largest);
+        basis.col(j + 1) = image / rest;
+    }
+    throw error("the largest eigenvalue: not found in 10000 applications of the operator");
+}
+
+/// The smallest eigenvalue of a symmetric matrix, of which the lower triangle is read. Its error is relative to the
+/// largest eigenvalue: a tiny one may come out as 0 or slightly below. About d^3 operations.
+inline double smallest_eigenvalue(Eigen::MatrixXd const& matrix) {
+    return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues()[0];
+}
+
+}  // namespace laconic
