@@ -39,6 +39,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
                       multiply(on, a, y);
                       subtract_known_add_unsaid(on, y, x, x);
                       complete_and_remember(on, y, a, y);
+                      scaled_distances(on, a, x, x, y);
                   };
 
 }  // namespace laconic

@@ -8,6 +8,7 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/message/message.hpp"
 

@@ -56,9 +56,12 @@ void speak_for_chosen(B& on, std::span<T const> x, T scale, M& m) {
 template <class Rest>
     requires(Contractive<Rest> || Unbiased<Rest>)
 double kept_by(Rest const& rest, std::size_t n) {
-    if constexpr (Contractive<Rest>) {
+    if constexpr (requires { rest.contractive(); }) {  // known at run time only
+        if (rest.contractive()) return rest.delta(n);
+    } else if constexpr (Contractive<Rest>) {
         return rest.delta(n);
-    } else {
+    }
+    if constexpr (Unbiased<Rest>) {
         double const omega = rest.omega(n);
         if (omega >= 1)
             throw theory_error(to_string(rest) + " has omega = " + shortest(omega) + " >= 1 on " + std::to_string(n) +

@@ -7,6 +7,7 @@
 
 #include "laconic/core/key.hpp"
 #include "laconic/message/message.hpp"
+#include "laconic/message/plain.hpp"
 
 namespace laconic {
 
@@ -29,7 +30,7 @@ struct sparse {
     key payload_key{};
     typename B::template array<coordinate> support;
     payload_type payload;
-    typename B::template array<T> chosen;  ///< the sender's workspace, not part of what is said
+    mutable typename B::template array<T> chosen;  ///< workspace, not part of what is said
 
     /// The support has n coordinates: makes room for them and for a payload about n numbers.
     void expect(B& on, std::size_t n) {
@@ -37,12 +38,10 @@ struct sparse {
         rest.blank(on, n, payload_key, payload);
     }
 
-    struct inner_terms {
-        using type = decltype(std::declval<payload_type const&>().terms());
-    };
+    template <class Inner>
     struct terms_type {
         coordinate const* support;
-        typename inner_terms::type inner;
+        Inner inner;
         static constexpr bool in_order = false;
         constexpr std::size_t size() const { return inner.size(); }
         constexpr auto operator[](std::size_t j) const {
@@ -53,11 +52,26 @@ struct sparse {
     };
 
     std::size_t dimension() const { return length; }
-    terms_type terms() const& { return {support.data(), payload.terms()}; }
+    auto terms() const&
+        requires TermMessage<payload_type>
+    {
+        auto const inner = payload.terms();
+        return terms_type<std::remove_const_t<decltype(inner)>>{support.data(), inner};
+    }
     void terms() const&& = delete;
     friend bool operator==(sparse const& a, sparse const& b) {
         return a.length == b.length && a.support == b.support && a.payload == b.payload;
     }
 };
+
+/// A payload that cannot list its terms, being known at run time only, is decoded into the workspace first.
+template <class B, Scalar T, class Rest, support_is Known>
+    requires(!TermMessage<typename Rest::template message<T, B>>)
+void add_message(B& on, std::span<T> out, T w, sparse<Rest, Known, T, B> const& m) {
+    using values = typename plain<T, B>::terms_type;
+    m.chosen.assign(m.support.size(), T(0));
+    add_message(on, std::span<T>(m.chosen), T(1), m.payload);
+    add_terms(on, out, w, typename sparse<Rest, Known, T, B>::template terms_type<values>{m.support.data(), {m.chosen.data(), m.chosen.size()}});
+}
 
 }  // namespace laconic

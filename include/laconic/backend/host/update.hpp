@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <span>
 
@@ -69,6 +70,13 @@ void complete_and_remember(basic_host<A>&, std::span<T> m, T a, std::span<T> h) 
         m[i] = said + h[i];
         h[i] += a * said;
     }
+}
+
+/// bounds_i = a |x_i - y_i|: how far each coordinate has moved.
+template <class A, Scalar T>
+void scaled_distances(basic_host<A>&, T a, std::span<T const> x, std::span<T const> y, std::span<T> bounds) {
+    LACONIC_EXPECTS(x.size() == y.size() && x.size() == bounds.size());
+    for (std::size_t i = 0; i < x.size(); ++i) bounds[i] = a * std::abs(x[i] - y[i]);
 }
 
 /// out_i += w v for every term v e_i of a message: the one decoder. Terms in order of coordinates without gaps (a

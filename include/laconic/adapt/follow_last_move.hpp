@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "laconic/adapt/level.hpp"
+
+namespace laconic {
+
+/// Bounds for a threshold that follow the last move of the iterate, coordinate by coordinate: scale |x_i - last x_i|;
+/// all are 0 in the first round, so that everything nonzero is said once (GD-SEC, Chen et al., arXiv:2202.02491).
+template <Scalar T, class B = host>
+class follow_last_move {
+  public:
+    explicit follow_last_move(double scale = 0) : scale_(static_cast<T>(scale)) {}
+
+    template <class C>
+    void tune(B& on, C& compressor, std::span<T const> x, std::span<T const>) {
+        bounds_.resize(x.size());
+        if (last_.empty())
+            bounds_.assign(x.size(), T(0));
+        else
+            scaled_distances(on, scale_, x, std::span<T const>(last_), std::span<T>(bounds_));
+        compressor.bound = std::span<T const>(bounds_);
+    }
+    void moved(B&, std::span<T const> x) { last_.assign(x.begin(), x.end()); }
+
+  private:
+    T scale_;
+    typename B::template array<T> last_, bounds_;
+};
+
+}  // namespace laconic

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <span>
+
+#include "laconic/backend/host.hpp"
+
+namespace laconic {
+
+/// Sets how much a compressor says, each round. Satisfied iff
+///   level.tune(on, compressor, x, news)   sets the compressor's parameters for this round from the iterate and from
+///                                         what is about to be compressed; it changes nothing that outlives the round;
+///   level.moved(on, x)                    is told the iterate of a round that has been said, before the step is taken.
+template <class L, class C, class T = double, class B = host>
+concept Level = std::movable<L> && requires(L& level, B& on, C& compressor, std::span<T const> x) {
+    level.tune(on, compressor, x, x);
+    level.moved(on, x);
+};
+
+/// Leaves the compressor as it was given.
+struct fixed_level {
+    template <class B, class C, Scalar T>
+    void tune(B&, C&, std::span<T const>, std::span<T const>) const {}
+    template <class B, Scalar T>
+    void moved(B&, std::span<T const>) const {}
+};
+
+}  // namespace laconic

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/contract.hpp"
+#include "laconic/core/error.hpp"
+
+namespace laconic {
+
+/// The default engine: the ranks are threads of one process, and what they say to each other is copied as bytes.
+/// threads::run(n, body) calls body(comm) once per rank and returns when all have; where one throws, the others' waits
+/// end with a comm_error that names it, every thread is joined, and the first exception is thrown again.
+class threads {
+  public:
+    struct settings {
+        int at_once = 0;  ///< how many ranks may compute at the same time; 0: all. The result does not depend on it.
+        std::chrono::milliseconds deadline{0};  ///< the longest wait for the others; 0: none
+    };
+
+    /// One rank's end. Use it from that rank's thread only.
+    class member {
+      public:
+        member(threads& all, int rank) : all_(&all), rank_(rank) {}
+        int rank() const { return rank_; }
+        int size() const { return all_->size_; }
+        void all_gather(contribution mine) { all_->meet(rank_, gathered_++, mine); }
+        contribution from(int r) const {
+            LACONIC_EXPECTS(r >= 0 && r < size() && gathered_ > 0);
+            auto const& said = all_->said_[(gathered_ - 1) % 2][static_cast<std::size_t>(r)];
+            return {said.bytes, said.complaint};
+        }
+
+      private:
+        threads* all_;
+        int rank_;
+        std::uint64_t gathered_ = 0;
+    };
+
+    /// Throws argument_error for fewer than one rank, comm_error where a rank left early or came too late, and whatever
+    /// the body throws.
+    template <class Body>
+    static void run(int ranks, Body body, settings how) {
+        if (ranks < 1) throw argument_error(std::to_string(ranks) + " ranks: at least one is needed");
+        threads all(ranks, how);
+        std::vector<std::thread> started;
+        try {
+            for (int r = 0; r < ranks; ++r) started.emplace_back([&all, &body, r] { all.live(r, body); });
+        } catch (...) {  // the system has no thread left
+            all.fail(static_cast<int>(started.size()), std::current_exception(), "its thread could not be started");
+        }
+        for (auto& t : started) t.join();
+        if (all.failure_) std::rethrow_exception(all.failure_);
+    }
+    template <class Body>
+    static void run(int ranks, Body body) {
+        run(ranks, std::move(body), settings{});
+    }
+
+  private:
+    struct utterance {
+        std::vector<std::byte> bytes;
+        bool complaint = false;
+    };
+
+    threads(int ranks, settings how)
+        : size_(ranks), at_once_(how.at_once > 0 ? how.at_once : ranks), deadline_(how.deadline) {
+        for (auto& turn : said_) turn.resize(static_cast<std::size_t>(ranks));
+        arrived_.resize(static_cast<std::size_t>(ranks));
+        left_.resize(static_cast<std::size_t>(ranks));
+    }
+
+    template <class Body>
+    void live(int rank, Body& body) {
+        try {
+            {
+                std::unique_lock lock(mutex_);
+                start_computing(lock);
+            }
+            member me(*this, rank);
+            body(me);
+            std::lock_guard lock(mutex_);
+            left_[static_cast<std::size_t>(rank)] = true;
+        } catch (comm_error const& e) {
+            fail(rank, std::current_exception(), e.what());
+        } catch (std::exception const& e) {
+            fail(rank, std::current_exception(), e.what());
+        } catch (...) {
+            fail(rank, std::current_exception(), "an exception that is no std::exception");
+        }
+        std::lock_guard lock(mutex_);
+        --computing_;
+        changed_.notify_all();
+    }
+
+    // Two sets of buffers take turns: a rank that is one meeting ahead writes into the other set, and it cannot be two
+    // ahead, so what from() shows stays until its reader comes to the next meeting.
+    void meet(int rank, std::uint64_t turn, contribution mine) {
+        auto const me = static_cast<std::size_t>(rank);
+        auto& said = said_[turn % 2][me];
+        said.bytes.assign(mine.bytes.begin(), mine.bytes.end());
+        said.complaint = mine.complaint;
+        std::unique_lock lock(mutex_);
+        arrived_[me] = turn + 1;
+        --computing_;
+        if (++here_ == size_) {
+            here_ = 0;
+            complete_ = turn + 1;
+        }
+        changed_.notify_all();
+        auto const over = [&] { return complete_ > turn || failed_ || someone_left(turn); };
+        if (deadline_.count() == 0)
+            changed_.wait(lock, over);
+        else if (!changed_.wait_for(lock, deadline_, over))
+            give_up(lock, late_rank(turn), "did not come within " + std::to_string(deadline_.count()) + " ms");
+        if (complete_ <= turn && failed_) give_up(lock, failed_rank_, "failed: " + failed_why_);
+        if (complete_ <= turn) give_up(lock, late_rank(turn), "left before the others were done");
+        start_computing(lock);
+    }
+
+    [[noreturn]] void give_up(std::unique_lock<std::mutex>& lock, int culprit, std::string const& why) {
+        ++computing_;  // live() takes it back
+        lock.unlock();
+        throw comm_error(culprit, "rank " + std::to_string(culprit) + " " + why);
+    }
+
+    void start_computing(std::unique_lock<std::mutex>& lock) {
+        changed_.wait(lock, [&] { return computing_ < at_once_; });
+        ++computing_;
+    }
+
+    void fail(int rank, std::exception_ptr what, std::string const& why) {
+        std::lock_guard lock(mutex_);
+        if (!failed_) {
+            failed_ = true;
+            failed_rank_ = rank;
+            failed_why_ = why;
+            failure_ = what;
+        }
+        changed_.notify_all();
+    }
+
+    bool someone_left(std::uint64_t turn) const {
+        for (std::size_t r = 0; r < left_.size(); ++r)
+            if (left_[r] && arrived_[r] <= turn) return true;
+        return false;
+    }
+    int late_rank(std::uint64_t turn) const {
+        for (std::size_t r = 0; r < arrived_.size(); ++r)
+            if (arrived_[r] <= turn) return static_cast<int>(r);
+        return -1;
+    }
+
+    int const size_, at_once_;
+    std::chrono::milliseconds const deadline_;
+    std::array<std::vector<utterance>, 2> said_;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    int computing_ = 0, here_ = 0;
+    std::uint64_t complete_ = 0;           // meetings that every rank has come to
+    std::vector<std::uint64_t> arrived_;   // meetings that each rank has come to
+    std::vector<char> left_;               // ranks whose body has returned
+    bool failed_ = false;
+    int failed_rank_ = -1;
+    std::string failed_why_;
+    std::exception_ptr failure_;
+};
+
+static_assert(Communicator<threads::member>);
+
+}  // namespace laconic

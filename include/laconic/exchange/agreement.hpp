@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/objective/problem.hpp"
+
+namespace laconic {
+
+/// A 64-bit fingerprint of bytes (FNV-1a), as 16 hexadecimal digits. It tells mistakes apart, not forgeries.
+inline std::string digest(std::span<std::byte const> bytes) {
+    std::uint64_t h = 0xcbf29ce484222325u;
+    for (auto const b : bytes) h = (h ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3u;
+    char text[17];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(h));
+    return text;
+}
+
+/// Something that every rank must have the same: its name, and what this rank has.
+using agreed_item = std::pair<std::string, std::string>;
+
+/// Throws shape_error on every rank, naming the first item and rank that differs from rank 0, unless all ranks call it
+/// with the same items. Costs 16 bytes a rank when they do.
+template <Communicator C>
+void require_agreement(C& comm, std::vector<agreed_item> const& items) {
+    std::string all;
+    for (auto const& [name, value] : items) all += name + ": " + value + "\n";
+    auto const bytes = [](std::string const& s) { return std::as_bytes(std::span(s.data(), s.size())); };
+    auto const heard = [&](int r) {
+        auto const b = comm.from(r).bytes;
+        return std::string(reinterpret_cast<char const*>(b.data()), b.size());
+    };
+    std::string const mine = digest(bytes(all));
+    comm.all_gather({bytes(mine)});
+    bool same = true;
+    for (int r = 0; r < comm.size(); ++r) same = same && heard(r) == heard(0);
+    if (same) return;
+    comm.all_gather({bytes(all)});
+    std::string const first = heard(0);
+    for (int r = 1; r < comm.size(); ++r) {
+        std::string const other = heard(r);
+        if (other == first) continue;
+        auto at = static_cast<std::size_t>(std::mismatch(first.begin(), first.end(), other.begin(), other.end()).first -
+                                           first.begin());
+        at = at == 0 ? 0 : first.rfind('\n', at - 1) + 1;  // npos + 1 is 0
+        auto const line = [&](std::string const& s) { return s.substr(std::min(at, s.size()), s.find('\n', at) - at); };
+        throw shape_error("ranks disagree: rank 0 has \"" + line(first) + "\", rank " + std::to_string(r) + " has \"" +
+                          line(other) + "\"");
+    }
+    throw shape_error("ranks disagree");  // equal texts, unequal digests: some rank's memory is broken
+}
+
+/// The constants of f = mean f_i from those of this rank's f_i: L is bounded by the mean of the L_i.
+template <Communicator C>
+problem agree_on_problem(C& comm, std::size_t dimension, double smoothness, double strong_convexity) {
+    double const mine[2] = {smoothness, strong_convexity};
+    comm.all_gather({std::as_bytes(std::span(mine))});
+    problem p;
+    p.dimension = dimension;
+    p.workers = comm.size();
+    double const share = 1.0 / comm.size();
+    for (int r = 0; r < comm.size(); ++r) {
+        double theirs[2];
+        auto const heard = comm.from(r).bytes;
+        if (heard.size() != sizeof theirs) throw shape_error("rank " + std::to_string(r) + " sent no constants of its objective");
+        std::memcpy(theirs, heard.data(), sizeof theirs);
+        p.smoothness += share * theirs[0];
+        p.strong_convexity += share * theirs[1];
+        p.largest_smoothness = std::max(p.largest_smoothness, theirs[0]);
+        p.mean_square_smoothness += share * theirs[0] * theirs[0];
+    }
+    p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
+    return p;
+}
+
+}  // namespace laconic

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/message/message.hpp"
+
+namespace laconic {
+
+/// What one rank remembers of what it said and left unsaid, and of what everybody said. The two switches:
+///   rate > 0      difference compression: h <- h + rate m, and only g - h is news (DIANA, EF21, GD-SEC);
+///   keep_unsaid   error correction: what a message leaves out is said later (EF-SGD, GD-SEC).
+/// Both off remembers nothing. Every vector starts at zero and has the gradient's dimension.
+template <Scalar T, class B = host>
+class memory {
+  public:
+    memory(std::size_t dimension, double rate, bool keep_unsaid) : rate_(static_cast<T>(rate)) {
+        if (rate != 0) {
+            known_.resize(dimension);
+            mean_known_.resize(dimension);
+        }
+        if (keep_unsaid) unsaid_.resize(dimension);
+    }
+
+    /// g <- g - h + e: the gradient becomes what is worth saying. One pass.
+    void before(B& on, std::span<T> g) const {
+        subtract_known_add_unsaid(on, g, std::span<T const>(known_), std::span<T const>(unsaid_));
+    }
+
+    /// e <- news - m, h <- h + rate m, once m has reached the others.
+    template <class M>
+    void after(B& on, std::span<T const> news, M const& m) {
+        if (!unsaid_.empty()) {
+            unsaid_.assign(news.begin(), news.end());
+            add_message(on, std::span<T>(unsaid_), T(-1), m);
+        }
+        if (!known_.empty()) add_message(on, std::span<T>(known_), rate_, m);
+    }
+
+    /// mean <- mean h + mean, mean h <- mean h + rate mean: the mean of what was said becomes an estimate of the
+    /// gradient. One pass.
+    void estimate(B& on, std::span<T> mean) {
+        if (!mean_known_.empty()) complete_and_remember(on, mean, rate_, std::span<T>(mean_known_));
+    }
+
+    /// h_i: what the others know of this rank's gradient; empty where the rate is 0.
+    std::span<T const> known() const { return known_; }
+    /// mean h_i, as every rank keeps it.
+    std::span<T const> mean_known() const { return mean_known_; }
+    /// e_i: what this rank has not said yet; empty where errors are not kept.
+    std::span<T const> unsaid() const { return unsaid_; }
+
+  private:
+    T rate_;
+    typename B::template array<T> known_, mean_known_, unsaid_;
+};
+
+}  // namespace laconic

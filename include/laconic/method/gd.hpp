@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "laconic/compress/full.hpp"
+#include "laconic/descent.hpp"
+#include "laconic/method/rates.hpp"
+
+namespace laconic {
+
+/// Distributed gradient descent: every gradient in full. Step 1/L, with which f - f* falls at least by 1 - mu/L a round
+/// (Nesterov, Lectures on convex optimization, theorem 2.1.15).
+struct gd {
+    rates given{};
+
+    template <Scalar T, class B>
+    recursion<full> compose(problem const& p) const {
+        double const step = detail::step_or(given, p, "gd", [&] { return 1 / detail::known(p.smoothness, "the smoothness L", "gd"); });
+        return {full{}, 0, false, 1, gradient_step{step}, {}};
+    }
+
+    bool operator==(gd const&) const = default;
+    friend std::string to_string(gd const& m) { return detail::called("gd", "", m.given); }
+};
+
+static_assert(Method<gd>);
+
+}  // namespace laconic

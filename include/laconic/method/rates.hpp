@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/objective/problem.hpp"
+
+namespace laconic {
+
+/// The length of a step: a number, or a number over the smoothness L of the problem, so that one text fits all data.
+struct step_size {
+    double value = 0;
+    bool over_smoothness = false;
+
+    constexpr step_size() = default;
+    constexpr step_size(double v, bool over_L = false) : value(v), over_smoothness(over_L) {}  // NOLINT: .step = 0.1
+
+    bool operator==(step_size const&) const = default;
+    friend std::string to_string(step_size s) { return shortest(s.value) + (s.over_smoothness ? "/L" : ""); }
+};
+
+/// The numbers of a method that its theorem gives and that you may give instead.
+struct rates {
+    std::optional<step_size> step{};
+    std::optional<double> memory{};  ///< the rate of difference compression, alpha or beta in the papers
+
+    bool operator==(rates const&) const = default;
+    /// ", step=0.1, memory=0.5", of what is given.
+    friend std::string to_string(rates const& r) {
+        return (r.step ? ", step=" + to_string(*r.step) : "") + (r.memory ? ", memory=" + shortest(*r.memory) : "");
+    }
+};
+
+namespace detail {
+
+inline double known(double constant, char const* name, char const* method) {
+    if (constant > 0 && std::isfinite(constant)) return constant;
+    throw theory_error(std::string(method) + ": its theorem needs " + name + ", which is not known; give it in the problem, or give the step yourself");
+}
+
+// The user's step, or what the theorem gives; the theorem is asked only where it is needed.
+template <class Theorem>
+double step_or(rates const& given, problem const& p, char const* method, Theorem theorem) {
+    double step = 0;
+    if (!given.step)
+        step = theorem();
+    else
+        step = given.step->over_smoothness ? given.step->value / known(p.smoothness, "the smoothness L", method) : given.step->value;
+    if (!(step > 0 && std::isfinite(step))) throw argument_error(std::string(method) + ": the step " + shortest(step) + " is not above 0");
+    return step;
+}
+
+// The user's memory rate within (0, largest], or the default.
+inline double memory_or(rates const& given, double by_default, double largest, char const* method) {
+    double const rate = given.memory.value_or(by_default);
+    if (!(rate > 0 && rate <= largest * (1 + 1e-12)))
+        throw argument_error(std::string(method) + ": the memory rate " + shortest(rate) + " is outside (0, " + shortest(largest) + "]");
+    return rate;
+}
+
+// "name(inside, step=...)" without empty parentheses or a leading comma.
+inline std::string called(std::string const& name, std::string const& inside, rates const& r) {
+    std::string text = inside + to_string(r);
+    if (inside.empty() && !text.empty()) text = text.substr(2);
+    return text.empty() ? name : name + "(" + text + ")";
+}
+
+}  // namespace detail
+}  // namespace laconic

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+namespace laconic {
+
+/// What theorems ask of f = (1/workers) sum_i f_i, where each f_i is convex and smooth. A zero is an unknown constant.
+struct problem {
+    std::size_t dimension = 0;
+    int workers = 1;
+    double smoothness = 0;              ///< L: that of f
+    double strong_convexity = 0;        ///< mu: that of f
+    double largest_smoothness = 0;      ///< max L_i
+    double mean_square_smoothness = 0;  ///< sqrt(mean L_i^2)
+
+    bool operator==(problem const&) const = default;
+};
+
+}  // namespace laconic

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "laconic/optim/step.hpp"
+
+namespace laconic {
+
+/// x <- x - rate d.
+struct gradient_step {
+    double rate = 1;
+
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T> x, std::span<T> d) const {
+        add_scaled(on, static_cast<T>(-rate), std::span<T const>(d), x);
+    }
+};
+
+static_assert(Step<gradient_step> && Step<gradient_step, float>);
+
+}  // namespace laconic

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "laconic/optim/step.hpp"
+
+namespace laconic {
+
+/// Heavy ball: v <- beta v + d, x <- x - rate v, with v = 0 at the start and beta in [0, 1).
+template <Scalar T = double, class B = host>
+class momentum {
+  public:
+    momentum(double rate, double beta) : rate_(static_cast<T>(rate)), beta_(static_cast<T>(beta)) {}
+
+    void operator()(B& on, std::span<T> x, std::span<T> d) {
+        velocity_.resize(x.size());
+        std::span<T> const v(velocity_);
+        multiply(on, beta_, v);
+        add_scaled(on, T(1), std::span<T const>(d), v);
+        add_scaled(on, -rate_, std::span<T const>(v), x);
+    }
+
+    std::span<T const> velocity() const { return velocity_; }
+
+  private:
+    T rate_, beta_;
+    typename B::template array<T> velocity_;
+};
+
+static_assert(Step<momentum<>> && Step<momentum<float>, float>);
+
+}  // namespace laconic

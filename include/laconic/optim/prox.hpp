@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <span>
+
+#include "laconic/optim/step.hpp"
+
+namespace laconic {
+
+/// The proximal operator of a regulariser R: prox(on, rate, x) replaces x by argmin_u R(u) + |u - x|^2 / (2 rate);
+/// value(x) is R(x).
+template <class P, class T = double, class B = host>
+concept Prox = std::semiregular<P> && requires(P const& prox, B& on, double rate, std::span<T> x) {
+    prox(on, rate, x);
+    { prox.value(std::span<T const>(x)) } -> std::same_as<double>;
+};
+
+/// R = 0.
+struct no_prox {
+    template <class B, Scalar T>
+    void operator()(B&, double, std::span<T>) const {}
+    template <Scalar T>
+    double value(std::span<T const>) const {
+        return 0;
+    }
+};
+
+/// R(x) = weight |x|_1: soft thresholding by rate x weight.
+struct l1 {
+    double weight = 0;
+
+    template <class B, Scalar T>
+    void operator()(B&, double rate, std::span<T> x) const {
+        T const by = static_cast<T>(rate * weight);
+        for (T& v : x) v = v > by ? v - by : v < -by ? v + by : T(0);
+    }
+    template <Scalar T>
+    double value(std::span<T const> x) const {
+        double sum = 0;
+        for (T const v : x) sum += std::abs(static_cast<double>(v));
+        return weight * sum;
+    }
+};
+
+/// R(x) = (weight / 2) |x|^2: x / (1 + rate x weight).
+struct l2 {
+    double weight = 0;
+
+    template <class B, Scalar T>
+    void operator()(B& on, double rate, std::span<T> x) const {
+        multiply(on, static_cast<T>(1 / (1 + rate * weight)), x);
+    }
+    template <Scalar T>
+    double value(std::span<T const> x) const {
+        double sum = 0;
+        for (T const v : x) sum += static_cast<double>(v) * static_cast<double>(v);
+        return weight / 2 * sum;
+    }
+};
+
+static_assert(Prox<no_prox> && Prox<l1> && Prox<l2> && Prox<l1, float>);
+
+/// Any step, then the proximal operator for the same rate.
+template <class S, class P>
+struct proximal {
+    S step;
+    P prox;
+    double rate;
+
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T> x, std::span<T> d) {
+        step(on, x, d);
+        prox(on, rate, x);
+    }
+};
+
+}  // namespace laconic
