@@ -54,14 +54,15 @@ struct standing {
 /// The loop of every method, on one rank. Each rank makes one, with the same recursion, seed and starting point, and
 /// calls the same members in the same order. After its first round it allocates nothing.
 template <class R, class F, Communicator C, Scalar T = double, class B = host>
-    requires Objective<F, T>
+requires Objective<F, T>
 class descent {
   public:
     using compressor_type = decltype(R::compressor);
     using message_type = message_of<compressor_type, T, B>;
 
-    /// x is the starting point, is moved in place and must outlive this. Throws argument_error where the compressor does
-    /// not suit the dimension, shape_error on every rank where ranks disagree on composition, dimension, seed or x.
+    /// x is the starting point, is moved in place and must outlive this. Throws argument_error where the compressor
+    /// does not suit the dimension, shape_error on every rank where ranks disagree on composition, dimension, seed or
+    /// x.
     descent(R method, F const& objective, C& comm, std::span<T> x, std::uint64_t seed, B on = {})
         : method_(std::move(method)),
           objective_(&objective),
@@ -90,7 +91,8 @@ class descent {
     standing<F, T> look() {
         if (!looked_) {
             if constexpr (FusedObjective<F, T>)
-                value_ = static_cast<double>(objective_->value_and_gradient(std::span<T const>(x_), std::span<T>(news_)));
+                value_ =
+                    static_cast<double>(objective_->value_and_gradient(std::span<T const>(x_), std::span<T>(news_)));
             else
                 objective_->gradient(std::span<T const>(x_), std::span<T>(news_));
             looked_ = true;
@@ -134,7 +136,8 @@ class descent {
   private:
     [[noreturn]] void throw_complaint(int rank, std::span<std::byte const> bytes) const {
         std::uint64_t where = 0;
-        if (bytes.size() != sizeof where) throw comm_error(rank, "rank " + std::to_string(rank) + " complains illegibly");
+        if (bytes.size() != sizeof where)
+            throw comm_error(rank, "rank " + std::to_string(rank) + " complains illegibly");
         std::memcpy(&where, bytes.data(), sizeof where);
         throw non_finite_error(rank, round_, static_cast<std::size_t>(where));
     }
@@ -156,7 +159,9 @@ class descent {
 
 /// A method of method/: something that fills in a recursion from the constants of a problem.
 template <class M, class T = double, class B = host>
-concept Method = requires(M const& method, problem const& p) { method.template compose<T, B>(p); };
+concept Method = requires(M const& method, problem const& p) {
+    method.template compose<T, B>(p);
+};
 
 /// When to stop, and what randomness to use.
 struct run_settings {
@@ -168,8 +173,8 @@ struct run_settings {
 /// round, and once after the last, `watch(standing)` is called; where it returns a bool, false stops the run, and all
 /// ranks must return the same. Returns the number of rounds. Errors as descent's.
 template <class R, class F, Communicator C, Contiguous X, class Watch>
-    requires(!Method<R, element_of<X>>)
-std::uint64_t descend(R method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+requires(!Method<R, element_of<X>>) std::uint64_t
+    descend(R method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
     using T = element_of<X>;
     descent<R, F, C, T> run(std::move(method), objective, comm, view(x), how.seed);
     for (;;) {
@@ -186,15 +191,17 @@ std::uint64_t descend(R method, F const& objective, X& x, C& comm, run_settings 
 
 /// Runs a named method, its numbers filled in from the constants p of the problem.
 template <class M, class F, Communicator C, Contiguous X, class Watch>
-    requires Method<M, element_of<X>>
-std::uint64_t descend(M const& method, problem const& p, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+requires Method<M, element_of<X>> std::uint64_t descend(M const& method, problem const& p, F const& objective, X& x,
+                                                        C& comm, run_settings how, Watch watch) {
     return descend(method.template compose<element_of<X>, host>(p), objective, x, comm, how, std::move(watch));
 }
 
 /// The same with the constants that the ranks' objectives know of themselves: L is bounded by the mean of the L_i.
 template <class M, class F, Communicator C, Contiguous X, class Watch>
-    requires Method<M, element_of<X>> && SmoothObjective<F, element_of<X>>
-std::uint64_t descend(M const& method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+requires Method<M, element_of<X>> && SmoothObjective<F, element_of<X>> std::uint64_t descend(M const& method,
+                                                                                             F const& objective, X& x,
+                                                                                             C& comm, run_settings how,
+                                                                                             Watch watch) {
     auto const p = agree_on_problem(comm, objective.dimension(), objective.smoothness(), objective.strong_convexity());
     return descend(method, p, objective, x, comm, how, std::move(watch));
 }

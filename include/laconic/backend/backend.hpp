@@ -17,29 +17,29 @@ namespace laconic {
 /// host form, in backend/host/. A backend object belongs to one rank and carries what its kernels need between calls.
 template <class B, class T>
 concept Backend = std::movable<B> && Scalar<T> &&
-                  requires(B& on, std::span<T const> x, std::span<T> y, T a, std::size_t k, key from, std::uint64_t first,
-                           typename B::template array<coordinate>& at, typename B::template array<T>& values,
-                           std::span<std::int16_t> levels, std::span<std::uint16_t> powers) {
-                      // reduce
-                      { sum_of_magnitudes(on, x) } -> std::same_as<double>;
-                      { sum_of_squares(on, x) } -> std::same_as<double>;
-                      { largest_magnitude(on, x) } -> std::same_as<T>;
-                      { first_non_finite(on, x) } -> std::same_as<std::size_t>;
-                      // select
-                      select_largest(on, x, k, at);
-                      select_above(on, x, a, at);
-                      select_above(on, x, x, at);
-                      sample(on, from, k, k, at);
-                      gather(on, x, std::span<coordinate const>{}, a, values);
-                      // round
-                      round_to_levels(on, x, a, 1, from, first, levels);
-                      round_to_powers(on, x, from, first, powers);
-                      // update
-                      add_scaled(on, a, x, y);
-                      multiply(on, a, y);
-                      subtract_known_add_unsaid(on, y, x, x);
-                      complete_and_remember(on, y, a, y);
-                      scaled_distances(on, a, x, x, y);
-                  };
+    requires(B& on, std::span<T const> x, std::span<T> y, T a, std::size_t k, key from, std::uint64_t first,
+             typename B::template array<coordinate>& at, typename B::template array<T>& values,
+             std::span<std::int16_t> levels, std::span<std::uint16_t> powers) {
+    // reduce
+    { sum_of_magnitudes(on, x) } -> std::same_as<double>;
+    { sum_of_squares(on, x) } -> std::same_as<double>;
+    { largest_magnitude(on, x) } -> std::same_as<T>;
+    { first_non_finite(on, x) } -> std::same_as<std::size_t>;
+    // select
+    select_largest(on, x, k, at);
+    select_above(on, x, a, at);
+    select_above(on, x, x, at);
+    sample(on, from, k, k, at);
+    gather(on, x, std::span<coordinate const>{}, a, values);
+    // round
+    round_to_levels(on, x, a, 1, from, first, levels);
+    round_to_powers(on, x, from, first, powers);
+    // update
+    add_scaled(on, a, x, y);
+    multiply(on, a, y);
+    subtract_known_add_unsaid(on, y, x, x);
+    complete_and_remember(on, y, a, y);
+    scaled_distances(on, a, x, x, y);
+};
 
 }  // namespace laconic

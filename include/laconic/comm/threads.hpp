@@ -168,9 +168,9 @@ class threads {
     std::mutex mutex_;
     std::condition_variable changed_;
     int computing_ = 0, here_ = 0;
-    std::uint64_t complete_ = 0;           // meetings that every rank has come to
-    std::vector<std::uint64_t> arrived_;   // meetings that each rank has come to
-    std::vector<char> left_;               // ranks whose body has returned
+    std::uint64_t complete_ = 0;          // meetings that every rank has come to
+    std::vector<std::uint64_t> arrived_;  // meetings that each rank has come to
+    std::vector<char> left_;              // ranks whose body has returned
     bool failed_ = false;
     int failed_rank_ = -1;
     std::string failed_why_;

@@ -8,8 +8,8 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/core/key.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/message.hpp"
 
 /// A compressor is a value and a pure function of (vector, key): the same bytes on every rank and backend. What is
@@ -26,12 +26,12 @@ using message_of = typename C::template message<T, B>;
 ///   to_string(c)             is what it looks like in C++, and what parse_compressor reads.
 template <class C, class T = double, class B = host>
 concept Compressor = std::semiregular<C> && std::equality_comparable<C> && Message<message_of<C, T, B>, T, B> &&
-                     requires(C const& c, B& on, std::span<T const> x, key from, message_of<C, T, B>& m, std::size_t d) {
-                         c.check(d);
-                         c(on, x, from, m);
-                         c.blank(on, d, from, m);
-                         { to_string(c) } -> std::same_as<std::string>;
-                     };
+    requires(C const& c, B& on, std::span<T const> x, key from, message_of<C, T, B>& m, std::size_t d) {
+    c.check(d);
+    c(on, x, from, m);
+    c.blank(on, d, from, m);
+    { to_string(c) } -> std::same_as<std::string>;
+};
 
 /// Compressors with E C(x) = x and E|C(x) - x|^2 <= omega |x|^2, omega = c.omega(d) for vectors of d numbers.
 template <class C>
@@ -47,7 +47,7 @@ concept Contractive = Compressor<C> && requires(C const& c, std::size_t d) {
 
 /// One message about x, for a look at what a compressor does; loops reuse the message instead.
 template <class C, Contiguous X, class B = host>
-    requires Compressor<C, element_of<X>, B>
+requires Compressor<C, element_of<X>, B>
 auto compress(C const& c, X const& x, key from, B on = {}) {
     c.check(static_cast<std::size_t>(x.size()));
     message_of<C, element_of<X>, B> m;

@@ -26,16 +26,8 @@ struct dense {
     void operator()(B& on, std::span<T const> x, key from, M& m) const {
         rest(on, x, from, m);
     }
-    double omega(std::size_t d) const
-        requires Unbiased<Rest>
-    {
-        return rest.omega(d);
-    }
-    double delta(std::size_t d) const
-        requires Contractive<Rest>
-    {
-        return rest.delta(d);
-    }
+    double omega(std::size_t d) const requires Unbiased<Rest> { return rest.omega(d); }
+    double delta(std::size_t d) const requires Contractive<Rest> { return rest.delta(d); }
 
     template <class R>
     constexpr auto with(R const& r) const {

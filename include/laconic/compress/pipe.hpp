@@ -25,7 +25,8 @@ concept Sparsifier = requires(C const& c) {
 /// a | b: b speaks where a left plain numbers.
 template <Compressor A, Compressor C>
 constexpr auto operator|(A const& a, C const& b) {
-    static_assert(Sparsifier<A>, "a | b: the left side ends in a quantizer, which leaves no plain numbers to the right one");
+    static_assert(Sparsifier<A>,
+                  "a | b: the left side ends in a quantizer, which leaves no plain numbers to the right one");
     if constexpr (std::same_as<std::remove_cvref_t<decltype(a.rest)>, full>)
         return a.with(b);
     else
@@ -54,8 +55,7 @@ void speak_for_chosen(B& on, std::span<T const> x, T scale, M& m) {
 
 // What a rest keeps of the chosen numbers' energy: its delta, or 1 - omega of an unbiased one.
 template <class Rest>
-    requires(Contractive<Rest> || Unbiased<Rest>)
-double kept_by(Rest const& rest, std::size_t n) {
+requires(Contractive<Rest> || Unbiased<Rest>) double kept_by(Rest const& rest, std::size_t n) {
     if constexpr (requires { rest.contractive(); }) {  // known at run time only
         if (rest.contractive()) return rest.delta(n);
     } else if constexpr (Contractive<Rest>) {
@@ -64,8 +64,9 @@ double kept_by(Rest const& rest, std::size_t n) {
     if constexpr (Unbiased<Rest>) {
         double const omega = rest.omega(n);
         if (omega >= 1)
-            throw theory_error(to_string(rest) + " has omega = " + shortest(omega) + " >= 1 on " + std::to_string(n) +
-                               " values, so a pipe that it ends is not contractive: take more levels or smaller buckets");
+            throw theory_error(
+                to_string(rest) + " has omega = " + shortest(omega) + " >= 1 on " + std::to_string(n) +
+                " values, so a pipe that it ends is not contractive: take more levels or smaller buckets");
         return 1 - omega;
     }
 }

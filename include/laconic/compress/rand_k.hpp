@@ -11,9 +11,9 @@
 
 namespace laconic {
 
-/// Keeps k coordinates, every set of k equally likely, scaled by d / k. Both ends draw the set from the key, so it costs
-/// no bits. Unbiased with E|C(x) - x|^2 = (d / k - 1) |x|^2 exactly; with an unbiased rest,
-/// omega = (d / k) (1 + omega of the rest) - 1.
+/// Keeps k coordinates, every set of k equally likely, scaled by d / k. Both ends draw the set from the key, so it
+/// costs no bits. Unbiased with E|C(x) - x|^2 = (d / k - 1) |x|^2 exactly; with an unbiased rest, omega = (d / k) (1 +
+/// omega of the rest) - 1.
 template <class Rest = full>
 struct rand_k {
     portion k = 1;
@@ -38,9 +38,7 @@ struct rand_k {
         auto const scale = static_cast<double>(x.size()) / static_cast<double>(m.support.size());
         detail::speak_for_chosen(on, x, static_cast<T>(m.support.empty() ? 0 : scale), m);
     }
-    double omega(std::size_t d) const
-        requires Unbiased<Rest>
-    {
+    double omega(std::size_t d) const requires Unbiased<Rest> {
         auto const n = k.of(d);
         return d == 0 ? 0 : static_cast<double>(d) / static_cast<double>(n) * (1 + rest.omega(n)) - 1;
     }

@@ -28,7 +28,8 @@ struct threshold {
             if (!(bound >= 0)) throw argument_error("threshold: the bound " + shortest(bound) + " is not at least 0");
         } else {
             if (bound.size() != d && !bound.empty())
-                throw shape_error("threshold: " + std::to_string(bound.size()) + " bounds for d = " + std::to_string(d));
+                throw shape_error("threshold: " + std::to_string(bound.size()) +
+                                  " bounds for d = " + std::to_string(d));
         }
         rest.check(d);
     }

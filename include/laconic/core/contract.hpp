@@ -26,9 +26,13 @@ namespace detail {
 }  // namespace laconic
 
 /// Cheap: O(1) beside the work that follows.
-#define LACONIC_EXPECTS(condition) \
-    ((::laconic::contract_level < 1 || (condition)) ? void() : ::laconic::detail::broken_contract(#condition, __FILE__, __LINE__))
+#define LACONIC_EXPECTS(condition)                  \
+    ((::laconic::contract_level < 1 || (condition)) \
+         ? void()                                   \
+         : ::laconic::detail::broken_contract(#condition, __FILE__, __LINE__))
 
 /// Costly: as much as the work itself, or more.
-#define LACONIC_EXPECTS_COSTLY(condition) \
-    ((::laconic::contract_level < 2 || (condition)) ? void() : ::laconic::detail::broken_contract(#condition, __FILE__, __LINE__))
+#define LACONIC_EXPECTS_COSTLY(condition)           \
+    ((::laconic::contract_level < 2 || (condition)) \
+         ? void()                                   \
+         : ::laconic::detail::broken_contract(#condition, __FILE__, __LINE__))

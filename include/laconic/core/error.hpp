@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 /// What can go wrong outside the program's own logic, one type each; all derive from laconic::error.
 /// Each carries the place as data besides the text, so that a caller can act on it.
@@ -73,15 +74,15 @@ struct file_error : error {
           column(column_) {}
 };
 
-/// A written composition, such as "diana(rand_k(0.1))", that cannot be read: the place counts characters from 0.
+/// A written composition, such as "diana(rand_k(0.1))", that cannot be read; the column counts characters from 1.
 struct spelling_error : error {
     std::string text;
-    std::size_t position;
+    std::size_t column;
 
-    spelling_error(std::string text_, std::size_t position_, std::string const& why)
-        : error(why + "\n  " + text_ + "\n  " + std::string(position_, ' ') + "^"),
+    spelling_error(std::string text_, std::size_t column_, std::string const& why)
+        : error("'" + text_ + "', column " + std::to_string(column_) + ": " + why),
           text(std::move(text_)),
-          position(position_) {}
+          column(column_) {}
 };
 
 }  // namespace laconic

@@ -15,10 +15,14 @@ concept Scalar = std::same_as<T, float> || std::same_as<T, double>;
 
 namespace detail {
 
-// An Eigen expression may have data() and size() and yet skip elements: an inner stride other than 1, or two dimensions.
+// An Eigen expression may have data() and size() and yet skip elements: an inner stride other than 1, or two
+// dimensions.
 template <class X>
 consteval bool skips_elements() {
-    if constexpr (requires { X::InnerStrideAtCompileTime; X::IsVectorAtCompileTime; })
+    if constexpr (requires {
+                      X::InnerStrideAtCompileTime;
+                      X::IsVectorAtCompileTime;
+                  })
         return X::InnerStrideAtCompileTime != 1 || !X::IsVectorAtCompileTime;
     else
         return false;
@@ -32,7 +36,8 @@ template <class X>
 concept Contiguous = requires(X& x) {
     { x.size() } -> std::convertible_to<std::size_t>;
     requires std::is_pointer_v<decltype(x.data())>;
-} && !detail::skips_elements<std::remove_cvref_t<X>>();
+}
+&&!detail::skips_elements<std::remove_cvref_t<X>>();
 
 /// A span over x. It does not own: x must outlive it, so temporaries that own their elements are refused.
 template <Contiguous X>

@@ -73,7 +73,8 @@ problem agree_on_problem(C& comm, std::size_t dimension, double smoothness, doub
     for (int r = 0; r < comm.size(); ++r) {
         double theirs[2];
         auto const heard = comm.from(r).bytes;
-        if (heard.size() != sizeof theirs) throw shape_error("rank " + std::to_string(r) + " sent no constants of its objective");
+        if (heard.size() != sizeof theirs)
+            throw shape_error("rank " + std::to_string(r) + " sent no constants of its objective");
         std::memcpy(theirs, heard.data(), sizeof theirs);
         p.smoothness += share * theirs[0];
         p.strong_convexity += share * theirs[1];

@@ -19,7 +19,7 @@ concept Terms = std::is_trivially_copyable_v<V> && requires(V const t, std::size
     { t.size() } -> std::convertible_to<std::size_t>;
     { t[j].at } -> std::convertible_to<coordinate>;
     { t[j].value } -> std::convertible_to<double>;
-    { std::bool_constant<V::in_order>{} };
+    {std::bool_constant<V::in_order>{}};
 };
 
 /// A message that lists its terms.
@@ -38,9 +38,9 @@ void add_message(B& on, std::span<T> out, T w, M const& m) {
 /// add_message(on, out, w, m) adds w times itself; a message that has terms() gets that for nothing.
 template <class M, class T, class B>
 concept Message = std::movable<M> && std::default_initializable<M> && std::equality_comparable<M> &&
-                  requires(M const& m, B& on, std::span<T> out, T w) {
-                      { m.dimension() } -> std::same_as<std::size_t>;
-                      add_message(on, out, w, m);
-                  };
+    requires(M const& m, B& on, std::span<T> out, T w) {
+    { m.dimension() } -> std::same_as<std::size_t>;
+    add_message(on, out, w, m);
+};
 
 }  // namespace laconic

@@ -52,9 +52,7 @@ struct sparse {
     };
 
     std::size_t dimension() const { return length; }
-    auto terms() const&
-        requires TermMessage<payload_type>
-    {
+    auto terms() const& requires TermMessage<payload_type> {
         auto const inner = payload.terms();
         return terms_type<std::remove_const_t<decltype(inner)>>{support.data(), inner};
     }
@@ -66,12 +64,14 @@ struct sparse {
 
 /// A payload that cannot list its terms, being known at run time only, is decoded into the workspace first.
 template <class B, Scalar T, class Rest, support_is Known>
-    requires(!TermMessage<typename Rest::template message<T, B>>)
-void add_message(B& on, std::span<T> out, T w, sparse<Rest, Known, T, B> const& m) {
+requires(!TermMessage<typename Rest::template message<T, B>>) void add_message(B& on, std::span<T> out, T w,
+                                                                               sparse<Rest, Known, T, B> const& m) {
     using values = typename plain<T, B>::terms_type;
     m.chosen.assign(m.support.size(), T(0));
     add_message(on, std::span<T>(m.chosen), T(1), m.payload);
-    add_terms(on, out, w, typename sparse<Rest, Known, T, B>::template terms_type<values>{m.support.data(), {m.chosen.data(), m.chosen.size()}});
+    add_terms(on, out, w,
+              typename sparse<Rest, Known, T, B>::template terms_type<values>{m.support.data(),
+                                                                              {m.chosen.data(), m.chosen.size()}});
 }
 
 }  // namespace laconic

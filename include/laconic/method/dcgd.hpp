@@ -25,10 +25,12 @@ struct dcgd {
         double const step = detail::step_or(given, p, "dcgd", [&]() -> double {
             if constexpr (Unbiased<C>)
                 return 1 / (detail::known(p.smoothness, "the smoothness L", "dcgd") +
-                            2 * compressor.omega(p.dimension) *
-                                detail::known(p.largest_smoothness, "max L_i", "dcgd") / p.workers);
+                            2 * compressor.omega(p.dimension) * detail::known(p.largest_smoothness, "max L_i", "dcgd") /
+                                p.workers);
             else
-                throw theory_error("dcgd: " + to_string(compressor) + " is biased and no theorem gives a step without memory; give the step, or use ef or ef21");
+                throw theory_error(
+                    "dcgd: " + to_string(compressor) +
+                    " is biased and no theorem gives a step without memory; give the step, or use ef or ef21");
         });
         return {compressor, 0, false, 1, gradient_step{step}, {}};
     }
@@ -38,9 +40,6 @@ struct dcgd {
 };
 template <class C>
 dcgd(C, rates = {}) -> dcgd<C>;
-
-/// QSGD (Alistarh et al., NeurIPS 2017): dcgd with random rounding to `levels` levels of the 2-norm.
-inline dcgd<quantize> qsgd(int levels = 4, rates given = {}) { return {quantize{levels, 0, norm::two}, given}; }
 
 static_assert(Method<dcgd<quantize>>);
 

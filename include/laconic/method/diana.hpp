@@ -14,12 +14,14 @@ namespace laconic {
 /// learns the gradients at the optimum. With memory rate alpha = 1 / (2 (1 + omega)) and
 ///     step = min{ alpha / mu, 2 / ((L + mu)(1 + 2 omega / n)) },            L = max L_i,
 /// V = |x - x*|^2 + (4 omega (1 + omega) / n) step^2 mean |h_i - grad f_i(x*)|^2 falls in expectation by 1 - step mu a
-/// round (theorem 1 there, for any unbiased compressor; a prox is allowed). Any alpha up to 1 / (1 + omega) is accepted.
+/// round (theorem 1 there, for any unbiased compressor; a prox is allowed). Any alpha up to 1 / (1 + omega) is
+/// accepted.
 template <class C, class P = no_prox>
 struct diana {
-    static_assert(Unbiased<C>,
-                  "diana needs an unbiased compressor, one with omega(d): rand_k, quantize, natural, or a pipe of them. A "
-                  "contractive one such as top_k goes with ef21 or ef.");
+    static_assert(
+        Unbiased<C>,
+        "diana needs an unbiased compressor, one with omega(d): rand_k, quantize, natural, or a pipe of them. A "
+        "contractive one such as top_k goes with ef21 or ef.");
     C compressor;
     rates given{};
     P prox{};

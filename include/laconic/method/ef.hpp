@@ -29,7 +29,8 @@ struct ef {
             if constexpr (Contractive<C>) {
                 double const l = detail::known(p.smoothness, "the smoothness L", "ef");
                 double const largest = detail::known(p.largest_smoothness, "max L_i", "ef");
-                double const delta = detail::known(compressor.delta(p.dimension), "a compressor with delta above 0", "ef");
+                double const delta =
+                    detail::known(compressor.delta(p.dimension), "a compressor with delta above 0", "ef");
                 return std::min(1 / (4 * l), delta / (14 * std::sqrt((1 - delta) * l * largest)));
             } else {
                 throw theory_error("ef: " + to_string(compressor) +

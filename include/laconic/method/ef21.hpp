@@ -10,17 +10,18 @@
 
 namespace laconic {
 
-/// EF21 (Richtarik, Sokolov, Fatkhullin, NeurIPS 2021): each rank says how its gradient differs from what it has said so
-/// far, through a contractive compressor. With theta = 1 - sqrt(1 - delta), beta = (1 - delta) / theta, and
+/// EF21 (Richtarik, Sokolov, Fatkhullin, NeurIPS 2021): each rank says how its gradient differs from what it has said
+/// so far, through a contractive compressor. With theta = 1 - sqrt(1 - delta), beta = (1 - delta) / theta, and
 ///     step = 1 / (L + Lt sqrt(beta / theta)),                               Lt = sqrt(mean L_i^2), or, where mu > 0,
 ///     step = min{ 1 / (L + Lt sqrt(2 beta / theta)), theta / (2 mu) } :
 /// f(x^k) - f* + (step / theta) mean |h_i - grad f_i(x^k)|^2 falls by 1 - step mu a round (theorem 2, under the
 /// Polyak-Lojasiewicz inequality).
 template <class C>
 struct ef21 {
-    static_assert(Contractive<C>,
-                  "ef21 needs a contractive compressor, one with delta(d): top_k, or top_k | natural. An unbiased one such "
-                  "as rand_k or quantize goes with diana.");
+    static_assert(
+        Contractive<C>,
+        "ef21 needs a contractive compressor, one with delta(d): top_k, or top_k | natural. An unbiased one such "
+        "as rand_k or quantize goes with diana.");
     C compressor;
     rates given{};
 
@@ -29,7 +30,8 @@ struct ef21 {
         double const step = detail::step_or(given, p, "ef21", [&] {
             double const l = detail::known(p.smoothness, "the smoothness L", "ef21");
             double const lt = detail::known(p.mean_square_smoothness, "the mean square of the L_i", "ef21");
-            double const delta = detail::known(compressor.delta(p.dimension), "a compressor with delta above 0", "ef21");
+            double const delta =
+                detail::known(compressor.delta(p.dimension), "a compressor with delta above 0", "ef21");
             double const theta = 1 - std::sqrt(1 - delta), beta = (1 - delta) / theta;
             if (p.strong_convexity > 0)
                 return std::min(1 / (l + lt * std::sqrt(2 * beta / theta)), theta / (2 * p.strong_convexity));

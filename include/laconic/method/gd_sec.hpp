@@ -22,7 +22,8 @@ struct gd_sec {
     rates given{};
 
     template <Scalar T, class B>
-    recursion<threshold<full, std::span<T const>>, gradient_step, follow_last_move<T, B>> compose(problem const& p) const {
+    recursion<threshold<full, std::span<T const>>, gradient_step, follow_last_move<T, B>> compose(
+        problem const& p) const {
         if (!(xi >= 0)) throw argument_error("gd_sec: xi = " + shortest(xi) + " is not at least 0");
         double const l = xi == 0 && given.step ? 0 : detail::known(p.smoothness, "the smoothness L", "gd_sec");
         double const step = detail::step_or(given, p, "gd_sec", [&] { return 1 / l; });

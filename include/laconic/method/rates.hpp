@@ -40,7 +40,8 @@ namespace detail {
 
 inline double known(double constant, char const* name, char const* method) {
     if (constant > 0 && std::isfinite(constant)) return constant;
-    throw theory_error(std::string(method) + ": its theorem needs " + name + ", which is not known; give it in the problem, or give the step yourself");
+    throw theory_error(std::string(method) + ": its theorem needs " + name +
+                       ", which is not known; give it in the problem, or give the step yourself");
 }
 
 // The user's step, or what the theorem gives; the theorem is asked only where it is needed.
@@ -50,8 +51,10 @@ double step_or(rates const& given, problem const& p, char const* method, Theorem
     if (!given.step)
         step = theorem();
     else
-        step = given.step->over_smoothness ? given.step->value / known(p.smoothness, "the smoothness L", method) : given.step->value;
-    if (!(step > 0 && std::isfinite(step))) throw argument_error(std::string(method) + ": the step " + shortest(step) + " is not above 0");
+        step = given.step->over_smoothness ? given.step->value / known(p.smoothness, "the smoothness L", method)
+                                           : given.step->value;
+    if (!(step > 0 && std::isfinite(step)))
+        throw argument_error(std::string(method) + ": the step " + shortest(step) + " is not above 0");
     return step;
 }
 
@@ -59,7 +62,8 @@ double step_or(rates const& given, problem const& p, char const* method, Theorem
 inline double memory_or(rates const& given, double by_default, double largest, char const* method) {
     double const rate = given.memory.value_or(by_default);
     if (!(rate > 0 && rate <= largest * (1 + 1e-12)))
-        throw argument_error(std::string(method) + ": the memory rate " + shortest(rate) + " is outside (0, " + shortest(largest) + "]");
+        throw argument_error(std::string(method) + ": the memory rate " + shortest(rate) + " is outside (0, " +
+                             shortest(largest) + "]");
     return rate;
 }
 

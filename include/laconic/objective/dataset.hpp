@@ -14,7 +14,7 @@
 
 namespace laconic {
 
-/// Rows of numbers with a label each: row j of `rows` belongs to labels[j].
+/// Rows of numbers with a label each, all of them finite: row j of `rows` belongs to labels[j].
 template <Scalar T = double>
 struct dataset {
     using matrix = Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t>;

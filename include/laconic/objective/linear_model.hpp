@@ -70,9 +70,9 @@ class linear_model {
     /// f(x), in one pass.
     double value(std::span<T const> x) const {
         LACONIC_EXPECTS(x.size() == dimension());
-        double sum = 0;
-        for (std::size_t j = 0; j < samples(); ++j) sum += Each::value(row(j).dot(x), label(j));
-        return sum / double(samples()) + penalty(x);
+        exact_sum sum;
+        for (std::size_t j = 0; j < samples(); ++j) sum.add(Each::value(row(j).dot(x), label(j)));
+        return sum.total() / double(samples()) + penalty(x);
     }
 
     /// Writes the gradient at x to g, in one pass.
@@ -83,14 +83,14 @@ class linear_model {
 
     /// Writes the gradient at x to g and returns f(x), in one pass.
     double value_and_gradient(std::span<T const> x, std::span<T> g) const {
-        double sum = 0;
+        exact_sum sum;
         auto const slope = [&](double z, std::size_t j) {
             auto const [value, its_slope] = Each::value_and_slope(z, label(j));
-            sum += value;
+            sum.add(value);
             return its_slope;
         };
         sum_rows(x, g, slope, x);
-        return sum / double(samples()) + penalty(x);
+        return sum.total() / double(samples()) + penalty(x);
     }
 
     /// Writes the d x d Hessian at x, both triangles. Two passes' memory traffic, and the fewer of N d^2 / 2 and about
@@ -139,6 +139,18 @@ class linear_model {
     struct constants {
         std::once_flag largest_once, smallest_once;
         double largest = 0, smallest = 0;
+    };
+
+    // What each addition rounds away is summed beside (Knuth's two-sum): f(x) - f* stays true down to the last digits.
+    struct exact_sum {
+        double sum = 0, lost = 0;
+
+        void add(double v) {
+            double const next = sum + v, back = next - sum;
+            lost += (sum - (next - back)) + (v - back);
+            sum = next;
+        }
+        double total() const { return std::isfinite(sum) ? sum + lost : sum; }
     };
 
     struct row_view {

@@ -79,13 +79,13 @@ Eigen::VectorXd product_step(F const& f, Eigen::VectorXd const& x, Eigen::Vector
 /// About ten Hessians (dense), or some thousand passes over the data.
 /// Throws error, with the norm reached, where neither comes in 200 steps; argument_error for a negative tolerance.
 template <class F>
-requires HessianObjective<F> || HessianProductObjective<F> optimum find_optimum(F const& f, double tolerance = 1e-12) {
+requires(HessianObjective<F> || HessianProductObjective<F>) optimum find_optimum(F const& f, double tolerance = 1e-12) {
     if (!(tolerance >= 0)) throw argument_error("a tolerance of " + shortest(tolerance) + " is negative");
     std::size_t const d = f.dimension();
     Eigen::VectorXd x = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(d)), g = x, step, next = x, next_g = x;
     Eigen::MatrixXd h;
     double value = evaluate(f, x, g), norm = g.norm();
-    double const good_enough = 1e-10 * std::max(1.0, norm);
+    double const first_value = value, good_enough = 1e-10 * std::max(1.0, norm);
 
     optimum best{{x.begin(), x.end()}, value, norm, 0};
     int taken = 0, idle = 0;
@@ -97,19 +97,22 @@ requires HessianObjective<F> || HessianProductObjective<F> optimum find_optimum(
         else
             step = d <= 4096 ? detail::dense_step(f, x, g, h) : detail::product_step(f, x, g);
 
-        // Values near the minimum differ by rounding only, so that much of a rise must pass.
-        double const slope = g.dot(step), slack = 8 * std::numeric_limits<double>::epsilon() * std::abs(value);
-        double length = 1, next_value = 0;
+        double const slope = g.dot(step), scale = std::max(std::abs(value), std::abs(first_value));
+        double length = 1, next_value = 0, next_norm = 0;
         for (;; length /= 2) {
             next = x + length * step;
             next_value = evaluate(f, next, next_g);
-            if (next_value <= value + 1e-4 * length * slope + slack || length < 1e-12) break;
+            next_norm = next_g.norm();
+            // Near the minimum values differ by rounding only; then the gradient tells.
+            bool const lower = next_value <= value + 1e-4 * length * slope;
+            bool const flatter = next_value <= value + 1e-12 * scale && next_norm <= norm / 2;
+            if (lower || flatter || length < 1e-12) break;
         }
         if (!(length >= 1e-12)) break;
         x.swap(next);
         g.swap(next_g);
         value = next_value;
-        norm = g.norm();
+        norm = next_norm;
         ++taken;
         idle = norm <= best.gradient_norm / 2 ? 0 : idle + 1;
         if (norm < best.gradient_norm) best = {{x.begin(), x.end()}, value, norm, 0};

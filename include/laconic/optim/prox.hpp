@@ -12,7 +12,8 @@ namespace laconic {
 /// The proximal operator of a regulariser R: prox(on, rate, x) replaces x by argmin_u R(u) + |u - x|^2 / (2 rate);
 /// value(x) is R(x).
 template <class P, class T = double, class B = host>
-concept Prox = std::semiregular<P> && requires(P const& prox, B& on, double rate, std::span<T> x) {
+concept Prox = std::semiregular<P> && std::equality_comparable<P> &&
+    requires(P const& prox, B& on, double rate, std::span<T> x) {
     prox(on, rate, x);
     { prox.value(std::span<T const>(x)) } -> std::same_as<double>;
 };
@@ -25,6 +26,7 @@ struct no_prox {
     double value(std::span<T const>) const {
         return 0;
     }
+    bool operator==(no_prox const&) const = default;
 };
 
 /// R(x) = weight |x|_1: soft thresholding by rate x weight.
@@ -42,6 +44,7 @@ struct l1 {
         for (T const v : x) sum += std::abs(static_cast<double>(v));
         return weight * sum;
     }
+    bool operator==(l1 const&) const = default;
 };
 
 /// R(x) = (weight / 2) |x|^2: x / (1 + rate x weight).
@@ -58,6 +61,7 @@ struct l2 {
         for (T const v : x) sum += static_cast<double>(v) * static_cast<double>(v);
         return weight / 2 * sum;
     }
+    bool operator==(l2 const&) const = default;
 };
 
 static_assert(Prox<no_prox> && Prox<l1> && Prox<l2> && Prox<l1, float>);

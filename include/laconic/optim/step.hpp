@@ -11,6 +11,8 @@ namespace laconic {
 /// What is done with the estimate of a gradient. Satisfied iff S is movable and step(on, x, d) moves the iterate x, in
 /// place, along the estimate d (which it may overwrite), both of one length.
 template <class S, class T = double, class B = host>
-concept Step = std::movable<S> && requires(S& step, B& on, std::span<T> x, std::span<T> d) { step(on, x, d); };
+concept Step = std::movable<S> && requires(S& step, B& on, std::span<T> x, std::span<T> d) {
+    step(on, x, d);
+};
 
 }  // namespace laconic

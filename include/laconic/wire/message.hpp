@@ -81,7 +81,8 @@ void read(B&, R& source, powers<T, B>& m) {
     using message = powers<T, B>;
     for (auto& code : m.codes) {
         code = static_cast<std::uint16_t>(source.take(message::code_width));
-        if ((code & ((1u << message::exponent_width) - 1)) > message::largest_exponent) source.refuse("an exponent that is not finite");
+        if ((code & ((1u << message::exponent_width) - 1)) > message::largest_exponent)
+            source.refuse("an exponent that is not finite");
     }
 }
 

@@ -15,7 +15,9 @@ namespace laconic {
 
 /// Where a message is written: put(word, width) takes the low `width` <= 64 bits of a word, the others being zero.
 template <class W>
-concept BitSink = requires(W& sink, std::uint64_t word, unsigned width) { sink.put(word, width); };
+concept BitSink = requires(W& sink, std::uint64_t word, unsigned width) {
+    sink.put(word, width);
+};
 
 /// Where a message is read: take(width) gives the next `width` <= 64 bits or throws wire_error; refuse(why) throws one.
 template <class R>

@@ -58,7 +58,8 @@ void read_support(R& source, std::size_t length, std::span<coordinate> support) 
         for (; word != 0; word &= word - 1)
             support[at++] = static_cast<coordinate>(first + static_cast<std::size_t>(std::countr_zero(word)));
     }
-    if (at != support.size()) source.refuse("the bitmap has fewer than " + std::to_string(support.size()) + " bits set");
+    if (at != support.size())
+        source.refuse("the bitmap has fewer than " + std::to_string(support.size()) + " bits set");
 }
 
 }  // namespace laconic

@@ -23,8 +23,7 @@ class basic_host {
 
     /// Scratch memory for n numbers, with arbitrary contents, valid until the next call with the same slot.
     template <class T>
-        requires std::is_trivially_copyable_v<T>
-    std::span<T> scratch(std::size_t slot, std::size_t n) {
+    requires std::is_trivially_copyable_v<T> std::span<T> scratch(std::size_t slot, std::size_t n) {
         auto& bytes = scratch_[slot];
         if (bytes.size() < n * sizeof(T)) bytes.resize(n * sizeof(T));
         return {reinterpret_cast<T*>(bytes.data()), n};

@@ -73,11 +73,13 @@ void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64
     constexpr int exponent_width = int{sizeof(T) * 8} - 1 - format::mantissa;
     for (std::size_t i = 0; i < x.size(); ++i) {
         auto const b = std::bit_cast<bits>(x[i]);
-        auto const fraction = static_cast<std::uint64_t>(b & ((bits{1} << format::mantissa) - 1)) << (64 - format::mantissa);
+        auto const fraction = static_cast<std::uint64_t>(b & ((bits{1} << format::mantissa) - 1))
+                              << (64 - format::mantissa);
         auto exponent = static_cast<std::uint32_t>(b >> format::mantissa) & ((1u << exponent_width) - 1);
         bool const up = from.word(first + i) < static_cast<std::uint32_t>(fraction >> 32);
         if (up && exponent < format::largest_exponent) ++exponent;
-        codes[i] = static_cast<std::uint16_t>(static_cast<std::uint32_t>(b >> (sizeof(T) * 8 - 1)) << exponent_width | exponent);
+        codes[i] = static_cast<std::uint16_t>(static_cast<std::uint32_t>(b >> (sizeof(T) * 8 - 1)) << exponent_width |
+                                              exponent);
     }
 }
 

@@ -24,7 +24,8 @@ inline void first_different(key from, std::size_t d, std::size_t n, std::vector<
     out.clear();
     std::uint64_t drawn = 0;
     while (out.size() < n) {
-        for (auto missing = n - out.size(); missing > 0; --missing) out.push_back(static_cast<coordinate>(from.below(drawn++, d)));
+        for (auto missing = n - out.size(); missing > 0; --missing)
+            out.push_back(static_cast<coordinate>(from.below(drawn++, d)));
         std::sort(out.begin(), out.end());
         out.erase(std::unique(out.begin(), out.end()), out.end());
     }
@@ -32,8 +33,9 @@ inline void first_different(key from, std::size_t d, std::size_t n, std::vector<
 
 }  // namespace detail
 
-/// k of the coordinates 0 .. d-1, ascending, every set of k equally likely; a pure function of (key, d, k). k <= d < 2^32.
-/// O(k log k), whatever d is, when 2 k <= d; otherwise the d - k coordinates left out are drawn instead, and O(d).
+/// k of the coordinates 0 .. d-1, ascending, every set of k equally likely; a pure function of (key, d, k). k <= d <
+/// 2^32. O(k log k), whatever d is, when 2 k <= d; otherwise the d - k coordinates left out are drawn instead, and
+/// O(d).
 template <class A>
 void sample(basic_host<A>& on, key from, std::size_t d, std::size_t k, std::vector<coordinate>& out) {
     LACONIC_EXPECTS(k <= d && d <= largest_dimension);

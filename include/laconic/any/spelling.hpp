@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "laconic/core/error.hpp"
+
+/// The grammar of written compositions, which reads as the C++ does:
+///
+///     pipe  = call { "|" call }         call = name [ "(" [ item { "," item } ] ")" ]
+///     item  = [ name "=" ] ( word | pipe )
+///
+/// where a word is a number or anything else without blanks and punctuation, such as 0.1, 1e-3, 1/L, inf.
+namespace laconic::spelling {
+
+/// name(items...), and where its name stands in the text.
+struct call;
+using pipe = std::vector<call>;
+
+/// An argument: `name` is empty where it is given by position. A word that is also a call's name, such as "natural", is
+/// both: `word` has its text and `calls` the pipe.
+struct item {
+    std::string name;
+    std::string word;
+    std::size_t position = 0;
+    pipe calls;
+};
+struct call {
+    std::string name;
+    std::size_t position = 0;
+    std::vector<item> items;
+};
+
+namespace detail {
+
+class reader {
+  public:
+    explicit reader(std::string_view text) : text_(text) {}
+
+    pipe all() {
+        auto result = calls();
+        blanks();
+        if (at_ < text_.size()) refuse("this is left over");
+        return result;
+    }
+    [[noreturn]] void refuse(std::string const& why) const { throw spelling_error(std::string(text_), at_ + 1, why); }
+
+  private:
+    static constexpr int deepest = 32;
+
+    pipe calls() {
+        pipe result;
+        do result.push_back(one_call());
+        while (take('|'));
+        return result;
+    }
+    call one_call() {
+        blanks();
+        call c;
+        c.position = at_;
+        c.name = word();
+        if (c.name.empty()) refuse("a name is expected here");
+        if (take('(')) {
+            if (++depth_ > deepest) refuse("more than 32 parentheses deep");
+            if (!take(')')) {
+                do c.items.push_back(one_item());
+                while (take(','));
+                if (!take(')')) refuse("',' or ')' is expected here");
+            }
+            --depth_;
+        }
+        return c;
+    }
+    item one_item() {
+        blanks();
+        item i;
+        auto const start = at_;
+        auto const first = word();
+        if (!first.empty() && take('=')) {
+            i.name = first;
+            blanks();
+            i.position = at_;
+        } else {
+            i.position = at_ = start;
+        }
+        auto const value = at_;
+        i.word = word();
+        if (i.word.empty()) refuse("a number or a name is expected here");
+        at_ = value;
+        i.calls = calls();
+        return i;
+    }
+    std::string word() {
+        auto const start = at_;
+        while (at_ < text_.size() && !std::isspace(static_cast<unsigned char>(text_[at_])) &&
+               std::string_view("()|,=").find(text_[at_]) == std::string_view::npos)
+            ++at_;
+        return std::string(text_.substr(start, at_ - start));
+    }
+    void blanks() {
+        while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+    }
+    bool take(char c) {
+        blanks();
+        if (at_ == text_.size() || text_[at_] != c) return false;
+        ++at_;
+        return true;
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    int depth_ = 0;
+};
+
+}  // namespace detail
+
+/// Reads a pipe of calls; throws spelling_error with the place.
+inline pipe read_pipe(std::string_view text) { return detail::reader(text).all(); }
+
+/// The whole of a word as a finite number; false where it is none.
+inline bool read_number(std::string_view word, double& value) {
+    auto const r = std::from_chars(word.data(), word.data() + word.size(), value);
+    return r.ec == std::errc{} && r.ptr == word.data() + word.size() && std::isfinite(value);
+}
+
+/// "a, b or c".
+inline std::string list(std::vector<std::string> const& names) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+    return text;
+}
+
+/// The arguments of one call, taken one by one by name or position; what is left over at the end is refused.
+class arguments {
+  public:
+    arguments(std::string_view text, call const& from) : text_(text), from_(&from), used_(from.items.size()) {}
+
+    /// The argument called `name`, else the first unnamed one not yet taken (where by_position), else nullptr.
+    item const* find(std::string const& name, bool by_position = true) {
+        known_.push_back(name);
+        auto const& items = from_->items;
+        for (std::size_t i = 0; i < items.size(); ++i)
+            if (!used_[i] && items[i].name == name) return used_[i] = true, &items[i];
+        for (std::size_t i = 0; by_position && i < items.size(); ++i)
+            if (!used_[i] && items[i].name.empty()) return used_[i] = true, &items[i];
+        return nullptr;
+    }
+
+    /// A number; throws where it is absent and has no default, or is none.
+    double number(std::string const& name, std::optional<double> by_default = {}, bool by_position = true) {
+        auto const* const i = find(name, by_position);
+        if (!i && by_default) return *by_default;
+        if (!i) refuse(from_->position, from_->name + " needs " + name + ": " + from_->name + "(" + name + "=...)");
+        double value = 0;
+        if (i->calls.size() != 1 || !i->calls[0].items.empty() || !read_number(i->word, value))
+            refuse(i->position, name + " is a number");
+        return value;
+    }
+
+    [[noreturn]] void refuse(std::size_t position, std::string const& why) const {
+        throw spelling_error(std::string(text_), position + 1, why);
+    }
+    /// Throws where an argument was not taken, listing the valid ones.
+    void finish() const {
+        for (std::size_t i = 0; i < used_.size(); ++i)
+            if (!used_[i])
+                refuse(from_->items[i].position,
+                       from_->name + (known_.empty() ? " takes no arguments"
+                                                     : " takes " + list(known_) + "; this is none of them"));
+    }
+    call const& from() const { return *from_; }
+    std::string_view text() const { return text_; }
+
+  private:
+    std::string_view text_;
+    call const* from_;
+    std::vector<char> used_;
+    std::vector<std::string> known_;
+};
+
+}  // namespace laconic::spelling

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "laconic/compress/quantize.hpp"
+#include "laconic/method/dcgd.hpp"
+
+namespace laconic {
+
+/// QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic, NeurIPS 2017): dcgd with random rounding to `levels` levels of the
+/// 2-norm of the whole gradient, and dcgd's step.
+struct qsgd {
+    int levels = 4;
+    rates given{};
+
+    template <Scalar T, class B>
+    recursion<quantize> compose(problem const& p) const {
+        return dcgd{quantize{levels, 0, norm::two}, given}.template compose<T, B>(p);
+    }
+
+    bool operator==(qsgd const&) const = default;
+    friend std::string to_string(qsgd const& m) {
+        return detail::called("qsgd", "levels=" + std::to_string(m.levels), m.given);
+    }
+};
+
+static_assert(Method<qsgd>);
+
+}  // namespace laconic
