@@ -68,10 +68,13 @@ struct file_error : error {
     std::size_t line, column;
 
     file_error(std::string file_, std::size_t line_, std::size_t column_, std::string const& why)
-        : error(file_ + (line_ ? ":" + std::to_string(line_) + ":" + std::to_string(column_) : "") + ": " + why),
-          file(std::move(file_)),
-          line(line_),
-          column(column_) {}
+        : error(place(file_, line_, column_) + ": " + why), file(std::move(file_)), line(line_), column(column_) {}
+
+  private:
+    static std::string place(std::string text, std::size_t line, std::size_t column) {
+        if (line > 0) text.append(":").append(std::to_string(line)).append(":").append(std::to_string(column));
+        return text;
+    }
 };
 
 /// A written composition, such as "diana(rand_k(0.1))", that cannot be read; the column counts characters from 1.

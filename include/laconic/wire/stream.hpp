@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,43 +37,67 @@ class bit_counter {
     std::uint64_t bits_ = 0;
 };
 
+namespace detail {
+
+// Bytes in the order of the wire, lowest first, whatever the machine's own order is.
+inline void store_word(std::byte* to, std::uint64_t word) {
+    if constexpr (std::endian::native == std::endian::little)
+        std::memcpy(to, &word, sizeof word);
+    else
+        for (unsigned b = 0; b < 8; ++b) to[b] = static_cast<std::byte>(word >> (8 * b));
+}
+inline std::uint64_t load_word(std::byte const* from) {
+    std::uint64_t word = 0;
+    if constexpr (std::endian::native == std::endian::little)
+        std::memcpy(&word, from, sizeof word);
+    else
+        for (unsigned b = 0; b < 8; ++b) word |= std::to_integer<std::uint64_t>(from[b]) << (8 * b);
+    return word;
+}
+
+}  // namespace detail
+
 /// Bytes, filled from the lowest bit of the first byte on; the last is padded with zeros.
 class bit_writer {
   public:
     void put(std::uint64_t word, unsigned width) {
         pending_ |= word << held_;
-        unsigned const taken = held_ + width;
-        if (taken >= 64) {
-            spill(8);
-            unsigned const written = 64 - held_;
-            pending_ = written < 64 ? word >> written : 0;
-            held_ = taken - 64;
-        } else {
-            held_ = taken;
+        unsigned const total = held_ + width;
+        if (total < 64) {
+            held_ = total;
+            return;
         }
+        make_room();
+        detail::store_word(bytes_.data() + size_, pending_);
+        size_ += 8;
+        pending_ = held_ == 0 ? 0 : word >> (64 - held_);
+        held_ = total - 64;
     }
 
     /// Pads to a whole byte and gives all that was written; valid until the next put or clear.
     std::span<std::byte const> finish() {
-        spill((held_ + 7) / 8);
+        make_room();
+        detail::store_word(bytes_.data() + size_, pending_);
+        size_ += (held_ + 7) / 8;
         pending_ = 0;
         held_ = 0;
-        return bytes_;
+        return {bytes_.data(), size_};
     }
 
     /// Starts anew and keeps the memory.
     void clear() {
-        bytes_.clear();
+        size_ = 0;
         pending_ = 0;
         held_ = 0;
     }
 
   private:
-    void spill(unsigned count) {
-        for (unsigned b = 0; b < count; ++b) bytes_.push_back(static_cast<std::byte>(pending_ >> (8 * b)));
+    void make_room() {
+        if (bytes_.size() < size_ + 8) bytes_.resize(2 * size_ + 64);
     }
 
     std::vector<std::byte> bytes_;
+    std::size_t size_ = 0;       // how many of bytes_ are written
     std::uint64_t pending_ = 0;  // bits not yet in bytes_
     unsigned held_ = 0;          // how many, below 64
 };
@@ -84,15 +109,21 @@ class bit_reader {
 
     std::uint64_t take(unsigned width) {
         if (width > left()) refuse("it ends " + std::to_string(width - left()) + " bits too early");
-        std::uint64_t word = 0;
-        for (unsigned got = 0; got < width;) {
-            unsigned const offset = static_cast<unsigned>(bit_ % 8), here = std::min(8 - offset, width - got);
-            auto const byte = std::to_integer<std::uint64_t>(bytes_[bit_ / 8]);
-            word |= (byte >> offset & ((1u << here) - 1)) << got;
-            got += here;
-            bit_ += here;
+        auto const byte = static_cast<std::size_t>(bit_ / 8);
+        auto const offset = static_cast<unsigned>(bit_ % 8);
+        bit_ += width;
+        if (bytes_.size() - byte >= 9) {
+            std::uint64_t const low = detail::load_word(bytes_.data() + byte) >> offset;
+            std::uint64_t const high =
+                offset == 0 ? 0 : std::to_integer<std::uint64_t>(bytes_[byte + 8]) << (64 - offset);
+            return keep(low | high, width);
         }
-        return word;
+        std::uint64_t word = 0;  // near the end, byte by byte
+        for (unsigned b = 0; byte + b < bytes_.size(); ++b) {
+            auto const next = std::to_integer<std::uint64_t>(bytes_[byte + b]);
+            word |= b == 0 ? next >> offset : next << (8 * b - offset);
+        }
+        return keep(word, width);
     }
 
     /// How many bits are left, padding included.
@@ -107,6 +138,10 @@ class bit_reader {
     [[noreturn]] void refuse(std::string const& why) const { throw wire_error(bit_, why); }
 
   private:
+    static std::uint64_t keep(std::uint64_t word, unsigned width) {
+        return width == 64 ? word : word & ((std::uint64_t{1} << width) - 1);
+    }
+
     std::span<std::byte const> bytes_;
     std::uint64_t bit_ = 0;
 };

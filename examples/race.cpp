@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Races methods against each other: several workers train one linear model, each method with its own messages, and what
+// crosses between the workers is counted as it crosses.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "laconic/core/version.hpp"
+#include "laconic/objective/optimum.hpp"
+#include "race_data.hpp"
+#include "race_report.hpp"
+#include "race_run.hpp"
+
+namespace {
+
+struct options {
+    std::string data = "fashion-mnist", objective = "logistic", json, csv, plot;
+    double lambda = 0.1;
+    int workers = 10, at_once = 0;
+    std::vector<std::string> methods = {"gd",
+                                        "qsgd(levels=4)",
+                                        "ef(top_k(0.05), step=1/L)",
+                                        "diana(rand_k(0.1))",
+                                        "ef21(top_k(0.05), step=0.5/L)",
+                                        "gd_sec(xi=100, beta=0.01)"};
+    race::settings run{3000, 0, 1e-8, 0};
+    bool quiet = false;
+};
+
+/// Wrong input: one line, and exit status 2.
+struct usage_error : laconic::error {
+    using error::error;
+};
+
+void parse(CLI::App& app, options& o) {
+    app.add_option("--data", o.data, "fashion-mnist, synthetic, or a LIBSVM file (plain, .gz, .xz)")
+        ->capture_default_str();
+    app.add_option("--objective", o.objective, "logistic or ridge")
+        ->check(CLI::IsMember({"logistic", "ridge"}))
+        ->capture_default_str();
+    app.add_option("--lambda", o.lambda, "weight of (lambda/2)|x|^2")->capture_default_str();
+    app.add_option("--workers", o.workers, "how many workers share the rows, in contiguous equal parts")
+        ->capture_default_str();
+    app.add_option("--method", o.methods,
+                   "a method as the C++ spells it, such as diana(rand_k(0.1)); may be given several times")
+        ->take_all();
+    app.add_option("--rounds", o.run.rounds, "at most so many rounds a method")->capture_default_str();
+    app.add_option("--target", o.run.target, "a method stops where f - f* is at most this")->capture_default_str();
+    app.add_option("--seed", o.run.seed, "all randomness follows from it")->capture_default_str();
+    app.add_option("--threads", o.at_once, "how many workers compute at the same time (0: one per core)")
+        ->capture_default_str();
+    app.add_option("--json", o.json, "write everything, traces included, to FILE");
+    app.add_option("--csv", o.csv, "write the table to FILE");
+    app.add_option("--plot", o.plot, "draw f - f* against bits to FILE (.svg, .png, .pdf) with gnuplot");
+    app.add_flag("--quiet", o.quiet, "print errors only");
+    app.set_version_flag("--version", fmt::format("race (laconic {}.{}.{})", laconic::version_major,
+                                                  laconic::version_minor, laconic::version_patch));
+}
+
+void check(options& o) {
+    if (o.workers < 1) throw usage_error(fmt::format("--workers: {} workers; at least one is needed", o.workers));
+    if (!(o.lambda >= 0 && std::isfinite(o.lambda)))
+        throw usage_error(fmt::format("--lambda: {} is not at least 0", o.lambda));
+    if (!(o.run.target > 0 && std::isfinite(o.run.target)))
+        throw usage_error(fmt::format("--target: {} is not above 0", o.run.target));
+    if (o.at_once < 0) throw usage_error(fmt::format("--threads: {} is not at least 0", o.at_once));
+    if (!o.plot.empty() && !race::can_plot(o.plot))
+        throw usage_error("--plot: " + o.plot + " does not end in .svg, .png or .pdf");
+    o.run.at_once = o.at_once > 0 ? o.at_once : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    for (auto const& [flag, file] : {std::pair{"--json", o.json}, {"--csv", o.csv}, {"--plot", o.plot}})
+        if (!file.empty() && !std::ofstream(file, std::ios::app))
+            throw usage_error(fmt::format("{}: cannot write {}", flag, file));
+}
+
+void write(std::string const& file, std::string const& text) {
+    if (file.empty()) return;
+    std::ofstream out(file, std::ios::binary);
+    out << text;
+    if (!out.flush()) throw laconic::file_error(file, 0, 0, "cannot be written");
+}
+
+/// A bar on the terminal, at most ten times a second; nothing where the output is no terminal.
+class bar {
+  public:
+    bar(bool on, std::string name, race::settings const& how)
+        : on_(on && isatty(2)), name_(std::move(name)), how_(how) {}
+    ~bar() {
+        if (shown_) fmt::print(stderr, "\r\033[K");
+    }
+    void operator()(race::mark const& m) {
+        auto const now = std::chrono::steady_clock::now();
+        if (m.round == 0) first_ = m.suboptimality;
+        if (!on_ || (shown_ && now - last_ < std::chrono::milliseconds(100))) return;
+        shown_ = true;
+        last_ = now;
+        // The nearer of the two ends: all rounds, or the target on a logarithmic scale.
+        double const rounds =
+            static_cast<double>(m.round) / static_cast<double>(std::max<std::uint64_t>(1, how_.rounds));
+        double const way = std::log(first_ / std::max(m.suboptimality, how_.target)) / std::log(first_ / how_.target);
+        auto const filled =
+            static_cast<int>(30 * std::clamp(std::isfinite(way) ? std::max(rounds, way) : rounds, 0.0, 1.0));
+        fmt::print(stderr, "\r\033[K{:<32.32} [{:#<{}}{:<{}}] round {}, f - f* = {:.1e}", name_, "", filled, "",
+                   30 - filled, m.round, m.suboptimality);
+        std::fflush(stderr);
+    }
+
+  private:
+    bool on_, shown_ = false;
+    std::string name_;
+    race::settings how_;
+    double first_ = 1;
+    std::chrono::steady_clock::time_point last_;
+};
+
+/// Cuts the data among the workers and finds the optimum.
+template <class F>
+race::contest<F> prepare(laconic::dataset<double> const& data, options const& o) {
+    race::contest<F> c;
+    auto const n = static_cast<std::size_t>(o.workers);
+    for (std::size_t i = 0; i < n; ++i) c.workers.emplace_back(data.part(i, n), o.lambda);
+    F const whole(data.first(n * c.workers[0].samples()), o.lambda);
+    auto& p = c.constants;
+    p.dimension = whole.dimension();
+    p.workers = o.workers;
+    p.smoothness = whole.smoothness();
+    p.strong_convexity = whole.strong_convexity();
+    for (auto const& f : c.workers) {
+        p.largest_smoothness = std::max(p.largest_smoothness, f.smoothness());
+        p.mean_square_smoothness += f.smoothness() * f.smoothness() / o.workers;
+    }
+    p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
+    auto const best = laconic::find_optimum(whole);
+    c.f_star = best.value;
+    double sum = 0;
+    for (auto const& f : c.workers) sum += f.value(best.x);
+    c.least_mean = sum * (1.0 / o.workers);
+    return c;
+}
+
+template <class F>
+void hold(laconic::dataset<double> const& data, options const& o) {
+    std::vector<laconic::any_method<double>> methods;
+    for (auto const& text : o.methods) methods.push_back(laconic::parse_method<double>(text));
+    auto const contest = prepare<F>(data, o);
+    auto const& p = contest.constants;
+    for (std::size_t i = 0; i < methods.size(); ++i) {  // what cannot run is said before anything runs
+        try {
+            std::visit(
+                [&](auto const& m) { m.template compose<double, laconic::host>(p).compressor.check(p.dimension); },
+                methods[i]);
+        } catch (laconic::error const& e) {
+            throw usage_error("--method '" + o.methods[i] + "': " + e.what());
+        }
+    }
+    race::setting const on{o.data,
+                           o.objective,
+                           o.lambda,
+                           contest.f_star,
+                           o.run.target,
+                           contest.workers[0].samples() * contest.workers.size(),
+                           p};
+    if (!o.quiet) {
+        fmt::print("{}: {} rows of {} features, {} workers with {} rows each", o.data, data.samples(), p.dimension,
+                   p.workers, contest.workers[0].samples());
+        if (auto const dropped = data.samples() - on.samples; dropped > 0)
+            fmt::print("; the last {} row{} dropped", dropped, dropped == 1 ? " is" : "s are");
+        fmt::print("\n{} with lambda = {:g}: L = {:.6g}, mu = {:.6g}, f* = {:.15g}\n\n", o.objective, o.lambda,
+                   p.smoothness, p.strong_convexity, contest.f_star);
+        std::fflush(stdout);
+    }
+    std::vector<race::result> results;
+    for (auto const& m : methods) {
+        bar progress(!o.quiet, laconic::to_string<double>(m), o.run);
+        results.push_back(race::run(m, contest, o.run, [&](race::mark const& now) { progress(now); }));
+    }
+    if (!o.quiet) fmt::print("{}", race::table(on, results));
+    write(o.json, race::json(on, results));
+    write(o.csv, race::csv(results));
+    if (!o.plot.empty() && !race::plot(o.plot, on, results))
+        fmt::print(stderr, "race: gnuplot is not installed; no {}\n", o.plot);
+    if (!o.quiet)
+        for (auto const& file : {o.csv, o.json, o.plot})
+            if (!file.empty()) fmt::print("{}{}", &file == &o.csv ? "" : "", "wrote " + file + "\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        options o;
+        CLI::App app("Races methods of communication-efficient distributed optimization against each other.", "race");
+        parse(app, o);
+        try {
+            app.parse(argc, argv);
+        } catch (CLI::ParseError const& e) {
+            if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+            throw usage_error(e.what());
+        }
+        check(o);
+        auto data = race::load(o.data, o.run.seed);
+        if (o.objective == "logistic") {
+            laconic::binary_labels(data);
+            hold<laconic::logistic<>>(data, o);
+        } else {
+            hold<laconic::ridge<>>(data, o);
+        }
+        return 0;
+    } catch (laconic::error const& e) {
+        fmt::print(stderr, "race: {}\n", e.what());
+        return 2;
+    } catch (std::exception const& e) {
+        fmt::print(stderr, "race: {}\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "laconic/objective/dataset.hpp"
+
+namespace race {
+
+/// What --data names: "fashion-mnist" (T-shirts against shirts, from Debian's package), "synthetic", or a LIBSVM file,
+/// plain, .gz or .xz. Throws laconic::file_error with the place.
+laconic::dataset<double> load(std::string const& data, std::uint64_t seed);
+
+}  // namespace race

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "race_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "laconic/core/error.hpp"
+
+namespace race {
+namespace {
+
+std::string bits_text(double bits) {
+    if (bits >= 1e9) return fmt::format("{:.2f} Gbit", bits / 1e9);
+    if (bits >= 1e6) return fmt::format("{:.2f} Mbit", bits / 1e6);
+    if (bits >= 1e3) return fmt::format("{:.1f} kbit", bits / 1e3);
+    return fmt::format("{:.0f} bit", bits);
+}
+
+// The bits that gradient descent needed for the target, 0 where it did not run or did not get there.
+double bits_of_gd(std::vector<result> const& results) {
+    for (auto const& r : results)
+        if (r.method.starts_with("gd") && !r.method.starts_with("gd_") && r.reached) return r.reached->bits_up;
+    return 0;
+}
+
+std::string ratio_text(result const& r, double gd) {
+    return r.reached && gd > 0 && r.reached->bits_up > 0 ? fmt::format("{:.3g}x", gd / r.reached->bits_up) : "-";
+}
+
+std::string quoted(std::string const& text) {
+    std::string result = "\"";
+    for (char const c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return result + "\"";
+}
+
+std::string ending(std::string const& file) {
+    auto const dot = file.rfind('.');
+    return dot == std::string::npos ? "" : file.substr(dot + 1);
+}
+
+std::string terminal(std::string const& file) {
+    if (ending(file) == "svg") return "svg size 960,600 dynamic background rgb 'white' font 'sans,14'";
+    if (ending(file) == "png") return "pngcairo size 960,600 font 'sans,11'";
+    if (ending(file) == "pdf") return "pdfcairo size 8,5 font 'sans,11'";
+    return "";
+}
+
+// In gnuplot's single quotes only the quote itself is special.
+std::string gnuplot_quoted(std::string const& text) {
+    std::string result = "'";
+    for (char const c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
+    return result + "'";
+}
+
+}  // namespace
+
+std::string table(setting const& on, std::vector<result> const& results) {
+    std::vector<std::vector<std::string>> rows = {{"method", "rounds", "up/worker", "down/worker", "f - f*",
+                                                   fmt::format("up to {:g}", on.target), "vs gd", "seconds"}};
+    double const gd = bits_of_gd(results);
+    for (auto const& r : results)
+        rows.push_back({r.method, std::to_string(r.rounds), bits_text(r.bits_up), bits_text(r.bits_down),
+                        r.diverged ? "diverged" : fmt::format("{:.2e}", r.suboptimality),
+                        r.reached ? bits_text(r.reached->bits_up) : "-", ratio_text(r, gd),
+                        fmt::format("{:.1f}", r.seconds)});
+    std::vector<std::size_t> widths(rows[0].size());
+    for (auto const& row : rows)
+        for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+    std::string text;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        for (std::size_t c = 0; c < rows[r].size(); ++c)
+            text +=
+                c == 0 ? fmt::format("{:<{}}", rows[r][c], widths[c]) : fmt::format("  {:>{}}", rows[r][c], widths[c]);
+        text += '\n';
+        if (r == 0) {
+            for (std::size_t c = 0; c < widths.size(); ++c) text += (c ? "  " : "") + std::string(widths[c], '-');
+            text += '\n';
+        }
+    }
+    return text;
+}
+
+std::string csv(std::vector<result> const& results) {
+    std::string text =
+        "method,step,rounds,bits_up_per_worker,bits_down_per_worker,final_suboptimality,final_gradient_norm,"
+        "round_reaching_target,bits_up_reaching_target,ratio_to_gd,seconds\n";
+    double const gd = bits_of_gd(results);
+    for (auto const& r : results) {
+        text += fmt::format("{},{},{},{},{},{},{},", quoted(r.method), r.step, r.rounds, r.bits_up, r.bits_down,
+                            r.suboptimality, r.gradient_norm);
+        if (r.reached)
+            text += fmt::format("{},{},", r.reached->round, r.reached->bits_up);
+        else
+            text += ",,";
+        if (r.reached && gd > 0 && r.reached->bits_up > 0) text += fmt::format("{}", gd / r.reached->bits_up);
+        text += fmt::format(",{}\n", r.seconds);
+    }
+    return text;
+}
+
+std::string json(setting const& on, std::vector<result> const& results) {
+    nlohmann::ordered_json root, methods = nlohmann::ordered_json::array();
+    root["problem"] = {{"data", on.data},
+                       {"objective", on.objective},
+                       {"lambda", on.lambda},
+                       {"workers", on.constants.workers},
+                       {"dimension", on.constants.dimension},
+                       {"samples", on.samples},
+                       {"f_star", on.f_star},
+                       {"smoothness", on.constants.smoothness},
+                       {"strong_convexity", on.constants.strong_convexity}};
+    for (auto const& r : results) {
+        nlohmann::ordered_json trace = nlohmann::ordered_json::array(), method;
+        for (auto const& m : r.trace) trace.push_back({m.round, m.bits_up, m.suboptimality});
+        method = {{"method", r.method},
+                  {"step", r.step},
+                  {"rounds", r.rounds},
+                  {"bits_up_per_worker", r.bits_up},
+                  {"bits_down_per_worker", r.bits_down},
+                  {"final_suboptimality", r.suboptimality},
+                  {"final_gradient_norm", r.gradient_norm},
+                  {"round_reaching_target", nullptr},
+                  {"bits_up_reaching_target", nullptr},
+                  {"seconds", r.seconds}};
+        if (r.reached) {
+            method["round_reaching_target"] = r.reached->round;
+            method["bits_up_reaching_target"] = r.reached->bits_up;
+        }
+        method["trace"] = std::move(trace);
+        methods.push_back(std::move(method));
+    }
+    root["methods"] = std::move(methods);
+    return root.dump(1) + "\n";
+}
+
+bool can_plot(std::string const& file) { return !terminal(file).empty(); }
+
+bool plot(std::string const& file, setting const& on, std::vector<result> const& results) {
+    if (std::system("gnuplot --version > /dev/null 2>&1") != 0) return false;
+    std::string script = fmt::format(
+        "set terminal {}\nset output {}\nset logscale xy\nset format y '10^{{%T}}'\nset format x '10^{{%T}}'\n"
+        "set xlabel 'bits sent per worker'\nset ylabel 'f(x) - f*'\nset grid\nset key outside right top noenhanced\n"
+        "set title {} noenhanced\nset yrange [{}:*]\n",
+        terminal(file), gnuplot_quoted(file),
+        gnuplot_quoted(fmt::format("{}, {}, {} workers, d = {}", on.data, on.objective, on.constants.workers,
+                                   on.constants.dimension)),
+        on.target / 10);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        script += fmt::format("$run{} << END\n", i);
+        auto const& trace = results[i].trace;
+        for (std::size_t j = 0; j < trace.size(); j += j < 200 ? 1 : 1 + trace.size() / 1000)
+            if (trace[j].bits_up > 0 && trace[j].suboptimality > 0 && std::isfinite(trace[j].suboptimality))
+                script += fmt::format("{} {}\n", trace[j].bits_up, trace[j].suboptimality);
+        if (!trace.empty() && trace.back().suboptimality > 0 && std::isfinite(trace.back().suboptimality))
+            script += fmt::format("{} {}\n", std::max(1.0, trace.back().bits_up), trace.back().suboptimality);
+        script += "END\n";
+    }
+    script += "plot ";
+    for (std::size_t i = 0; i < results.size(); ++i)
+        script += fmt::format("{}$run{} using 1:2 with lines linewidth 2 title {}", i ? ", " : "", i,
+                              gnuplot_quoted(results[i].method));
+    script += "\n";
+    std::FILE* const pipe = popen("gnuplot", "w");
+    if (!pipe) throw laconic::error("gnuplot cannot be started");
+    std::fwrite(script.data(), 1, script.size(), pipe);
+    if (pclose(pipe) != 0) throw laconic::error("gnuplot failed; " + file + " is not written");
+    return true;
+}
+
+}  // namespace race

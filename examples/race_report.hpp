@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "laconic/objective/problem.hpp"
+#include "race_run.hpp"
+
+namespace race {
+
+/// What was raced on, for the reports.
+struct setting {
+    std::string data, objective;
+    double lambda = 0, f_star = 0, target = 0;
+    std::size_t samples = 0;
+    laconic::problem constants;
+};
+
+/// The table for people.
+std::string table(setting const& on, std::vector<result> const& results);
+/// One row a method.
+std::string csv(std::vector<result> const& results);
+/// Everything, traces included.
+std::string json(setting const& on, std::vector<result> const& results);
+
+/// Draws suboptimality against bits with gnuplot, in the format of the file's ending: svg, png or pdf. Returns false
+/// where gnuplot is not installed; throws laconic::error where it fails.
+bool plot(std::string const& file, setting const& on, std::vector<result> const& results);
+/// Whether plot() knows the file's ending.
+bool can_plot(std::string const& file);
+
+}  // namespace race
