@@ -72,71 +72,92 @@ class threads {
         std::vector<std::byte> bytes;
         bool complaint = false;
     };
+    struct seat {
+        std::condition_variable called;
+        bool may_compute = false;
+        bool left = false;          // its body has returned
+        std::uint64_t arrived = 0;  // meetings it has come to
+    };
 
     threads(int ranks, settings how)
         : size_(ranks), at_once_(how.at_once > 0 ? how.at_once : ranks), deadline_(how.deadline) {
-        for (auto& turn : said_) turn.resize(static_cast<std::size_t>(ranks));
-        arrived_.resize(static_cast<std::size_t>(ranks));
-        left_.resize(static_cast<std::size_t>(ranks));
+        auto const n = static_cast<std::size_t>(ranks);
+        for (auto& turn : said_) turn.resize(n);
+        seats_ = std::vector<seat>(n);
+        ready_.reserve(n);
+        everyone_is_ready();
     }
 
     template <class Body>
     void live(int rank, Body& body) {
+        seat& mine = seats_[static_cast<std::size_t>(rank)];
         try {
             {
                 std::unique_lock lock(mutex_);
-                start_computing(lock);
+                mine.called.wait(lock, [&] { return mine.may_compute; });
             }
             member me(*this, rank);
             body(me);
-            std::lock_guard lock(mutex_);
-            left_[static_cast<std::size_t>(rank)] = true;
-        } catch (comm_error const& e) {
-            fail(rank, std::current_exception(), e.what());
         } catch (std::exception const& e) {
             fail(rank, std::current_exception(), e.what());
         } catch (...) {
             fail(rank, std::current_exception(), "an exception that is no std::exception");
         }
         std::lock_guard lock(mutex_);
-        --computing_;
-        changed_.notify_all();
+        mine.left = true;
+        stop_computing(mine);
+        for (auto& other : seats_) other.called.notify_one();  // who waits for this rank waits in vain
     }
 
     // Two sets of buffers take turns: a rank that is one meeting ahead writes into the other set, and it cannot be two
     // ahead, so what from() shows stays until its reader comes to the next meeting.
     void meet(int rank, std::uint64_t turn, contribution mine) {
-        auto const me = static_cast<std::size_t>(rank);
-        auto& said = said_[turn % 2][me];
+        seat& my = seats_[static_cast<std::size_t>(rank)];
+        auto& said = said_[turn % 2][static_cast<std::size_t>(rank)];
         said.bytes.assign(mine.bytes.begin(), mine.bytes.end());
         said.complaint = mine.complaint;
         std::unique_lock lock(mutex_);
-        arrived_[me] = turn + 1;
-        --computing_;
+        my.arrived = turn + 1;
+        stop_computing(my);
         if (++here_ == size_) {
             here_ = 0;
             complete_ = turn + 1;
+            everyone_is_ready();
         }
-        changed_.notify_all();
-        auto const over = [&] { return complete_ > turn || failed_ || someone_left(turn); };
+        auto const over = [&] { return complete_ > turn ? my.may_compute : failed_ || someone_left(turn); };
         if (deadline_.count() == 0)
-            changed_.wait(lock, over);
-        else if (!changed_.wait_for(lock, deadline_, over))
-            give_up(lock, late_rank(turn), "did not come within " + std::to_string(deadline_.count()) + " ms");
-        if (complete_ <= turn && failed_) give_up(lock, failed_rank_, "failed: " + failed_why_);
-        if (complete_ <= turn) give_up(lock, late_rank(turn), "left before the others were done");
-        start_computing(lock);
+            my.called.wait(lock, over);
+        else if (!my.called.wait_for(lock, deadline_, [&] { return complete_ > turn || over(); }))
+            give_up(late_rank(turn), "did not come within " + std::to_string(deadline_.count()) + " ms");
+        if (complete_ <= turn && failed_) give_up(failed_rank_, "failed: " + failed_why_);
+        if (complete_ <= turn) give_up(late_rank(turn), "left before the others were done");
+        my.called.wait(lock, [&] { return my.may_compute; });
     }
 
-    [[noreturn]] void give_up(std::unique_lock<std::mutex>& lock, int culprit, std::string const& why) {
-        ++computing_;  // live() takes it back
-        lock.unlock();
+    [[noreturn]] static void give_up(int culprit, std::string const& why) {
         throw comm_error(culprit, "rank " + std::to_string(culprit) + " " + why);
     }
 
-    void start_computing(std::unique_lock<std::mutex>& lock) {
-        changed_.wait(lock, [&] { return computing_ < at_once_; });
-        ++computing_;
+    // At most at_once_ ranks compute; the others wait to be called, in the order of ranks. All under the mutex.
+    void everyone_is_ready() {
+        ready_.clear();
+        for (auto& s : seats_) ready_.push_back(&s);
+        next_ready_ = 0;
+        call_next();
+    }
+    void stop_computing(seat& s) {
+        if (s.may_compute) --computing_;
+        s.may_compute = false;
+        call_next();
+    }
+    void call_next() {
+        while (computing_ < at_once_ && next_ready_ < ready_.size()) {
+            seat& s = *ready_[next_ready_++];
+            if (s.left) continue;
+            s.may_compute = true;
+            ++computing_;
+            s.called.notify_one();
+        }
     }
 
     void fail(int rank, std::exception_ptr what, std::string const& why) {
@@ -147,17 +168,17 @@ class threads {
             failed_why_ = why;
             failure_ = what;
         }
-        changed_.notify_all();
+        for (auto& s : seats_) s.called.notify_one();
     }
 
     bool someone_left(std::uint64_t turn) const {
-        for (std::size_t r = 0; r < left_.size(); ++r)
-            if (left_[r] && arrived_[r] <= turn) return true;
+        for (auto const& s : seats_)
+            if (s.left && s.arrived <= turn) return true;
         return false;
     }
     int late_rank(std::uint64_t turn) const {
-        for (std::size_t r = 0; r < arrived_.size(); ++r)
-            if (arrived_[r] <= turn) return static_cast<int>(r);
+        for (std::size_t r = 0; r < seats_.size(); ++r)
+            if (seats_[r].arrived <= turn) return static_cast<int>(r);
         return -1;
     }
 
@@ -166,11 +187,11 @@ class threads {
     std::array<std::vector<utterance>, 2> said_;
 
     std::mutex mutex_;
-    std::condition_variable changed_;
+    std::vector<seat> seats_;
+    std::vector<seat*> ready_;  // to be called to compute, from next_ready_ on
+    std::size_t next_ready_ = 0;
     int computing_ = 0, here_ = 0;
-    std::uint64_t complete_ = 0;          // meetings that every rank has come to
-    std::vector<std::uint64_t> arrived_;  // meetings that each rank has come to
-    std::vector<char> left_;              // ranks whose body has returned
+    std::uint64_t complete_ = 0;  // meetings that every rank has come to
     bool failed_ = false;
     int failed_rank_ = -1;
     std::string failed_why_;

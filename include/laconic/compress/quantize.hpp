@@ -38,7 +38,7 @@ struct quantize {
     void blank(B&, std::size_t d, key, quantized<T, B>& m) const {
         m.levels = levels;
         m.bucket = bucket_of(d);
-        m.steps.resize((d + m.bucket - 1) / m.bucket);
+        m.steps.resize(d / m.bucket + (d % m.bucket != 0));
         m.codes.resize(d);
     }
 
@@ -51,8 +51,9 @@ struct quantize {
             auto const part = x.subspan(first, count);
             auto const codes = std::span(m.codes).subspan(first, count);
             T const scale = norm_of(on, part);
-            if (!std::isfinite(scale)) throw argument_error("quantize: the norm of a bucket is not finite");
             m.steps[b] = scale > 0 ? grid_step(scale, levels) : T(0);
+            if (!std::isfinite(scale) || !std::isfinite(m.steps[b] * static_cast<T>(levels)))
+                throw argument_error("quantize: the norm of a bucket is not finite");
             if (scale > 0)
                 round_to_levels(on, part, m.steps[b], levels, from, first, codes);
             else

@@ -29,6 +29,10 @@ concept HessianProductObjective = Objective<F> &&
     f.hessian_times(x, x, out);
 };
 
+/// What find_optimum takes: either of the two.
+template <class F>
+concept NewtonObjective = HessianObjective<F> || HessianProductObjective<F>;
+
 /// Where an objective is least, as far as double precision goes.
 struct optimum {
     std::vector<double> x;
@@ -78,8 +82,8 @@ Eigen::VectorXd product_step(F const& f, Eigen::VectorXd const& x, Eigen::Vector
 /// cannot lower it any more and it is at most 1e-10 max(1, |gradient at 0|); a tolerance of 0 asks for that floor.
 /// About ten Hessians (dense), or some thousand passes over the data.
 /// Throws error, with the norm reached, where neither comes in 200 steps; argument_error for a negative tolerance.
-template <class F>
-requires(HessianObjective<F> || HessianProductObjective<F>) optimum find_optimum(F const& f, double tolerance = 1e-12) {
+template <NewtonObjective F>
+optimum find_optimum(F const& f, double tolerance = 1e-12) {
     if (!(tolerance >= 0)) throw argument_error("a tolerance of " + shortest(tolerance) + " is negative");
     std::size_t const d = f.dimension();
     Eigen::VectorXd x = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(d)), g = x, step, next = x, next_g = x;

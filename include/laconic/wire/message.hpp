@@ -62,6 +62,7 @@ void read(B&, R& source, quantized<T, B>& m) {
     for (T& step : m.steps) {
         step = detail::read_number<T>(source);
         if (std::signbit(step)) source.refuse("a negative step");
+        if (!std::isfinite(step * static_cast<T>(m.levels))) source.refuse("a step whose grid is not finite");
     }
     unsigned const width = width_of(2 * static_cast<std::uint64_t>(m.levels) + 1);
     for (auto& code : m.codes) {

@@ -18,11 +18,11 @@
 /// in pieces and gives the same codes.
 namespace laconic {
 
-/// A step of the grid that {0, .., levels} x step covers [0, scale] with: scale / levels, but never 0.
+/// The least step of a grid {0, .., levels} x step that covers [0, scale]: scale / levels, rounded up where it must be.
 template <Scalar T>
 T grid_step(T scale, int levels) {
     T const step = scale / T(levels);
-    return step > 0 ? step : std::numeric_limits<T>::denorm_min();
+    return step * T(levels) < scale ? std::nextafter(step, std::numeric_limits<T>::infinity()) : step;
 }
 
 /// Unbiased rounding to the grid step x {-levels, .., levels}: codes_i is |x_i| / step rounded down, or up with
