@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -29,11 +30,13 @@ struct options {
     int workers = 10, at_once = 0;
     std::vector<std::string> methods = {"gd",
                                         "qsgd(levels=4)",
-                                        "ef(top_k(0.05), step=1/L)",
+                                        "ef(top_k(0.1), step=1/L)",
                                         "diana(rand_k(0.1))",
-                                        "ef21(top_k(0.05), step=0.5/L)",
+                                        "diana(rand_k(0.1) | natural)",
+                                        "ef21(top_k(0.05), step=1/L)",
                                         "gd_sec(xi=100, beta=0.01)"};
-    race::settings run{3000, 0, 1e-8, 0};
+    std::int64_t rounds = 2500, seed = 0;
+    race::settings run{0, 0, 1e-6, 0};
     bool quiet = false;
 };
 
@@ -54,9 +57,9 @@ void parse(CLI::App& app, options& o) {
     app.add_option("--method", o.methods,
                    "a method as the C++ spells it, such as diana(rand_k(0.1)); may be given several times")
         ->take_all();
-    app.add_option("--rounds", o.run.rounds, "at most so many rounds a method")->capture_default_str();
+    app.add_option("--rounds", o.rounds, "at most so many rounds a method")->capture_default_str();
     app.add_option("--target", o.run.target, "a method stops where f - f* is at most this")->capture_default_str();
-    app.add_option("--seed", o.run.seed, "all randomness follows from it")->capture_default_str();
+    app.add_option("--seed", o.seed, "all randomness follows from it")->capture_default_str();
     app.add_option("--threads", o.at_once, "how many workers compute at the same time (0: one per core)")
         ->capture_default_str();
     app.add_option("--json", o.json, "write everything, traces included, to FILE");
@@ -73,6 +76,10 @@ void check(options& o) {
         throw usage_error(fmt::format("--lambda: {} is not at least 0", o.lambda));
     if (!(o.run.target > 0 && std::isfinite(o.run.target)))
         throw usage_error(fmt::format("--target: {} is not above 0", o.run.target));
+    if (o.rounds < 0) throw usage_error(fmt::format("--rounds: {} is not at least 0", o.rounds));
+    if (o.seed < 0) throw usage_error(fmt::format("--seed: {} is not at least 0", o.seed));
+    o.run.rounds = static_cast<std::uint64_t>(o.rounds);
+    o.run.seed = static_cast<std::uint64_t>(o.seed);
     if (o.at_once < 0) throw usage_error(fmt::format("--threads: {} is not at least 0", o.at_once));
     if (!o.plot.empty() && !race::can_plot(o.plot))
         throw usage_error("--plot: " + o.plot + " does not end in .svg, .png or .pdf");
@@ -190,7 +197,7 @@ void hold(laconic::dataset<double> const& data, options const& o) {
         fmt::print(stderr, "race: gnuplot is not installed; no {}\n", o.plot);
     if (!o.quiet)
         for (auto const& file : {o.csv, o.json, o.plot})
-            if (!file.empty()) fmt::print("{}{}", &file == &o.csv ? "" : "", "wrote " + file + "\n");
+            if (!file.empty()) fmt::print("wrote {}\n", file);
 }
 
 }  // namespace

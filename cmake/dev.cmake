@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# laconic_dev: the library as this repository's own programs see it, with warnings. Users never meet this target.
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+add_library(laconic_dev INTERFACE)
+target_link_libraries(laconic_dev INTERFACE laconic::laconic)
+# clang++ counts changes of sign into -Wconversion, g++ does not; both shall ask for the same.
+target_compile_options(laconic_dev INTERFACE -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow)
+if(LACONIC_WERROR)
+    target_compile_options(laconic_dev INTERFACE -Werror)
+endif()
+
+if(LACONIC_NATIVE)
+    include(CheckCXXCompilerFlag)
+    check_cxx_compiler_flag(-march=native LACONIC_HAVE_MARCH_NATIVE)
+    if(LACONIC_HAVE_MARCH_NATIVE)
+        target_compile_options(laconic_dev INTERFACE -march=native)
+        # With AVX-512, g++ 12 warns about variables of its own intrinsics. Builds that are not native keep the warning.
+        if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+            target_compile_options(laconic_dev INTERFACE -Wno-uninitialized -Wno-maybe-uninitialized)
+        endif()
+    endif()
+endif()
+
+if(LACONIC_SANITIZE)
+    set(sanitize -fsanitize=${LACONIC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_options(laconic_dev INTERFACE ${sanitize})
+    target_link_options(laconic_dev INTERFACE ${sanitize})
+endif()
+
+# laconic_unpack: compressed files are read where the libraries are, and refused with a clear line where they are not.
+# Found, never fetched.
+add_library(laconic_unpack INTERFACE)
+find_package(ZLIB QUIET)
+if(ZLIB_FOUND)
+    target_link_libraries(laconic_unpack INTERFACE ZLIB::ZLIB)
+    target_compile_definitions(laconic_unpack INTERFACE LACONIC_HAVE_ZLIB)
+endif()
+find_package(LibLZMA QUIET)
+if(LIBLZMA_FOUND)
+    target_link_libraries(laconic_unpack INTERFACE LibLZMA::LibLZMA)
+    target_compile_definitions(laconic_unpack INTERFACE LACONIC_HAVE_LZMA)
+endif()

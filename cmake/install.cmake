@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# The headers and a package that find_package(laconic) reads; it may be moved as a whole.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# Not under lib/: nothing here depends on the processor.
+set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/laconic")
+
+install(TARGETS laconic EXPORT laconic FILE_SET HEADERS)
+install(EXPORT laconic FILE laconicTargets.cmake NAMESPACE laconic:: DESTINATION "${package_dir}")
+
+configure_package_config_file(
+    "${CMAKE_CURRENT_LIST_DIR}/laconicConfig.cmake.in"
+    "${CMAKE_CURRENT_BINARY_DIR}/laconicConfig.cmake"
+    INSTALL_DESTINATION "${package_dir}"
+    NO_SET_AND_CHECK_MACRO
+)
+write_basic_package_version_file(
+    "${CMAKE_CURRENT_BINARY_DIR}/laconicConfigVersion.cmake"
+    COMPATIBILITY SameMinorVersion
+    ARCH_INDEPENDENT
+)
+install(
+    FILES
+        "${CMAKE_CURRENT_BINARY_DIR}/laconicConfig.cmake"
+        "${CMAKE_CURRENT_BINARY_DIR}/laconicConfigVersion.cmake"
+        "${CMAKE_CURRENT_LIST_DIR}/FindXsimd.cmake"
+    DESTINATION "${package_dir}"
+)
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/laconic")

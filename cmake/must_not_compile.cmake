@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# Programs that must not compile, for the stated reason. A file holds sections
+#     #if defined(SECTION_NAME)   or   #elif defined(SECTION_NAME)
+# each with a line that gives a regular expression for what the compiler must say:
+#     // expect SECTION_NAME: regex
+# Each section is a test that compiles the file with that name defined. One more, `control`, defines none and must
+# compile: else a section could fail for a reason of its own. Included, this file gives the function
+# must_not_compile(<source>); run with -P, it is one such test.
+
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+    function(must_not_compile source)
+        get_filename_component(theme "${source}" NAME_WE)
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+        # Never built: it only collects the flags.
+        set(flags must_not_compile_${theme})
+        add_library(${flags} OBJECT EXCLUDE_FROM_ALL "${source}")
+        target_link_libraries(${flags} PRIVATE laconic_dev)
+
+        file(READ "${source}" text)
+        string(REGEX MATCHALL "#[ \t]*(if|elif)[ \t]+defined\\([A-Za-z0-9_]+\\)" sections "${text}")
+        list(TRANSFORM sections REPLACE ".*\\((.*)\\)" "\\1")
+        foreach(section IN ITEMS control LISTS sections)
+            set(name must_not_compile.${theme}.${section})
+            add_test(
+                NAME ${name}
+                COMMAND
+                    "${CMAKE_COMMAND}" -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "SOURCE=${source}" -D "SECTION=${section}"
+                    -D "FLAGS=${CMAKE_CXX_FLAGS}" -D "STANDARD=${CMAKE_CXX20_STANDARD_COMPILE_OPTION}"
+                    -D "INCLUDES=$<TARGET_PROPERTY:${flags},INCLUDE_DIRECTORIES>" -P
+                    "${PROJECT_SOURCE_DIR}/cmake/must_not_compile.cmake"
+            )
+            set_tests_properties(${name} PROPERTIES LABELS must_not_compile)
+        endforeach()
+    endfunction()
+    return()
+endif()
+
+list(TRANSFORM INCLUDES PREPEND -I)
+separate_arguments(FLAGS NATIVE_COMMAND "${FLAGS}")
+set(define "")
+if(NOT SECTION STREQUAL "control")
+    set(define -D${SECTION})
+    file(READ "${SOURCE}" text)
+    if(NOT text MATCHES "// expect ${SECTION}: *([^\n]+)")
+        message(FATAL_ERROR "${SOURCE} has no line `// expect ${SECTION}: regex`")
+    endif()
+    set(expected "${CMAKE_MATCH_1}")
+endif()
+
+# Messages in English and without curly quotes.
+set(ENV{LC_ALL} C)
+execute_process(
+    COMMAND "${COMPILER}" ${FLAGS} ${STANDARD} ${INCLUDES} ${define} -fsyntax-only "${SOURCE}"
+    RESULT_VARIABLE status
+    ERROR_VARIABLE said
+)
+if(SECTION STREQUAL "control")
+    if(NOT status EQUAL 0)
+        message(FATAL_ERROR "the control does not compile:\n${said}")
+    endif()
+elseif(status EQUAL 0)
+    message(FATAL_ERROR "${SECTION} compiles, and must not")
+elseif(NOT said MATCHES "${expected}")
+    message(FATAL_ERROR "${SECTION} does not compile, but the compiler does not say `${expected}`:\n${said}")
+endif()
