@@ -58,7 +58,11 @@ class linear_model {
             if (!Each::knows(double(label)))
                 throw argument_error(data.name + ": the label " + shortest(double(label)) + " is not " + Each::labels);
         data.rows.makeCompressed();
-        data_ = std::make_shared<dataset<T> const>(std::move(data));
+        auto const mine = std::make_shared<dataset<T>>();
+        std::swap(mine->name, data.name);
+        mine->rows.swap(data.rows);  // a move would copy: Eigen 3.4 has none for sparse matrices
+        std::swap(mine->labels, data.labels);
+        data_ = mine;
     }
 
     std::size_t dimension() const { return data_->features(); }
@@ -77,8 +81,8 @@ class linear_model {
 
     /// Writes the gradient at x to g, in one pass.
     void gradient(std::span<T const> x, std::span<T> g) const {
-        sum_rows(
-            x, g, [this](double z, std::size_t j) { return Each::value_and_slope(z, label(j)).second; }, x);
+        auto const slope = [this](double z, std::size_t j) { return Each::value_and_slope(z, label(j)).second; };
+        sum_rows(x, g, slope, x);
     }
 
     /// Writes the gradient at x to g and returns f(x), in one pass.
@@ -105,8 +109,8 @@ class linear_model {
     /// Writes (Hessian at x) v to out, in one pass.
     void hessian_times(std::span<T const> x, std::span<T const> v, std::span<T> out) const {
         LACONIC_EXPECTS(v.size() == dimension());
-        sum_rows(
-            x, out, [&](double z, std::size_t j) { return Each::bend(z, label(j)) * row(j).dot(v); }, v);
+        auto const factor = [&](double z, std::size_t j) { return Each::bend(z, label(j)) * row(j).dot(v); };
+        sum_rows(x, out, factor, v);
     }
 
     /// L = (largest bend of the loss) (largest eigenvalue of A'A / N) + lambda, to about 1e-14 of itself. Some tens of

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+// The program as its users meet it: what it prints, writes and returns.
+namespace {
+
+struct outcome {
+    int status;
+    std::string out;  // standard output and error together
+};
+
+// A folder of this process's own, removed at the end.
+std::string const& folder() {
+    static struct once {
+        std::string path = "race_test_" + std::to_string(getpid());
+        once() { (void)std::system(("mkdir -p " + path).c_str()); }
+        ~once() { (void)std::system(("rm -rf " + path).c_str()); }
+    } const it;
+    return it.path;
+}
+
+outcome race(std::string const& arguments) {
+    std::FILE* const pipe = popen((std::string(LACONIC_RACE) + " " + arguments + " 2>&1").c_str(), "r");
+    REQUIRE(pipe);
+    std::string text;
+    char piece[4096];
+    for (std::size_t n; (n = std::fread(piece, 1, sizeof piece, pipe)) > 0;) text.append(piece, n);
+    int const status = pclose(pipe);
+    REQUIRE(WIFEXITED(status));
+    return {WEXITSTATUS(status), text};
+}
+
+nlohmann::json race_json(std::string const& arguments) {
+    auto const file = folder() + "/race.json";
+    auto const run = race(arguments + " --quiet --json " + file);
+    INFO(run.out);
+    REQUIRE(run.status == 0);
+    CHECK(run.out.empty());
+    std::ifstream in(file);
+    return nlohmann::json::parse(in);
+}
+
+std::string file_with(std::string const& name, std::string const& text) {
+    auto const path = folder() + "/" + name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+}
+
+std::string data_folder() { return LACONIC_TEST_DATA; }
+
+bool no_data() {
+    if (!data_folder().empty()) return false;
+    MESSAGE("skipped: LACONIC_TEST_DATA is empty");
+    return true;
+}
+
+}  // namespace
+
+TEST_CASE("race: each wrong input gives one line that names the place, and status 2") {
+    std::string const lines = "1 1:1 2:2\n-1 1:2\n";
+    struct {
+        std::string arguments, expected;
+    } const cases[] = {
+        {"--data nosuchfile", "nosuchfile: No such file"},
+        {"--data " + file_with("colon", lines + "1 1:1 2;3\n"), "colon:3:7:"},
+        {"--data " + file_with("nan", lines + "1 1:1 2:nan\n"), "nan:3:9:"},
+        {"--data " + file_with("inf", "1 1:1\n-1 1:inf\n"), "inf:2:6:"},
+        {"--data " + file_with("one_class", "1 1:1\n1 1:2\n"), "two classes are needed"},
+        {"--data " + file_with("three_classes", "1 1:1\n2 1:2\n3 1:3\n"), "two classes are needed"},
+        {"--data " + file_with("empty", ""), "empty"},
+        {"--data " + file_with("broken.gz", "\x1f\x8b\x08\x00garbage"), "broken.gz: its gzip data"},
+        {"--data synthetic --workers 0", "--workers: 0"},
+        {"--data synthetic --workers -3", "--workers: -3"},
+        {"--data synthetic --workers 4001", "4000 rows into 4001 parts"},
+        {"--data synthetic --method foo", "'foo', column 1: there is no method 'foo'; there are gd, "},
+        {"--data synthetic --method 'ef(top_q(3))'",
+         "column 4: there is no compressor 'top_q'; there are dense, top_k"},
+        {"--data synthetic --method 'diana(rand_k(0.1), stp=3)'", "this is none of them"},
+        {"--data synthetic --method 'ef(top_k(201))'", "k = 201 is above the dimension d = 200"},
+        {"--data synthetic --method 'diana(top_k(3))'", "top_k(3) is biased"},
+        {"--data synthetic --method 'dcgd(top_k(3))'", "give the step"},
+        {"--data synthetic --lambda -1", "--lambda: -1"},
+        {"--data synthetic --lambda nan", "--lambda: nan"},
+        {"--data synthetic --target 0", "--target: 0"},
+        {"--data synthetic --rounds -1", "--rounds: -1"},
+        {"--data synthetic --seed -1", "--seed: -1"},
+        {"--data synthetic --threads -1", "--threads: -1"},
+        {"--data synthetic --plot a.bmp", "a.bmp"},
+        {"--data synthetic --json /nosuchfolder/a.json", "/nosuchfolder/a.json"},
+        {"--objective lasagne", "lasagne"},
+        {"--nosuchflag", "--nosuchflag"},
+        {"--workers three", "three"},
+    };
+    for (auto const& c : cases) {
+        auto const run = race(c.arguments);
+        INFO(c.arguments << " -> " << run.out);
+        CHECK(run.status == 2);
+        CHECK(run.out.starts_with("race: "));
+        CHECK(run.out.find(c.expected) != std::string::npos);
+        CHECK(run.out.find('\n') == run.out.size() - 1);
+    }
+}
+
+TEST_CASE("race: the JSON keeps its contract, the CSV and the table agree with it") {
+    auto const csv = folder() + "/race.csv", json_file = folder() + "/all.json";
+    auto const run =
+        race("--data synthetic --rounds 40 --target 1e-3 --workers 7 --csv " + csv + " --json " + json_file +
+             " --method gd --method 'diana(rand_k(0.1))' --method 'ef21(top_k(0.01) | natural, step=1/L)'");
+    INFO(run.out);
+    REQUIRE(run.status == 0);
+    CHECK(run.out.find("4000 rows of 200 features, 7 workers with 571 rows each; the last 3 rows are dropped") !=
+          std::string::npos);
+    std::ifstream in(json_file);
+    auto const all = nlohmann::json::parse(in);
+    auto const& problem = all.at("problem");
+    CHECK(problem.at("data") == "synthetic");
+    CHECK(problem.at("objective") == "logistic");
+    CHECK(problem.at("lambda") == 0.1);
+    CHECK(problem.at("workers") == 7);
+    CHECK(problem.at("dimension") == 200);
+    CHECK(problem.at("samples") == 3997);
+    CHECK(problem.at("strong_convexity") == 0.1);
+    CHECK(problem.at("smoothness").get<double>() > 0.1);
+    CHECK(problem.at("f_star").get<double>() > 0);
+    REQUIRE(all.at("methods").size() == 3);
+    std::istringstream rows([&] {
+        std::ifstream file(csv);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    }());
+    std::string row;
+    std::getline(rows, row);
+    CHECK(row.starts_with("method,step,rounds,bits_up_per_worker,"));
+    for (auto const& m : all.at("methods")) {
+        INFO(m.at("method"));
+        std::getline(rows, row);
+        CHECK(row.starts_with("\"" + m.at("method").get<std::string>() + "\","));
+        CHECK(run.out.find(m.at("method").get<std::string>()) != std::string::npos);
+        auto const& trace = m.at("trace");
+        auto const rounds = m.at("rounds").get<std::size_t>();
+        REQUIRE(trace.size() == rounds + 1);
+        for (std::size_t k = 0; k <= rounds; ++k) {
+            CHECK(trace[k][0] == k);
+            if (k > 0) CHECK(trace[k][1].get<double>() > trace[k - 1][1].get<double>());
+        }
+        CHECK(trace[rounds][1] == m.at("bits_up_per_worker"));
+        CHECK(trace[rounds][2] == m.at("final_suboptimality"));
+        CHECK(m.at("bits_down_per_worker") == 6 * m.at("bits_up_per_worker").get<double>());
+        CHECK(m.at("final_gradient_norm").get<double>() > 0);
+        CHECK(m.at("step").get<double>() > 0);
+        CHECK(m.at("seconds").get<double>() > 0);
+        bool const reached = m.at("final_suboptimality").get<double>() <= 1e-3;
+        CHECK(m.at("round_reaching_target").is_null() == !reached);
+        CHECK(m.at("bits_up_reaching_target").is_null() == !reached);
+    }
+    CHECK(!std::getline(rows, row));
+}
+
+TEST_CASE("race: one seed, the same bytes and iterates however many workers compute at once; another seed, others") {
+    std::string const arguments =
+        "--data synthetic --rounds 60 --target 1e-12 --method 'diana(rand_k(0.1) | natural)'"
+        " --method 'qsgd(levels=2)' --method 'gd_sec' --threads ";
+    auto const traces = [&](std::string const& more) {
+        std::string all;
+        for (auto const& m : race_json(arguments + more).at("methods"))
+            all += m.at("trace").dump() + m.at("final_gradient_norm").dump();
+        return all;
+    };
+    auto const one = traces("1 --seed 5");
+    CHECK(one == traces("1 --seed 5"));
+    CHECK(one == traces("2 --seed 5"));
+    CHECK(one == traces("10 --seed 5"));
+    CHECK(one != traces("2 --seed 6"));
+}
+
+TEST_CASE("race: a method that diverges is said to, and the others go on") {
+    auto const run = race("--data synthetic --rounds 300 --method 'gd(step=1e6)' --method gd");
+    INFO(run.out);
+    CHECK(run.status == 0);
+    CHECK(run.out.find("diverged") != std::string::npos);
+    CHECK(run.out.find("\ngd  ") != std::string::npos);
+}
+
+TEST_CASE("race: a9a, 10 workers: the independent optimum, and gradient descent's independent trace") {
+    if (no_data()) return;
+    std::ifstream in(data_folder() + "/optima.json");
+    for (auto const& known : nlohmann::json::parse(in)) {
+        if (known.at("data") != "a9a" || known.at("workers") != 10) continue;
+        bool const longest = known.at("lambda_tag") == "1e-3";
+        auto const all = race_json("--data " + data_folder() + "/a9a.xz --method gd --target 1e-15 --rounds " +
+                                   (longest ? "1000" : "10") + " --lambda " + known.at("lambda").dump());
+        double const f_star = known.at("f_star");
+        CHECK(std::abs(all.at("problem").at("f_star").get<double>() - f_star) <= 1e-12 * f_star);
+        CHECK(all.at("problem").at("smoothness").get<double>() ==
+              doctest::Approx(known.at("L").get<double>()).epsilon(1e-12));
+        auto const& trace = all.at("methods")[0].at("trace");
+        int compared = 0;
+        for (auto const& [round, gap] : known.at("gd_step_1_over_L").items()) {
+            auto const k = static_cast<std::size_t>(std::stoul(round));
+            if (k >= trace.size()) continue;
+            ++compared;
+            CHECK(trace[k][2].get<double>() == doctest::Approx(gap.get<double>()).epsilon(1e-9));
+        }
+        CHECK(compared == (longest ? 4 : 2));
+    }
+}
+
+TEST_CASE("race: a9a, 10 workers: diana falls linearly to 1e-10 with its theorem's step, qsgd stalls above" *
+          doctest::test_suite("long")) {
+    if (no_data()) return;
+    auto const all = race_json("--data " + data_folder() +
+                               "/a9a.xz --lambda 1e-3 --target 1e-10 --rounds 20000"
+                               " --method 'diana(rand_k(0.1))' --method 'qsgd(levels=4)'");
+    auto const &diana = all.at("methods")[0], &qsgd = all.at("methods")[1];
+    CHECK(diana.at("final_suboptimality").get<double>() <= 1e-10);
+    // Linear: the theorem's rate in expectation, V <= (1 - step mu)^k V_0, with f - f* <= (L/2) V; and each further
+    // factor of 100 takes about as many rounds as the one before.
+    auto const& trace = diana.at("trace");
+    std::vector<double> reached;
+    for (double level = 1e-4; level >= 0.99e-10; level /= 100)
+        for (auto const& m : trace)
+            if (m[2].get<double>() <= level) {
+                reached.push_back(m[0].get<double>());
+                break;
+            }
+    REQUIRE(reached.size() == 4);
+    for (std::size_t i = 2; i < reached.size(); ++i) {
+        CHECK(reached[i] - reached[i - 1] > 0.5 * (reached[i - 1] - reached[i - 2]));
+        CHECK(reached[i] - reached[i - 1] < 2 * (reached[i - 1] - reached[i - 2]));
+    }
+    double const fall = std::log(100) / (reached[3] - reached[2]);
+    CHECK(fall >= diana.at("step").get<double>() * all.at("problem").at("strong_convexity").get<double>());
+    // It stalls: after 20000 rounds still above, and its last half has not halved it.
+    CHECK(qsgd.at("rounds") == 20000);
+    CHECK(qsgd.at("final_suboptimality").get<double>() > 1e-8);
+    CHECK(qsgd.at("trace")[20000][2].get<double>() > 0.5 * qsgd.at("trace")[10000][2].get<double>());
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/objective/dataset.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace {
+
+// Row j is (j + 1, 0, j % 2), labelled as given.
+laconic::dataset<double> rows_with(std::vector<double> labels) {
+    laconic::dataset<double> data{"toy", {}, labels};
+    data.rows.resize(std::ptrdiff_t(labels.size()), 3);
+    for (std::ptrdiff_t j = 0; j < data.rows.rows(); ++j) {
+        data.rows.insert(j, 0) = double(j) + 1;
+        if (j % 2) data.rows.insert(j, 2) = 1;
+    }
+    return data;  // not compressed, as a user may leave it
+}
+
+std::string message_of(auto&& call) {
+    try {
+        call();
+    } catch (laconic::argument_error const& e) {
+        return e.what();
+    }
+    return "nothing was thrown";
+}
+
+}  // namespace
+
+TEST_CASE("parts are contiguous, of equal size, and the remainder is dropped") {
+    auto const data = rows_with({0, 1, 2, 3, 4, 5, 6});
+    CHECK(data.samples() == 7);
+    CHECK(data.features() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        auto const part = data.part(i, 3);
+        REQUIRE(part.samples() == 2);
+        CHECK(part.features() == 3);
+        CHECK(part.rows.isCompressed());
+        CHECK(part.labels == std::vector<double>{double(2 * i), double(2 * i + 1)});
+        CHECK(part.rows.coeff(0, 0) == double(2 * i + 1));
+        CHECK(part.rows.coeff(1, 0) == double(2 * i + 2));
+        CHECK(part.rows.coeff(1, 2) == double((2 * i + 1) % 2));
+        CHECK(part.rows.nonZeros() == 3);
+    }
+    CHECK(data.part(1, 3).name == "toy[1/3]");
+    CHECK(data.part(0, 1).labels == data.labels);
+    CHECK(data.part(6, 7).labels == std::vector<double>{6});
+    CHECK(data.first(6).labels == std::vector<double>{0, 1, 2, 3, 4, 5});
+    CHECK(data.first(7).rows.isApprox(data.rows));
+    CHECK(data.first(0).samples() == 0);
+}
+
+TEST_CASE("impossible parts are refused with the numbers") {
+    auto const data = rows_with({0, 1, 2});
+    CHECK(message_of([&] { data.part(0, 0); }) == "toy: cannot cut 3 rows into 0 parts");
+    CHECK(message_of([&] { data.part(0, 4); }) == "toy: cannot cut 3 rows into 4 parts");
+    CHECK(message_of([&] { data.part(3, 3); }) == "toy: no part 3 of 3 parts that count from 0");
+    CHECK_THROWS_AS(data.part(std::numeric_limits<std::size_t>::max(), 3), laconic::argument_error);
+    CHECK_THROWS_AS(data.first(4), laconic::argument_error);
+    CHECK_THROWS_AS(data.slice(2, 1, ""), laconic::argument_error);
+
+    auto unlabelled = data;
+    unlabelled.labels.pop_back();
+    CHECK_THROWS_AS(unlabelled.first(2), laconic::argument_error);
+}
+
+TEST_CASE("the smaller of two labels becomes -1, the larger +1") {
+    auto data = rows_with({7, 2, 2, 7});
+    laconic::binary_labels(data);
+    CHECK(data.labels == std::vector<double>{1, -1, -1, 1});
+    laconic::binary_labels(data);
+    CHECK(data.labels == std::vector<double>{1, -1, -1, 1});
+
+    auto negative = rows_with({-3, -5});
+    laconic::binary_labels(negative);
+    CHECK(negative.labels == std::vector<double>{1, -1});
+}
+
+TEST_CASE("other than two classes are refused and counted") {
+    auto const refused = [](std::vector<double> labels) {
+        auto data = rows_with(labels);
+        auto const message = message_of([&] { laconic::binary_labels(data); });
+        CHECK(data.labels == labels);
+        return message;
+    };
+    CHECK(refused({4, 4}) == "toy: two classes are needed, the labels name 1: 4");
+    CHECK(refused({3, 1, 2, 1}) == "toy: two classes are needed, the labels name 3: 1, 2, 3");
+    CHECK(refused({9, 8, 7, 6, 5, 0.5}) == "toy: two classes are needed, the labels name 6: 0.5, 5, 6, 7, 8, ...");
+    CHECK(refused({}) == "toy: two classes are needed, the labels name 0");
+}
+
+TEST_CASE("two classes of many keep their rows in order") {
+    auto const data = rows_with({3, 1, 2, 3, 1, 0});
+    auto const kept = laconic::only_classes(data, 3.0, 1.0);
+    CHECK(kept.labels == std::vector<double>{3, 1, 3, 1});
+    CHECK(kept.features() == 3);
+    REQUIRE(kept.samples() == 4);
+    CHECK(kept.rows.isCompressed());
+    Eigen::MatrixXd expected(4, 3);
+    expected << 1, 0, 0, 2, 0, 1, 4, 0, 1, 5, 0, 0;
+    CHECK(Eigen::MatrixXd(kept.rows) == expected);
+
+    CHECK(message_of([&] { laconic::only_classes(data, 3.0, 9.0); }) == "toy: no row has the label 9");
+    CHECK(message_of([&] { laconic::only_classes(data, 8.0, 3.0); }) == "toy: no row has the label 8");
+    CHECK_THROWS_AS(laconic::only_classes(data, 3.0, 3.0), laconic::argument_error);
+}

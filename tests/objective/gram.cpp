@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/objective/gram.hpp"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <vector>
+
+#include "laconic/core/key.hpp"
+
+namespace {
+
+template <class T>
+Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t> random_rows(std::ptrdiff_t n, std::ptrdiff_t d, double density) {
+    Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t> rows(n, d);
+    laconic::key const seed{11};
+    std::uint64_t drawn = 0;
+    for (std::ptrdiff_t j = 0; j < n; ++j)
+        for (std::ptrdiff_t i = 0; i < d; ++i)
+            if (seed.uniform(drawn++) < density) rows.insert(j, i) = T(seed.child(1).uniform(drawn)) - T(0.5);
+    rows.makeCompressed();
+    return rows;
+}
+
+template <class T>
+void check(std::ptrdiff_t n, std::ptrdiff_t d, double density) {
+    CAPTURE(n);
+    CAPTURE(density);
+    auto const rows = random_rows<T>(n, d, density);
+    std::size_t asked = 0;
+    auto const weight = [&](std::size_t j) {
+        CHECK(j == asked++);
+        return j % 5 == 0 ? 0.0 : 1 / double(j);
+    };
+    Eigen::MatrixXd out = Eigen::MatrixXd::Constant(2, 7, 99);
+    laconic::weighted_gram(rows, weight, out);
+    CHECK(asked == std::size_t(n));
+
+    Eigen::MatrixXd const dense = Eigen::MatrixXd(rows.template cast<double>());
+    Eigen::VectorXd weights(n);
+    for (std::ptrdiff_t j = 0; j < n; ++j) weights[j] = j % 5 == 0 ? 0.0 : 1 / double(j);
+    Eigen::MatrixXd const expected = dense.transpose() * weights.asDiagonal() * dense;
+    REQUIRE(out.rows() == d);
+    CHECK((out - expected).norm() <= 1e-14 * (1 + expected.norm()));
+    CHECK(out == Eigen::MatrixXd(out.transpose()));
+}
+
+}  // namespace
+
+TEST_CASE("sparse and dense rows, fewer and more than a block") {
+    for (double density : {0.0, 0.02, 0.2, 0.5, 1.0})
+        for (std::ptrdiff_t n : {1, 7, 255, 256, 257, 700}) {
+            check<double>(n, 30, density);
+            check<float>(n, 30, density);
+        }
+    check<double>(3, 1, 1);
+}

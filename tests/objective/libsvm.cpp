@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/objective/libsvm.hpp"
+
+#include <doctest/doctest.h>
+
+#include <charconv>
+#include <clocale>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../data.hpp"
+
+namespace {
+
+using laconic::read_libsvm;
+
+laconic::dataset<double> parse(std::string const& text, std::size_t features = 0) {
+    return read_libsvm(std::string_view(text), "t", features);
+}
+
+struct defect {
+    std::string text;
+    std::size_t line, column;
+    std::string why;
+    std::size_t features = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a small file") {
+    auto const data = parse("+1 1:0.5 3:-2e1\n-1\n2.5 2:+7 4:0\n");
+    CHECK(data.name == "t");
+    CHECK(data.labels == std::vector<double>{1, -1, 2.5});
+    REQUIRE(data.samples() == 3);
+    REQUIRE(data.features() == 4);
+    Eigen::MatrixXd expected(3, 4);
+    expected << 0.5, 0, -20, 0, 0, 0, 0, 0, 0, 7, 0, 0;
+    CHECK(Eigen::MatrixXd(data.rows) == expected);
+    CHECK(data.rows.nonZeros() == 3);  // the zero that is written is not stored, but counts as a feature
+    CHECK(data.rows.isCompressed());
+}
+
+TEST_CASE("comments, blank lines, CR LF, tabs and a missing last newline") {
+    auto const data = parse("# a head\r\n\r\n 1\t2:3  \r\n   \n0 1:4 # 2:x\r\n#\n5 2:6#7");
+    CHECK(data.labels == std::vector<double>{1, 0, 5});
+    Eigen::MatrixXd expected(3, 2);
+    expected << 0, 3, 4, 0, 0, 6;
+    CHECK(Eigen::MatrixXd(data.rows) == expected);
+}
+
+TEST_CASE("the number of features is that of the data or the one given") {
+    CHECK(parse("1 3:1\n").features() == 3);
+    CHECK(parse("1 3:1\n", 10).features() == 10);
+    CHECK(parse("1\n").features() == 0);
+    CHECK(parse("1 4294967294:1\n").features() == 4294967294u);
+    CHECK_THROWS_AS(parse("1 1:1\n", 4294967295u), laconic::argument_error);
+}
+
+TEST_CASE("numbers are rounded correctly, whatever the locale") {
+    auto const* const before = std::setlocale(LC_ALL, nullptr);
+    std::string const saved = before ? before : "C";
+    for (auto const* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"})
+        if (std::setlocale(LC_ALL, name)) break;
+    auto const data =
+        parse("0.1 1:2.2250738585072011e-308 2:9007199254740993 3:1e-400 4:-1e-4000 5:1.7976931348623157e308");
+    std::setlocale(LC_ALL, saved.c_str());
+    CHECK(data.labels[0] == 0.1);
+    CHECK(data.rows.coeff(0, 0) == 2.2250738585072011e-308);
+    CHECK(data.rows.coeff(0, 1) == 9007199254740992);
+    CHECK(data.rows.coeff(0, 2) == 0);
+    CHECK(data.rows.coeff(0, 3) == 0);
+    CHECK(data.rows.coeff(0, 4) == 1.7976931348623157e308);
+
+    auto const single = read_libsvm<float>(std::string_view("1 1:0.1 2:1e-60 3:1e-40"), "f");
+    CHECK(single.rows.coeff(0, 0) == 0.1f);
+    CHECK(single.rows.coeff(0, 1) == 0);
+    CHECK(single.rows.coeff(0, 2) == 1e-40f);
+    CHECK_THROWS_AS(read_libsvm<float>(std::string_view("1 1:1e60"), "f"), laconic::file_error);
+}
+
+TEST_CASE("every defect is refused with its line, its column and a reason") {
+    std::vector<defect> const defects{
+        {"x 1:1\n", 1, 1, "the label is not a number"},
+        {"1 1:1\n\n# c\n  - 1:1\n", 4, 3, "the label is not a number"},
+        {"1,2 1:1\n", 1, 1, "the label has something after its number"},
+        {"1:1 2:1\n", 1, 1, "the label has something after its number"},
+        {"nan 1:1\n", 1, 1, "the label is not finite"},
+        {"-inf\n", 1, 1, "the label is not finite"},
+        {"+-1 1:1\n", 1, 1, "the label is not a number"},
+        {"++1 1:1\n", 1, 1, "the label is not a number"},
+        {"+\n", 1, 1, "the label is not a number"},
+        {"1 1:1 7\n", 1, 7, "has no colon"},
+        {"1 1:1\n-1 1:1\r\n1\t 2\n", 3, 4, "has no colon"},
+        {"1 :1\n", 1, 3, "does not start with an index"},
+        {"1 qid:1\n", 1, 3, "does not start with an index"},
+        {"1 -1:1\n", 1, 3, "does not start with an index"},
+        {"1 1.5:1\n", 1, 3, "does not start with an index"},
+        {"1 0:1\n", 1, 3, "has the index 0"},
+        {"1 2:1 2:1\n", 1, 7, "not above the one before, 2"},
+        {"1 3:1 10:1 2:1\n", 1, 12, "not above the one before, 10"},
+        {"1 2:0 2:1\n", 1, 7, "not above the one before, 2"},
+        {"1 4294967295:1\n", 1, 3, "has an index above 4294967294"},
+        {"1 18446744073709551617:1\n", 1, 3, "has an index above 4294967294"},
+        {"1 99999999999999999999999:1\n", 1, 3, "has an index above 4294967294"},
+        {"1 5:1 6:1\n", 1, 7, "above the 5 features", 5},
+        {"1 1:\n", 1, 3, "the value is not a number"},
+        {"1 1: 2\n", 1, 3, "the value is not a number"},
+        {"1 1:abc\n", 1, 3, "the value is not a number"},
+        {"1 1:0x10\n", 1, 3, "the value has something after its number"},
+        {"1 1:1.5.2\n", 1, 3, "the value has something after its number"},
+        {"1 1:1,5\n", 1, 3, "the value has something after its number"},
+        {"1 1:1:1\n", 1, 3, "the value has something after its number"},
+        {"1 1:1e\n", 1, 3, "the value has something after its number"},
+        {std::string("1 1:1\0\n", 7), 1, 3, "the value has something after its number"},
+        {"1 1:nan\n", 1, 3, "the value is not finite"},
+        {"1 1:1 2:-Infinity\n", 1, 7, "the value is not finite"},
+        {"1 1:1e400\n", 1, 3, "the value is not finite"},
+        {"1 1:1e99999\n", 1, 3, "the value is out of range"},
+        {"1 1:1e-99999\n", 1, 3, "the value is out of range"},
+        {"", 0, 0, "no rows"},
+        {"\n \r\n# nothing\n", 0, 0, "no rows"},
+    };
+    for (auto const& each : defects) {
+        CAPTURE(each.text);
+        try {
+            parse(each.text, each.features);
+            FAIL_CHECK("accepted");
+        } catch (laconic::file_error const& e) {
+            CHECK(e.file == "t");
+            CHECK(e.line == each.line);
+            CHECK(e.column == each.column);
+            CHECK(std::string(e.what()).find(each.why) != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("an error shows the token, but neither its whole length nor its control characters") {
+    try {
+        parse("1 1:\x1b[31m" + std::string(1000, 'z'));
+        FAIL("accepted");
+    } catch (laconic::file_error const& e) {
+        std::string const what = e.what();
+        CHECK(what.find("t:1:3: '1:?[31mzzz") == 0);
+        CHECK(what.find("zz...'") != std::string::npos);
+        CHECK(what.size() < 120);
+    }
+}
+
+TEST_CASE("every prefix of a file, and every file with one byte changed, is read or refused cleanly") {
+    std::string const text = "+1 1:0.5 13:-2e1 # c\r\n-1 7:nan\n2 2:1";
+    std::size_t read = 0, refused = 0;
+    auto const attempt = [&](std::string const& bytes) {
+        try {
+            auto const data = parse(bytes);
+            read += data.samples() == data.labels.size();
+        } catch (laconic::file_error const&) {
+            ++refused;
+        }
+    };
+    for (std::size_t n = 0; n <= text.size(); ++n) attempt(text.substr(0, n));
+    for (std::size_t at = 0; at < text.size(); ++at)
+        for (int byte = 0; byte < 256; ++byte) {
+            auto changed = text;
+            changed[at] = static_cast<char>(byte);
+            attempt(changed);
+        }
+    CHECK(read + refused == text.size() + 1 + 256 * text.size());
+    CHECK(read > 0);
+    CHECK(refused > 0);
+}
+
+TEST_CASE("a stream reads as its text does") {
+    std::string text;
+    for (int j = 0; j < 20000; ++j) text += std::to_string(j) + " 1:" + std::to_string(j) + " 3:1\n";
+    std::istringstream in(text);
+    auto const data = read_libsvm(in, "s");
+    REQUIRE(data.samples() == 20000);
+    CHECK(data.labels.back() == 19999);
+    CHECK(data.rows.isApprox(parse(text).rows));
+
+    std::ifstream missing("/no/such/file");
+    CHECK_THROWS_AS(read_libsvm(missing, "missing"), laconic::file_error);
+    std::istringstream empty;
+    CHECK_THROWS_AS(read_libsvm(empty, "empty"), laconic::file_error);
+}
+
+TEST_CASE("a9a and mnist are read whole") {
+    auto const a9a = test_data("a9a");
+    if (!a9a) return;
+    CHECK(a9a->samples() == 32561);
+    CHECK(a9a->features() == 123);
+    CHECK(a9a->rows.nonZeros() == 451592);
+    auto const mnist = test_data("mnist_t10k_scale");
+    CHECK(mnist->samples() == 10000);
+    CHECK(laconic::classes(*mnist).size() == 10);
+}

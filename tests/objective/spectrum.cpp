@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/objective/spectrum.hpp"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "laconic/core/key.hpp"
+
+namespace {
+
+struct multiply {
+    Eigen::MatrixXd const& matrix;
+    int times = 0;
+
+    void operator()(std::span<double const> v, std::span<double> out) {
+        ++times;
+        Eigen::Map<Eigen::VectorXd>(out.data(), std::ptrdiff_t(out.size())) =
+            matrix * Eigen::Map<Eigen::VectorXd const>(v.data(), std::ptrdiff_t(v.size()));
+    }
+};
+
+Eigen::MatrixXd random_matrix(Eigen::Index rows, Eigen::Index columns, std::uint64_t seed) {
+    Eigen::MatrixXd m(rows, columns);
+    for (Eigen::Index i = 0; i < m.size(); ++i) m.data()[i] = laconic::key{seed}.uniform(std::uint64_t(i)) - 0.5;
+    return m;
+}
+
+// A symmetric matrix with these eigenvalues and random eigenvectors.
+Eigen::MatrixXd with_eigenvalues(Eigen::VectorXd const& values, std::uint64_t seed) {
+    auto const n = values.size();
+    Eigen::MatrixXd const q = Eigen::HouseholderQR<Eigen::MatrixXd>(random_matrix(n, n, seed)).householderQ();
+    return q * values.asDiagonal() * q.transpose();
+}
+
+double largest(Eigen::MatrixXd const& m) { return laconic::largest_eigenvalue(std::size_t(m.rows()), multiply{m}); }
+
+}  // namespace
+
+TEST_CASE("the largest eigenvalue of matrices small and large, of full and of low rank") {
+    for (Eigen::Index n : {1, 2, 3, 10, 63, 64, 65, 66, 200, 500})
+        for (Eigen::Index rank : {Eigen::Index{1}, n / 2 + 1, n}) {
+            CAPTURE(n);
+            CAPTURE(rank);
+            auto const a = random_matrix(rank, n, 5);
+            Eigen::MatrixXd const m = a.transpose() * a;
+            double const expected = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m).eigenvalues()[n - 1];
+            CHECK(largest(m) == doctest::Approx(expected).epsilon(1e-13));
+        }
+}
+
+TEST_CASE("hard spectra: a cluster at the top, a tiny gap, all alike") {
+    Eigen::VectorXd values = Eigen::VectorXd::LinSpaced(300, 0, 1);
+    CHECK(largest(with_eigenvalues(values, 1)) == doctest::Approx(1).epsilon(1e-13));
+    values.tail(20).setConstant(1);
+    CHECK(largest(with_eigenvalues(values, 2)) == doctest::Approx(1).epsilon(1e-13));
+    values[299] = 1 + 1e-6;
+    CHECK(largest(with_eigenvalues(values, 3)) == doctest::Approx(1 + 1e-6).epsilon(1e-13));
+    values.setConstant(3);
+    CHECK(largest(with_eigenvalues(values, 4)) == doctest::Approx(3).epsilon(1e-13));
+    values = Eigen::VectorXd::LinSpaced(300, 0, 1).array().pow(8) * 1e-200;
+    CHECK(largest(with_eigenvalues(values, 5)) == doctest::Approx(1e-200).epsilon(1e-13));
+}
+
+TEST_CASE("few applications where one eigenvalue stands out, and the same bits again") {
+    Eigen::VectorXd values = Eigen::VectorXd::LinSpaced(400, 0, 1);
+    values[399] = 10;
+    auto const m = with_eigenvalues(values, 6);
+    multiply counted{m};
+    double const first = laconic::largest_eigenvalue(400, counted);
+    CHECK(first == doctest::Approx(10).epsilon(1e-13));
+    multiply copy{m};
+    auto& reference = copy;
+    CHECK(laconic::largest_eigenvalue(400, reference) == first);
+    CHECK(copy.times > 1);
+    CHECK(copy.times < 25);
+    CHECK(counted.times == copy.times);
+}
+
+TEST_CASE("zero is zero, and what is not finite is refused") {
+    CHECK(largest(Eigen::MatrixXd::Zero(5, 5)) == 0);
+    CHECK(largest(Eigen::MatrixXd::Zero(1, 1)) == 0);
+    Eigen::MatrixXd m = Eigen::MatrixXd::Identity(80, 80);
+    m(3, 4) = std::numeric_limits<double>::quiet_NaN();
+    CHECK_THROWS_AS(largest(m), laconic::error);
+}
+
+TEST_CASE("the smallest eigenvalue") {
+    auto const m = with_eigenvalues(Eigen::VectorXd::LinSpaced(50, 0.25, 8), 7);
+    CHECK(laconic::smallest_eigenvalue(m) == doctest::Approx(0.25).epsilon(1e-13));
+    Eigen::MatrixXd lower = m.triangularView<Eigen::Lower>();
+    CHECK(laconic::smallest_eigenvalue(lower) == laconic::smallest_eigenvalue(m));
+}
