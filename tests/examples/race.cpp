@@ -73,8 +73,8 @@ TEST_CASE("race: each wrong input gives one line that names the place, and statu
     } const cases[] = {
         {"--data nosuchfile", "nosuchfile: No such file"},
         {"--data " + file_with("colon", lines + "1 1:1 2;3\n"), "colon:3:7:"},
-        {"--data " + file_with("nan", lines + "1 1:1 2:nan\n"), "nan:3:9:"},
-        {"--data " + file_with("inf", "1 1:1\n-1 1:inf\n"), "inf:2:6:"},
+        {"--data " + file_with("nan", lines + "1 1:1 2:nan\n"), "nan:3:7:"},
+        {"--data " + file_with("inf", "1 1:1\n-1 1:inf\n"), "inf:2:4:"},
         {"--data " + file_with("one_class", "1 1:1\n1 1:2\n"), "two classes are needed"},
         {"--data " + file_with("three_classes", "1 1:1\n2 1:2\n3 1:3\n"), "two classes are needed"},
         {"--data " + file_with("empty", ""), "empty"},
@@ -171,7 +171,8 @@ TEST_CASE("race: one seed, the same bytes and iterates however many workers comp
         " --method 'qsgd(levels=2)' --method 'gd_sec' --threads ";
     auto const traces = [&](std::string const& more) {
         std::string all;
-        for (auto const& m : race_json(arguments + more).at("methods"))
+        auto const json = race_json(arguments + more);
+        for (auto const& m : json.at("methods"))
             all += m.at("trace").dump() + m.at("final_gradient_norm").dump();
         return all;
     };

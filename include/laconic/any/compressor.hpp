@@ -142,7 +142,7 @@ class any_compressor {
         }
         bool contractive() const override {
             if constexpr (requires { inside.rest.contractive(); })
-                return Contractive<C> && (inside.rest.contractive() || inside.rest.unbiased());
+                return Contractive<C> && (inside.rest.contractive() || (inside.rest.unbiased() && !Unbiased<C>));
             else
                 return Contractive<C>;
         }

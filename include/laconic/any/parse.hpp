@@ -37,6 +37,7 @@ any_compressor<T> with_rest(S const& piece, any_compressor<T> const* rest) {
 
 inline norm norm_named(spelling::arguments& a) {
     auto const* const p = a.find("p", false);
+    if (p && (p->calls.size() != 1 || !p->calls[0].items.empty())) a.refuse(p->position, "p is 1, 2 or inf");
     if (!p || p->word == "2") return norm::two;
     if (p->word == "1") return norm::one;
     if (p->word == "inf") return norm::largest;

@@ -58,8 +58,10 @@ class reader {
 
     pipe calls() {
         pipe result;
-        do result.push_back(one_call());
-        while (take('|'));
+        do {
+            if (result.size() == deepest) refuse("more than 32 pieces in one pipe");
+            result.push_back(one_call());
+        } while (take('|'));
         return result;
     }
     call one_call() {

@@ -22,15 +22,10 @@ struct dcgd {
 
     template <Scalar T, class B>
     recursion<C> compose(problem const& p) const {
-        double const step = detail::step_or(given, p, "dcgd", [&]() -> double {
-            if constexpr (Unbiased<C>)
-                return 1 / (detail::known(p.smoothness, "the smoothness L", "dcgd") +
-                            2 * compressor.omega(p.dimension) * detail::known(p.largest_smoothness, "max L_i", "dcgd") /
-                                p.workers);
-            else
-                throw theory_error(
-                    "dcgd: " + to_string(compressor) +
-                    " is biased and no theorem gives a step without memory; give the step, or use ef or ef21");
+        double const step = detail::step_or(given, p, "dcgd", [&] {
+            double const omega = detail::omega_of(compressor, p, "dcgd", "give the step, or use ef or ef21");
+            double const l = detail::known(p.smoothness, "the smoothness L", "dcgd");
+            return 1 / (l + 2 * omega * detail::known(p.largest_smoothness, "max L_i", "dcgd") / p.workers);
         });
         return {compressor, 0, false, 1, gradient_step{step}, {}};
     }

@@ -28,7 +28,7 @@ struct diana {
 
     template <Scalar T, class B>
     recursion<C, proximal<gradient_step, P>> compose(problem const& p) const {
-        double const omega = compressor.omega(p.dimension);
+        double const omega = detail::omega_of(compressor, p, "diana", "use ef or ef21 for a contractive one");
         double const alpha = detail::memory_or(given, 1 / (2 * (1 + omega)), 1 / (1 + omega), "diana");
         double const step = detail::step_or(given, p, "diana", [&] {
             double const l = detail::known(p.largest_smoothness, "max L_i", "diana"), mu = p.strong_convexity;

@@ -25,17 +25,11 @@ struct ef {
 
     template <Scalar T, class B>
     recursion<C> compose(problem const& p) const {
-        double const step = detail::step_or(given, p, "ef", [&]() -> double {
-            if constexpr (Contractive<C>) {
-                double const l = detail::known(p.smoothness, "the smoothness L", "ef");
-                double const largest = detail::known(p.largest_smoothness, "max L_i", "ef");
-                double const delta =
-                    detail::known(compressor.delta(p.dimension), "a compressor with delta above 0", "ef");
-                return std::min(1 / (4 * l), delta / (14 * std::sqrt((1 - delta) * l * largest)));
-            } else {
-                throw theory_error("ef: " + to_string(compressor) +
-                                   " has no contraction constant delta, so no theorem gives a step; give the step");
-            }
+        double const step = detail::step_or(given, p, "ef", [&] {
+            double const delta = detail::delta_of(compressor, p, "ef", "give the step");
+            double const l = detail::known(p.smoothness, "the smoothness L", "ef");
+            double const largest = detail::known(p.largest_smoothness, "max L_i", "ef");
+            return std::min(1 / (4 * l), delta / (14 * std::sqrt((1 - delta) * l * largest)));
         });
         return {compressor, 0, true, step, gradient_step{1}, {}};
     }

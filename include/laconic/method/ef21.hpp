@@ -31,7 +31,7 @@ struct ef21 {
             double const l = detail::known(p.smoothness, "the smoothness L", "ef21");
             double const lt = detail::known(p.mean_square_smoothness, "the mean square of the L_i", "ef21");
             double const delta =
-                detail::known(compressor.delta(p.dimension), "a compressor with delta above 0", "ef21");
+                detail::delta_of(compressor, p, "ef21", "use diana for an unbiased one, or give the step");
             double const theta = 1 - std::sqrt(1 - delta), beta = (1 - delta) / theta;
             if (p.strong_convexity > 0)
                 return std::min(1 / (l + lt * std::sqrt(2 * beta / theta)), theta / (2 * p.strong_convexity));

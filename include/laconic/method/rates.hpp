@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include "laconic/compress/compressor.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/objective/problem.hpp"
@@ -42,6 +43,29 @@ inline double known(double constant, char const* name, char const* method) {
     if (constant > 0 && std::isfinite(constant)) return constant;
     throw theory_error(std::string(method) + ": its theorem needs " + name +
                        ", which is not known; give it in the problem, or give the step yourself");
+}
+
+// omega or delta of a compressor, or a refusal that says what to do instead.
+template <class C>
+double omega_of(C const& compressor, problem const& p, std::string const& method, std::string const& advice) {
+    try {
+        if constexpr (Unbiased<C>) return compressor.omega(p.dimension);
+        throw theory_error(to_string(compressor) + " is biased: it has no omega");
+    } catch (theory_error const& e) {
+        throw theory_error(method + ": " + e.what() + "; " + advice);
+    }
+}
+template <class C>
+double delta_of(C const& compressor, problem const& p, std::string const& method, std::string const& advice) {
+    try {
+        if constexpr (Contractive<C>) {
+            double const delta = compressor.delta(p.dimension);
+            if (delta > 0) return delta;
+        }
+        throw theory_error(to_string(compressor) + " is not known to be contractive: it has no delta above 0");
+    } catch (theory_error const& e) {
+        throw theory_error(method + ": " + e.what() + "; " + advice);
+    }
 }
 
 // The user's step, or what the theorem gives; the theorem is asked only where it is needed.
