@@ -44,7 +44,7 @@ std::string ending(std::string const& file) {
 }
 
 std::string terminal(std::string const& file) {
-    if (ending(file) == "svg") return "svg size 960,600 dynamic background rgb 'white' font 'sans,14'";
+    if (ending(file) == "svg") return "svg size 800,500 dynamic background rgb 'white' font 'sans,14'";
     if (ending(file) == "png") return "pngcairo size 960,600 font 'sans,11'";
     if (ending(file) == "pdf") return "pdfcairo size 8,5 font 'sans,11'";
     return "";
@@ -144,7 +144,7 @@ bool plot(std::string const& file, setting const& on, std::vector<result> const&
     if (std::system("gnuplot --version > /dev/null 2>&1") != 0) return false;
     std::string script = fmt::format(
         "set terminal {}\nset output {}\nset logscale xy\nset format y '10^{{%T}}'\nset format x '10^{{%T}}'\n"
-        "set xlabel 'bits sent per worker'\nset ylabel 'f(x) - f*'\nset grid\nset key outside right top noenhanced\n"
+        "set xlabel 'bits sent per worker'\nset ylabel 'f(x) - f*'\nset grid\nset key left bottom noenhanced\n"
         "set title {} noenhanced\nset yrange [{}:*]\n",
         terminal(file), gnuplot_quoted(file),
         gnuplot_quoted(fmt::format("{}, {}, {} workers, d = {}", on.data, on.objective, on.constants.workers,
@@ -152,12 +152,17 @@ bool plot(std::string const& file, setting const& on, std::vector<result> const&
         on.target / 10);
     for (std::size_t i = 0; i < results.size(); ++i) {
         script += fmt::format("$run{} << END\n", i);
+        // Marks that lie within a hair of the last one drawn are left out: the drawing stays small.
+        double last_x = -1e9, last_y = -1e9;
         auto const& trace = results[i].trace;
-        for (std::size_t j = 0; j < trace.size(); j += j < 200 ? 1 : 1 + trace.size() / 1000)
-            if (trace[j].bits_up > 0 && trace[j].suboptimality > 0 && std::isfinite(trace[j].suboptimality))
-                script += fmt::format("{} {}\n", trace[j].bits_up, trace[j].suboptimality);
-        if (!trace.empty() && trace.back().suboptimality > 0 && std::isfinite(trace.back().suboptimality))
-            script += fmt::format("{} {}\n", std::max(1.0, trace.back().bits_up), trace.back().suboptimality);
+        for (auto const& m : trace) {
+            double const x = std::log10(m.bits_up), y = std::log10(m.suboptimality);
+            if (!std::isfinite(x) || !std::isfinite(y)) continue;
+            if (std::abs(x - last_x) < 0.02 && std::abs(y - last_y) < 0.05 && &m != &trace.back()) continue;
+            script += fmt::format("{} {}\n", m.bits_up, m.suboptimality);
+            last_x = x;
+            last_y = y;
+        }
         script += "END\n";
     }
     script += "plot ";
