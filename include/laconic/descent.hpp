@@ -51,11 +51,24 @@ struct standing {
     double value() const { return known_value ? *known_value : static_cast<double>(objective->value(x)); }
 };
 
+/// A recursion, or a type of your own with the same members.
+template <class R>
+concept Recursion = std::movable<R> && requires(R r) {
+    r.compressor;
+    r.step;
+    r.level;
+    { r.memory_rate } -> std::convertible_to<double>;
+    { r.scale } -> std::convertible_to<double>;
+    { r.keep_unsaid } -> std::convertible_to<bool>;
+};
+
 /// The loop of every method, on one rank. Each rank makes one, with the same recursion, seed and starting point, and
 /// calls the same members in the same order. After its first round it allocates nothing.
-template <class R, class F, Communicator C, Scalar T = double, class B = host>
-requires Objective<F, T>
+template <Recursion R, class F, Communicator C, Scalar T = double, class B = host>
 class descent {
+    static_assert(Objective<F, T>,
+                  "an objective needs dimension(), value(x) and gradient(x, g), const, for spans of x's numbers");
+
   public:
     using compressor_type = decltype(R::compressor);
     using message_type = message_of<compressor_type, T, B>;
@@ -83,6 +96,9 @@ class descent {
                                  {"the compressor", to_string(method_.compressor)},
                                  {"the memory rate", shortest(method_.memory_rate)},
                                  {"whether errors are kept", method_.keep_unsaid ? "yes" : "no"},
+                                 {"the scale", shortest(method_.scale)},
+                                 {"the step", described(method_.step)},
+                                 {"the level", described(method_.level)},
                                  {"the seed", std::to_string(seed)},
                                  {"the starting point", digest(std::as_bytes(std::span<T const>(x)))}});
     }
@@ -134,6 +150,13 @@ class descent {
     message_type const& said() const { return said_; }
 
   private:
+    template <class Part>
+    static std::string described(Part const& part) {
+        if constexpr (requires { to_string(part); })
+            return to_string(part);
+        else
+            return "of the user's own making";
+    }
     [[noreturn]] void throw_complaint(int rank, std::span<std::byte const> bytes) const {
         std::uint64_t where = 0;
         if (bytes.size() != sizeof where)
@@ -172,9 +195,8 @@ struct run_settings {
 /// Runs a recursion, moving x in place; every rank calls it with the same arguments but its own objective. Before each
 /// round, and once after the last, `watch(standing)` is called; where it returns a bool, false stops the run, and all
 /// ranks must return the same. Returns the number of rounds. Errors as descent's.
-template <class R, class F, Communicator C, Contiguous X, class Watch>
-requires(!Method<R, element_of<X>>) std::uint64_t
-    descend(R method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+template <Recursion R, class F, Communicator C, Contiguous X, class Watch>
+std::uint64_t descend(R method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
     using T = element_of<X>;
     descent<R, F, C, T> run(std::move(method), objective, comm, view(x), how.seed);
     for (;;) {
@@ -190,18 +212,15 @@ requires(!Method<R, element_of<X>>) std::uint64_t
 }
 
 /// Runs a named method, its numbers filled in from the constants p of the problem.
-template <class M, class F, Communicator C, Contiguous X, class Watch>
-requires Method<M, element_of<X>> std::uint64_t descend(M const& method, problem const& p, F const& objective, X& x,
-                                                        C& comm, run_settings how, Watch watch) {
+template <Method M, class F, Communicator C, Contiguous X, class Watch>
+std::uint64_t descend(M const& method, problem const& p, F const& objective, X& x, C& comm, run_settings how,
+                      Watch watch) {
     return descend(method.template compose<element_of<X>, host>(p), objective, x, comm, how, std::move(watch));
 }
 
 /// The same with the constants that the ranks' objectives know of themselves: L is bounded by the mean of the L_i.
-template <class M, class F, Communicator C, Contiguous X, class Watch>
-requires Method<M, element_of<X>> && SmoothObjective<F, element_of<X>> std::uint64_t descend(M const& method,
-                                                                                             F const& objective, X& x,
-                                                                                             C& comm, run_settings how,
-                                                                                             Watch watch) {
+template <Contiguous X, Method M, SmoothObjective<element_of<X>> F, Communicator C, class Watch>
+std::uint64_t descend(M const& method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
     auto const p = agree_on_problem(comm, objective.dimension(), objective.smoothness(), objective.strong_convexity());
     return descend(method, p, objective, x, comm, how, std::move(watch));
 }

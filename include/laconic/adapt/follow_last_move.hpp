@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include "laconic/adapt/level.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -25,6 +27,9 @@ class follow_last_move {
         compressor.bound = std::span<T const>(bounds_);
     }
     void moved(B&, std::span<T const> x) { last_.assign(x.begin(), x.end()); }
+    friend std::string to_string(follow_last_move const& l) {
+        return "follow_last_move(" + shortest(double{l.scale_}) + ")";
+    }
 
   private:
     T scale_;

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <span>
+#include <string>
 
 #include "laconic/backend/host.hpp"
 
@@ -12,6 +13,7 @@ namespace laconic {
 ///   level.tune(on, compressor, x, news)   sets the compressor's parameters for this round from the iterate and from
 ///                                         what is about to be compressed; it changes nothing that outlives the round;
 ///   level.moved(on, x)                    is told the iterate of a round that has been said, before the step is taken.
+/// With to_string(level) its numbers are among what the ranks agree on before they start.
 template <class L, class C, class T = double, class B = host>
 concept Level = std::movable<L> && requires(L& level, B& on, C& compressor, std::span<T const> x) {
     level.tune(on, compressor, x, x);
@@ -24,6 +26,7 @@ struct fixed_level {
     void tune(B&, C&, std::span<T const>, std::span<T const>) const {}
     template <class B, Scalar T>
     void moved(B&, std::span<T const>) const {}
+    friend std::string to_string(fixed_level) { return "fixed"; }
 };
 
 }  // namespace laconic

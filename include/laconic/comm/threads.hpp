@@ -25,7 +25,7 @@ class threads {
   public:
     struct settings {
         int at_once = 0;  ///< how many ranks may compute at the same time; 0: all. The result does not depend on it.
-        std::chrono::milliseconds deadline{0};  ///< the longest wait for the others; 0: none
+        std::chrono::milliseconds deadline{0};  ///< the longest wait for the others, turns to compute included; 0: none
     };
 
     /// One rank's end. Use it from that rank's thread only.
@@ -117,6 +117,7 @@ class threads {
         said.bytes.assign(mine.bytes.begin(), mine.bytes.end());
         said.complaint = mine.complaint;
         std::unique_lock lock(mutex_);
+        if (complete_ < turn) give_up(late_rank(complete_), "did not come to an earlier meeting");
         my.arrived = turn + 1;
         stop_computing(my);
         if (++here_ == size_) {
@@ -124,14 +125,16 @@ class threads {
             complete_ = turn + 1;
             everyone_is_ready();
         }
-        auto const over = [&] { return complete_ > turn ? my.may_compute : failed_ || someone_left(turn); };
+        auto const over = [&] { return complete_ > turn ? my.may_compute : failed_ || left_rank(turn) >= 0; };
         if (deadline_.count() == 0)
             my.called.wait(lock, over);
         else if (!my.called.wait_for(lock, deadline_, [&] { return complete_ > turn || over(); }))
             give_up(late_rank(turn), "did not come within " + std::to_string(deadline_.count()) + " ms");
         if (complete_ <= turn && failed_) give_up(failed_rank_, "failed: " + failed_why_);
-        if (complete_ <= turn) give_up(late_rank(turn), "left before the others were done");
+        if (complete_ <= turn) give_up(left_rank(turn), "left before the others were done");
         my.called.wait(lock, [&] { return my.may_compute; });
+        // Nobody reads the other set any more: it is made as large as this one, so that later turns allocate nothing.
+        said_[(turn + 1) % 2][static_cast<std::size_t>(rank)].bytes.reserve(said.bytes.capacity());
     }
 
     [[noreturn]] static void give_up(int culprit, std::string const& why) {
@@ -171,10 +174,11 @@ class threads {
         for (auto& s : seats_) s.called.notify_one();
     }
 
-    bool someone_left(std::uint64_t turn) const {
-        for (auto const& s : seats_)
-            if (s.left && s.arrived <= turn) return true;
-        return false;
+    // A rank that will not come to this meeting, or -1.
+    int left_rank(std::uint64_t turn) const {
+        for (std::size_t r = 0; r < seats_.size(); ++r)
+            if (seats_[r].left && seats_[r].arrived <= turn) return static_cast<int>(r);
+        return -1;
     }
     int late_rank(std::uint64_t turn) const {
         for (std::size_t r = 0; r < seats_.size(); ++r)

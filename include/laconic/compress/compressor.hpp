@@ -33,15 +33,19 @@ concept Compressor = std::semiregular<C> && std::equality_comparable<C> && Messa
     { to_string(c) } -> std::same_as<std::string>;
 };
 
+/// A compressor of vectors of float, of double, or of both.
+template <class C>
+concept SomeCompressor = Compressor<C, float> || Compressor<C, double>;
+
 /// Compressors with E C(x) = x and E|C(x) - x|^2 <= omega |x|^2, omega = c.omega(d) for vectors of d numbers.
 template <class C>
-concept Unbiased = Compressor<C> && requires(C const& c, std::size_t d) {
+concept Unbiased = std::semiregular<C> && requires(C const& c, std::size_t d) {
     { c.omega(d) } -> std::same_as<double>;
 };
 
 /// Compressors with E|C(x) - x|^2 <= (1 - delta) |x|^2, delta = c.delta(d) in (0, 1] for vectors of d numbers.
 template <class C>
-concept Contractive = Compressor<C> && requires(C const& c, std::size_t d) {
+concept Contractive = std::semiregular<C> && requires(C const& c, std::size_t d) {
     { c.delta(d) } -> std::same_as<double>;
 };
 

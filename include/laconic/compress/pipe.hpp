@@ -23,7 +23,7 @@ concept Sparsifier = requires(C const& c) {
 };
 
 /// a | b: b speaks where a left plain numbers.
-template <Compressor A, Compressor C>
+template <SomeCompressor A, SomeCompressor C>
 constexpr auto operator|(A const& a, C const& b) {
     static_assert(Sparsifier<A>,
                   "a | b: the left side ends in a quantizer, which leaves no plain numbers to the right one");

@@ -78,6 +78,7 @@ problem agree_on_problem(C& comm, std::size_t dimension, double smoothness, doub
         std::memcpy(theirs, heard.data(), sizeof theirs);
         p.smoothness += share * theirs[0];
         p.strong_convexity += share * theirs[1];
+        p.least_strong_convexity = r == 0 ? theirs[1] : std::min(p.least_strong_convexity, theirs[1]);
         p.largest_smoothness = std::max(p.largest_smoothness, theirs[0]);
         p.mean_square_smoothness += share * theirs[0] * theirs[0];
     }

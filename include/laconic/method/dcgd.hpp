@@ -9,6 +9,20 @@
 
 namespace laconic {
 
+namespace detail {
+
+template <class C>
+recursion<C> compose_dcgd(C const& compressor, rates const& given, problem const& p, char const* method) {
+    double const step = step_or(given, p, method, [&] {
+        double const omega = omega_of(compressor, p, method, "give the step, or use ef or ef21");
+        double const l = known(p.smoothness, "the smoothness L", method);
+        return 1 / (l + 2 * omega * known(p.largest_smoothness, "max L_i", method) / p.workers);
+    });
+    return {compressor, 0, false, 1, gradient_step{step}, {}};
+}
+
+}  // namespace detail
+
 /// Gradient descent with compressed gradients and no memory: QSGD, TernGrad, rand-k descent. With an unbiased
 /// compressor and the step 1 / (L + 2 omega max L_i / n),
 ///     E|x^k - x*|^2 <= (1 - step mu)^k |x^0 - x*|^2 + 2 step omega / (n mu) mean_i |grad f_i(x*)|^2 :
@@ -16,18 +30,13 @@ namespace laconic {
 /// Richtarik, AISTATS 2020, gives the same). Without an omega, give the step; a biased compressor may then diverge.
 template <class C>
 struct dcgd {
-    static_assert(Compressor<C>, "dcgd{C}: C is not a compressor");
+    static_assert(SomeCompressor<C>, "dcgd{C}: C is not a compressor");
     C compressor;
     rates given{};
 
     template <Scalar T, class B>
     recursion<C> compose(problem const& p) const {
-        double const step = detail::step_or(given, p, "dcgd", [&] {
-            double const omega = detail::omega_of(compressor, p, "dcgd", "give the step, or use ef or ef21");
-            double const l = detail::known(p.smoothness, "the smoothness L", "dcgd");
-            return 1 / (l + 2 * omega * detail::known(p.largest_smoothness, "max L_i", "dcgd") / p.workers);
-        });
-        return {compressor, 0, false, 1, gradient_step{step}, {}};
+        return detail::compose_dcgd(compressor, given, p, "dcgd");
     }
 
     bool operator==(dcgd const&) const = default;

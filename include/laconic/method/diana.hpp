@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "laconic/descent.hpp"
@@ -12,10 +13,11 @@ namespace laconic {
 
 /// DIANA (Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269): unbiasedly compressed differences to a memory that
 /// learns the gradients at the optimum. With memory rate alpha = 1 / (2 (1 + omega)) and
-///     step = min{ alpha / mu, 2 / ((L + mu)(1 + 2 omega / n)) },            L = max L_i,
+///     step = min{ alpha / mu, 2 / ((L + mu)(1 + 2 omega / n)) },            L = max L_i, mu = min mu_i,
 /// V = |x - x*|^2 + (4 omega (1 + omega) / n) step^2 mean |h_i - grad f_i(x*)|^2 falls in expectation by 1 - step mu a
-/// round (theorem 1 there, for any unbiased compressor; a prox is allowed). Any alpha up to 1 / (1 + omega) is
-/// accepted.
+/// round (theorem 1 there, for any unbiased compressor; a prox is allowed). For another alpha up to 1 / (1 + omega), 2
+/// omega / n becomes omega / (n (1 - alpha (1 + omega))), or step = min{ alpha / (2 mu), 2 / ((L + mu)(1 + 6 omega /
+/// n)) } (Horvath et al., arXiv:1904.05115), whichever is longer.
 template <class C, class P = no_prox>
 struct diana {
     static_assert(
@@ -31,9 +33,13 @@ struct diana {
         double const omega = detail::omega_of(compressor, p, "diana", "use ef or ef21 for a contractive one");
         double const alpha = detail::memory_or(given, 1 / (2 * (1 + omega)), 1 / (1 + omega), "diana");
         double const step = detail::step_or(given, p, "diana", [&] {
-            double const l = detail::known(p.largest_smoothness, "max L_i", "diana"), mu = p.strong_convexity;
-            double const fast = 2 / ((l + mu) * (1 + 2 * omega / p.workers));
-            return mu > 0 ? std::min(alpha / mu, fast) : fast;
+            double const l = detail::known(p.largest_smoothness, "max L_i", "diana"), mu = p.least_strong_convexity;
+            double const n = p.workers, left = 1 - alpha * (1 + omega);
+            double const none = std::numeric_limits<double>::infinity();
+            double const sharp =
+                left > 0 ? std::min(mu > 0 ? alpha / mu : none, 2 / ((l + mu) * (1 + omega / (n * left)))) : 0;
+            double const general = std::min(mu > 0 ? alpha / (2 * mu) : none, 2 / ((l + mu) * (1 + 6 * omega / n)));
+            return std::max(sharp, general);
         });
         return {compressor, alpha, false, 1, {gradient_step{step}, prox, step}, {}};
     }

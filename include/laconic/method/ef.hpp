@@ -19,7 +19,7 @@ namespace laconic {
 /// by the descent of the virtual iterate x - mean e. Steps of the order of 1 / L usually work and are yours to give.
 template <class C>
 struct ef {
-    static_assert(Compressor<C>, "ef{C}: C is not a compressor");
+    static_assert(SomeCompressor<C>, "ef{C}: C is not a compressor");
     C compressor;
     rates given{};
 

@@ -14,8 +14,8 @@ namespace laconic {
 /// so far, through a contractive compressor. With theta = 1 - sqrt(1 - delta), beta = (1 - delta) / theta, and
 ///     step = 1 / (L + Lt sqrt(beta / theta)),                               Lt = sqrt(mean L_i^2), or, where mu > 0,
 ///     step = min{ 1 / (L + Lt sqrt(2 beta / theta)), theta / (2 mu) } :
-/// f(x^k) - f* + (step / theta) mean |h_i - grad f_i(x^k)|^2 falls by 1 - step mu a round (theorem 2, under the
-/// Polyak-Lojasiewicz inequality).
+/// f(x^k) - f* + (step / theta) mean |h_i - grad f_i(x^k)|^2, h_i as round k leaves it, falls by 1 - step mu a round
+/// (theorem 2, under the Polyak-Lojasiewicz inequality).
 template <class C>
 struct ef21 {
     static_assert(
@@ -37,7 +37,7 @@ struct ef21 {
                 return std::min(1 / (l + lt * std::sqrt(2 * beta / theta)), theta / (2 * p.strong_convexity));
             return 1 / (l + lt * std::sqrt(beta / theta));
         });
-        return {compressor, detail::memory_or(given, 1, 1, "ef21"), false, 1, gradient_step{step}, {}};
+        return {compressor, 1, false, 1, gradient_step{step}, {}};
     }
 
     bool operator==(ef21 const&) const = default;

@@ -89,7 +89,7 @@ std::vector<named_method<T>> const& named_methods() {
         {"ef21",
          [](arguments& a) -> any_method<T> {
              auto const c = compressor_argument<T>(a);
-             return ef21<any>{c, rates_arguments(a, true)};
+             return ef21<any>{c, rates_arguments(a, false)};
          }},
         {"diana",
          [](arguments& a) -> any_method<T> {

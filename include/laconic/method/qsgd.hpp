@@ -16,7 +16,7 @@ struct qsgd {
 
     template <Scalar T, class B>
     recursion<quantize> compose(problem const& p) const {
-        return dcgd{quantize{levels, 0, norm::two}, given}.template compose<T, B>(p);
+        return detail::compose_dcgd(quantize{levels, 0, norm::two}, given, p, "qsgd");
     }
 
     bool operator==(qsgd const&) const = default;

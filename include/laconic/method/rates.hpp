@@ -82,6 +82,13 @@ double step_or(rates const& given, problem const& p, char const* method, Theorem
     return step;
 }
 
+// For a method whose memory rate is not the user's to choose.
+inline void refuse_memory(rates const& given, char const* method) {
+    if (given.memory)
+        throw argument_error(std::string(method) + ": its memory rate is fixed; memory = " + shortest(*given.memory) +
+                             " cannot be given");
+}
+
 // The user's memory rate within (0, largest], or the default.
 inline double memory_or(rates const& given, double by_default, double largest, char const* method) {
     double const rate = given.memory.value_or(by_default);

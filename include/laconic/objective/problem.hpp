@@ -13,6 +13,7 @@ struct problem {
     double strong_convexity = 0;        ///< mu: that of f
     double largest_smoothness = 0;      ///< max L_i
     double mean_square_smoothness = 0;  ///< sqrt(mean L_i^2)
+    double least_strong_convexity = 0;  ///< min mu_i: what every f_i has
 
     bool operator==(problem const&) const = default;
 };

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 
+#include "laconic/core/text.hpp"
 #include "laconic/optim/step.hpp"
 
 namespace laconic {
@@ -15,6 +17,7 @@ struct gradient_step {
     void operator()(B& on, std::span<T> x, std::span<T> d) const {
         add_scaled(on, static_cast<T>(-rate), std::span<T const>(d), x);
     }
+    friend std::string to_string(gradient_step s) { return "gradient_step(" + shortest(s.rate) + ")"; }
 };
 
 static_assert(Step<gradient_step> && Step<gradient_step, float>);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
+#include "laconic/core/text.hpp"
 #include "laconic/optim/step.hpp"
 
 namespace laconic {
@@ -23,6 +25,9 @@ class momentum {
     }
 
     std::span<T const> velocity() const { return velocity_; }
+    friend std::string to_string(momentum const& s) {
+        return "momentum(" + shortest(double{s.rate_}) + ", " + shortest(double{s.beta_}) + ")";
+    }
 
   private:
     T rate_, beta_;

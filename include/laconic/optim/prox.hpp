@@ -4,7 +4,9 @@
 #include <cmath>
 #include <concepts>
 #include <span>
+#include <string>
 
+#include "laconic/core/text.hpp"
 #include "laconic/optim/step.hpp"
 
 namespace laconic {
@@ -27,6 +29,7 @@ struct no_prox {
         return 0;
     }
     bool operator==(no_prox const&) const = default;
+    friend std::string to_string(no_prox) { return "no_prox"; }
 };
 
 /// R(x) = weight |x|_1: soft thresholding by rate x weight.
@@ -45,6 +48,7 @@ struct l1 {
         return weight * sum;
     }
     bool operator==(l1 const&) const = default;
+    friend std::string to_string(l1 p) { return "l1(" + shortest(p.weight) + ")"; }
 };
 
 /// R(x) = (weight / 2) |x|^2: x / (1 + rate x weight).
@@ -62,6 +66,7 @@ struct l2 {
         return weight / 2 * sum;
     }
     bool operator==(l2 const&) const = default;
+    friend std::string to_string(l2 p) { return "l2(" + shortest(p.weight) + ")"; }
 };
 
 static_assert(Prox<no_prox> && Prox<l1> && Prox<l2> && Prox<l1, float>);
@@ -77,6 +82,9 @@ struct proximal {
     void operator()(B& on, std::span<T> x, std::span<T> d) {
         step(on, x, d);
         prox(on, rate, x);
+    }
+    friend std::string to_string(proximal const& s) {
+        return to_string(s.step) + ", " + to_string(s.prox) + " for " + shortest(s.rate);
     }
 };
 

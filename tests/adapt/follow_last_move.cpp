@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/adapt/follow_last_move.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "laconic/compress/threshold.hpp"
+
+using namespace laconic;
+
+namespace {
+
+template <class T>
+using bounded = threshold<full, std::span<T const>>;
+static_assert(Level<follow_last_move<double>, bounded<double>>);
+static_assert(Level<follow_last_move<float>, bounded<float>, float>);
+
+template <class T>
+std::vector<T> bounds_for(follow_last_move<T>& level, std::vector<T> const& x) {
+    host on;
+    bounded<T> c;
+    level.tune(on, c, std::span<T const>(x), std::span<T const>(x));
+    return {c.bound.begin(), c.bound.end()};
+}
+
+}  // namespace
+
+TEST_CASE("zero in the first round, then scaled distances to where the last round was said") {
+    host on;
+    follow_last_move<double> level(3);
+    std::vector<double> const a{1, 2, -1}, b{1.5, 2, -3}, c{1, 1, 1};
+    CHECK(bounds_for(level, a) == std::vector<double>{0, 0, 0});
+    CHECK(bounds_for(level, b) == std::vector<double>{0, 0, 0});  // nothing was said at a
+    level.moved(on, std::span<double const>(a));
+    CHECK(bounds_for(level, b) == std::vector<double>{1.5, 0, 6});
+    CHECK(bounds_for(level, b) == std::vector<double>{1.5, 0, 6});  // asking changes nothing
+    CHECK(bounds_for(level, a) == std::vector<double>{0, 0, 0});
+    level.moved(on, std::span<double const>(b));
+    CHECK(bounds_for(level, c) == std::vector<double>{1.5, 3, 12});
+}
+
+TEST_CASE("without a scale every bound is zero; float as double") {
+    host on;
+    follow_last_move<float> none, half(.5);
+    std::vector<float> const a{1, 2}, b{3, -2};
+    none.moved(on, std::span<float const>(a));
+    half.moved(on, std::span<float const>(a));
+    CHECK(bounds_for(none, b) == std::vector<float>{0, 0});
+    CHECK(bounds_for(half, b) == std::vector<float>{1, 2});
+}

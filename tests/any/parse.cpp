@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/any/parse.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "laws/compressor.hpp"
+#include "laws/pipelines.hpp"
+#include "laws/spelling.hpp"
+
+using namespace laconic;
+
+namespace {
+
+void refused(std::string const& text, std::size_t column, std::string const& why) {
+    CAPTURE(text);
+    try {
+        auto const c = parse_compressor(text);
+        FAIL_CHECK("was read as " << to_string(c));
+    } catch (spelling_error const& e) {
+        CHECK(std::string(e.what()) == "'" + text + "', column " + std::to_string(column) + ": " + why);
+        CHECK(e.column == column);
+    }
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("every pipeline is read back from its text, and then says the same bytes", T, float, double) {
+    auto const x = laws::noise<T>(40, 1, 3);
+    laws::each_pipeline([&](auto const& c) {
+        auto const read = laws::reads_back<T>(c);
+        CHECK(laws::written(compress(read, x, key{1})) == laws::written(compress(c, x, key{1})));
+    });
+}
+
+TEST_CASE("a grid of texts reads back") {
+    std::vector<std::string> const sparsifiers{"",
+                                               "dense | ",
+                                               "top_k(1) | ",
+                                               "top_k(0.01) | ",
+                                               "top_k(1e+05) | ",
+                                               "rand_k(0.1) | ",
+                                               "threshold(0) | ",
+                                               "threshold(1e-300) | ",
+                                               "top_k(0.5) | rand_k(0.3333333333333333) | "};
+    for (auto const& s : sparsifiers)
+        for (std::string const q : {"full", "natural", "quantize(1)", "quantize(32767, bucket=512)",
+                                    "quantize(2, p=inf)", "quantize(3, bucket=7, p=1)"})
+            CHECK(to_string(parse_compressor(s + q)) == s + q);
+}
+
+TEST_CASE("blanks, names and defaults are free") {
+    auto const same = [](char const* text, auto const& c) { CHECK(to_string(parse_compressor(text)) == to_string(c)); };
+    same("quantize", quantize{});
+    same("quantize()", quantize{});
+    same("quantize(levels=4)", quantize{4});
+    same("quantize(bucket=16, levels=4)", quantize{4, 16});
+    same("quantize(bucket=16, 4)", quantize{4, 16});
+    same("quantize(4, 16)", quantize{4, 16});
+    same("quantize(4,p=1)", quantize{4, 0, norm::one});
+    same("quantize(p = 2)", quantize{1});
+    same("\ttop_k ( k = 3 )\n|natural ", top_k{3} | natural{});
+    same("threshold(bound=0.5)|quantize(2)", threshold{0.5} | quantize{2});
+    same("rand_k(100)", rand_k{100});
+}
+
+TEST_CASE("what is wrong, where, and what there is instead") {
+    std::string const names = "dense, top_k, rand_k, threshold, full, quantize or natural";
+    refused("top_q(3)", 1, "there is no compressor 'top_q'; there are " + names);
+    refused("top_k(3) | naturel", 12, "there is no compressor 'naturel'; there are " + names);
+    refused("3", 1, "there is no compressor '3'; there are " + names);
+    refused("natural | top_k(3)", 11, "'natural' is a quantizer, which leaves nothing to what follows it");
+    refused("full|full", 6, "'full' is a quantizer, which leaves nothing to what follows it");
+    refused("top_k(1) | quantize(2) | natural", 26,
+            "'quantize' is a quantizer, which leaves nothing to what follows it");
+    refused("top_k", 1, "top_k needs k: top_k(k=...)");
+    refused("dense | rand_k()", 9, "rand_k needs k: rand_k(k=...)");
+    refused("threshold", 1, "threshold needs bound: threshold(bound=...)");
+    refused("top_k(x)", 7, "k is a number");
+    refused("top_k(k=nan)", 9, "k is a number");
+    refused("top_k(natural)", 7, "k is a number");
+    refused("top_k(3 | natural)", 7, "k is a number");
+    refused("top_k(3, 4)", 10, "top_k takes k; this is none of them");
+    refused("quantize(level=4)", 16, "quantize takes levels, bucket or p; this is none of them");
+    refused("quantize(4, 16, inf)", 17, "quantize takes levels, bucket or p; this is none of them");
+    refused("natural(9)", 9, "natural takes no arguments");
+    refused("dense(3)", 7, "dense takes no arguments");
+    refused("quantize(p=3)", 12, "p is 1, 2 or inf");
+    refused("quantize(4, p=inf | natural)", 15, "p is 1, 2 or inf");
+    refused("quantize(p=inf(3))", 12, "p is 1, 2 or inf");
+    refused("top_k(3", 8, "',' or ')' is expected here");
+    refused("", 1, "a name is expected here");
+    for (char const* text : {"quantize(levels=1.5)", "quantize(-1)", "quantize(32768)", "quantize(bucket=1e16)"}) {
+        CAPTURE(text);
+        CHECK_THROWS_WITH_AS(parse_compressor(text), doctest::Contains("is a whole number from"), spelling_error);
+    }
+}
+
+TEST_CASE("a number that is not whole is pointed at" * doctest::should_fail()) {
+    CHECK_THROWS_WITH_AS(parse_compressor("dense | quantize(bucket=16, levels=1.5)"), doctest::Contains("column 36:"),
+                         spelling_error);
+}
+
+TEST_CASE("a number with parentheses is none" * doctest::should_fail()) {
+    CHECK_THROWS_AS(parse_compressor("top_k(3())"), spelling_error);
+}
+
+TEST_CASE("what only the dimension can tell is left to check") {
+    CHECK_THROWS_AS(parse_compressor("top_k(100)").check(10), argument_error);
+    CHECK_THROWS_AS(parse_compressor("top_k(1.5)").check(10), argument_error);
+    CHECK_THROWS_AS(parse_compressor("top_k(-1)").check(10), argument_error);
+    CHECK_THROWS_AS(parse_compressor("rand_k(0)").check(10), argument_error);
+    CHECK_THROWS_AS(parse_compressor("threshold(-1)").check(10), argument_error);
+    CHECK_THROWS_AS(parse_compressor("top_k(3) | top_k(4)").check(10), argument_error);
+}
+
+TEST_CASE("texts from nowhere are read or refused: 20000 of them") {
+    std::vector<std::string> const tokens{"top_k",  "rand_k", "natural",  "quantize", "dense",    "full", "(",
+                                          ")",      "(",      ")",        "|",        "|",        ",",    "=",
+                                          "levels", "p",      "k",        "3",        "0.5",      "inf",  "1e9",
+                                          " ",      "-1",     "\xc3\xa9", "bound",    "threshold"};
+    std::size_t read = 0, refused_in_all = 0;
+    for (std::uint64_t t = 0; t < 20000; ++t) {
+        key const k = key{7}.child(t);
+        std::string text;
+        for (std::uint64_t i = 0, n = k.below(0, 12); i < n; ++i) text += tokens[k.below(1 + i, tokens.size())];
+        try {
+            auto const c = parse_compressor(text);
+            ++read;
+            if (to_string(parse_compressor(to_string(c))) != to_string(c)) FAIL_CHECK(text << " does not read back");
+        } catch (spelling_error const& e) {
+            ++refused_in_all;
+            if (e.column < 1 || e.column > text.size() + 1) FAIL_CHECK(text << ": column " << e.column);
+        }
+    }
+    CHECK(read > 100);
+    CHECK(refused_in_all > 10000);
+}

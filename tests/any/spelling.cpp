@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/any/spelling.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace laconic;
+using spelling::read_pipe;
+
+namespace {
+
+void refused(std::string const& text, std::size_t column, char const* why) {
+    CAPTURE(text);
+    try {
+        read_pipe(text);
+        FAIL_CHECK("was read");
+    } catch (spelling_error const& e) {
+        CHECK(e.column == column);
+        CHECK(e.text == text);
+        CHECK(std::string(e.what()).find(why) != std::string::npos);
+    }
+}
+
+std::string times(int n, std::string const& s) {
+    std::string all;
+    for (int i = 0; i < n; ++i) all += s;
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("names, arguments, pipes, and where they stand") {
+    auto const p = read_pipe(" ef ( top_k(k = 0.01) | natural, step=1e-3 ) | x");
+    REQUIRE(p.size() == 2);
+    CHECK((p[0].name == "ef" && p[0].position == 1));
+    CHECK((p[1].name == "x" && p[1].position == 47 && p[1].items.empty()));
+    REQUIRE(p[0].items.size() == 2);
+    auto const& first = p[0].items[0];
+    CHECK((first.name == "" && first.position == 6 && first.calls.size() == 2));
+    CHECK((first.calls[0].name == "top_k" && first.calls[1].name == "natural"));
+    auto const& k = first.calls[0].items.at(0);
+    CHECK((k.name == "k" && k.word == "0.01" && k.position == 16));
+    auto const& step = p[0].items[1];
+    CHECK((step.name == "step" && step.word == "1e-3" && step.position == 38));
+    CHECK(read_pipe("f()").at(0).items.empty());
+    CHECK(read_pipe("a|b|c").size() == 3);
+    CHECK(read_pipe("f(1/L)").at(0).items.at(0).word == "1/L");
+}
+
+TEST_CASE("what is no pipe, and where") {
+    refused("", 1, "a name is expected here");
+    refused("   ", 4, "a name is expected here");
+    refused("(3)", 1, "a name is expected here");
+    refused("|a", 1, "a name is expected here");
+    refused("a|", 3, "a name is expected here");
+    refused("a||b", 3, "a name is expected here");
+    refused("a b", 3, "this is left over");
+    refused("a)", 2, "this is left over");
+    refused("a=3", 2, "this is left over");
+    refused("a(3", 4, "',' or ')' is expected here");
+    refused("a(3 4)", 5, "',' or ')' is expected here");
+    refused("a(", 3, "a number or a name is expected here");
+    refused("a(3,)", 5, "a number or a name is expected here");
+    refused("a(,3)", 3, "a number or a name is expected here");
+    refused("a(=3)", 3, "a number or a name is expected here");
+    refused("a(k=)", 5, "a number or a name is expected here");
+    refused("a(k==3)", 5, "a number or a name is expected here");
+    refused("a(3|)", 5, "a name is expected here");
+    refused("a(k=3=4)", 6, "',' or ')' is expected here");
+}
+
+TEST_CASE("deep and long texts are read or refused, never a crash") {
+    CHECK(read_pipe(times(31, "a(") + "b(3)" + times(31, ")")).size() == 1);
+    refused(times(33, "a(") + "3" + times(33, ")"), 67, "more than 32 parentheses deep");
+    refused(times(1000000, "a("), 67, "more than 32 parentheses deep");
+    CHECK(read_pipe(times(31, "a|") + "a").size() == 32);
+    refused(times(32, "a|") + "a", 65, "more than 32 pieces");
+    refused(times(500000, "a|") + "a", 65, "more than 32 pieces");
+    CHECK(read_pipe(times(1000000, "a")).at(0).name.size() == 1000000);
+    CHECK(read_pipe("a(" + times(100000, "1,") + "1)").at(0).items.size() == 100001);
+    CHECK(read_pipe(std::string("a\0b", 3)).at(0).name == std::string("a\0b", 3));
+    refused("\xff\xfe(", 4, "a number or a name is expected here");
+}
+
+TEST_CASE("numbers are whole words and finite") {
+    double v = 7;
+    for (auto const* bad : {"", "x", "1x", "0x10", "nan", "inf", "-inf", "1e400", "1 ", " 1", "+1", "1/2", "--1"}) {
+        CAPTURE(bad);
+        CHECK_FALSE(spelling::read_number(bad, v));
+    }
+    CHECK((spelling::read_number("-1.5e-3", v) && v == -1.5e-3));
+    CHECK((spelling::read_number("0", v) && v == 0));
+    CHECK((spelling::read_number("1e+05", v) && v == 100000));
+}
+
+TEST_CASE("lists") {
+    CHECK(spelling::list({}) == "");
+    CHECK(spelling::list({"a"}) == "a");
+    CHECK(spelling::list({"a", "b"}) == "a or b");
+    CHECK(spelling::list({"a", "b", "c"}) == "a, b or c");
+}
+
+TEST_CASE("arguments are taken by name, then by position, and none is left over") {
+    std::string const text = "f(1, b=2, 3)";
+    auto const p = read_pipe(text);
+    spelling::arguments a(text, p[0]);
+    CHECK(a.number("b") == 2);
+    CHECK(a.number("a") == 1);
+    CHECK(a.number("z", 9.0, false) == 9);
+    CHECK_THROWS_WITH_AS(a.finish(), "'f(1, b=2, 3)', column 11: f takes b, a or z; this is none of them",
+                         spelling_error);
+    CHECK(a.number("c") == 3);
+    CHECK_NOTHROW(a.finish());
+    CHECK(a.number("d", 4.0) == 4);
+    CHECK_THROWS_WITH_AS(a.number("d"), "'f(1, b=2, 3)', column 1: f needs d: f(d=...)", spelling_error);
+
+    std::string const wrong = "f(x, y(3), 3|4)";
+    auto const q = read_pipe(wrong);
+    spelling::arguments b(wrong, q[0]);
+    CHECK_THROWS_WITH_AS(b.number("a"), "'f(x, y(3), 3|4)', column 3: a is a number", spelling_error);
+    CHECK_THROWS_WITH_AS(b.number("b"), "'f(x, y(3), 3|4)', column 6: b is a number", spelling_error);
+    CHECK_THROWS_WITH_AS(b.number("c"), "'f(x, y(3), 3|4)', column 12: c is a number", spelling_error);
+    CHECK(b.find("d") == nullptr);
+    std::string const bare = "f(1)";
+    auto const r = read_pipe(bare);
+    CHECK_THROWS_WITH_AS(spelling::arguments(bare, r[0]).finish(), "'f(1)', column 3: f takes no arguments",
+                         spelling_error);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/backend.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+
+using namespace laconic;
+
+namespace {
+
+// Has arrays, but no kernel is found for it.
+struct no_kernels {
+    template <class T>
+    using array = std::vector<T>;
+};
+
+// One that wraps the host is a backend as soon as it is a host.
+struct my_host : host {};
+
+}  // namespace
+
+static_assert(Backend<host, float> && Backend<host, double>);
+static_assert(!Backend<host, int> && !Backend<host, long double>);
+static_assert(!Backend<no_kernels, double> && !Backend<int, double> && !Backend<host const, double>);
+
+TEST_CASE("kernels are found by argument-dependent lookup, for what derives from a backend too") {
+    static_assert(Backend<my_host, double>);
+    my_host on;
+    std::vector<double> const x{3, -4};
+    CHECK(sum_of_squares(on, std::span<double const>(x)) == 25);
+}

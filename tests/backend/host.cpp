@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/host.hpp"
+
+#include <doctest/doctest.h>
+
+#include <utility>
+#include <vector>
+
+using namespace laconic;
+
+TEST_CASE("one host serves floats and doubles in turn, and may be moved") {
+    host on;
+    std::vector<float> const f{1, -5, 2};
+    std::vector<double> const d{1, -5, 2, 9};
+    std::vector<coordinate> at;
+    select_largest(on, std::span<float const>(f), 2, at);
+    CHECK(at == std::vector<coordinate>{1, 2});
+    select_largest(on, std::span<double const>(d), 2, at);
+    CHECK(at == std::vector<coordinate>{1, 3});
+    host moved = std::move(on);
+    select_largest(moved, std::span<float const>(f), 1, at);
+    CHECK(at == std::vector<coordinate>{1});
+}

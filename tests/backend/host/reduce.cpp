@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/host/reduce.hpp"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "laws/compressor.hpp"
+
+using namespace laconic;
+
+namespace {
+
+template <class T>
+std::span<T const> all(std::vector<T> const& x) {
+    return x;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("numbers that a reader can check", T, float, double) {
+    host on;
+    std::vector<T> const x{3, -4, 12, 0};
+    CHECK(sum_of_magnitudes(on, all(x)) == 19);
+    CHECK(sum_of_squares(on, all(x)) == 169);
+    CHECK(largest_magnitude(on, all(x)) == 12);
+    CHECK(first_non_finite(on, all(x)) == 4);
+    std::vector<T> const none;
+    CHECK(sum_of_magnitudes(on, all(none)) == 0);
+    CHECK(sum_of_squares(on, all(none)) == 0);
+    CHECK(largest_magnitude(on, all(none)) == 0);
+    CHECK(first_non_finite(on, all(none)) == 0);
+}
+
+TEST_CASE_TEMPLATE("every length up to 70: whole numbers have exact sums, and every element counts", T, float, double) {
+    host on;
+    for (std::size_t d = 1; d <= 70; ++d) {
+        CAPTURE(d);
+        std::vector<T> x(d);
+        for (std::size_t i = 0; i < d; ++i) x[i] = static_cast<T>(i % 2 ? -1.0 - double(i) : 1.0 + double(i));
+        double const n = static_cast<double>(d);
+        CHECK(sum_of_magnitudes(on, all(x)) == n * (n + 1) / 2);
+        CHECK(sum_of_squares(on, all(x)) == n * (n + 1) * (2 * n + 1) / 6);
+        for (std::size_t i = 0; i < d; ++i) {
+            T const was = x[i];
+            x[i] = -1000;
+            REQUIRE(largest_magnitude(on, all(x)) == 1000);
+            for (T const bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity(),
+                                -std::numeric_limits<T>::infinity()}) {
+                x[i] = bad;
+                x[d - 1] = bad;
+                REQUIRE(first_non_finite(on, all(x)) == i);
+            }
+            x[i] = was;
+            x[d - 1] = static_cast<T>((d - 1) % 2 ? -n : n);
+        }
+    }
+}
+
+// 2^53 + 1 is no double. Elements i and i + 16 meet in one partial sum, where the ones are lost one by one; elements 1
+// and 3 meet before they meet element 0, so that there a two arrives.
+TEST_CASE("sums are added in the documented order") {
+    host on;
+    std::vector<double> x(48);
+    x[0] = 0x1p53;
+    x[16] = x[32] = 1;
+    CHECK(sum_of_magnitudes(on, all(x)) == 0x1p53);
+    x[16] = x[32] = 0;
+    x[1] = x[2] = 1;
+    CHECK(sum_of_magnitudes(on, all(x)) == 0x1p53);
+    x[2] = 0;
+    x[3] = 1;
+    CHECK(sum_of_magnitudes(on, all(x)) == 0x1p53 + 2);
+    x[3] = 0;
+    x[17] = 1;
+    CHECK(sum_of_magnitudes(on, all(x)) == 0x1p53 + 2);
+}
+
+// One rounding more or less, a product fused with a sum, another order: each changes these. g++ and clang++ with SSE2,
+// AVX2, AVX-512 and without any agree on them.
+TEST_CASE("sums have the same bits on every machine") {
+    host on;
+    auto const hex = [](double s) { return std::bit_cast<std::uint64_t>(s); };
+    auto const d = laws::noise<double>(1003, 1, 9);
+    std::vector<double> thirds(d);
+    for (double& v : thirds) v /= 3;
+    std::span<double const> const part = all(thirds);
+    auto const f = laws::noise<float>(1003, 2, 9);
+    CHECK(hex(sum_of_squares(on, part)) == 0x4126ab6547d711b7u);
+    CHECK(hex(sum_of_squares(on, part.first(15))) == 0x40d0511eb79d1950u);
+    CHECK(hex(sum_of_squares(on, part.subspan(1, 77))) == 0x40e09a636961fe98u);
+    CHECK(hex(sum_of_magnitudes(on, part)) == 0x40c2e98a43509256u);
+    CHECK(hex(sum_of_magnitudes(on, part.first(15))) == 0x406891c5c783eaaau);
+    CHECK(hex(sum_of_squares(on, all(f))) == 0x41583dbbad59d607u);
+    CHECK(hex(sum_of_magnitudes(on, all(f))) == 0x40d99509e3d720c0u);
+}
+
+TEST_CASE("squares beyond the range are infinite or 0, and magnitudes never are") {
+    host on;
+    std::vector<double> const huge(20, 1e200), tiny(20, 1e-200);
+    CHECK(std::isinf(sum_of_squares(on, all(huge))));
+    CHECK(sum_of_squares(on, all(tiny)) == 0);
+    CHECK(sum_of_magnitudes(on, all(huge)) == doctest::Approx(2e201));
+    std::vector<float> const f(20, std::numeric_limits<float>::max());
+    CHECK(sum_of_squares(on, all(f)) == doctest::Approx(20 * 0x1p256));
+    CHECK(largest_magnitude(on, all(f)) == std::numeric_limits<float>::max());
+}
+
+TEST_CASE_TEMPLATE("zero with a sign and subnormal numbers are numbers", T, float, double) {
+    host on;
+    T const tiny = std::numeric_limits<T>::denorm_min();
+    std::vector<T> x(33, T(-0.0));
+    CHECK_FALSE(std::signbit(largest_magnitude(on, all(x))));
+    x[20] = -tiny;
+    CHECK(largest_magnitude(on, all(x)) == tiny);
+    CHECK(sum_of_magnitudes(on, all(x)) == static_cast<double>(tiny));
+    CHECK(first_non_finite(on, all(x)) == 33);
+}

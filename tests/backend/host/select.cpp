@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/host/select.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "laws/compressor.hpp"
+
+using namespace laconic;
+using coordinates = std::vector<coordinate>;
+
+namespace {
+
+template <class T>
+coordinates largest(std::vector<T> const& x, std::size_t k) {
+    host on;
+    coordinates out{9, 9};
+    select_largest(on, std::span<T const>(x), k, out);
+    return out;
+}
+template <class T>
+coordinates above(std::vector<T> const& x, T bound) {
+    host on;
+    coordinates out{9, 9};
+    select_above(on, std::span<T const>(x), bound, out);
+    return out;
+}
+
+// The definition: sorted by magnitude, equal ones by coordinate, the first k of them, ascending.
+template <class T>
+coordinates by_definition(std::vector<T> const& x, std::size_t k) {
+    coordinates order(x.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return std::abs(x[a]) > std::abs(x[b]); });
+    order.resize(k);
+    std::sort(order.begin(), order.end());
+    return order;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("by hand", T, float, double) {
+    std::vector<T> const x{1, -5, 3, 5, -3, 0};
+    CHECK(largest(x, 0).empty());
+    CHECK(largest(x, 1) == coordinates{1});  // -5 and 5 are equal: the lower coordinate
+    CHECK(largest(x, 2) == coordinates{1, 3});
+    CHECK(largest(x, 3) == coordinates{1, 2, 3});
+    CHECK(largest(x, 6) == coordinates{0, 1, 2, 3, 4, 5});
+    CHECK(largest(std::vector<T>(8, T(0)), 3) == coordinates{0, 1, 2});
+    CHECK(largest(std::vector<T>{0, T(-0.0), 0}, 2) == coordinates{0, 1});
+    CHECK(largest(std::vector<T>{}, 0).empty());
+    CHECK(above(x, T(3)) == coordinates{1, 3});
+    CHECK(above(x, T(0)) == coordinates{0, 1, 2, 3, 4});
+    CHECK(above(x, T(5)).empty());
+}
+
+TEST_CASE_TEMPLATE("many ties, every k, every length", T, float, double) {
+    for (std::size_t d = 1; d <= 40; ++d) {
+        std::vector<T> x(d);
+        for (std::size_t i = 0; i < d; ++i) x[i] = static_cast<T>(static_cast<int>(key{d}.below(i, 7)) - 3);
+        for (std::size_t k = 0; k <= d; ++k) REQUIRE(largest(x, k) == by_definition(x, k));
+    }
+    auto const x = laws::noise<T>(1000, 3, 5);
+    for (std::size_t k : {1u, 10u, 500u, 999u}) CHECK(largest(x, k) == by_definition(x, k));
+}
+
+TEST_CASE_TEMPLATE("subnormal numbers are larger than zeros", T, float, double) {
+    T const tiny = std::numeric_limits<T>::denorm_min();
+    CHECK(largest(std::vector<T>{0, tiny, 0, -2 * tiny}, 2) == coordinates{1, 3});
+    CHECK(above(std::vector<T>{0, tiny, 0, -2 * tiny, 0, 0, 0, 0, tiny}, T(0)) == coordinates{1, 3, 8});
+}
+
+TEST_CASE_TEMPLATE("above a bound: every length, every position, and a NaN never is", T, float, double) {
+    host on;
+    coordinates out;
+    for (std::size_t d = 1; d <= 40; ++d)
+        for (std::size_t i = 0; i < d; ++i) {
+            std::vector<T> x(d, T(-1)), bounds(d, T(1));
+            x[i] = T(-1.5);
+            x[0] = i == 0 ? x[0] : std::numeric_limits<T>::quiet_NaN();
+            REQUIRE(above(x, T(1)) == coordinates{static_cast<coordinate>(i)});
+            select_above(on, std::span<T const>(x), std::span<T const>(bounds), out);
+            REQUIRE(out == coordinates{static_cast<coordinate>(i)});
+            bounds[i] = std::numeric_limits<T>::infinity();
+            bounds[d - 1 - i] = d - 1 == 2 * i ? bounds[i] : T(0.5);
+            select_above(on, std::span<T const>(x), std::span<T const>(bounds), out);
+            coordinates const other{static_cast<coordinate>(d - 1 - i)};
+            REQUIRE(out == (d - 1 == 2 * i || (d - 1 - i == 0) ? coordinates{} : other));
+        }
+}
+
+TEST_CASE_TEMPLATE("gather scales what it takes", T, float, double) {
+    host on;
+    std::vector<T> const x{1, 2, 3, 4};
+    std::vector<T> out{9, 9, 9, 9, 9};
+    coordinates const at{3, 0, 3};
+    gather(on, std::span<T const>(x), std::span<coordinate const>(at), T(-2), out);
+    CHECK(out == std::vector<T>{-8, -2, -8});
+}

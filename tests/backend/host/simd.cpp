@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/host/simd.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <limits>
+
+#include "laconic/backend/host/reduce.hpp"
+
+using namespace laconic;
+
+// Where vectors are wider than the sixteen partial sums, the sums would need another order.
+static_assert(detail::partial_sums % simd::pack<double, simd::arch>::width == 0);
+
+TEST_CASE_TEMPLATE("a pack does to each number what is said of one", T, float, double) {
+    using pack = simd::pack<T, simd::arch>;
+    constexpr std::size_t n = pack::width;
+    std::array<T, n + 1> a{}, b{}, out{};
+    for (std::size_t j = 0; j < n; ++j) {
+        a[j + 1] = static_cast<T>(j % 2 ? -1.5 - double(j) : 1.5 + double(j));
+        b[j + 1] = static_cast<T>(double(j) - 2);
+    }
+    auto const x = pack::load(a.data() + 1), y = pack::load(b.data() + 1);  // not aligned
+    auto const each = [&](pack result, auto expected) {
+        result.store(out.data() + 1);
+        for (std::size_t j = 1; j <= n; ++j) CHECK(out[j] == expected(a[j], b[j]));
+    };
+    each(x + y, [](T u, T v) { return u + v; });
+    each(x - y, [](T u, T v) { return u - v; });
+    each(x * y, [](T u, T v) { return u * v; });
+    each(settled(x * y), [](T u, T v) { return u * v; });
+    each(magnitude(x), [](T u, T) { return u < 0 ? -u : u; });
+    each(larger(x, y), [](T u, T v) { return u > v ? u : v; });
+    each(pack::all(T(7)), [](T, T) { return T(7); });
+}
+
+TEST_CASE_TEMPLATE("one number out of line is enough", T, float, double) {
+    using pack = simd::pack<T, simd::arch>;
+    for (std::size_t j = 0; j < pack::width; ++j) {
+        std::array<T, pack::width> a{};
+        auto const zeros = pack::all(T(0));
+        CHECK(all_at_most(pack::load(a.data()), zeros));
+        CHECK_FALSE(any_above(pack::load(a.data()), zeros));
+        a[j] = 1;
+        CHECK_FALSE(all_at_most(pack::load(a.data()), zeros));
+        CHECK(any_above(pack::load(a.data()), zeros));
+        a[j] = std::numeric_limits<T>::quiet_NaN();  // neither at most nor above
+        CHECK_FALSE(all_at_most(pack::load(a.data()), zeros));
+        CHECK_FALSE(any_above(pack::load(a.data()), zeros));
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/compress/dense.hpp"
+
+#include <doctest/doctest.h>
+
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laws/compressor.hpp"
+#include "laws/spelling.hpp"
+
+using namespace laconic;
+
+static_assert(Unbiased<dense<natural>> && !Contractive<dense<natural>>);
+static_assert(Contractive<dense<top_k<>>> && !Unbiased<dense<top_k<>>>);
+
+TEST_CASE("dense keeps the laws") {
+    laws::is_a_pure_function_with_one_spelling(dense{});
+    laws::is_contractive(dense{});
+    laws::is_unbiased(dense{} | quantize{4});
+    laws::reads_back<double>(dense{});
+    laws::reads_back<float>(dense{} | quantize{4});
+}
+
+TEST_CASE("dense | c says what c says") {
+    auto const same = [](auto const& c) {
+        for (auto const& x : laws::vectors<double>())
+            CHECK(laws::written(compress(dense{} | c, x, key{3})) == laws::written(compress(c, x, key{3})));
+    };
+    same(full{});
+    same(quantize{4});
+    same(natural{});
+    CHECK((dense{} | quantize{4}).omega(100) == quantize{4}.omega(100));
+    CHECK(to_string(dense{} | dense{} | natural{}) == "dense | dense | natural");
+    CHECK_THROWS_AS((dense{} | top_k{5}).check(4), argument_error);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/compress/threshold.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laws/compressor.hpp"
+#include "laws/spelling.hpp"
+
+using namespace laconic;
+using vec = std::vector<double>;
+
+namespace {
+
+template <class C>
+vec say(C const& c, vec const& x) {
+    return laws::decoded<message_of<C>, double>(compress(c, x, key{1}));
+}
+
+}  // namespace
+
+TEST_CASE("threshold keeps the laws, alone and with a rest") {
+    laws::is_a_pure_function_with_one_spelling(threshold{0.5});
+    laws::is_a_pure_function_with_one_spelling(threshold{0});
+    laws::is_a_pure_function_with_one_spelling(threshold{0.25} | top_k{2} | natural{});
+    laws::is_a_pure_function_with_one_spelling(threshold{0.25} | rand_k{0.5});
+    laws::reads_back<double>(threshold{0.5});
+    laws::reads_back<double>(threshold{1e-300} | natural{});
+}
+
+TEST_CASE("by hand: above the bound, not at it") {
+    vec const x{2, -9, 4, 9, -4};
+    CHECK(say(threshold{4}, x) == vec{0, -9, 0, 9, 0});
+    CHECK(say(threshold{3.5}, x) == vec{0, -9, 4, 9, -4});
+    CHECK(say(threshold{9}, x) == vec(5, 0.0));
+    CHECK(say(threshold{std::numeric_limits<double>::infinity()}, x) == vec(5, 0.0));
+    CHECK(compress(threshold{0}, vec{0, -1, -0.0, 1e-320}, key{1}).support == std::vector<coordinate>{1, 3});
+}
+
+TEST_CASE("the error is at most the sum of the squared bounds") {
+    for (auto const& x : laws::theory_vectors<double>())
+        for (double bound : {0.01, 0.5, 2.0, 10.0}) {
+            auto const m = laws::moments_of(threshold{bound}, x, 1, key{1});
+            CHECK(m.error <= static_cast<double>(x.size()) * bound * bound);
+        }
+    vec const at(5, 2.0);
+    CHECK(laws::moments_of(threshold{2}, at, 1, key{1}).error == 5 * 2 * 2);  // reached
+}
+
+TEST_CASE("one bound for each coordinate") {
+    vec const x{2, -9, 4, 9, -4}, bounds{1, 10, 4, 8, std::numeric_limits<double>::infinity()};
+    threshold<full, std::span<double const>> const c{bounds};
+    CHECK(say(c, x) == vec{2, 0, 0, 9, 0});
+    CHECK(say(c | natural{}, x)[0] == 2);
+    CHECK(to_string(c) == "threshold(per coordinate)");
+    CHECK_THROWS_AS(c.check(4), shape_error);
+    CHECK_NOTHROW(c.check(5));
+    vec const same = bounds;
+    CHECK(c == c);
+    CHECK(c != threshold<full, std::span<double const>>{same});  // two places, even with equal numbers
+    laws::says_what_it_says(c, x, vec{1, 1, 1, 1, 11}, key{1});
+}
+
+TEST_CASE("the bound is checked") {
+    CHECK_THROWS_AS(threshold{-1}.check(5), argument_error);
+    CHECK_THROWS_AS(threshold{std::nan("")}.check(5), argument_error);
+    CHECK_NOTHROW(threshold{0}.check(5));
+    CHECK_THROWS_AS((threshold{0} | top_k{6}).check(5), argument_error);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/core/key.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <vector>
+
+using namespace laconic;
+using four = std::array<std::uint32_t, 4>;
+
+// The known answers that Random123 publishes for philox4x32-10 (kat_vectors).
+static_assert(philox({0, 0, 0, 0}, {0, 0}) == four{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+static_assert(philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}) ==
+              four{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+static_assert(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
+              four{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+
+TEST_CASE("philox4x32-10 gives the published answers when it runs, too") {
+    volatile std::uint32_t zero = 0;
+    CHECK(philox({zero, zero, zero, zero}, {zero, zero}) == four{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+}
+
+TEST_CASE("words, word and long_word are views of one stream, from block 2^64 - 1 too") {
+    key const k{0x0123456789abcdefu};
+    CHECK(k.words(5) == philox({5, 0, 0, 0}, {0x89abcdef, 0x01234567}));
+    CHECK(k.words(0x100000002u) == philox({2, 1, 0, 0}, {0x89abcdef, 0x01234567}));
+    for (std::uint64_t n : {0u, 1u, 2u, 3u, 4u, 7u, 1001u}) {
+        CHECK(k.word(n) == k.words(n / 4)[n % 4]);
+        CHECK(static_cast<std::uint32_t>(k.long_word(n)) == k.word(2 * n));
+        CHECK(static_cast<std::uint32_t>(k.long_word(n) >> 32) == k.word(2 * n + 1));
+    }
+    CHECK(k.words(~std::uint64_t{0}) == philox({0xffffffff, 0xffffffff, 0, 0}, {0x89abcdef, 0x01234567}));
+}
+
+TEST_CASE("children differ from each other, from their parent's words, and along every path") {
+    key const seed{42};
+    std::set<std::uint64_t> seen{seed.bits};
+    for (std::uint64_t round = 0; round < 100; ++round) {
+        seen.insert(seed.long_word(2 * round));
+        seen.insert(seed.child(round).bits);
+        for (std::uint64_t rank = 0; rank < 10; ++rank) seen.insert(seed.child(round).child(rank).bits);
+    }
+    CHECK(seen.size() == 1 + 100 * 12);
+    CHECK(seed.child(3).child(5) != seed.child(5).child(3));
+    CHECK(key{1}.child(0) != key{2}.child(0));
+}
+
+TEST_CASE("uniform is in [0, 1) and has a uniform's mean and variance") {
+    key const k{3};
+    int const n = 20000;
+    double mean = 0, square = 0;
+    for (int i = 0; i < n; ++i) {
+        double const u = k.uniform(static_cast<std::uint64_t>(i));
+        REQUIRE((u >= 0 && u < 1));
+        REQUIRE(std::ldexp(u, 53) == std::floor(std::ldexp(u, 53)));
+        mean += u / n;
+        square += u * u / n;
+    }
+    CHECK(std::abs(mean - 0.5) < 5 * std::sqrt(1.0 / 12 / n));
+    CHECK(std::abs(square - 1.0 / 3) < 5 * std::sqrt(4.0 / 45 / n));
+}
+
+TEST_CASE("below is floor(word x bound / 2^64), whatever the bound") {
+    key const k{11};
+    __extension__ using wide = unsigned __int128;
+    for (std::uint64_t const bound : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{0xffffffff},
+                                      std::uint64_t{0x100000000}, std::uint64_t{0x123456789abcdef}, ~std::uint64_t{0}})
+        for (std::uint64_t n = 0; n < 200; ++n) {
+            auto const v = k.below(n, bound);
+            REQUIRE(v < bound);
+            REQUIRE(v == static_cast<std::uint64_t>(wide{k.long_word(n)} * bound >> 64));
+        }
+}
+
+TEST_CASE("below is uniform: chi-square of 7, 16 and 1000 cells") {
+    for (std::uint64_t const cells : {7u, 16u, 1000u}) {
+        CAPTURE(cells);
+        std::uint64_t const n = 50 * cells + 20000;
+        std::vector<double> count(cells);
+        for (std::uint64_t i = 0; i < n; ++i) count[key{5}.below(i, cells)] += 1;
+        double const expected = static_cast<double>(n) / static_cast<double>(cells);
+        double chi = 0;
+        for (double const c : count) chi += (c - expected) * (c - expected) / expected;
+        double const freedom = static_cast<double>(cells - 1);
+        CHECK(std::abs(chi - freedom) < 5 * std::sqrt(2 * freedom));
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/core/view.hpp"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Core>
+#include <array>
+#include <list>
+#include <utility>
+#include <vector>
+
+using namespace laconic;
+
+static_assert(Scalar<float> && Scalar<double> && !Scalar<int> && !Scalar<long double> && !Scalar<double const>);
+static_assert(Contiguous<std::vector<double>> && Contiguous<std::vector<double> const>);
+static_assert(Contiguous<std::array<float, 3>> && Contiguous<std::span<double const>>);
+static_assert(Contiguous<Eigen::VectorXd> && Contiguous<Eigen::RowVector3f> && Contiguous<Eigen::ArrayXd>);
+static_assert(Contiguous<Eigen::Map<Eigen::VectorXd>> && Contiguous<Eigen::Ref<Eigen::VectorXd>>);
+static_assert(Contiguous<Eigen::VectorBlock<Eigen::VectorXd>> && Contiguous<Eigen::MatrixXd::ColXpr>);
+// What skips elements, has two dimensions, or does not lie in one piece.
+static_assert(!Contiguous<Eigen::MatrixXd> && !Contiguous<Eigen::Matrix3f> && !Contiguous<Eigen::MatrixXd::RowXpr>);
+static_assert(!Contiguous<Eigen::Map<Eigen::VectorXd, 0, Eigen::InnerStride<>>>);
+static_assert(!Contiguous<Eigen::Map<Eigen::VectorXd, 0, Eigen::InnerStride<2>>>);
+static_assert(!Contiguous<std::list<double>> && !Contiguous<std::vector<bool>> && !Contiguous<double>);
+
+static_assert(std::same_as<element_of<std::vector<double> const>, double>);
+static_assert(std::same_as<element_of<std::span<float const>>, float>);
+static_assert(std::same_as<element_of<Eigen::VectorXf>, float>);
+
+template <class X>
+concept Viewable = requires(X&& x) {
+    view(std::forward<X>(x));
+};
+static_assert(Viewable<std::vector<double>&> && Viewable<std::vector<double> const&>);
+static_assert(!Viewable<std::vector<double>> && !Viewable<Eigen::VectorXd> && !Viewable<std::array<double, 2>>);
+static_assert(Viewable<std::span<double>> && Viewable<std::span<double>&> && Viewable<std::span<double const>>);
+
+TEST_CASE("a view is the same memory") {
+    std::vector<double> v{1, 2, 3};
+    auto const over = view(v);
+    static_assert(std::same_as<decltype(view(v)), std::span<double>>);
+    static_assert(std::same_as<decltype(view(std::as_const(v))), std::span<double const>>);
+    CHECK(over.data() == v.data());
+    CHECK(over.size() == 3);
+    over[1] = 5;
+    CHECK(v[1] == 5);
+
+    Eigen::VectorXf e = Eigen::VectorXf::Constant(4, 2);
+    view(e)[3] = 7;
+    CHECK(e[3] == 7);
+    CHECK(view(std::as_const(e)).size() == 4);
+
+    std::span<double> const s(v);
+    CHECK(view(s).data() == v.data());
+    CHECK(view(std::span<double const>(v)).size() == 3);
+
+    Eigen::MatrixXd m = Eigen::MatrixXd::Identity(3, 3);
+    auto column = m.col(1);
+    CHECK(view(column)[1] == 1);
+    CHECK(view(column).size() == 3);
+}

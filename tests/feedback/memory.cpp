@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/feedback/memory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/message/plain.hpp"
+
+using namespace laconic;
+
+namespace {
+
+template <class T>
+std::vector<T> copied(std::span<T const> x) {
+    return {x.begin(), x.end()};
+}
+template <class T>
+std::span<T const> fixed(std::vector<T> const& x) {
+    return x;
+}
+
+}  // namespace
+
+TEST_CASE("two rounds by hand, with both switches on") {
+    host on;
+    memory<double> m(3, .5, true);
+    std::vector<double> news{4, -8, 2};
+    m.before(on, std::span(news));
+    CHECK(news == std::vector<double>{4, -8, 2});
+    auto said = compress(top_k{1}, news, key{});  // (0, -8, 0)
+    m.after(on, fixed(news), said);
+    CHECK(copied(m.known()) == std::vector<double>{0, -4, 0});
+    CHECK(copied(m.unsaid()) == std::vector<double>{4, 0, 2});
+
+    std::vector<double> mean{1, -6, 3};  // what the ranks said, on average
+    m.estimate(on, std::span(mean));
+    CHECK(mean == std::vector<double>{1, -6, 3});
+    CHECK(copied(m.mean_known()) == std::vector<double>{.5, -3, 1.5});
+
+    news = {1, -8, 1};
+    m.before(on, std::span(news));
+    CHECK(news == std::vector<double>{5, -4, 3});
+    said = compress(top_k{2}, news, key{});  // (5, -4, 0)
+    m.after(on, fixed(news), said);
+    CHECK(copied(m.known()) == std::vector<double>{2.5, -6, 0});
+    CHECK(copied(m.unsaid()) == std::vector<double>{0, 0, 3});
+    mean = {2, 2, 0};
+    m.estimate(on, std::span(mean));
+    CHECK(mean == std::vector<double>{2.5, -1, 1.5});
+    CHECK(copied(m.mean_known()) == std::vector<double>{1.5, -2, 1.5});
+}
+
+TEST_CASE("both switches off: nothing is remembered and nothing is changed") {
+    host on;
+    memory<float> m(4, 0, false);
+    std::vector<float> g{1, 2, 3, 4}, const_g = g;
+    m.before(on, std::span(g));
+    CHECK(g == const_g);
+    m.after(on, fixed(g), compress(top_k{1}, g, key{}));
+    m.estimate(on, std::span(g));
+    CHECK(g == const_g);
+    CHECK(m.known().empty());
+    CHECK(m.mean_known().empty());
+    CHECK(m.unsaid().empty());
+}
+
+TEST_CASE("one switch on, in float") {
+    host on;
+    memory<float> difference(2, 1, false), error(2, 0, true);
+    std::vector<float> const g{3, -1};
+    auto const said = compress(top_k{1}, g, key{});
+    difference.after(on, fixed(g), said);
+    error.after(on, fixed(g), said);
+    CHECK(copied(difference.known()) == std::vector<float>{3, 0});
+    CHECK(difference.unsaid().empty());
+    CHECK(copied(error.unsaid()) == std::vector<float>{0, -1});
+    CHECK(error.known().empty());
+    CHECK(error.mean_known().empty());
+    std::vector<float> news{1, 1};
+    difference.before(on, std::span(news));
+    CHECK(news == std::vector<float>{-2, 1});
+    news = {1, 1};
+    error.before(on, std::span(news));
+    CHECK(news == std::vector<float>{1, 0});
+}
+
+TEST_CASE("everything said in full at rate 1 is known, at any length") {
+    host on;
+    for (std::size_t d : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 31u}) {
+        memory<double> m(d, 1, true);
+        std::vector<double> g(d);
+        for (int round = 0; round < 3; ++round) {
+            for (std::size_t j = 0; j < d; ++j) g[j] = double(1 + j) * (round + 1);
+            auto news = g;
+            m.before(on, std::span(news));
+            plain<double, host> const said{news};
+            m.after(on, fixed(news), said);
+            CHECK(copied(m.known()) == g);
+            CHECK(copied(m.unsaid()) == std::vector<double>(d));
+        }
+    }
+}
+
+TEST_CASE("an unbiased message may say more than the news: the rest is owed") {
+    host on;
+    memory<double> m(2, 0, true);
+    std::vector<double> const news{3, 5};
+    auto const said = compress(rand_k{1}, news, key{1});  // twice one of the two
+    m.after(on, fixed(news), said);
+    std::vector<double> expected = news;
+    expected[said.support[0]] *= -1;
+    CHECK(copied(m.unsaid()) == expected);
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/message/sparse.hpp"
+
+#include <doctest/doctest.h>
+
+#include "laconic/any/compressor.hpp"
+#include "laconic/compress/full.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/top_k.hpp"
+
+using namespace laconic;
+using values = sparse<full, support_is::told, double, host>;
+using nested = sparse<top_k<>, support_is::told, double, host>;
+
+static_assert(Message<values, double, host> && TermMessage<values> && TermMessage<nested>);
+static_assert(!TermMessage<sparse<any_compressor<>, support_is::told, double, host>>);
+static_assert(Message<sparse<any_compressor<>, support_is::told, double, host>, double, host>);
+
+TEST_CASE("values at their coordinates") {
+    values m;
+    m.length = 6;
+    m.support = {1, 4};
+    m.payload.values = {10, 20};
+    host on;
+    std::vector<double> out(6, 1.0);
+    add_message(on, std::span<double>(out), 0.5, m);
+    CHECK(out == std::vector<double>{1, 6, 1, 1, 11, 1});
+    CHECK(m.dimension() == 6);
+
+    values same = m;
+    same.chosen = {9, 9, 9};  // workspace says nothing
+    CHECK(same == m);
+    same.length = 7;
+    CHECK(same != m);
+}
+
+// Of the coordinates 2, 5 and 9 of ten numbers, the first and the last are said: at 2 and 9, not at 0 and 2.
+TEST_CASE("a support within a support") {
+    nested m;
+    m.length = 10;
+    m.support = {2, 5, 9};
+    m.payload.length = 3;
+    m.payload.support = {0, 2};
+    m.payload.payload.values = {7, 8};
+    auto const t = m.terms();
+    REQUIRE(t.size() == 2);
+    CHECK((t[0].at == 2 && t[0].value == 7));
+    CHECK((t[1].at == 9 && t[1].value == 8));
+}
+
+TEST_CASE("expect makes room for what is to come") {
+    host on;
+    nested m;
+    m.length = 10;
+    m.rest = top_k<>{2};
+    m.expect(on, 5);
+    CHECK(m.support.size() == 5);
+    CHECK(m.payload.dimension() == 5);
+    CHECK(m.payload.support.size() == 2);
+    m.expect(on, 1);  // of one coordinate, two cannot be kept
+    CHECK(m.payload.support.size() == 1);
+    m.expect(on, 0);
+    CHECK(m.terms().size() == 0);
+}
+
+TEST_CASE("a payload that is known at run time only is decoded first, and adds the same") {
+    sparse<any_compressor<>, support_is::told, double, host> m;
+    m.length = 4;
+    m.rest = any_compressor<>(natural{});
+    host on;
+    m.expect(on, 2);
+    m.support = {0, 3};
+    m.payload.as<powers<double, host>>().codes = {1024, 2048 + 1022};
+    std::vector<double> out(4, 1.0);
+    for (int again = 1; again <= 2; ++again) {
+        add_message(on, std::span<double>(out), 3.0, m);
+        CHECK(out == std::vector<double>{1 + 6.0 * again, 1, 1, 1 - 1.5 * again});
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/method/parse.hpp"
+
+#include <doctest/doctest.h>
+
+#include "toys.hpp"
+
+using namespace laconic;
+using namespace toys;
+
+namespace {
+
+std::string complaint(std::string const& text) {
+    try {
+        parse_method(text);
+    } catch (spelling_error const& e) {
+        CHECK(e.text == text);
+        return std::to_string(e.column) + "|" + e.what();
+    }
+    return "none";
+}
+
+}  // namespace
+
+TEST_CASE("what is written reads back as the same") {
+    for (char const* const text :
+         {"gd", "gd(step=0.1)", "gd(step=0.5/L)", "dcgd(rand_k(0.1))", "dcgd(natural, step=2/L)", "qsgd(levels=4)",
+          "qsgd(levels=8, step=0.25)", "ef(top_k(0.01))", "ef(top_k(3) | natural, step=1/L)",
+          "ef21(top_k(0.01) | natural)", "ef21(top_k(2), memory=0.5)", "diana(rand_k(0.1))",
+          "diana(quantize(2, bucket=16, p=inf), step=0.1, memory=0.25)", "gd_sec(xi=100, beta=0.01)",
+          "gd_sec(xi=5, beta=1, step=0.5/L)"}) {
+        auto const method = parse_method(text);
+        CHECK(to_string(method) == text);
+        CHECK(to_string(parse_method(to_string(method))) == text);
+    }
+    CHECK(to_string(parse_method("gd_sec")) == "gd_sec(xi=100, beta=0.01)");
+    CHECK(to_string(parse_method("qsgd")) == "qsgd(levels=4)");
+}
+
+TEST_CASE("a written method says the same bytes as the one that is compiled") {
+    auto const f = random_ridges(3, 8, 1, 2);
+    auto const p = constants(f);
+    auto const same = [&](auto const& compiled, std::string const& text) {
+        CAPTURE(text);
+        auto const a = history(composed(compiled, p), f, vec(8, 1.0), 15);
+        std::visit(
+            [&](auto const& method) {
+                auto const b = history(composed(method, p), f, vec(8, 1.0), 15);
+                for (std::size_t k = 0; k <= 15; ++k) {
+                    CHECK(a[k].x == b[k].x);
+                    CHECK(a[k].bytes == b[k].bytes);
+                }
+            },
+            parse_method(text));
+    };
+    same(gd{}, "gd");
+    same(dcgd{rand_k{2} | natural{}}, "dcgd(rand_k(2) | natural)");
+    same(ef{top_k{2}}, "ef(top_k(2))");
+    same(ef21{top_k{.25} | quantize{8}}, "ef21(top_k(0.25) | quantize(8))");
+    same(diana{quantize{1, 4, norm::largest}}, "diana(quantize(1, bucket=4, p=inf))");
+    same(gd_sec{3, {.memory = .5}}, "gd_sec(xi=3, beta=0.5)");
+}
+
+TEST_CASE("what cannot be read: the place, and what would be right") {
+    CHECK(complaint("sgd").starts_with("1|"));
+    for (char const* const name : {"gd", "dcgd", "qsgd", "ef", "ef21", "diana", "gd_sec"})
+        CHECK(complaint("sgd").find(name) != std::string::npos);
+    CHECK(complaint("diana").find("needs a compressor") != std::string::npos);
+    CHECK(complaint("diana(rand_q(2))").starts_with("7|"));
+    CHECK(complaint("diana(rand_q(2))").find("rand_k") != std::string::npos);
+    CHECK(complaint("gd(step=0)").find("above 0") != std::string::npos);
+    CHECK(complaint("gd(step=-1)").find("above 0") != std::string::npos);
+    CHECK(complaint("gd(step=big)").starts_with("9|"));
+    CHECK(complaint("gd(step=1/M)") != "none");
+    CHECK(complaint("gd(memory=0.5)") != "none");
+    CHECK(complaint("diana(rand_k(2), memory=much)").find("memory is a number") != std::string::npos);
+    CHECK(complaint("gd_sec(xi=1, alpha=2)") != "none");
+    CHECK(complaint("gd | natural").find("a method is no piece of a pipe") != std::string::npos);
+    CHECK(complaint("qsgd(levels=2.5)") != "none");
+    CHECK(complaint("") != "none");
+    CHECK(complaint("gd(") != "none");
+}
+
+TEST_CASE("compositions that only running shows to be wrong") {
+    problem const p{8, 5, 4, .5, 9, 6};
+    auto const compose = [&](char const* text) {
+        std::visit([&](auto const& method) { composed(method, p); }, parse_method(text));
+    };
+    CHECK_THROWS_WITH_AS(compose("diana(top_k(2))"), doctest::Contains("top_k(2) is biased"), theory_error);
+    CHECK_THROWS_WITH_AS(compose("dcgd(threshold(2))"), doctest::Contains("threshold(2) is biased"), theory_error);
+    CHECK_THROWS_WITH_AS(compose("ef21(rand_k(2))"), doctest::Contains("rand_k(2)"), theory_error);
+    CHECK_THROWS_WITH_AS(compose("ef(threshold(2))"), doctest::Contains("threshold(2)"), theory_error);
+    CHECK_THROWS_AS(compose("diana(rand_k(2), memory=0.5)"), argument_error);
+    CHECK_NOTHROW(compose("ef(threshold(2), step=0.1)"));
+    CHECK_NOTHROW(compose("dcgd(top_k(2), step=0.1)"));
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/method/qsgd.hpp"
+
+#include <doctest/doctest.h>
+
+#include "laconic/method/diana.hpp"
+#include "toys.hpp"
+
+using namespace laconic;
+using namespace toys;
+
+TEST_CASE("it is dcgd with one 2-norm and its levels, byte for byte") {
+    auto const f = random_ridges(3, 9, 1, 4);
+    auto const p = constants(f);
+    auto const a = history(composed(qsgd{4, {}}, p), f, vec(9, 1.0), 20);
+    auto const b = history(composed(dcgd{quantize{4}}, p), f, vec(9, 1.0), 20);
+    for (std::size_t k = 0; k <= 20; ++k) {
+        CHECK(a[k].x == b[k].x);
+        CHECK(a[k].bytes == b[k].bytes);
+    }
+    CHECK(a[1].bytes[0].size() == 8 + 5);         // a step, and 9 codes of 4 bits
+    problem const by_hand{64, 4, 2, .1, 3, 2.5};  // omega = min(64 / (4 * 16), 8 / 4) = 1
+    CHECK(composed(qsgd{4, {}}, by_hand).step.rate == doctest::Approx(1 / (2 + 2 * 3 / 4.)));
+    CHECK(composed(qsgd{4, {.step = .25}}, problem{}).step.rate == .25);
+}
+
+TEST_CASE("with a constant step it stalls where diana goes on") {
+    auto const f = random_ridges(4, 6, 1, 9);
+    auto const p = constants(f);
+    optimum const best(f);
+    lockstep stalls(composed(qsgd{4, {}}, p), f, vec(6, 1.0), 1);
+    lockstep goes_on(composed(diana{quantize{4}}, p), f, vec(6, 1.0), 1);
+    stalls.rounds(20000);
+    goes_on.rounds(20000);
+    double nearest = 1e300;
+    for (int k = 0; k < 1000; ++k) {
+        stalls.round();
+        nearest = std::min(nearest, distance2(stalls.x(), best.x));
+    }
+    CHECK(distance2(goes_on.x(), best.x) < 1e-20);
+    CHECK(nearest > 1e-10);
+}
+
+TEST_CASE("what it refuses, under its own name") {
+    CHECK_THROWS_WITH_AS(composed(qsgd{}, problem{}), doctest::Contains("qsgd: its theorem needs"), theory_error);
+    CHECK_THROWS_WITH_AS(composed(qsgd{4, {.step = 0.}}, problem{}), doctest::Contains("qsgd: the step 0"),
+                         argument_error);
+    auto const f = around({{3, 4}, {-1, -7}});
+    CHECK_THROWS_WITH_AS(history(composed(qsgd{0, {.step = .1}}, f), f, vec{1, 1}, 1),
+                         doctest::Contains("levels = 0 is outside"), argument_error);
+}
+
+TEST_CASE("as it is written") {
+    CHECK(to_string(qsgd{}) == "qsgd(levels=4)");
+    CHECK(to_string(qsgd{8, {.step = step_size{1, true}}}) == "qsgd(levels=8, step=1/L)");
+}

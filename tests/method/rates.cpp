@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/method/rates.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace laconic;
+
+TEST_CASE("a step is a number, or a number over the smoothness") {
+    rates const given{.step = .25};
+    CHECK(given.step->value == .25);
+    CHECK_FALSE(given.step->over_smoothness);
+    CHECK(to_string(step_size{.5, true}) == "0.5/L");
+    CHECK(to_string(step_size{1e-12}) == "1e-12");
+    CHECK(step_size{.5, true} != step_size{.5});
+}
+
+TEST_CASE("what is given is written, and nothing else") {
+    CHECK(to_string(rates{}).empty());
+    CHECK(to_string(rates{.step = .1}) == ", step=0.1");
+    CHECK(to_string(rates{.memory = .5}) == ", memory=0.5");
+    CHECK(to_string(rates{.step = step_size{2, true}, .memory = 1}) == ", step=2/L, memory=1");
+    CHECK(rates{.step = .1} == rates{.step = .1});
+    CHECK(rates{.step = .1} != rates{});
+    CHECK(detail::called("m", "", rates{}) == "m");
+    CHECK(detail::called("m", "", rates{.step = .1}) == "m(step=0.1)");
+    CHECK(detail::called("m", "a", rates{.step = .1}) == "m(a, step=0.1)");
+}
+
+TEST_CASE("the theorem is asked only where no step is given") {
+    problem const p{3, 2, 8, 0, 0, 0};
+    int asked = 0;
+    auto const theorem = [&] {
+        ++asked;
+        return .75;
+    };
+    CHECK(detail::step_or({.step = .1}, p, "m", theorem) == .1);
+    CHECK(detail::step_or({.step = step_size{2, true}}, p, "m", theorem) == .25);
+    CHECK(asked == 0);
+    CHECK(detail::step_or({}, p, "m", theorem) == .75);
+    CHECK(asked == 1);
+}
+
+TEST_CASE("numbers that cannot be are refused, by the method's name") {
+    problem const p{3, 2, 8, 0, 0, 0};
+    auto const one = [] { return 1.; };
+    for (double const bad : {0., -1., double(NAN), double(HUGE_VAL)})
+        CHECK_THROWS_WITH_AS(detail::step_or({.step = bad}, p, "m", one), doctest::Contains("m: the step "),
+                             argument_error);
+    CHECK_THROWS_AS(detail::step_or({.step = step_size{1, true}}, problem{}, "m", one), theory_error);
+    CHECK_THROWS_AS(detail::step_or({}, p, "m", [] { return 0.; }), argument_error);
+    for (double const bad : {0., -1., .51, double(NAN)})
+        CHECK_THROWS_WITH_AS(detail::memory_or({.memory = bad}, .1, .5, "m"), doctest::Contains("outside (0, 0.5]"),
+                             argument_error);
+    CHECK(detail::memory_or({.memory = .5}, .1, .5, "m") == .5);
+    CHECK(detail::memory_or({}, .1, .5, "m") == .1);
+    for (double const bad : {0., -1., double(NAN), double(HUGE_VAL)})
+        CHECK_THROWS_WITH_AS(detail::known(bad, "the thing", "m"), doctest::Contains("m: its theorem needs the thing"),
+                             theory_error);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must not compile, and what the compiler must say. See cmake/must_not_compile.cmake.
+#include <Eigen/Core>
+#include <vector>
+
+#include "laconic/laconic.hpp"
+
+using namespace laconic;
+
+inline auto control() {
+    std::vector<double> const x{1, 2, 3};
+    Eigen::VectorXd const v = Eigen::VectorXd::Zero(3);
+    auto const m = compress(top_k{1} | quantize{8}, x, key{1});
+    auto const terms = m.terms();
+    auto const biased = ef21{top_k{1} | natural{}};
+    auto const unbiased = diana{rand_k{1} | quantize{8}};
+    return to_string(biased).size() + to_string(unbiased).size() + terms.size() + view(x).size() + view(v).size();
+}
+
+#if defined(QUANTIZER_BEFORE_SPARSIFIER)
+// expect QUANTIZER_BEFORE_SPARSIFIER: the left side ends in a quantizer, which leaves no plain numbers to the right one
+inline auto wrong = quantize{8} | top_k{3};
+#elif defined(PIPE_AFTER_ITS_END)
+// expect PIPE_AFTER_ITS_END: the left side ends in a quantizer, which leaves no plain numbers to the right one
+inline auto wrong = top_k{3} | natural{} | rand_k{2};
+#elif defined(VIEW_OF_A_TEMPORARY)
+// expect VIEW_OF_A_TEMPORARY: no matching function for call to .view
+inline auto wrong = view(std::vector<double>{1, 2});
+#elif defined(VIEW_OF_A_MATRIX)
+// expect VIEW_OF_A_MATRIX: no matching function for call to .view
+inline Eigen::MatrixXd matrix(2, 2);
+inline auto wrong = view(matrix);
+#elif defined(VIEW_OF_A_ROW)
+// expect VIEW_OF_A_ROW: no matching function for call to .view
+inline Eigen::MatrixXd matrix(2, 2);
+inline auto row = matrix.row(0);
+inline auto wrong = view(row);
+#elif defined(COMPRESS_A_MATRIX)
+// expect COMPRESS_A_MATRIX: no matching function for call to .compress
+inline auto wrong = compress(full{}, Eigen::MatrixXd(2, 2), key{1});
+#elif defined(COMPRESS_INTEGERS)
+// expect COMPRESS_INTEGERS: no matching function for call to .compress
+inline auto wrong = compress(full{}, std::vector<int>{1, 2}, key{1});
+#elif defined(TERMS_OF_A_TEMPORARY)
+// expect TERMS_OF_A_TEMPORARY: deleted
+inline auto const values = std::vector<double>{1, 2};
+inline auto wrong = compress(top_k{1}, values, key{1}).terms();
+#elif defined(DIANA_OF_TOP_K)
+// expect DIANA_OF_TOP_K: diana needs an unbiased compressor
+inline auto wrong = diana{top_k{3}};
+#elif defined(DIANA_OF_TOP_K_IN_A_PIPE)
+// expect DIANA_OF_TOP_K_IN_A_PIPE: diana needs an unbiased compressor
+inline auto wrong = diana{rand_k{10} | top_k{3}};
+#elif defined(EF21_OF_RAND_K)
+// expect EF21_OF_RAND_K: ef21 needs a contractive compressor
+inline auto wrong = ef21{rand_k{3}};
+#elif defined(OMEGA_OF_TOP_K)
+// expect OMEGA_OF_TOP_K: no member named .omega
+inline auto wrong = top_k{3}.omega(10);
+#elif defined(DELTA_OF_TOP_K_OF_THRESHOLD)
+// expect DELTA_OF_TOP_K_OF_THRESHOLD: (no matching function for call to|invalid reference to function) .*delta
+inline auto wrong = (top_k{3} | threshold{1}).delta(10);
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/objective/problem.hpp"
+
+#include <doctest/doctest.h>
+
+TEST_CASE("problem: every constant is unknown until it is given") {
+    laconic::problem p;
+    CHECK(p.dimension == 0);
+    CHECK(p.workers == 1);
+    CHECK(p.smoothness == 0);
+    CHECK(p.strong_convexity == 0);
+    CHECK(p.largest_smoothness == 0);
+    CHECK(p.mean_square_smoothness == 0);
+    laconic::problem q = p;
+    CHECK(p == q);
+    q.largest_smoothness = 2;
+    CHECK(p != q);
+}

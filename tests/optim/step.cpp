@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/optim/step.hpp"
+
+#include <doctest/doctest.h>
+
+#include <type_traits>
+
+#include "laconic/optim/gradient_step.hpp"
+#include "laconic/optim/momentum.hpp"
+#include "laconic/optim/prox.hpp"
+
+using namespace laconic;
+
+namespace {
+
+// Steps of your own: a function object, and a lambda.
+struct sign_step {
+    template <class B, Scalar T>
+    void operator()(B&, std::span<T> x, std::span<T> d) const {
+        for (std::size_t j = 0; j < x.size(); ++j) x[j] -= d[j] > 0 ? T(1) : T(-1);
+    }
+};
+struct only_float {
+    void operator()(host&, std::span<float>, std::span<float>) const {}
+};
+constexpr auto by_lambda = [](host&, std::span<double> x, std::span<double> d) { x[0] -= d[0]; };
+
+static_assert(Step<sign_step> && Step<sign_step, float> && Step<std::remove_const_t<decltype(by_lambda)>>);
+static_assert(Step<only_float, float> && !Step<only_float, double> && !Step<int>);
+static_assert(Step<proximal<momentum<>, l1>>);
+
+}  // namespace
+
+TEST_CASE("a step of your own moves the iterate in place") {
+    host on;
+    double x[] = {5, 5}, d[] = {2, -3};
+    sign_step{}(on, std::span<double>(x), std::span<double>(d));
+    CHECK(x[0] == 4);
+    CHECK(x[1] == 6);
+    by_lambda(on, std::span<double>(x), std::span<double>(d));
+    CHECK(x[0] == 2);
+}

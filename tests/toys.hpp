@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "laconic/comm/threads.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/descent.hpp"
+#include "laconic/objective/problem.hpp"
+
+// Problems whose answers are known, and two ways to run a method on them: history(), with threads and the real loop,
+// and lockstep, the same rounds of all ranks in one thread, for averages over many runs.
+namespace toys {
+
+using vec = std::vector<double>;
+
+inline Eigen::Map<Eigen::VectorXd const> eigen(std::span<double const> x) {
+    return {x.data(), static_cast<Eigen::Index>(x.size())};
+}
+inline double square(double x) { return x * x; }
+inline double dot(std::span<double const> a, std::span<double const> b) { return eigen(a).dot(eigen(b)); }
+inline double norm2(std::span<double const> a) { return dot(a, a); }
+inline double distance2(std::span<double const> a, std::span<double const> b) {
+    return (eigen(a) - eigen(b)).squaredNorm();
+}
+inline vec mean_of(std::vector<vec> const& all) {
+    vec m(all.at(0).size());
+    for (auto const& v : all)
+        for (std::size_t j = 0; j < m.size(); ++j) m[j] += v[j] / static_cast<double>(all.size());
+    return m;
+}
+
+/// f(x) = x'Hx / 2 - b'x + c.
+template <class T = double>
+struct quadratic {
+    using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+    using vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+    matrix h;
+    vector b;
+    T c = 0;
+
+    std::size_t dimension() const { return static_cast<std::size_t>(b.size()); }
+    T value(std::span<T const> x) const {
+        Eigen::Map<vector const> const v(x.data(), b.size());
+        return v.dot(h * v) / 2 - b.dot(v) + c;
+    }
+    void gradient(std::span<T const> x, std::span<T> g) const {
+        Eigen::Map<vector>(g.data(), b.size()) = h * Eigen::Map<vector const>(x.data(), b.size()) - b;
+    }
+    double smoothness() const { return eigenvalue(b.size() - 1); }
+    double strong_convexity() const { return eigenvalue(0); }
+
+  private:
+    double eigenvalue(Eigen::Index i) const {
+        return static_cast<double>(Eigen::SelfAdjointEigenSolver<matrix>(h).eigenvalues()[i]);
+    }
+};
+using workers = std::vector<quadratic<>>;
+
+/// |x - b|^2 / 2 for each b.
+inline workers around(std::vector<vec> const& all) {
+    workers f;
+    for (auto const& b : all) {
+        auto const d = static_cast<Eigen::Index>(b.size());
+        f.push_back({Eigen::MatrixXd::Identity(d, d), Eigen::VectorXd(eigen(b)), norm2(b) / 2});
+    }
+    return f;
+}
+
+/// Ridge regressions of 8 random rows each, with features of rising size: badly conditioned, and no two alike.
+inline workers random_ridges(int n, Eigen::Index d, double lambda, std::uint64_t seed) {
+    workers f;
+    std::uint64_t drawn = 0;
+    auto const next = [&] { return 2 * laconic::key{seed}.uniform(drawn++) - 1; };
+    for (int i = 0; i < n; ++i) {
+        Eigen::MatrixXd a(8, d);
+        Eigen::VectorXd y(8);
+        for (Eigen::Index r = 0; r < 8; ++r) {
+            for (Eigen::Index j = 0; j < d; ++j)
+                a(r, j) = next() * std::pow(8.0, static_cast<double>(j) / static_cast<double>(d - 1));
+            y[r] = 5 * next();
+        }
+        f.push_back({a.transpose() * a / 8 + lambda * Eigen::MatrixXd::Identity(d, d), a.transpose() * y / 8,
+                     y.squaredNorm() / 16});
+    }
+    return f;
+}
+
+inline quadratic<> mean_of(workers const& f) {
+    quadratic<> m = f.at(0);
+    for (std::size_t i = 1; i < f.size(); ++i) {
+        m.h += f[i].h;
+        m.b += f[i].b;
+        m.c += f[i].c;
+    }
+    auto const n = static_cast<double>(f.size());
+    return {m.h / n, m.b / n, m.c / n};
+}
+
+/// The constants of the problem, from the eigenvalues of f and of every f_i.
+inline laconic::problem constants(workers const& f) {
+    auto const m = mean_of(f);
+    laconic::problem p{m.dimension(), static_cast<int>(f.size()), m.smoothness(), m.strong_convexity(), 0, 0};
+    for (auto const& each : f) {
+        double const l = each.smoothness();
+        p.largest_smoothness = std::max(p.largest_smoothness, l);
+        p.mean_square_smoothness += l * l / static_cast<double>(f.size());
+    }
+    p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
+    return p;
+}
+
+/// x*, the value there, and every worker's gradient there.
+struct optimum {
+    vec x;
+    double value = 0;
+    std::vector<vec> gradients;
+
+    explicit optimum(workers const& f) {
+        auto const m = mean_of(f);
+        Eigen::VectorXd const solution = m.h.ldlt().solve(m.b);
+        x.assign(solution.begin(), solution.end());
+        value = m.value(x);
+        for (auto const& each : f) {
+            gradients.emplace_back(x.size());
+            each.gradient(x, gradients.back());
+        }
+    }
+    /// mean |grad f_i(x*)|^2.
+    double disagreement() const {
+        double sum = 0;
+        for (auto const& g : gradients) sum += norm2(g);
+        return sum / static_cast<double>(gradients.size());
+    }
+};
+
+/// What all ranks hold after some rounds, rank by rank.
+template <class T = double>
+struct snapshot {
+    std::vector<std::vector<T>> x, known, unsaid, mean_known;
+    std::vector<std::vector<std::byte>> bytes;  // the messages that led here
+};
+
+template <class T>
+std::vector<T> copied(std::span<T const> x) {
+    return {x.begin(), x.end()};
+}
+
+/// Runs the real loop on threads; element k is the state after k rounds.
+template <class R, class F, class T>
+std::vector<snapshot<T>> history(R const& method, std::vector<F> const& f, std::vector<T> const& start,
+                                 std::size_t rounds, std::uint64_t seed = 1, laconic::threads::settings how = {}) {
+    using namespace laconic;
+    auto const n = f.size();
+    snapshot<T> const empty{std::vector<std::vector<T>>(n), std::vector<std::vector<T>>(n),
+                            std::vector<std::vector<T>>(n), std::vector<std::vector<T>>(n),
+                            std::vector<std::vector<std::byte>>(n)};
+    std::vector<snapshot<T>> all(rounds + 1, empty);
+    threads::run(
+        static_cast<int>(n),
+        [&](threads::member& comm) {
+            auto const i = static_cast<std::size_t>(comm.rank());
+            auto x = start;
+            descent<R, F, threads::member, T> run(method, f[i], comm, std::span<T>(x), seed);
+            for (std::size_t k = 0;; ++k) {
+                all[k].x[i] = x;
+                all[k].known[i] = copied(run.remembered().known());
+                all[k].unsaid[i] = copied(run.remembered().unsaid());
+                all[k].mean_known[i] = copied(run.remembered().mean_known());
+                if (k == rounds) break;
+                run.round();
+                auto const said = comm.from(comm.rank()).bytes;
+                all[k + 1].bytes[i].assign(said.begin(), said.end());
+            }
+        },
+        how);
+    return all;
+}
+
+/// A communicator that says what was put into it: what a rank hears is up to the test.
+struct replay {
+    std::vector<laconic::contribution> said;
+    int me = 0;
+
+    int rank() const { return me; }
+    int size() const { return static_cast<int>(said.size()); }
+    void all_gather(laconic::contribution mine) { said[static_cast<std::size_t>(me)] = mine; }
+    laconic::contribution from(int r) const { return said[static_cast<std::size_t>(r)]; }
+};
+
+/// All ranks of a run in one thread, with the library's memory, level, compressor, bytes and step.
+template <class R, class F = quadratic<>>
+class lockstep {
+  public:
+    lockstep(R const& method, std::vector<F> const& f, vec start, std::uint64_t seed)
+        : f_(&f), x_(std::move(start)), seed_{seed}, mean_(x_.size()) {
+        for (std::size_t i = 0; i < f.size(); ++i)
+            ranks_.push_back({method, {x_.size(), method.memory_rate, method.keep_unsaid}, vec(x_.size()), {}, {}});
+        air_.said.resize(f.size());
+    }
+
+    void round() {
+        auto const& at = std::as_const(x_);
+        for (std::size_t i = 0; i < ranks_.size(); ++i) {
+            auto& r = ranks_[i];
+            (*f_)[i].gradient(at, r.news);
+            for (double& v : r.news) v *= r.method.scale;
+            r.memory.before(on_, r.news);
+            r.method.level.tune(on_, r.method.compressor, std::span<double const>(at), std::span<double const>(r.news));
+            r.method.compressor(on_, std::span<double const>(r.news), key_of(i), r.message);
+            r.sink.clear();
+            write(r.sink, r.message);
+            air_.said[i] = {r.sink.finish(), false};
+        }
+        exchange_.mean(
+            on_, air_, ranks_[0].message,
+            [&](int r, message_type& m) {
+                ranks_[0].method.compressor.blank(on_, x_.size(), key_of(static_cast<std::size_t>(r)), m);
+            },
+            [](int, std::span<std::byte const>) {}, std::span<double>(mean_));
+        for (auto& r : ranks_) r.memory.after(on_, std::span<double const>(r.news), r.message);
+        vec const said = mean_;
+        for (auto& r : ranks_) {
+            mean_ = said;
+            r.memory.estimate(on_, std::span<double>(mean_));
+            r.method.level.moved(on_, std::span<double const>(x_));
+        }
+        ranks_[0].method.step(on_, std::span<double>(x_), std::span<double>(mean_));
+        ++round_;
+    }
+    void rounds(std::size_t n) {
+        for (std::size_t k = 0; k < n; ++k) round();
+    }
+
+    vec const& x() const { return x_; }
+    std::span<double const> known(std::size_t i) const { return ranks_[i].memory.known(); }
+    std::span<double const> mean_known() const { return ranks_[0].memory.mean_known(); }
+    std::span<double const> unsaid(std::size_t i) const { return ranks_[i].memory.unsaid(); }
+    auto const& message_of_rank(std::size_t i) const { return ranks_[i].message; }
+
+  private:
+    using message_type = laconic::message_of<decltype(R::compressor), double, laconic::host>;
+    struct rank_state {
+        R method;
+        laconic::memory<double> memory;
+        vec news;
+        message_type message;
+        laconic::bit_writer sink;
+    };
+    laconic::key key_of(std::size_t rank) const { return seed_.child(round_).child(rank); }
+
+    std::vector<F> const* f_;
+    vec x_;
+    laconic::key seed_;
+    laconic::host on_;
+    std::vector<rank_state> ranks_;
+    replay air_;
+    laconic::by_gather<message_type, double> exchange_;
+    vec mean_;
+    std::uint64_t round_ = 0;
+};
+
+/// The recursion of a method for a problem.
+template <class M>
+auto composed(M const& method, laconic::problem const& p) {
+    return method.template compose<double, laconic::host>(p);
+}
+template <class M>
+auto composed(M const& method, workers const& f) {
+    return composed(method, constants(f));
+}
+
+/// Keys under which c draws every set of coordinates of a vector of d numbers once.
+inline std::vector<laconic::key> keys_of_all_supports(laconic::rand_k<> const& c, std::size_t d) {
+    double sets = 1;
+    auto const k = c.k.of(d);
+    for (std::size_t j = 0; j < k; ++j) sets = sets * static_cast<double>(d - j) / static_cast<double>(j + 1);
+    std::map<std::vector<laconic::coordinate>, laconic::key> found;
+    laconic::host on;
+    laconic::message_of<laconic::rand_k<>> m;
+    for (std::uint64_t bits = 0; static_cast<double>(found.size()) < std::round(sets); ++bits) {
+        c.blank(on, d, laconic::key{bits}, m);
+        found.emplace(m.support, laconic::key{bits});
+    }
+    std::vector<laconic::key> keys;
+    for (auto const& entry : found) keys.push_back(entry.second);
+    return keys;
+}
+
+/// Exact expectations after one round x <- x - step mean (h_i + m_i), h_i <- h_i + rate m_i with independent
+/// m_i = C(grad f_i(x) - h_i), C being rand_k: of |x - x*|^2, of mean |h_i - h_i*|^2, and of
+/// <x - x*, mean (h_i - h_i*)>. Every set that each worker may draw goes through the library's memory and compressor.
+struct expected_round {
+    double x = 0, h = 0, cross = 0;
+
+    expected_round(laconic::rand_k<> const& c, double rate, double step, workers const& f, vec const& at,
+                   std::vector<vec> const& known, optimum const& best) {
+        using namespace laconic;
+        auto const n = static_cast<double>(f.size());
+        auto const d = at.size();
+        auto const keys = keys_of_all_supports(c, d);
+        auto const share = 1 / static_cast<double>(keys.size());
+        host on;
+        message_of<rand_k<>> m;
+        Eigen::VectorXd estimate = Eigen::VectorXd::Zero(Eigen::Index(d)), away = estimate;
+        double variance = 0, covariance = 0;
+        for (std::size_t i = 0; i < f.size(); ++i) {
+            memory<double> start(d, rate, false);
+            if (rate != 0) {  // h_i, told in full
+                plain<double, host> all;
+                for (double const v : known[i]) all.values.push_back(v / rate);
+                start.after(on, std::span<double const>(all.values), all);
+            }
+            Eigen::VectorXd mean_d = Eigen::VectorXd::Zero(Eigen::Index(d)), mean_h = mean_d;
+            double squares = 0, products = 0;
+            for (auto const from : keys) {
+                auto mine = start;
+                vec news(d), said(mine.known().begin(), mine.known().end());
+                f[i].gradient(at, news);
+                mine.before(on, news);
+                c(on, std::span<double const>(news), from, m);
+                said.resize(d);
+                add_message(on, std::span<double>(said), 1.0, m);
+                mine.after(on, std::span<double const>(news), m);
+                vec off(d);
+                if (rate != 0)
+                    for (std::size_t j = 0; j < d; ++j) off[j] = mine.known()[j] - best.gradients[i][j];
+                h += share * norm2(off) / n;
+                mean_d += share * eigen(said);
+                mean_h += share * eigen(off);
+                squares += share * norm2(said);
+                products += share * dot(said, off);
+            }
+            estimate += mean_d / n;
+            away += mean_h / n;
+            variance += (squares - mean_d.squaredNorm()) / (n * n);
+            covariance += (products - mean_d.dot(mean_h)) / (n * n);
+        }
+        Eigen::VectorXd const next = eigen(at) - step * estimate - eigen(best.x);
+        x = next.squaredNorm() + step * step * variance;
+        cross = next.dot(away) - step * covariance;
+    }
+};
+
+/// The mean of samples and its standard error.
+struct estimate {
+    double mean = 0, error = 0;
+
+    template <class Sample>
+    estimate(std::size_t runs, Sample sample) {
+        double sum = 0, squares = 0;
+        for (std::size_t r = 0; r < runs; ++r) {
+            double const v = sample(r);
+            sum += v;
+            squares += v * v;
+        }
+        auto const n = static_cast<double>(runs);
+        mean = sum / n;
+        error = std::sqrt(std::max(0.0, squares / n - mean * mean) / (n - 1));
+    }
+};
+
+/// Beznosikov et al. 2020: <a, x>^2 + |x|^2 / 4 for a = (-3, 2, 2) and its rotations.
+inline workers beznosikov() {
+    workers f;
+    for (Eigen::Index i = 0; i < 3; ++i) {
+        Eigen::Vector3d a(2, 2, 2);
+        a[i] = -3;
+        f.push_back({2 * a * a.transpose() + 0.5 * Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero(), 0});
+    }
+    return f;
+}
+
+}  // namespace toys

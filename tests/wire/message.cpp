@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/message.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "laws/hostile.hpp"
+#include "laws/pipelines.hpp"
+
+using namespace laconic;
+
+namespace {
+
+// Writes words of given widths: a message by hand.
+struct word {
+    std::uint64_t value;
+    unsigned width;
+};
+laws::bytes by_hand(std::initializer_list<word> words) {
+    bit_writer sink;
+    for (auto const& w : words) sink.put(w.value, w.width);
+    auto const said = sink.finish();
+    return {said.begin(), said.end()};
+}
+word number(float v) { return {std::bit_cast<std::uint32_t>(v), 32}; }
+word number(double v) { return {std::bit_cast<std::uint64_t>(v), 64}; }
+
+template <class T = float, class C>
+std::vector<T> heard(C const& c, std::size_t d, laws::bytes const& said) {
+    host on;
+    message_of<C, T> m;
+    c.blank(on, d, key{1}, m);
+    bit_reader source(said);
+    read(on, source, m);
+    source.finish();
+    return laws::decoded<decltype(m), T>(m);
+}
+
+}  // namespace
+
+TEST_CASE("the bits of each kind of message") {
+    std::vector<float> const x{3, -4, 0, 1, 2};
+    CHECK(bits(compress(full{}, x, key{1})) == 5 * 32);
+    CHECK(bits(compress(natural{}, x, key{1})) == 5 * 9);
+    CHECK(bits(compress(quantize{1}, x, key{1})) == 32 + 5 * 2);
+    CHECK(bits(compress(quantize{7}, x, key{1})) == 32 + 5 * 4);
+    CHECK(bits(compress(quantize{8}, x, key{1})) == 32 + 5 * 5);
+    CHECK(bits(compress(quantize{8, 2}, x, key{1})) == 3 * 32 + 5 * 5);
+    CHECK(bits(compress(rand_k{2}, x, key{1})) == 2 * 32);               // the support is free
+    CHECK(bits(compress(top_k{1}, x, key{1})) == 3 + 32);                // a coordinate of five: three bits
+    CHECK(bits(compress(top_k{2}, x, key{1})) == 5 + 2 * 32);            // a bitmap
+    CHECK(bits(compress(threshold{2.5}, x, key{1})) == 3 + 5 + 2 * 32);  // the count, 0 to 5: three bits
+    CHECK(bits(compress(threshold{9.0}, x, key{1})) == 3);
+    CHECK(bits(compress(top_k{2} | quantize{1}, x, key{1})) == 5 + 32 + 2 * 2);
+    CHECK(bits(compress(top_k{3} | rand_k{1} | natural{}, x, key{1})) == 5 + 9);
+    std::vector<double> const y{3, -4, 0, 1, 2};
+    CHECK(bits(compress(full{}, y, key{1})) == 5 * 64);
+    CHECK(bits(compress(natural{}, y, key{1})) == 5 * 12);
+    CHECK(bits(compress(quantize{1}, y, key{1})) == 64 + 5 * 2);
+}
+
+TEST_CASE("messages spelled by hand") {
+    CHECK(heard(full{}, 2, by_hand({number(1.5f), number(-2.0f)})) == std::vector<float>{1.5f, -2});
+    CHECK(heard<double>(full{}, 1, by_hand({number(1e300)})) == std::vector<double>{1e300});
+    // Levels -2 .. 2 are the words 0 .. 4.
+    CHECK(heard(quantize{2}, 3, by_hand({number(0.5f), {0, 3}, {4, 3}, {2, 3}})) == std::vector<float>{-1, 1, 0});
+    CHECK(heard(natural{}, 2, by_hand({{127, 9}, {256 + 129, 9}})) == std::vector<float>{1, -4});
+    // Of 16 coordinates, two, at 3 and 9.
+    CHECK(heard(top_k{2}, 16, by_hand({{3, 4}, {9, 4}, number(7.0f), number(8.0f)}))[9] == 8);
+    // Of three coordinates, one to come: the last.
+    CHECK(heard(threshold{1}, 3, by_hand({{1, 2}, {2, 2}, number(7.0f)})) == std::vector<float>{0, 0, 7});
+    CHECK(heard(threshold{1}, 3, by_hand({{0, 2}})) == std::vector<float>{0, 0, 0});
+}
+
+TEST_CASE("what no compressor says is refused") {
+    float const inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+    auto const refused = [](auto const& c, std::size_t d, laws::bytes const& said, char const* why) {
+        CAPTURE(to_string(c));
+        CHECK_THROWS_WITH_AS(heard(c, d, said), doctest::Contains(why), wire_error);
+    };
+    refused(full{}, 2, by_hand({number(1.0f), number(inf)}), "not finite");
+    refused(full{}, 2, by_hand({number(nan), number(1.0f)}), "not finite");
+    refused(quantize{2}, 1, by_hand({number(-0.5f), {2, 3}}), "negative step");
+    refused(quantize{2}, 1, by_hand({number(-0.0f), {2, 3}}), "negative step");
+    refused(quantize{2}, 1, by_hand({number(inf), {2, 3}}), "not finite");
+    refused(quantize{2}, 1, by_hand({number(nan), {2, 3}}), "not finite");
+    for (std::uint64_t w : {5u, 6u, 7u}) refused(quantize{2}, 1, by_hand({number(0.5f), {w, 3}}), "outside the grid");
+    refused(quantize{32767}, 1, by_hand({number(0.5f), {65535, 16}}), "outside the grid");
+    refused(natural{}, 1, by_hand({{255, 9}}), "not finite");
+    refused(natural{}, 1, by_hand({{511, 9}}), "not finite");
+    refused(threshold{1}, 2, by_hand({{3, 2}, number(1.0f)}), "more coordinates than the vector has");
+    refused(top_k{2}, 16, by_hand({{9, 4}, {3, 4}, number(7.0f), number(8.0f)}), "does not ascend");
+    refused(top_k{2}, 16, by_hand({{3, 4}, {3, 4}, number(7.0f), number(8.0f)}), "does not ascend");
+    refused(top_k{2}, 17, by_hand({{3, 5}, {17, 5}, number(7.0f), number(8.0f)}), "coordinate 17 of 17");
+    refused(top_k{2} | quantize{1}, 3, by_hand({{0b111, 3}, number(1.0f), {0, 4}}), "more than 2 bits set");
+    refused(top_k{2} | quantize{1}, 3, by_hand({{0b001, 3}, number(1.0f), {0, 4}}), "fewer than 2 bits set");
+    refused(full{}, 1, by_hand({number(1.0f), {0, 1}}), "left over");
+    refused(natural{}, 1, by_hand({{127, 9}, {1, 7}}), "padding");
+    refused(full{}, 1, {}, "32 bits too early");
+}
+
+TEST_CASE_TEMPLATE("a finite step whose grid is not finite is refused", T, float, double) {
+    T const max = std::numeric_limits<T>::max();
+    CHECK_THROWS_AS(heard<T>(quantize{2}, 1, by_hand({number(max), {4, 3}})), wire_error);
+    CHECK(heard<T>(quantize{2}, 1, by_hand({number(max / 2), {4, 3}})) == std::vector<T>{max});
+}
+
+TEST_CASE("a place is a place in the bytes") {
+    try {
+        heard(full{}, 3, by_hand({number(1.0f), number(std::numeric_limits<float>::infinity()), number(1.0f)}));
+        FAIL("not refused");
+    } catch (wire_error const& e) {
+        CHECK(e.bit >= 32);  // within or right after the second number
+        CHECK(e.bit <= 64);
+    }
+}
+
+TEST_CASE_TEMPLATE("every small change of every message is refused or a message", T, float, double) {
+    std::size_t passed = 0;
+    laws::each_pipeline([&](auto const& c) {
+        for (std::size_t d : {1u, 5u, 11u}) passed += laws::survives_small_changes(c, laws::noise<T>(d, d), key{d});
+        passed += laws::survives_small_changes(c, std::vector<T>(6, 0), key{3});
+    });
+    CHECK(passed > 1000);  // else nothing was tried
+}
+
+TEST_CASE("random bytes: refused or a message, 100000 times") {
+    std::uint64_t n = 0;
+    std::size_t accepted_in_all = 0, most = 0;
+    laws::each_pipeline([&](auto const&) { ++most; });
+    laws::each_pipeline([&](auto const& c) {
+        CAPTURE(to_string(c));
+        for (std::uint64_t t = 0; t < 100000 / most + 1; ++t) {
+            key const k = key{2024}.child(n++);
+            std::size_t const d = k.below(0, 40);
+            // As long as a true message would be, mostly: else only the length is tested.
+            host on;
+            message_of<std::remove_cvref_t<decltype(c)>, float> m;
+            c(on, std::span<float const>(laws::noise<float>(d, n)), k, m);
+            laws::bytes said = laws::written(m);
+            if (k.below(1, 8) == 0) said.resize(k.below(2, 200));
+            bool const few = k.below(3, 2) == 0;
+            for (std::size_t i = 0; i < (few ? 3 : said.size()) && !said.empty(); ++i)
+                said[few ? k.below(10 + i, said.size()) : i] = std::byte(k.word(1000 + i) & 0xff);
+            bool accepted = false;
+            std::string const trouble = laws::trouble_with<float>(c, d, k, said, accepted);
+            if (trouble != "") FAIL_CHECK("d = " << d << ", iteration " << n << ": " << trouble);
+            accepted_in_all += accepted;
+        }
+    });
+    CHECK(n >= 100000);
+    CHECK(accepted_in_all > 1000);
+    CHECK(accepted_in_all < n - 1000);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/stream.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "laconic/core/key.hpp"
+
+using namespace laconic;
+
+namespace {
+
+std::uint64_t low_bits(std::uint64_t word, unsigned width) { return width == 64 ? word : word & ((1ull << width) - 1); }
+
+std::vector<std::byte> some_bytes(std::initializer_list<unsigned> values) {
+    std::vector<std::byte> b;
+    for (unsigned v : values) b.push_back(static_cast<std::byte>(v));
+    return b;
+}
+
+}  // namespace
+
+// 5 in three bits, then 1 in two, then 0x1ff in nine: 101, then 01, then nine ones, from the lowest bit on.
+TEST_CASE("bits fill bytes from the lowest on, and the last byte is padded with zeros") {
+    bit_writer sink;
+    sink.put(5, 3);
+    sink.put(1, 2);
+    sink.put(0x1ff, 9);
+    auto const said = sink.finish();
+    CHECK(std::vector<std::byte>(said.begin(), said.end()) == some_bytes({0b11101101, 0b00111111}));
+    sink.clear();
+    CHECK(sink.finish().empty());
+    sink.put(0x0102030405060708u, 64);
+    CHECK(sink.finish().front() == std::byte{8});
+    CHECK(sink.finish().size() == 8);
+}
+
+TEST_CASE("every width at every offset, with a neighbour on each side") {
+    for (unsigned offset = 0; offset <= 64; ++offset)
+        for (unsigned width = 0; width <= 64; ++width)
+            for (std::uint64_t const pattern :
+                 {~std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0x9234567890abcdef}}) {
+                std::uint64_t const word = low_bits(pattern, width), before = low_bits(~pattern, offset);
+                bit_writer sink;
+                bit_counter counter;
+                auto const put = [&](std::uint64_t w, unsigned n) {
+                    sink.put(w, n);
+                    counter.put(w, n);
+                };
+                put(before, offset);
+                put(word, width);
+                put(0x2d, 6);
+                auto const said = sink.finish();
+                REQUIRE(counter.bits() == offset + width + 6);
+                REQUIRE(said.size() == (offset + width + 6 + 7) / 8);
+                bit_reader source(said);
+                REQUIRE(source.take(offset) == before);
+                REQUIRE(source.take(width) == word);
+                REQUIRE(source.take(6) == 0x2d);
+                REQUIRE(source.left() == 8 * said.size() - offset - width - 6);
+                REQUIRE_NOTHROW(source.finish());
+            }
+}
+
+TEST_CASE("a long random sequence reads back") {
+    key const k{1};
+    bit_writer sink;
+    bit_counter counter;
+    for (int again = 0; again < 2; ++again) {  // the second time in kept memory
+        sink.clear();
+        for (std::uint64_t i = 0; i < 5000; ++i) {
+            auto const width = static_cast<unsigned>(k.below(2 * i, 65));
+            sink.put(low_bits(k.long_word(2 * i + 1), width), width);
+            counter.put(0, width);
+        }
+    }
+    auto const said = sink.finish();
+    CHECK(said.size() == (counter.bits() / 2 + 7) / 8);
+    bit_reader source(said);
+    for (std::uint64_t i = 0; i < 5000; ++i) {
+        auto const width = static_cast<unsigned>(k.below(2 * i, 65));
+        REQUIRE(source.take(width) == low_bits(k.long_word(2 * i + 1), width));
+    }
+    CHECK_NOTHROW(source.finish());
+}
+
+TEST_CASE("reading past the end says where, and by how much") {
+    auto const bytes = some_bytes({0xff, 0x01});
+    bit_reader source(bytes);
+    CHECK(source.take(9) == 0x1ff);
+    CHECK_THROWS_WITH_AS(source.take(10), "at bit 9 of a message: it ends 3 bits too early", wire_error);
+    CHECK(source.take(7) == 0);  // a refused word was not taken
+    CHECK_THROWS_AS(source.take(1), wire_error);
+    CHECK(source.take(0) == 0);
+    bit_reader nothing({});
+    CHECK(nothing.take(0) == 0);
+    CHECK_NOTHROW(nothing.finish());
+    CHECK_THROWS_AS(nothing.take(1), wire_error);
+    CHECK_THROWS_AS(nothing.take(64), wire_error);
+}
+
+TEST_CASE("what is left over, and padding that is not zero, are refused") {
+    auto const bytes = some_bytes({0x05, 0x10});
+    bit_reader whole_byte(bytes);
+    whole_byte.take(8);
+    CHECK_THROWS_WITH(whole_byte.finish(), "at bit 8 of a message: 8 bits are left over");
+    bit_reader more(bytes);
+    more.take(3);
+    CHECK_THROWS_WITH(more.finish(), "at bit 3 of a message: 13 bits are left over");
+    bit_reader padded(bytes);
+    padded.take(12);
+    CHECK_THROWS_AS(padded.finish(), wire_error);
+    bit_reader good(bytes);
+    good.take(13);
+    CHECK_NOTHROW(good.finish());
+}
+
+TEST_CASE("refuse tells the place of the reader") {
+    auto const bytes = some_bytes({0, 0, 0});
+    bit_reader source(bytes);
+    source.take(17);
+    try {
+        source.refuse("why not");
+    } catch (wire_error const& e) {
+        CHECK(e.bit == 17);
+        CHECK(e.why == "why not");
+    }
+}
