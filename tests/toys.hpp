@@ -109,10 +109,11 @@ inline quadratic<> mean_of(workers const& f) {
 /// The constants of the problem, from the eigenvalues of f and of every f_i.
 inline laconic::problem constants(workers const& f) {
     auto const m = mean_of(f);
-    laconic::problem p{m.dimension(), static_cast<int>(f.size()), m.smoothness(), m.strong_convexity(), 0, 0};
+    laconic::problem p{m.dimension(), static_cast<int>(f.size()), m.smoothness(), m.strong_convexity(), 0, 0, f[0].strong_convexity()};
     for (auto const& each : f) {
         double const l = each.smoothness();
         p.largest_smoothness = std::max(p.largest_smoothness, l);
+        p.least_strong_convexity = std::min(p.least_strong_convexity, each.strong_convexity());
         p.mean_square_smoothness += l * l / static_cast<double>(f.size());
     }
     p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);

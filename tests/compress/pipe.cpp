@@ -64,7 +64,7 @@ TEST_CASE("the same bytes on every machine") {
         digest_of(0.0, c, doubles);
         digest_of(0.0f, c, floats);
     });
-    CHECK(doubles.value == 0x1ab897a4d4b65adeu);
+    CHECK(doubles.value == 0x9792e690f6ab4013u);
     CHECK(floats.value == 0x99b17535b0ab35d6u);
     auto const alone = [&](auto const& c) {
         laws::digest d;
@@ -73,7 +73,7 @@ TEST_CASE("the same bytes on every machine") {
     };
     CHECK(alone(full{}) == 0x08fc0cdc8ce15c4bu);
     CHECK(alone(natural{}) == 0x4e99eef0b300dd1fu);
-    CHECK(alone(quantize{4}) == 0x34b60ceb3c711a25u);
+    CHECK(alone(quantize{4}) == 0xcf21c20526be45a0u);
     CHECK(alone(quantize{3, 5, norm::one}) == 0x24ff6d2bac1a2e76u);
     CHECK(alone(quantize{8, 4, norm::largest}) == 0x1ef88c150bcce2b4u);
     CHECK(alone(top_k{3}) == 0x9cd5e265f92d5effu);

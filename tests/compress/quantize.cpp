@@ -169,7 +169,7 @@ TEST_CASE("unbiased where squares underflow or overflow, and on a grid of subnor
 }
 
 // The same vector at three scales has the same variance relative to its square, as any norm demands.
-TEST_CASE("omega holds where squares underflow or overflow" * doctest::should_fail()) {
+TEST_CASE("omega holds where squares underflow or overflow") {
     vec worst(100, 1.0 / 11);
     worst[0] = 1;
     for (double const scale : {1.0, 0x1p600, 0x1p-600}) {

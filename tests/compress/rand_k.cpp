@@ -109,7 +109,7 @@ TEST_CASE("parameters are checked, the rest's against k") {
     CHECK_NOTHROW((rand_k{3} | rand_k{3}).check(5));
 }
 
-TEST_CASE("a finite vector gives a message that its receiver takes, or an error here" * doctest::should_fail()) {
+TEST_CASE("a finite vector gives a message that its receiver takes, or an error here") {
     double const max = std::numeric_limits<double>::max();
     bool refused = false;
     try {

@@ -163,6 +163,7 @@ TEST_CASE("the constants of the mean, from those of each rank") {
     CHECK(found[0].workers == 3);
     CHECK(found[0].smoothness == doctest::Approx(3.5));
     CHECK(found[0].strong_convexity == doctest::Approx(.25));
+    CHECK(found[0].least_strong_convexity == 0);
     CHECK(found[0].largest_smoothness == 6);
     CHECK(found[0].mean_square_smoothness == doctest::Approx(std::sqrt((9 + 36 + 2.25) / 3)));
     CHECK(found[1] == found[0]);

@@ -26,7 +26,7 @@ TEST_CASE("what is written reads back as the same") {
     for (char const* const text :
          {"gd", "gd(step=0.1)", "gd(step=0.5/L)", "dcgd(rand_k(0.1))", "dcgd(natural, step=2/L)", "qsgd(levels=4)",
           "qsgd(levels=8, step=0.25)", "ef(top_k(0.01))", "ef(top_k(3) | natural, step=1/L)",
-          "ef21(top_k(0.01) | natural)", "ef21(top_k(2), memory=0.5)", "diana(rand_k(0.1))",
+          "ef21(top_k(0.01) | natural)", "diana(rand_k(0.1))",
           "diana(quantize(2, bucket=16, p=inf), step=0.1, memory=0.25)", "gd_sec(xi=100, beta=0.01)",
           "gd_sec(xi=5, beta=1, step=0.5/L)"}) {
         auto const method = parse_method(text);
@@ -93,4 +93,10 @@ TEST_CASE("compositions that only running shows to be wrong") {
     CHECK_THROWS_AS(compose("diana(rand_k(2), memory=0.5)"), argument_error);
     CHECK_NOTHROW(compose("ef(threshold(2), step=0.1)"));
     CHECK_NOTHROW(compose("dcgd(top_k(2), step=0.1)"));
+}
+
+TEST_CASE("methods of float") {
+    auto const method = parse_method<float>("diana(rand_k(0.1) | natural)");
+    CHECK(to_string<float>(method) == "diana(rand_k(0.1) | natural)");
+    CHECK(std::holds_alternative<diana<any_compressor<float>>>(method));
 }

@@ -44,14 +44,6 @@ inline norm norm_named(spelling::arguments& a) {
     a.refuse(p->position, "p is 1, 2 or inf");
 }
 
-inline std::size_t whole(spelling::arguments& a, std::string const& name, double by_default, double largest) {
-    double const v = a.number(name, by_default);
-    if (!(v >= 0 && v <= largest && v == std::floor(v)))
-        a.refuse(a.from().position,
-                 name + " is a whole number from 0 to " + shortest(largest) + ", not " + shortest(v));
-    return static_cast<std::size_t>(v);
-}
-
 template <Scalar T>
 std::vector<named_piece<T>> const& named_pieces() {
     using any = any_compressor<T>;
@@ -65,7 +57,7 @@ std::vector<named_piece<T>> const& named_pieces() {
         {"full", false, [](arguments&, any const*) -> any { return full{}; }},
         {"quantize", false,
          [](arguments& a, any const*) -> any {
-             auto const levels = whole(a, "levels", 1, 32767), bucket = whole(a, "bucket", 0, 0x1p53);
+             auto const levels = a.whole("levels", 1, 1, 32767), bucket = a.whole("bucket", 0, 0, 0x1p53);
              return quantize{static_cast<int>(levels), bucket, norm_named(a)};
          }},
         {"natural", false, [](arguments&, any const*) -> any { return natural{}; }},

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 /// The grammar of written compositions, which reads as the C++ does:
 ///
@@ -36,6 +37,7 @@ struct item {
 struct call {
     std::string name;
     std::size_t position = 0;
+    bool parentheses = false;
     std::vector<item> items;
 };
 
@@ -71,6 +73,7 @@ class reader {
         c.name = word();
         if (c.name.empty()) refuse("a name is expected here");
         if (take('(')) {
+            c.parentheses = true;
             if (++depth_ > deepest) refuse("more than 32 parentheses deep");
             if (!take(')')) {
                 do c.items.push_back(one_item());
@@ -163,10 +166,23 @@ class arguments {
         if (!i && by_default) return *by_default;
         if (!i) refuse(from_->position, from_->name + " needs " + name + ": " + from_->name + "(" + name + "=...)");
         double value = 0;
-        if (i->calls.size() != 1 || !i->calls[0].items.empty() || !read_number(i->word, value))
-            refuse(i->position, name + " is a number");
+        if (!is_word(*i) || !read_number(i->word, value)) refuse(i->position, name + " is a number");
         return value;
     }
+
+    /// A whole number from least to largest; throws where it is none.
+    std::size_t whole(std::string const& name, std::size_t by_default, double least, double largest) {
+        auto const* const i = find(name);
+        if (!i) return by_default;
+        double value = 0;
+        if (!is_word(*i) || !read_number(i->word, value) || !(value >= least && value <= largest) ||
+            value != std::floor(value))
+            refuse(i->position, name + " is a whole number from " + shortest(least) + " to " + shortest(largest));
+        return static_cast<std::size_t>(value);
+    }
+
+    /// Whether an argument is one word alone.
+    static bool is_word(item const& i) { return i.calls.size() == 1 && !i.calls[0].parentheses; }
 
     [[noreturn]] void refuse(std::size_t position, std::string const& why) const {
         throw spelling_error(std::string(text_), position + 1, why);

@@ -23,6 +23,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     // reduce
     { sum_of_magnitudes(on, x) } -> std::same_as<double>;
     { sum_of_squares(on, x) } -> std::same_as<double>;
+    { sum_of_squares(on, std::span<double const>{}, 1.0) } -> std::same_as<double>;
     { largest_magnitude(on, x) } -> std::same_as<T>;
     { first_non_finite(on, x) } -> std::same_as<std::size_t>;
     // select

@@ -44,13 +44,20 @@ std::string spelled(std::string const& piece, Rest const& rest) {
 // The payload about scale x_i for the coordinates i in m.support.
 template <class B, Scalar T, class M>
 void speak_for_chosen(B& on, std::span<T const> x, T scale, M& m) {
-    std::span<coordinate const> const at(m.support);
-    if constexpr (std::same_as<decltype(m.rest), full>) {
-        gather(on, x, at, scale, m.payload.values);
-    } else {
-        gather(on, x, at, scale, m.chosen);
-        m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
+    constexpr bool direct = std::same_as<decltype(m.rest), full>;
+    auto& values = [&]() -> auto& {
+        if constexpr (direct)
+            return m.payload.values;
+        else
+            return m.chosen;
     }
+    ();
+    gather(on, x, std::span<coordinate const>(m.support), scale, values);
+    if (scale != T(1))
+        if (auto const j = first_non_finite(on, std::span<T const>(values)); j < values.size())
+            throw argument_error("coordinate " + std::to_string(m.support[j]) + " times " +
+                                 shortest(static_cast<double>(scale)) + " is not finite");
+    if constexpr (!direct) m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
 }
 
 // What a rest keeps of the chosen numbers' energy: its delta, or 1 - omega of an unbiased one.

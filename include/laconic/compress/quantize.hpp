@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "laconic/backend/grid_step.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/message/quantized.hpp"
 
@@ -85,10 +86,9 @@ struct quantize {
         T const largest = largest_magnitude(on, x);
         if (p == norm::largest) return largest;
         double const squares = sum_of_squares(on, x);
-        // Where a square over- or underflows, the largest magnitude (exact) times a safe bound serves: still a grid
-        // that spans all values, so still unbiased.
-        if (!(squares < 1e300) || squares < 1e-280)
-            return static_cast<T>(static_cast<double>(largest) * std::sqrt(static_cast<double>(x.size())));
+        if constexpr (sizeof(T) == 8)  // floats' squares are never out of a double's range
+            if (largest > 0 && !(squares > 1e-280 && squares < 1e300))
+                return largest * std::sqrt(sum_of_squares(on, x, largest));
         return std::max(largest, static_cast<T>(std::sqrt(squares)));
     }
 };

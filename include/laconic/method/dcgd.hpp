@@ -13,6 +13,7 @@ namespace detail {
 
 template <class C>
 recursion<C> compose_dcgd(C const& compressor, rates const& given, problem const& p, char const* method) {
+    refuse_memory(given, method);
     double const step = step_or(given, p, method, [&] {
         double const omega = omega_of(compressor, p, method, "give the step, or use ef or ef21");
         double const l = known(p.smoothness, "the smoothness L", method);

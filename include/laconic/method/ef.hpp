@@ -25,6 +25,7 @@ struct ef {
 
     template <Scalar T, class B>
     recursion<C> compose(problem const& p) const {
+        detail::refuse_memory(given, "ef");
         double const step = detail::step_or(given, p, "ef", [&] {
             double const delta = detail::delta_of(compressor, p, "ef", "give the step");
             double const l = detail::known(p.smoothness, "the smoothness L", "ef");

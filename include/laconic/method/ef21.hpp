@@ -27,6 +27,7 @@ struct ef21 {
 
     template <Scalar T, class B>
     recursion<C> compose(problem const& p) const {
+        detail::refuse_memory(given, "ef21");
         double const step = detail::step_or(given, p, "ef21", [&] {
             double const l = detail::known(p.smoothness, "the smoothness L", "ef21");
             double const lt = detail::known(p.mean_square_smoothness, "the mean square of the L_i", "ef21");

@@ -16,6 +16,7 @@ struct gd {
 
     template <Scalar T, class B>
     recursion<full> compose(problem const& p) const {
+        detail::refuse_memory(given, "gd");
         double const step =
             detail::step_or(given, p, "gd", [&] { return 1 / detail::known(p.smoothness, "the smoothness L", "gd"); });
         return {full{}, 0, false, 1, gradient_step{step}, {}};

@@ -78,7 +78,7 @@ std::vector<named_method<T>> const& named_methods() {
          }},
         {"qsgd",
          [](arguments& a) -> any_method<T> {
-             auto const levels = whole(a, "levels", 4, 32767);
+             auto const levels = a.whole("levels", 4, 1, 32767);
              return qsgd{static_cast<int>(levels), rates_arguments(a, false)};
          }},
         {"ef",

@@ -14,7 +14,7 @@ namespace laconic {
 
 /// The CPU as a backend: arrays are std::vector, kernels are loops over xsimd's vectors. One object per rank; it holds
 /// the kernels' scratch memory, so that from the second call on nothing is allocated, and is not shared by threads.
-/// The instruction set is part of the type: translation units compiled for different ones never share a function.
+/// The instruction set is part of the type: translation units compiled for different ones never share a kernel.
 template <class Arch>
 class basic_host {
   public:

@@ -18,7 +18,8 @@ namespace detail {
 
 inline constexpr std::size_t partial_sums = 16;
 
-inline double add_in_halves(std::array<double, partial_sums> s) {
+template <class A>
+double add_in_halves(std::array<double, partial_sums> s) {
     for (std::size_t n = partial_sums / 2; n > 0; n /= 2)
         for (std::size_t j = 0; j < n; ++j) s[j] += s[j + n];
     return s[0];
@@ -46,18 +47,18 @@ double ordered_sum(std::span<double const> x, F apply) {
             for (std::size_t j = 0; j < pack::width; ++j) s[p * pack::width + j] += summand[j];
         }
     }
-    return add_in_halves(s);
+    return add_in_halves<A>(s);
 }
 
 // Of floats: squares of floats are exact in double, so here fusing changes nothing and the compiler may do as it likes.
-template <class F>
+template <class A, class F>
 double ordered_sum(std::span<float const> x, F apply) {
     std::array<double, partial_sums> s{};
     std::size_t i = 0;
     for (; i + partial_sums <= x.size(); i += partial_sums)
         for (std::size_t j = 0; j < partial_sums; ++j) s[j] += apply(double(x[i + j]));
     for (std::size_t j = 0; i + j < x.size(); ++j) s[j] += apply(double(x[i + j]));
-    return add_in_halves(s);
+    return add_in_halves<A>(s);
 }
 
 }  // namespace detail
@@ -68,7 +69,7 @@ double sum_of_magnitudes(basic_host<A>&, std::span<T const> x) {
     if constexpr (std::same_as<T, double>)
         return detail::ordered_sum<A>(x, [](auto v) { return magnitude(v); });
     else
-        return detail::ordered_sum(x, [](double v) { return std::abs(v); });
+        return detail::ordered_sum<A>(x, [](double v) { return std::abs(v); });
 }
 
 /// sum x_i^2; infinite where that is above the largest double.
@@ -77,7 +78,16 @@ double sum_of_squares(basic_host<A>&, std::span<T const> x) {
     if constexpr (std::same_as<T, double>)
         return detail::ordered_sum<A>(x, [](auto v) { return v * v; });
     else
-        return detail::ordered_sum(x, [](double v) { return v * v; });
+        return detail::ordered_sum<A>(x, [](double v) { return v * v; });
+}
+
+/// sum (x_i / scale)^2, for vectors whose squares are out of a double's range. scale > 0.
+template <class A>
+double sum_of_squares(basic_host<A>&, std::span<double const> x, double scale) {
+    return detail::ordered_sum<A>(x, [scale](auto v) {
+        auto const ratio = v / decltype(v)::all(scale);
+        return ratio * ratio;
+    });
 }
 
 /// max |x_i|; 0 for an empty vector. With a NaN in x the result is unspecified: ask first_non_finite.

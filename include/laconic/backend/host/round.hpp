@@ -18,13 +18,6 @@
 /// in pieces and gives the same codes.
 namespace laconic {
 
-/// The least step of a grid {0, .., levels} x step that covers [0, scale]: scale / levels, rounded up where it must be.
-template <Scalar T>
-T grid_step(T scale, int levels) {
-    T const step = scale / T(levels);
-    return step * T(levels) < scale ? std::nextafter(step, std::numeric_limits<T>::infinity()) : step;
-}
-
 /// Unbiased rounding to the grid step x {-levels, .., levels}: codes_i is |x_i| / step rounded down, or up with
 /// probability equal to the fraction cut off (off by at most 2^-32), with the sign of x_i. |x_i| <= levels x step.
 template <class A, Scalar T>
@@ -36,7 +29,7 @@ void round_to_levels(basic_host<A>&, std::span<T const> x, T step, int levels, k
         T const on_grid = std::abs(x[i]) / step;
         T const below = std::floor(on_grid);
         bool const up = double(from.word(first + i)) < double(on_grid - below) * 0x1p32;
-        int const level = std::min(static_cast<int>(below) + int{up}, levels);
+        int const level = below < T(levels) ? static_cast<int>(below) + int{up} : levels;
         codes[i] = static_cast<std::int16_t>(x[i] < 0 ? -level : level);
     }
 }

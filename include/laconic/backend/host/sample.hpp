@@ -17,7 +17,8 @@ namespace detail {
 
 // The first n different numbers of the stream key.below(0, d), key.below(1, d), ..., ascending: every set of n
 // coordinates is equally likely. 2 n <= d, so that fewer than 1.4 n draws are expected. O(n log n) for the sort.
-inline void first_different(key from, std::size_t d, std::size_t n, std::vector<coordinate>& out) {
+template <class A>
+void first_different(key from, std::size_t d, std::size_t n, std::vector<coordinate>& out) {
     // Open addressing over the numbers already drawn would need no sort but a table; sorting rounds of draws keeps
     // what is drawn in `out` itself: draw as many as are missing, sort, drop repetitions, until n are there. Later
     // draws never displace earlier ones, so the set is that of the first n different numbers.
@@ -39,9 +40,9 @@ inline void first_different(key from, std::size_t d, std::size_t n, std::vector<
 template <class A>
 void sample(basic_host<A>& on, key from, std::size_t d, std::size_t k, std::vector<coordinate>& out) {
     LACONIC_EXPECTS(k <= d && d <= largest_dimension);
-    if (k <= d / 2) return detail::first_different(from, d, k, out);
+    if (k <= d / 2) return detail::first_different<A>(from, d, k, out);
     auto const kept = on.template scratch<std::uint8_t>(0, d);
-    detail::first_different(from, d, d - k, out);
+    detail::first_different<A>(from, d, d - k, out);
     std::fill(kept.begin(), kept.end(), std::uint8_t{1});
     for (coordinate const i : out) kept[i] = 0;
     out.clear();

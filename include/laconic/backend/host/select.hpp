@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 
@@ -53,6 +54,7 @@ template <class A, Scalar T>
 void select_above(basic_host<A>&, std::span<T const> x, T bound, std::vector<coordinate>& out) {
     using pack = simd::pack<T, A>;
     out.clear();
+    out.reserve(x.size());  // once: a later support may be larger
     auto const bounds = pack::all(bound);
     std::size_t i = 0;
     for (; i + pack::width <= x.size(); i += pack::width)
@@ -69,6 +71,7 @@ void select_above(basic_host<A>&, std::span<T const> x, std::span<T const> bound
     LACONIC_EXPECTS(bounds.size() == x.size());
     using pack = simd::pack<T, A>;
     out.clear();
+    out.reserve(x.size());  // once: a later support may be larger
     std::size_t i = 0;
     for (; i + pack::width <= x.size(); i += pack::width)
         if (any_above(magnitude(pack::load(x.data() + i)), pack::load(bounds.data() + i)))

@@ -15,6 +15,19 @@
 /// compiler's flags allow; with LACONIC_SCALAR defined, or where xsimd knows no instruction set, vectors of one number.
 namespace laconic::simd {
 
+/// Keeps the compiler from fusing the product that v came from with a later sum, which would make the result depend on
+/// the instruction set. (g++ does that even to intrinsics.) Costs nothing where v lives in a register.
+template <class V>
+void settle(V& v) {
+#if defined(__x86_64__)
+    asm("" : "+x"(v));
+#elif defined(__aarch64__)
+    asm("" : "+w"(v));
+#else
+    asm("" : "+m"(v));
+#endif
+}
+
 #if defined(LACONIC_SCALAR)
 
 struct scalar_only {};
@@ -32,12 +45,13 @@ struct pack {
     friend pack operator+(pack a, pack b) { return {a.value + b.value}; }
     friend pack operator-(pack a, pack b) { return {a.value - b.value}; }
     friend pack operator*(pack a, pack b) { return {a.value * b.value}; }
+    friend pack operator/(pack a, pack b) { return {a.value / b.value}; }
     friend pack magnitude(pack a) { return {std::abs(a.value)}; }
     friend pack larger(pack a, pack b) { return {a.value < b.value ? b.value : a.value}; }
     friend bool all_at_most(pack a, pack b) { return a.value <= b.value; }
     friend bool any_above(pack a, pack b) { return a.value > b.value; }
     friend pack settled(pack a) {
-        asm("" : "+x"(a.value));
+        settle(a.value);
         return a;
     }
 };
@@ -58,6 +72,7 @@ struct pack {
     friend pack operator+(pack a, pack b) { return {a.value + b.value}; }
     friend pack operator-(pack a, pack b) { return {a.value - b.value}; }
     friend pack operator*(pack a, pack b) { return {a.value * b.value}; }
+    friend pack operator/(pack a, pack b) { return {a.value / b.value}; }
     friend pack magnitude(pack a) { return {xsimd::abs(a.value)}; }
     friend pack larger(pack a, pack b) { return {xsimd::max(a.value, b.value)}; }
     friend bool all_at_most(pack a, pack b) { return xsimd::all(a.value <= b.value); }
@@ -66,9 +81,7 @@ struct pack {
     /// The same number, rounded: keeps the compiler from fusing the product it came from with a later sum, which would
     /// make the result depend on the instruction set. (g++ does that even to intrinsics.)
     friend pack settled(pack a) {
-#    if defined(__x86_64__)
-        asm("" : "+x"(a.value.data));
-#    endif
+        settle(a.value.data);
         return a;
     }
 };
