@@ -62,6 +62,12 @@ TEST_CASE_TEMPLATE("samples agree for every count, below half and above", T, flo
             sample(plain, key{d}.child(k), d, k, b);
             CHECK(a.size() == k);
             CHECK(a == b);
+            double const p = d == 0 ? 1 : static_cast<double>(k) / static_cast<double>(d);
+            sample_each(fast, key{d}.child(k), d, p, a);
+            sample_each(plain, key{d}.child(k), d, p, b);
+            CHECK(a == b);
+            if (p == 1) CHECK(a.size() == d);
+            if (p == 0) CHECK(a.empty());
         }
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "laconic/compress/bernoulli.hpp"
 #include "laconic/compress/dense.hpp"
+#include "laconic/compress/lazy.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -32,6 +34,8 @@ void each_pipeline(F f) {
     each_quantizer_after(top_k{0.25});
     each_quantizer_after(rand_k{3});
     each_quantizer_after(rand_k{0.5});
+    each_quantizer_after(bernoulli{0.5});
+    each_quantizer_after(lazy{0.5});
     each_quantizer_after(threshold{0.5});
     f(top_k{6} | rand_k{3} | natural{});
     f(threshold{0.25} | top_k{2} | quantize{4});

@@ -10,7 +10,9 @@
 
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/spelling.hpp"
+#include "laconic/compress/bernoulli.hpp"
 #include "laconic/compress/dense.hpp"
+#include "laconic/compress/lazy.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -52,6 +54,8 @@ std::vector<named_piece<T>> const& named_pieces() {
         {"dense", true, [](arguments&, any const* rest) { return with_rest<T>(dense{}, rest); }},
         {"top_k", true, [](arguments& a, any const* rest) { return with_rest<T>(top_k{a.number("k")}, rest); }},
         {"rand_k", true, [](arguments& a, any const* rest) { return with_rest<T>(rand_k{a.number("k")}, rest); }},
+        {"bernoulli", true, [](arguments& a, any const* rest) { return with_rest<T>(bernoulli{a.number("p")}, rest); }},
+        {"lazy", true, [](arguments& a, any const* rest) { return with_rest<T>(lazy{a.number("p")}, rest); }},
         {"threshold", true,
          [](arguments& a, any const* rest) { return with_rest<T>(threshold{a.number("bound")}, rest); }},
         {"full", false, [](arguments&, any const*) -> any { return full{}; }},

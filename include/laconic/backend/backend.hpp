@@ -31,6 +31,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     select_above(on, x, a, at);
     select_above(on, x, x, at);
     sample(on, from, k, k, at);
+    sample_each(on, from, k, 0.5, at);
     gather(on, x, std::span<coordinate const>{}, a, values);
     // round
     round_to_levels(on, x, a, 1, from, first, levels);

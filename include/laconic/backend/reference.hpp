@@ -102,6 +102,11 @@ inline void sample(reference&, key from, std::size_t d, std::size_t k, std::vect
     for (std::size_t i = 0; i < d; ++i)
         if (drawn[i] == (k <= d / 2)) out.push_back(static_cast<coordinate>(i));
 }
+inline void sample_each(reference&, key from, std::size_t d, double p, std::vector<coordinate>& out) {
+    out.clear();
+    for (std::size_t i = 0; i < d; ++i)
+        if (from.word(i) < std::floor(p * 0x1p32)) out.push_back(static_cast<coordinate>(i));
+}
 template <Scalar T>
 void gather(reference&, std::span<T const> x, std::span<coordinate const> at, T scale, std::vector<T>& out) {
     out.clear();

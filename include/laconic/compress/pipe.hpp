@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -59,6 +60,9 @@ void speak_for_chosen(B& on, std::span<T const> x, T scale, M& m) {
                                  shortest(static_cast<double>(scale)) + " is not finite");
     if constexpr (!direct) m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
 }
+
+// The probability that a 32-bit word can draw, at most p: what a scale of 1 / p must undo for an exact mean.
+inline double drawable(double p) { return std::floor(p * 0x1p32) / 0x1p32; }
 
 // What a rest keeps of the chosen numbers' energy: its delta, or 1 - omega of an unbiased one.
 template <class Rest>

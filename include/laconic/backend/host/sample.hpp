@@ -50,4 +50,19 @@ void sample(basic_host<A>& on, key from, std::size_t d, std::size_t k, std::vect
         if (kept[i]) out.push_back(static_cast<coordinate>(i));
 }
 
+/// Each of the coordinates 0 .. d-1 with probability p in [0, 1] (off by at most 2^-32), independently, ascending; a
+/// pure function of (key, d, p). O(d).
+template <class A>
+void sample_each(basic_host<A>&, key from, std::size_t d, double p, std::vector<coordinate>& out) {
+    LACONIC_EXPECTS(d <= largest_dimension && p >= 0 && p <= 1);
+    auto const bound = static_cast<std::uint64_t>(p * 0x1p32);
+    out.clear();
+    out.reserve(d);  // once: a later support may be larger
+    for (std::size_t i = 0; i < d; i += 4) {
+        auto const words = from.words(i / 4);
+        for (std::size_t j = i; j < std::min(i + 4, d); ++j)
+            if (words[j - i] < bound) out.push_back(static_cast<coordinate>(j));
+    }
+}
+
 }  // namespace laconic

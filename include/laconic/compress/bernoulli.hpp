@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/pipe.hpp"
+#include "laconic/message/sparse.hpp"
+
+namespace laconic {
+
+/// Random dropout: keeps each coordinate with probability p, independently, scaled by 1 / p. Both ends draw the set
+/// from the key, so it costs no bits. Unbiased with E|C(x) - x|^2 = (1 / p - 1) |x|^2 exactly; with an unbiased rest,
+/// omega = (1 + the largest omega of the rest for 1 .. d values) / p - 1, found in d steps. p counts down to 2^-32.
+template <class Rest = full>
+struct bernoulli {
+    double p = 0.5;
+    Rest rest{};
+
+    template <Scalar T, class B>
+    using message = sparse<Rest, support_is::agreed, T, B>;
+
+    void check(std::size_t d) const {
+        if (!(p >= 0x1p-32 && p <= 1))
+            throw argument_error("bernoulli: the probability " + shortest(p) + " is outside [2^-32, 1]");
+        rest.check(d);
+    }
+    template <class B, Scalar T>
+    void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
+        draw(on, d, from, m);
+        rest.blank(on, m.support.size(), m.payload_key, m.payload);
+    }
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
+        draw(on, x.size(), from, m);
+        detail::speak_for_chosen(on, x, static_cast<T>(1 / detail::drawable(p)), m);
+    }
+    double omega(std::size_t d) const requires Unbiased<Rest> {
+        double worst = 0;
+        if constexpr (!std::same_as<Rest, full>)
+            for (std::size_t n = 1; n <= d; ++n) worst = std::max(worst, rest.omega(n));
+        return (1 + worst) / detail::drawable(p) - 1;
+    }
+
+    template <class R>
+    constexpr auto with(R const& r) const {
+        return bernoulli<R>{p, r};
+    }
+    bool operator==(bernoulli const&) const = default;
+    friend std::string to_string(bernoulli const& c) {
+        return detail::spelled("bernoulli(" + shortest(c.p) + ")", c.rest);
+    }
+
+  private:
+    template <class B, class M>
+    void draw(B& on, std::size_t d, key from, M& m) const {
+        m.length = d;
+        m.rest = rest;
+        m.payload_key = from.child(0);
+        sample_each(on, from.child(1), d, p, m.support);
+    }
+};
+template <class N>
+bernoulli(N) -> bernoulli<>;
+
+static_assert(Compressor<bernoulli<>> && Compressor<bernoulli<>, float> && Unbiased<bernoulli<>> &&
+              !Contractive<bernoulli<>>);
+
+}  // namespace laconic

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/pipe.hpp"
+#include "laconic/message/sparse.hpp"
+
+namespace laconic {
+
+/// All or nothing: says the whole vector, scaled by 1 / p, with probability p, and otherwise nothing. Both ends draw
+/// which from the key. Unbiased with E|C(x) - x|^2 = (1 / p - 1) |x|^2 exactly; with an unbiased rest, omega = (1 +
+/// omega of the rest) / p - 1. p counts down to 2^-32.
+template <class Rest = full>
+struct lazy {
+    double p = 0.5;
+    Rest rest{};
+
+    template <Scalar T, class B>
+    using message = sparse<Rest, support_is::agreed, T, B>;
+
+    void check(std::size_t d) const {
+        if (!(p >= 0x1p-32 && p <= 1))
+            throw argument_error("lazy: the probability " + shortest(p) + " is outside [2^-32, 1]");
+        rest.check(d);
+    }
+    template <class B, Scalar T>
+    void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
+        draw(on, d, from, m);
+        rest.blank(on, m.support.size(), m.payload_key, m.payload);
+    }
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
+        draw(on, x.size(), from, m);
+        detail::speak_for_chosen(on, x, static_cast<T>(1 / detail::drawable(p)), m);
+    }
+    double omega(std::size_t d) const requires Unbiased<Rest> { return (1 + rest.omega(d)) / detail::drawable(p) - 1; }
+
+    template <class R>
+    constexpr auto with(R const& r) const {
+        return lazy<R>{p, r};
+    }
+    bool operator==(lazy const&) const = default;
+    friend std::string to_string(lazy const& c) { return detail::spelled("lazy(" + shortest(c.p) + ")", c.rest); }
+
+  private:
+    template <class B, class M>
+    void draw(B& on, std::size_t d, key from, M& m) const {
+        m.length = d;
+        m.rest = rest;
+        m.payload_key = from.child(0);
+        bool const speaks = from.child(1).word(0) < detail::drawable(p) * 0x1p32;
+        sample_each(on, from.child(1), d, speaks ? 1 : 0, m.support);
+    }
+};
+template <class N>
+lazy(N) -> lazy<>;
+
+static_assert(Compressor<lazy<>> && Compressor<lazy<>, float> && Unbiased<lazy<>> && !Contractive<lazy<>>);
+
+}  // namespace laconic

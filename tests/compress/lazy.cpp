@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/compress/lazy.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laws/compressor.hpp"
+#include "laws/spelling.hpp"
+
+using namespace laconic;
+using vec = std::vector<double>;
+
+static_assert(Unbiased<lazy<quantize>> && !Unbiased<lazy<top_k<>>> && !Contractive<lazy<quantize>>);
+
+TEST_CASE("lazy keeps the laws, alone and with a rest") {
+    laws::is_a_pure_function_with_one_spelling(lazy{0.5});
+    laws::is_a_pure_function_with_one_spelling(lazy{1});
+    laws::is_a_pure_function_with_one_spelling(lazy{0x1p-32});
+    laws::is_unbiased(lazy{0.5});
+    laws::is_unbiased(lazy{0.9});
+    laws::is_unbiased(lazy{0.25} | natural{});
+    laws::is_unbiased(lazy{0.5} | quantize{2});
+    laws::is_unbiased(lazy{0.5} | rand_k{0.5});
+    laws::reads_back<double>(lazy{0.1});
+    laws::reads_back<double>(lazy{0.3} | quantize{8, 16, norm::one});
+}
+
+TEST_CASE("by hand: all, doubled, or nothing") {
+    vec const x{1, -2, 3};
+    int all = 0;
+    for (std::uint64_t k = 0; k < 4000; ++k) {
+        auto const m = compress(lazy{0.5}, x, key{k});
+        auto const said = laws::decoded<message_of<lazy<>>, double>(m);
+        bool const spoke = said == vec{2, -4, 6};
+        CHECK((spoke || said == vec{0, 0, 0}));
+        CHECK(bits(m) == (spoke ? 192 : 0));
+        all += spoke;
+    }
+    CHECK(std::abs(all - 2000) < 5 * std::sqrt(1000.));
+    CHECK(laws::decoded<message_of<lazy<>>, double>(compress(lazy{1}, x, key{1})) == x);
+}
+
+TEST_CASE("omega: (1 + omega of the rest) / p - 1") {
+    CHECK(lazy{0.25}.omega(10) == 3);
+    CHECK((lazy{0.5} | natural{}).omega(10) == doctest::Approx(1.25));
+    CHECK((lazy{0.5} | rand_k{2}).omega(8) == doctest::Approx(7));
+}
+
+TEST_CASE("probabilities that are none, or too small to draw, are refused") {
+    for (double const p : {0.0, -0.5, 1.5, 1e-10, std::numeric_limits<double>::quiet_NaN()})
+        CHECK_THROWS_AS(lazy{p}.check(4), argument_error);
+    CHECK_NOTHROW(lazy{1}.check(0));
+    CHECK_NOTHROW(lazy{0x1p-32}.check(4));
+}
