@@ -141,7 +141,9 @@ race::contest<F> prepare(laconic::dataset<double> const& data, options const& o)
     p.workers = o.workers;
     p.smoothness = whole.smoothness();
     p.strong_convexity = whole.strong_convexity();
+    p.least_strong_convexity = c.workers[0].strong_convexity();
     for (auto const& f : c.workers) {
+        p.least_strong_convexity = std::min(p.least_strong_convexity, f.strong_convexity());
         p.largest_smoothness = std::max(p.largest_smoothness, f.smoothness());
         p.mean_square_smoothness += f.smoothness() * f.smoothness() / o.workers;
     }

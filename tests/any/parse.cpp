@@ -67,7 +67,7 @@ TEST_CASE("blanks, names and defaults are free") {
 }
 
 TEST_CASE("what is wrong, where, and what there is instead") {
-    std::string const names = "dense, top_k, rand_k, bernoulli, lazy, threshold, full, quantize or natural";
+    std::string const names = "dense, top_k, rand_k, bernoulli, lazy, threshold, full, quantize, sign or natural";
     refused("top_q(3)", 1, "there is no compressor 'top_q'; there are " + names);
     refused("top_k(3) | naturel", 12, "there is no compressor 'naturel'; there are " + names);
     refused("3", 1, "there is no compressor '3'; there are " + names);

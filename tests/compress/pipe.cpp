@@ -64,8 +64,8 @@ TEST_CASE("the same bytes on every machine") {
         digest_of(0.0, c, doubles);
         digest_of(0.0f, c, floats);
     });
-    CHECK(doubles.value == 0x6a74d6cd52c02839u);
-    CHECK(floats.value == 0x1127cfc3bc9bb906u);
+    CHECK(doubles.value == 0xaa65dd84db64efa1u);
+    CHECK(floats.value == 0x9542a7ce86d72daeu);
     auto const alone = [&](auto const& c) {
         laws::digest d;
         digest_of(0.0, c, d);

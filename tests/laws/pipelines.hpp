@@ -7,6 +7,7 @@
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/sign.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 
@@ -21,6 +22,7 @@ void each_pipeline(F f) {
         f(s | quantize{1});
         f(s | quantize{8, 4, norm::largest});
         f(s | natural{});
+        f(s | sign{});
     };
     f(full{});
     f(quantize{});
@@ -29,6 +31,8 @@ void each_pipeline(F f) {
     f(quantize{8, 4, norm::largest});
     f(quantize{32767});
     f(natural{});
+    f(sign{});
+    f(sign{5});
     each_quantizer_after(dense{});
     each_quantizer_after(top_k{3});
     each_quantizer_after(top_k{0.25});

@@ -16,6 +16,7 @@
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/sign.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 
@@ -64,6 +65,7 @@ std::vector<named_piece<T>> const& named_pieces() {
              auto const levels = a.whole("levels", 1, 1, 32767), bucket = a.whole("bucket", 0, 0, 0x1p53);
              return quantize{static_cast<int>(levels), bucket, norm_named(a)};
          }},
+        {"sign", false, [](arguments& a, any const*) -> any { return sign{a.whole("bucket", 0, 0, 0x1p53)}; }},
         {"natural", false, [](arguments&, any const*) -> any { return natural{}; }},
     };
     return all;

@@ -19,7 +19,7 @@ template <class B, class T>
 concept Backend = std::movable<B> && Scalar<T> &&
     requires(B& on, std::span<T const> x, std::span<T> y, T a, std::size_t k, key from, std::uint64_t first,
              typename B::template array<coordinate>& at, typename B::template array<T>& values,
-             std::span<std::int16_t> levels, std::span<std::uint16_t> powers) {
+             std::span<std::int16_t> levels, std::span<std::uint16_t> powers, std::span<std::uint64_t> words) {
     // reduce
     { sum_of_magnitudes(on, x) } -> std::same_as<double>;
     { sum_of_squares(on, x) } -> std::same_as<double>;
@@ -36,6 +36,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     // round
     round_to_levels(on, x, a, 1, from, first, levels);
     round_to_powers(on, x, from, first, powers);
+    pack_signs(on, x, words);
     // update
     add_scaled(on, a, x, y);
     multiply(on, a, y);

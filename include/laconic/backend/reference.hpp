@@ -143,6 +143,13 @@ void round_to_powers(reference&, std::span<T const> x, key from, std::uint64_t f
 }
 
 template <Scalar T>
+void pack_signs(reference&, std::span<T const> x, std::span<std::uint64_t> words) {
+    std::fill(words.begin(), words.end(), std::uint64_t{0});
+    for (std::size_t j = 0; j < x.size(); ++j)
+        if (x[j] < 0) words[j / 64] |= std::uint64_t{1} << j % 64;
+}
+
+template <Scalar T>
 void add_scaled(reference&, T a, std::span<T const> x, std::span<T> y) {
     for (std::size_t i = 0; i < x.size(); ++i) y[i] += a * x[i];
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include "laconic/message/plain.hpp"
 #include "laconic/message/powers.hpp"
 #include "laconic/message/quantized.hpp"
+#include "laconic/message/signs.hpp"
 #include "laconic/message/sparse.hpp"
 #include "laconic/wire/stream.hpp"
 #include "laconic/wire/support.hpp"
@@ -85,6 +87,23 @@ void read(B&, R& source, powers<T, B>& m) {
         if ((code & ((1u << message::exponent_width) - 1)) > message::largest_exponent)
             source.refuse("an exponent that is not finite");
     }
+}
+
+/// The scales in full, then a bit for each sign.
+template <BitSink W, Scalar T, class B>
+void write(W& sink, signs<T, B> const& m) {
+    for (T const scale : m.scales) detail::write_number(sink, scale);
+    for (std::size_t w = 0; w < m.words.size(); ++w)
+        sink.put(m.words[w], static_cast<unsigned>(std::min<std::size_t>(64, m.count - 64 * w)));
+}
+template <class B, BitSource R, Scalar T>
+void read(B&, R& source, signs<T, B>& m) {
+    for (T& scale : m.scales) {
+        scale = detail::read_number<T>(source);
+        if (std::signbit(scale)) source.refuse("a negative scale");
+    }
+    for (std::size_t w = 0; w < m.words.size(); ++w)
+        m.words[w] = source.take(static_cast<unsigned>(std::min<std::size_t>(64, m.count - 64 * w)));
 }
 
 /// As much of the support as is not known, then the payload.

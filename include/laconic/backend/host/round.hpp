@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -73,6 +74,19 @@ void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64
         if (up && exponent < format::largest_exponent) ++exponent;
         codes[i] = static_cast<std::uint16_t>(static_cast<std::uint32_t>(b >> (sizeof(T) * 8 - 1)) << exponent_width |
                                               exponent);
+    }
+}
+
+/// Bit j mod 64 of words_{j / 64} is set iff x_j < 0; the bits past the end are clear. words has ceil(x.size() / 64)
+/// elements.
+template <class A, Scalar T>
+void pack_signs(basic_host<A>&, std::span<T const> x, std::span<std::uint64_t> words) {
+    LACONIC_EXPECTS(words.size() == (x.size() + 63) / 64);
+    for (std::size_t w = 0; w < words.size(); ++w) {
+        auto const part = x.subspan(64 * w, std::min<std::size_t>(64, x.size() - 64 * w));
+        std::uint64_t word = 0;
+        for (std::size_t j = 0; j < part.size(); ++j) word |= std::uint64_t{part[j] < 0} << j;
+        words[w] = word;
     }
 }
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/compress/sign.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "laconic/compress/top_k.hpp"
+#include "laws/compressor.hpp"
+#include "laws/spelling.hpp"
+
+using namespace laconic;
+using vec = std::vector<double>;
+
+TEST_CASE("sign keeps the laws") {
+    laws::is_a_pure_function_with_one_spelling(sign{});
+    laws::is_a_pure_function_with_one_spelling(sign{5});
+    laws::is_a_pure_function_with_one_spelling(sign{1000000});
+    laws::is_contractive(sign{});
+    laws::is_contractive(sign{3});
+    laws::is_contractive(top_k{0.5} | sign{});
+    laws::reads_back<double>(sign{});
+    laws::reads_back<double>(sign{512});
+    laws::reads_back<double>(top_k{0.01} | sign{});
+}
+
+// The mean magnitude is (1 + 2 + 3 + 0) / 4 = 1.5; one number and four bits cross.
+TEST_CASE("by hand") {
+    vec const x{1, -2, 3, 0};
+    auto const m = compress(sign{}, x, key{});
+    CHECK(laws::decoded<decltype(m), double>(m) == vec{1.5, -1.5, 1.5, 1.5});
+    CHECK(bits(m) == 64 + 4);
+    CHECK(laws::decoded<decltype(m), double>(compress(sign{2}, x, key{})) == vec{1.5, -1.5, 1.5, 1.5});
+    CHECK(laws::decoded<decltype(m), double>(compress(sign{3}, x, key{})) == vec{2, -2, 2, 0});
+    CHECK(laws::decoded<decltype(m), double>(compress(sign{}, vec{-0.0, 0.0}, key{})) == vec{0, 0});
+}
+
+TEST_CASE("the error is |x|^2 - |x|_1^2 / d, and delta = 1 / d is reached where one value stands alone") {
+    for (vec const& x : {vec{1, -2, 3, 0}, vec{5, 5, 5}, vec{0, 0, -7, 0, 0}, vec{1e-3, 100}}) {
+        auto const y = laws::decoded<message_of<sign>, double>(compress(sign{}, x, key{}));
+        double error = 0, square = 0, sum = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            error += (x[i] - y[i]) * (x[i] - y[i]);
+            square += x[i] * x[i];
+            sum += std::abs(x[i]);
+        }
+        double const d = static_cast<double>(x.size());
+        CHECK(error == doctest::Approx(square - sum * sum / d).epsilon(1e-12));
+        if (x[2 % x.size()] == -7) CHECK(error == doctest::Approx((1 - sign{}.delta(5)) * square).epsilon(1e-12));
+    }
+    CHECK(sign{}.delta(8) == 0.125);
+    CHECK(sign{4}.delta(8) == 0.25);
+    CHECK(sign{16}.delta(8) == 0.125);
+    CHECK((top_k{4} | sign{}).delta(8) == 0.125);
+}
+
+TEST_CASE("a mean magnitude that is not finite is refused") {
+    for (double const v : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+        CHECK_THROWS_AS(compress(sign{}, vec{1, v}, key{}), argument_error);
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/message/signs.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+
+using namespace laconic;
+
+static_assert(Message<signs<double, host>, double, host> && Message<signs<float, host>, float, host>);
+static_assert(signs<float, host>::terms_type::in_order);
+
+TEST_CASE("numbers are scales with signs, bucket by bucket") {
+    signs<double, host> m;
+    m.count = 5;
+    m.bucket = 2;
+    m.scales = {1, 0.5, 4};
+    m.words = {0b01010};
+    CHECK(m.dimension() == 5);
+    host on;
+    std::vector<double> out(5, 10);
+    add_message(on, std::span<double>(out), 2.0, m);
+    CHECK(out == std::vector<double>{12, 8, 11, 9, 18});
+}
+
+TEST_CASE("past the first word") {
+    signs<float, host> m;
+    m.count = m.bucket = 65;
+    m.scales = {3};
+    m.words = {0, 1};
+    CHECK(m.terms()[63].value == 3);
+    CHECK(m.terms()[64].value == -3);
+    CHECK(m.terms()[64].at == 64);
+}
