@@ -53,8 +53,16 @@ struct quadratic {
         Eigen::Map<vector const> const v(x.data(), b.size());
         return v.dot(h * v) / 2 - b.dot(v) + c;
     }
+    // Each product is rounded before it is added: some examples turn on ties, which a compiler that fuses would break.
     void gradient(std::span<T const> x, std::span<T> g) const {
-        Eigen::Map<vector>(g.data(), b.size()) = h * Eigen::Map<vector const>(x.data(), b.size()) - b;
+        for (Eigen::Index i = 0; i < b.size(); ++i) {
+            T sum = 0;
+            for (Eigen::Index j = 0; j < b.size(); ++j) {
+                T volatile const product = h(i, j) * x[static_cast<std::size_t>(j)];
+                sum += product;
+            }
+            g[static_cast<std::size_t>(i)] = sum - b[i];
+        }
     }
     double smoothness() const { return eigenvalue(b.size() - 1); }
     double strong_convexity() const { return eigenvalue(0); }

@@ -3,7 +3,13 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "laconic/laconic.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/threshold.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/method/diana.hpp"
+#include "laconic/method/ef21.hpp"
 
 using namespace laconic;
 

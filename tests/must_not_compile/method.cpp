@@ -10,7 +10,7 @@
 // expect EF21_WITH_A_THRESHOLD: ef21 needs a contractive compressor
 // expect DCGD_OF_A_NUMBER: dcgd.C.: C is not a compressor
 // expect EF_OF_A_NUMBER: ef.C.: C is not a compressor
-// expect DESCEND_WITHOUT_A_METHOD: not a member of 'double'|'double' cannot be used
+// expect DESCEND_WITHOUT_A_METHOD: no matching function for call to .descend
 // expect DESCEND_WITHOUT_CONSTANTS: constraints not satisfied|SmoothObjective|no matching function for call to .descend
 
 namespace {
