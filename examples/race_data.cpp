@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <numbers>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "laconic/core/key.hpp"
@@ -29,9 +29,10 @@ namespace {
 std::string read_file(std::string const& path) {
     std::ifstream in(path, std::ios::binary);
     if (!in) throw laconic::file_error(path, 0, 0, std::strerror(errno));
-    std::string bytes{std::istreambuf_iterator<char>(in), {}};
-    if (in.bad()) throw laconic::file_error(path, 0, 0, "cannot be read");
-    return bytes;
+    std::ostringstream bytes;
+    if (in.peek() != std::ifstream::traits_type::eof()) bytes << in.rdbuf();
+    if (in.bad() || bytes.bad()) throw laconic::file_error(path, 0, 0, "cannot be read; is it a file?");
+    return std::move(bytes).str();
 }
 
 #ifdef LACONIC_HAVE_ZLIB

@@ -79,6 +79,7 @@ TEST_CASE("race: each wrong input gives one line that names the place, and statu
         {"--data " + file_with("three_classes", "1 1:1\n2 1:2\n3 1:3\n"), "two classes are needed"},
         {"--data " + file_with("empty", ""), "empty"},
         {"--data " + file_with("broken.gz", "\x1f\x8b\x08\x00garbage"), "broken.gz: its gzip data"},
+        {"--data " + folder(), "is it a file?"},
         {"--data synthetic --workers 0", "--workers: 0"},
         {"--data synthetic --workers -3", "--workers: -3"},
         {"--data synthetic --workers 4001", "4000 rows into 4001 parts"},
