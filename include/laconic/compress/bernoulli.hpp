@@ -30,14 +30,18 @@ struct bernoulli {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        draw(on, d, from, m);
-        rest.blank(on, m.support.size(), m.payload_key, m.payload);
+        detail::blank_agreed(on, *this, d, from, m);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        draw(on, x.size(), from, m);
-        detail::speak_for_chosen(on, x, static_cast<T>(1 / detail::drawable(p)), m);
+        detail::say_agreed(on, *this, x, from, m);
     }
+    /// The coordinates that travel, a function of the key, and what their values are multiplied by.
+    template <class B, class Support>
+    void draw(B& on, std::size_t d, key from, Support& support) const {
+        sample_each(on, from, d, p, support);
+    }
+    double scale(std::size_t) const { return 1 / detail::drawable(p); }
     double omega(std::size_t d) const requires Unbiased<Rest> {
         double worst = 0;
         if constexpr (!std::same_as<Rest, full>)
@@ -52,15 +56,6 @@ struct bernoulli {
     bool operator==(bernoulli const&) const = default;
     friend std::string to_string(bernoulli const& c) {
         return detail::spelled("bernoulli(" + shortest(c.p) + ")", c.rest);
-    }
-
-  private:
-    template <class B, class M>
-    void draw(B& on, std::size_t d, key from, M& m) const {
-        m.length = d;
-        m.rest = rest;
-        m.payload_key = from.child(0);
-        sample_each(on, from.child(1), d, p, m.support);
     }
 };
 template <class N>

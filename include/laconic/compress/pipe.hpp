@@ -61,6 +61,29 @@ void speak_for_chosen(B& on, std::span<T const> x, T scale, M& m) {
     if constexpr (!direct) m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
 }
 
+// The start of a sparsifier's message about d numbers.
+template <class M, class Rest>
+void begin(M& m, std::size_t d, Rest const& rest, key from) {
+    m.length = d;
+    m.rest = rest;
+    m.payload_key = from.child(0);
+}
+
+// blank() and the compression itself of a sparsifier whose support both ends draw: c.draw(on, d, key, support) fills
+// it, and what is found there is multiplied by c.scale(d).
+template <class B, class C, class M>
+void blank_agreed(B& on, C const& c, std::size_t d, key from, M& m) {
+    begin(m, d, c.rest, from);
+    c.draw(on, d, from.child(1), m.support);
+    c.rest.blank(on, m.support.size(), m.payload_key, m.payload);
+}
+template <class B, class C, Scalar T, class M>
+void say_agreed(B& on, C const& c, std::span<T const> x, key from, M& m) {
+    begin(m, x.size(), c.rest, from);
+    c.draw(on, x.size(), from.child(1), m.support);
+    speak_for_chosen(on, x, static_cast<T>(c.scale(x.size())), m);
+}
+
 // The probability that a 32-bit word can draw, at most p: what a scale of 1 / p must undo for an exact mean.
 inline double drawable(double p) { return std::floor(p * 0x1p32) / 0x1p32; }
 

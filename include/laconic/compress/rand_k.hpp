@@ -29,14 +29,20 @@ struct rand_k {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        draw(on, d, from, m);
-        rest.blank(on, m.support.size(), m.payload_key, m.payload);
+        detail::blank_agreed(on, *this, d, from, m);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        draw(on, x.size(), from, m);
-        auto const scale = static_cast<double>(x.size()) / static_cast<double>(m.support.size());
-        detail::speak_for_chosen(on, x, static_cast<T>(m.support.empty() ? 0 : scale), m);
+        detail::say_agreed(on, *this, x, from, m);
+    }
+    /// The coordinates that travel, a function of the key, and what their values are multiplied by.
+    template <class B, class Support>
+    void draw(B& on, std::size_t d, key from, Support& support) const {
+        sample(on, from, d, k.of(d), support);
+    }
+    double scale(std::size_t d) const {
+        auto const n = k.of(d);
+        return n == 0 ? 0 : static_cast<double>(d) / static_cast<double>(n);
     }
     double omega(std::size_t d) const requires Unbiased<Rest> {
         auto const n = k.of(d);
@@ -49,15 +55,6 @@ struct rand_k {
     }
     bool operator==(rand_k const&) const = default;
     friend std::string to_string(rand_k const& c) { return detail::spelled("rand_k(" + to_string(c.k) + ")", c.rest); }
-
-  private:
-    template <class B, class M>
-    void draw(B& on, std::size_t d, key from, M& m) const {
-        m.length = d;
-        m.rest = rest;
-        m.payload_key = from.child(0);
-        sample(on, from.child(1), d, k.of(d), m.support);
-    }
 };
 template <class N>
 rand_k(N) -> rand_k<>;

@@ -35,16 +35,12 @@ struct threshold {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        m.length = d;
-        m.rest = rest;
-        m.payload_key = from.child(0);
+        detail::begin(m, d, rest, from);
         m.expect(on, 0);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        m.length = x.size();
-        m.rest = rest;
-        m.payload_key = from.child(0);
+        detail::begin(m, x.size(), rest, from);
         if constexpr (one_for_all)
             select_above(on, x, static_cast<T>(bound), m.support);
         else

@@ -27,16 +27,12 @@ struct top_k {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        m.length = d;
-        m.rest = rest;
-        m.payload_key = from.child(0);
+        detail::begin(m, d, rest, from);
         m.expect(on, k.of(d));
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        m.length = x.size();
-        m.rest = rest;
-        m.payload_key = from.child(0);
+        detail::begin(m, x.size(), rest, from);
         select_largest(on, x, k.of(x.size()), m.support);
         detail::speak_for_chosen(on, x, T(1), m);
     }
