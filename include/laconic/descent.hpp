@@ -117,8 +117,8 @@ class descent {
     }
 
     /// One round: every rank says its message, hears all, and moves x the same way. Throws non_finite_error on every
-    /// rank where one's gradient is not finite; nothing has then been sent or changed, and the next round() evaluates
-    /// the gradient anew.
+    /// rank where one's gradient is not finite: that rank has sent a complaint in place of a message, the others'
+    /// messages are dropped unread, nothing has changed, and the next round() evaluates the gradient anew.
     void round() {
         look();
         looked_ = false;

@@ -32,7 +32,7 @@ struct shape_error : error {
 };
 
 /// A gradient with a NaN or an infinity: which rank, in which round, at which first coordinate.
-/// It is thrown on every rank, before anything was sent or remembered in that round.
+/// It is thrown on every rank, before anything of that round was decoded or remembered.
 struct non_finite_error : error {
     int rank;
     std::uint64_t round;
