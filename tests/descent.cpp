@@ -4,11 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <cstdlib>
 #include <limits>
-#include <new>
 #include <string>
 
+#include "allocations.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
@@ -23,19 +22,6 @@
 #include "laconic/method/qsgd.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "toys.hpp"
-
-// Every allocation of this program is counted, for each thread by itself.
-namespace {
-thread_local std::size_t allocations = 0;
-}
-// Not inlined: g++ would see malloc meet a delete it cannot match.
-[[gnu::noinline]] void* operator new(std::size_t n) {
-    ++allocations;
-    if (void* const p = std::malloc(n ? n : 1)) return p;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 using namespace laconic;
 using namespace toys;
@@ -351,9 +337,9 @@ template <class R, class Run>
 std::size_t last_allocation(Run& run) {
     std::size_t last = 0;
     for (std::size_t k = 1; k <= 40; ++k) {
-        auto const before = allocations;
+        auto const before = allocations();
         run.round();
-        if (allocations != before) last = k;
+        if (allocations() != before) last = k;
     }
     return last;
 }

@@ -213,7 +213,7 @@ class lockstep {
     lockstep(R const& method, std::vector<F> const& f, vec start, std::uint64_t seed)
         : f_(&f), x_(std::move(start)), seed_{seed}, mean_(x_.size()) {
         for (std::size_t i = 0; i < f.size(); ++i)
-            ranks_.push_back({method, {x_.size(), method.memory_rate, method.keep_unsaid}, vec(x_.size()), {}, {}});
+            ranks_.push_back({method, {x_.size(), method.memory_rate, method.keep_unsaid}, vec(x_.size()), {}, laconic::bit_writer()});
         air_.said.resize(f.size());
     }
 
@@ -241,7 +241,7 @@ class lockstep {
         for (auto& r : ranks_) {
             mean_ = said;
             r.memory.estimate(on_, std::span<double>(mean_));
-            r.method.level.moved(on_, std::span<double const>(x_));
+            r.method.level.said(on_, std::span<double const>(x_), r.message);
         }
         ranks_[0].method.step(on_, std::span<double>(x_), std::span<double>(mean_));
         ++round_;

@@ -76,7 +76,8 @@ class descent {
     /// x is the starting point, is moved in place and must outlive this. Throws argument_error where the compressor
     /// does not suit the dimension, shape_error on every rank where ranks disagree on composition, dimension, seed or
     /// x.
-    descent(R method, F const& objective, C& comm, std::span<T> x, std::uint64_t seed, B on = {})
+    descent(R method, F const& objective, C& comm, std::span<T> x, std::uint64_t seed, B on = {},
+            position_code positions = position_code::smallest)
         : method_(std::move(method)),
           objective_(&objective),
           comm_(&comm),
@@ -84,6 +85,7 @@ class descent {
           seed_{seed},
           on_(std::move(on)),
           memory_(x.size(), method_.memory_rate, method_.keep_unsaid),
+          exchange_(positions),
           news_(x.size()),
           mean_(x.size()) {
         if (x.size() != static_cast<std::size_t>(objective.dimension()))
@@ -139,7 +141,7 @@ class descent {
             complaint, mean);
         memory_.after(on_, std::span<T const>(news), said_);
         memory_.estimate(on_, mean);
-        method_.level.moved(on_, std::span<T const>(x_));
+        method_.level.said(on_, std::span<T const>(x_), said_);
         method_.step(on_, x_, mean);
         ++round_;
     }
@@ -190,6 +192,7 @@ concept Method = requires(M const& method, problem const& p) {
 struct run_settings {
     std::uint64_t rounds = 1000;
     std::uint64_t seed = 0;
+    position_code positions = position_code::smallest;  ///< short messages, or ones that are fast to read
 };
 
 /// Runs a recursion, moving x in place; every rank calls it with the same arguments but its own objective. Before each
@@ -198,7 +201,7 @@ struct run_settings {
 template <Recursion R, class F, Communicator C, Contiguous X, class Watch>
 std::uint64_t descend(R method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
     using T = element_of<X>;
-    descent<R, F, C, T> run(std::move(method), objective, comm, view(x), how.seed);
+    descent<R, F, C, T> run(std::move(method), objective, comm, view(x), how.seed, {}, how.positions);
     for (;;) {
         if constexpr (std::convertible_to<decltype(watch(run.look())), bool>) {
             if (!watch(run.look())) break;

@@ -32,11 +32,11 @@ TEST_CASE("zero in the first round, then scaled distances to where the last roun
     std::vector<double> const a{1, 2, -1}, b{1.5, 2, -3}, c{1, 1, 1};
     CHECK(bounds_for(level, a) == std::vector<double>{0, 0, 0});
     CHECK(bounds_for(level, b) == std::vector<double>{0, 0, 0});  // nothing was said at a
-    level.moved(on, std::span<double const>(a));
+    level.said(on, std::span<double const>(a), 0);
     CHECK(bounds_for(level, b) == std::vector<double>{1.5, 0, 6});
     CHECK(bounds_for(level, b) == std::vector<double>{1.5, 0, 6});  // asking changes nothing
     CHECK(bounds_for(level, a) == std::vector<double>{0, 0, 0});
-    level.moved(on, std::span<double const>(b));
+    level.said(on, std::span<double const>(b), 0);
     CHECK(bounds_for(level, c) == std::vector<double>{1.5, 3, 12});
 }
 
@@ -44,8 +44,8 @@ TEST_CASE("without a scale every bound is zero; float as double") {
     host on;
     follow_last_move<float> none, half(.5);
     std::vector<float> const a{1, 2}, b{3, -2};
-    none.moved(on, std::span<float const>(a));
-    half.moved(on, std::span<float const>(a));
+    none.said(on, std::span<float const>(a), 0);
+    half.said(on, std::span<float const>(a), 0);
     CHECK(bounds_for(none, b) == std::vector<float>{0, 0});
     CHECK(bounds_for(half, b) == std::vector<float>{1, 2});
 }

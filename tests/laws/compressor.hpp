@@ -12,67 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "laconic/compress/compressor.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/wire/message.hpp"
+#include "laws/messages.hpp"
 
 /// What every compressor promises, as functions that check it on a list of vectors.
 namespace laws {
-
-using laconic::host;
-using laconic::key;
-using bytes = std::vector<std::byte>;
-
-/// Numbers of both signs below 1 in magnitude, times a power of two from 2^-spread to 2^spread; the same on every
-/// machine, because each operation is exact.
-template <class T>
-std::vector<T> noise(std::size_t d, std::uint64_t seed, int spread = 0) {
-    std::vector<T> x(d);
-    for (std::size_t i = 0; i < d; ++i) {
-        auto const w = key{seed}.words(i);
-        int const e = static_cast<int>(w[1] % static_cast<unsigned>(2 * spread + 1)) - spread;
-        x[i] = static_cast<T>(std::ldexp(static_cast<double>(w[0] >> 8) - 0x1p23, e - 23));
-    }
-    return x;
-}
-
-/// Vectors that find mistakes: every kind that the documentation names, and lengths around 64.
-template <class T>
-std::vector<std::vector<T>> vectors() {
-    using limits = std::numeric_limits<T>;
-    T const tiny = limits::denorm_min(), least = limits::min(), huge = limits::max() / 256;
-    std::vector<std::vector<T>> all = {
-        {},
-        {0},
-        {1},
-        {-3},
-        std::vector<T>(5, 0),
-        std::vector<T>(7, T(2.5)),
-        {1, -1, 1, -1, 1, -1, 1, -1},
-        {0, -0.0, 0, 2, 0, 0, 0, 0, 0},
-        {tiny, -2 * tiny, 3 * tiny, 0, 5 * tiny, -7 * tiny},
-        {least, -least / 2, least * T(1.5), 3, least / 4},
-        {huge, -huge / 2, huge / 3, 0, 1, tiny},
-    };
-    for (std::size_t const d : {2u, 33u, 63u, 64u, 65u, 130u}) all.push_back(noise<T>(d, 7 + d, d % 2 ? 12 : 0));
-    return all;
-}
-
-template <class M, class T>
-std::vector<T> decoded(M const& m, T w = 1) {
-    host on;
-    std::vector<T> out(m.dimension(), T(0));
-    add_message(on, std::span<T>(out), w, m);
-    return out;
-}
-
-template <class M>
-bytes written(M const& m) {
-    laconic::bit_writer sink;
-    write(sink, m);
-    auto const said = sink.finish();
-    return {said.begin(), said.end()};
-}
 
 /// A sink that believes nothing: counts for itself, and refuses words wider than they say.
 struct tape {
@@ -102,12 +45,12 @@ void says_what_it_says(C const& c, std::vector<T> const& x, std::vector<T> const
 
     auto const said = written(m);
     CHECK(said == written(reused));
-    CHECK(said.size() == (laconic::bits(m) + 7) / 8);
+    CHECK(8 * said.size() == laconic::bits(m));
     if constexpr (laconic::TermMessage<message>) {
         tape sink;
         write(sink, m);
         CHECK(sink.honest);
-        CHECK(sink.width == laconic::bits(m));
+        CHECK(sink.width == account(m).unpadded());
     }
 
     // A receiver with a new message, and one that has just read something else.
@@ -128,7 +71,8 @@ void says_what_it_says(C const& c, std::vector<T> const& x, std::vector<T> const
     bool finite = true, linear = true;
     for (std::size_t i = 0; i < once.size(); ++i) {
         finite = finite && std::isfinite(once[i]);
-        linear = linear && twice[i] == -2 * once[i];
+        // Where a factor joins the weight, rounding among subnormal numbers is not linear.
+        linear = linear && std::abs(twice[i] + 2 * once[i]) <= 4 * std::numeric_limits<T>::denorm_min();
     }
     CHECK(finite);
     CHECK(linear);
@@ -141,8 +85,8 @@ void is_a_pure_function_with_one_spelling(C const& c) {
         for (std::size_t i = 0; i < all.size(); ++i)
             says_what_it_says(c, all[i], all[(i + 1) % all.size()], key{100 + i});
     };
-    run(vectors<double>());
-    run(vectors<float>());
+    if constexpr (laconic::Compressor<C, double>) run(vectors<double>());
+    if constexpr (laconic::Compressor<C, float>) run(vectors<float>());
 }
 
 /// Vectors for the inequalities of the theory: small ones from papers, worst cases, and random ones.
@@ -302,13 +246,5 @@ void is_contractive(C const& c, int n = 1) {
     run(theory_vectors<double>(), 2000);
     run(theory_vectors<float>(), 3000);
 }
-
-/// 64 bits that name a sequence of bytes (FNV-1a).
-struct digest {
-    std::uint64_t value = 0xcbf29ce484222325u;
-    void add(std::span<std::byte const> said) {
-        for (std::byte const b : said) value = (value ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3u;
-    }
-};
 
 }  // namespace laws

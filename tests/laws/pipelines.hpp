@@ -1,52 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/compress/bernoulli.hpp"
-#include "laconic/compress/dense.hpp"
-#include "laconic/compress/lazy.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/sign.hpp"
-#include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_k.hpp"
+#include <string>
+#include <vector>
+
+#include "laconic/any/parse.hpp"
+
+// Compiled once, in pipelines.cpp: the parser holds every compressor there is.
+namespace laconic::detail {
+extern template any_compressor<float, host> make_compressor(std::string_view, spelling::pipe const&);
+extern template any_compressor<double, host> make_compressor(std::string_view, spelling::pipe const&);
+}  // namespace laconic::detail
 
 namespace laws {
 
-/// Calls f with every sparsifier | every quantizer, and with some longer pipes.
-template <class F>
+inline std::vector<std::string> sparsifiers() {
+    return {"dense", "top_k(3)", "top_k(0.25)", "rand_k(3)", "rand_k(0.5)", "bernoulli(0.5)", "lazy(0.5)", "threshold(0.5)",
+            "zero_blocks(4)", "top_blocks(0.5, block=4)", "rand_block(2, block=3)", "about_top_k(0.25, band=0.2)"};
+}
+inline std::vector<std::string> quantizers() {
+    return {"full", "quantize(1)", "quantize(8, bucket=4, p=inf)", "natural", "sign", "natural_dithering(4, bucket=4)",
+            "uniform(3, bucket=4)", "two_means", "half", "float8_e4m3"};
+}
+
+/// Every sparsifier | every quantizer, and some longer pipes.
+inline std::vector<std::string> pipelines() {
+    std::vector<std::string> all = quantizers();
+    for (auto const& s : sparsifiers())
+        for (auto const& q : quantizers()) all.push_back(q == "full" ? s : s + " | " + q);
+    for (char const* more : {"quantize(4)", "quantize(3, bucket=5, p=1)", "quantize(32767)", "sign(bucket=5)",
+                             "bfloat16", "float8_e5m2", "natural_dithering(1, bucket=7, p=1)", "natural_dithering(200, p=inf)",
+                             "uniform(1, bucket=5)", "uniform(8, rounding=nearest)", "two_means(bucket=5)",
+                             "low_rank(rows=1, rank=1)", "threshold(0.25) | low_rank(rows=1, rank=1)",
+                             "top_k(6) | rand_k(3) | natural", "threshold(0.25) | top_k(2) | quantize(4)",
+                             "rand_k(0.5) | threshold(0.125)", "top_k(0.5) | top_k(0.5) | quantize(2)",
+                             "rand_k(5) | rand_k(0.5)", "threshold(0) | dense | natural",
+                             "zero_blocks(4) | top_k(0.5) | natural", "rand_block(0.5, block=2) | top_blocks(0.5, block=2) | sign",
+                             "scaled_down(rand_k(0.5) | natural)", "top_k(0.5) | scaled_down(quantize(1))"})
+        all.push_back(more);
+    return all;
+}
+
+/// Calls f with each of them. They are read at run time: as types they would take minutes to compile.
+template <class T, class B = laconic::host, class F>
 void each_pipeline(F f) {
-    using namespace laconic;
-    auto const each_quantizer_after = [&](auto const& s) {
-        f(s);
-        f(s | quantize{1});
-        f(s | quantize{8, 4, norm::largest});
-        f(s | natural{});
-        f(s | sign{});
-    };
-    f(full{});
-    f(quantize{});
-    f(quantize{4});
-    f(quantize{3, 5, norm::one});
-    f(quantize{8, 4, norm::largest});
-    f(quantize{32767});
-    f(natural{});
-    f(sign{});
-    f(sign{5});
-    each_quantizer_after(dense{});
-    each_quantizer_after(top_k{3});
-    each_quantizer_after(top_k{0.25});
-    each_quantizer_after(rand_k{3});
-    each_quantizer_after(rand_k{0.5});
-    each_quantizer_after(bernoulli{0.5});
-    each_quantizer_after(lazy{0.5});
-    each_quantizer_after(threshold{0.5});
-    f(top_k{6} | rand_k{3} | natural{});
-    f(threshold{0.25} | top_k{2} | quantize{4});
-    f(rand_k{0.5} | threshold{0.125});
-    f(top_k{0.5} | top_k{0.5} | quantize{2});
-    f(rand_k{5} | rand_k{0.5});
-    f(threshold{0} | dense{} | natural{});
+    for (auto const& text : pipelines()) f(laconic::parse_compressor<T, B>(text));
 }
 
 }  // namespace laws

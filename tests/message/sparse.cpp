@@ -48,19 +48,41 @@ TEST_CASE("a support within a support") {
     CHECK((t[1].at == 9 && t[1].value == 8));
 }
 
-TEST_CASE("expect makes room for what is to come") {
+TEST_CASE("expect_payload makes room for what is to come") {
     host on;
     nested m;
     m.length = 10;
     m.rest = top_k<>{2};
-    m.expect(on, 5);
-    CHECK(m.support.size() == 5);
+    m.support = {0, 1, 2, 3, 4};
+    m.expect_payload(on);
     CHECK(m.payload.dimension() == 5);
     CHECK(m.payload.support.size() == 2);
-    m.expect(on, 1);  // of one coordinate, two cannot be kept
+    m.support = {7};
+    m.expect_payload(on);  // of one coordinate, two cannot be kept
     CHECK(m.payload.support.size() == 1);
-    m.expect(on, 0);
+    m.support = {};
+    m.expect_payload(on);
     CHECK(m.terms().size() == 0);
+}
+
+// Ten numbers in blocks of four: the last block has two.
+TEST_CASE("blocks of numbers") {
+    sparse<full, support_is::told, double, host, blocks> m;
+    m.length = 10;
+    m.unit = {4};
+    CHECK(m.places() == 3);
+    m.support = {0, 2};
+    CHECK(m.numbers(2) == 6);
+    CHECK(m.numbers(1) == 8);
+    m.payload.values = {1, 2, 3, 4, 5, 6};
+    std::vector<double> out(10, 0.0);
+    host on;
+    add_message(on, std::span<double>(out), 2.0, m);
+    CHECK(out == std::vector<double>{2, 4, 6, 8, 0, 0, 0, 0, 10, 12});
+    m.length = 12;
+    CHECK(m.numbers(2) == 8);
+    m.length = 0;
+    CHECK(m.places() == 0);
 }
 
 TEST_CASE("a payload that is known at run time only is decoded first, and adds the same") {
@@ -68,8 +90,8 @@ TEST_CASE("a payload that is known at run time only is decoded first, and adds t
     m.length = 4;
     m.rest = any_compressor<>(natural{});
     host on;
-    m.expect(on, 2);
     m.support = {0, 3};
+    m.expect_payload(on);
     m.payload.as<powers<double, host>>().codes = {1024, 2048 + 1022};
     std::vector<double> out(4, 1.0);
     for (int again = 1; again <= 2; ++again) {

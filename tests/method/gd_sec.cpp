@@ -163,7 +163,7 @@ TEST_CASE("its numbers, by hand") {
     vec const x{0, 0, 0, 0, 0, 0, 0, 0}, y{.5, -1, 0, 0, 0, 0, 0, 2};
     level.tune(on, compressor, std::span<double const>(x), std::span<double const>(x));
     CHECK(copied(compressor.bound) == vec(8, 0.0));
-    level.moved(on, std::span<double const>(x));
+    level.said(on, std::span<double const>(x), 0);
     level.tune(on, compressor, std::span<double const>(y), std::span<double const>(x));
     CHECK(copied(compressor.bound) == vec{200, 400, 0, 0, 0, 0, 0, 800});
     CHECK(composed(gd_sec{100, {.step = .5, .memory = 0.}}, p).memory_rate == 0);

@@ -43,7 +43,7 @@ TEST_CASE("every width at every offset, with a neighbour on each side") {
                  {~std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0x9234567890abcdef}}) {
                 std::uint64_t const word = low_bits(pattern, width), before = low_bits(~pattern, offset);
                 bit_writer sink;
-                bit_counter counter;
+                ledger counter;
                 auto const put = [&](std::uint64_t w, unsigned n) {
                     sink.put(w, n);
                     counter.put(w, n);
@@ -52,7 +52,7 @@ TEST_CASE("every width at every offset, with a neighbour on each side") {
                 put(word, width);
                 put(0x2d, 6);
                 auto const said = sink.finish();
-                REQUIRE(counter.bits() == offset + width + 6);
+                REQUIRE(counter.unpadded() == offset + width + 6);
                 REQUIRE(said.size() == (offset + width + 6 + 7) / 8);
                 bit_reader source(said);
                 REQUIRE(source.take(offset) == before);
@@ -66,7 +66,7 @@ TEST_CASE("every width at every offset, with a neighbour on each side") {
 TEST_CASE("a long random sequence reads back") {
     key const k{1};
     bit_writer sink;
-    bit_counter counter;
+    ledger counter;
     for (int again = 0; again < 2; ++again) {  // the second time in kept memory
         sink.clear();
         for (std::uint64_t i = 0; i < 5000; ++i) {
@@ -76,7 +76,7 @@ TEST_CASE("a long random sequence reads back") {
         }
     }
     auto const said = sink.finish();
-    CHECK(said.size() == (counter.bits() / 2 + 7) / 8);
+    CHECK(said.size() == (counter.unpadded() / 2 + 7) / 8);
     bit_reader source(said);
     for (std::uint64_t i = 0; i < 5000; ++i) {
         auto const width = static_cast<unsigned>(k.below(2 * i, 65));

@@ -26,7 +26,10 @@ class follow_last_move {
             scaled_distances(on, scale_, x, std::span<T const>(last_), std::span<T>(bounds_));
         compressor.bound = std::span<T const>(bounds_);
     }
-    void moved(B&, std::span<T const> x) { last_.assign(x.begin(), x.end()); }
+    template <class M>
+    void said(B&, std::span<T const> x, M const&) {
+        last_.assign(x.begin(), x.end());
+    }
     friend std::string to_string(follow_last_move const& l) {
         return "follow_last_move(" + shortest(double{l.scale_}) + ")";
     }

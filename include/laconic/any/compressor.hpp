@@ -19,6 +19,8 @@ namespace laconic {
 template <Scalar T, class B>
 class any_message {
   public:
+    using value_type = T;
+
     std::size_t dimension() const { return held_ ? held_->dimension() : 0; }
 
     /// The message inside if it is an M, otherwise a new M in its place.
@@ -38,6 +40,11 @@ class any_message {
     friend void write(W& sink, any_message const& m) {
         if (m.held_) m.held_->write_to(sink);
     }
+    template <BitSink W>
+    friend void write_shape(W& sink, any_message const& m) {
+        if (m.held_) m.held_->shape_to(sink);
+    }
+    friend double bits_as_paper(any_message const& m) { return m.held_ ? m.held_->as_paper() : 0; }
     template <BitSource R>
     friend void read(B& on, R& source, any_message& m) {
         if (m.held_) m.held_->read_from(on, source);
@@ -52,7 +59,10 @@ class any_message {
         virtual std::size_t dimension() const = 0;
         virtual void add_to(B& on, std::span<T> out, T w) const = 0;
         virtual void write_to(bit_writer& sink) const = 0;
-        virtual void write_to(bit_counter& sink) const = 0;
+        virtual void write_to(ledger& sink) const = 0;
+        virtual void shape_to(bit_writer& sink) const = 0;
+        virtual void shape_to(ledger& sink) const = 0;
+        virtual double as_paper() const = 0;
         virtual void read_from(B& on, bit_reader& source) = 0;
         virtual bool equals(face const& other) const = 0;
     };
@@ -62,7 +72,10 @@ class any_message {
         std::size_t dimension() const override { return message.dimension(); }
         void add_to(B& on, std::span<T> out, T w) const override { add_message(on, out, w, message); }
         void write_to(bit_writer& sink) const override { write(sink, message); }
-        void write_to(bit_counter& sink) const override { write(sink, message); }
+        void write_to(ledger& sink) const override { write(sink, message); }
+        void shape_to(bit_writer& sink) const override { write_shape(sink, message); }
+        void shape_to(ledger& sink) const override { write_shape(sink, message); }
+        double as_paper() const override { return bits_as_paper(message); }
         void read_from(B& on, bit_reader& source) override { read(on, source, message); }
         bool equals(face const& other) const override {
             auto const* const same = dynamic_cast<model const*>(&other);
@@ -141,7 +154,9 @@ class any_compressor {
                 return Unbiased<C>;
         }
         bool contractive() const override {
-            if constexpr (requires { inside.rest.contractive(); })
+            if constexpr (requires { inside.inside.unbiased(); })  // scaled down
+                return inside.inside.unbiased();
+            else if constexpr (requires { inside.rest.contractive(); })
                 return Contractive<C> && (inside.rest.contractive() || (inside.rest.unbiased() && !Unbiased<C>));
             else
                 return Contractive<C>;

@@ -10,30 +10,40 @@
 
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/spelling.hpp"
+#include "laconic/compress/about_top_k.hpp"
 #include "laconic/compress/bernoulli.hpp"
 #include "laconic/compress/dense.hpp"
 #include "laconic/compress/lazy.hpp"
+#include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
+#include "laconic/compress/natural_dithering.hpp"
 #include "laconic/compress/quantize.hpp"
+#include "laconic/compress/rand_block.hpp"
 #include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/scaled_down.hpp"
+#include "laconic/compress/short_float.hpp"
 #include "laconic/compress/sign.hpp"
 #include "laconic/compress/threshold.hpp"
+#include "laconic/compress/top_blocks.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/compress/two_means.hpp"
+#include "laconic/compress/uniform.hpp"
+#include "laconic/compress/zero_blocks.hpp"
 
 namespace laconic {
 
 namespace detail {
 
 // A piece by its name. A sparsifier gets what follows it in the pipe; a quantizer has nothing behind it.
-template <Scalar T>
+template <Scalar T, class B>
 struct named_piece {
     std::string name;
     bool sparsifier;
-    std::function<any_compressor<T>(spelling::arguments&, any_compressor<T> const* rest)> make;
+    std::function<any_compressor<T, B>(spelling::arguments&, any_compressor<T, B> const* rest)> make;
 };
 
-template <Scalar T, class S>
-any_compressor<T> with_rest(S const& piece, any_compressor<T> const* rest) {
+template <Scalar T, class B, class S>
+any_compressor<T, B> with_rest(S const& piece, any_compressor<T, B> const* rest) {
     if (rest) return piece.with(*rest);
     return piece;
 }
@@ -47,18 +57,47 @@ inline norm norm_named(spelling::arguments& a) {
     a.refuse(p->position, "p is 1, 2 or inf");
 }
 
-template <Scalar T>
-std::vector<named_piece<T>> const& named_pieces() {
-    using any = any_compressor<T>;
+inline rounding rounding_named(spelling::arguments& a) {
+    auto const* const r = a.find("rounding", false);
+    if (!r || (a.is_word(*r) && r->word == "random")) return rounding::random;
+    if (!a.is_word(*r) || r->word != "nearest") a.refuse(r->position, "rounding is random or nearest");
+    return rounding::nearest;
+}
+
+template <Scalar T, class B>
+any_compressor<T, B> make_compressor(std::string_view text, spelling::pipe const& calls);
+
+template <Scalar T, class B>
+std::vector<named_piece<T, B>> const& named_pieces() {
+    using any = any_compressor<T, B>;
     using arguments = spelling::arguments;
-    static std::vector<named_piece<T>> const all = {
-        {"dense", true, [](arguments&, any const* rest) { return with_rest<T>(dense{}, rest); }},
-        {"top_k", true, [](arguments& a, any const* rest) { return with_rest<T>(top_k{a.number("k")}, rest); }},
-        {"rand_k", true, [](arguments& a, any const* rest) { return with_rest<T>(rand_k{a.number("k")}, rest); }},
-        {"bernoulli", true, [](arguments& a, any const* rest) { return with_rest<T>(bernoulli{a.number("p")}, rest); }},
-        {"lazy", true, [](arguments& a, any const* rest) { return with_rest<T>(lazy{a.number("p")}, rest); }},
+    static std::vector<named_piece<T, B>> const all = {
+        {"dense", true, [](arguments&, any const* rest) { return with_rest<T, B>(dense{}, rest); }},
+        {"top_k", true, [](arguments& a, any const* rest) { return with_rest<T, B>(top_k{a.number("k")}, rest); }},
+        {"rand_k", true, [](arguments& a, any const* rest) { return with_rest<T, B>(rand_k{a.number("k")}, rest); }},
+        {"bernoulli", true, [](arguments& a, any const* rest) { return with_rest<T, B>(bernoulli{a.number("p")}, rest); }},
+        {"lazy", true, [](arguments& a, any const* rest) { return with_rest<T, B>(lazy{a.number("p")}, rest); }},
         {"threshold", true,
-         [](arguments& a, any const* rest) { return with_rest<T>(threshold{a.number("bound")}, rest); }},
+         [](arguments& a, any const* rest) { return with_rest<T, B>(threshold{a.number("bound")}, rest); }},
+        {"zero_blocks", true,
+         [](arguments& a, any const* rest) {
+             return with_rest<T, B>(zero_blocks{a.whole("block", 256, 1, 0x1p32)}, rest);
+         }},
+        {"top_blocks", true,
+         [](arguments& a, any const* rest) {
+             double const k = a.number("k");
+             return with_rest<T, B>(top_blocks{k, a.whole("block", 256, 1, 0x1p32)}, rest);
+         }},
+        {"rand_block", true,
+         [](arguments& a, any const* rest) {
+             double const k = a.number("k");
+             return with_rest<T, B>(rand_block{k, a.whole("block", 256, 1, 0x1p32)}, rest);
+         }},
+        {"about_top_k", true,
+         [](arguments& a, any const* rest) {
+             double const k = a.number("k");
+             return with_rest<T, B>(about_top_k{k, a.number("band", 0.1)}, rest);
+         }},
         {"full", false, [](arguments&, any const*) -> any { return full{}; }},
         {"quantize", false,
          [](arguments& a, any const*) -> any {
@@ -67,18 +106,46 @@ std::vector<named_piece<T>> const& named_pieces() {
          }},
         {"sign", false, [](arguments& a, any const*) -> any { return sign{a.whole("bucket", 0, 0, 0x1p53)}; }},
         {"natural", false, [](arguments&, any const*) -> any { return natural{}; }},
+        {"natural_dithering", false,
+         [](arguments& a, any const*) -> any {
+             auto const levels = a.whole("levels", 8, 1, 1000), bucket = a.whole("bucket", 0, 0, 0x1p53);
+             return natural_dithering{static_cast<int>(levels), bucket, norm_named(a)};
+         }},
+        {"uniform", false,
+         [](arguments& a, any const*) -> any {
+             auto const bits = a.whole("bits", 8, 1, 8), bucket = a.whole("bucket", 0, 0, 0x1p53);
+             if (rounding_named(a) == rounding::nearest)
+                 return uniform<rounding::nearest>{static_cast<int>(bits), bucket};
+             return uniform<>{static_cast<int>(bits), bucket};
+         }},
+        {"two_means", false, [](arguments& a, any const*) -> any { return two_means{a.whole("bucket", 0, 0, 0x1p53)}; }},
+        {"half", false, [](arguments&, any const*) -> any { return half{}; }},
+        {"bfloat16", false, [](arguments&, any const*) -> any { return bfloat16{}; }},
+        {"float8_e4m3", false, [](arguments&, any const*) -> any { return float8_e4m3{}; }},
+        {"float8_e5m2", false, [](arguments&, any const*) -> any { return float8_e5m2{}; }},
+        {"low_rank", false,
+         [](arguments& a, any const*) -> any {
+             auto const rows = a.whole("rows", 1, 1, 0x1p53), rank = a.whole("rank", 1, 1, 0x1p53);
+             return low_rank<>{rows, rank};
+         }},
+        {"scaled_down", false,
+         [](arguments& a, any const*) -> any {
+             auto const* const inside = a.find("compressor");
+             if (!inside) a.refuse(a.from().position, "scaled_down needs a compressor: scaled_down(rand_k(0.1)), say");
+             return scaled_down<any>{make_compressor<T, B>(a.text(), inside->calls)};
+         }},
     };
     return all;
 }
 
-template <Scalar T>
-any_compressor<T> make_compressor(std::string_view text, spelling::pipe const& calls) {
+template <Scalar T, class B>
+any_compressor<T, B> make_compressor(std::string_view text, spelling::pipe const& calls) {
     std::vector<std::string> names;
-    for (auto const& piece : named_pieces<T>()) names.push_back(piece.name);
-    any_compressor<T> result;
+    for (auto const& piece : named_pieces<T, B>()) names.push_back(piece.name);
+    any_compressor<T, B> result;
     for (auto at = calls.size(); at-- > 0;) {
         spelling::arguments a(text, calls[at]);
-        auto const& pieces = named_pieces<T>();
+        auto const& pieces = named_pieces<T, B>();
         auto const found =
             std::find_if(pieces.begin(), pieces.end(), [&](auto const& p) { return p.name == calls[at].name; });
         if (found == pieces.end())
@@ -98,9 +165,9 @@ any_compressor<T> make_compressor(std::string_view text, spelling::pipe const& c
 
 /// Reads a written compressor, such as "top_k(0.01) | natural"; to_string of the result reads back as the same. Throws
 /// spelling_error with the place and the valid names.
-template <Scalar T = double>
-any_compressor<T> parse_compressor(std::string_view text) {
-    return detail::make_compressor<T>(text, spelling::read_pipe(text));
+template <Scalar T = double, class B = host>
+any_compressor<T, B> parse_compressor(std::string_view text) {
+    return detail::make_compressor<T, B>(text, spelling::read_pipe(text));
 }
 
 }  // namespace laconic

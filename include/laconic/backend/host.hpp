@@ -3,9 +3,12 @@
 
 /// The CPU backend, whole.
 #include "laconic/backend/backend.hpp"
+#include "laconic/backend/host/matrix.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/round.hpp"
+#include "laconic/backend/host/round_range.hpp"
+#include "laconic/backend/host/round_short.hpp"
 #include "laconic/backend/host/sample.hpp"
 #include "laconic/backend/host/select.hpp"
 #include "laconic/backend/host/simd.hpp"

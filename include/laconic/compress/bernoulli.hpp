@@ -36,17 +36,11 @@ struct bernoulli {
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
         detail::say_agreed(on, *this, x, from, m);
     }
-    /// The coordinates that travel, a function of the key, and what their values are multiplied by.
-    template <class B, class Support>
-    void draw(B& on, std::size_t d, key from, Support& support) const {
-        sample_each(on, from, d, p, support);
-    }
-    double scale(std::size_t) const { return 1 / detail::drawable(p); }
+    /// How the coordinates that travel come from the key, and what their values are multiplied by.
+    draw recipe(std::size_t, key from) const { return {draw_method::each, 0, p, from}; }
+    double scale(std::size_t) const { return 1 / drawable(p); }
     double omega(std::size_t d) const requires Unbiased<Rest> {
-        double worst = 0;
-        if constexpr (!std::same_as<Rest, full>)
-            for (std::size_t n = 1; n <= d; ++n) worst = std::max(worst, rest.omega(n));
-        return (1 + worst) / detail::drawable(p) - 1;
+        return (1 + detail::largest_omega(rest, d)) / drawable(p) - 1;
     }
 
     template <class R>

@@ -21,7 +21,9 @@ using message_of = typename C::template message<T, B>;
 
 /// Satisfied iff C is a comparable value with
 ///   check(d)                 throws argument_error where its parameters do not suit vectors of d numbers;
-///   c(on, x, key, m)         fills the message m about x, reusing its memory;
+///   c(on, x, key, m)         fills the message m about x, reusing its memory. Numbers that are not finite are never
+///                            hidden: it throws argument_error, or every reader refuses the message, or both ends
+///                            have agreed not to say them;
 ///   c.blank(on, d, key, m)   makes m what the receiver of such a message knows before a word is said;
 ///   to_string(c)             is what it looks like in C++, and what parse_compressor reads.
 template <class C, class T = double, class B = host>
@@ -49,13 +51,17 @@ concept Contractive = std::semiregular<C> && requires(C const& c, std::size_t d)
     { c.delta(d) } -> std::same_as<double>;
 };
 
-/// One message about x, for a look at what a compressor does; loops reuse the message instead.
+/// One message about x, for a look at what a compressor does; loops reuse the message instead. Throws argument_error
+/// where the parameters do not suit x's dimension or a number of x is not finite.
 template <class C, Contiguous X, class B = host>
 requires Compressor<C, element_of<X>, B>
 auto compress(C const& c, X const& x, key from, B on = {}) {
-    c.check(static_cast<std::size_t>(x.size()));
+    std::span<element_of<X> const> const v(view(x));
+    c.check(v.size());
+    if (auto const i = first_non_finite(on, v); i < v.size())
+        throw argument_error("coordinate " + std::to_string(i) + " is not finite");
     message_of<C, element_of<X>, B> m;
-    c(on, std::span<element_of<X> const>(view(x)), from, m);
+    c(on, v, from, m);
     return m;
 }
 

@@ -34,14 +34,10 @@ struct lazy {
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
         detail::say_agreed(on, *this, x, from, m);
     }
-    /// The coordinates that travel, a function of the key, and what their values are multiplied by.
-    template <class B, class Support>
-    void draw(B& on, std::size_t d, key from, Support& support) const {
-        bool const speaks = from.word(0) < detail::drawable(p) * 0x1p32;
-        sample_each(on, from, d, speaks ? 1 : 0, support);
-    }
-    double scale(std::size_t) const { return 1 / detail::drawable(p); }
-    double omega(std::size_t d) const requires Unbiased<Rest> { return (1 + rest.omega(d)) / detail::drawable(p) - 1; }
+    /// How the coordinates that travel come from the key, and what their values are multiplied by.
+    draw recipe(std::size_t, key from) const { return {draw_method::all_or_none, 0, p, from}; }
+    double scale(std::size_t) const { return 1 / drawable(p); }
+    double omega(std::size_t d) const requires Unbiased<Rest> { return (1 + rest.omega(d)) / drawable(p) - 1; }
 
     template <class R>
     constexpr auto with(R const& r) const {

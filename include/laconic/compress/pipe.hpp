@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -9,7 +11,9 @@
 #include <type_traits>
 
 #include "laconic/compress/full.hpp"
+#include "laconic/core/portion.hpp"
 #include "laconic/core/text.hpp"
+#include "laconic/message/draw.hpp"
 
 /// How pieces become one compressor: a sparsifier leaves the numbers it chose to its `rest`, which is `full` until a
 /// pipe puts something else there. top_k{3} | quantize{8} is a top_k<quantize>; top_k{100} | rand_k{10} | natural{}
@@ -53,39 +57,63 @@ void speak_for_chosen(B& on, std::span<T const> x, T scale, M& m) {
             return m.chosen;
     }
     ();
-    gather(on, x, std::span<coordinate const>(m.support), scale, values);
+    gather(on, x, std::span<coordinate const>(m.support), m.unit.length, scale, values);
     if (scale != T(1))
         if (auto const j = first_non_finite(on, std::span<T const>(values)); j < values.size())
-            throw argument_error("coordinate " + std::to_string(m.support[j]) + " times " +
+            throw argument_error("coordinate " + std::to_string(m.support[j / m.unit.length] * m.unit.length + j % m.unit.length) + " times " +
                                  shortest(static_cast<double>(scale)) + " is not finite");
     if constexpr (!direct) m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
 }
 
 // The start of a sparsifier's message about d numbers.
-template <class M, class Rest>
-void begin(M& m, std::size_t d, Rest const& rest, key from) {
+template <class M, class C>
+void begin(M& m, std::size_t d, C const& c, key from) {
     m.length = d;
-    m.rest = rest;
+    m.rest = c.rest;
     m.payload_key = from.child(0);
 }
 
-// blank() and the compression itself of a sparsifier whose support both ends draw: c.draw(on, d, key, support) fills
-// it, and what is found there is multiplied by c.scale(d).
+// blank() and the compression itself of a sparsifier whose support both ends draw: c.recipe(places, key) says how, and
+// what is found there is multiplied by c.scale(d).
+template <class B, class C, class M>
+void draw_support_of(B& on, C const& c, std::size_t d, key from, M& m) {
+    begin(m, d, c, from);
+    if constexpr (requires { c.block; }) m.unit = {c.block};
+    m.drawn = c.recipe(m.places(), from.child(1));
+    if (m.drawn.how != draw_method::exactly) m.make_room(on, d);
+    draw_support(on, m.drawn, m.places(), m.support);
+}
 template <class B, class C, class M>
 void blank_agreed(B& on, C const& c, std::size_t d, key from, M& m) {
-    begin(m, d, c.rest, from);
-    c.draw(on, d, from.child(1), m.support);
-    c.rest.blank(on, m.support.size(), m.payload_key, m.payload);
+    draw_support_of(on, c, d, from, m);
+    m.expect_payload(on);
 }
 template <class B, class C, Scalar T, class M>
 void say_agreed(B& on, C const& c, std::span<T const> x, key from, M& m) {
-    begin(m, x.size(), c.rest, from);
-    c.draw(on, x.size(), from.child(1), m.support);
+    draw_support_of(on, c, x.size(), from, m);
     speak_for_chosen(on, x, static_cast<T>(c.scale(x.size())), m);
 }
 
-// The probability that a 32-bit word can draw, at most p: what a scale of 1 / p must undo for an exact mean.
-inline double drawable(double p) { return std::floor(p * 0x1p32) / 0x1p32; }
+// How many blocks d numbers make, and how many numbers are in k of them: with the last, which may be shorter, or
+// without it.
+inline std::size_t blocks_in(std::size_t d, std::size_t block) { return d / block + (d % block != 0); }
+inline std::array<std::size_t, 2> numbers_in_blocks(std::size_t d, std::size_t block, portion k) {
+    std::size_t const all = blocks_in(d, block), n = k.of(all), most = std::min(n * block, d);
+    return {most, n == 0 ? 0 : n * block - (all * block - d)};
+}
+inline void check_block(char const* name, std::size_t block) {
+    if (block < 1 || block > largest_dimension)
+        throw argument_error(std::string(name) + ": block = " + std::to_string(block) + " is outside 1 .. 2^32 - 1");
+}
+
+// The largest omega of a rest for 1 .. d numbers, where their count is random.
+template <class Rest>
+double largest_omega(Rest rest, std::size_t d) {
+    double worst = 0;
+    if constexpr (!std::same_as<Rest, full>)
+        for (std::size_t n = 1; n <= d; ++n) worst = std::max(worst, rest.omega(n));
+    return worst;
+}
 
 // What a rest keeps of the chosen numbers' energy: its delta, or 1 - omega of an unbiased one.
 template <class Rest>

@@ -9,12 +9,10 @@
 
 #include "laconic/backend/grid_step.hpp"
 #include "laconic/compress/compressor.hpp"
+#include "laconic/compress/norm.hpp"
 #include "laconic/message/quantized.hpp"
 
 namespace laconic {
-
-/// Which norm of a bucket its grid spans.
-enum class norm { one = 1, two = 2, largest = 3 };
 
 /// Random rounding to the grid {-levels, .., levels} x |x|_p / levels, one norm per bucket of consecutive values
 /// (bucket = 0: one bucket). Unbiased. p = 2 is QSGD (Alistarh et al., NeurIPS 2017), p = infinity with one level
@@ -32,7 +30,7 @@ struct quantize {
     void check(std::size_t) const {
         if (levels < 1 || levels > 32767)
             throw argument_error("quantize: levels = " + std::to_string(levels) + " is outside 1 .. 32767");
-        if (p != norm::one && p != norm::two && p != norm::largest) throw argument_error("quantize: p is not a norm");
+        if (!is_norm(p)) throw argument_error("quantize: p is not a norm");
     }
 
     template <class B, Scalar T>
@@ -51,7 +49,7 @@ struct quantize {
             auto const first = b * m.bucket, count = std::min(m.bucket, x.size() - first);
             auto const part = x.subspan(first, count);
             auto const codes = std::span(m.codes).subspan(first, count);
-            T const scale = norm_of(on, part);
+            T const scale = norm_of(on, p, part);
             m.steps[b] = scale > 0 ? grid_step(scale, levels) : T(0);
             if (!std::isfinite(scale) || !std::isfinite(m.steps[b] * static_cast<T>(levels)))
                 throw argument_error("quantize: the norm of a bucket is not finite");
@@ -64,8 +62,7 @@ struct quantize {
 
     double omega(std::size_t d) const {
         double const b = static_cast<double>(std::min(bucket_of(d), std::max(d, std::size_t{1}))), s = levels;
-        double const n = p == norm::one ? b : 1;
-        double const m = p == norm::one ? b : p == norm::two ? std::sqrt(b) : (1 + std::sqrt(b)) / 2;
+        double const n = p == norm::one ? b : 1, m = norm_ratio(p, b);
         return std::min(n * b / (4 * s * s), levels == 1 ? m - 1 : m / s);
     }
 
@@ -73,24 +70,11 @@ struct quantize {
     friend std::string to_string(quantize const& q) {
         std::string text = "quantize(" + std::to_string(q.levels);
         if (q.bucket != 0) text += ", bucket=" + std::to_string(q.bucket);
-        if (q.p != norm::two) text += q.p == norm::one ? ", p=1" : ", p=inf";
-        return text + ")";
+        return text + detail::spelled(q.p) + ")";
     }
 
   private:
     std::size_t bucket_of(std::size_t d) const { return bucket != 0 ? bucket : std::max(d, std::size_t{1}); }
-
-    template <class B, Scalar T>
-    T norm_of(B& on, std::span<T const> x) const {
-        if (p == norm::one) return static_cast<T>(sum_of_magnitudes(on, x));
-        T const largest = largest_magnitude(on, x);
-        if (p == norm::largest) return largest;
-        double const squares = sum_of_squares(on, x);
-        if constexpr (sizeof(T) == 8)  // floats' squares are never out of a double's range
-            if (largest > 0 && !(squares > 1e-280 && squares < 1e300))
-                return largest * std::sqrt(sum_of_squares(on, x, largest));
-        return std::max(largest, static_cast<T>(std::sqrt(squares)));
-    }
 };
 
 static_assert(Compressor<quantize> && Compressor<quantize, float> && Unbiased<quantize>);

@@ -35,11 +35,8 @@ struct rand_k {
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
         detail::say_agreed(on, *this, x, from, m);
     }
-    /// The coordinates that travel, a function of the key, and what their values are multiplied by.
-    template <class B, class Support>
-    void draw(B& on, std::size_t d, key from, Support& support) const {
-        sample(on, from, d, k.of(d), support);
-    }
+    /// How the coordinates that travel come from the key, and what their values are multiplied by.
+    draw recipe(std::size_t places, key from) const { return {draw_method::exactly, k.of(places), 0, from}; }
     double scale(std::size_t d) const {
         auto const n = k.of(d);
         return n == 0 ? 0 : static_cast<double>(d) / static_cast<double>(n);

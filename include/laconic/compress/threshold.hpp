@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -25,7 +26,8 @@ struct threshold {
 
     void check(std::size_t d) const {
         if constexpr (one_for_all) {
-            if (!(bound >= 0)) throw argument_error("threshold: the bound " + shortest(bound) + " is not at least 0");
+            if (!(bound >= 0 && std::isfinite(bound)))
+                throw argument_error("threshold: the bound " + shortest(bound) + " is not a finite number of at least 0");
         } else {
             if (bound.size() != d && !bound.empty())
                 throw shape_error("threshold: " + std::to_string(bound.size()) +
@@ -35,12 +37,15 @@ struct threshold {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        detail::begin(m, d, rest, from);
-        m.expect(on, 0);
+        detail::begin(m, d, *this, from);
+        m.make_room(on, d);
+        m.support.resize(0);
+        m.expect_payload(on);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        detail::begin(m, x.size(), rest, from);
+        detail::begin(m, x.size(), *this, from);
+        m.make_room(on, x.size());
         if constexpr (one_for_all)
             select_above(on, x, static_cast<T>(bound), m.support);
         else

@@ -27,12 +27,13 @@ struct top_k {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        detail::begin(m, d, rest, from);
-        m.expect(on, k.of(d));
+        detail::begin(m, d, *this, from);
+        m.support.resize(k.of(d));
+        m.expect_payload(on);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        detail::begin(m, x.size(), rest, from);
+        detail::begin(m, x.size(), *this, from);
         select_largest(on, x, k.of(x.size()), m.support);
         detail::speak_for_chosen(on, x, T(1), m);
     }

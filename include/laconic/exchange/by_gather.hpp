@@ -20,11 +20,15 @@ namespace laconic {
 template <class M, Scalar T, class B = host>
 class by_gather {
   public:
+    /// `positions` is how this rank spells coordinates; the others need not agree.
+    explicit by_gather(position_code positions = position_code::smallest) : sink_(positions) {}
+
     /// out <- mean of all ranks' messages. blank(r, m) makes m what is known of rank r's message beforehand. Throws
     /// wire_error, which names the rank, for bytes that are no such message, and `complaint(r, bytes)` decides what a
     /// rank's complaint means (it should throw the same on every rank). In both cases `out` is unspecified.
     template <Communicator C, class Blank, class OnComplaint>
     void mean(B& on, C& comm, M const& mine, Blank blank, OnComplaint complaint, std::span<T> out) {
+        sink_.reserve(out.size() * (sizeof(T) + 1) + 64);  // more than any message: later ones may be longer
         sink_.clear();
         write(sink_, mine);
         comm.all_gather({sink_.finish(), false});

@@ -10,6 +10,7 @@ namespace laconic {
 /// The numbers themselves.
 template <Scalar T, class B>
 struct plain {
+    using value_type = T;
     typename B::template array<T> values;
 
     struct terms_type {

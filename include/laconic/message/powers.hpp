@@ -13,6 +13,7 @@ namespace laconic {
 /// Signed powers of two and zeros: code j is the sign bit above the exponent field of T, whose 0 means zero.
 template <Scalar T, class B>
 struct powers {
+    using value_type = T;
     static constexpr bool single = std::same_as<T, float>;
     static constexpr unsigned exponent_width = single ? 8 : 11;
     static constexpr unsigned code_width = exponent_width + 1;

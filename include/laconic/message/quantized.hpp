@@ -12,6 +12,7 @@ namespace laconic {
 /// |codes_j| <= levels.
 template <Scalar T, class B>
 struct quantized {
+    using value_type = T;
     int levels = 1;
     std::size_t bucket = 1;
     typename B::template array<T> steps;

@@ -12,6 +12,7 @@ namespace laconic {
 /// scales_{j / bucket}, negative where bit j mod 64 of words_{j / 64} is set.
 template <Scalar T, class B>
 struct signs {
+    using value_type = T;
     std::size_t count = 0, bucket = 1;
     typename B::template array<T> scales;
     typename B::template array<std::uint64_t> words;

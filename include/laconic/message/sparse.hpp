@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "laconic/core/key.hpp"
+#include "laconic/message/draw.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/message/plain.hpp"
 
@@ -13,40 +14,73 @@ namespace laconic {
 
 /// What the receiver learns of a support from the wire.
 enum class support_is {
-    told,     ///< how many coordinates, and which
+    told,     ///< how many places, and which
     counted,  ///< which; how many, both ends know
-    agreed    ///< nothing: both ends draw the coordinates from a shared key
+    agreed    ///< nothing: both ends draw the places from a shared key
 };
 
-/// Some coordinates of a vector of `length` numbers, ascending, and a message about the numbers found there. Rest is
-/// the compressor that speaks for those numbers; a receiver needs it to know what to expect once it has the count.
-template <class Rest, support_is Known, Scalar T, class B>
+/// What a place of a support is: a coordinate, or a block of consecutive ones.
+struct single {
+    static constexpr std::size_t length = 1;
+};
+struct blocks {
+    std::size_t length = 1;
+};
+
+/// Some places of a vector of `length` numbers, ascending, and a message about the numbers found there. The last block
+/// may be shorter than the others. Rest is the compressor that speaks for the numbers; a receiver needs it to know what
+/// to expect once it has the count.
+template <class Rest, support_is Known, Scalar T, class B, class Unit = single>
 struct sparse {
+    using value_type = T;
     using payload_type = typename Rest::template message<T, B>;
     static constexpr support_is known = Known;
 
     std::size_t length = 0;
+    [[no_unique_address]] Unit unit{};
     Rest rest{};
     key payload_key{};
+    draw drawn{};  ///< where the support is agreed
     typename B::template array<coordinate> support;
     payload_type payload;
     mutable typename B::template array<T> chosen;  ///< workspace, not part of what is said
+    std::size_t room = 0;                          ///< how many numbers there has been room for
 
-    /// The support has n coordinates: makes room for them and for a payload about n numbers.
-    void expect(B& on, std::size_t n) {
-        support.resize(n);
+    /// Makes room for n numbers, once, where the count differs from message to message.
+    template <class On>
+    void make_room(On& on, std::size_t n) {
+        if (room >= n) return;
+        support.resize(places());
+        if constexpr (!std::is_same_v<payload_type, plain<T, B>>) chosen.resize(n);
         rest.blank(on, n, payload_key, payload);
+        room = n;
+    }
+
+    /// How many places there are, chosen or not.
+    std::size_t places() const { return length / unit.length + (length % unit.length != 0); }
+
+    /// How many numbers the support has. `last` is the last place that is chosen.
+    std::size_t numbers(std::size_t last) const {
+        std::size_t const all = support.size() * unit.length;
+        return last + 1 == places() ? all - (places() * unit.length - length) : all;
+    }
+
+    /// Makes room for a payload about the numbers of the support, which is there.
+    template <class On>
+    void expect_payload(On& on) {
+        rest.blank(on, support.empty() ? 0 : numbers(support[support.size() - 1]), payload_key, payload);
     }
 
     template <class Inner>
     struct terms_type {
         coordinate const* support;
+        [[no_unique_address]] Unit unit;
         Inner inner;
         static constexpr bool in_order = false;
         constexpr std::size_t size() const { return inner.size(); }
         constexpr auto operator[](std::size_t j) const {
             auto t = inner[j];
-            t.at = support[t.at];
+            t.at = static_cast<coordinate>(support[t.at / unit.length] * unit.length + t.at % unit.length);
             return t;
         }
     };
@@ -54,24 +88,25 @@ struct sparse {
     std::size_t dimension() const { return length; }
     auto terms() const& requires TermMessage<payload_type> {
         auto const inner = payload.terms();
-        return terms_type<std::remove_const_t<decltype(inner)>>{support.data(), inner};
+        return terms_type<std::remove_const_t<decltype(inner)>>{support.data(), unit, inner};
     }
     void terms() const&& = delete;
     friend bool operator==(sparse const& a, sparse const& b) {
-        return a.length == b.length && a.support == b.support && a.payload == b.payload;
+        return a.length == b.length && a.unit.length == b.unit.length && a.support == b.support &&
+               a.payload == b.payload;
     }
 };
 
 /// A payload that cannot list its terms, being known at run time only, is decoded into the workspace first.
-template <class B, Scalar T, class Rest, support_is Known>
-requires(!TermMessage<typename Rest::template message<T, B>>) void add_message(B& on, std::span<T> out, T w,
-                                                                               sparse<Rest, Known, T, B> const& m) {
+template <class B, Scalar T, class Rest, support_is Known, class Unit>
+requires(!TermMessage<typename Rest::template message<T, B>>) void add_message(
+    B& on, std::span<T> out, T w, sparse<Rest, Known, T, B, Unit> const& m) {
     using values = typename plain<T, B>::terms_type;
-    m.chosen.assign(m.support.size(), T(0));
+    m.chosen.assign(m.payload.dimension(), T(0));
     add_message(on, std::span<T>(m.chosen), T(1), m.payload);
     add_terms(on, out, w,
-              typename sparse<Rest, Known, T, B>::template terms_type<values>{m.support.data(),
-                                                                              {m.chosen.data(), m.chosen.size()}});
+              typename sparse<Rest, Known, T, B, Unit>::template terms_type<values>{
+                  m.support.data(), m.unit, {m.chosen.data(), m.chosen.size()}});
 }
 
 }  // namespace laconic

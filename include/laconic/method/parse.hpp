@@ -35,7 +35,7 @@ template <Scalar T>
 any_compressor<T> compressor_argument(spelling::arguments& a) {
     auto const* const i = a.find("compressor");
     if (!i) a.refuse(a.from().position, a.from().name + " needs a compressor: " + a.from().name + "(rand_k(0.1)), say");
-    return make_compressor<T>(a.text(), i->calls);
+    return make_compressor<T, host>(a.text(), i->calls);
 }
 
 // step=0.1 or step=0.5/L, and memory=... (also called beta) where the method has one.

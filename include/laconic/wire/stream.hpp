@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -20,21 +22,63 @@ concept BitSink = requires(W& sink, std::uint64_t word, unsigned width) {
     sink.put(word, width);
 };
 
-/// Where a message is read: take(width) gives the next `width` <= 64 bits or throws wire_error; refuse(why) throws one.
+/// Where a message is read: take(width) gives the next `width` <= 64 bits, take_ones(most) the number of ones before the
+/// next zero, which it takes as well; both throw wire_error where there are no such bits, and refuse(why) throws one.
 template <class R>
-concept BitSource = requires(R& source, unsigned width, std::string why) {
+concept BitSource = requires(R& source, unsigned width, std::uint64_t most, std::string why) {
     { source.take(width) } -> std::same_as<std::uint64_t>;
+    { source.take_ones(most) } -> std::same_as<std::uint64_t>;
     source.refuse(why);
 };
 
-/// A sink that only adds widths: the size of a message is what writing it would write.
-class bit_counter {
+/// What the bits of a message are spent on. `header` is what tells the rest apart: counts, tags, padding.
+enum class part { header, positions, scalars, values };
+
+/// Which spelling of positions a writer takes: the shortest, or the shorter of those that are fastest to read.
+enum class position_code { smallest, fastest };
+
+/// Says to a sink that keeps books what the bits that follow are spent on.
+template <BitSink W>
+void charge(W& sink, part to) {
+    if constexpr (requires { sink.charge(to); }) sink.charge(to);
+}
+/// The spelling of positions that a sink asks for.
+template <BitSink W>
+position_code asked_of(W const& sink) {
+    if constexpr (requires { sink.positions_as(); })
+        return sink.positions_as();
+    else
+        return position_code::smallest;
+}
+
+/// A sink that only adds widths: the size of a message is what writing it would write, and it knows what for.
+class ledger {
   public:
-    void put(std::uint64_t, unsigned width) { bits_ += width; }
-    std::uint64_t bits() const { return bits_; }
+    explicit ledger(position_code how = position_code::smallest) : how_(how) {}
+
+    void put(std::uint64_t, unsigned width) { spent_[static_cast<std::size_t>(to_)] += width; }
+    void charge(part to) { to_ = to; }
+    position_code positions_as() const { return how_; }
+
+    /// In bits: the numbers themselves; which coordinates they belong to; norms, scales and other numbers that many
+    /// values share; and all the rest, the padding to whole bytes among it.
+    std::uint64_t values() const { return spent(part::values); }
+    std::uint64_t positions() const { return spent(part::positions); }
+    std::uint64_t scalars() const { return spent(part::scalars); }
+    std::uint64_t header() const { return spent(part::header) + (8 - unpadded() % 8) % 8; }
+
+    /// What was put, and the same in whole bytes: the sum of the four.
+    std::uint64_t unpadded() const {
+        return spent(part::header) + spent(part::positions) + spent(part::scalars) + spent(part::values);
+    }
+    std::uint64_t bits() const { return (unpadded() + 7) / 8 * 8; }
 
   private:
-    std::uint64_t bits_ = 0;
+    std::uint64_t spent(part of) const { return spent_[static_cast<std::size_t>(of)]; }
+
+    std::array<std::uint64_t, 4> spent_{};
+    part to_ = part::values;
+    position_code how_;
 };
 
 namespace detail {
@@ -60,6 +104,8 @@ inline std::uint64_t load_word(std::byte const* from) {
 /// Bytes, filled from the lowest bit of the first byte on; the last is padded with zeros.
 class bit_writer {
   public:
+    explicit bit_writer(position_code how = position_code::smallest) : how_(how) {}
+
     void put(std::uint64_t word, unsigned width) {
         pending_ |= word << held_;
         unsigned const total = held_ + width;
@@ -84,22 +130,28 @@ class bit_writer {
         return {bytes_.data(), size_};
     }
 
+    /// Makes room for n bytes.
+    void reserve(std::size_t n) { bytes_.reserve(n); }
+
     /// Starts anew and keeps the memory.
     void clear() {
         size_ = 0;
         pending_ = 0;
         held_ = 0;
     }
+    position_code positions_as() const { return how_; }
 
   private:
     void make_room() {
-        if (bytes_.size() < size_ + 8) bytes_.resize(2 * size_ + 64);
+        if (bytes_.size() < size_ + 8)
+            bytes_.resize(bytes_.capacity() < size_ + 8 ? 2 * size_ + 64 : bytes_.capacity());
     }
 
     std::vector<std::byte> bytes_;
     std::size_t size_ = 0;       // how many of bytes_ are written
     std::uint64_t pending_ = 0;  // bits not yet in bytes_
     unsigned held_ = 0;          // how many, below 64
+    position_code how_;
 };
 
 /// Reads what a bit_writer wrote and trusts none of it.
@@ -109,25 +161,32 @@ class bit_reader {
 
     std::uint64_t take(unsigned width) {
         if (width > left()) refuse("it ends " + std::to_string(width - left()) + " bits too early");
-        auto const byte = static_cast<std::size_t>(bit_ / 8);
-        auto const offset = static_cast<unsigned>(bit_ % 8);
+        std::uint64_t const word = keep(ahead(), width);
         bit_ += width;
-        if (bytes_.size() - byte >= 9) {
-            std::uint64_t const low = detail::load_word(bytes_.data() + byte) >> offset;
-            std::uint64_t const high =
-                offset == 0 ? 0 : std::to_integer<std::uint64_t>(bytes_[byte + 8]) << (64 - offset);
-            return keep(low | high, width);
-        }
-        std::uint64_t word = 0;  // near the end, byte by byte
-        for (unsigned b = 0; byte + b < bytes_.size(); ++b) {
-            auto const next = std::to_integer<std::uint64_t>(bytes_[byte + b]);
-            word |= b == 0 ? next >> offset : next << (8 * b - offset);
-        }
-        return keep(word, width);
+        return word;
     }
 
-    /// How many bits are left, padding included.
+    std::uint64_t take_ones(std::uint64_t most) {
+        for (std::uint64_t n = 0;;) {
+            if (n > most) refuse("more than " + std::to_string(most) + " ones in a row");
+            std::uint64_t const here = std::min<std::uint64_t>(left(), 64);
+            auto const ones = static_cast<std::uint64_t>(std::countr_one(keep(ahead(), static_cast<unsigned>(here))));
+            n += ones;
+            bit_ += ones;
+            if (ones == 64) continue;
+            if (ones == here) refuse("it ends among ones");
+            if (n > most) refuse("more than " + std::to_string(most) + " ones in a row");
+            ++bit_;
+            return n;
+        }
+    }
+
+    /// How many bits are left, padding included, and how many have been read.
     std::uint64_t left() const { return 8 * std::uint64_t{bytes_.size()} - bit_; }
+    std::uint64_t at() const { return bit_; }
+
+    /// From here on, the message ends after `bits` bits in all, a whole number of bytes that are there.
+    void limit(std::uint64_t bits) { bytes_ = bytes_.first(static_cast<std::size_t>(bits / 8)); }
 
     /// Throws wire_error unless nothing but the last byte's zero padding is left.
     void finish() {
@@ -138,6 +197,23 @@ class bit_reader {
     [[noreturn]] void refuse(std::string const& why) const { throw wire_error(bit_, why); }
 
   private:
+    // The next 64 bits; zeros from the end on.
+    std::uint64_t ahead() const {
+        auto const byte = static_cast<std::size_t>(bit_ / 8);
+        auto const offset = static_cast<unsigned>(bit_ % 8);
+        if (bytes_.size() - byte >= 9) {
+            std::uint64_t const low = detail::load_word(bytes_.data() + byte) >> offset;
+            std::uint64_t const high =
+                offset == 0 ? 0 : std::to_integer<std::uint64_t>(bytes_[byte + 8]) << (64 - offset);
+            return low | high;
+        }
+        std::uint64_t word = 0;  // near the end, byte by byte
+        for (unsigned b = 0; byte + b < bytes_.size(); ++b) {
+            auto const next = std::to_integer<std::uint64_t>(bytes_[byte + b]);
+            word |= b == 0 ? next >> offset : next << (8 * b - offset);
+        }
+        return word;
+    }
     static std::uint64_t keep(std::uint64_t word, unsigned width) {
         return width == 64 ? word : word & ((std::uint64_t{1} << width) - 1);
     }
@@ -146,6 +222,6 @@ class bit_reader {
     std::uint64_t bit_ = 0;
 };
 
-static_assert(BitSink<bit_counter> && BitSink<bit_writer> && BitSource<bit_reader>);
+static_assert(BitSink<ledger> && BitSink<bit_writer> && BitSource<bit_reader>);
 
 }  // namespace laconic

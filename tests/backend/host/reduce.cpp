@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "laconic/backend/reference.hpp"
 #include "laws/compressor.hpp"
 
 using namespace laconic;
@@ -119,4 +120,44 @@ TEST_CASE_TEMPLATE("zero with a sign and subnormal numbers are numbers", T, floa
     CHECK(largest_magnitude(on, all(x)) == tiny);
     CHECK(sum_of_magnitudes(on, all(x)) == static_cast<double>(tiny));
     CHECK(first_non_finite(on, all(x)) == 33);
+}
+
+TEST_CASE_TEMPLATE("least and largest, for every length and place", T, float, double) {
+    host on;
+    reference plain;
+    for (std::size_t d = 1; d <= 40; ++d)
+        for (std::size_t i = 0; i < d; ++i) {
+            std::vector<T> x(d, T(2));
+            x[i] = -3;
+            x[(i + 1) % d] = 7;
+            auto const expected = d == 1 ? std::pair<T, T>(7, 7) : std::pair<T, T>(-3, 7);
+            CHECK(least_and_largest(on, all(x)) == expected);
+            CHECK(least_and_largest(plain, all(x)) == expected);
+        }
+    for (std::size_t d = 1; d <= 40; ++d) {
+        std::vector<T> x(d, T(-0.0));
+        x[d / 2] = 0;
+        auto const same_sign = [&](auto& backend) {
+            auto const [least, largest] = least_and_largest(backend, all(x));
+            return !std::signbit(least) && !std::signbit(largest);
+        };
+        CHECK(same_sign(on));
+        CHECK(same_sign(plain));
+    }
+    CHECK(least_and_largest(on, all(std::vector<T>(20, T(-5)))) == std::pair<T, T>(-5, -5));
+}
+
+TEST_CASE_TEMPLATE("sums of the negative numbers and of the others, and how many are negative", T, float, double) {
+    host on;
+    reference plain;
+    std::vector<T> const x{3, -4, 12, 0, T(-0.0), T(-0.5)};
+    CHECK(sums_by_sign(on, all(x)) == std::pair(4.5, 15.0));
+    CHECK(count_negative(on, all(x)) == 2);
+    for (std::size_t d = 0; d <= 70; ++d) {
+        auto const y = laws::noise<T>(d, d, 9);
+        CHECK(sums_by_sign(on, all(y)) == sums_by_sign(plain, all(y)));
+        CHECK(count_negative(on, all(y)) == count_negative(plain, all(y)));
+        auto const [below, above] = sums_by_sign(on, all(y));
+        CHECK(below + above == doctest::Approx(sum_of_magnitudes(on, all(y))).epsilon(1e-14));
+    }
 }

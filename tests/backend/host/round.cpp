@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "laconic/backend/reference.hpp"
 #include "laws/compressor.hpp"
 
 using namespace laconic;
@@ -18,6 +19,13 @@ std::vector<std::int16_t> levels_of(std::vector<T> const& x, T step, int levels,
     host on;
     std::vector<std::int16_t> codes(x.size());
     round_to_levels(on, std::span<T const>(x), step, levels, from, first, std::span(codes));
+    return codes;
+}
+template <class T, class B = host>
+std::vector<std::int16_t> halvings_of(std::vector<T> const& x, T top, int levels, key from, std::uint64_t first = 0) {
+    B on;
+    std::vector<std::int16_t> codes(x.size());
+    round_to_halvings(on, std::span<T const>(x), top, levels, from, first, std::span(codes));
     return codes;
 }
 template <class T>
@@ -105,4 +113,71 @@ TEST_CASE_TEMPLATE("above the largest power of two it is rounded down, never to 
     auto const top = static_cast<std::uint16_t>(2 * std::numeric_limits<T>::max_exponent - 2);
     for (std::uint64_t k = 0; k < 100; ++k)
         CHECK(powers_of<T>({std::numeric_limits<T>::max()}, key{k}) == std::vector<std::uint16_t>{top});
+}
+
+// Levels 0, 0.75, 1.5, 3 and 6.
+TEST_CASE_TEMPLATE("halvings of the top stay", T, float, double) {
+    std::vector<T> const x{0, T(-0.0), T(0.75), T(-1.5), 3, -6, 6};
+    for (std::uint64_t k = 0; k < 50; ++k)
+        CHECK(halvings_of(x, T(6), 4, key{k}) == std::vector<std::int16_t>{0, 0, 1, -2, 3, -4, 4});
+    CHECK(halvings_of(std::vector<T>(3, 0), T(0), 4, key{1}) == std::vector<std::int16_t>(3, 0));
+    CHECK(halvings_of<T>({5, -5}, T(5), 1, key{1}) == std::vector<std::int16_t>{1, -1});
+}
+
+TEST_CASE_TEMPLATE("between two of them: up as often as it is far", T, float, double) {
+    int const n = 20000;
+    for (double const cut : {0.5, 0.1, 0.25, 0.9375}) {
+        struct {
+            double low, high;
+            int code;
+        } const intervals[] = {{0, 0.75, 0}, {0.75, 1.5, 1}, {3, 6, 3}};
+        for (auto const& i : intervals) {
+            std::vector<T> const x(n, static_cast<T>(-i.low - cut * (i.high - i.low)));
+            int up = 0;
+            for (int const c : halvings_of(x, T(6), 4, key{9})) {
+                REQUIRE((c == -i.code || c == -i.code - 1));
+                up += c != -i.code;
+            }
+            CHECK(std::abs(up - cut * n) < 5 * std::sqrt(cut * (1 - cut) * n));
+        }
+    }
+}
+
+// The top is four times the least normal number, so of 100 levels three are left: 98, 99 and 100.
+TEST_CASE_TEMPLATE("levels below the normal numbers are left out", T, float, double) {
+    T const least = std::numeric_limits<T>::min(), tiny = std::numeric_limits<T>::denorm_min();
+    std::vector<T> const x(4000, least / 4);
+    int up = 0;
+    for (int const c : halvings_of(x, 4 * least, 100, key{3})) {
+        REQUIRE((c == 0 || c == 98));
+        up += c == 98;
+    }
+    CHECK(std::abs(up - 1000) < 5 * std::sqrt(750));
+    CHECK(halvings_of<T>({least, 2 * least, -4 * least}, 4 * least, 100, key{3}) ==
+          std::vector<std::int16_t>{98, 99, -100});
+    for (int const c : halvings_of(std::vector<T>(100, tiny), 3 * tiny, 100, key{3})) CHECK((c == 0 || c == 100));
+    CHECK(halvings_of<T>({3 * tiny}, 3 * tiny, 100, key{3}) == std::vector<std::int16_t>{100});
+}
+
+TEST_CASE_TEMPLATE("halvings in pieces or at once, and as the definition has it", T, float, double) {
+    T const least = std::numeric_limits<T>::min(), max = std::numeric_limits<T>::max();
+    auto const noise = laws::noise<T>(300, 4, 12);
+    for (int const levels : {1, 2, 3, 9, 40, 200, 1000})
+        for (T const scale : {T(1), max / 8192, least, least * 64}) {
+            std::vector<T> x(noise);
+            T top = 0;
+            for (T& v : x) {
+                v *= scale;
+                top = std::max(top, std::abs(v));
+            }
+            for (T const t : {top, top * T(1.25)}) {
+                auto const whole = halvings_of(x, t, levels, key{6}, 1000);
+                CHECK(whole == halvings_of<T, reference>(x, t, levels, key{6}, 1000));
+                std::vector<T> const a(x.begin(), x.begin() + 101), b(x.begin() + 101, x.end());
+                auto codes = halvings_of(a, t, levels, key{6}, 1000);
+                for (auto c : halvings_of(b, t, levels, key{6}, 1101)) codes.push_back(c);
+                CHECK(codes == whole);
+            }
+        }
+    CHECK(halvings_of(noise, T(4096), 9, key{6}) != halvings_of(noise, T(4096), 9, key{7}));
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "laconic/backend/host/memory.hpp"
+#include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"
 
 /// Numbers about a whole vector, each in one pass. Sums have one order on every machine: element i goes to partial sum
@@ -90,19 +93,76 @@ double sum_of_squares(basic_host<A>&, std::span<double const> x, double scale) {
     });
 }
 
-/// max |x_i|; 0 for an empty vector. With a NaN in x the result is unspecified: ask first_non_finite.
+/// max |x_i|; 0 for an empty vector, NaN where a number of x is not finite.
 template <class A, Scalar T>
 T largest_magnitude(basic_host<A>&, std::span<T const> x) {
     using pack = simd::pack<T, A>;
     std::size_t i = 0;
-    auto best = pack::all(T(0));
-    for (; i + pack::width <= x.size(); i += pack::width) best = larger(best, magnitude(pack::load(x.data() + i)));
-    std::array<T, pack::width> lanes;
+    auto best = pack::all(T(0)), odd = best;  // v - v is 0, or NaN where v is not finite
+    for (; i + pack::width <= x.size(); i += pack::width) {
+        auto const v = pack::load(x.data() + i);
+        best = larger(best, magnitude(v));
+        odd = odd + (v - v);
+    }
+    std::array<T, pack::width> lanes, odds;
     best.store(lanes.data());
-    T result = 0;
-    for (T v : lanes) result = v > result ? v : result;
-    for (; i < x.size(); ++i) result = std::abs(x[i]) > result ? std::abs(x[i]) : result;
-    return result;
+    odd.store(odds.data());
+    T result = 0, not_finite = 0;
+    for (T const v : lanes) result = v > result ? v : result;
+    for (T const v : odds) not_finite += v;
+    for (; i < x.size(); ++i) {
+        result = std::abs(x[i]) > result ? std::abs(x[i]) : result;
+        not_finite += x[i] - x[i];
+    }
+    return result + not_finite;
+}
+
+/// The least and the largest number, zeros as +0. x has a number and no NaN.
+template <class A, Scalar T>
+std::pair<T, T> least_and_largest(basic_host<A>&, std::span<T const> x) {
+    LACONIC_EXPECTS(!x.empty());
+    using pack = simd::pack<T, A>;
+    auto const zero = pack::all(T(0));
+    auto below = pack::all(-x[0]), above = pack::all(x[0]);  // below: the largest of all -x_i
+    std::size_t i = 0;
+    for (; i + pack::width <= x.size(); i += pack::width) {
+        auto const v = pack::load(x.data() + i);
+        below = larger(below, zero - v);
+        above = larger(above, v);
+    }
+    std::array<T, pack::width> negated, lanes;
+    below.store(negated.data());
+    above.store(lanes.data());
+    T least = x[0], largest = x[0];
+    for (std::size_t j = 0; j < pack::width; ++j) {
+        least = std::min(least, -negated[j]);
+        largest = std::max(largest, lanes[j]);
+    }
+    for (; i < x.size(); ++i) {
+        least = std::min(least, x[i]);
+        largest = std::max(largest, x[i]);
+    }
+    return {least + T(0), largest + T(0)};  // -0 + 0 is +0
+}
+
+/// The sums of |x_i| over all x_i < 0, and over the others.
+template <class A, Scalar T>
+std::pair<double, double> sums_by_sign(basic_host<A>&, std::span<T const> x) {
+    if constexpr (std::same_as<T, double>)
+        return {
+            detail::ordered_sum<A>(x, [](auto v) { return larger(decltype(v)::all(0.0), decltype(v)::all(0.0) - v); }),
+            detail::ordered_sum<A>(x, [](auto v) { return larger(decltype(v)::all(0.0), v); })};
+    else
+        return {detail::ordered_sum<A>(x, [](double v) { return std::max(0.0, -v); }),
+                detail::ordered_sum<A>(x, [](double v) { return std::max(0.0, v); })};
+}
+
+/// How many x_i < 0 there are.
+template <class A, Scalar T>
+std::size_t count_negative(basic_host<A>&, std::span<T const> x) {
+    std::size_t n = 0;
+    for (T const v : x) n += v < 0;
+    return n;
 }
 
 /// The first coordinate that is NaN or infinite, x.size() where there is none.

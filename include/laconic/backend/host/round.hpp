@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "laconic/backend/host/memory.hpp"
@@ -74,6 +75,39 @@ void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64
         if (up && exponent < format::largest_exponent) ++exponent;
         codes[i] = static_cast<std::uint16_t>(static_cast<std::uint32_t>(b >> (sizeof(T) * 8 - 1)) << exponent_width |
                                               exponent);
+    }
+}
+
+/// Unbiased rounding to the levels 0 and top x 2^(j - levels), j = 1 .. levels (natural dithering; Horvath et al., MSML
+/// 2022): |x_i| becomes one of its two neighbours, the upper one with probability equal to the fraction of the way to
+/// it (off by at most 2^-32); codes_i is the j of that level, 0 for 0, with the sign of x_i. Levels below the smallest
+/// normal number of T are left out, but for `top` itself, so that all that are used are exact. |x_i| <= top, which is
+/// finite.
+template <class A, Scalar T>
+void round_to_halvings(basic_host<A>&, std::span<T const> x, T top, int levels, key from, std::uint64_t first,
+                       std::span<std::int16_t> codes) {
+    LACONIC_EXPECTS(codes.size() == x.size() && top >= 0 && levels >= 1 && levels <= 32767);
+    constexpr int mantissa = detail::bits_of<T>::mantissa;
+    using bits = std::make_signed_t<typename detail::bits_of<T>::type>;
+    auto const top_bits = std::bit_cast<bits>(top);
+    // Normal numbers are halved, exactly, in their exponent field.
+    auto const halved = [&](int times) { return std::bit_cast<T>(top_bits - (static_cast<bits>(times) << mantissa)); };
+    int const most = std::clamp(static_cast<int>(top_bits >> mantissa) - 1, 0, levels - 1);
+    T const least = halved(most);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        T const size = std::abs(x[i]);
+        int below = 0, above = levels - most;
+        T fraction = size / least;
+        if (size >= least) {
+            // As integers, positive numbers lie linear between powers of two: this is log2(top / size), rounded up.
+            int const times = -static_cast<int>((std::bit_cast<bits>(size) - top_bits) >> mantissa);
+            below = levels - times;
+            above = below + 1;
+            fraction = (size - halved(times)) / halved(times);
+        }
+        bool const up = double(from.word(first + i)) < double(fraction) * 0x1p32;
+        int const level = size > 0 ? (up ? above : below) : 0;
+        codes[i] = static_cast<std::int16_t>(x[i] < 0 ? -level : level);
     }
 }
 

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "laconic/backend/host/memory.hpp"
+#include "laconic/backend/host/reduce.hpp"
+#include "laconic/backend/host/update.hpp"
+#include "laconic/backend/matrix_is.hpp"
+#include "laconic/backend/unit_scale.hpp"
+#include "laconic/core/contract.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/view.hpp"
+
+/// Products of a matrix X, whose numbers stand row after row, with a few columns, which stand one after another. Sums
+/// are those of reduce.hpp: summand i goes to partial sum i mod 16, in double.
+namespace laconic {
+
+namespace detail {
+
+// A product that is added as it is rounded. Floats' products are exact in double, so there the compiler may fuse.
+template <Scalar T>
+double product(T a, T b) {
+    double p = static_cast<double>(a) * static_cast<double>(b);
+    if constexpr (std::same_as<T, double>) simd::settle(p);
+    return p;
+}
+
+template <class A, Scalar T>
+double ordered_dot(std::span<T const> x, std::span<T const> y) {
+    std::array<double, partial_sums> s{};
+    std::size_t i = 0;
+    if constexpr (std::same_as<T, double>) {
+        using pack = simd::pack<double, A>;
+        std::array<pack, partial_sums / pack::width> sums;
+        sums.fill(pack::all(0.0));
+        for (; i + partial_sums <= x.size(); i += partial_sums)
+            for (std::size_t p = 0; p < sums.size(); ++p) {
+                std::size_t const at = i + p * pack::width;
+                sums[p] = sums[p] + settled(pack::load(x.data() + at) * pack::load(y.data() + at));
+            }
+        for (std::size_t p = 0; p < sums.size(); ++p) sums[p].store(s.data() + p * pack::width);
+    } else {
+        for (; i + partial_sums <= x.size(); i += partial_sums)
+            for (std::size_t j = 0; j < partial_sums; ++j) s[j] += product(x[i + j], y[i + j]);
+    }
+    for (std::size_t j = 0; i + j < x.size(); ++j) s[j] += product(x[i + j], y[i + j]);
+    return add_in_halves<A>(s);
+}
+
+// sums_j += a x_j.
+template <class A, Scalar T>
+void add_products(T a, std::span<T const> x, double* sums) {
+    std::size_t j = 0;
+    if constexpr (std::same_as<T, double>) {
+        using pack = simd::pack<double, A>;
+        auto const factor = pack::all(a);
+        for (; j + pack::width <= x.size(); j += pack::width)
+            (pack::load(sums + j) + settled(factor * pack::load(x.data() + j))).store(sums + j);
+    }
+    for (; j < x.size(); ++j) sums[j] += product(a, x[j]);
+}
+
+// out = X by, or X' by; see multiply_matrix.
+template <class A, Scalar T, Scalar U>
+void multiply_into(basic_host<A>& on, std::span<T const> x, matrix_is how, std::span<T const> by, std::size_t columns,
+                   std::span<U> out) {
+    LACONIC_EXPECTS(columns >= 1 && by.size() % columns == 0 && out.size() % columns == 0);
+    std::size_t const length = out.size() / columns, summands = by.size() / columns;
+    LACONIC_EXPECTS(length * summands == x.size());
+    if (how == matrix_is::as_it_stands) {
+        for (std::size_t i = 0; i < length; ++i)
+            for (std::size_t c = 0; c < columns; ++c)
+                out[c * length + i] = static_cast<U>(
+                    ordered_dot<A>(x.subspan(i * summands, summands), by.subspan(c * summands, summands)));
+        return;
+    }
+    auto const sums = on.template scratch<double>(0, partial_sums * length);
+    for (std::size_t c = 0; c < columns; ++c) {
+        std::fill(sums.begin(), sums.end(), 0.0);
+        for (std::size_t i = 0; i < summands; ++i)  // row by row, without jumping about in X
+            add_products<A>(by[c * summands + i], x.subspan(i * length, length),
+                            sums.data() + i % partial_sums * length);
+        for (std::size_t n = partial_sums / 2; n > 0; n /= 2)
+            for (std::size_t j = 0; j < n * length; ++j) sums[j] += sums[n * length + j];
+        for (std::size_t j = 0; j < length; ++j) out[c * length + j] = static_cast<U>(sums[j]);
+    }
+}
+
+// Makes y's columns orthonormal; see multiply_to_orthonormal.
+template <class A>
+void orthonormalise(basic_host<A>& on, std::span<double> y, std::size_t columns) {
+    std::size_t const length = y.size() / columns;
+    for (std::size_t c = 0; c < columns; ++c) {
+        auto const column = y.subspan(c * length, length);
+        std::span<double const> const as_is = column;
+        multiply(on, unit_scale(largest_magnitude(on, as_is)), column);  // squares neither vanish nor overflow
+        double const before = std::sqrt(sum_of_squares(on, as_is));
+        for (std::size_t b = 0; b < 2 * c; ++b) {
+            std::span<double const> const earlier = y.subspan(b % c * length, length);
+            double const overlap = ordered_dot<A>(earlier, as_is);
+            for (std::size_t i = 0; i < length; ++i) column[i] -= product(overlap, earlier[i]);
+        }
+        double const after = std::sqrt(sum_of_squares(on, as_is));
+        if (after > 0x1p-40 * before)
+            for (double& v : column) v /= after;
+        else
+            std::fill(column.begin(), column.end(), 0.0);
+    }
+}
+
+}  // namespace detail
+
+/// Independent numbers, uniform on a grid in (-1, 1) that is symmetric and leaves out 0: the odd multiples of 2^-24
+/// for float, of 2^-53 for double. Number i is that of the key's stream at first + i.
+template <class A, Scalar T>
+void draw_symmetric(basic_host<A>&, key from, std::uint64_t first, std::span<T> out) {
+    for (std::size_t i = 0; i < out.size(); ++i)
+        if constexpr (std::same_as<T, float>)
+            out[i] = (2 * static_cast<float>(from.word(first + i) >> 8) - 0x1p24f + 1) * 0x1p-24f;
+        else
+            out[i] = 2 * from.uniform(first + i) - 1 + 0x1p-53;
+}
+
+/// out = X by, or X' by, for `columns` >= 1 columns in `by` and in `out`, whose lengths tell the shape of X. Summed in
+/// double, then rounded to T.
+template <class A, Scalar T>
+void multiply_matrix(basic_host<A>& on, std::span<T const> x, matrix_is how, std::span<T const> by, std::size_t columns,
+                     std::span<T> out) {
+    detail::multiply_into(on, x, how, by, columns, out);
+}
+
+/// The same columns made orthonormal, in their order, before they are rounded to T: Gram and Schmidt, modified, twice.
+/// A column of which less than 2^-40 is left depends on those before it, or is 0, and becomes 0. The product is finite.
+template <class A, Scalar T>
+void multiply_to_orthonormal(basic_host<A>& on, std::span<T const> x, matrix_is how, std::span<T const> by,
+                             std::size_t columns, std::span<T> out) {
+    auto const y = on.template scratch<double>(1, out.size());
+    detail::multiply_into(on, x, how, by, columns, y);
+    detail::orthonormalise(on, y, columns);
+    for (std::size_t i = 0; i < y.size(); ++i) out[i] = static_cast<T>(y[i]);
+}
+
+}  // namespace laconic

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "laconic/backend/host/simd.hpp"
+#include "laconic/backend/reference/memory.hpp"
+#include "laconic/core/view.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+template <Scalar T, class F>
+double reference_sum(std::span<T const> x, F summand) {
+    std::array<double, 16> s{};
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        double v = summand(static_cast<double>(x[i]));
+        simd::settle(v);  // the summand is rounded before it is added
+        s[i % 16] += v;
+    }
+    for (std::size_t n = 8; n > 0; n /= 2)
+        for (std::size_t j = 0; j < n; ++j) s[j] += s[j + n];
+    return s[0];
+}
+
+}  // namespace detail
+
+template <Scalar T>
+double sum_of_magnitudes(reference&, std::span<T const> x) {
+    return detail::reference_sum(x, [](double v) { return std::abs(v); });
+}
+template <Scalar T>
+double sum_of_squares(reference&, std::span<T const> x) {
+    return detail::reference_sum(x, [](double v) { return v * v; });
+}
+inline double sum_of_squares(reference&, std::span<double const> x, double scale) {
+    return detail::reference_sum(x, [scale](double v) { return (v / scale) * (v / scale); });
+}
+template <Scalar T>
+T largest_magnitude(reference&, std::span<T const> x) {
+    T largest = 0;
+    for (T const v : x) {
+        if (!std::isfinite(v)) return std::numeric_limits<T>::quiet_NaN();
+        largest = std::max(largest, std::abs(v));
+    }
+    return largest;
+}
+template <Scalar T>
+std::pair<T, T> least_and_largest(reference&, std::span<T const> x) {
+    auto const [least, largest] = std::minmax_element(x.begin(), x.end());
+    return {*least + T(0), *largest + T(0)};
+}
+template <Scalar T>
+std::pair<double, double> sums_by_sign(reference&, std::span<T const> x) {
+    return {detail::reference_sum(x, [](double v) { return v < 0 ? -v : 0; }),
+            detail::reference_sum(x, [](double v) { return v < 0 ? 0 : v; })};
+}
+template <Scalar T>
+std::size_t count_negative(reference&, std::span<T const> x) {
+    return static_cast<std::size_t>(std::count_if(x.begin(), x.end(), [](T v) { return v < 0; }));
+}
+template <Scalar T>
+std::size_t first_non_finite(reference&, std::span<T const> x) {
+    return static_cast<std::size_t>(std::find_if(x.begin(), x.end(), [](T v) { return !std::isfinite(v); }) -
+                                    x.begin());
+}
+
+}  // namespace laconic

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "laconic/backend/reference/memory.hpp"
+#include "laconic/backend/short_format.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/view.hpp"
+
+namespace laconic {
+
+template <Scalar T>
+void round_to_levels(reference&, std::span<T const> x, T step, int levels, key from, std::uint64_t first,
+                     std::span<std::int16_t> codes) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        T whole;
+        T const fraction = std::modf(std::abs(x[i]) / step, &whole);
+        bool const up = static_cast<double>(from.word(first + i)) / 0x1p32 < static_cast<double>(fraction);
+        int const level = whole < T(levels) ? static_cast<int>(whole) + (up ? 1 : 0) : levels;
+        codes[i] = static_cast<std::int16_t>(x[i] < 0 ? -level : level);
+    }
+}
+template <Scalar T>
+void round_to_powers(reference&, std::span<T const> x, key from, std::uint64_t first, std::span<std::uint16_t> codes) {
+    constexpr int exponent_width = sizeof(T) == 4 ? 8 : 11;
+    constexpr int least = std::numeric_limits<T>::min_exponent;  // of the smallest normal number, as frexp counts
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        // |x| = (1 + m) 2^e, or m 2^e below the smallest normal number; up with probability m.
+        int e = least;
+        T const mantissa = std::frexp(std::abs(x[i]), &e);
+        bool const normal = std::abs(x[i]) >= std::numeric_limits<T>::min();
+        double const m =
+            normal ? 2 * static_cast<double>(mantissa) - 1 : static_cast<double>(std::ldexp(std::abs(x[i]), 1 - least));
+        int field = normal ? e - least + 1 : 0;
+        if (static_cast<double>(from.word(first + i)) < std::floor(m * 0x1p32) && field < (1 << exponent_width) - 2)
+            ++field;
+        codes[i] = static_cast<std::uint16_t>((std::signbit(x[i]) ? 1 << exponent_width : 0) | field);
+    }
+}
+
+template <Scalar T>
+void round_to_halvings(reference&, std::span<T const> x, T top, int levels, key from, std::uint64_t first,
+                       std::span<std::int16_t> codes) {
+    int lowest = levels;
+    T least = top;
+    for (; lowest > 1 && least / 2 >= std::numeric_limits<T>::min(); least /= 2) --lowest;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        T const size = std::abs(x[i]);
+        int below = 0, above = lowest;
+        T low = 0, high = least;
+        while (size >= high && above <= levels) below = above++, low = high, high = 2 * low;
+        // An upper neighbour above the largest number is not needed: the distance is as large as the lower one.
+        T const fraction = (size - low) / (below == 0 ? least : low);
+        bool const up = static_cast<double>(from.word(first + i)) < static_cast<double>(fraction) * 0x1p32;
+        int const level = size == 0 ? 0 : up ? above : below;
+        codes[i] = static_cast<std::int16_t>(x[i] < 0 ? -level : level);
+    }
+}
+template <Scalar T>
+void round_to_short(reference&, std::span<T const> x, short_layout f, std::span<std::uint16_t> codes) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        T const size = std::abs(x[i]);
+        std::uint16_t low = 0, end = static_cast<std::uint16_t>(f.largest() + 1);  // the last code at most |x_i|
+        while (end - low > 1) {
+            auto const middle = static_cast<std::uint16_t>((low + end) / 2);
+            (short_value<T>(f, middle) <= size ? low : end) = middle;
+        }
+        if (low < f.largest()) {
+            auto const high = static_cast<std::uint16_t>(low + 1);
+            T const halfway = short_value<T>(f, low) / 2 + short_value<T>(f, high) / 2;  // exact
+            if (size > halfway || (size == halfway && low % 2 == 1)) low = high;
+        }
+        if (!std::isfinite(x[i])) low = f.nan();
+        codes[i] = static_cast<std::uint16_t>(std::signbit(x[i]) ? low | f.sign() : low);
+    }
+}
+template <Scalar T>
+void round_to_range(reference&, std::span<T const> x, T least, T step, int most, key from, std::uint64_t first,
+                    std::span<std::uint8_t> codes) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        T whole = 0;
+        T const fraction = x[i] == least ? 0 : std::modf((x[i] - least) / step, &whole);
+        bool const up = static_cast<double>(from.word(first + i)) < static_cast<double>(fraction) * 0x1p32;
+        codes[i] = static_cast<std::uint8_t>(std::min(whole + (up ? 1 : 0), T(most)));
+    }
+}
+template <Scalar T>
+void round_to_nearest_in_range(reference&, std::span<T const> x, T least, T step, int most,
+                               std::span<std::uint8_t> codes) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        T whole = 0;
+        T const fraction = x[i] == least ? 0 : std::modf((x[i] - least) / step, &whole);
+        codes[i] = static_cast<std::uint8_t>(std::min(whole + (fraction < T(0.5) ? 0 : 1), T(most)));
+    }
+}
+
+template <Scalar T>
+void pack_signs(reference&, std::span<T const> x, std::span<std::uint64_t> words) {
+    std::fill(words.begin(), words.end(), std::uint64_t{0});
+    for (std::size_t j = 0; j < x.size(); ++j)
+        if (x[j] < 0) words[j / 64] |= std::uint64_t{1} << j % 64;
+}
+
+}  // namespace laconic

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "laconic/backend/reference/memory.hpp"
+#include "laconic/backend/reference/reduce.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/term.hpp"
+#include "laconic/core/view.hpp"
+
+namespace laconic {
+
+template <Scalar T>
+void select_largest(reference&, std::span<T const> x, std::size_t k, std::vector<coordinate>& out) {
+    std::vector<coordinate> order(x.size());
+    std::iota(order.begin(), order.end(), coordinate{0});
+    // As integers, magnitudes have the same order, and a NaN is above infinity.
+    using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    auto const magnitude = [&](coordinate i) { return std::bit_cast<bits>(std::abs(x[i])); };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](coordinate a, coordinate b) { return magnitude(a) > magnitude(b); });
+    order.resize(k);
+    std::sort(order.begin(), order.end());
+    out = order;
+}
+template <Scalar T>
+void select_above(reference&, std::span<T const> x, T bound, std::vector<coordinate>& out) {
+    out.clear();
+    for (std::size_t i = 0; i < x.size(); ++i)
+        if (!(std::abs(x[i]) <= bound)) out.push_back(static_cast<coordinate>(i));
+}
+template <Scalar T>
+void select_above(reference&, std::span<T const> x, std::span<T const> bounds, std::vector<coordinate>& out) {
+    out.clear();
+    for (std::size_t i = 0; i < x.size(); ++i)
+        if (!(std::abs(x[i]) <= bounds[i])) out.push_back(static_cast<coordinate>(i));
+}
+inline void sample(reference&, key from, std::size_t d, std::size_t k, std::vector<coordinate>& out) {
+    // The first min(k, d - k) different numbers of the stream: they are the sample, or what it leaves out.
+    std::size_t const n = std::min(k, d - k);
+    std::vector<bool> drawn(d);
+    for (std::uint64_t i = 0, found = 0; found < n; ++i)
+        if (auto const at = static_cast<std::size_t>(from.below(i, d)); !drawn[at]) drawn[at] = true, ++found;
+    out.clear();
+    for (std::size_t i = 0; i < d; ++i)
+        if (drawn[i] == (k <= d / 2)) out.push_back(static_cast<coordinate>(i));
+}
+inline void sample_each(reference&, key from, std::size_t d, double p, std::vector<coordinate>& out) {
+    out.clear();
+    for (std::size_t i = 0; i < d; ++i)
+        if (from.word(i) < std::floor(p * 0x1p32)) out.push_back(static_cast<coordinate>(i));
+}
+template <Scalar T>
+void select_about(reference& on, std::span<T const> x, std::size_t least, std::size_t k, std::size_t most,
+                  std::vector<coordinate>& out) {
+    using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    // Thresholds on coarser and finer grids: how many numbers are at or above the lowest that leaves no more than most?
+    for (int shift = std::numeric_limits<bits>::digits - 12;; shift = std::max(0, shift - 11)) {
+        std::vector<bits> grid;
+        for (T const v : x) grid.push_back(std::bit_cast<bits>(std::abs(v)) >> shift);
+        auto const above = [&](bits t) {
+            return static_cast<std::size_t>(std::count_if(grid.begin(), grid.end(), [t](bits g) { return g >= t; }));
+        };
+        std::size_t n = 0;  // the largest number of numbers at or above a threshold of the grid, but at most `most`
+        for (bits const t : grid)
+            if (above(t) <= most) n = std::max(n, above(t));
+        if (n >= least) return select_largest(on, x, n, out);
+        if (shift == 0) return select_largest(on, x, k, out);
+    }
+}
+template <Scalar T>
+void select_nonzero_blocks(reference&, std::span<T const> x, std::size_t block, std::vector<coordinate>& out) {
+    out.clear();
+    for (std::size_t i = 0; i < x.size(); ++i)
+        if (x[i] != 0 && (out.empty() || out.back() != i / block)) out.push_back(static_cast<coordinate>(i / block));
+}
+template <Scalar T>
+void select_largest_blocks(reference& on, std::span<T const> x, std::size_t block, std::size_t k,
+                           std::vector<coordinate>& out) {
+    double const largest = largest_magnitude(on, x);
+    double const scale = std::isfinite(largest) ? std::max<double>(largest, std::numeric_limits<T>::min()) : 1;
+    std::vector<double> energies;
+    for (std::size_t first = 0; first < x.size(); first += block) {
+        std::vector<double> const part(x.begin() + static_cast<std::ptrdiff_t>(first),
+                                       x.begin() + static_cast<std::ptrdiff_t>(std::min(first + block, x.size())));
+        energies.push_back(sum_of_squares(on, std::span<double const>(part), sizeof(T) == 8 ? scale : 1.0));
+    }
+    select_largest(on, std::span<double const>(energies), k, out);
+}
+template <Scalar T>
+void gather(reference&, std::span<T const> x, std::span<coordinate const> at, std::size_t unit, T scale,
+            std::vector<T>& out) {
+    out.clear();
+    for (coordinate const u : at)
+        for (std::size_t i = u * unit; i < std::min(x.size(), (u + 1) * unit); ++i) out.push_back(scale * x[i]);
+}
+
+}  // namespace laconic

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "laconic/core/view.hpp"
+
+namespace laconic {
+
+/// Number formats of one or two bytes: IEEE 754 binary16; the upper half of a float; and the two of the Open Compute
+/// Project's "8-bit floating point specification", 2023.
+enum class short_format : std::uint8_t { binary16, bfloat, e4m3, e5m2 };
+
+/// A sign bit above `exponent` bits above `mantissa` bits, read as IEEE 754 does. Codes without their sign ascend with
+/// the magnitude. With infinities, the last exponent is for them and for NaN; else the last code alone is NaN.
+struct short_layout {
+    int exponent, mantissa;
+    bool infinities;
+
+    constexpr int width() const { return 1 + exponent + mantissa; }
+    constexpr int bias() const { return (1 << (exponent - 1)) - 1; }
+    constexpr std::uint16_t sign() const { return static_cast<std::uint16_t>(1 << (exponent + mantissa)); }
+    /// The code of the largest finite number.
+    constexpr std::uint16_t largest() const {
+        return static_cast<std::uint16_t>(infinities ? (((1 << exponent) - 1) << mantissa) - 1 : sign() - 2);
+    }
+    /// The code of a quiet NaN.
+    constexpr std::uint16_t nan() const {
+        return static_cast<std::uint16_t>(infinities ? sign() - (1 << (mantissa - 1)) : sign() - 1);
+    }
+    constexpr bool is_finite(std::uint16_t code) const { return (code & (sign() - 1)) <= largest(); }
+};
+
+constexpr short_layout layout_of(short_format f) {
+    switch (f) {
+        case short_format::binary16:
+            return {5, 10, true};
+        case short_format::bfloat:
+            return {8, 7, true};
+        case short_format::e4m3:
+            return {4, 3, false};
+        case short_format::e5m2:
+            return {5, 2, true};
+    }
+    return {};
+}
+
+constexpr char const* name_of(short_format f) {
+    switch (f) {
+        case short_format::binary16:
+            return "half";
+        case short_format::bfloat:
+            return "bfloat16";
+        case short_format::e4m3:
+            return "float8_e4m3";
+        case short_format::e5m2:
+            return "float8_e5m2";
+    }
+    return "";
+}
+
+/// The number that a code means, exactly; NaN for all codes that are not finite.
+template <Scalar T>
+constexpr T short_value(short_layout f, std::uint16_t code) {
+    using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    constexpr int mantissa = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 1;
+    if (!f.is_finite(code)) return std::numeric_limits<T>::quiet_NaN();
+    // The fields in the place of T's mean the number times a power of two, subnormal numbers too.
+    auto const magnitude = static_cast<bits>(code & (f.sign() - 1)) << (mantissa - f.mantissa);
+    auto const factor = static_cast<bits>(bias + bias - f.bias()) << mantissa;
+    T const v = std::bit_cast<T>(magnitude) * std::bit_cast<T>(factor);
+    return (code & f.sign()) != 0 ? -v : v;
+}
+
+}  // namespace laconic

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/pipe.hpp"
+#include "laconic/core/portion.hpp"
+#include "laconic/message/sparse.hpp"
+
+namespace laconic {
+
+/// Keeps the largest coordinates, about k of them: some n between (1 - band) k and (1 + band) k that a threshold on a
+/// coarse grid of magnitudes leaves, found by counting instead of sorting (the threshold estimation of SIDCo and DGC,
+/// but with the band kept always). Of equal magnitudes at the edge the lower coordinates are kept. Contractive with
+/// delta = ceil((1 - band) k) / d; with an unbiased rest of omega < 1, the least (1 - omega) n / d in the band.
+template <class Rest = full>
+struct about_top_k {
+    portion k = 1;
+    double band = 0.1;
+    Rest rest{};
+
+    template <Scalar T, class B>
+    using message = sparse<Rest, support_is::told, T, B>;
+
+    void check(std::size_t d) const {
+        k.check(d);
+        if (!(band >= 0 && band < 1)) throw argument_error("about_top_k: the band " + shortest(band) + " is outside [0, 1)");
+        for (std::size_t const n : {least_of(d), most_of(d)}) rest.check(n);
+    }
+    template <class B, Scalar T>
+    void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
+        detail::begin(m, d, *this, from);
+        m.make_room(on, most_of(d));
+        m.support.resize(0);
+        m.expect_payload(on);
+    }
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
+        detail::begin(m, x.size(), *this, from);
+        m.make_room(on, most_of(x.size()));
+        select_about(on, x, least_of(x.size()), k.of(x.size()), most_of(x.size()), m.support);
+        detail::speak_for_chosen(on, x, T(1), m);
+    }
+    double delta(std::size_t d) const requires(Contractive<Rest> || Unbiased<Rest>) {
+        if (d == 0) return 1;
+        double worst = 1;
+        for (std::size_t n = least_of(d); n <= most_of(d); ++n)
+            worst = std::min(worst, detail::kept_by(rest, n) * static_cast<double>(n) / static_cast<double>(d));
+        return worst;
+    }
+
+    template <class R>
+    constexpr auto with(R const& r) const {
+        return about_top_k<R>{k, band, r};
+    }
+    bool operator==(about_top_k const&) const = default;
+    friend std::string to_string(about_top_k const& c) {
+        return detail::spelled("about_top_k(" + to_string(c.k) + (c.band == 0.1 ? "" : ", band=" + shortest(c.band)) + ")", c.rest);
+    }
+
+  private:
+    std::size_t least_of(std::size_t d) const {
+        return static_cast<std::size_t>(std::ceil((1 - band) * static_cast<double>(k.of(d))));
+    }
+    std::size_t most_of(std::size_t d) const {
+        double const most = std::floor((1 + band) * static_cast<double>(k.of(d)));
+        return most < static_cast<double>(d) ? static_cast<std::size_t>(most) : d;
+    }
+};
+template <class N>
+about_top_k(N) -> about_top_k<>;
+template <class N>
+about_top_k(N, double) -> about_top_k<>;
+
+static_assert(Compressor<about_top_k<>> && Compressor<about_top_k<>, float>);
+static_assert(Contractive<about_top_k<>> && !Unbiased<about_top_k<>>);
+
+}  // namespace laconic

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/backend/matrix_is.hpp"
+#include "laconic/backend/unit_scale.hpp"
+#include "laconic/compress/compressor.hpp"
+#include "laconic/message/factors.hpp"
+
+namespace laconic {
+
+/// Where low_rank starts: anew each time, drawn from the key.
+struct no_start {
+    bool operator==(no_start const&) const = default;
+};
+
+/// Reads the vector as a matrix X of `rows` rows, row after row, and says a matrix of rank at most `rank`: with a
+/// matrix Q of that many columns, and P the columns of X Q made orthonormal, it is P (X' P)', the projection of X on
+/// the span of X Q. PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019), for each worker by itself: the paper averages
+/// both factors over all workers. Where X is wider than tall, all this is done to X', so that Q has n = min(rows, cols)
+/// rows; a rank above n means n. It costs rank (rows + cols) numbers.
+///
+/// Start = no_start: the numbers of Q are drawn, independent and symmetric. Contractive with delta = rank / n, up to
+/// rounding. With Pi the projection on the span of Q, X Pi is in the span of X Q, so the error is at most
+/// |X - X Pi|^2 = |X|^2 - |X Pi|^2; and E Pi = (rank / n) I, since its law does not change where coordinates change
+/// places or signs, and its trace is rank. (Q's columns are dependent with a probability below n 2^-24 for float, n
+/// 2^-53 for double.) Reached by every orthogonal X, whatever Q is.
+///
+/// Start = std::span<T const>: Q itself, one column after another, such as the last message's shorter(), which must
+/// outlive the call; a column that is 0 or not finite is drawn, and all are where the span is empty. Rounds of this on
+/// one matrix come near its best approximation (adapt/warm_start.hpp), but it is not contractive: all that is new may
+/// be orthogonal to what was, and then nothing is said.
+template <class Start = no_start>
+struct low_rank {
+    std::size_t rows = 1, rank = 1;
+    [[no_unique_address]] Start start{};
+
+    static constexpr bool drawn = std::same_as<Start, no_start>;
+
+    template <Scalar T, class B>
+    using message = factors<T, B>;
+
+    void check(std::size_t d) const {
+        if (rows == 0) throw argument_error("low_rank: a matrix of no rows");
+        if (rank == 0) throw argument_error("low_rank: a matrix of rank 0");
+        if (d % rows != 0)
+            throw argument_error("low_rank: d = " + std::to_string(d) + " numbers are no matrix of " +
+                                 std::to_string(rows) + " rows");
+        if constexpr (!drawn)
+            if (std::size_t const n = std::min(rows, d / rows); !start.empty() && start.size() != n * std::min(rank, n))
+                throw shape_error("low_rank: a start of " + std::to_string(start.size()) + " numbers for " +
+                                  std::to_string(rows) + " x " + std::to_string(d / rows));
+    }
+
+    /// About a number of numbers that is no matrix it makes a message which no reader accepts.
+    template <class B, Scalar T>
+    void blank(B&, std::size_t d, key, factors<T, B>& m) const {
+        m.count = d;
+        m.rows = rows;
+        m.rank = m.rows * m.cols() == d ? std::min({rank, m.rows, m.cols()}) : 0;
+        m.left.resize(m.rank * m.rows);
+        m.right.resize(m.rank * m.cols());
+    }
+
+    /// Throws argument_error where x is no matrix of so many rows, a number of x is not finite, or the factors are so
+    /// large that their product might not be; shape_error where the start has another size.
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, factors<T, B>& m) const {
+        check(x.size());
+        if (auto const j = first_non_finite(on, x); j < x.size())
+            throw argument_error("low_rank: coordinate " + std::to_string(j) + " is not finite");
+        blank(on, x.size(), from, m);
+        if (m.rank == 0) return;
+        // Q stands where X' P will.
+        begin(on, from, unit_scale(largest_magnitude(on, x)), m.rank, m.shorter());
+        std::span<T> const q(m.shorter()), p(m.longer());
+        auto const x_q = m.tall() ? matrix_is::as_it_stands : matrix_is::transposed;
+        auto const x_p = m.tall() ? matrix_is::transposed : matrix_is::as_it_stands;
+        multiply_to_orthonormal(on, x, x_q, std::span<T const>(q), m.rank, p);
+        multiply_matrix(on, x, x_p, std::span<T const>(p), m.rank, q);
+        if (!product_is_finite(largest_magnitude(on, std::span<T const>(m.left)),
+                               largest_magnitude(on, std::span<T const>(m.right)), m.rank))
+            throw argument_error("low_rank: the product of the factors may not be finite");
+    }
+
+    double delta(std::size_t d) const requires drawn {
+        check(d);
+        double const n = static_cast<double>(std::min(rows, d / rows));
+        return d == 0 ? 1 : std::min(static_cast<double>(rank), n) / n;
+    }
+
+    friend bool operator==(low_rank const& a, low_rank const& b) {
+        bool const alike = a.rows == b.rows && a.rank == b.rank;
+        if constexpr (drawn)
+            return alike;
+        else
+            return alike && a.start.data() == b.start.data() && a.start.size() == b.start.size();
+    }
+    friend std::string to_string(low_rank const& c) {
+        return "low_rank(rows=" + std::to_string(c.rows) + ", rank=" + std::to_string(c.rank) +
+               (drawn ? ")" : ", warm)");
+    }
+
+  private:
+    // Q in q, its numbers at most about `scale`, which keeps X Q in range.
+    template <class B, Scalar T, class Array>
+    void begin(B& on, key from, T scale, std::size_t columns, Array& q) const {
+        std::size_t const n = q.size() / columns;
+        bool const given = [&] {
+            if constexpr (!drawn)
+                if (!start.empty()) return q.assign(start.begin(), start.end()), true;
+            return false;
+        }();
+        for (std::size_t c = 0; c < columns; ++c) {
+            auto const column = std::span<T>(q).subspan(c * n, n);
+            T const largest = given ? largest_magnitude(on, std::span<T const>(column)) : T(0);
+            if (largest > 0)
+                multiply(on, unit_scale(largest), column);
+            else
+                draw_symmetric(on, from, c * n, column);
+        }
+        multiply(on, scale, std::span<T>(q));
+    }
+};
+template <class N, class M>
+low_rank(N, M) -> low_rank<>;
+
+static_assert(Compressor<low_rank<>> && Compressor<low_rank<>, float>);
+static_assert(Contractive<low_rank<>> && !Unbiased<low_rank<>>);
+static_assert(Compressor<low_rank<std::span<double const>>> && !Contractive<low_rank<std::span<double const>>>);
+
+}  // namespace laconic

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/compressor.hpp"
+#include "laconic/compress/norm.hpp"
+#include "laconic/message/dithered.hpp"
+
+namespace laconic {
+
+/// Random rounding to the levels 0 and |x|_p 2^(j - levels), j = 1 .. levels, one norm per bucket of consecutive values
+/// (bucket = 0: one bucket). Unbiased (natural dithering; Horvath et al., "Natural compression", MSML 2022). Levels
+/// from 1 to 1000; those below the smallest normal number of T are left out. Of buckets of b values, with a = b^(1/2)
+/// 2^(1 - levels), or b 2^(1 - levels) for p = 1,
+///   omega = 1/8 + (a <= 9/4 ? 2 a^2 / 9 : a - 9/8),
+/// below the paper's 1/8 + a min(1, a). Proof, for |x|_2 = 1: a value above the least level l has at most the variance
+/// x_i^2 / 8, one below it |x_i| (l - |x_i|). Let those below be q in norm; they sum to at most b^(1/2) q, and
+/// l b^(1/2) <= a. So the variance is at most (1 - q^2) / 8 + a q - q^2, and omega is the maximum of that over q in
+/// [0, 1]. Equal magnitudes attain it for p = 1 and 2 where a >= 9/4. One level is quantize{1}, and has its omega.
+struct natural_dithering {
+    int levels = 8;
+    std::size_t bucket = 0;
+    norm p = norm::two;
+
+    template <Scalar T, class B>
+    using message = dithered<T, B>;
+
+    void check(std::size_t) const {
+        if (levels < 1 || levels > 1000)
+            throw argument_error("natural_dithering: levels = " + std::to_string(levels) + " is outside 1 .. 1000");
+        if (!is_norm(p)) throw argument_error("natural_dithering: p is not a norm");
+    }
+
+    template <class B, Scalar T>
+    void blank(B&, std::size_t d, key, dithered<T, B>& m) const {
+        m.levels = levels;
+        m.bucket = bucket_of(d);
+        m.norms.resize(d / m.bucket + (d % m.bucket != 0));
+        m.codes.resize(d);
+    }
+
+    /// Throws argument_error where the norm of a bucket is not finite in T.
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, dithered<T, B>& m) const {
+        blank(on, x.size(), from, m);
+        for (std::size_t b = 0; b < m.norms.size(); ++b) {
+            auto const first = b * m.bucket, count = std::min(m.bucket, x.size() - first);
+            auto const part = x.subspan(first, count);
+            m.norms[b] = norm_of(on, p, part);
+            if (!std::isfinite(m.norms[b]))
+                throw argument_error("natural_dithering: the norm of a bucket is not finite");
+            round_to_halvings(on, part, m.norms[b], levels, from, first, std::span(m.codes).subspan(first, count));
+        }
+    }
+
+    double omega(std::size_t d) const {
+        double const b = static_cast<double>(std::min(bucket_of(d), std::max(d, std::size_t{1})));
+        if (levels == 1) return norm_ratio(p, b) - 1;
+        double const a = std::ldexp(p == norm::one ? b : std::sqrt(b), 1 - levels);
+        return 0.125 + (a <= 2.25 ? 2 * a * a / 9 : a - 1.125);
+    }
+
+    bool operator==(natural_dithering const&) const = default;
+    friend std::string to_string(natural_dithering const& c) {
+        std::string text = "natural_dithering(" + std::to_string(c.levels);
+        if (c.bucket != 0) text += ", bucket=" + std::to_string(c.bucket);
+        return text + detail::spelled(c.p) + ")";
+    }
+
+  private:
+    std::size_t bucket_of(std::size_t d) const { return bucket != 0 ? bucket : std::max(d, std::size_t{1}); }
+};
+
+static_assert(Compressor<natural_dithering> && Compressor<natural_dithering, float> && Unbiased<natural_dithering> &&
+              !Contractive<natural_dithering>);
+
+}  // namespace laconic

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/pipe.hpp"
+#include "laconic/core/portion.hpp"
+#include "laconic/message/sparse.hpp"
+
+namespace laconic {
+
+/// Keeps k blocks of `block` consecutive coordinates, every set of k blocks equally likely, scaled by blocks / k; the
+/// last block may be shorter. k counts blocks, or is a fraction of them. Both ends draw the set from the key, so it costs
+/// no bits. Unbiased with E|C(x) - x|^2 = (blocks / k - 1) |x|^2 exactly, whatever the blocks' lengths; with an
+/// unbiased rest, omega = (blocks / k) (1 + omega of the rest) - 1. IBCD and ISEGA use it ("99% of ... is a waste").
+template <class Rest = full>
+struct rand_block {
+    portion k = 1;
+    std::size_t block = 256;
+    Rest rest{};
+
+    template <Scalar T, class B>
+    using message = sparse<Rest, support_is::agreed, T, B, blocks>;
+
+    void check(std::size_t d) const {
+        detail::check_block("rand_block", block);
+        k.check(detail::blocks_in(d, block));
+        if (k.value == 0 && d > 0)
+            throw argument_error("rand_block: k = 0 says nothing, and no scale makes that unbiased");
+        for (std::size_t const n : detail::numbers_in_blocks(d, block, k)) rest.check(n);
+    }
+    template <class B, Scalar T>
+    void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
+        detail::blank_agreed(on, *this, d, from, m);
+    }
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
+        detail::say_agreed(on, *this, x, from, m);
+    }
+    /// How the blocks that travel come from the key, and what their values are multiplied by.
+    draw recipe(std::size_t places, key from) const { return {draw_method::exactly, k.of(places), 0, from}; }
+    double scale(std::size_t d) const {
+        auto const all = detail::blocks_in(d, block), n = k.of(all);
+        return n == 0 ? 0 : static_cast<double>(all) / static_cast<double>(n);
+    }
+    double omega(std::size_t d) const requires Unbiased<Rest> {
+        if (d == 0) return 0;
+        double worst = 0;
+        for (std::size_t const n : detail::numbers_in_blocks(d, block, k)) worst = std::max(worst, rest.omega(n));
+        return scale(d) * (1 + worst) - 1;
+    }
+
+    template <class R>
+    constexpr auto with(R const& r) const {
+        return rand_block<R>{k, block, r};
+    }
+    bool operator==(rand_block const&) const = default;
+    friend std::string to_string(rand_block const& c) {
+        return detail::spelled("rand_block(" + to_string(c.k) + ", block=" + std::to_string(c.block) + ")", c.rest);
+    }
+};
+template <class N>
+rand_block(N) -> rand_block<>;
+template <class N, class M>
+rand_block(N, M) -> rand_block<>;
+
+static_assert(Compressor<rand_block<>> && Compressor<rand_block<>, float>);
+static_assert(Unbiased<rand_block<>> && !Contractive<rand_block<>>);
+
+}  // namespace laconic

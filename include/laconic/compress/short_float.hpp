@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/compressor.hpp"
+#include "laconic/message/short_floats.hpp"
+
+namespace laconic {
+
+/// Rounds every value to the nearest number of a short format, of two that are equally near to the one whose code is
+/// even: 16 or 8 bits a value. Values above the largest number of the format become that number, values below half the
+/// least one become 0, so it has neither omega nor delta: no constant holds for all vectors. Values must be finite;
+/// what is not becomes NaN, and every reader refuses such a message.
+template <short_format F>
+struct short_float {
+    template <Scalar T, class B>
+    using message = short_floats<F, T, B>;
+
+    void check(std::size_t) const {}
+    template <class B, Scalar T>
+    void blank(B&, std::size_t d, key, short_floats<F, T, B>& m) const {
+        m.codes.resize(d);
+    }
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key, short_floats<F, T, B>& m) const {
+        m.codes.resize(x.size());
+        round_to_short(on, x, layout_of(F), std::span(m.codes));
+    }
+
+    bool operator==(short_float const&) const = default;
+    friend std::string to_string(short_float) { return name_of(F); }
+};
+
+/// Up to 65504 and down to 2^-24, 11 binary digits.
+using half = short_float<short_format::binary16>;
+/// The range of a float, 8 binary digits.
+using bfloat16 = short_float<short_format::bfloat>;
+/// Up to 448 and down to 2^-9, 4 binary digits.
+using float8_e4m3 = short_float<short_format::e4m3>;
+/// Up to 57344 and down to 2^-16, 3 binary digits.
+using float8_e5m2 = short_float<short_format::e5m2>;
+
+static_assert(Compressor<half> && Compressor<bfloat16, float> && Compressor<float8_e4m3> &&
+              Compressor<float8_e5m2, float>);
+static_assert(!Unbiased<half> && !Contractive<half>);
+
+}  // namespace laconic

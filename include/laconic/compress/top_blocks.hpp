@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/pipe.hpp"
+#include "laconic/core/portion.hpp"
+#include "laconic/message/sparse.hpp"
+
+namespace laconic {
+
+/// Keeps the k blocks of `block` consecutive coordinates whose sums of squares are largest, of equal ones the lower
+/// block; the last block may be shorter. k counts blocks, or is a fraction of them. Contractive with delta = k / number
+/// of blocks, reached where all blocks weigh the same; with an unbiased rest of omega < 1, (1 - omega) times that.
+template <class Rest = full>
+struct top_blocks {
+    portion k = 1;
+    std::size_t block = 256;
+    Rest rest{};
+
+    template <Scalar T, class B>
+    using message = sparse<Rest, support_is::counted, T, B, blocks>;
+
+    void check(std::size_t d) const {
+        detail::check_block("top_blocks", block);
+        k.check(detail::blocks_in(d, block));
+        for (std::size_t const n : detail::numbers_in_blocks(d, block, k)) rest.check(n);
+    }
+    template <class B, Scalar T>
+    void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
+        detail::begin(m, d, *this, from);
+        m.unit = {block};
+        m.support.resize(k.of(m.places()));
+        m.expect_payload(on);
+    }
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
+        detail::begin(m, x.size(), *this, from);
+        m.unit = {block};
+        select_largest_blocks(on, x, block, k.of(m.places()), m.support);
+        detail::speak_for_chosen(on, x, T(1), m);
+    }
+    double delta(std::size_t d) const requires(Contractive<Rest> || Unbiased<Rest>) {
+        if (d == 0) return 1;
+        double kept = 1;
+        for (std::size_t const n : detail::numbers_in_blocks(d, block, k)) kept = std::min(kept, detail::kept_by(rest, n));
+        auto const all = detail::blocks_in(d, block);
+        return kept * static_cast<double>(k.of(all)) / static_cast<double>(all);
+    }
+
+    template <class R>
+    constexpr auto with(R const& r) const {
+        return top_blocks<R>{k, block, r};
+    }
+    bool operator==(top_blocks const&) const = default;
+    friend std::string to_string(top_blocks const& c) {
+        return detail::spelled("top_blocks(" + to_string(c.k) + ", block=" + std::to_string(c.block) + ")", c.rest);
+    }
+};
+template <class N>
+top_blocks(N) -> top_blocks<>;
+template <class N, class M>
+top_blocks(N, M) -> top_blocks<>;
+
+static_assert(Compressor<top_blocks<>> && Compressor<top_blocks<>, float>);
+static_assert(Contractive<top_blocks<>> && !Unbiased<top_blocks<>>);
+
+}  // namespace laconic

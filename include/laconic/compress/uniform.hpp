@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/backend/grid_step.hpp"
+#include "laconic/compress/compressor.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/message/stepped.hpp"
+
+namespace laconic {
+
+/// Which of its two neighbours on a grid a value becomes.
+enum class rounding { random, nearest };
+
+/// Rounds to 2^bits numbers, equally far apart, from the least to the largest value of each bucket of consecutive
+/// values (bucket = 0: one bucket): min-max quantization. The least value is exact, the largest up to rounding, and so
+/// are all where they are equal. In a bucket of b > 2 values, with n = 2^bits - 1 steps of (largest - least) / n, all
+/// but the least and the largest are off by half a step in the root of the mean square, at most, and (largest -
+/// least)^2 <= 2 |x|^2: the error is at most (b - 2) / (2 n^2) |x|^2, reached by (t, -t, 0, .., 0); it is 0 for b <= 2.
+/// That is omega where rounding is random, which is unbiased, and 1 - delta where it is to the nearest, of two that are
+/// equally near to the upper.
+template <rounding R = rounding::random>
+struct uniform {
+    int bits = 8;
+    std::size_t bucket = 0;
+
+    template <Scalar T, class B>
+    using message = stepped<T, B>;
+
+    void check(std::size_t) const {
+        if (bits < 1 || bits > 8)
+            throw argument_error("uniform: bits = " + std::to_string(bits) + " is outside 1 .. 8");
+    }
+
+    template <class B, Scalar T>
+    void blank(B&, std::size_t d, key, stepped<T, B>& m) const {
+        m.width = bits;
+        m.bucket = bucket_of(d);
+        std::size_t const buckets = d / m.bucket + (d % m.bucket != 0);
+        m.least.resize(buckets);
+        m.steps.resize(buckets);
+        m.codes.resize(d);
+    }
+
+    /// Throws argument_error where a value, or the distance between two of a bucket, is not finite in T.
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, stepped<T, B>& m) const {
+        if (auto const j = first_non_finite(on, x); j < x.size())
+            throw argument_error("uniform: coordinate " + std::to_string(j) + " is not finite");
+        blank(on, x.size(), from, m);
+        for (std::size_t b = 0; b < m.steps.size(); ++b) {
+            auto const first = b * m.bucket, count = std::min(m.bucket, x.size() - first);
+            auto const part = x.subspan(first, count);
+            auto const codes = std::span(m.codes).subspan(first, count);
+            auto const [least, largest] = least_and_largest(on, part);
+            m.least[b] = least;
+            m.steps[b] = closing_step(largest - least, steps());
+            if (!std::isfinite(m.steps[b]) || !std::isfinite(stepped_value(least, m.steps[b], steps())))
+                throw argument_error("uniform: the values of a bucket are too far apart");
+            if constexpr (R == rounding::random)
+                round_to_range(on, part, least, m.steps[b], steps(), from, first, codes);
+            else
+                round_to_nearest_in_range(on, part, least, m.steps[b], steps(), codes);
+        }
+    }
+
+    double omega(std::size_t d) const requires(R == rounding::random) { return error(d); }
+
+    /// Throws theory_error where the bound on the error is not below 1.
+    double delta(std::size_t d) const requires(R == rounding::nearest) {
+        double const lost = error(d);
+        if (lost >= 1)
+            throw theory_error(to_string(*this) + " may lose " + shortest(lost) + " >= 1 of the energy of " +
+                               std::to_string(d) +
+                               " values, so it is not contractive: take more bits or smaller buckets");
+        return 1 - lost;
+    }
+
+    bool operator==(uniform const&) const = default;
+    friend std::string to_string(uniform const& c) {
+        std::string text = "uniform(" + std::to_string(c.bits);
+        if (c.bucket != 0) text += ", bucket=" + std::to_string(c.bucket);
+        return text + (R == rounding::nearest ? ", rounding=nearest)" : ")");
+    }
+
+  private:
+    int steps() const { return (1 << bits) - 1; }
+    std::size_t bucket_of(std::size_t d) const { return bucket != 0 ? bucket : std::max(d, std::size_t{1}); }
+    double error(std::size_t d) const {
+        double const b = static_cast<double>(std::min(bucket_of(d), d)), n = steps();
+        return std::max(b - 2, 0.0) / (2 * n * n);
+    }
+};
+uniform(int)->uniform<>;
+uniform(int, std::size_t)->uniform<>;
+
+static_assert(Compressor<uniform<>> && Compressor<uniform<>, float> && Unbiased<uniform<>> && !Contractive<uniform<>>);
+static_assert(Compressor<uniform<rounding::nearest>> && Contractive<uniform<rounding::nearest>> &&
+              !Unbiased<uniform<rounding::nearest>>);
+
+}  // namespace laconic

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "laconic/core/key.hpp"
+
+namespace laconic {
+
+/// How a support comes from a key.
+enum class draw_method : std::uint8_t {
+    exactly = 1,     ///< `count` of the places, every set equally likely
+    each = 2,        ///< each place with probability p, independently
+    all_or_none = 3  ///< all places with probability p, else none
+};
+
+/// The recipe of a support that both ends draw.
+struct draw {
+    draw_method how = draw_method::exactly;
+    std::size_t count = 0;
+    double p = 0;
+    key from{};
+
+    bool operator==(draw const&) const = default;
+};
+
+/// The probability that a 32-bit word can draw, at most p: what a scale of 1 / p must undo for an exact mean.
+inline double drawable(double p) { return std::floor(p * 0x1p32) / 0x1p32; }
+
+/// Writes the places, ascending within 0 .. places - 1.
+template <class B, class Support>
+void draw_support(B& on, draw const& d, std::size_t places, Support& support) {
+    if (d.how == draw_method::exactly) return sample(on, d.from, places, d.count, support);
+    if (d.how == draw_method::each) return sample_each(on, d.from, places, d.p, support);
+    bool const all = d.from.word(0) < drawable(d.p) * 0x1p32;
+    sample_each(on, d.from, places, all ? 1 : 0, support);
+}
+
+}  // namespace laconic

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "laconic/message/message.hpp"
+
+namespace laconic {
+
+/// A matrix, row after row, as the product of `rank` columns with the transpose of as many others, which both stand one
+/// after another: number (i, j) of rows x cols() is sum_c left_{c rows + i} right_{c cols() + j}, in the order of c, in
+/// double with one rounding for each summand, then rounded to T.
+template <Scalar T, class B>
+struct factors {
+    using value_type = T;
+    std::size_t count = 0, rows = 1, rank = 0;  ///< count = rows cols(), or nothing that can be said
+    typename B::template array<T> left, right;
+
+    std::size_t cols() const { return rows == 0 ? 0 : count / rows; }
+    bool tall() const { return rows >= cols(); }
+
+    /// The factor of the matrix's longer side, left where both are equal, and the other.
+    auto& longer() { return tall() ? left : right; }
+    auto& shorter() { return tall() ? right : left; }
+    auto const& shorter() const { return tall() ? right : left; }
+
+    struct terms_type {
+        T const *left, *right;
+        std::size_t count, rows, cols, rank;
+        static constexpr bool in_order = true;
+        std::size_t size() const { return count; }
+        term<T> operator[](std::size_t j) const {
+            double sum = 0;
+            // Rounded once, so that it is the same with and without fused products.
+            for (std::size_t c = 0; c < rank; ++c)
+                sum = std::fma(static_cast<double>(left[c * rows + j / cols]),
+                               static_cast<double>(right[c * cols + j % cols]), sum);
+            return {static_cast<coordinate>(j), static_cast<T>(sum)};
+        }
+    };
+
+    std::size_t dimension() const { return count; }
+    terms_type terms() const& { return {left.data(), right.data(), count, rows, cols(), rank}; }
+    void terms() const&& = delete;
+    bool operator==(factors const&) const = default;
+};
+
+/// Whether all numbers are finite that factors with such largest magnitudes may have: twice `rank` times their product
+/// is, which leaves room for the roundings. NaN, and products that are not finite, are not.
+template <Scalar T>
+bool product_is_finite(T largest_left, T largest_right, std::size_t rank) {
+    return static_cast<double>(largest_left) * static_cast<double>(largest_right) * (2 * static_cast<double>(rank)) <=
+           static_cast<double>(std::numeric_limits<T>::max());
+}
+
+}  // namespace laconic

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "laconic/message/message.hpp"
+
+namespace laconic {
+
+/// Two magnitudes per bucket of consecutive numbers (the last bucket may be shorter) and a sign for each number: number
+/// j is -below_{j / bucket} where bit j mod 64 of words_{j / 64} is set, else above_{j / bucket}.
+template <Scalar T, class B>
+struct means {
+    using value_type = T;
+    std::size_t count = 0, bucket = 1;
+    typename B::template array<T> below, above;
+    typename B::template array<std::uint64_t> words;
+
+    struct terms_type {
+        T const *below, *above;
+        std::uint64_t const* words;
+        std::size_t bucket, count;
+        static constexpr bool in_order = true;
+        constexpr std::size_t size() const { return count; }
+        constexpr term<T> operator[](std::size_t j) const {
+            bool const negative = (words[j / 64] >> j % 64 & 1) != 0;
+            return {static_cast<coordinate>(j), negative ? -below[j / bucket] : above[j / bucket]};
+        }
+    };
+
+    std::size_t dimension() const { return count; }
+    terms_type terms() const& { return {below.data(), above.data(), words.data(), bucket, count}; }
+    void terms() const&& = delete;
+    bool operator==(means const&) const = default;
+};
+
+}  // namespace laconic

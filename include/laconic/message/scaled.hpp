@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "laconic/message/message.hpp"
+
+namespace laconic {
+
+/// A message whose numbers are `factor` times those that travel; both ends know the factor. It lists no terms, so that
+/// the factor joins the weight, with one rounding, whatever is inside.
+template <class M, Scalar T>
+struct scaled {
+    using value_type = T;
+    T factor = 1;
+    M inside;
+
+    std::size_t dimension() const { return inside.dimension(); }
+    friend bool operator==(scaled const& a, scaled const& b) { return a.factor == b.factor && a.inside == b.inside; }
+};
+
+template <class B, Scalar T, class M>
+void add_message(B& on, std::span<T> out, T w, scaled<M, T> const& m) {
+    add_message(on, out, w * m.factor, m.inside);
+}
+
+}  // namespace laconic

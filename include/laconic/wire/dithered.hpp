@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "laconic/message/dithered.hpp"
+#include "laconic/wire/codes.hpp"
+#include "laconic/wire/kind.hpp"
+#include "laconic/wire/number.hpp"
+
+namespace laconic {
+
+/// The norms in full, then the codes.
+template <BitSink W, Scalar T, class B>
+void write(W& sink, dithered<T, B> const& m) {
+    charge(sink, part::scalars);
+    for (T const scale : m.norms) put_number(sink, scale);
+    charge(sink, part::values);
+    write_codes(sink, m.codes, m.levels);
+}
+template <class B, BitSource R, Scalar T>
+void read(B&, R& source, dithered<T, B>& m) {
+    for (T& scale : m.norms) scale = take_magnitude<T>(source, "norm");
+    read_codes(source, m.codes, m.levels);
+}
+template <BitSink W, Scalar T, class B>
+void write_shape(W& sink, dithered<T, B> const& m) {
+    put_kind(sink, kind::dithered);
+    put_whole(sink, static_cast<std::uint64_t>(m.levels));
+    put_whole(sink, std::clamp<std::size_t>(m.codes.size(), 1, m.bucket));
+}
+/// A sign and one of levels + 1 levels for each number.
+template <Scalar T, class B>
+double bits_as_paper(dithered<T, B> const& m) {
+    return 8.0 * sizeof(T) * static_cast<double>(m.norms.size()) +
+           (1 + std::log2(m.levels + 1.0)) * static_cast<double>(m.codes.size());
+}
+
+}  // namespace laconic

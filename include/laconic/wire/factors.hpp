@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+#include "laconic/message/factors.hpp"
+#include "laconic/wire/kind.hpp"
+#include "laconic/wire/number.hpp"
+
+namespace laconic {
+
+/// The left factor in full, then the right one.
+template <BitSink W, Scalar T, class B>
+void write(W& sink, factors<T, B> const& m) {
+    charge(sink, part::values);
+    for (T const v : m.left) put_number(sink, v);
+    for (T const v : m.right) put_number(sink, v);
+}
+/// Refuses factors of so large numbers that those of their product need not be finite; see product_is_finite.
+template <class B, BitSource R, Scalar T>
+void read(B&, R& source, factors<T, B>& m) {
+    if (m.rows * m.cols() != m.count)
+        source.refuse(std::to_string(m.count) + " numbers are no matrix of " + std::to_string(m.rows) + " rows");
+    auto const take = [&](auto& factor) {
+        T largest = 0;
+        for (T& v : factor) {
+            v = take_number<T>(source);
+            largest = std::max(largest, std::abs(v));
+        }
+        return largest;
+    };
+    T const left = take(m.left), right = take(m.right);
+    if (!product_is_finite(left, right, m.rank)) source.refuse("factors whose product may not be finite");
+}
+template <BitSink W, Scalar T, class B>
+void write_shape(W& sink, factors<T, B> const& m) {
+    put_kind(sink, kind::low_rank);
+    put_whole(sink, m.rows);
+    put_whole(sink, m.rank);
+}
+template <Scalar T, class B>
+double bits_as_paper(factors<T, B> const& m) {
+    return 8.0 * sizeof(T) * static_cast<double>(m.left.size() + m.right.size());
+}
+
+}  // namespace laconic

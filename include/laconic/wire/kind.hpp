@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "laconic/wire/stream.hpp"
+
+/// What a message is made of, as the self-describing form names it: a kind in eight bits, then what that kind needs
+/// beside the body. docs/wire-format.md lists them.
+namespace laconic {
+
+enum class kind : std::uint8_t {
+    plain = 1,
+    quantized = 2,
+    powers = 3,
+    signs = 4,
+    dithered = 5,
+    means = 6,
+    binary16 = 7,
+    bfloat = 8,
+    e4m3 = 9,
+    e5m2 = 10,
+    stepped = 11,
+    told = 16,
+    counted = 17,
+    agreed = 18,
+    low_rank = 32,
+    scaled = 33,
+};
+
+template <BitSink W>
+void put_kind(W& sink, kind k) {
+    sink.put(static_cast<std::uint64_t>(k), 8);
+}
+
+/// A whole number below 2^63: seven bits at a time, the lowest first, with a bit above them that says whether more follow.
+template <BitSink W>
+void put_whole(W& sink, std::uint64_t n) {
+    for (; n >= 128; n >>= 7) sink.put((n & 127) | 128, 8);
+    sink.put(n, 8);
+}
+
+/// Reads such a number, in its one shortest form and at most `most`.
+template <BitSource R>
+std::uint64_t take_whole(R& source, std::uint64_t most) {
+    std::uint64_t n = 0;
+    for (unsigned shift = 0; shift < 63; shift += 7) {
+        std::uint64_t const byte = source.take(8);
+        n |= (byte & 127) << shift;
+        if (byte < 128) {
+            if (byte == 0 && shift > 0) source.refuse("a number that is not in its shortest form");
+            if (n > most) source.refuse(std::to_string(n) + " where at most " + std::to_string(most) + " may be");
+            return n;
+        }
+    }
+    source.refuse("a number of more than 63 bits");
+    return 0;
+}
+
+}  // namespace laconic

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "laconic/message/means.hpp"
+#include "laconic/wire/kind.hpp"
+#include "laconic/wire/number.hpp"
+#include "laconic/wire/signs.hpp"
+
+namespace laconic {
+
+/// Of each bucket the magnitude of its negative numbers, then that of the others, in full; then a bit for each sign.
+template <BitSink W, Scalar T, class B>
+void write(W& sink, means<T, B> const& m) {
+    charge(sink, part::scalars);
+    for (std::size_t b = 0; b < m.above.size(); ++b) {
+        put_number<T>(sink, m.below[b]);
+        put_number<T>(sink, m.above[b]);
+    }
+    charge(sink, part::values);
+    detail::write_signs(sink, m.words, m.count);
+}
+template <class B, BitSource R, Scalar T>
+void read(B&, R& source, means<T, B>& m) {
+    for (std::size_t b = 0; b < m.above.size(); ++b) {
+        m.below[b] = take_magnitude<T>(source, "magnitude of a mean");
+        m.above[b] = take_magnitude<T>(source, "magnitude of a mean");
+    }
+    detail::read_signs(source, m.words, m.count);
+}
+template <BitSink W, Scalar T, class B>
+void write_shape(W& sink, means<T, B> const& m) {
+    put_kind(sink, kind::means);
+    put_whole(sink, std::clamp<std::size_t>(m.count, 1, m.bucket));
+}
+template <Scalar T, class B>
+double bits_as_paper(means<T, B> const& m) {
+    return 16.0 * sizeof(T) * static_cast<double>(m.above.size()) + static_cast<double>(m.count);
+}
+
+}  // namespace laconic

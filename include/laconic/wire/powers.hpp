@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "laconic/message/powers.hpp"
+#include "laconic/wire/kind.hpp"
+
+namespace laconic {
+
+/// 9 (float) or 12 (double) bits each: the exponent field, then the sign above it.
+template <BitSink W, Scalar T, class B>
+void write(W& sink, powers<T, B> const& m) {
+    charge(sink, part::values);
+    for (auto const code : m.codes) sink.put(code, powers<T, B>::code_width);
+}
+template <class B, BitSource R, Scalar T>
+void read(B&, R& source, powers<T, B>& m) {
+    using message = powers<T, B>;
+    for (auto& code : m.codes) {
+        code = static_cast<std::uint16_t>(source.take(message::code_width));
+        if ((code & ((1u << message::exponent_width) - 1)) > message::largest_exponent)
+            source.refuse("an exponent that is not finite");
+    }
+}
+template <BitSink W, Scalar T, class B>
+void write_shape(W& sink, powers<T, B> const&) {
+    put_kind(sink, kind::powers);
+}
+template <Scalar T, class B>
+double bits_as_paper(powers<T, B> const& m) {
+    return powers<T, B>::code_width * static_cast<double>(m.codes.size());
+}
+
+}  // namespace laconic

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "laconic/message/quantized.hpp"
+#include "laconic/wire/codes.hpp"
+#include "laconic/wire/kind.hpp"
+#include "laconic/wire/number.hpp"
+
+namespace laconic {
+
+/// The steps in full, then the codes.
+template <BitSink W, Scalar T, class B>
+void write(W& sink, quantized<T, B> const& m) {
+    charge(sink, part::scalars);
+    for (T const step : m.steps) put_number(sink, step);
+    charge(sink, part::values);
+    write_codes(sink, m.codes, m.levels);
+}
+template <class B, BitSource R, Scalar T>
+void read(B&, R& source, quantized<T, B>& m) {
+    for (T& step : m.steps) {
+        step = take_magnitude<T>(source, "step");
+        if (!std::isfinite(step * static_cast<T>(m.levels))) source.refuse("a step whose grid is not finite");
+    }
+    read_codes(source, m.codes, m.levels);
+}
+template <BitSink W, Scalar T, class B>
+void write_shape(W& sink, quantized<T, B> const& m) {
+    put_kind(sink, kind::quantized);
+    put_whole(sink, static_cast<std::uint64_t>(m.levels));
+    put_whole(sink, std::clamp<std::size_t>(m.codes.size(), 1, m.bucket));
+}
+/// One level: log2 3 bits a number (TernGrad).
+template <Scalar T, class B>
+double bits_as_paper(quantized<T, B> const& m) {
+    return 8.0 * sizeof(T) * static_cast<double>(m.steps.size()) +
+           std::log2(2.0 * m.levels + 1) * static_cast<double>(m.codes.size());
+}
+
+}  // namespace laconic

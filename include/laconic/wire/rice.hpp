@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "laconic/wire/stream.hpp"
+
+/// Rice codes (Golomb 1966, Rice 1979): n is floor(n / 2^r) ones and a zero, then the low r bits. For geometric n with
+/// the best r within a few hundredths of a bit of the entropy.
+namespace laconic {
+
+namespace detail {
+
+inline constexpr unsigned rice_parameter_width = 6, largest_rice_parameter = 40;
+
+// How many bits numbers take under the three parameters around the one that suits their mean, and which is best. Whole
+// numbers only, so that every machine comes to the same.
+class rice_sums {
+  public:
+    // Of `count` numbers whose sum is `total`; count > 0, total < 2^41.
+    rice_sums(std::uint64_t total, std::uint64_t count) : count_(count) {
+        // The best 2^r is near ln 2 times the mean.
+        std::uint64_t const scaled = total / count * 177 / 256;
+        auto const near = static_cast<unsigned>(scaled == 0 ? 0 : std::bit_width(scaled) - 1);
+        first_ = near == 0 ? 0 : near - 1;
+    }
+    void add(std::uint64_t n) {
+        for (unsigned j = 0; j < 3; ++j) quotients_[j] += n >> (first_ + j);
+    }
+    std::uint64_t bits() const { return bits(best()); }
+    unsigned parameter() const { return first_ + best(); }
+
+  private:
+    std::uint64_t bits(unsigned j) const { return quotients_[j] + count_ * (1 + first_ + j); }
+    unsigned best() const {
+        unsigned best = 0;
+        for (unsigned j = 1; j < 3; ++j)
+            if (bits(j) < bits(best)) best = j;
+        return best;
+    }
+
+    std::uint64_t count_;
+    unsigned first_;
+    std::array<std::uint64_t, 3> quotients_{};
+};
+
+}  // namespace detail
+
+/// Writes n < 2^41 with the parameter r.
+template <BitSink W>
+void put_rice(W& sink, std::uint64_t n, unsigned r) {
+    std::uint64_t quotient = n >> r;
+    for (; quotient >= 32; quotient -= 32) sink.put(0xffffffffu, 32);
+    sink.put((std::uint64_t{1} << quotient) - 1, static_cast<unsigned>(quotient) + 1);
+    sink.put(n & ((std::uint64_t{1} << r) - 1), r);
+}
+
+/// Reads such a number; throws wire_error where it must be above `most`, so that hostile bytes cost no more than their
+/// length. What is returned may be up to 2^r above.
+template <BitSource R>
+std::uint64_t take_rice(R& source, std::uint64_t most, unsigned r) {
+    std::uint64_t const quotient = source.take_ones(most >> r);
+    return quotient << r | source.take(r);
+}
+
+template <BitSource R>
+unsigned take_rice_parameter(R& source) {
+    auto const r = static_cast<unsigned>(source.take(detail::rice_parameter_width));
+    if (r > detail::largest_rice_parameter) source.refuse("a Rice parameter of " + std::to_string(r));
+    return r;
+}
+
+}  // namespace laconic

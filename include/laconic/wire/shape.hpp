@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "laconic/message/draw.hpp"
+#include "laconic/wire/kind.hpp"
+#include "laconic/wire/number.hpp"
+#include "laconic/wire/support.hpp"
+
+/// The shape of a message as a stranger reads it: a list of stages, the outermost first.
+namespace laconic {
+
+inline constexpr std::size_t most_stages = 32;
+
+/// One stage: its kind and the parameters that this kind has.
+struct stage {
+    kind what{};
+    std::uint64_t first = 0, second = 0;  ///< whole numbers, in the order of the wire
+    double factor = 1;                    ///< of `scaled`
+    draw drawn{};                         ///< of `agreed`
+};
+
+/// Whether another stage follows, which speaks for the numbers of this one.
+constexpr bool wraps_another(kind k) {
+    return k == kind::told || k == kind::counted || k == kind::agreed || k == kind::scaled;
+}
+
+namespace detail {
+
+template <BitSource R>
+draw take_recipe(R& source) {
+    draw d;
+    auto const how = source.take(8);
+    if (how < 1 || how > 3) source.refuse("a way to draw that there is not");
+    d.how = static_cast<draw_method>(how);
+    if (d.how == draw_method::exactly) {
+        d.count = static_cast<std::size_t>(take_whole(source, longest_support));
+    } else {
+        d.p = take_magnitude<double>(source, "probability");
+        if (!(d.p <= 1)) source.refuse("a probability above 1");
+    }
+    d.from.bits = source.take(64);
+    return d;
+}
+
+// The factors of a message of T are T.
+template <Scalar T, BitSource R>
+stage take_stage(R& source) {
+    stage s;
+    s.what = static_cast<kind>(source.take(8));
+    auto const whole = [&](std::uint64_t least, std::uint64_t most) {
+        auto const n = take_whole(source, most);
+        if (n < least) source.refuse(std::to_string(n) + " where at least " + std::to_string(least) + " must be");
+        return n;
+    };
+    switch (s.what) {
+        case kind::plain:
+        case kind::powers:
+        case kind::binary16:
+        case kind::bfloat:
+        case kind::e4m3:
+        case kind::e5m2:
+            break;
+        case kind::quantized:
+        case kind::dithered:
+        case kind::stepped:
+            s.first = whole(1, s.what == kind::quantized ? 32767 : s.what == kind::dithered ? 1000 : 8);
+            s.second = whole(1, longest_support);
+            break;
+        case kind::low_rank:
+        case kind::counted:
+            s.first = whole(1, longest_support);
+            s.second = whole(0, longest_support);
+            break;
+        case kind::signs:
+        case kind::means:
+        case kind::told:
+            s.first = whole(1, longest_support);
+            break;
+        case kind::agreed:
+            s.first = whole(1, longest_support);
+            s.drawn = take_recipe(source);
+            break;
+        case kind::scaled:
+            s.factor = static_cast<double>(take_magnitude<T>(source, "factor"));
+            if (!(s.factor <= 1)) source.refuse("a factor above 1");
+            break;
+        default:
+            source.refuse("a kind of message that there is not: " + std::to_string(static_cast<int>(s.what)));
+    }
+    return s;
+}
+
+}  // namespace detail
+
+/// Reads the shape of a message of T, at least one stage and at most most_stages; throws wire_error where a kind or a
+/// parameter is none.
+template <Scalar T, BitSource R>
+std::vector<stage> read_shape(R& source) {
+    std::vector<stage> stages;
+    do {
+        if (stages.size() == most_stages) source.refuse("more than " + std::to_string(most_stages) + " stages");
+        stages.push_back(detail::take_stage<T>(source));
+    } while (wraps_another(stages.back().what));
+    return stages;
+}
+
+}  // namespace laconic

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "laconic/message/stepped.hpp"
+#include "laconic/wire/kind.hpp"
+#include "laconic/wire/number.hpp"
+
+namespace laconic {
+
+/// Of each bucket its least number, then its step, in full; then the codes, `width` bits each.
+template <BitSink W, Scalar T, class B>
+void write(W& sink, stepped<T, B> const& m) {
+    charge(sink, part::scalars);
+    for (std::size_t b = 0; b < m.steps.size(); ++b) {
+        put_number<T>(sink, m.least[b]);
+        put_number<T>(sink, m.steps[b]);
+    }
+    charge(sink, part::values);
+    for (auto const code : m.codes) sink.put(code, static_cast<unsigned>(m.width));
+}
+template <class B, BitSource R, Scalar T>
+void read(B&, R& source, stepped<T, B>& m) {
+    for (std::size_t b = 0; b < m.steps.size(); ++b) {
+        m.least[b] = take_number<T>(source);
+        m.steps[b] = take_magnitude<T>(source, "step");
+        if (!std::isfinite(stepped_value(m.least[b], m.steps[b], (1 << m.width) - 1)))
+            source.refuse("a grid that is not finite");
+    }
+    for (auto& code : m.codes) code = static_cast<std::uint8_t>(source.take(static_cast<unsigned>(m.width)));
+}
+template <BitSink W, Scalar T, class B>
+void write_shape(W& sink, stepped<T, B> const& m) {
+    put_kind(sink, kind::stepped);
+    put_whole(sink, static_cast<std::uint64_t>(m.width));
+    put_whole(sink, std::clamp<std::size_t>(m.codes.size(), 1, m.bucket));
+}
+template <Scalar T, class B>
+double bits_as_paper(stepped<T, B> const& m) {
+    return 16.0 * sizeof(T) * static_cast<double>(m.steps.size()) + m.width * static_cast<double>(m.codes.size());
+}
+
+}  // namespace laconic

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/wire/message.hpp"
+#include "laconic/wire/shape.hpp"
+
+namespace laconic {
+
+/// What a reader of messages from strangers is willing to take.
+struct reading_limits {
+    std::uint64_t dimension = largest_dimension;    ///< at most 2^40
+    std::uint64_t memory = std::uint64_t{1} << 30;  ///< bytes that reading one message may ask for
+};
+
+/// A message as a list of numbers and, unless it has one for each coordinate, their coordinates, ascending.
+struct unpacked {
+    std::uint64_t dimension = 0;
+    bool dense = true;
+    std::vector<std::uint64_t> at;  ///< empty where dense
+    std::vector<double> values;     ///< floats are exact in them
+
+    /// out += w m. Throws shape_error unless out has `dimension` numbers.
+    template <Scalar T>
+    void add_to(std::span<T> out, T w = 1) const {
+        if (out.size() != dimension)
+            throw shape_error("a message about " + std::to_string(dimension) + " numbers cannot be added to " +
+                              std::to_string(out.size()));
+        for (std::size_t j = 0; j < values.size(); ++j) out[dense ? j : at[j]] += w * static_cast<T>(values[j]);
+    }
+};
+
+namespace detail {
+
+// Reads a shape and then the bare form that it describes.
+template <Scalar T>
+class unpacker {
+  public:
+    unpacker(bit_reader& source, reading_limits limits) : source_(&source), memory_left_(limits.memory) {}
+
+    unpacked all(std::uint64_t dimension) {
+        stages_ = read_shape<T>(*source_);
+        unpacked result;
+        result.dimension = dimension;
+        stage_with(0, dimension, result);
+        return result;
+    }
+
+  private:
+    // The numbers of the stages from `index` on, which speak for n numbers.
+    void stage_with(std::size_t index, std::uint64_t n, unpacked& out) {
+        stage const& s = stages_[index];
+        switch (s.what) {
+            case kind::plain: {
+                auto m = leaf<plain<T, host>>(n, 8 * sizeof(T), sizeof(T));
+                m.values.resize(n);
+                return take(m, out);
+            }
+            case kind::quantized: {
+                auto m = leaf<quantized<T, host>>(n, 1, sizeof(std::int16_t) + sizeof(T));
+                m.levels = static_cast<int>(s.first);
+                m.bucket = s.second;
+                m.steps.resize(buckets(n, s.second));
+                m.codes.resize(n);
+                return take(m, out);
+            }
+            case kind::powers: {
+                auto m = leaf<powers<T, host>>(n, powers<T, host>::code_width, sizeof(std::uint16_t));
+                m.codes.resize(n);
+                return take(m, out);
+            }
+            case kind::signs: {
+                auto m = leaf<signs<T, host>>(n, 1, 1 + sizeof(T));
+                m.count = n;
+                m.bucket = s.first;
+                m.scales.resize(buckets(n, s.first));
+                m.words.resize(n / 64 + (n % 64 != 0));
+                return take(m, out);
+            }
+            case kind::dithered: {
+                auto m = leaf<dithered<T, host>>(n, 1, sizeof(std::int16_t) + sizeof(T));
+                m.levels = static_cast<int>(s.first);
+                m.bucket = s.second;
+                m.norms.resize(buckets(n, s.second));
+                m.codes.resize(n);
+                return take(m, out);
+            }
+            case kind::means: {
+                auto m = leaf<means<T, host>>(n, 1, 1 + 2 * sizeof(T));
+                m.count = n;
+                m.bucket = s.first;
+                m.below.resize(buckets(n, s.first));
+                m.above.resize(m.below.size());
+                m.words.resize(n / 64 + (n % 64 != 0));
+                return take(m, out);
+            }
+            case kind::binary16:
+                return short_numbers<short_format::binary16>(n, out);
+            case kind::bfloat:
+                return short_numbers<short_format::bfloat>(n, out);
+            case kind::e4m3:
+                return short_numbers<short_format::e4m3>(n, out);
+            case kind::e5m2:
+                return short_numbers<short_format::e5m2>(n, out);
+            case kind::stepped: {
+                auto m = leaf<stepped<T, host>>(n, s.first, 1 + 2 * sizeof(T));
+                m.width = static_cast<int>(s.first);
+                m.bucket = s.second;
+                m.least.resize(buckets(n, s.second));
+                m.steps.resize(m.least.size());
+                m.codes.resize(n);
+                return take(m, out);
+            }
+            case kind::low_rank: {
+                auto const rows = s.first, cols = n / rows, rank = s.second;
+                if (rows * cols != n || rank > std::min(rows, cols) || (rank == 0 && n > 0))
+                    source_->refuse("a matrix of " + std::to_string(n) + " numbers that there is not");
+                auto const numbers = rank * (rows + cols);
+                expect(numbers, 8 * sizeof(T));
+                spend(numbers, sizeof(T));
+                spend(n, 16);
+                factors<T, host> m{n, rows, rank, {}, {}};
+                m.left.resize(rank * rows);
+                m.right.resize(rank * cols);
+                return take(m, out);
+            }
+            case kind::scaled:
+                stage_with(index + 1, n, out);
+                for (double& v : out.values) v = static_cast<double>(static_cast<T>(v) * static_cast<T>(s.factor));
+                return;
+            default:
+                break;
+        }
+        // A support: its places, then the numbers there, then where they are.
+        auto const places = buckets(n, s.first);
+        std::vector<std::uint64_t> support;
+        if (s.what == kind::agreed) {
+            if (places > largest_dimension || (s.drawn.how == draw_method::exactly && s.drawn.count > places))
+                source_->refuse("a support that cannot be drawn");
+            spend(places, 16);
+            host on;
+            std::vector<coordinate> drawn;
+            draw_support(on, s.drawn, static_cast<std::size_t>(places), drawn);
+            support.assign(drawn.begin(), drawn.end());
+        } else {
+            auto const count = s.what == kind::counted ? s.second : source_->take(width_of(places + 1));
+            if (count > places) source_->refuse("more coordinates than the vector has");
+            spend(count, 8);
+            support.resize(count);
+            read_support(*source_, places, std::span(support));
+        }
+        std::uint64_t numbers = support.size() * s.first;
+        if (!support.empty() && support.back() + 1 == places) numbers -= places * s.first - n;
+        stage_with(index + 1, numbers, out);
+        spend(out.values.size(), 8);
+        std::vector<std::uint64_t> at(out.values.size());
+        for (std::size_t j = 0; j < at.size(); ++j) {
+            std::uint64_t const inner = out.dense ? j : out.at[j];
+            at[j] = support[inner / s.first] * s.first + inner % s.first;
+        }
+        out.at = std::move(at);
+        out.dense = false;
+    }
+
+    template <short_format F>
+    void short_numbers(std::uint64_t n, unpacked& out) {
+        auto m = leaf<short_floats<F, T, host>>(n, layout_of(F).width(), sizeof(std::uint16_t));
+        m.codes.resize(n);
+        take(m, out);
+    }
+
+    static std::uint64_t buckets(std::uint64_t n, std::uint64_t bucket) { return n / bucket + (n % bucket != 0); }
+
+    // A message that ends a shape, once it is known that its n numbers of at least `bits` bits each can be there.
+    template <class M>
+    M leaf(std::uint64_t n, std::uint64_t bits, std::uint64_t bytes) {
+        expect(n, bits);
+        spend(n, bytes + 16);
+        return M{};
+    }
+    template <class M>
+    void take(M& m, unpacked& out) {
+        host on;
+        read(on, *source_, m);
+        std::vector<T> values(m.dimension(), T(0));
+        add_message(on, std::span<T>(values), T(1), m);
+        out.values.assign(values.begin(), values.end());
+    }
+    void expect(std::uint64_t n, std::uint64_t bits) {
+        if (n > source_->left() / bits) source_->refuse("it ends too early for " + std::to_string(n) + " numbers");
+    }
+    void spend(std::uint64_t n, std::uint64_t bytes) {
+        if (n > memory_left_ / bytes) source_->refuse("reading it takes more memory than the limit");
+        memory_left_ -= n * bytes;
+    }
+
+    bit_reader* source_;
+    std::uint64_t memory_left_;
+    std::vector<stage> stages_;
+};
+
+}  // namespace detail
+}  // namespace laconic

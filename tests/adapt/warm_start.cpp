@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/adapt/warm_start.hpp"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <vector>
+
+#include "laconic/compress/low_rank.hpp"
+#include "laws/messages.hpp"
+#include "toys.hpp"
+
+using namespace laconic;
+using namespace toys;
+
+namespace {
+
+template <class T>
+using warm = low_rank<std::span<T const>>;
+static_assert(Level<warm_start<double>, warm<double>> && Level<warm_start<float>, warm<float>, float>);
+static_assert(!Level<warm_start<double>, low_rank<>>);
+
+// Numbers of a matrix of these singular values, row after row, and the same matrix.
+template <class T>
+std::vector<T> with_spectrum(Eigen::Index rows, Eigen::Index cols, std::vector<double> const& s) {
+    auto const orthonormal = [](Eigen::Index n, std::uint64_t seed) {
+        auto const a = laws::noise<double>(std::size_t(n * n), seed);
+        return Eigen::MatrixXd(
+            Eigen::HouseholderQR<Eigen::MatrixXd>(Eigen::Map<Eigen::MatrixXd const>(a.data(), n, n)).householderQ());
+    };
+    auto const n = Eigen::Index(s.size());
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> const m =
+        orthonormal(rows, 1).leftCols(n) * Eigen::Map<Eigen::VectorXd const>(s.data(), n).asDiagonal() *
+        orthonormal(cols, 2).leftCols(n).transpose();
+    return {m.data(), m.data() + m.size()};
+}
+// The energy that the best approximation of that rank leaves, by Eigen.
+template <class T>
+double best_error(std::vector<T> const& x, Eigen::Index rows, Eigen::Index rank) {
+    Eigen::MatrixXd const m = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> const>(
+                                  x.data(), rows, Eigen::Index(x.size()) / rows)
+                                  .template cast<double>();
+    return Eigen::JacobiSVD<Eigen::MatrixXd>(m).singularValues().tail(std::min(rows, m.cols()) - rank).squaredNorm();
+}
+
+// What each of some rounds about the same vector leaves out.
+template <class T, class C, class L>
+std::vector<double> errors_of(C c, L level, std::vector<T> const& x, int rounds) {
+    host on;
+    message_of<C, T> m;
+    std::vector<double> errors;
+    for (int k = 0; k < rounds; ++k) {
+        level.tune(on, c, std::span<T const>(x), std::span<T const>(x));
+        c(on, std::span<T const>(x), key{3}.child(static_cast<std::uint64_t>(k)), m);
+        level.said(on, std::span<T const>(x), m);
+        auto const y = laws::decoded<decltype(m), T>(m);
+        double sum = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) sum += square(static_cast<double>(x[i]) - static_cast<double>(y[i]));
+        errors.push_back(sum);
+    }
+    return errors;
+}
+
+}  // namespace
+
+TEST_CASE("the first round is drawn, the next starts from what was said") {
+    host on;
+    warm_start<double> level;
+    warm<double> c{2, 1, {}};
+    vec const x{3, 6, 6, 4, 8, 8};
+    level.tune(on, c, std::span<double const>(x), std::span<double const>(x));
+    CHECK(c.start.empty());
+    auto const m = compress(c, x, key{1});
+    level.tune(on, c, std::span<double const>(x), std::span<double const>(x));
+    CHECK(c.start.empty());  // nothing was said yet
+    level.said(on, std::span<double const>(x), m);
+    level.tune(on, c, std::span<double const>(x), std::span<double const>(x));
+    CHECK(copied(c.start) == m.left);  // two rows, three columns: the left factor is the shorter one
+    CHECK(to_string(level) == "warm_start");
+}
+
+TEST_CASE_TEMPLATE("rounds about one matrix come to its best approximation, cold ones do not", T, float, double) {
+    std::vector<double> spectrum;
+    for (int i = 0; i < 10; ++i) spectrum.push_back(std::pow(0.6, i));
+    for (auto const& [rows, cols] : std::vector<std::pair<Eigen::Index, Eigen::Index>>{{30, 10}, {12, 25}}) {
+        auto const x = with_spectrum<T>(rows, cols, spectrum);
+        auto const r = std::size_t(rows);
+        for (std::size_t const rank : {1u, 3u, 4u}) {
+            double const best = best_error(x, rows, Eigen::Index(rank));
+            auto const warmed = errors_of<T>(warm<T>{r, rank, {}}, warm_start<T>{}, x, 40);
+            auto const cold = errors_of<T>(low_rank{r, rank}, fixed_level{}, x, 40);
+            CHECK(warmed[0] == cold[0]);
+            CHECK(warmed[0] > 1.02 * best);
+            CHECK(std::abs(warmed.back() - best) < (sizeof(T) == 4 ? 1e-5 : 1e-6) * best);
+            for (std::size_t k = 1; k < 40; ++k)
+                CHECK(warmed[k] <= warmed[k - 1] * (1 + (sizeof(T) == 4 ? 1e-5 : 1e-12)));
+            for (double const e : cold) CHECK(e > 1.001 * best);
+        }
+    }
+}
+
+// A factor that was zero once must not be zero for ever, as that of a power method without care is.
+TEST_CASE("it goes on after a gradient of zeros, and after one of lower rank") {
+    host on;
+    warm_start<double> level;
+    warm<double> c{6, 2, {}};
+    message_of<warm<double>> m;
+    vec const zeros(24, 0.0), one = with_spectrum<double>(6, 4, {1}), two = with_spectrum<double>(6, 4, {2, 1});
+    std::uint64_t round = 0;
+    auto const error_about = [&](vec const& x) {
+        level.tune(on, c, std::span<double const>(x), std::span<double const>(x));
+        c(on, std::span<double const>(x), key{round++}, m);
+        level.said(on, std::span<double const>(x), m);
+        return distance2(x, laws::decoded<decltype(m), double>(m));
+    };
+    CHECK(error_about(zeros) == 0);
+    CHECK(error_about(two) < 1e-20);
+    CHECK(error_about(one) < 1e-20);
+    CHECK(error_about(one) < 1e-20);
+    CHECK(error_about(two) < 1e-20);
+}
+
+namespace {
+
+using warm_recursion = recursion<warm<double>, gradient_step, warm_start<double>>;
+
+// Quadratics of 4 x 3 matrices x with one minimiser in common, so that error feedback has no bias there.
+workers with_common_minimiser(vec const& x) {
+    auto f = random_ridges(3, 12, 1, 4);
+    for (auto& each : f) {
+        each.b = each.h * eigen(x);
+        each.c = 0;
+    }
+    return f;
+}
+
+}  // namespace
+
+TEST_CASE("inside the loop, with error feedback, over threads, it comes to the optimum") {
+    vec best(12);
+    for (std::size_t i = 0; i < 12; ++i) best[i] = std::cos(static_cast<double>(i));
+    auto const f = with_common_minimiser(best);
+    auto const p = constants(f);
+    double const step = 0.3 / p.largest_smoothness;
+    for (std::size_t const rows : {4u, 3u, 2u}) {
+        warm_recursion const method{{rows, 1, {}}, 0, true, step, gradient_step{1}, {}};
+        std::size_t const rounds = 6000;
+        std::vector<vec> x(3, vec(12, 0.0));
+        std::vector<std::uint64_t> bytes(3);
+        threads::run(3, [&](threads::member& comm) {
+            auto const i = static_cast<std::size_t>(comm.rank());
+            descend(method, f[i], x[i], comm, {.rounds = rounds, .seed = 5});
+        });
+        CHECK(x[0] == x[1]);
+        CHECK(x[0] == x[2]);
+        CHECK(distance2(x[0], best) < 1e-16 * norm2(best));
+    }
+}
+
+TEST_CASE("one seed, one run, and each rank starts from its own words") {
+    vec best(12, 1.0);
+    auto const f = with_common_minimiser(best);
+    warm_recursion const method{{4, 1, {}}, 0, true, 0.1 / constants(f).largest_smoothness, gradient_step{1}, {}};
+    auto const one = history(method, f, vec(12, 0.0), 10, 3), other = history(method, f, vec(12, 0.0), 10, 3);
+    lockstep together(method, f, vec(12, 0.0), 3);
+    for (std::size_t k = 0; k <= 10; ++k) {
+        CHECK(one[k].bytes == other[k].bytes);
+        CHECK(one[k].x == other[k].x);
+        CHECK(together.x() == one[k].x[0]);
+        together.round();
+    }
+    CHECK(one[10].bytes[0] != one[10].bytes[1]);
+}

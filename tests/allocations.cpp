@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "allocations.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "laws/messages.hpp"
+#include "laws/pipelines.hpp"
+
+namespace {
+thread_local std::size_t so_far = 0;
+}
+std::size_t allocations() { return so_far; }
+// Not inlined: g++ would see malloc meet a delete it cannot match.
+[[gnu::noinline]] void* operator new(std::size_t n) {
+    ++so_far;
+    if (void* const p = std::malloc(n ? n : 1)) return p;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+
+using namespace laconic;
+
+// The vectors differ in how much is worth saying: later messages may be longer than the first. One thing may grow later:
+// the scratch memory of a selection among numbers that were selected before, where more are than ever.
+TEST_CASE_TEMPLATE("no pipeline allocates after its first message, at either end", T, float, double) {
+    std::vector<std::vector<T>> vectors;
+    for (std::uint64_t n = 0; n < 12; ++n) {
+        vectors.push_back(laws::noise<T>(300, n, static_cast<int>(n % 4)));
+        for (std::size_t i = n * 20; i < 250 && n % 3 != 1; ++i) vectors.back()[i] = 0;
+    }
+    for (auto const& text : laws::pipelines()) {
+        CAPTURE(text);
+        auto const c = parse_compressor<T>(text);
+        host on;
+        any_message<T, host> mine, theirs;
+        bit_writer sink;
+        sink.reserve(300 * (sizeof(T) + 1) + 64);
+        std::vector<T> out(300);
+        for (std::uint64_t n = 0; n < vectors.size(); ++n) {
+            auto const before = allocations();
+            c(on, std::span<T const>(vectors[n]), key{n}, mine);
+            sink.clear();
+            write(sink, mine);
+            bit_reader source(sink.finish());
+            c.blank(on, 300, key{n}, theirs);
+            read(on, source, theirs);
+            add_message(on, std::span<T>(out), T(1), theirs);
+            bool const selects_again = text.find("threshold(0.25) | top_k") == 0 || text.find("zero_blocks(4) | top_k") == 0;
+            if (n > 0 && !selects_again) CHECK(allocations() == before);
+        }
+    }
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+/// How often this thread has allocated memory so far, in the program test_laconic.
+std::size_t allocations();

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/reference/select.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+
+using namespace laconic;
+
+TEST_CASE_TEMPLATE("samples agree for every count, below half and above", T, float) {
+    host fast;
+    reference plain;
+    std::vector<coordinate> a, b;
+    for (std::size_t const d : {0u, 1u, 2u, 7u, 100u})
+        for (std::size_t k = 0; k <= d; ++k) {
+            sample(fast, key{d}.child(k), d, k, a);
+            sample(plain, key{d}.child(k), d, k, b);
+            CHECK(a.size() == k);
+            CHECK(a == b);
+            double const p = d == 0 ? 1 : static_cast<double>(k) / static_cast<double>(d);
+            sample_each(fast, key{d}.child(k), d, p, a);
+            sample_each(plain, key{d}.child(k), d, p, b);
+            CHECK(a == b);
+            if (p == 1) CHECK(a.size() == d);
+            if (p == 0) CHECK(a.empty());
+        }
+}
+
+TEST_CASE_TEMPLATE("selections agree, with ties, zeros and numbers that are not finite", T, float, double) {
+    host fast;
+    reference plain;
+    std::vector<coordinate> a, b;
+    for (std::uint64_t t = 0; t < 200; ++t) {
+        key const k = key{t};
+        std::vector<T> x(k.below(0, 90));
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            double const u = k.uniform(10 + i);
+            x[i] = t % 3 == 0 ? static_cast<T>(std::floor(6 * u) - 3) : static_cast<T>(std::tan(3 * (u - 0.5)));
+            if (t % 5 == 0 && u > 0.95) x[i] = u > 0.97 ? INFINITY : NAN;
+        }
+        std::span<T const> const v(x);
+        std::size_t const n = k.below(1, x.size() + 1), block = 1 + k.below(2, 10);
+        auto const same = [&](auto run) {
+            run(fast, a);
+            run(plain, b);
+            CHECK(a == b);
+        };
+        same([&](auto& on, auto& out) { select_largest(on, v, n, out); });
+        same([&](auto& on, auto& out) { select_about(on, v, n - n / 8, n, std::min(x.size(), n + n / 8), out); });
+        same([&](auto& on, auto& out) { select_about(on, v, n, n, n, out); });
+        same([&](auto& on, auto& out) { select_about(on, v, n / 2, n, std::min(x.size(), 2 * n), out); });
+        same([&](auto& on, auto& out) { select_above(on, v, T(1.5), out); });
+        same([&](auto& on, auto& out) { select_above(on, v, v, out); });
+        same([&](auto& on, auto& out) { select_nonzero_blocks(on, v, block, out); });
+        if (t % 5 != 0) {
+            std::size_t const blocks = x.size() / block + (x.size() % block != 0);
+            same([&](auto& on, auto& out) { select_largest_blocks(on, v, block, k.below(3, blocks + 1), out); });
+        }
+        for (std::size_t const unit : {std::size_t{1}, block}) {
+            std::vector<T> c, e;
+            std::vector<coordinate> places;
+            for (std::size_t u = 0; u * unit < x.size(); u += 2) places.push_back(static_cast<coordinate>(u));
+            gather(fast, v, std::span<coordinate const>(places), unit, T(1), c);
+            gather(plain, v, std::span<coordinate const>(places), unit, T(1), e);
+            CHECK(std::equal(c.begin(), c.end(), e.begin(), e.end(),
+                             [](T p, T q) { return p == q || (std::isnan(p) && std::isnan(q)); }));
+        }
+    }
+}

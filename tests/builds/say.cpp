@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints, for each pipeline, the digests of its messages about all vectors of the tests, of doubles and of floats. The
+// output must not depend on the compiler or on the instruction set that this file was compiled for.
+#include <cinttypes>
+#include <cstdio>
+
+#include "laws/messages.hpp"
+#include "laws/pipelines.hpp"
+
+namespace {
+
+template <class T>
+std::uint64_t digest_of(std::string const& text) {
+    auto const c = laconic::parse_compressor<T>(text);
+    laws::digest all;
+    auto vectors = laws::vectors<T>();
+    vectors.push_back(laws::noise<T>(1000, 5, 3));
+    for (std::size_t i = 0; i < vectors.size(); ++i) all.add(laws::written(compress(c, vectors[i], laconic::key{50 + i})));
+    return all.value;
+}
+
+}  // namespace
+
+int main() {
+    for (auto const& text : laws::pipelines())
+        std::printf("%016" PRIx64 " %016" PRIx64 " %s\n", digest_of<double>(text), digest_of<float>(text), text.c_str());
+}

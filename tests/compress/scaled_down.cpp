@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/compress/scaled_down.hpp"
+
+#include <doctest/doctest.h>
+
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laws/hostile.hpp"
+#include "laws/spelling.hpp"
+
+using namespace laconic;
+using vec = std::vector<double>;
+
+static_assert(Compressor<scaled_down<natural>> && Contractive<scaled_down<natural>> && !Unbiased<scaled_down<natural>>);
+
+TEST_CASE("scaled_down keeps the laws, and its delta is 1 / (1 + omega)") {
+    laws::is_a_pure_function_with_one_spelling(scaled_down{rand_k{0.5} | natural{}});
+    laws::is_a_pure_function_with_one_spelling(top_k{0.5} | scaled_down{quantize{1}});
+    laws::is_contractive(scaled_down{natural{}}, 500);
+    laws::is_contractive(scaled_down{quantize{1}}, 2000);
+    laws::is_contractive(scaled_down{rand_k{0.25}}, 2000);
+    laws::is_contractive(top_k{0.5} | scaled_down{quantize{1}}, 2000);
+    laws::reads_back<double>(scaled_down{rand_k{0.1} | natural{}});
+    laws::reads_back<float>(top_k{0.5} | scaled_down{quantize{1}});
+    CHECK(scaled_down{rand_k{1}}.delta(4) == 0.25);
+    CHECK(scaled_down{natural{}}.delta(10) == doctest::Approx(8.0 / 9));
+}
+
+// E|C / (1 + w) - x|^2 = (1 - 1 / (1 + w)) |x|^2 where E|C - x|^2 = w |x|^2 exactly, as for rand_k.
+TEST_CASE("delta is attained by rand_k, and a factor undoes its scale") {
+    vec const x{1, -2, 3, 4};
+    double error = 0;
+    for (std::uint64_t t = 0; t < 400; ++t) {
+        auto const m = compress(scaled_down{rand_k{1}}, x, key{t});
+        auto const said = laws::decoded<decltype(m), double>(m);
+        for (std::size_t i = 0; i < 4; ++i) CHECK((said[i] == 0 || said[i] == x[i]));
+    }
+    for (std::size_t i = 0; i < 4; ++i) error += (laws::energy(x) - x[i] * x[i]) / 4;
+    CHECK(error == doctest::Approx(0.75 * laws::energy(x)));
+}
+
+// top_k{16} | quantize{1} has omega = 3 inside, and no delta; scaled down it has one.
+TEST_CASE("what was refused for its omega is contractive") {
+    CHECK_THROWS_AS((top_k{16} | quantize{1}).delta(64), theory_error);
+    CHECK((top_k{16} | scaled_down{quantize{1}}).delta(64) == doctest::Approx(0.25 * 0.25));
+}
+
+TEST_CASE("one without omega is refused by name") {
+    using any = any_compressor<>;
+    CHECK(any(scaled_down<any>{any(natural{})}).contractive());
+    CHECK_FALSE(any(scaled_down<any>{any(natural{})}).unbiased());
+    CHECK_FALSE(any(scaled_down<any>{any(top_k{2})}).contractive());
+    CHECK_THROWS_WITH_AS(scaled_down<any>{any(top_k{2})}.check(4), doctest::Contains("top_k(2) is biased"), theory_error);
+}
+
+TEST_CASE("hostile bytes") { CHECK(laws::survives_small_changes(scaled_down{quantize{4}}, vec{1, 2, 3}, key{1}) > 10); }

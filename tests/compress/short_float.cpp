@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/compress/short_float.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "laconic/compress/top_k.hpp"
+#include "laws/compressor.hpp"
+#include "laws/spelling.hpp"
+
+using namespace laconic;
+using vec = std::vector<double>;
+
+namespace {
+
+template <class C, class T>
+std::vector<T> say(C const& c, std::vector<T> const& x) {
+    return laws::decoded<message_of<C, T>, T>(compress(c, x, key{}));
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("short floats keep the laws", C, half, bfloat16, float8_e4m3, float8_e5m2) {
+    laws::is_a_pure_function_with_one_spelling(C{});
+    laws::is_a_pure_function_with_one_spelling(top_k{0.5} | C{});
+    laws::reads_back<double>(C{});
+    laws::reads_back<float>(top_k{0.01} | C{});
+    static_assert(!Unbiased<C> && !Contractive<C>);
+}
+
+// Between 2 and 4 the formats have 1024, 128, 8 and 4 numbers.
+TEST_CASE("pi and others, by hand") {
+    vec const x{3.14159265, -2.125, 1000, -1e-4, 0};
+    CHECK(say(half{}, x) == vec{3.140625, -2.125, 1000, -0x1.a38p-14, 0});
+    CHECK(say(bfloat16{}, x) == vec{3.140625, -2.125, 1000, -0x1.a4p-14, 0});
+    CHECK(say(float8_e4m3{}, x) == vec{3.25, -2, 448, 0, 0});
+    CHECK(say(float8_e5m2{}, x) == vec{3, -2, 1024, -0x1.cp-14, 0});
+    CHECK(say(half{}, vec{65504, 65519, 65520, 1e300, -1e300}) == vec{65504, 65504, 65504, 65504, -65504});
+    CHECK(compress(half{}, vec{1, -2, 0, -0.0}, key{}).codes == std::vector<std::uint16_t>{0x3c00, 0xc000, 0, 0x8000});
+    CHECK(to_string(half{}) == "half");
+    CHECK(to_string(top_k{2} | float8_e4m3{}) == "top_k(2) | float8_e4m3");
+}
+
+TEST_CASE_TEMPLATE("normal numbers are off by at most half a unit of the last digit", C, half, bfloat16, float8_e4m3,
+                   float8_e5m2) {
+    auto const layout = C::template message<double, host>::layout;
+    double const unit = std::ldexp(1.0, -layout.mantissa - 1);
+    vec x;
+    for (std::uint64_t i = 0; i < 5000; ++i)
+        x.push_back(std::ldexp(1 + key{1}.uniform(i), static_cast<int>(i % 13) - 6));
+    double worst = 0;
+    auto const y = say(C{}, x);
+    for (std::size_t i = 0; i < x.size(); ++i) worst = std::max(worst, std::abs(y[i] / x[i] - 1));
+    CHECK(worst <= unit);
+    CHECK(worst > 0.9 * unit / (1 + unit));
+}
+
+TEST_CASE("what is not finite is said so that no reader takes it") {
+    for (double const bad : {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+                             std::numeric_limits<double>::quiet_NaN()}) {
+        auto const refused = [&](auto const& c) {
+            host on;
+            message_of<std::remove_cvref_t<decltype(c)>> m;
+            vec const x{1, bad};
+            c(on, std::span<double const>(x), key{}, m);
+            auto const said = laws::written(m);
+            c.blank(on, 2, key{}, m);
+            bit_reader source(said);
+            CHECK_THROWS_AS(read(on, source, m), wire_error);
+        };
+        refused(half{});
+        refused(bfloat16{});
+        refused(float8_e4m3{});
+        refused(float8_e5m2{});
+    }
+}

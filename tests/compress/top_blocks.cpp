@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/compress/top_blocks.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laws/compressor.hpp"
+#include "laws/spelling.hpp"
+
+using namespace laconic;
+using vec = std::vector<double>;
+
+namespace {
+
+template <class T>
+std::vector<coordinate> kept(std::size_t k, std::size_t block, std::vector<T> const& x) {
+    return compress(top_blocks{k, block}, x, key{1}).support;
+}
+
+}  // namespace
+
+TEST_CASE("top_blocks keeps the laws") {
+    laws::is_a_pure_function_with_one_spelling(top_blocks{0.5, 4});
+    laws::is_a_pure_function_with_one_spelling(top_blocks{0.3, 1});
+    laws::is_contractive(top_blocks{0.5, 4});
+    laws::is_contractive(top_blocks{0.25, 3});
+    laws::is_contractive(top_blocks{0.5, 3} | natural{}, 500);
+    laws::is_contractive(top_blocks{0.5, 4} | top_k{0.5});
+    laws::reads_back<double>(top_blocks{0.01, 64} | quantize{4});
+    laws::reads_back<double>(top_blocks{3});
+}
+
+// Sums of squares 5, 25, 25 and 16: of the equal ones the lower block goes first; the last block is shorter.
+TEST_CASE("by hand") {
+    vec const x{1, 2, 3, 4, 0, 5, 4};
+    CHECK(kept(1, 2, x) == std::vector<coordinate>{1});
+    CHECK(kept(2, 2, x) == std::vector<coordinate>{1, 2});
+    CHECK(kept(3, 2, x) == std::vector<coordinate>{1, 2, 3});
+    CHECK(kept(4, 2, x).size() == 4);
+    auto const m = compress(top_blocks{3, 2}, x, key{1});
+    CHECK(laws::decoded<decltype(m), double>(m) == vec{0, 0, 3, 4, 0, 5, 4});
+    CHECK(m.payload.values.size() == 5);
+    CHECK(kept(0, 2, x).empty());
+    CHECK(kept(2, 2, vec(8, 1.0)) == std::vector<coordinate>{0, 1});
+    CHECK(kept(2, 2, vec(8, 0.0)) == std::vector<coordinate>{0, 1});
+    CHECK(kept(1, 1000, x).size() == 1);
+}
+
+TEST_CASE("one coordinate a block is top_k") {
+    for (auto const& x : laws::vectors<float>())
+        CHECK(kept(x.size() / 3, 1, x) == compress(top_k{x.size() / 3}, x, key{1}).support);
+}
+
+TEST_CASE("squares that underflow or overflow are compared as well") {
+    for (double const scale : {1e-300, 1e300})
+        CHECK(kept(2, 2, vec{scale, 0, 3 * scale, 0, 2 * scale, 2 * scale, 0, 0}) == std::vector<coordinate>{1, 2});
+    double const tiny = std::numeric_limits<double>::denorm_min();
+    CHECK(kept(1, 2, vec{0, 0, 0, tiny}) == std::vector<coordinate>{1});
+}
+
+TEST_CASE("delta is attained where all blocks weigh the same, and k is checked in blocks") {
+    CHECK(top_blocks{1, 4}.delta(16) == 0.25);
+    CHECK(top_blocks{2, 4}.delta(17) == doctest::Approx(0.4));
+    CHECK((top_blocks{1, 4} | natural{}).delta(8) == doctest::Approx(0.875 / 2));
+    vec const equal(16, -3.0);
+    auto const m = laws::moments_of(top_blocks{1, 4}, equal, 1, key{1});
+    CHECK(m.error == doctest::Approx(0.75 * laws::energy(equal)));
+    CHECK_THROWS_AS((top_blocks{5, 4}.check(16)), argument_error);
+    CHECK_NOTHROW((top_blocks{4, 4}.check(16)));
+    CHECK_THROWS_AS((top_blocks{1, 0}.check(16)), argument_error);
+    CHECK_THROWS_AS((top_blocks{1, 4} | top_k{5}).check(16), argument_error);
+}

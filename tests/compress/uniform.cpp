@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/compress/uniform.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laws/compressor.hpp"
+#include "laws/spelling.hpp"
+
+using namespace laconic;
+using vec = std::vector<double>;
+using nearest = uniform<rounding::nearest>;
+
+namespace {
+
+template <class C, class T>
+std::vector<T> say(C const& c, std::vector<T> const& x, std::uint64_t k = 1) {
+    return laws::decoded<stepped<T, host>, T>(compress(c, x, key{k}));
+}
+
+// The mean of 10000 messages, in units so that no square underflows. A value between low and high has at most the
+// variance (high - low)^2 / 4.
+template <class C, class T>
+void has_mean_in_units(C const& c, std::vector<T> const& x, T unit) {
+    int const n = 10000;
+    vec mean(x.size(), 0.0);
+    double least = 0, largest = 0;
+    for (std::uint64_t k = 0; k < n; ++k) {
+        auto const said = say(c, x, k);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            double const v = static_cast<double>(said[i] / unit);
+            mean[i] += v / n;
+            least = std::min(least, v);
+            largest = std::max(largest, v);
+        }
+    }
+    CAPTURE(to_string(c));
+    for (std::size_t i = 0; i < x.size(); ++i)
+        CHECK(std::abs(mean[i] - static_cast<double>(x[i] / unit)) < 5 * (largest - least) / 2 / std::sqrt(n));
+}
+
+// As a loop does, with nothing looking at the numbers before.
+template <class C, class T>
+void say_to(C const& c, std::vector<T> const& x) {
+    host on;
+    message_of<C, T> m;
+    c(on, std::span<T const>(x), key{}, m);
+}
+
+}  // namespace
+
+static_assert(std::same_as<decltype(uniform{}), uniform<>> && std::same_as<decltype(uniform{8, 512}), uniform<>>);
+
+TEST_CASE("uniform keeps the laws, with few bits and many, one bucket and more") {
+    for (auto const& c : {uniform{}, uniform{1}, uniform{2, 5}, uniform{3, 1}, uniform{8, 4}}) {
+        laws::is_a_pure_function_with_one_spelling(c);
+        laws::is_unbiased(c);
+        laws::reads_back<double>(c);
+    }
+    for (auto const& c : {nearest{}, nearest{3}, nearest{2, 5}, nearest{1, 3}}) {
+        laws::is_a_pure_function_with_one_spelling(c);
+        laws::is_contractive(c);
+        laws::reads_back<float>(c);
+    }
+    laws::is_unbiased(rand_k{0.5} | uniform{4});
+    laws::is_contractive(top_k{0.5} | nearest{4});
+    laws::is_contractive(top_k{0.5} | uniform{4}, laws::trials);
+}
+
+// From -1 to 2 in three steps of 1; then from 5 to 6.5 in steps of a half.
+TEST_CASE("by hand") {
+    vec const x{2, -1, 0.75, 1, 6.5, 5, 5.25, 6};
+    auto const m = compress(nearest{2, 4}, x, key{});
+    CHECK(m.least == vec{-1, 5});
+    CHECK(m.steps == vec{1, 0.5});
+    CHECK(m.codes == std::vector<std::uint8_t>{3, 0, 2, 2, 3, 0, 1, 2});
+    CHECK(say(nearest{2, 4}, x) == vec{2, -1, 1, 1, 6.5, 5, 5.5, 6});
+    for (std::uint64_t k = 0; k < 20; ++k) {
+        auto const v = say(uniform{2, 4}, x, k);
+        CHECK((v[2] == 0 || v[2] == 1));
+        CHECK((v[6] == 5 || v[6] == 5.5));
+        CHECK(vec{v[0], v[1], v[3], v[4], v[5], v[7]} == vec{2, -1, 1, 6.5, 5, 6});
+    }
+    CHECK(laws::moments_by_values(uniform{2, 4}, x).variance == doctest::Approx(0.75 * 0.25 + 0.25 * 0.25));
+}
+
+TEST_CASE_TEMPLATE("the least is exact, the largest up to rounding, and all where all are equal", T, float, double) {
+    for (std::uint64_t k = 0; k < 300; ++k) {
+        auto x = laws::noise<T>(9, k, 6);
+        for (T& v : x) v /= 3;
+        auto const [least, largest] = std::minmax_element(x.begin(), x.end());
+        for (int const bits : {1, 3, 8}) {
+            auto const v = say(uniform{bits}, x, k);
+            auto const at = [&](auto i) { return v[static_cast<std::size_t>(i - x.begin())]; };
+            CHECK(at(least) == *least);
+            CHECK(std::abs(at(largest) - *largest) <= 3 * std::numeric_limits<T>::epsilon() * (*largest - *least));
+        }
+    }
+    for (T const v : {T(0.1), T(-7), T(0), std::numeric_limits<T>::max(), std::numeric_limits<T>::denorm_min()})
+        for (std::size_t d : {1u, 2u, 70u}) {
+            auto const m = compress(uniform{3}, std::vector<T>(d, v), key{1});
+            CHECK(m.steps == std::vector<T>{0});
+            CHECK(m.codes == std::vector<std::uint8_t>(d, 0));
+            CHECK(say(uniform{3}, std::vector<T>(d, v)) == std::vector<T>(d, v));
+        }
+}
+
+TEST_CASE("omega is attained by one number, its negative and zeros; one or two numbers are exact") {
+    for (int const bits : {1, 2, 5, 8})
+        for (std::size_t const d : {3u, 4u, 17u}) {
+            vec x(d, 0.0);
+            x[1] = 6;
+            x[2] = -6;
+            double const n = (1 << bits) - 1, omega = (static_cast<double>(d) - 2) / (2 * n * n);
+            CHECK(uniform{bits}.omega(d) == doctest::Approx(omega).epsilon(1e-15));
+            CHECK(laws::moments_by_values(uniform{bits}, x).variance == doctest::Approx(omega * 72).epsilon(1e-9));
+            auto const v = say(nearest{bits}, x);
+            double error = 0;
+            for (std::size_t i = 0; i < d; ++i) error += (v[i] - x[i]) * (v[i] - x[i]);
+            CHECK(error == doctest::Approx(omega * 72).epsilon(1e-9));
+            if (omega < 1) CHECK(nearest{bits}.delta(d) == doctest::Approx(1 - omega).epsilon(1e-15));
+        }
+    for (std::size_t const d : {0u, 1u, 2u}) {
+        CHECK(uniform{1}.omega(d) == 0);
+        CHECK(nearest{1}.delta(d) == 1);
+    }
+    CHECK(uniform{3, 10}.omega(1000) == uniform{3}.omega(10));
+    CHECK(uniform{3, 1000}.omega(10) == uniform{3}.omega(10));
+    CHECK(say(uniform{1}, vec{0.5, -0.75}) == vec{0.5, -0.75});
+}
+
+TEST_CASE("omega is nowhere passed") {
+    double tightest = 0;
+    for (std::uint64_t k = 0; k < 300; ++k) {
+        auto const d = static_cast<std::size_t>(3 + key{k}.below(0, 12));
+        auto const x = laws::noise<double>(d, k, static_cast<int>(k % 3));
+        uniform const c{1 + static_cast<int>(k % 4)};
+        auto const m = compress(c, x, key{k});
+        double variance = 0;
+        for (std::size_t i = 0; i < d; ++i) {
+            double const on_grid = (x[i] - m.least[0]) / m.steps[0], above = on_grid - std::floor(on_grid);
+            CHECK((m.codes[i] == std::floor(on_grid) || m.codes[i] == std::ceil(on_grid)));
+            variance += above * (1 - above) * m.steps[0] * m.steps[0];
+        }
+        CHECK(variance <= c.omega(d) * laws::energy(x) * (1 + 1e-9));
+        tightest = std::max(tightest, variance / laws::energy(x) / c.omega(d));
+    }
+    CHECK(tightest > 0.5);
+}
+
+TEST_CASE("no delta where the bound reaches 1") {
+    CHECK_THROWS_WITH_AS(
+        nearest{1}.delta(4),
+        "uniform(1, rounding=nearest) may lose 1 >= 1 of the energy of 4 values, so it is not contractive: "
+        "take more bits or smaller buckets",
+        theory_error);
+    CHECK_THROWS_AS((top_k{0.5} | nearest{2}).delta(100), theory_error);
+    CHECK(nearest{1, 3}.delta(1000) == 0.5);
+}
+
+TEST_CASE("what is not finite or too far apart is refused") {
+    double const max = std::numeric_limits<double>::max();
+    float const top = std::numeric_limits<float>::max();
+    CHECK_THROWS_AS(say(uniform{}, vec{max, -max}), argument_error);
+    CHECK_THROWS_AS(say(nearest{}, std::vector<float>{top, -top}), argument_error);
+    CHECK(say(uniform{1, 1}, vec{max, -max}) == vec{max, -max});
+    CHECK(say(uniform{2}, vec{0, 0x1.8p1023})[1] == 0x1.8p1023);
+    for (double const bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+        CHECK_THROWS_WITH_AS(say_to(uniform{}, vec{0, 1, bad}), "uniform: coordinate 2 is not finite", argument_error);
+    // A range as wide as T, in 1 .. 255 steps: refused where the last is beyond it, else finite.
+    for (int bits = 1; bits <= 8; ++bits) try {
+            for (float const v : say(uniform{bits}, std::vector<float>{top, 0, -1})) REQUIRE(std::isfinite(v));
+        } catch (argument_error const&) {
+        }
+}
+
+TEST_CASE_TEMPLATE("unbiased on a grid of subnormal numbers, and far from 0", T, float, double) {
+    T const tiny = std::numeric_limits<T>::denorm_min();
+    for (int const bits : {1, 2, 8})
+        has_mean_in_units(uniform{bits}, std::vector<T>{5 * tiny, -3 * tiny, tiny, 0}, tiny);
+    laws::has_mean(uniform{2}, std::vector<T>{1000, 1001, T(1000.25), T(1000.5)}, key{5}, 10000);
+}
+
+TEST_CASE("parameters are checked, and written where they differ from the default") {
+    for (int const bad : {0, -1, 9, std::numeric_limits<int>::min()}) {
+        CHECK_THROWS_AS(uniform{bad}.check(5), argument_error);
+        CHECK_THROWS_AS(nearest{bad}.check(5), argument_error);
+    }
+    CHECK_NOTHROW(uniform{1}.check(5));
+    CHECK(to_string(uniform{}) == "uniform(8)");
+    CHECK(to_string(uniform{8, 512}) == "uniform(8, bucket=512)");
+    CHECK(to_string(nearest{8, 512}) == "uniform(8, bucket=512, rounding=nearest)");
+    CHECK(to_string(nearest{4}) == "uniform(4, rounding=nearest)");
+    CHECK(compress(uniform{4, std::numeric_limits<std::size_t>::max()}, vec{1, 2, 3}, key{}).codes ==
+          compress(uniform{4}, vec{1, 2, 3}, key{}).codes);
+}

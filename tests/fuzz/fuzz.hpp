@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laws/messages.hpp"
+#include "laws/pipelines.hpp"
+
+/// What the fuzz targets share: how an input names a compressor, a dimension and a key, and how a finding is reported.
+namespace fuzz {
+
+[[noreturn]] inline void found(std::string const& what) {
+    std::fprintf(stderr, "found: %s\n", what.c_str());
+    std::abort();
+}
+
+/// Numbers taken from the front of the input; zeros where it has ended.
+class input {
+  public:
+    input(std::uint8_t const* data, std::size_t size) : left_(data, size) {}
+
+    template <class N>
+    N take() {
+        N n{};
+        std::size_t const have = std::min(sizeof n, left_.size());
+        if (have > 0) std::memcpy(&n, left_.data(), have);
+        left_ = left_.subspan(have);
+        return n;
+    }
+    std::span<std::byte const> rest() const { return std::as_bytes(left_); }
+
+  private:
+    std::span<std::uint8_t const> left_;
+};
+
+/// Which of all pipelines, for how many numbers, under which key: the first six bytes.
+template <class T>
+struct setting {
+    laconic::any_compressor<T> const& compressor;
+    std::size_t dimension;
+    laconic::key from;
+};
+template <class T>
+setting<T> setting_of(input& in) {
+    static std::vector<laconic::any_compressor<T>> const all = [] {
+        std::vector<laconic::any_compressor<T>> compressors;
+        laws::each_pipeline<T>([&](auto const& c) { compressors.push_back(c); });
+        return compressors;
+    }();
+    auto const which = in.take<std::uint16_t>(), d = in.take<std::uint16_t>(), k = in.take<std::uint16_t>();
+    return {all[which % all.size()], d % std::size_t{300}, laconic::key{k}};
+}
+
+/// The same six bytes, for the seeds.
+inline std::vector<std::byte> header(std::size_t which, std::size_t d, std::uint64_t k) {
+    std::vector<std::byte> bytes;
+    for (std::uint64_t const n : {std::uint64_t{which}, std::uint64_t{d}, k})
+        for (int b = 0; b < 2; ++b) bytes.push_back(static_cast<std::byte>(n >> (8 * b) & 255));
+    return bytes;
+}
+
+}  // namespace fuzz

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// seeds FOLDER: writes a corpus for each fuzz target into FOLDER/<target>/: true messages of every pipeline.
+#include <filesystem>
+#include <fstream>
+
+#include "fuzz/fuzz.hpp"
+#include "laconic/wire/described.hpp"
+
+namespace {
+
+void save(std::filesystem::path const& path, std::span<std::byte const> bytes) {
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!file.flush()) {
+        std::fprintf(stderr, "cannot write %s\n", path.c_str());
+        std::exit(1);
+    }
+}
+
+template <class T>
+void write_seeds(std::filesystem::path const& folder, std::byte type) {
+    std::size_t which = 0;
+    laws::each_pipeline<T>([&](auto const& c) {
+        for (std::size_t const d : {7u, 40u}) {
+            auto const x = laws::noise<T>(d, which);
+            auto const m = compress(c, x, laconic::key{which});
+            auto const name = std::to_string(sizeof(T)) + "-" + std::to_string(which) + "-" + std::to_string(d);
+            std::vector<std::byte> start{type};
+            auto const header = fuzz::header(which, d, which);
+            start.insert(start.end(), header.begin(), header.end());
+            auto bare = start, numbers = start;
+            auto const said = laws::written(m);
+            bare.insert(bare.end(), said.begin(), said.end());
+            numbers.push_back(std::byte{0});
+            auto const raw = std::as_bytes(std::span(x));
+            numbers.insert(numbers.end(), raw.begin(), raw.end());
+            save(folder / "bare" / name, bare);
+            save(folder / "round_trip" / name, numbers);
+            save(folder / "described" / name, laconic::write_described(m, {.with_checksum = false}));
+        }
+        ++which;
+    });
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    if (count != 2) {
+        std::fprintf(stderr, "usage: seeds FOLDER\n");
+        return 2;
+    }
+    write_seeds<float>(arguments[1], std::byte{0});
+    write_seeds<double>(arguments[1], std::byte{1});
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/message/dithered.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+
+using namespace laconic;
+
+static_assert(Message<dithered<double, host>, double, host> && Message<dithered<float, host>, float, host>);
+static_assert(dithered<float, host>::terms_type::in_order);
+
+// Three levels: a quarter, a half and the whole of the bucket's norm.
+TEST_CASE("a number is its bucket's norm, halved") {
+    dithered<float, host> const m{3, 2, {8, 0.5f, 0}, {-3, 1, 0, 2, 3}};
+    CHECK(m.dimension() == 5);
+    host on;
+    std::vector<float> out(5, 1);
+    add_message(on, std::span<float>(out), -2.0f, m);
+    CHECK(out == std::vector<float>{17, -3, 1, 0.5f, 1});
+    CHECK(m.terms()[1].at == 1);
+}
+
+TEST_CASE_TEMPLATE("a thousand levels reach where T does", T, float, double) {
+    T const top = std::ldexp(T(1), std::numeric_limits<T>::max_exponent - 1), least = std::numeric_limits<T>::min();
+    // The least normal number, that many halvings below the largest power of two.
+    int const halvings = std::numeric_limits<T>::max_exponent - std::numeric_limits<T>::min_exponent;
+    auto const code = static_cast<std::int16_t>(1000 - std::min(halvings, 999));
+    dithered<T, host> const m{1000, 3, {top}, {code, static_cast<std::int16_t>(-code), 1000}};
+    CHECK(m.terms()[0].value == std::max(least, std::ldexp(top, -999)));
+    CHECK(m.terms()[1].value == -m.terms()[0].value);
+    CHECK(m.terms()[2].value == top);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/checksum.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string_view>
+#include <vector>
+
+using namespace laconic;
+
+// The check value of CRC-32C, and the examples of RFC 3720, B.4.
+TEST_CASE("known checksums") {
+    std::string_view const digits = "123456789";
+    CHECK(checksum(std::as_bytes(std::span(digits))) == 0xe3069283u);
+    CHECK(checksum(std::vector<std::byte>(32, std::byte{0})) == 0x8a9136aau);
+    CHECK(checksum(std::vector<std::byte>(32, std::byte{0xff})) == 0x62a8ab43u);
+    std::vector<std::byte> up, down;
+    for (unsigned i = 0; i < 32; ++i) up.push_back(static_cast<std::byte>(i)), down.push_back(static_cast<std::byte>(31 - i));
+    CHECK(checksum(up) == 0x46dd794eu);
+    CHECK(checksum(down) == 0x113fdb5cu);
+    CHECK(checksum({}) == 0);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/codes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "laconic/core/key.hpp"
+
+using namespace laconic;
+
+namespace {
+
+using codes = std::vector<std::int16_t>;
+
+std::vector<std::byte> written(codes const& c, int levels) {
+    bit_writer sink;
+    write_codes(sink, c, levels);
+    auto const said = sink.finish();
+    return {said.begin(), said.end()};
+}
+std::uint64_t spent(std::size_t n, int levels) {
+    ledger books;
+    write_codes(books, codes(n), levels);
+    return books.unpadded();
+}
+codes read(std::vector<std::byte> const& said, std::size_t n, int levels) {
+    bit_reader source(said);
+    codes c(n);
+    read_codes(source, c, levels);
+    source.finish();
+    return c;
+}
+
+}  // namespace
+
+// (2, 0, 1, 1, 2) is 2 + 9 + 27 + 2 x 81 = 200; of a group of two, (0, 2) is 6, in four bits.
+TEST_CASE("five ternary codes are one number below 243") {
+    codes const c{1, -1, 0, 0, 1, -1, 1};
+    auto const said = written(c, 1);
+    REQUIRE(said.size() == 2);
+    CHECK(std::to_integer<int>(said[0]) == 200);
+    CHECK(std::to_integer<int>(said[1]) == 6);
+    CHECK(read(said, 7, 1) == c);
+}
+
+TEST_CASE("what they cost: 8 bits for 5, and 2, 4, 5 or 7 for the rest") {
+    std::uint64_t const rest[] = {0, 2, 4, 5, 7};
+    for (std::size_t n = 0; n < 40; ++n) CHECK(spent(n, 1) == n / 5 * 8 + rest[n % 5]);
+    CHECK(spent(10, 2) == 10 * 3);
+    CHECK(spent(10, 3) == 10 * 3);
+    CHECK(spent(10, 4) == 10 * 4);
+    CHECK(spent(10, 32767) == 10 * 16);
+}
+
+TEST_CASE("all codes of all lengths are read back") {
+    for (int const levels : {1, 2, 3, 7, 255, 1000, 32767})
+        for (std::size_t n = 0; n < 23; ++n) {
+            codes c(n);
+            for (std::size_t j = 0; j < n; ++j)
+                c[j] = static_cast<std::int16_t>(
+                    static_cast<int>(key{n}.below(j, 2 * static_cast<unsigned>(levels) + 1)) - levels);
+            CHECK(read(written(c, levels), n, levels) == c);
+        }
+    // Every group of up to five, each by its word.
+    std::uint64_t values = 1;
+    for (std::size_t n = 1; n <= 5; ++n) {
+        values *= 3;
+        std::vector<char> seen(values, 0);
+        for (std::uint64_t word = 0; word < values; ++word) {
+            std::vector<std::byte> const said{static_cast<std::byte>(word)};
+            auto const c = read(said, n, 1);
+            CHECK(written(c, 1) == said);
+            std::uint64_t index = 0;
+            for (auto const code : c) {
+                REQUIRE((code >= -1 && code <= 1));
+                index = 3 * index + static_cast<std::uint64_t>(code + 1);
+            }
+            CHECK(seen[index]++ == 0);
+        }
+    }
+}
+
+TEST_CASE("words that mean no codes are refused") {
+    std::uint64_t const values[] = {1, 3, 9, 27, 81, 243};
+    unsigned const widths[] = {0, 2, 4, 5, 7, 8};
+    for (std::size_t n = 1; n <= 5; ++n)
+        for (std::uint64_t word = 0; word >> widths[n] == 0; ++word) {
+            std::vector<std::byte> const said{static_cast<std::byte>(word)};
+            if (word < values[n])
+                CHECK_NOTHROW(read(said, n, 1));
+            else
+                CHECK_THROWS_WITH_AS(read(said, n, 1), doctest::Contains("outside the grid"), wire_error);
+        }
+    CHECK_THROWS_AS(read({std::byte{5}}, 1, 2), wire_error);
+    CHECK_THROWS_AS(read({std::byte{0}}, 6, 1), wire_error);  // too short
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "laconic/wire/described.hpp"
+
+#ifndef LACONIC_PYTHON
+#    define LACONIC_PYTHON ""  // where no build says where it is
+#endif
+
+/// decoder.py, which reads files by the page docs/wire-format.md alone, and the lists that it checks.
+namespace decoder {
+
+using bytes = std::vector<std::byte>;
+
+inline std::string hex(std::span<std::byte const> all) {
+    std::string text;
+    char digits[3];
+    for (auto const b : all) {
+        std::snprintf(digits, sizeof digits, "%02x", std::to_integer<unsigned>(b));
+        text += digits;
+    }
+    return text.empty() ? "-" : text;
+}
+inline bytes from_hex(std::string const& text) {
+    bytes all;
+    if (text == "-") return all;
+    for (std::size_t i = 0; i < text.size(); i += 2)
+        all.push_back(std::byte(std::stoul(text.substr(i, 2), nullptr, 16)));
+    return all;
+}
+
+/// What a file means: "5 0:0x1.8p+1 3:-0x1p+0", its dimension and its terms; or "refused".
+inline std::string meaning(std::span<std::byte const> file, laconic::reading_limits limits) {
+    laconic::unpacked read;
+    try {
+        read = laconic::read_described(file, limits);
+    } catch (laconic::wire_error const&) {
+        return "refused";
+    }
+    std::string text = std::to_string(read.dimension);
+    char term[64];
+    for (std::size_t j = 0; j < read.values.size(); ++j) {
+        // The sign of a zero means nothing.
+        std::snprintf(term, sizeof term, " %llu:%a", static_cast<unsigned long long>(read.dense ? j : read.at[j]),
+                      read.values[j] + 0.0);
+        text += term;
+    }
+    return text;
+}
+
+/// A line of a list: a name, the bytes in hex, what they mean.
+struct line {
+    std::string name, data, meant;
+};
+inline std::string spelled(line const& l) { return l.name + " " + l.data + " " + l.meant + "\n"; }
+
+inline std::filesystem::path folder() { return std::filesystem::path(__FILE__).parent_path(); }
+
+inline std::vector<line> golden() {
+    std::ifstream in(folder() / "golden.txt");
+    REQUIRE(in);
+    std::vector<line> all;
+    for (std::string text; std::getline(in, text);) {
+        if (text.empty() || text[0] == '#') continue;
+        std::istringstream words(text);
+        line l;
+        words >> l.name >> l.data >> std::ws;
+        std::getline(words, l.meant);
+        all.push_back(l);
+    }
+    return all;
+}
+
+/// A file of this process's own, removed at the end.
+class own_file {
+  public:
+    explicit own_file(std::string const& content)
+        : path_(std::filesystem::temp_directory_path() / ("laconic_wire_" + std::to_string(getpid()))) {
+        std::ofstream(path_, std::ios::binary) << content;
+    }
+    own_file(own_file const&) = delete;
+    own_file& operator=(own_file const&) = delete;
+    ~own_file() { std::filesystem::remove(path_); }
+    std::string path() const { return path_.string(); }
+
+  private:
+    std::filesystem::path path_;
+};
+
+struct outcome {
+    int status;
+    std::string out;  // standard output and error together
+};
+
+/// Runs decoder.py; nothing, and a message, where there is no Python.
+inline std::optional<outcome> run(std::string const& arguments) {
+    std::string const python = LACONIC_PYTHON;
+    if (python.empty()) {
+        MESSAGE("skipped: LACONIC_PYTHON names no Python 3");
+        return std::nullopt;
+    }
+    auto const command = "\"" + python + "\" \"" + (folder() / "decoder.py").string() + "\" " + arguments + " 2>&1";
+    std::FILE* const pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe);
+    std::string text;
+    char piece[4096];
+    for (std::size_t n; (n = std::fread(piece, 1, sizeof piece, pipe)) > 0;) text.append(piece, n);
+    int const status = pclose(pipe);
+    REQUIRE(WIFEXITED(status));
+    return outcome{WEXITSTATUS(status), text};
+}
+
+}  // namespace decoder

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/dithered.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/wire/message.hpp"
+
+using namespace laconic;
+
+TEST_CASE("norms are scalars, codes are values") {
+    dithered<float, host> const m{3, 2, {0.5f, 1}, {3, -3, 0}};
+    CHECK(account(m).scalars() == 64);
+    CHECK(account(m).values() == 9);
+    CHECK(bits(m) == 80);
+    CHECK(bits_as_paper(m) == doctest::Approx(64 + 3 * (1 + std::log2(4.0))));
+    dithered<double, host> const ternary{1, 10, {2}, std::vector<std::int16_t>(10, 1)};
+    CHECK(account(ternary).unpadded() == 64 + 16);
+}
+
+TEST_CASE("norms that are negative or not finite and levels outside the grid are refused") {
+    auto const heard = [](float norm, std::uint64_t word) {
+        bit_writer sink;
+        put_number(sink, norm);
+        sink.put(word, 3);
+        bit_reader source(sink.finish());
+        host on;
+        dithered<float, host> m{3, 1, {0}, {0}};
+        read(on, source, m);
+        source.finish();
+        return m.terms()[0].value;
+    };
+    CHECK(heard(8, 0) == -8);
+    CHECK(heard(8, 3) == 0);
+    CHECK(heard(8, 4) == 2);
+    CHECK(heard(std::numeric_limits<float>::max(), 6) == std::numeric_limits<float>::max());
+    CHECK_THROWS_WITH_AS(heard(8, 7), doctest::Contains("outside the grid"), wire_error);
+    CHECK_THROWS_WITH_AS(heard(-8, 3), doctest::Contains("negative norm"), wire_error);
+    CHECK_THROWS_WITH_AS(heard(-0.0f, 3), doctest::Contains("negative norm"), wire_error);
+    CHECK_THROWS_AS(heard(std::numeric_limits<float>::infinity(), 3), wire_error);
+    CHECK_THROWS_AS(heard(std::numeric_limits<float>::quiet_NaN(), 3), wire_error);
+}

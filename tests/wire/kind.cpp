@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/kind.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace laconic;
+
+TEST_CASE("whole numbers take seven bits a byte and have one form") {
+    struct {
+        std::uint64_t n;
+        std::size_t bytes;
+    } const sizes[] = {{0, 1}, {1, 1}, {127, 1}, {128, 2}, {16383, 2}, {16384, 3}, {std::uint64_t{1} << 40, 6}, {~0ull >> 1, 9}};
+    for (auto const& s : sizes) {
+        bit_writer sink;
+        put_whole(sink, s.n);
+        auto const said = sink.finish();
+        CHECK(said.size() == s.bytes);
+        bit_reader source(said);
+        CHECK(take_whole(source, s.n) == s.n);
+        source.finish();
+        if (s.n == 0) continue;
+        bit_reader again(said);
+        CHECK_THROWS_AS(take_whole(again, s.n - 1), wire_error);
+    }
+    auto const refused = [](std::vector<unsigned> const& values, char const* why) {
+        std::vector<std::byte> bytes;
+        for (unsigned v : values) bytes.push_back(static_cast<std::byte>(v));
+        bit_reader source(bytes);
+        CHECK_THROWS_WITH_AS(take_whole(source, ~0ull), doctest::Contains(why), wire_error);
+    };
+    refused({128, 0}, "shortest form");
+    refused({255, 128, 0}, "shortest form");
+    refused({255, 255}, "too early");
+    refused({255, 255, 255, 255, 255, 255, 255, 255, 255, 1}, "more than 63 bits");
+}

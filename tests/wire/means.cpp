@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/means.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/wire/message.hpp"
+
+using namespace laconic;
+
+TEST_CASE("two scalars a bucket, a bit a value") {
+    means<float, host> const m{70, 40, {1, 2}, {3, 4}, {~std::uint64_t{0}, 63}};
+    CHECK(account(m).scalars() == 4 * 32);
+    CHECK(account(m).values() == 70);
+    CHECK(bits(m) == 200);
+    CHECK(bits_as_paper(m) == 198);
+}
+
+TEST_CASE("means on the wrong side of 0 are refused, and those that are not finite") {
+    auto const heard = [](float below, float above, std::uint64_t bit) {
+        bit_writer sink;
+        put_number(sink, below);
+        put_number(sink, above);
+        sink.put(bit, 1);
+        bit_reader source(sink.finish());
+        host on;
+        means<float, host> m{1, 1, {0}, {0}, {0}};
+        read(on, source, m);
+        source.finish();
+        return m.terms()[0].value;
+    };
+    float const inf = std::numeric_limits<float>::infinity();
+    CHECK(heard(2, 3, 0) == 3);
+    CHECK(heard(2, 3, 1) == -2);
+    CHECK(heard(0, 0, 1) == 0);
+    for (float const bad : {-1.0f, -0.0f, inf, -inf, std::numeric_limits<float>::quiet_NaN()}) {
+        CHECK_THROWS_AS(heard(bad, 1, 0), wire_error);
+        CHECK_THROWS_AS(heard(1, bad, 0), wire_error);
+    }
+    CHECK_THROWS_WITH_AS(heard(-1, 1, 0), doctest::Contains("negative magnitude"), wire_error);
+}

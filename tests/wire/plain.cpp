@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/plain.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/wire/message.hpp"
+
+using namespace laconic;
+
+TEST_CASE("numbers in full are values and nothing else") {
+    plain<float, host> m{{1, -2, 3}};
+    CHECK(account(m).values() == 96);
+    CHECK(bits(m) == 96);
+    CHECK(bits_as_paper(m) == 96);
+    CHECK(bits_as_paper(plain<double, host>{{1, 2}}) == 128);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/powers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/wire/message.hpp"
+
+using namespace laconic;
+
+TEST_CASE("nine or twelve bits a number") {
+    powers<float, host> m{{127, 128, 0}};
+    CHECK(account(m).values() == 27);
+    CHECK(account(m).header() == 5);  // the padding
+    CHECK(bits(m) == 32);
+    CHECK(bits_as_paper(m) == 27);
+    CHECK(account(powers<double, host>{{1023}}).values() == 12);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/quantized.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/wire/message.hpp"
+
+using namespace laconic;
+
+TEST_CASE("steps are scalars, codes are values") {
+    quantized<float, host> m{3, 2, {0.5f, 1}, {3, -3, 0}};
+    CHECK(account(m).scalars() == 64);
+    CHECK(account(m).values() == 9);
+    CHECK(account(m).positions() == 0);
+    CHECK(bits(m) == 80);
+    CHECK(bits_as_paper(m) == doctest::Approx(64 + 3 * std::log2(7.0)));
+}

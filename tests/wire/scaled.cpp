@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/scaled.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/scaled_down.hpp"
+#include "laconic/wire/message.hpp"
+
+using namespace laconic;
+
+TEST_CASE("the factor is not sent") {
+    std::vector<double> const x{1, 2, 3, 4};
+    auto const m = compress(scaled_down{rand_k{2}}, x, key{1});
+    CHECK(bits(m) == 128);
+    CHECK(bits_as_paper(m) == 128);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/shape.hpp"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <vector>
+
+using namespace laconic;
+
+namespace {
+
+struct word {
+    std::uint64_t value;
+    unsigned width;
+};
+
+template <class T>
+std::vector<stage> shape_of(std::vector<word> const& words) {
+    bit_writer sink;
+    for (auto const& w : words) sink.put(w.value, w.width);
+    bit_reader source(sink.finish());
+    auto const stages = read_shape<T>(source);
+    CHECK(source.left() == 0);
+    return stages;
+}
+
+}  // namespace
+
+TEST_CASE("stages are read until one wraps no other, each with its own parameters") {
+    std::uint64_t const quarter = std::bit_cast<std::uint64_t>(0.25);
+    auto const stages = shape_of<double>({{33, 8}, {quarter, 64},                     // scaled by 1/4
+                                          {16, 8}, {3, 8},                            // told, units of 3
+                                          {17, 8}, {1, 8},        {0x81, 8}, {2, 8},  // counted, 257 of them
+                                          {18, 8}, {1, 8},        {1, 8},    {5, 8}, {77, 64}, {18, 8}, {4, 8},
+                                          {2, 8},  {quarter, 64}, {78, 64},  {2, 8}, {7, 8},   {64, 8}});
+    REQUIRE(stages.size() == 6);
+    CHECK(stages[0].what == kind::scaled);
+    CHECK(stages[0].factor == 0.25);
+    CHECK(stages[1].what == kind::told);
+    CHECK(stages[1].first == 3);
+    CHECK(stages[2].what == kind::counted);
+    CHECK(stages[2].second == 257);
+    CHECK(stages[3].drawn == draw{draw_method::exactly, 5, 0, key{77}});
+    CHECK(stages[4].first == 4);
+    CHECK(stages[4].drawn == draw{draw_method::each, 0, 0.25, key{78}});
+    CHECK(stages[5].what == kind::quantized);
+    CHECK(stages[5].first == 7);
+    CHECK(stages[5].second == 64);
+}
+
+TEST_CASE("a factor is as wide as the numbers of its message") {
+    CHECK(shape_of<float>({{33, 8}, {std::bit_cast<std::uint32_t>(0.5f), 32}, {1, 8}})[0].factor == 0.5);
+    CHECK_THROWS_AS(shape_of<double>({{33, 8}, {std::bit_cast<std::uint32_t>(0.5f), 32}, {1, 8}}), wire_error);
+}
+
+TEST_CASE("each parameter has its range") {
+    auto const range = [](std::vector<word> const& before, std::uint64_t least, std::uint64_t most) {
+        auto const reads = [&](std::uint64_t n) {
+            auto words = before;
+            for (; n >= 128; n >>= 7) words.push_back({(n & 127) | 128, 8});
+            words.push_back({n, 8});
+            if (before[0].value == 2 || before[0].value == 5 || before[0].value == 11) words.push_back({1, 8});
+            if (before[0].value == 16 || before[0].value == 17) words.push_back({1, 8});
+            try {
+                return shape_of<float>(words).size() > 0;
+            } catch (wire_error const&) {
+                return false;
+            }
+        };
+        CAPTURE(before[0].value);
+        CHECK(reads(least));
+        CHECK(reads(most));
+        if (least > 0) CHECK_FALSE(reads(least - 1));
+        CHECK_FALSE(reads(most + 1));
+    };
+    std::uint64_t const longest = std::uint64_t{1} << 40;
+    range({{2, 8}}, 1, 32767);
+    range({{5, 8}}, 1, 1000);
+    range({{11, 8}}, 1, 8);
+    range({{4, 8}}, 1, longest);
+    range({{6, 8}}, 1, longest);
+    range({{16, 8}}, 1, longest);
+    range({{17, 8}, {1, 8}}, 0, longest);
+    range({{32, 8}, {1, 8}}, 0, longest);
+}
+
+TEST_CASE("32 stages, and no more") {
+    std::vector<word> words;
+    for (int n = 0; n < 31; ++n) words.insert(words.end(), {{16, 8}, {1, 8}});
+    words.push_back({1, 8});
+    CHECK(shape_of<float>(words).size() == most_stages);
+    words.insert(words.begin(), {{16, 8}, {1, 8}});
+    CHECK_THROWS_WITH_AS(shape_of<float>(words), doctest::Contains("more than 32 stages"), wire_error);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/short_floats.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/wire/message.hpp"
+
+using namespace laconic;
+
+namespace {
+
+template <short_format F>
+void costs(std::uint64_t width, kind expected) {
+    short_floats<F, float, host> const m{{1, 2, 3}};
+    CHECK(account(m).values() == 3 * width);
+    CHECK(bits(m) == 3 * width);
+    CHECK(bits_as_paper(m) == static_cast<double>(3 * width));
+    CHECK(kind_of(F) == expected);
+}
+
+// How many of all codes a reader takes, and whether it gives them back.
+template <short_format F>
+int accepted() {
+    host on;
+    int n = 0;
+    short_floats<F, double, host> m{{0}};
+    unsigned const width = static_cast<unsigned>(m.layout.width());
+    for (std::uint64_t code = 0; code >> width == 0; ++code) {
+        bit_writer sink;
+        sink.put(code, width);
+        bit_reader source(sink.finish());
+        try {
+            read(on, source, m);
+            n += m.codes[0] == code;
+        } catch (wire_error const&) {
+        }
+    }
+    return n;
+}
+
+}  // namespace
+
+TEST_CASE("16 or 8 bits a number") {
+    costs<short_format::binary16>(16, kind::binary16);
+    costs<short_format::bfloat>(16, kind::bfloat);
+    costs<short_format::e4m3>(8, kind::e4m3);
+    costs<short_format::e5m2>(8, kind::e5m2);
+}
+
+// The last exponent of each sign, or one code of each, is no number.
+TEST_CASE("codes that are not finite are refused, and no others") {
+    CHECK(accepted<short_format::binary16>() == 65536 - 2 * 1024);
+    CHECK(accepted<short_format::bfloat>() == 65536 - 2 * 128);
+    CHECK(accepted<short_format::e4m3>() == 254);
+    CHECK(accepted<short_format::e5m2>() == 248);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/signs.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/wire/message.hpp"
+
+using namespace laconic;
+
+TEST_CASE("scales are scalars, signs are values") {
+    signs<float, host> m;
+    m.count = 70;
+    m.bucket = 40;
+    m.scales = {1, 2};
+    m.words = {~std::uint64_t{0}, 63};
+    CHECK(account(m).scalars() == 64);
+    CHECK(account(m).values() == 70);
+    CHECK(bits(m) == 136);
+    CHECK(bits_as_paper(m) == 134);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/stepped.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/wire/message.hpp"
+
+using namespace laconic;
+
+TEST_CASE("least numbers and steps are scalars, codes are values") {
+    stepped<float, host> const m{3, 2, {-1, 2}, {0.5f, 1}, {7, 0, 5}};
+    CHECK(account(m).scalars() == 4 * 32);
+    CHECK(account(m).values() == 9);
+    CHECK(bits(m) == 128 + 16);
+    CHECK(bits_as_paper(m) == 128 + 9);
+}
+
+TEST_CASE_TEMPLATE("steps that are negative and grids that are not finite are refused", T, float, double) {
+    auto const heard = [](T least, T step, std::uint64_t code) {
+        bit_writer sink;
+        put_number(sink, least);
+        put_number(sink, step);
+        sink.put(code, 2);
+        bit_reader source(sink.finish());
+        host on;
+        stepped<T, host> m{2, 1, {0}, {0}, {0}};
+        read(on, source, m);
+        source.finish();
+        return m.terms()[0].value;
+    };
+    T const max = std::numeric_limits<T>::max(), inf = std::numeric_limits<T>::infinity();
+    CHECK(heard(-1, T(0.5), 3) == T(0.5));
+    CHECK(heard(-1, 0, 3) == -1);
+    CHECK(heard(-max, max / 2, 2) == 0);
+    CHECK(heard(max, 0, 3) == max);
+    CHECK_THROWS_WITH_AS(heard(1, T(-0.5), 3), doctest::Contains("negative step"), wire_error);
+    CHECK_THROWS_WITH_AS(heard(1, T(-0.0), 3), doctest::Contains("negative step"), wire_error);
+    // Refused for its end, though this code is not the last.
+    CHECK_THROWS_WITH_AS(heard(max, max / 4, 0), doctest::Contains("grid that is not finite"), wire_error);
+    CHECK_THROWS_WITH_AS(heard(0, max / 2, 0), doctest::Contains("grid that is not finite"), wire_error);
+    CHECK_THROWS_AS(heard(inf, 0, 0), wire_error);
+    CHECK_THROWS_AS(heard(-inf, 0, 0), wire_error);
+    CHECK_THROWS_AS(heard(0, inf, 0), wire_error);
+    CHECK_THROWS_AS(heard(std::numeric_limits<T>::quiet_NaN(), 0, 0), wire_error);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/unpack.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace laconic;
+
+TEST_CASE("what is unpacked adds itself to a vector of its dimension") {
+    unpacked const dense{3, true, {}, {1, 2, 3}}, sparse{4, false, {1, 3}, {5, -6}};
+    std::vector<float> x(3, 1.0f), y(4, 0.0f);
+    dense.add_to(std::span<float>(x), 2.0f);
+    CHECK(x == std::vector<float>{3, 5, 7});
+    sparse.add_to(std::span<float>(y));
+    CHECK(y == std::vector<float>{0, 5, 0, -6});
+    CHECK_THROWS_AS(sparse.add_to(std::span<float>(x)), shape_error);
+}
