@@ -41,6 +41,7 @@ if have apt-get; then
     # git alone does not trust the hosts that cmake fetches from.
     tool git "git ca-certificates"
     tool gnuplot gnuplot-nox
+    tool python3 python3
     # shellcheck disable=SC2086 # one word for each package
     installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' $libraries 2>/dev/null || true)
     for package in $libraries; do
@@ -69,6 +70,7 @@ elif have dnf; then
     tool cmake cmake
     tool git git
     tool gnuplot gnuplot-minimal
+    tool python3 python3
     for package in $libraries; do
         rpm -q --whatprovides "$package" >/dev/null 2>&1 || missing="$missing $package"
     done

@@ -8,7 +8,9 @@
 #include <string>
 
 #include "allocations.hpp"
+#include "laconic/adapt/warm_start.hpp"
 #include "laconic/comm/metered.hpp"
+#include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -88,6 +90,10 @@ void for_every_method(problem const& p, Check check) {
     check("gd_sec", composed(gd_sec{1, {.memory = .5}}, p));
     recursion<top_k<>, momentum<>> const heavy{top_k{2}, 0, true, 1, momentum<>(.2 / p.smoothness, .9), {}};
     check("momentum", heavy);
+    // One more thing to remember: the factor of 3 rows that was said last, or of one.
+    recursion<low_rank<std::span<double const>>, gradient_step, warm_start<double>> const warm{
+        {p.dimension % 3 == 0 ? 3u : 1u, 1, {}}, 0, true, .1 / p.smoothness, gradient_step{1}, {}};
+    check("low_rank", warm);
 }
 
 std::array<double, 3> sum_of_values_and_gradients(standing<quadratic<>, double> const& at) {
@@ -189,8 +195,8 @@ TEST_CASE("one seed, one run: the same bytes and iterates however many ranks com
         }
         for (auto const& x : one[12].x) CHECK(x == one[12].x[0]);
         auto const next_seed = history(method, f, vec(7, 1.0), 12, 4);
-        bool const draws =
-            name.find("top_k") == std::string::npos && name != "gd" && name != "gd_sec" && name != "momentum";
+        bool const draws = name.find("top_k") == std::string::npos && name != "gd" && name != "gd_sec" &&
+                           name != "momentum" && name != "low_rank";
         if (draws) CHECK(next_seed[12].x[0] != one[12].x[0]);
     });
     // Ranks draw for themselves: two with the same gradient do not say the same.

@@ -20,8 +20,8 @@
 
 using namespace laconic;
 
-// POLO's dynamic sparsifier trusts a sum of rounded numbers to reach a norm, and reads past its end: nine times 0.13f, and
-// vectors of n^2 equal magnitudes.
+// POLO's dynamic sparsifier trusts a sum of rounded numbers to reach a norm, and reads past its end: nine times 0.13f,
+// and vectors of n^2 equal magnitudes.
 TEST_CASE_TEMPLATE("equal magnitudes overrun nothing", T, float, double) {
     for (auto const& text : laws::pipelines()) {
         CAPTURE(text);
@@ -114,7 +114,8 @@ TEST_CASE("nobody else's random numbers are touched, and no coordinate is drawn 
     std::srand(1);
     int const expected = std::rand();
     std::srand(1);
-    for (auto const& text : laws::pipelines()) compress(parse_compressor<float>(text), laws::noise<float>(30, 1), key{1});
+    for (auto const& text : laws::pipelines())
+        compress(parse_compressor<float>(text), laws::noise<float>(30, 1), key{1});
     CHECK(std::rand() == expected);
     for (std::uint64_t t = 0; t < 200; ++t) {
         auto const m = compress(rand_k{40}, laws::noise<float>(60, t), key{t});

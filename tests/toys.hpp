@@ -58,7 +58,7 @@ struct quadratic {
         for (Eigen::Index i = 0; i < b.size(); ++i) {
             T sum = 0;
             for (Eigen::Index j = 0; j < b.size(); ++j) {
-                T volatile const product = h(i, j) * x[static_cast<std::size_t>(j)];
+                T const volatile product = h(i, j) * x[static_cast<std::size_t>(j)];
                 sum += product;
             }
             g[static_cast<std::size_t>(i)] = sum - b[i];
@@ -117,7 +117,8 @@ inline quadratic<> mean_of(workers const& f) {
 /// The constants of the problem, from the eigenvalues of f and of every f_i.
 inline laconic::problem constants(workers const& f) {
     auto const m = mean_of(f);
-    laconic::problem p{m.dimension(), static_cast<int>(f.size()), m.smoothness(), m.strong_convexity(), 0, 0, f[0].strong_convexity()};
+    laconic::problem p{m.dimension(),          static_cast<int>(f.size()), m.smoothness(), m.strong_convexity(), 0, 0,
+                       f[0].strong_convexity()};
     for (auto const& each : f) {
         double const l = each.smoothness();
         p.largest_smoothness = std::max(p.largest_smoothness, l);
@@ -213,7 +214,11 @@ class lockstep {
     lockstep(R const& method, std::vector<F> const& f, vec start, std::uint64_t seed)
         : f_(&f), x_(std::move(start)), seed_{seed}, mean_(x_.size()) {
         for (std::size_t i = 0; i < f.size(); ++i)
-            ranks_.push_back({method, {x_.size(), method.memory_rate, method.keep_unsaid}, vec(x_.size()), {}, laconic::bit_writer()});
+            ranks_.push_back({method,
+                              {x_.size(), method.memory_rate, method.keep_unsaid},
+                              vec(x_.size()),
+                              {},
+                              laconic::bit_writer()});
         air_.said.resize(f.size());
     }
 

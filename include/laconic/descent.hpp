@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "laconic/feedback/memory.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/optim/gradient_step.hpp"
+#include "laconic/wire/kind.hpp"
 
 namespace laconic {
 
@@ -95,6 +95,7 @@ class descent {
         method_.compressor.check(x.size());
         require_agreement(comm, {{"the dimension", std::to_string(x.size())},
                                  {"the bytes of a number", std::to_string(sizeof(T))},
+                                 {"the version of the wire format", std::to_string(wire_version)},
                                  {"the compressor", to_string(method_.compressor)},
                                  {"the memory rate", shortest(method_.memory_rate)},
                                  {"whether errors are kept", method_.keep_unsaid ? "yes" : "no"},

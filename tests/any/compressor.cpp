@@ -60,7 +60,8 @@ void says_the_same_as(auto const& c) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("types and their pipes say the same behind any_compressor, and has the same constants", T, float, double) {
+TEST_CASE_TEMPLATE("types and their pipes say the same behind any_compressor, and has the same constants", T, float,
+                   double) {
     says_the_same_as<T>(full{});
     says_the_same_as<T>(quantize{8, 4, norm::largest});
     says_the_same_as<T>(natural{});

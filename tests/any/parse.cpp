@@ -103,9 +103,9 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("two_means | half", 13, "'two_means' is a quantizer, which leaves nothing to what follows it");
     refused("top_k(3", 8, "',' or ')' is expected here");
     refused("", 1, "a name is expected here");
-    for (char const* text : {"quantize(levels=1.5)", "quantize(-1)", "quantize(32768)", "quantize(bucket=1e16)",
-                             "natural_dithering(1001)", "natural_dithering(0)", "uniform(9)", "uniform(bits=0)",
-                             "two_means(0.5)"}) {
+    for (char const* text :
+         {"quantize(levels=1.5)", "quantize(-1)", "quantize(32768)", "quantize(bucket=1e16)", "natural_dithering(1001)",
+          "natural_dithering(0)", "uniform(9)", "uniform(bits=0)", "two_means(0.5)"}) {
         CAPTURE(text);
         CHECK_THROWS_WITH_AS(parse_compressor(text), doctest::Contains("is a whole number from"), spelling_error);
     }
@@ -116,9 +116,7 @@ TEST_CASE("a number that is not whole is pointed at") {
                          spelling_error);
 }
 
-TEST_CASE("a number with parentheses is none") {
-    CHECK_THROWS_AS(parse_compressor("top_k(3())"), spelling_error);
-}
+TEST_CASE("a number with parentheses is none") { CHECK_THROWS_AS(parse_compressor("top_k(3())"), spelling_error); }
 
 TEST_CASE("what only the dimension can tell is left to check") {
     CHECK_THROWS_AS(parse_compressor("top_k(100)").check(10), argument_error);

@@ -29,9 +29,11 @@ TEST_CASE_TEMPLATE("the band is kept, always, by the largest coordinates", T, fl
     auto vectors = laws::vectors<T>();
     std::vector<T> tails(5000), geometric(2000), same(3000, T(0.13));
     for (std::size_t i = 0; i < tails.size(); ++i) tails[i] = static_cast<T>(std::tan(3.1 * (key{1}.uniform(i) - 0.5)));
-    for (std::size_t i = 0; i < geometric.size(); ++i) geometric[i] = static_cast<T>(std::ldexp(1.0, -static_cast<int>(i % 100)));
+    for (std::size_t i = 0; i < geometric.size(); ++i)
+        geometric[i] = static_cast<T>(std::ldexp(1.0, -static_cast<int>(i % 100)));
     std::vector<T> close(4000);
-    for (std::size_t i = 0; i < close.size(); ++i) close[i] = T(1) + static_cast<T>(i * 997 % 4000) * std::numeric_limits<T>::epsilon();
+    for (std::size_t i = 0; i < close.size(); ++i)
+        close[i] = T(1) + static_cast<T>(i * 997 % 4000) * std::numeric_limits<T>::epsilon();
     for (auto const& x : {tails, geometric, same, close}) vectors.push_back(x);
     int coarse = 0;
     for (auto const& x : vectors)

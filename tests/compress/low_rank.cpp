@@ -99,8 +99,10 @@ TEST_CASE_TEMPLATE("low_rank keeps the laws, on matrices of every shape", T, flo
 }
 
 TEST_CASE_TEMPLATE("host and definition say the same bytes", T, float, double) {
-    for (auto const& [rows, x] : matrices<T>())
+    for (auto const& each : matrices<T>())
         for (std::size_t const rank : {1u, 2u, 3u, 100u}) {
+            auto const rows = each.first;  // clang 14 captures no names of parts
+            auto const& x = each.second;
             CAPTURE(rows);
             CAPTURE(x.size());
             low_rank const c{rows, rank};

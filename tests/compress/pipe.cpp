@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "laconic/backend/reference.hpp"
 #include "laws/compressor.hpp"
 #include "laws/pipelines.hpp"
 
@@ -17,6 +18,29 @@ static_assert(std::same_as<decltype(top_k{3} | (rand_k{2} | natural{})), top_k<r
 static_assert(std::same_as<decltype(top_k{3} | full{}), top_k<>>);
 static_assert(std::same_as<decltype(threshold{1} | dense{} | top_k{1}), threshold<dense<top_k<>>>>);
 static_assert(Sparsifier<top_k<>> && Sparsifier<dense<natural>> && !Sparsifier<quantize> && !Sparsifier<full>);
+
+namespace {
+
+template <class... All>
+struct list {};
+
+template <class S, class... Q>
+consteval bool pipes_into_all(S, list<Q...>) {
+    return ((Compressor<decltype(S{} | Q{}), float> && Compressor<decltype(S{} | Q{}), double> &&
+             Compressor<decltype(S{} | Q{}), double, reference>)&&...);
+}
+template <class... S, class Q>
+consteval bool all_pipe_into_all(list<S...>, Q quantizers) {
+    return (pipes_into_all(S{}, quantizers) && ...);
+}
+
+static_assert(all_pipe_into_all(
+    list<dense<>, top_k<>, about_top_k<>, rand_k<>, bernoulli<>, lazy<>, threshold<>, zero_blocks<>, top_blocks<>,
+         rand_block<>>{},
+    list<full, half, bfloat16, float8_e4m3, float8_e5m2, quantize, natural, natural_dithering, uniform<>,
+         uniform<rounding::nearest>, sign, two_means, low_rank<>, scaled_down<natural>, top_k<natural>>{}));
+
+}  // namespace
 
 TEST_CASE("a pipe is the same value however it is bracketed") {
     CHECK((top_k{3} | rand_k{2} | natural{}) == (top_k{3} | (rand_k{2} | natural{})));
@@ -77,8 +101,8 @@ TEST_CASE_TEMPLATE("a number that is not finite is not hidden, in any pipeline",
                     ++refused;
                     continue;
                 }
-                bool const drawn = text.find("rand_") != std::string::npos || text.find("bernoulli") == 0 ||
-                                   text.find("lazy") == 0;
+                bool const drawn =
+                    text.find("rand_") != std::string::npos || text.find("bernoulli") == 0 || text.find("lazy") == 0;
                 CHECK(drawn);
                 ++agreed;
             }

@@ -52,7 +52,8 @@ TEST_CASE("one without omega is refused by name") {
     CHECK(any(scaled_down<any>{any(natural{})}).contractive());
     CHECK_FALSE(any(scaled_down<any>{any(natural{})}).unbiased());
     CHECK_FALSE(any(scaled_down<any>{any(top_k{2})}).contractive());
-    CHECK_THROWS_WITH_AS(scaled_down<any>{any(top_k{2})}.check(4), doctest::Contains("top_k(2) is biased"), theory_error);
+    CHECK_THROWS_WITH_AS(scaled_down<any>{any(top_k{2})}.check(4), doctest::Contains("top_k(2) is biased"),
+                         theory_error);
 }
 
 TEST_CASE("hostile bytes") { CHECK(laws::survives_small_changes(scaled_down{quantize{4}}, vec{1, 2, 3}, key{1}) > 10); }

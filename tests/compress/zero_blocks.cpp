@@ -36,7 +36,8 @@ TEST_CASE("by hand: blocks of zeros, also of negative ones, are not said; the la
     CHECK(compress(zero_blocks{2}, vec(8, 0.0), key{1}).support.empty());
     CHECK(compress(zero_blocks{100}, vec{0, 1}, key{1}).payload.values == vec{0, 1});
     CHECK(compress(zero_blocks{1}, vec{}, key{1}).support.empty());
-    CHECK(compress(zero_blocks{3}, vec{0, 0, 0, std::numeric_limits<double>::denorm_min()}, key{1}).support.size() == 1);
+    CHECK(compress(zero_blocks{3}, vec{0, 0, 0, std::numeric_limits<double>::denorm_min()}, key{1}).support.size() ==
+          1);
 }
 
 // A peer's bitmap asks whether |x| is above 0, which a NaN is not, and overwrites the block with zeros.

@@ -173,8 +173,7 @@ TEST_CASE("race: one seed, the same bytes and iterates however many workers comp
     auto const traces = [&](std::string const& more) {
         std::string all;
         auto const json = race_json(arguments + more);
-        for (auto const& m : json.at("methods"))
-            all += m.at("trace").dump() + m.at("final_gradient_norm").dump();
+        for (auto const& m : json.at("methods")) all += m.at("trace").dump() + m.at("final_gradient_norm").dump();
         return all;
     };
     auto const one = traces("1 --seed 5");

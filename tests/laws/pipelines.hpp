@@ -15,12 +15,30 @@ extern template any_compressor<double, host> make_compressor(std::string_view, s
 namespace laws {
 
 inline std::vector<std::string> sparsifiers() {
-    return {"dense", "top_k(3)", "top_k(0.25)", "rand_k(3)", "rand_k(0.5)", "bernoulli(0.5)", "lazy(0.5)", "threshold(0.5)",
-            "zero_blocks(4)", "top_blocks(0.5, block=4)", "rand_block(2, block=3)", "about_top_k(0.25, band=0.2)"};
+    return {"dense",
+            "top_k(3)",
+            "top_k(0.25)",
+            "rand_k(3)",
+            "rand_k(0.5)",
+            "bernoulli(0.5)",
+            "lazy(0.5)",
+            "threshold(0.5)",
+            "zero_blocks(4)",
+            "top_blocks(0.5, block=4)",
+            "rand_block(2, block=3)",
+            "about_top_k(0.25, band=0.2)"};
 }
 inline std::vector<std::string> quantizers() {
-    return {"full", "quantize(1)", "quantize(8, bucket=4, p=inf)", "natural", "sign", "natural_dithering(4, bucket=4)",
-            "uniform(3, bucket=4)", "two_means", "half", "float8_e4m3"};
+    return {"full",
+            "quantize(1)",
+            "quantize(8, bucket=4, p=inf)",
+            "natural",
+            "sign",
+            "natural_dithering(4, bucket=4)",
+            "uniform(3, bucket=4)",
+            "two_means",
+            "half",
+            "float8_e4m3"};
 }
 
 /// Every sparsifier | every quantizer, and some longer pipes.
@@ -28,15 +46,29 @@ inline std::vector<std::string> pipelines() {
     std::vector<std::string> all = quantizers();
     for (auto const& s : sparsifiers())
         for (auto const& q : quantizers()) all.push_back(q == "full" ? s : s + " | " + q);
-    for (char const* more : {"quantize(4)", "quantize(3, bucket=5, p=1)", "quantize(32767)", "sign(bucket=5)",
-                             "bfloat16", "float8_e5m2", "natural_dithering(1, bucket=7, p=1)", "natural_dithering(200, p=inf)",
-                             "uniform(1, bucket=5)", "uniform(8, rounding=nearest)", "two_means(bucket=5)",
-                             "low_rank(rows=1, rank=1)", "threshold(0.25) | low_rank(rows=1, rank=1)",
-                             "top_k(6) | rand_k(3) | natural", "threshold(0.25) | top_k(2) | quantize(4)",
-                             "rand_k(0.5) | threshold(0.125)", "top_k(0.5) | top_k(0.5) | quantize(2)",
-                             "rand_k(5) | rand_k(0.5)", "threshold(0) | dense | natural",
-                             "zero_blocks(4) | top_k(0.5) | natural", "rand_block(0.5, block=2) | top_blocks(0.5, block=2) | sign",
-                             "scaled_down(rand_k(0.5) | natural)", "top_k(0.5) | scaled_down(quantize(1))"})
+    for (char const* more : {"quantize(4)",
+                             "quantize(3, bucket=5, p=1)",
+                             "quantize(32767)",
+                             "sign(bucket=5)",
+                             "bfloat16",
+                             "float8_e5m2",
+                             "natural_dithering(1, bucket=7, p=1)",
+                             "natural_dithering(200, p=inf)",
+                             "uniform(1, bucket=5)",
+                             "uniform(8, rounding=nearest)",
+                             "two_means(bucket=5)",
+                             "low_rank(rows=1, rank=1)",
+                             "threshold(0.25) | low_rank(rows=1, rank=1)",
+                             "top_k(6) | rand_k(3) | natural",
+                             "threshold(0.25) | top_k(2) | quantize(4)",
+                             "rand_k(0.5) | threshold(0.125)",
+                             "top_k(0.5) | top_k(0.5) | quantize(2)",
+                             "rand_k(5) | rand_k(0.5)",
+                             "threshold(0) | dense | natural",
+                             "zero_blocks(4) | top_k(0.5) | natural",
+                             "rand_block(0.5, block=2) | top_blocks(0.5, block=2) | sign",
+                             "scaled_down(rand_k(0.5) | natural)",
+                             "top_k(0.5) | scaled_down(quantize(1))"})
         all.push_back(more);
     return all;
 }

@@ -374,7 +374,7 @@ TEST_CASE("structural equalities") {
 }
 
 TEST_CASE("the numbers of the theorem, by hand") {
-    problem const p{8, 5, 3, .6, 7, 6, .5};  // the least mu_i counts
+    problem const p{8, 5, 3, .6, 7, 6, .5};        // the least mu_i counts
     auto const r = composed(diana{rand_k{2}}, p);  // omega = 3
     CHECK(r.memory_rate == doctest::Approx(1. / 8));
     CHECK(r.step.step.rate == doctest::Approx(2 / (7.5 * (1 + 6. / 5))));

@@ -23,12 +23,11 @@ std::string complaint(std::string const& text) {
 }  // namespace
 
 TEST_CASE("what is written reads back as the same") {
-    for (char const* const text :
-         {"gd", "gd(step=0.1)", "gd(step=0.5/L)", "dcgd(rand_k(0.1))", "dcgd(natural, step=2/L)", "qsgd(levels=4)",
-          "qsgd(levels=8, step=0.25)", "ef(top_k(0.01))", "ef(top_k(3) | natural, step=1/L)",
-          "ef21(top_k(0.01) | natural)", "diana(rand_k(0.1))",
-          "diana(quantize(2, bucket=16, p=inf), step=0.1, memory=0.25)", "gd_sec(xi=100, beta=0.01)",
-          "gd_sec(xi=5, beta=1, step=0.5/L)"}) {
+    for (char const* const text : {"gd", "gd(step=0.1)", "gd(step=0.5/L)", "dcgd(rand_k(0.1))",
+                                   "dcgd(natural, step=2/L)", "qsgd(levels=4)", "qsgd(levels=8, step=0.25)",
+                                   "ef(top_k(0.01))", "ef(top_k(3) | natural, step=1/L)", "ef21(top_k(0.01) | natural)",
+                                   "diana(rand_k(0.1))", "diana(quantize(2, bucket=16, p=inf), step=0.1, memory=0.25)",
+                                   "gd_sec(xi=100, beta=0.01)", "gd_sec(xi=5, beta=1, step=0.5/L)"}) {
         auto const method = parse_method(text);
         CHECK(to_string(method) == text);
         CHECK(to_string(parse_method(to_string(method))) == text);

@@ -15,7 +15,8 @@ TEST_CASE("known checksums") {
     CHECK(checksum(std::vector<std::byte>(32, std::byte{0})) == 0x8a9136aau);
     CHECK(checksum(std::vector<std::byte>(32, std::byte{0xff})) == 0x62a8ab43u);
     std::vector<std::byte> up, down;
-    for (unsigned i = 0; i < 32; ++i) up.push_back(static_cast<std::byte>(i)), down.push_back(static_cast<std::byte>(31 - i));
+    for (unsigned i = 0; i < 32; ++i)
+        up.push_back(static_cast<std::byte>(i)), down.push_back(static_cast<std::byte>(31 - i));
     CHECK(checksum(up) == 0x46dd794eu);
     CHECK(checksum(down) == 0x113fdb5cu);
     CHECK(checksum({}) == 0);

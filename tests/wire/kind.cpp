@@ -11,7 +11,8 @@ TEST_CASE("whole numbers take seven bits a byte and have one form") {
     struct {
         std::uint64_t n;
         std::size_t bytes;
-    } const sizes[] = {{0, 1}, {1, 1}, {127, 1}, {128, 2}, {16383, 2}, {16384, 3}, {std::uint64_t{1} << 40, 6}, {~0ull >> 1, 9}};
+    } const sizes[] = {{0, 1},         {1, 1}, {127, 1}, {128, 2}, {16383, 2}, {16384, 3}, {std::uint64_t{1} << 40, 6},
+                       {~0ull >> 1, 9}};
     for (auto const& s : sizes) {
         bit_writer sink;
         put_whole(sink, s.n);

@@ -54,10 +54,10 @@ TEST_CASE("the bits of each kind of message") {
     CHECK(spent(compress(quantize{7}, x, key{1})) == 32 + 5 * 4);
     CHECK(spent(compress(quantize{8}, x, key{1})) == 32 + 5 * 5);
     CHECK(spent(compress(quantize{8, 2}, x, key{1})) == 3 * 32 + 5 * 5);
-    CHECK(spent(compress(rand_k{2}, x, key{1})) == 2 * 32);               // the support is free
-    CHECK(spent(compress(top_k{1}, x, key{1})) == 3 + 3 + 32);  // the code, and a coordinate of five: three bits
-    CHECK(spent(compress(top_k{2}, x, key{1})) == 3 + 5 + 2 * 32);            // a bitmap
-    CHECK(spent(compress(top_k{5}, x, key{1})) == 5 * 32);                    // all of them
+    CHECK(spent(compress(rand_k{2}, x, key{1})) == 2 * 32);         // the support is free
+    CHECK(spent(compress(top_k{1}, x, key{1})) == 3 + 3 + 32);      // the code, and a coordinate of five: three bits
+    CHECK(spent(compress(top_k{2}, x, key{1})) == 3 + 5 + 2 * 32);  // a bitmap
+    CHECK(spent(compress(top_k{5}, x, key{1})) == 5 * 32);          // all of them
     CHECK(spent(compress(threshold{2.5}, x, key{1})) == 3 + 3 + 5 + 2 * 32);  // the count, 0 to 5: three bits
     CHECK(spent(compress(threshold{9.0}, x, key{1})) == 3);
     CHECK(spent(compress(top_k{2} | quantize{1}, x, key{1})) == 3 + 5 + 32 + 4);

@@ -18,7 +18,8 @@ TEST_CASE_TEMPLATE("numbers in full, of which only finite ones are read", T, flo
         T const back = take_number<T>(source);
         CHECK((back == v && std::signbit(back) == std::signbit(v)));
         if (std::signbit(v))
-            CHECK_THROWS_WITH_AS(take_magnitude<T>(positive, "width"), doctest::Contains("a negative width"), wire_error);
+            CHECK_THROWS_WITH_AS(take_magnitude<T>(positive, "width"), doctest::Contains("a negative width"),
+                                 wire_error);
         else
             CHECK(take_magnitude<T>(positive, "width") == v);
     }

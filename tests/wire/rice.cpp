@@ -15,7 +15,8 @@ TEST_CASE("numbers of every size read back with every parameter that is not absu
         for (unsigned width = 0; width <= 40 && width <= r + 9; ++width) {
             bit_writer sink;
             ledger books;
-            std::vector<std::uint64_t> const numbers{(std::uint64_t{1} << width) - 1, std::uint64_t{1} << width >> 1, 0};
+            std::vector<std::uint64_t> const numbers{(std::uint64_t{1} << width) - 1, std::uint64_t{1} << width >> 1,
+                                                     0};
             std::uint64_t expected = 0;
             for (auto const n : numbers) {
                 put_rice(sink, n, r);

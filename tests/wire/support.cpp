@@ -78,7 +78,8 @@ TEST_CASE("each code by hand") {
     CHECK(read(16, 2, by_hand(support_code::raw, {{3, 4}, {9, 4}})) == coordinates{3, 9});
     CHECK(read(16, 2, by_hand(support_code::bitmap, {{1 << 3 | 1 << 9, 16}})) == coordinates{3, 9});
     // Rice, r = 1: 3 is one 1, a 0, then 1; 5 is two 1s, a 0, then 1.
-    CHECK(read(16, 2, by_hand(support_code::rice, {{1, 6}, {0b01, 2}, {1, 1}, {0b011, 3}, {1, 1}})) == coordinates{3, 9});
+    CHECK(read(16, 2, by_hand(support_code::rice, {{1, 6}, {0b01, 2}, {1, 1}, {0b011, 3}, {1, 1}})) ==
+          coordinates{3, 9});
     CHECK(read(16, 2, by_hand(support_code::packed, {{3, 6}, {3, 3}, {5, 3}})) == coordinates{3, 9});
     // Runs, both parameters 0: a gap of 3, one coordinate; then a gap of 5, of which one is understood, and one.
     CHECK(read(16, 2, by_hand(support_code::runs, {{0, 6}, {0, 6}, {0b0111, 4}, {0, 1}, {0b01111, 5}, {0, 1}})) ==

@@ -27,7 +27,8 @@ struct about_top_k {
 
     void check(std::size_t d) const {
         k.check(d);
-        if (!(band >= 0 && band < 1)) throw argument_error("about_top_k: the band " + shortest(band) + " is outside [0, 1)");
+        if (!(band >= 0 && band < 1))
+            throw argument_error("about_top_k: the band " + shortest(band) + " is outside [0, 1)");
         for (std::size_t const n : {least_of(d), most_of(d)}) rest.check(n);
     }
     template <class B, Scalar T>
@@ -58,7 +59,8 @@ struct about_top_k {
     }
     bool operator==(about_top_k const&) const = default;
     friend std::string to_string(about_top_k const& c) {
-        return detail::spelled("about_top_k(" + to_string(c.k) + (c.band == 0.1 ? "" : ", band=" + shortest(c.band)) + ")", c.rest);
+        return detail::spelled(
+            "about_top_k(" + to_string(c.k) + (c.band == 0.1 ? "" : ", band=" + shortest(c.band)) + ")", c.rest);
     }
 
   private:

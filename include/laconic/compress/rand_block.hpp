@@ -13,8 +13,8 @@
 namespace laconic {
 
 /// Keeps k blocks of `block` consecutive coordinates, every set of k blocks equally likely, scaled by blocks / k; the
-/// last block may be shorter. k counts blocks, or is a fraction of them. Both ends draw the set from the key, so it costs
-/// no bits. Unbiased with E|C(x) - x|^2 = (blocks / k - 1) |x|^2 exactly, whatever the blocks' lengths; with an
+/// last block may be shorter. k counts blocks, or is a fraction of them. Both ends draw the set from the key, so it
+/// costs no bits. Unbiased with E|C(x) - x|^2 = (blocks / k - 1) |x|^2 exactly, whatever the blocks' lengths; with an
 /// unbiased rest, omega = (blocks / k) (1 + omega of the rest) - 1. IBCD and ISEGA use it ("99% of ... is a waste").
 template <class Rest = full>
 struct rand_block {

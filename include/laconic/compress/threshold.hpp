@@ -27,7 +27,8 @@ struct threshold {
     void check(std::size_t d) const {
         if constexpr (one_for_all) {
             if (!(bound >= 0 && std::isfinite(bound)))
-                throw argument_error("threshold: the bound " + shortest(bound) + " is not a finite number of at least 0");
+                throw argument_error("threshold: the bound " + shortest(bound) +
+                                     " is not a finite number of at least 0");
         } else {
             if (bound.size() != d && !bound.empty())
                 throw shape_error("threshold: " + std::to_string(bound.size()) +

@@ -46,7 +46,8 @@ struct top_blocks {
     double delta(std::size_t d) const requires(Contractive<Rest> || Unbiased<Rest>) {
         if (d == 0) return 1;
         double kept = 1;
-        for (std::size_t const n : detail::numbers_in_blocks(d, block, k)) kept = std::min(kept, detail::kept_by(rest, n));
+        for (std::size_t const n : detail::numbers_in_blocks(d, block, k))
+            kept = std::min(kept, detail::kept_by(rest, n));
         auto const all = detail::blocks_in(d, block);
         return kept * static_cast<double>(k.of(all)) / static_cast<double>(all);
     }

@@ -18,7 +18,6 @@
 namespace laconic {
 
 inline constexpr std::uint32_t described_magic = 0x6e63616c;  // "lacn"
-inline constexpr unsigned described_version = 1;
 
 /// How a message is described.
 struct description {
@@ -34,7 +33,7 @@ template <class W, class M>
 void write_described_to(W& sink, M const& m, std::uint64_t bits, description how) {
     charge(sink, part::header);
     sink.put(described_magic, 32);
-    sink.put(described_version, 8);
+    sink.put(wire_version, 8);
     sink.put((how.with_checksum ? flag_checksum : 0) | (sizeof(typename M::value_type) == 8 ? flag_double : 0), 8);
     put_whole(sink, m.dimension());
     put_whole(sink, bits);
@@ -78,7 +77,7 @@ ledger account_described(M const& m, description how = {}) {
 inline unpacked read_described(std::span<std::byte const> bytes, reading_limits limits = {}) {
     bit_reader source(bytes);
     if (source.take(32) != described_magic) source.refuse("this is no message: it does not begin with \"lacn\"");
-    if (auto const version = source.take(8); version != described_version)
+    if (auto const version = source.take(8); version != wire_version)
         source.refuse("version " + std::to_string(version) + ", where only 1 is known");
     auto const flags = source.take(8);
     if (flags > (detail::flag_checksum | detail::flag_double)) source.refuse("flags that there are not");
@@ -86,12 +85,14 @@ inline unpacked read_described(std::span<std::byte const> bytes, reading_limits 
         if (source.left() < 32) source.refuse("it ends before its checksum");
         auto const body = bytes.first(bytes.size() - 4);
         bit_reader last(bytes.last(4));
-        if (last.take(32) != checksum(body)) throw wire_error(8 * body.size(), "the checksum is another: it is damaged");
+        if (last.take(32) != checksum(body))
+            throw wire_error(8 * body.size(), "the checksum is another: it is damaged");
         source.limit(8 * body.size());
     }
     auto const dimension = take_whole(source, longest_support);
     if (dimension > limits.dimension)
-        source.refuse("dimension " + std::to_string(dimension) + ", where the limit is " + std::to_string(limits.dimension));
+        source.refuse("dimension " + std::to_string(dimension) + ", where the limit is " +
+                      std::to_string(limits.dimension));
     auto const bits = take_whole(source, std::uint64_t{1} << 60);
     if (bits > source.left() || source.left() - bits >= 8)
         source.refuse(std::to_string(bits) + " bits are announced, " + std::to_string(source.left()) + " are left");

@@ -10,6 +10,9 @@
 /// beside the body. docs/wire-format.md lists them.
 namespace laconic {
 
+/// The version of the format. Ranks that run another one refuse each other at the start.
+inline constexpr unsigned wire_version = 1;
+
 enum class kind : std::uint8_t {
     plain = 1,
     quantized = 2,
@@ -34,7 +37,8 @@ void put_kind(W& sink, kind k) {
     sink.put(static_cast<std::uint64_t>(k), 8);
 }
 
-/// A whole number below 2^63: seven bits at a time, the lowest first, with a bit above them that says whether more follow.
+/// A whole number below 2^63: seven bits at a time, the lowest first, with a bit above them that says whether more
+/// follow.
 template <BitSink W>
 void put_whole(W& sink, std::uint64_t n) {
     for (; n >= 128; n >>= 7) sink.put((n & 127) | 128, 8);

@@ -20,8 +20,7 @@ void write(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
         charge(sink, part::header);
         sink.put(m.support.size(), width_of(std::uint64_t{m.places()} + 1));
     }
-    if constexpr (Known != support_is::agreed)
-        write_support(sink, m.places(), std::span<coordinate const>(m.support));
+    if constexpr (Known != support_is::agreed) write_support(sink, m.places(), std::span<coordinate const>(m.support));
     write(sink, m.payload);
 }
 template <class B, BitSource R, class Rest, support_is Known, Scalar T, class Unit>

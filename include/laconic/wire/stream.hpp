@@ -22,8 +22,9 @@ concept BitSink = requires(W& sink, std::uint64_t word, unsigned width) {
     sink.put(word, width);
 };
 
-/// Where a message is read: take(width) gives the next `width` <= 64 bits, take_ones(most) the number of ones before the
-/// next zero, which it takes as well; both throw wire_error where there are no such bits, and refuse(why) throws one.
+/// Where a message is read: take(width) gives the next `width` <= 64 bits, take_ones(most) the number of ones before
+/// the next zero, which it takes as well; both throw wire_error where there are no such bits, and refuse(why) throws
+/// one.
 template <class R>
 concept BitSource = requires(R& source, unsigned width, std::uint64_t most, std::string why) {
     { source.take(width) } -> std::same_as<std::uint64_t>;

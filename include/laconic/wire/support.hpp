@@ -14,8 +14,8 @@
 #include "laconic/wire/rice.hpp"
 #include "laconic/wire/stream.hpp"
 
-/// How a set of coordinates is spelled. Both ends know the length and the count; a set of none or of all is not spelled,
-/// any other by three bits that name one of the codes below and by that code. Lengths up to 2^40.
+/// How a set of coordinates is spelled. Both ends know the length and the count; a set of none or of all is not
+/// spelled, any other by three bits that name one of the codes below and by that code. Lengths up to 2^40.
 namespace laconic {
 
 inline constexpr std::uint64_t longest_support = std::uint64_t{1} << 40;
@@ -88,9 +88,8 @@ support_plan plan_support(std::uint64_t length, std::span<I const> support, posi
     };
     consider({support_code::bitmap, length});
     std::uint64_t packed = 0;
-    each_group(support, [&](auto group, std::uint64_t, unsigned width) {
-        packed += gap_width_width + group.size() * width;
-    });
+    each_group(support,
+               [&](auto group, std::uint64_t, unsigned width) { packed += gap_width_width + group.size() * width; });
     consider({support_code::packed, packed});
     if (how == position_code::fastest) return best;
 
@@ -170,7 +169,8 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
     }
     std::uint64_t next = 0;  // the least coordinate that may come
     auto const place = [&](I& i, std::uint64_t gap) {
-        if (gap >= length - next) source.refuse("coordinate " + std::to_string(next + gap) + " of " + std::to_string(length));
+        if (gap >= length - next)
+            source.refuse("coordinate " + std::to_string(next + gap) + " of " + std::to_string(length));
         i = static_cast<I>(next + gap);
         next += gap + 1;
     };
@@ -220,7 +220,8 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
             }
             break;
         }
-        default: source.refuse("a code for positions that there is not");
+        default:
+            source.refuse("a code for positions that there is not");
     }
 }
 

@@ -151,8 +151,9 @@ TEST_CASE_TEMPLATE("lengths whose squares are out of range", T, float, double) {
         auto const y = orthonormal<T>({3 * size, 0, size, 2 * size}, 2);
         CHECK(y == std::vector<T>{1, 0, 0, 1});
     }
-    auto const y = orthonormal<T>({limits::max(), limits::max(), limits::max(), 0}, 2);
+    auto const y = orthonormal<T>({limits::max(), limits::max(), limits::max(), -limits::max()}, 2);
     CHECK(y[0] == doctest::Approx(std::sqrt(0.5)));
+    CHECK(y[2] == doctest::Approx(std::sqrt(0.5)));
     CHECK(y[3] == doctest::Approx(-std::sqrt(0.5)));
 }
 
