@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A decoder of laconic's self-describing files, written from docs/wire-format.md alone.
+"""Reads self-describing messages of version 1, as docs/wire-format.md says them; numbers of sections refer to that page.
 
 decoder.py [--dimension N] FILE...        prints of each file one line: its dimension, then coordinate:value, exactly
 decoder.py [--dimension N] --check LIST   LIST has a line for each message: a name, its bytes in hex (- for none), then what
@@ -12,414 +12,527 @@ Dimensions above N (2^40) are refused. The status is 1 where a file is refused o
 import math
 import struct
 import sys
+from collections import namedtuple
 from fractions import Fraction
 
-LARGEST_DIMENSION = 2**40
-MOST_LISTED = 2**24  # how many numbers this decoder is willing to list, or to draw, that no bits stand for
+LIMIT = 2**40  # of dimension, unit, bucket, ...
+MOST_LISTED = 2**24  # this reader's own limit: the places it lists or draws from, the numbers of a product it computes
 
 
 class Refused(Exception):
     pass
 
 
+def require(condition, why):
+    if not condition:
+        raise Refused(why)
+
+
+# ---- 1. Words
+
+
 def width(n):
     return max(n - 1, 0).bit_length()
 
 
-def quotient_up(a, b):
+def ceil_div(a, b):
     return -(-a // b)
 
 
-def crc32c(data):
-    c = 0xFFFFFFFF
-    for byte in data:
-        c ^= byte
-        for _ in range(8):
-            c = c >> 1 ^ 0x82F63B78 * (c & 1)
-    return c ^ 0xFFFFFFFF
-
-
 class Bits:
+    """A stream, read from bit `at` up to bit `end`."""
+
     def __init__(self, data):
         self.data, self.at, self.end = data, 0, 8 * len(data)
 
-    def require(self, condition, why):
-        if not condition:
-            raise Refused(f"at bit {self.at}: {why}")
-
     def field(self, w):
-        self.require(w <= self.end - self.at, "it ends too early")
-        first, last = self.at // 8, (self.at + w + 7) // 8
-        word = int.from_bytes(self.data[first:last], "little") >> self.at % 8
+        require(w <= self.end - self.at, "it ends too early")
+        first, skip = divmod(self.at, 8)
         self.at += w
-        return word & (1 << w) - 1
+        return int.from_bytes(self.data[first : ceil_div(self.at, 8)], "little") >> skip & (1 << w) - 1
 
     def whole(self, least, most):
         n = 0
-        for group in range(9):
-            byte = self.field(8)
-            n |= (byte & 127) << 7 * group
-            if byte < 128:
-                self.require(byte > 0 or group == 0, "a whole number that is not in its shortest form")
-                self.require(least <= n <= most, f"{n} is outside {least} .. {most}")
+        for place in range(9):
+            group = self.field(8)
+            n |= (group & 127) << 7 * place
+            if group < 128:
+                require(group or not place, "a whole number is not in its shortest form")
+                require(least <= n <= most, "a whole number is outside its limits")
                 return n
-        self.require(False, "a whole number of more than 9 groups")
+        raise Refused("a whole number has more than 9 groups")
 
-    def rice(self, r, most):
-        ones = 0
-        while self.field(1):
-            ones += 1
-            self.require(ones << r <= most, "a Rice code that is too large")
-        return (ones << r) + self.field(r)
-
-    def rice_parameter(self):
-        r = self.field(6)
-        self.require(r <= 40, "a Rice parameter above 40")
-        return r
+    def fields(self, count, w):
+        require(count * w <= self.end - self.at, "it ends too early")
+        return [self.field(w) for _ in range(count)]
 
 
-class Type:
-    """binary32 or binary64."""
+class Floats:
+    """A type T: its spelling in a field, and rounding to it."""
 
-    def __init__(self, double):
-        self.bits, self.form = (64, "<d") if double else (32, "<f")
-        self.mantissa, self.least, self.exponent = (52, -1074, 11) if double else (23, -149, 8)
-        self.beyond = Fraction(2) ** (1024 if double else 128)
-        self.largest = float(self.beyond - self.beyond / 2 ** (self.mantissa + 1))
+    def __init__(self, exponent_bits, mantissa_bits, code):
+        self.exponent_bits, self.mantissa_bits, self.code = exponent_bits, mantissa_bits, code
+        self.bits = 1 + exponent_bits + mantissa_bits
+        self.bias = 2 ** (exponent_bits - 1) - 1
+        self.largest = math.ldexp(2 ** (mantissa_bits + 1) - 1, self.bias - mantissa_bits)
 
-    def number(self, source):
-        v = struct.unpack(self.form, source.field(self.bits).to_bytes(self.bits // 8, "little"))[0]
-        source.require(math.isfinite(v), "a number that is not finite")
-        return v
+    def of_bits(self, n):
+        return struct.unpack(self.code, n.to_bytes(self.bits // 8, "little"))[0]
 
-    def magnitude(self, source):
-        v = self.number(source)
-        source.require(math.copysign(1, v) > 0, "a sign where a magnitude is due")
-        return v
+    def number(self, bits):
+        x = self.of_bits(bits.field(self.bits))
+        require(math.isfinite(x), "a number is not finite")
+        return x
 
-    def rounded(self, x):
-        """The nearest T, ties to even; infinite where it is beyond T."""
-        if x == 0:
+    def magnitude(self, bits):
+        x = self.number(bits)
+        require(math.copysign(1, x) > 0, "a magnitude has a sign")
+        return x
+
+    def numbers(self, bits, count):
+        require(count * self.bits <= bits.end - bits.at, "it ends too early")
+        return [self.number(bits) for _ in range(count)]
+
+    def magnitudes(self, bits, count):
+        require(count * self.bits <= bits.end - bits.at, "it ends too early")
+        return [self.magnitude(bits) for _ in range(count)]
+
+    def rounded(self, exact):
+        """A Fraction to the nearest T, ties to even; infinity where it is too large."""
+        if not exact:
             return 0.0
-        exponent = abs(x.numerator).bit_length() - x.denominator.bit_length()
-        if abs(x) < Fraction(2) ** exponent:
+        exponent = abs(exact.numerator).bit_length() - exact.denominator.bit_length()  # or one too many
+        if abs(exact) < Fraction(2) ** exponent:
             exponent -= 1
-        unit = max(exponent - self.mantissa, self.least)
-        nearest = round(x / Fraction(2) ** unit) * Fraction(2) ** unit  # round() takes ties to even
-        return float(nearest) if abs(nearest) < self.beyond else math.inf
+        unit = max(exponent, 1 - self.bias) - self.mantissa_bits
+        steps = round(exact / Fraction(2) ** unit)  # ties to even
+        if abs(steps) * Fraction(2) ** unit > Fraction(self.largest):
+            return math.copysign(math.inf, steps)
+        return math.ldexp(steps, unit)
+
+    def times(self, a, b):
+        return self.rounded(Fraction(a) * Fraction(b))
+
+
+BINARY32 = Floats(8, 23, "<f")
+BINARY64 = Floats(11, 52, "<d")
+
+
+# ---- 2. The self-describing form
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def decode(data, largest_dimension=LIMIT):
+    """The dimension, and the terms as a list of (coordinate, value)."""
+    require(data[:4] == b"lacn", "another magic")
+    require(data[4:5] == b"\1", "another version")
+    require(data[5:6] and data[5] < 4, "unknown flags")
+    if data[5] & 1:
+        data, checksum = data[:-4], data[-4:]
+        require(len(data) >= 6 and crc32c(data) == int.from_bytes(checksum, "little"), "a wrong checksum")
+    T = BINARY64 if data[5] & 2 else BINARY32
+    bits = Bits(data)
+    bits.at = 48
+    dimension = bits.whole(0, LIMIT)
+    require(dimension <= largest_dimension, "a dimension above this reader's limit")
+    length = bits.whole(0, 2**60)
+    end = bits.at + length
+    require(bits.end == 8 * ceil_div(end, 8), "another length than announced")
+    bits.end = end
+    shape = read_shape(bits, T)
+    terms = STAGES[shape[0].kind].read(bits, T, shape, dimension)
+    require(bits.at == end, "another length than announced")
+    bits.end = 8 * len(data)
+    require(bits.field(bits.end - bits.at) == 0, "padding is not 0")
+    return dimension, terms
+
+
+# ---- 3. The shape
+
+Stage = namedtuple("Stage", "kind parameters")
+Kind = namedtuple("Kind", "parameters wraps read")  # how to read each parameter; if a stage follows; how to read the terms
+
+
+def whole(least, most):
+    return lambda bits, T: bits.whole(least, most)
+
+
+def recipe(bits, T):
+    how = bits.field(8)
+    require(1 <= how <= 3, "an unknown how")
+    if how == 1:
+        amount = bits.whole(0, LIMIT)
+    else:
+        amount = BINARY64.magnitude(bits)
+        require(amount <= 1, "a probability above 1")
+    return how, amount, bits.field(64)
+
+
+def factor(bits, T):
+    x = T.magnitude(bits)
+    require(x <= 1, "a factor above 1")
+    return x
+
+
+def read_shape(bits, T):
+    shape = []
+    while not shape or STAGES[shape[-1].kind].wraps:
+        require(len(shape) < 32, "more than 32 stages")
+        kind = bits.field(8)
+        require(kind in STAGES, "an unknown kind")
+        shape.append(Stage(kind, [parameter(bits, T) for parameter in STAGES[kind].parameters]))
+    return shape
+
+
+# ---- 4. The bare form: each function reads the terms that shape[0] says of n numbers
+
+
+def says(values):
+    """Makes of a function from (bits, T, n, parameters) to all n values a reader of terms."""
+    return lambda bits, T, shape, n: list(enumerate(values(bits, T, n, *shape[0].parameters)))
+
+
+def read_codes(bits, n, levels):
+    if levels > 1:
+        codes = bits.fields(n, width(2 * levels + 1))
+        require(all(code <= 2 * levels for code in codes), "a code outside its grid")
+        return [code - levels for code in codes]
+    codes = []
+    while len(codes) < n:
+        r = min(5, n - len(codes))
+        group = bits.field(width(3**r))
+        require(group < 3**r, "a code outside its grid")
+        codes += [group // 3**i % 3 - 1 for i in range(r)]
+    return codes
+
+
+def plain(bits, T, n):
+    return T.numbers(bits, n)
+
+
+def quantized(bits, T, n, levels, bucket):
+    steps = T.magnitudes(bits, ceil_div(n, bucket))
+    require(all(math.isfinite(T.times(s, levels)) for s in steps), "a grid that is not finite")
+    return [T.times(code, steps[j // bucket]) for j, code in enumerate(read_codes(bits, n, levels))]
+
+
+def dithered(bits, T, n, levels, bucket):
+    norms = T.magnitudes(bits, ceil_div(n, bucket))
+
+    def value(code, g):
+        sign = (code > 0) - (code < 0)
+        return T.rounded(sign * Fraction(g) * Fraction(2) ** (abs(code) - levels))
+
+    return [value(code, norms[j // bucket]) for j, code in enumerate(read_codes(bits, n, levels))]
+
+
+def powers(bits, T, n):
+    values = []
+    for field in bits.fields(n, T.exponent_bits + 1):
+        sign, exponent = divmod(field, 2**T.exponent_bits)
+        require(exponent != 2**T.exponent_bits - 1, "a number is not finite")
+        values.append(T.of_bits(field << T.mantissa_bits) if exponent else 0.0)
+    return values
+
+
+def signs(bits, T, n, bucket):
+    scales = T.magnitudes(bits, ceil_div(n, bucket))
+    return [-scales[j // bucket] if bit else scales[j // bucket] for j, bit in enumerate(bits.fields(n, 1))]
+
+
+def means(bits, T, n, bucket):
+    pairs = [(T.magnitude(bits), T.magnitude(bits)) for _ in range(ceil_div(n, bucket))]
+    return [pairs[j // bucket][1] if not bit else -pairs[j // bucket][0] for j, bit in enumerate(bits.fields(n, 1))]
+
+
+def short(e, m, bias, finite):
+    def value(code):
+        f, x, sign = code % 2**m, code >> m & 2**e - 1, code >> m + e
+        require(finite(x, f), "a number is not finite")
+        magnitude = math.ldexp(2**m + f, x - bias - m) if x else math.ldexp(f, 1 - bias - m)
+        return -magnitude if sign else magnitude
+
+    return says(lambda bits, T, n: [value(code) for code in bits.fields(n, 1 + e + m)])
+
+
+def stepped(bits, T, n, w, bucket):
+    def value(grid, code):
+        return T.rounded(grid[0] + code * grid[1])
+
+    grids = []
+    for _ in range(ceil_div(n, bucket)):
+        grids.append((Fraction(T.number(bits)), Fraction(T.magnitude(bits))))
+        require(math.isfinite(value(grids[-1], 2**w - 1)), "a grid that is not finite")
+    return [value(grids[j // bucket], code) for j, code in enumerate(bits.fields(n, w))]
+
+
+def low_rank(bits, T, n, rows, rank):
+    cols = n // rows
+    require(cols * rows == n, "the columns are not whole")
+    require(1 <= rank <= min(rows, cols) if n else rank == 0, "the rank is outside its limits")
+    left = T.numbers(bits, rank * rows)
+    right = T.numbers(bits, rank * cols)
+    require(n <= MOST_LISTED, "more numbers than this reader lists")
+    bound = BINARY64.times(max(map(abs, left), default=0), max(map(abs, right), default=0))
+    require(math.isfinite(bound) and BINARY64.times(bound, 2 * rank) <= T.largest, "a product that is not finite")
+
+    def value(i, j):
+        total = 0.0
+        for c in range(rank):
+            total = BINARY64.rounded(Fraction(total) + Fraction(left[c * rows + i]) * Fraction(right[c * cols + j]))
+        return T.rounded(Fraction(total))
+
+    return [value(i, j) for i in range(rows) for j in range(cols)]
+
+
+def scaled(bits, T, shape, n):
+    by = shape[0].parameters[0]
+    return [(j, T.times(by, x)) for j, x in STAGES[shape[1].kind].read(bits, T, shape[1:], n)]
+
+
+# ---- 5. Supports
+
+
+def supported(places_of):
+    """Makes of a function from (bits, P, parameters after the unit) to the places of a support a reader of terms."""
+
+    def read(bits, T, shape, n):
+        unit, *parameters = shape[0].parameters
+        P = ceil_div(n, unit)
+        support = places_of(bits, P, *parameters)
+        inside = len(support) * unit
+        if support and support[-1] == P - 1:
+            inside -= P * unit - n
+        terms = STAGES[shape[1].kind].read(bits, T, shape[1:], inside)
+        return [(support[j // unit] * unit + j % unit, x) for j, x in terms]
+
+    return read
+
+
+def told(bits, P):
+    k = bits.field(width(P + 1))
+    require(k <= P, "a support of more places than there are")
+    return positions(bits, k, P)
+
+
+def counted(bits, P, count):
+    require(count <= P, "a support of more places than there are")
+    return positions(bits, count, P)
+
+
+def agreed(bits, P, recipe):
+    require(P < 2**32, "too many places to draw from")
+    require(P <= MOST_LISTED, "more places than this reader draws from")
+    how, amount, key = recipe
+    return RECIPES[how](P, amount, key)
+
+
+# ---- 6. Positions
+
+
+def rice(bits, r, most):
+    ones = 0
+    while bits.field(1):
+        ones += 1
+        require(ones << r <= most, "a place that there is not")
+    return ones << r | bits.field(r)
+
+
+def rice_parameter(bits):
+    r = bits.field(6)
+    require(r <= 40, "a Rice code above 40")
+    return r
+
+
+def raw(bits, k, P):
+    return bits.fields(k, width(P))
+
+
+def bitmap(bits, k, P):
+    places = [i for i, bit in enumerate(bits.fields(P, 1)) if bit]
+    require(len(places) == k, "a bitmap of another number of places")
+    return places
+
+
+def after(gaps):
+    """The places with these gaps before them."""
+    places, last = [], -1
+    for gap in gaps:
+        last += gap + 1
+        places.append(last)
+    return places
+
+
+def rice_gaps(bits, k, P):
+    r = rice_parameter(bits)
+    return after(rice(bits, r, P) for _ in range(k))
+
+
+def packed(bits, k, P):
+    gaps = []
+    while len(gaps) < k:
+        w = bits.field(6)
+        require(w <= width(P), "a gap wider than the places")
+        gaps += bits.fields(min(128, k - len(gaps)), w)
+    return after(gaps)
+
+
+def runs(bits, k, P):
+    r, s = rice_parameter(bits), rice_parameter(bits)
+    places, last = [], -1
+    while len(places) < k:
+        first = last + 1 + rice(bits, r, P) + (1 if places else 0)
+        length = rice(bits, s, P) + 1
+        require(length <= k - len(places), "a run beyond the places")
+        require(first + length <= P, "a place that there is not")
+        places += range(first, first + length)
+        last = places[-1]
+    return places
+
+
+def positions(bits, k, P):
+    if k == 0 or k == P:
+        return range(k)
+    require(k <= MOST_LISTED, "more places than this reader lists")
+    code = bits.field(3)
+    require(code <= 4, "an unknown code")
+    places = (raw, bitmap, rice_gaps, packed, runs)[code](bits, k, P)
+    require(all(a < b for a, b in zip(places, places[1:])), "a support that does not ascend")
+    require(places[-1] < P, "a place that there is not")
+    return places
+
+
+# ---- 7. Drawn supports
 
 
 def philox(counter, key):
-    (c0, c1, c2, c3), (k0, k1) = counter, key
-    low = 2**32 - 1
+    c0, c1, c2, c3 = counter
+    k0, k1 = key
     for _ in range(10):
         a, b = 0xD2511F53 * c0, 0xCD9E8D57 * c2
-        c0, c1, c2, c3 = (b >> 32) ^ c1 ^ k0, b & low, (a >> 32) ^ c3 ^ k1, a & low
-        k0, k1 = (k0 + 0x9E3779B9) & low, (k1 + 0xBB67AE85) & low
+        c0, c1, c2, c3 = b >> 32 ^ c1 ^ k0, b & 0xFFFFFFFF, a >> 32 ^ c3 ^ k1, a & 0xFFFFFFFF
+        k0, k1 = k0 + 0x9E3779B9 & 0xFFFFFFFF, k1 + 0xBB67AE85 & 0xFFFFFFFF
     return c0, c1, c2, c3
 
 
-class Stream:
-    """The random words of a key."""
-
-    def __init__(self, key):
-        self.key, self.last, self.words = (key % 2**32, key // 2**32), None, ()
-
-    def word(self, i):
-        if self.last != i // 4:
-            self.last = i // 4
-            self.words = philox((self.last % 2**32, self.last // 2**32, 0, 0), self.key)
-        return self.words[i % 4]
-
-    def below(self, i, m):
-        return (self.word(2 * i) + 2**32 * self.word(2 * i + 1)) * m // 2**64
-
-    def different(self, n, m):
-        found, i = set(), 0
-        while len(found) < n:
-            found.add(self.below(i, m))
-            i += 1
-        return found
+def words(key):
+    n = 0
+    while True:
+        yield from philox((n % 2**32, n >> 32, 0, 0), (key % 2**32, key >> 32))
+        n += 1
 
 
-class Message:
-    def __init__(self, data, largest_dimension=LARGEST_DIMENSION):
-        self.source = source = Bits(data)
-        source.require(len(data) >= 4 and data[:4] == b"lacn", 'it does not begin with "lacn"')
-        source.at = 32
-        source.require(source.field(8) == 1, "a version other than 1")
-        flags = source.field(8)
-        source.require(flags <= 3, "unknown flags")
-        if flags & 1:
-            source.require(source.end - source.at >= 32, "it ends before its checksum")
-            source.end -= 32
-            source.require(int.from_bytes(data[-4:], "little") == crc32c(data[:-4]), "another checksum: it is damaged")
-        self.type = Type(flags & 2)
-        self.dimension = source.whole(0, LARGEST_DIMENSION)
-        source.require(self.dimension <= largest_dimension, f"dimension {self.dimension} is above the limit")
-        length = source.whole(0, 2**60)
-        padding = source.end - source.at - length
-        source.require(0 <= padding < 8, "another length than announced")
-        file_end, source.end = source.end, source.at + length
-        self.stages = []
-        while not self.stages or self.stages[-1]["kind"] in (16, 17, 18, 33):
-            source.require(len(self.stages) < 32, "more than 32 stages")
-            self.stages.append(self.stage())
-        self.coordinates, self.values = self.numbers(0, self.dimension)
-        source.require(source.at == source.end, "it is shorter than announced")
-        source.end = file_end
-        source.require(source.field(padding) == 0, "padding that is not 0")
-
-    def stage(self):
-        source = self.source
-        kind = source.field(8)
-        s = {"kind": kind}
-        if kind in (2, 5, 11):
-            s["levels"] = source.whole(1, {2: 32767, 5: 1000, 11: 8}[kind])  # of 11: the width
-        if kind in (2, 4, 5, 6, 11):
-            s["bucket"] = source.whole(1, 2**40)
-        elif kind in (16, 17, 18):
-            s["unit"] = source.whole(1, 2**40)
-            if kind == 17:
-                s["count"] = source.whole(0, 2**40)
-            if kind == 18:
-                s["how"] = source.field(8)
-                source.require(1 <= s["how"] <= 3, "an unknown way to draw")
-                if s["how"] == 1:
-                    s["count"] = source.whole(0, 2**40)
-                else:
-                    p = Type(True).magnitude(source)
-                    source.require(p <= 1, "a probability above 1")
-                    s["bound"] = math.floor(Fraction(p) * 2**32)
-                s["key"] = source.field(64)
-        elif kind == 32:
-            s["rows"], s["rank"] = source.whole(1, 2**40), source.whole(0, 2**40)
-        elif kind == 33:
-            s["factor"] = Fraction(self.type.magnitude(source))
-            source.require(s["factor"] <= 1, "a factor above 1")
-        else:
-            source.require(kind in (1, 3, 7, 8, 9, 10), f"an unknown kind, {kind}")
-        return s
-
-    def numbers(self, index, n):
-        """What the stages from `index` on say of n numbers: coordinates and values."""
-        s, source, rounded = self.stages[index], self.source, self.type.rounded
-        if s["kind"] == 33:
-            coordinates, values = self.numbers(index + 1, n)
-            return coordinates, [rounded(s["factor"] * Fraction(v)) for v in values]
-        if s["kind"] == 32:
-            return range(n), self.product(s["rows"], s["rank"], n)
-        if s["kind"] < 16:
-            source.require(n <= source.end - source.at, "it ends too early")  # no number takes less than a bit
-            return range(n), [rounded(v) for v in self.dense(s, n)]
-        unit, places = s["unit"], quotient_up(n, s["unit"])
-        support = self.support(s, places)
-        inside = len(support) * unit
-        if support and support[-1] == places - 1:
-            inside -= places * unit - n
-        coordinates, values = self.numbers(index + 1, inside)
-        return [support[j // unit] * unit + j % unit for j in coordinates], values
-
-    def dense(self, s, n):
-        source, kind, bucket = self.source, s["kind"], s.get("bucket", 1)
-        magnitude = lambda: Fraction(self.type.magnitude(source))
-        buckets = range(quotient_up(n, bucket))
-        if kind == 1:
-            return [Fraction(self.type.number(source)) for _ in range(n)]
-        if kind == 2:
-            steps = [magnitude() for _ in buckets]
-            source.require(all(math.isfinite(self.type.rounded(step * s["levels"])) for step in steps),
-                           "a grid that is not finite")
-            return [code * steps[j // bucket] for j, code in enumerate(self.codes(s["levels"], n))]
-        if kind == 3:
-            return [self.power() for _ in range(n)]
-        if kind == 4:
-            scales = [magnitude() for _ in buckets]
-            return [-scales[j // bucket] if source.field(1) else scales[j // bucket] for j in range(n)]
-        if kind == 5:
-            norms = [magnitude() for _ in buckets]
-            halved = lambda code, norm: (code > 0) * norm / 2 ** (s["levels"] - code)
-            return [halved(code, norms[j // bucket]) - halved(-code, norms[j // bucket])
-                    for j, code in enumerate(self.codes(s["levels"], n))]
-        if kind == 6:
-            pairs = [(magnitude(), magnitude()) for _ in buckets]
-            return [-pairs[j // bucket][0] if source.field(1) else pairs[j // bucket][1] for j in range(n)]
-        if kind == 11:
-            grids = [(Fraction(self.type.number(source)), magnitude()) for _ in buckets]
-            last = 2 ** s["levels"] - 1
-            source.require(all(math.isfinite(self.type.rounded(a + last * step)) for a, step in grids),
-                           "a grid that is not finite")
-            return [grids[j // bucket][0] + source.field(s["levels"]) * grids[j // bucket][1] for j in range(n)]
-        return [self.short_number(kind) for _ in range(n)]
-
-    def product(self, rows, rank, n):
-        source = self.source
-        cols = n // rows
-        source.require(n == rows * cols and min(1, n) <= rank <= min(rows, cols), "no such matrix")
-        source.require(n <= MOST_LISTED, "more numbers than this decoder lists")
-        source.require(rank * (rows + cols) <= source.end - source.at, "it ends too early")
-        left = [self.type.number(source) for _ in range(rank * rows)]
-        right = [self.type.number(source) for _ in range(rank * cols)]
-        largest = [max(map(abs, factor), default=0.0) for factor in (left, right)]
-        source.require(largest[0] * largest[1] * (2.0 * rank) <= self.type.largest, "a product that is not finite")
-        values = []
-        for i in range(rows):
-            for j in range(cols):
-                total = 0.0
-                for c in range(rank):
-                    exact = Fraction(left[c * rows + i]) * Fraction(right[c * cols + j]) + Fraction(total)
-                    total = Type(True).rounded(exact)
-                values.append(self.type.rounded(Fraction(total)))
-        return values
-
-    def codes(self, levels, n):
-        source, codes = self.source, []
-        if levels > 1:
-            for _ in range(n):
-                code = source.field(width(2 * levels + 1))
-                source.require(code <= 2 * levels, "a code outside the grid")
-                codes.append(code - levels)
-        else:
-            while len(codes) < n:
-                r = min(5, n - len(codes))
-                group = source.field(width(3**r))
-                source.require(group < 3**r, "codes outside the grid")
-                codes += [group // 3**i % 3 - 1 for i in range(r)]
-        return codes
-
-    def power(self):
-        exponent, sign = self.source.field(self.type.exponent), self.source.field(1)
-        self.source.require(exponent < 2**self.type.exponent - 1, "an exponent that is not finite")
-        if exponent == 0:
-            return Fraction(0)
-        return (-1) ** sign * Fraction(2) ** (exponent - 2 ** (self.type.exponent - 1) + 1)
-
-    def short_number(self, kind):
-        e, m, bias = {7: (5, 10, 15), 8: (8, 7, 127), 9: (4, 3, 7), 10: (5, 2, 15)}[kind]
-        f, x, sign = self.source.field(m), self.source.field(e), self.source.field(1)
-        last = x == 2**e - 1 and (kind != 9 or f == 7)
-        self.source.require(not last, "a short number that is not finite")
-        size = (1 + Fraction(f, 2**m)) * Fraction(2) ** (x - bias) if x else Fraction(f, 2**m) * Fraction(2) ** (1 - bias)
-        return (-1) ** sign * size
-
-    def support(self, s, places):
-        source = self.source
-        if s["kind"] == 18:
-            source.require(places < 2**32, "more places than can be drawn from")
-            source.require(places <= MOST_LISTED, "more places than this decoder draws from")
-            return self.drawn(s, places)
-        count = s["count"] if s["kind"] == 17 else source.field(width(places + 1))
-        source.require(count <= places, "more places than there are")
-        if count in (0, places):
-            return range(count)
-        source.require(count <= MOST_LISTED, "more places than this decoder lists")
-        chosen = self.positions(count, places)
-        source.require(chosen[-1] < places, "a place beyond the last")
-        return chosen
-
-    def drawn(self, s, places):
-        stream = Stream(s["key"])
-        if s["how"] == 3:
-            return range(places if stream.word(0) < s["bound"] else 0)
-        if s["how"] == 2:
-            return [i for i in range(places) if stream.word(i) < s["bound"]]
-        count = s["count"]
-        self.source.require(count <= places, "more places than there are")
-        if count <= places // 2:
-            return sorted(stream.different(count, places))
-        left_out = stream.different(places - count, places)
-        return [i for i in range(places) if i not in left_out]
-
-    def positions(self, count, places):
-        source, chosen = self.source, []
-
-        def after(gap):
-            chosen.append((chosen[-1] if chosen else -1) + 1 + gap)
-
-        code = source.field(3)
-        source.require(code <= 4, "an unknown code of positions")
-        if code == 0:
-            for _ in range(count):
-                place = source.field(width(places))
-                source.require(not chosen or place > chosen[-1], "places that do not ascend")
-                chosen.append(place)
-        elif code == 1:
-            bitmap = f"{source.field(places):b}"
-            chosen = [i for i, bit in enumerate(reversed(bitmap)) if bit == "1"]
-            source.require(len(chosen) == count, "another number of bits than of places")
-        elif code == 2:
-            r = source.rice_parameter()
-            for _ in range(count):
-                after(source.rice(r, places))
-        elif code == 3:
-            for first in range(0, count, 128):
-                w = source.field(6)
-                source.require(w <= width(places), "gaps that are too wide")
-                for _ in range(min(128, count - first)):
-                    after(source.field(w))
-        else:
-            r, s = source.rice_parameter(), source.rice_parameter()
-            while len(chosen) < count:
-                after(source.rice(r, places) + bool(chosen))
-                more = source.rice(s, count)
-                source.require(len(chosen) + more <= count, "a run beyond the last place")
-                for _ in range(more):
-                    after(0)
-        return chosen
-
-    def terms(self):
-        return zip(self.coordinates, self.values)
+def below(key, m):
+    """below(0, m), below(1, m), ..."""
+    stream = words(key)
+    while True:
+        low, high = next(stream), next(stream)
+        yield (low + (high << 32)) * m >> 64
 
 
-def meaning(data, largest_dimension):
-    """What the bytes mean, as words."""
-    m = Message(data, largest_dimension)
-    return [str(m.dimension)] + [f"{i}:{v.hex()}" for i, v in m.terms()]
+def exactly(P, count, key):
+    require(count <= P, "a support of more places than there are")
+    inverse = count > P // 2
+    wanted = P - count if inverse else count
+    drawn, draws = set(), below(key, P)
+    while len(drawn) < wanted:
+        drawn.add(next(draws))
+    return [i for i in range(P) if i not in drawn] if inverse else sorted(drawn)
+
+
+def quota(p):
+    return math.floor(Fraction(p) * 2**32)
+
+
+def each(P, p, key):
+    q = quota(p)
+    return [i for i, word in zip(range(P), words(key)) if word < q]
+
+
+def all_or_none(P, p, key):
+    return range(P if next(words(key)) < quota(p) else 0)
+
+
+RECIPES = {1: exactly, 2: each, 3: all_or_none}
+
+unit = bucket = whole(1, LIMIT)
+count = rank = whole(0, LIMIT)
+STAGES = {
+    1: Kind([], False, says(plain)),
+    2: Kind([whole(1, 32767), bucket], False, says(quantized)),
+    3: Kind([], False, says(powers)),
+    4: Kind([bucket], False, says(signs)),
+    5: Kind([whole(1, 1000), bucket], False, says(dithered)),
+    6: Kind([bucket], False, says(means)),
+    7: Kind([], False, short(5, 10, 15, lambda x, f: x != 31)),
+    8: Kind([], False, short(8, 7, 127, lambda x, f: x != 255)),
+    9: Kind([], False, short(4, 3, 7, lambda x, f: (x, f) != (15, 7))),
+    10: Kind([], False, short(5, 2, 15, lambda x, f: x != 31)),
+    11: Kind([whole(1, 8), bucket], False, says(stepped)),
+    16: Kind([unit], True, supported(told)),
+    17: Kind([unit, count], True, supported(counted)),
+    18: Kind([unit, recipe], True, supported(agreed)),
+    32: Kind([whole(1, LIMIT), rank], False, says(low_rank)),
+    33: Kind([factor], True, scaled),
+}
+
+
+# ---- The command line
+
+
+def spelled(dimension, terms):
+    return " ".join([str(dimension)] + [f"{i}:{(x + 0.0).hex()}" for i, x in terms])  # + 0.0: zeros have no sign
 
 
 def parsed(words):
-    """The same as numbers, however they are written."""
-    return words if words == ["refused"] else [int(words[0])] + [
-        (int(i), float.fromhex(v)) for i, v in (word.split(":") for word in words[1:])]
+    return int(words[0]), [(int(i), float.fromhex(x)) for i, x in (term.split(":") for term in words[1:])]
 
 
 def check(path, largest_dimension):
     read = refused = wrong = 0
-    with open(path) as lines:
-        for line in lines:
-            words = line.split("#")[0].split()
-            if not words:
-                continue
-            name, data, *meant = words
-            try:
-                got, why = meaning(bytes.fromhex("" if data == "-" else data), largest_dimension), ""
-                read += 1
-            except Refused as e:
-                got, why = ["refused"], f" ({e})"
-                refused += 1
-            if parsed(got) != parsed(meant):
-                wrong += 1
-                print(f"{name}: {data} means {' '.join(got)}{why}, not {' '.join(meant)}")
+    for line in open(path):
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        name, code, *meant = words
+        try:
+            got = decode(b"" if code == "-" else bytes.fromhex(code), largest_dimension)
+            text = spelled(*got)
+            read += 1
+        except Refused as why:
+            got = None
+            text = f"refused ({why})"
+            refused += 1
+        if got != (None if meant == ["refused"] else parsed(meant)):
+            wrong += 1
+            print(f"{name}: {code} means {text}, not {' '.join(meant)}")
     print(f"{read} read, {refused} refused, {wrong} wrong")
-    return wrong > 0
+    return 1 if wrong else 0
 
 
 def main(arguments):
-    largest_dimension = LARGEST_DIMENSION
-    if arguments[:1] == ["--dimension"]:
+    largest_dimension, status = LIMIT, 0
+    if arguments[:1] == ["--dimension"] and len(arguments) > 1:
         largest_dimension, arguments = int(arguments[1]), arguments[2:]
     if arguments[:1] == ["--check"] and len(arguments) == 2:
         return check(arguments[1], largest_dimension)
     if not arguments or arguments[0].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
-    status = 0
     for path in arguments:
         try:
             with open(path, "rb") as file:
-                print(" ".join(meaning(file.read(), largest_dimension)))
-        except (Refused, OSError) as e:
-            print(f"{path}: {e}", file=sys.stderr)
+                print(spelled(*decode(file.read(), largest_dimension)))
+        except (Refused, OSError) as why:
+            print(f"{path}: {why}", file=sys.stderr)
             status = 1
     return status
 

@@ -475,7 +475,7 @@ TEST_CASE("decoder.py prints a file, and says why not") {
     CHECK(good->status == 0);
     bytes[14] ^= std::byte{1};
     auto const damaged = ran(text(bytes));
-    CHECK(damaged->out.find("another checksum") != std::string::npos);
+    CHECK(damaged->out.find("checksum") != std::string::npos);
     CHECK(damaged->status == 1);
 
     // A list with a mistake, so that lists without one say something.

@@ -130,6 +130,18 @@ TEST_CASE_TEMPLATE("columns that depend on those before them become 0", T, float
     CHECK(orthonormal<T>({2, 3, -4}, 3) == std::vector<T>{1, 0, 0});
 }
 
+// X has two columns, and a third one is a combination of theirs, but for the rounding of its numbers.
+TEST_CASE_TEMPLATE("what rounding leaves of a column is no direction", T, float, double) {
+    host on;
+    auto const x = laws::noise<T>(100, 3);
+    std::vector<T> const by{1, 0, 0, 1, T(1) / 3, T(0.7)};
+    std::vector<T> out(150);
+    multiply_to_orthonormal(on, std::span<T const>(x), matrix_is::as_it_stands, std::span<T const>(by), 3,
+                            std::span<T>(out));
+    CHECK(columns_of(out, 3).col(1).norm() == doctest::Approx(1));
+    CHECK(columns_of(out, 3).col(2).norm() == 0);
+}
+
 TEST_CASE_TEMPLATE("nearly parallel columns become orthogonal to the last bits, and span what they did", T, float,
                    double) {
     std::size_t const n = 50, columns = 6;

@@ -69,7 +69,7 @@ void add_products(T a, std::span<T const> x, double* sums) {
 
 // out = X by, or X' by; see multiply_matrix.
 template <class A, Scalar T, Scalar U>
-void multiply_into(basic_host<A>& on, std::span<T const> x, matrix_is how, std::span<T const> by, std::size_t columns,
+void multiply_into(basic_host<A>&, std::span<T const> x, matrix_is how, std::span<T const> by, std::size_t columns,
                    std::span<U> out) {
     LACONIC_EXPECTS(columns >= 1 && by.size() % columns == 0 && out.size() % columns == 0);
     std::size_t const length = out.size() / columns, summands = by.size() / columns;
@@ -81,16 +81,19 @@ void multiply_into(basic_host<A>& on, std::span<T const> x, matrix_is how, std::
                     ordered_dot<A>(x.subspan(i * summands, summands), by.subspan(c * summands, summands)));
         return;
     }
-    auto const sums = on.template scratch<double>(0, partial_sums * length);
-    for (std::size_t c = 0; c < columns; ++c) {
-        std::fill(sums.begin(), sums.end(), 0.0);
-        for (std::size_t i = 0; i < summands; ++i)  // row by row, without jumping about in X
-            add_products<A>(by[c * summands + i], x.subspan(i * length, length),
-                            sums.data() + i % partial_sums * length);
-        for (std::size_t n = partial_sums / 2; n > 0; n /= 2)
-            for (std::size_t j = 0; j < n * length; ++j) sums[j] += sums[n * length + j];
-        for (std::size_t j = 0; j < length; ++j) out[c * length + j] = static_cast<U>(sums[j]);
-    }
+    constexpr std::size_t most = 256;  // numbers of a row at a time: their partial sums stay near
+    std::array<double, partial_sums * most> sums;
+    for (std::size_t first = 0; first < length; first += most)
+        for (std::size_t c = 0; c < columns; ++c) {
+            std::size_t const n = std::min(most, length - first);
+            sums.fill(0.0);
+            for (std::size_t i = 0; i < summands; ++i)
+                add_products<A>(by[c * summands + i], x.subspan(i * length + first, n),
+                                sums.data() + i % partial_sums * most);
+            for (std::size_t half = partial_sums / 2; half > 0; half /= 2)
+                for (std::size_t j = 0; j < half * most; ++j) sums[j] += sums[half * most + j];
+            for (std::size_t j = 0; j < n; ++j) out[c * length + first + j] = static_cast<U>(sums[j]);
+        }
 }
 
 // Makes y's columns orthonormal; see multiply_to_orthonormal.
@@ -141,7 +144,7 @@ void multiply_matrix(basic_host<A>& on, std::span<T const> x, matrix_is how, std
 template <class A, Scalar T>
 void multiply_to_orthonormal(basic_host<A>& on, std::span<T const> x, matrix_is how, std::span<T const> by,
                              std::size_t columns, std::span<T> out) {
-    auto const y = on.template scratch<double>(1, out.size());
+    auto const y = on.template scratch<double>(0, out.size());
     detail::multiply_into(on, x, how, by, columns, y);
     detail::orthonormalise(on, y, columns);
     for (std::size_t i = 0; i < y.size(); ++i) out[i] = static_cast<T>(y[i]);
