@@ -26,6 +26,7 @@ if(LACONIC_SANITIZE)
     set(sanitize -fsanitize=${LACONIC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_compile_options(laconic_dev INTERFACE ${sanitize})
     target_link_options(laconic_dev INTERFACE ${sanitize})
+    target_compile_definitions(laconic_dev INTERFACE LACONIC_CONTRACTS=2)
 endif()
 
 # laconic_unpack: compressed files are read where the libraries are, and refused with a clear line where they are not.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/any/compressor.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/core/key.hpp"
@@ -38,6 +39,9 @@ inline vec mean_of(std::vector<vec> const& all) {
         for (std::size_t j = 0; j < m.size(); ++j) m[j] += v[j] / static_cast<double>(all.size());
     return m;
 }
+
+/// The i-th eigenvalue of a symmetric matrix, ascending.
+double eigenvalue(Eigen::MatrixXd const& m, Eigen::Index i);
 
 /// f(x) = x'Hx / 2 - b'x + c.
 template <class T = double>
@@ -68,66 +72,20 @@ struct quadratic {
     double strong_convexity() const { return eigenvalue(0); }
 
   private:
-    double eigenvalue(Eigen::Index i) const {
-        return static_cast<double>(Eigen::SelfAdjointEigenSolver<matrix>(h).eigenvalues()[i]);
-    }
+    double eigenvalue(Eigen::Index i) const { return toys::eigenvalue(h.template cast<double>(), i); }
 };
 using workers = std::vector<quadratic<>>;
 
 /// |x - b|^2 / 2 for each b.
-inline workers around(std::vector<vec> const& all) {
-    workers f;
-    for (auto const& b : all) {
-        auto const d = static_cast<Eigen::Index>(b.size());
-        f.push_back({Eigen::MatrixXd::Identity(d, d), Eigen::VectorXd(eigen(b)), norm2(b) / 2});
-    }
-    return f;
-}
+workers around(std::vector<vec> const& all);
 
 /// Ridge regressions of 8 random rows each, with features of rising size: badly conditioned, and no two alike.
-inline workers random_ridges(int n, Eigen::Index d, double lambda, std::uint64_t seed) {
-    workers f;
-    std::uint64_t drawn = 0;
-    auto const next = [&] { return 2 * laconic::key{seed}.uniform(drawn++) - 1; };
-    for (int i = 0; i < n; ++i) {
-        Eigen::MatrixXd a(8, d);
-        Eigen::VectorXd y(8);
-        for (Eigen::Index r = 0; r < 8; ++r) {
-            for (Eigen::Index j = 0; j < d; ++j)
-                a(r, j) = next() * std::pow(8.0, static_cast<double>(j) / static_cast<double>(d - 1));
-            y[r] = 5 * next();
-        }
-        f.push_back({a.transpose() * a / 8 + lambda * Eigen::MatrixXd::Identity(d, d), a.transpose() * y / 8,
-                     y.squaredNorm() / 16});
-    }
-    return f;
-}
+workers random_ridges(int n, Eigen::Index d, double lambda, std::uint64_t seed);
 
-inline quadratic<> mean_of(workers const& f) {
-    quadratic<> m = f.at(0);
-    for (std::size_t i = 1; i < f.size(); ++i) {
-        m.h += f[i].h;
-        m.b += f[i].b;
-        m.c += f[i].c;
-    }
-    auto const n = static_cast<double>(f.size());
-    return {m.h / n, m.b / n, m.c / n};
-}
+quadratic<> mean_of(workers const& f);
 
 /// The constants of the problem, from the eigenvalues of f and of every f_i.
-inline laconic::problem constants(workers const& f) {
-    auto const m = mean_of(f);
-    laconic::problem p{m.dimension(),          static_cast<int>(f.size()), m.smoothness(), m.strong_convexity(), 0, 0,
-                       f[0].strong_convexity()};
-    for (auto const& each : f) {
-        double const l = each.smoothness();
-        p.largest_smoothness = std::max(p.largest_smoothness, l);
-        p.least_strong_convexity = std::min(p.least_strong_convexity, each.strong_convexity());
-        p.mean_square_smoothness += l * l / static_cast<double>(f.size());
-    }
-    p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
-    return p;
-}
+laconic::problem constants(workers const& f);
 
 /// x*, the value there, and every worker's gradient there.
 struct optimum {
@@ -135,16 +93,7 @@ struct optimum {
     double value = 0;
     std::vector<vec> gradients;
 
-    explicit optimum(workers const& f) {
-        auto const m = mean_of(f);
-        Eigen::VectorXd const solution = m.h.ldlt().solve(m.b);
-        x.assign(solution.begin(), solution.end());
-        value = m.value(x);
-        for (auto const& each : f) {
-            gradients.emplace_back(x.size());
-            each.gradient(x, gradients.back());
-        }
-    }
+    explicit optimum(workers const& f);
     /// mean |grad f_i(x*)|^2.
     double disagreement() const {
         double sum = 0;
@@ -283,10 +232,16 @@ class lockstep {
     std::uint64_t round_ = 0;
 };
 
-/// The recursion of a method for a problem.
+/// The recursion of a method for a problem, its compressor behind any_compressor where no level tunes it: so that most
+/// methods share what is compiled, and say the same bytes.
 template <class M>
 auto composed(M const& method, laconic::problem const& p) {
-    return method.template compose<double, laconic::host>(p);
+    auto r = method.template compose<double, laconic::host>(p);
+    if constexpr (std::same_as<decltype(r.level), laconic::fixed_level>)
+        return laconic::recursion<laconic::any_compressor<>, decltype(r.step)>{
+            r.compressor, r.memory_rate, r.keep_unsaid, r.scale, r.step, {}};
+    else
+        return r;
 }
 template <class M>
 auto composed(M const& method, workers const& f) {
@@ -294,21 +249,7 @@ auto composed(M const& method, workers const& f) {
 }
 
 /// Keys under which c draws every set of coordinates of a vector of d numbers once.
-inline std::vector<laconic::key> keys_of_all_supports(laconic::rand_k<> const& c, std::size_t d) {
-    double sets = 1;
-    auto const k = c.k.of(d);
-    for (std::size_t j = 0; j < k; ++j) sets = sets * static_cast<double>(d - j) / static_cast<double>(j + 1);
-    std::map<std::vector<laconic::coordinate>, laconic::key> found;
-    laconic::host on;
-    laconic::message_of<laconic::rand_k<>> m;
-    for (std::uint64_t bits = 0; static_cast<double>(found.size()) < std::round(sets); ++bits) {
-        c.blank(on, d, laconic::key{bits}, m);
-        found.emplace(m.support, laconic::key{bits});
-    }
-    std::vector<laconic::key> keys;
-    for (auto const& entry : found) keys.push_back(entry.second);
-    return keys;
-}
+std::vector<laconic::key> keys_of_all_supports(laconic::rand_k<> const& c, std::size_t d);
 
 /// Exact expectations after one round x <- x - step mean (h_i + m_i), h_i <- h_i + rate m_i with independent
 /// m_i = C(grad f_i(x) - h_i), C being rand_k: of |x - x*|^2, of mean |h_i - h_i*|^2, and of
@@ -317,52 +258,7 @@ struct expected_round {
     double x = 0, h = 0, cross = 0;
 
     expected_round(laconic::rand_k<> const& c, double rate, double step, workers const& f, vec const& at,
-                   std::vector<vec> const& known, optimum const& best) {
-        using namespace laconic;
-        auto const n = static_cast<double>(f.size());
-        auto const d = at.size();
-        auto const keys = keys_of_all_supports(c, d);
-        auto const share = 1 / static_cast<double>(keys.size());
-        host on;
-        message_of<rand_k<>> m;
-        Eigen::VectorXd estimate = Eigen::VectorXd::Zero(Eigen::Index(d)), away = estimate;
-        double variance = 0, covariance = 0;
-        for (std::size_t i = 0; i < f.size(); ++i) {
-            memory<double> start(d, rate, false);
-            if (rate != 0) {  // h_i, told in full
-                plain<double, host> all;
-                for (double const v : known[i]) all.values.push_back(v / rate);
-                start.after(on, std::span<double const>(all.values), all);
-            }
-            Eigen::VectorXd mean_d = Eigen::VectorXd::Zero(Eigen::Index(d)), mean_h = mean_d;
-            double squares = 0, products = 0;
-            for (auto const from : keys) {
-                auto mine = start;
-                vec news(d), said(mine.known().begin(), mine.known().end());
-                f[i].gradient(at, news);
-                mine.before(on, news);
-                c(on, std::span<double const>(news), from, m);
-                said.resize(d);
-                add_message(on, std::span<double>(said), 1.0, m);
-                mine.after(on, std::span<double const>(news), m);
-                vec off(d);
-                if (rate != 0)
-                    for (std::size_t j = 0; j < d; ++j) off[j] = mine.known()[j] - best.gradients[i][j];
-                h += share * norm2(off) / n;
-                mean_d += share * eigen(said);
-                mean_h += share * eigen(off);
-                squares += share * norm2(said);
-                products += share * dot(said, off);
-            }
-            estimate += mean_d / n;
-            away += mean_h / n;
-            variance += (squares - mean_d.squaredNorm()) / (n * n);
-            covariance += (products - mean_d.dot(mean_h)) / (n * n);
-        }
-        Eigen::VectorXd const next = eigen(at) - step * estimate - eigen(best.x);
-        x = next.squaredNorm() + step * step * variance;
-        cross = next.dot(away) - step * covariance;
-    }
+                   std::vector<vec> const& known, optimum const& best);
 };
 
 /// The mean of samples and its standard error.
@@ -384,14 +280,6 @@ struct estimate {
 };
 
 /// Beznosikov et al. 2020: <a, x>^2 + |x|^2 / 4 for a = (-3, 2, 2) and its rotations.
-inline workers beznosikov() {
-    workers f;
-    for (Eigen::Index i = 0; i < 3; ++i) {
-        Eigen::Vector3d a(2, 2, 2);
-        a[i] = -3;
-        f.push_back({2 * a * a.transpose() + 0.5 * Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero(), 0});
-    }
-    return f;
-}
+workers beznosikov();
 
 }  // namespace toys

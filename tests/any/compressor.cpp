@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "laws/hostile.hpp"
+#include "laws/compressor.hpp"
 #include "laws/pipelines.hpp"
 
 using namespace laconic;

@@ -14,7 +14,7 @@
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/compress/zero_blocks.hpp"
-#include "laws/hostile.hpp"
+#include "laws/compressor.hpp"
 #include "laws/spelling.hpp"
 
 using namespace laconic;

@@ -7,7 +7,7 @@
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laws/hostile.hpp"
+#include "laws/compressor.hpp"
 #include "laws/spelling.hpp"
 
 using namespace laconic;

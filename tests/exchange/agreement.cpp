@@ -101,7 +101,7 @@ TEST_CASE("agreement costs 16 bytes a rank") {
 
 TEST_CASE("a loop is not made where ranks differ in anything that it can see") {
     problem const p{4, 3, 1, 1, 1, 1};
-    auto const step = composed(gd{}, p);
+    auto const step = gd{}.compose<double, host>(p);
     for (auto const &h : told_when_rank_2_differs([&](auto&comm, bool) { make_loop(comm, step); }))
         CHECK(h == "agreed");
     all_told(told_when_rank_2_differs([&](auto& comm, bool odd) { make_loop(comm, step, odd ? 5 : 4); }),

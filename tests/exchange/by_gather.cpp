@@ -130,10 +130,10 @@ TEST_CASE("what is sent is what the message counts, in whole bytes") {
         auto const me = static_cast<std::size_t>(comm.rank());
         sent[me] = comm.bytes_sent();
         received[me] = comm.bytes_received();
-        counted_bits[me] = bits(mine);
+        counted_bits[me] = account(mine).unpadded();
     });
-    CHECK(counted_bits[0] == 3 * 7 + 64 + 3 * 3);
-    CHECK(sent == std::vector<std::uint64_t>(2, 12));
+    CHECK(counted_bits[0] == 3 + 3 * 7 + 64 + 3 * 3);
+    CHECK(sent == std::vector<std::uint64_t>(2, 13));
     CHECK(received == sent);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "laws/hostile.hpp"
+#include "laws/compressor.hpp"
 #include "laws/pipelines.hpp"
 
 using namespace laconic;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
 
 namespace laconic {
@@ -108,6 +109,7 @@ class bit_writer {
     explicit bit_writer(position_code how = position_code::smallest) : how_(how) {}
 
     void put(std::uint64_t word, unsigned width) {
+        LACONIC_EXPECTS_COSTLY(width <= 64 && (width == 64 || word >> width == 0));
         pending_ |= word << held_;
         unsigned const total = held_ + width;
         if (total < 64) {

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toys.hpp"
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <map>
+
+// Compiled once for all tests: Eigen's solvers take long.
+namespace toys {
+
+double eigenvalue(Eigen::MatrixXd const& m, Eigen::Index i) {
+    return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m, Eigen::EigenvaluesOnly).eigenvalues()[i];
+}
+
+workers around(std::vector<vec> const& all) {
+    workers f;
+    for (auto const& b : all) {
+        auto const d = static_cast<Eigen::Index>(b.size());
+        f.push_back({Eigen::MatrixXd::Identity(d, d), Eigen::VectorXd(eigen(b)), norm2(b) / 2});
+    }
+    return f;
+}
+
+workers random_ridges(int n, Eigen::Index d, double lambda, std::uint64_t seed) {
+    workers f;
+    std::uint64_t drawn = 0;
+    auto const next = [&] { return 2 * laconic::key{seed}.uniform(drawn++) - 1; };
+    for (int i = 0; i < n; ++i) {
+        Eigen::MatrixXd a(8, d);
+        Eigen::VectorXd y(8);
+        for (Eigen::Index r = 0; r < 8; ++r) {
+            for (Eigen::Index j = 0; j < d; ++j)
+                a(r, j) = next() * std::pow(8.0, static_cast<double>(j) / static_cast<double>(d - 1));
+            y[r] = 5 * next();
+        }
+        f.push_back({a.transpose() * a / 8 + lambda * Eigen::MatrixXd::Identity(d, d), a.transpose() * y / 8,
+                     y.squaredNorm() / 16});
+    }
+    return f;
+}
+
+quadratic<> mean_of(workers const& f) {
+    quadratic<> m = f.at(0);
+    for (std::size_t i = 1; i < f.size(); ++i) {
+        m.h += f[i].h;
+        m.b += f[i].b;
+        m.c += f[i].c;
+    }
+    auto const n = static_cast<double>(f.size());
+    return {m.h / n, m.b / n, m.c / n};
+}
+
+laconic::problem constants(workers const& f) {
+    auto const m = mean_of(f);
+    laconic::problem p{m.dimension(),          static_cast<int>(f.size()), m.smoothness(), m.strong_convexity(), 0, 0,
+                       f[0].strong_convexity()};
+    for (auto const& each : f) {
+        double const l = each.smoothness();
+        p.largest_smoothness = std::max(p.largest_smoothness, l);
+        p.least_strong_convexity = std::min(p.least_strong_convexity, each.strong_convexity());
+        p.mean_square_smoothness += l * l / static_cast<double>(f.size());
+    }
+    p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
+    return p;
+}
+
+std::vector<laconic::key> keys_of_all_supports(laconic::rand_k<> const& c, std::size_t d) {
+    double sets = 1;
+    auto const k = c.k.of(d);
+    for (std::size_t j = 0; j < k; ++j) sets = sets * static_cast<double>(d - j) / static_cast<double>(j + 1);
+    std::map<std::vector<laconic::coordinate>, laconic::key> found;
+    laconic::host on;
+    laconic::message_of<laconic::rand_k<>> m;
+    for (std::uint64_t bits = 0; static_cast<double>(found.size()) < std::round(sets); ++bits) {
+        c.blank(on, d, laconic::key{bits}, m);
+        found.emplace(m.support, laconic::key{bits});
+    }
+    std::vector<laconic::key> keys;
+    for (auto const& entry : found) keys.push_back(entry.second);
+    return keys;
+}
+
+workers beznosikov() {
+    workers f;
+    for (Eigen::Index i = 0; i < 3; ++i) {
+        Eigen::Vector3d a(2, 2, 2);
+        a[i] = -3;
+        f.push_back({2 * a * a.transpose() + 0.5 * Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero(), 0});
+    }
+    return f;
+}
+
+optimum::optimum(workers const& f) {
+    auto const m = mean_of(f);
+    Eigen::VectorXd const solution = m.h.ldlt().solve(m.b);
+    x.assign(solution.begin(), solution.end());
+    value = m.value(x);
+    for (auto const& each : f) {
+        gradients.emplace_back(x.size());
+        each.gradient(x, gradients.back());
+    }
+}
+
+expected_round::expected_round(laconic::rand_k<> const& c, double rate, double step, workers const& f, vec const& at,
+                               std::vector<vec> const& known, optimum const& best) {
+    using namespace laconic;
+    auto const n = static_cast<double>(f.size());
+    auto const d = at.size();
+    auto const keys = keys_of_all_supports(c, d);
+    auto const share = 1 / static_cast<double>(keys.size());
+    host on;
+    message_of<rand_k<>> m;
+    Eigen::VectorXd estimate = Eigen::VectorXd::Zero(Eigen::Index(d)), away = estimate;
+    double variance = 0, covariance = 0;
+    for (std::size_t i = 0; i < f.size(); ++i) {
+        memory<double> start(d, rate, false);
+        if (rate != 0) {  // h_i, told in full
+            plain<double, host> all;
+            for (double const v : known[i]) all.values.push_back(v / rate);
+            start.after(on, std::span<double const>(all.values), all);
+        }
+        Eigen::VectorXd mean_d = Eigen::VectorXd::Zero(Eigen::Index(d)), mean_h = mean_d;
+        double squares = 0, products = 0;
+        for (auto const from : keys) {
+            auto mine = start;
+            vec news(d), said(mine.known().begin(), mine.known().end());
+            f[i].gradient(at, news);
+            mine.before(on, news);
+            c(on, std::span<double const>(news), from, m);
+            said.resize(d);
+            add_message(on, std::span<double>(said), 1.0, m);
+            mine.after(on, std::span<double const>(news), m);
+            vec off(d);
+            if (rate != 0)
+                for (std::size_t j = 0; j < d; ++j) off[j] = mine.known()[j] - best.gradients[i][j];
+            h += share * norm2(off) / n;
+            mean_d += share * eigen(said);
+            mean_h += share * eigen(off);
+            squares += share * norm2(said);
+            products += share * dot(said, off);
+        }
+        estimate += mean_d / n;
+        away += mean_h / n;
+        variance += (squares - mean_d.squaredNorm()) / (n * n);
+        covariance += (products - mean_d.dot(mean_h)) / (n * n);
+    }
+    Eigen::VectorXd const next = eigen(at) - step * estimate - eigen(best.x);
+    x = next.squaredNorm() + step * step * variance;
+    cross = next.dot(away) - step * covariance;
+}
+
+}  // namespace toys
