@@ -6,6 +6,8 @@
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/scaled_down.hpp"
+#include "laconic/compress/short_float.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/diana.hpp"
@@ -60,6 +62,12 @@ inline auto wrong = diana{rand_k{10} | top_k{3}};
 #elif defined(EF21_OF_RAND_K)
 // expect EF21_OF_RAND_K: ef21 needs a contractive compressor
 inline auto wrong = ef21{rand_k{3}};
+#elif defined(EF21_OF_HALF)
+// expect EF21_OF_HALF: ef21 needs a contractive compressor
+inline auto wrong = ef21{half{}};
+#elif defined(SCALED_DOWN_OF_TOP_K)
+// expect SCALED_DOWN_OF_TOP_K: scaled_down needs an unbiased compressor
+inline auto wrong = scaled_down{top_k{3}};
 #elif defined(OMEGA_OF_TOP_K)
 // expect OMEGA_OF_TOP_K: no member named .omega
 inline auto wrong = top_k{3}.omega(10);

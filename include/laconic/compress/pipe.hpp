@@ -127,9 +127,9 @@ requires(Contractive<Rest> || Unbiased<Rest>) double kept_by(Rest const& rest, s
     if constexpr (Unbiased<Rest>) {
         double const omega = rest.omega(n);
         if (omega >= 1)
-            throw theory_error(
-                to_string(rest) + " has omega = " + shortest(omega) + " >= 1 on " + std::to_string(n) +
-                " values, so a pipe that it ends is not contractive: take more levels or smaller buckets");
+            throw theory_error(to_string(rest) + " has omega = " + shortest(omega) + " >= 1 on " + std::to_string(n) +
+                               " values, so a pipe that it ends is not contractive: take more levels or smaller "
+                               "buckets, or scaled_down of it");
         return 1 - omega;
     }
 }
