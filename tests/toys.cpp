@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toys.hpp"
 
-#include <Eigen/Dense>
 #include <cmath>
 #include <map>
 
-// Compiled once for all tests: Eigen's solvers take long.
 namespace toys {
-
-double eigenvalue(Eigen::MatrixXd const& m, Eigen::Index i) {
-    return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m, Eigen::EigenvaluesOnly).eigenvalues()[i];
-}
 
 workers around(std::vector<vec> const& all) {
     workers f;
@@ -92,7 +86,7 @@ workers beznosikov() {
 
 optimum::optimum(workers const& f) {
     auto const m = mean_of(f);
-    Eigen::VectorXd const solution = m.h.ldlt().solve(m.b);
+    Eigen::VectorXd const solution = solvers::solution(m.h, m.b);
     x.assign(solution.begin(), solution.end());
     value = m.value(x);
     for (auto const& each : f) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -17,6 +17,7 @@
 #include "laconic/core/key.hpp"
 #include "laconic/descent.hpp"
 #include "laconic/objective/problem.hpp"
+#include "solvers.hpp"
 
 // Problems whose answers are known, and two ways to run a method on them: history(), with threads and the real loop,
 // and lockstep, the same rounds of all ranks in one thread, for averages over many runs.
@@ -39,9 +40,6 @@ inline vec mean_of(std::vector<vec> const& all) {
         for (std::size_t j = 0; j < m.size(); ++j) m[j] += v[j] / static_cast<double>(all.size());
     return m;
 }
-
-/// The i-th eigenvalue of a symmetric matrix, ascending.
-double eigenvalue(Eigen::MatrixXd const& m, Eigen::Index i);
 
 /// f(x) = x'Hx / 2 - b'x + c.
 template <class T = double>
@@ -72,7 +70,7 @@ struct quadratic {
     double strong_convexity() const { return eigenvalue(0); }
 
   private:
-    double eigenvalue(Eigen::Index i) const { return toys::eigenvalue(h.template cast<double>(), i); }
+    double eigenvalue(Eigen::Index i) const { return solvers::eigenvalue(h.template cast<double>(), i); }
 };
 using workers = std::vector<quadratic<>>;
 

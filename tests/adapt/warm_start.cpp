@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
 #include <vector>
 
@@ -26,8 +26,7 @@ template <class T>
 std::vector<T> with_spectrum(Eigen::Index rows, Eigen::Index cols, std::vector<double> const& s) {
     auto const orthonormal = [](Eigen::Index n, std::uint64_t seed) {
         auto const a = laws::noise<double>(std::size_t(n * n), seed);
-        return Eigen::MatrixXd(
-            Eigen::HouseholderQR<Eigen::MatrixXd>(Eigen::Map<Eigen::MatrixXd const>(a.data(), n, n)).householderQ());
+        return solvers::orthogonal(Eigen::Map<Eigen::MatrixXd const>(a.data(), n, n));
     };
     auto const n = Eigen::Index(s.size());
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> const m =
@@ -41,7 +40,7 @@ double best_error(std::vector<T> const& x, Eigen::Index rows, Eigen::Index rank)
     Eigen::MatrixXd const m = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> const>(
                                   x.data(), rows, Eigen::Index(x.size()) / rows)
                                   .template cast<double>();
-    return Eigen::JacobiSVD<Eigen::MatrixXd>(m).singularValues().tail(std::min(rows, m.cols()) - rank).squaredNorm();
+    return solvers::singular(m).s.tail(std::min(rows, m.cols()) - rank).squaredNorm();
 }
 
 // What each of some rounds about the same vector leaves out.

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -16,6 +16,7 @@
 #include "laconic/compress/zero_blocks.hpp"
 #include "laws/compressor.hpp"
 #include "laws/spelling.hpp"
+#include "solvers.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -57,7 +58,7 @@ double lost(C const& c, std::vector<T> const& x, std::uint64_t k) {
 Eigen::MatrixXd with_spectrum(Eigen::Index rows, Eigen::Index cols, std::vector<double> const& s, std::uint64_t seed) {
     auto const orthonormal = [&](Eigen::Index n, std::uint64_t k) {
         Eigen::MatrixXd const a = matrix(laws::noise<double>(std::size_t(n * n), k), std::size_t(n));
-        return Eigen::MatrixXd(Eigen::HouseholderQR<Eigen::MatrixXd>(a).householderQ());
+        return solvers::orthogonal(a);
     };
     auto const n = Eigen::Index(s.size());
     return orthonormal(rows, seed).leftCols(n) * Eigen::Map<Eigen::VectorXd const>(s.data(), n).asDiagonal() *
@@ -169,7 +170,7 @@ TEST_CASE_TEMPLATE("it is the projection on the span of X Q, of the longer side'
         Eigen::MatrixXd const a = tall ? matrix(x, rows) : matrix(x, rows).transpose();
         Eigen::MatrixXd const span = a * columns<T>(q, n);
         Eigen::MatrixXd const basis =
-            Eigen::HouseholderQR<Eigen::MatrixXd>(span).householderQ() * Eigen::MatrixXd::Identity(a.rows(), 3);
+            solvers::orthogonal(span).leftCols(3);
         Eigen::MatrixXd const expected = basis * (basis.transpose() * a);
         Eigen::MatrixXd const said = matrix(laws::decoded<message_of<low_rank<>, T>, T>(m), rows);
         CHECK(((tall ? said : said.transpose()) - expected).norm() < 200 * eps<T> * a.norm());
@@ -317,14 +318,14 @@ TEST_CASE("what is no matrix is refused, by check, by the compressor and by the 
 TEST_CASE("a start of one's own") {
     auto const a = with_spectrum(8, 5, {9, 5, 1, .5, .25}, 4);
     vec const x = numbers(a);
-    Eigen::JacobiSVD<Eigen::MatrixXd> const svd(a, Eigen::ComputeFullV | Eigen::ComputeFullU);
+    solvers::singular const svd(a);
     // From the right singular vectors: the best approximation at once. From some that are orthogonal to it: the rest.
-    auto const v = svd.matrixV();
+    auto const v = svd.v;
     vec const best(v.data(), v.data() + 10), rest(v.data() + 10, v.data() + 20), none, zeros(10, 0.0);
     CHECK(lost(warm{8, 2, best}, x, 1) == doctest::Approx(1 + .25 + .0625).epsilon(1e-12));
     CHECK(lost(warm{8, 2, rest}, x, 1) == doctest::Approx(81 + 25 + .0625).epsilon(1e-12));
     // To the transposed matrix, the left ones.
-    auto const u = svd.matrixU();
+    auto const u = svd.u;
     vec const left(u.data(), u.data() + 16), transposed = numbers(Eigen::MatrixXd(a.transpose()));
     vec const wide_best(v.data(), v.data() + 10);
     CHECK(lost(warm{5, 2, wide_best}, transposed, 1) == doctest::Approx(1.3125).epsilon(1e-12));

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "laws/pipelines.hpp"
 #include "toys.hpp"
 
 using namespace laconic;

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solvers.hpp"
+
+#include <Eigen/Dense>
+
+namespace solvers {
+
+double eigenvalue(Eigen::MatrixXd const& m, Eigen::Index i) {
+    return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m, Eigen::EigenvaluesOnly).eigenvalues()[i];
+}
+
+singular::singular(Eigen::MatrixXd const& m) {
+    Eigen::JacobiSVD<Eigen::MatrixXd> const svd(m, Eigen::ComputeFullU | Eigen::ComputeFullV);
+    u = svd.matrixU();
+    v = svd.matrixV();
+    s = svd.singularValues();
+}
+
+Eigen::MatrixXd orthogonal(Eigen::MatrixXd const& m) {
+    return Eigen::HouseholderQR<Eigen::MatrixXd>(m).householderQ();
+}
+
+Eigen::VectorXd solution(Eigen::MatrixXd const& a, Eigen::VectorXd const& b) { return a.ldlt().solve(b); }
+
+}  // namespace solvers

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Core>
+
+/// Eigen's decompositions, which take long to compile, compiled once.
+namespace solvers {
+
+/// The i-th eigenvalue of a symmetric matrix, ascending.
+double eigenvalue(Eigen::MatrixXd const& m, Eigen::Index i);
+
+/// m = u diag(s) v', with all columns of u and of v; s descends.
+struct singular {
+    Eigen::MatrixXd u, v;
+    Eigen::VectorXd s;
+    explicit singular(Eigen::MatrixXd const& m);
+};
+
+/// A square orthogonal matrix whose first columns span those of m.
+Eigen::MatrixXd orthogonal(Eigen::MatrixXd const& m);
+
+/// The solution of a x = b, for a symmetric a.
+Eigen::VectorXd solution(Eigen::MatrixXd const& a, Eigen::VectorXd const& b);
+
+}  // namespace solvers
