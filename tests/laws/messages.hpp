@@ -99,7 +99,8 @@ std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byt
     laconic::bit_reader source(again);
     read(on, source, same);
     source.finish();
-    return same == m ? "" : "written again, it is another message";
+    if (!(same == m)) return "written again, it is another message";
+    return written(same) == again ? "" : "one message, written twice, in two ways";
 }
 
 /// 64 bits that name a sequence of bytes (FNV-1a).

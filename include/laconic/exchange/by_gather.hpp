@@ -28,7 +28,8 @@ class by_gather {
     /// rank's complaint means (it should throw the same on every rank). In both cases `out` is unspecified.
     template <Communicator C, class Blank, class OnComplaint>
     void mean(B& on, C& comm, M const& mine, Blank blank, OnComplaint complaint, std::span<T> out) {
-        sink_.reserve(out.size() * (sizeof(T) + 1) + 64);  // more than any message: later ones may be longer
+        sink_.reserve(out.size() * (sizeof(T) + 1) +
+                      64);  // for numbers in full: a later message may be longer than this one
         sink_.clear();
         write(sink_, mine);
         comm.all_gather({sink_.finish(), false});
