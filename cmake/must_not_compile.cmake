@@ -4,32 +4,40 @@
 # each with a line that gives a regular expression for what the compiler must say:
 #     // expect SECTION_NAME: regex
 # Each section is a test that compiles the file with that name defined. One more, `control`, defines none and must
-# compile: else a section could fail for a reason of its own. Included, this file gives the function
-# must_not_compile(<source>); run with -P, it is one such test.
+# compile: else a section could fail for a reason of its own. What the file includes is precompiled first. Included, this
+# file gives the function must_not_compile(<source>); run with -P, it is one such test.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
     function(must_not_compile source)
         get_filename_component(theme "${source}" NAME_WE)
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
-        # Never built: it only collects the flags.
+        # It collects the flags; built by package.fetched alone.
         set(flags must_not_compile_${theme})
         add_library(${flags} OBJECT EXCLUDE_FROM_ALL "${source}")
         target_link_libraries(${flags} PRIVATE laconic_dev)
+
+        # The headers are read once, for all sections.
+        set(preamble "${CMAKE_CURRENT_BINARY_DIR}/must_not_compile_${theme}.hpp")
+        set(run
+            "${CMAKE_COMMAND}" -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "SOURCE=${source}" -D "PREAMBLE=${preamble}" -D
+            "FLAGS=${CMAKE_CXX_FLAGS}" -D "STANDARD=${CMAKE_CXX20_STANDARD_COMPILE_OPTION}" -D
+            "INCLUDES=$<TARGET_PROPERTY:${flags},INCLUDE_DIRECTORIES>"
+        )
+        set(script "${PROJECT_SOURCE_DIR}/cmake/must_not_compile.cmake")
+        add_test(NAME must_not_compile.${theme}.preamble COMMAND ${run} -P "${script}")
+        set_tests_properties(
+            must_not_compile.${theme}.preamble PROPERTIES LABELS must_not_compile FIXTURES_SETUP must_not_compile.${theme}
+        )
 
         file(READ "${source}" text)
         string(REGEX MATCHALL "#[ \t]*(if|elif)[ \t]+defined\\([A-Za-z0-9_]+\\)" sections "${text}")
         list(TRANSFORM sections REPLACE ".*\\((.*)\\)" "\\1")
         foreach(section IN ITEMS control LISTS sections)
             set(name must_not_compile.${theme}.${section})
-            add_test(
-                NAME ${name}
-                COMMAND
-                    "${CMAKE_COMMAND}" -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "SOURCE=${source}" -D "SECTION=${section}"
-                    -D "FLAGS=${CMAKE_CXX_FLAGS}" -D "STANDARD=${CMAKE_CXX20_STANDARD_COMPILE_OPTION}"
-                    -D "INCLUDES=$<TARGET_PROPERTY:${flags},INCLUDE_DIRECTORIES>" -P
-                    "${PROJECT_SOURCE_DIR}/cmake/must_not_compile.cmake"
+            add_test(NAME ${name} COMMAND ${run} -D "SECTION=${section}" -P "${script}")
+            set_tests_properties(
+                ${name} PROPERTIES LABELS must_not_compile FIXTURES_REQUIRED must_not_compile.${theme}
             )
-            set_tests_properties(${name} PROPERTIES LABELS must_not_compile)
         endforeach()
     endfunction()
     return()
@@ -37,6 +45,20 @@ endif()
 
 list(TRANSFORM INCLUDES PREPEND -I)
 separate_arguments(FLAGS NATIVE_COMMAND "${FLAGS}")
+set(compile "${COMPILER}" ${FLAGS} ${STANDARD} ${INCLUDES})
+
+if(NOT DEFINED SECTION)
+    # What the file includes, precompiled. g++ and clang++ look for it beside the header that is named; without it they
+    # read that.
+    file(STRINGS "${SOURCE}" includes REGEX "^#include")
+    list(JOIN includes "\n" includes)
+    file(WRITE "${PREAMBLE}" "${includes}\n")
+    execute_process(
+        COMMAND ${compile} -x c++-header "${PREAMBLE}" -o "${PREAMBLE}.gch" COMMAND_ERROR_IS_FATAL ANY
+    )
+    return()
+endif()
+
 set(define "")
 if(NOT SECTION STREQUAL "control")
     set(define -D${SECTION})
@@ -50,7 +72,7 @@ endif()
 # Messages in English and without curly quotes.
 set(ENV{LC_ALL} C)
 execute_process(
-    COMMAND "${COMPILER}" ${FLAGS} ${STANDARD} ${INCLUDES} ${define} -fsyntax-only "${SOURCE}"
+    COMMAND ${compile} ${define} -include "${PREAMBLE}" -fsyntax-only "${SOURCE}"
     RESULT_VARIABLE status
     ERROR_VARIABLE said
 )

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "laconic/core/version.hpp"
-#include "laconic/objective/optimum.hpp"
 #include "race_data.hpp"
 #include "race_report.hpp"
 #include "race_run.hpp"
@@ -26,17 +25,18 @@ namespace {
 
 struct options {
     std::string data = "fashion-mnist", objective = "logistic", json, csv, plot;
+    bool list = false;
     double lambda = 0.1;
     int workers = 10, at_once = 0;
     std::vector<std::string> methods = {"gd",
                                         "qsgd(levels=4)",
-                                        "ef(top_k(0.1), step=1/L)",
+                                        "ef_sgd(top_k(0.1), step=1/L)",
                                         "diana(rand_k(0.1))",
                                         "diana(rand_k(0.1) | natural)",
                                         "ef21(top_k(0.05), step=1/L)",
                                         "gd_sec(xi=100, beta=0.01)"};
     std::int64_t rounds = 2500, seed = 0;
-    race::settings run{0, 0, 1e-6, 0};
+    race::settings run{0, 0, 1e-6, 0, 0};
     bool quiet = false;
 };
 
@@ -48,10 +48,12 @@ struct usage_error : laconic::error {
 void parse(CLI::App& app, options& o) {
     app.add_option("--data", o.data, "fashion-mnist, synthetic, or a LIBSVM file (plain, .gz, .xz)")
         ->capture_default_str();
-    app.add_option("--objective", o.objective, "logistic or ridge")
-        ->check(CLI::IsMember({"logistic", "ridge"}))
+    app.add_option("--objective", o.objective, "logistic, ridge, lasso, softmax or nonconvex-logistic")
+        ->check(CLI::IsMember(race::objectives()))
         ->capture_default_str();
-    app.add_option("--lambda", o.lambda, "weight of (lambda/2)|x|^2")->capture_default_str();
+    app.add_option("--lambda", o.lambda,
+                   "weight of (lambda/2)|x|^2; of |x|_1 in lasso; of sum x^2/(1+x^2) in nonconvex-logistic")
+        ->capture_default_str();
     app.add_option("--workers", o.workers, "how many workers share the rows, in contiguous equal parts")
         ->capture_default_str();
     app.add_option("--method", o.methods,
@@ -59,12 +61,15 @@ void parse(CLI::App& app, options& o) {
         ->take_all();
     app.add_option("--rounds", o.rounds, "at most so many rounds a method")->capture_default_str();
     app.add_option("--target", o.run.target, "a method stops where f - f* is at most this")->capture_default_str();
+    app.add_option("--seconds", o.run.seconds, "a method stops after so many seconds (0: no limit)")
+        ->capture_default_str();
     app.add_option("--seed", o.seed, "all randomness follows from it")->capture_default_str();
     app.add_option("--threads", o.at_once, "how many workers compute at the same time (0: one per core)")
         ->capture_default_str();
     app.add_option("--json", o.json, "write everything, traces included, to FILE");
     app.add_option("--csv", o.csv, "write the table to FILE");
     app.add_option("--plot", o.plot, "draw f - f* against bits to FILE (.svg, .png, .pdf) with gnuplot");
+    app.add_flag("--list", o.list, "print the methods, with their parameters, equation and reference");
     app.add_flag("--quiet", o.quiet, "print errors only");
     app.set_version_flag("--version", fmt::format("race (laconic {}.{}.{})", laconic::version_major,
                                                   laconic::version_minor, laconic::version_patch));
@@ -76,6 +81,7 @@ void check(options& o) {
         throw usage_error(fmt::format("--lambda: {} is not at least 0", o.lambda));
     if (!(o.run.target > 0 && std::isfinite(o.run.target)))
         throw usage_error(fmt::format("--target: {} is not above 0", o.run.target));
+    if (!(o.run.seconds >= 0)) throw usage_error(fmt::format("--seconds: {} is not at least 0", o.run.seconds));
     if (o.rounds < 0) throw usage_error(fmt::format("--rounds: {} is not at least 0", o.rounds));
     if (o.seed < 0) throw usage_error(fmt::format("--seed: {} is not at least 0", o.seed));
     o.run.rounds = static_cast<std::uint64_t>(o.rounds);
@@ -116,8 +122,8 @@ class bar {
         double const way = std::log(first_ / std::max(m.suboptimality, how_.target)) / std::log(first_ / how_.target);
         auto const filled =
             static_cast<int>(30 * std::clamp(std::isfinite(way) ? std::max(rounds, way) : rounds, 0.0, 1.0));
-        fmt::print(stderr, "\r\033[K{:<32.32} [{:#<{}}{:<{}}] round {}, f - f* = {:.1e}", name_, "", filled, "",
-                   30 - filled, m.round, m.suboptimality);
+        fmt::print(stderr, "\r\033[K{:<32.32} [{:#<{}}{:<{}}] round {}: {:.1e}", name_, "", filled, "", 30 - filled,
+                   m.round, m.suboptimality);
         std::fflush(stderr);
     }
 
@@ -129,67 +135,34 @@ class bar {
     std::chrono::steady_clock::time_point last_;
 };
 
-/// Cuts the data among the workers and finds the optimum.
-template <class F>
-race::contest<F> prepare(laconic::dataset<double> const& data, options const& o) {
-    race::contest<F> c;
-    auto const n = static_cast<std::size_t>(o.workers);
-    for (std::size_t i = 0; i < n; ++i) c.workers.emplace_back(data.part(i, n), o.lambda);
-    F const whole(data.first(n * c.workers[0].samples()), o.lambda);
-    auto& p = c.constants;
-    p.dimension = whole.dimension();
-    p.workers = o.workers;
-    p.smoothness = whole.smoothness();
-    p.strong_convexity = whole.strong_convexity();
-    p.least_strong_convexity = c.workers[0].strong_convexity();
-    for (auto const& f : c.workers) {
-        p.least_strong_convexity = std::min(p.least_strong_convexity, f.strong_convexity());
-        p.largest_smoothness = std::max(p.largest_smoothness, f.smoothness());
-        p.mean_square_smoothness += f.smoothness() * f.smoothness() / o.workers;
-    }
-    p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
-    auto const best = laconic::find_optimum(whole);
-    c.f_star = best.value;
-    double sum = 0;
-    for (auto const& f : c.workers) sum += f.value(best.x);
-    c.least_mean = sum * (1.0 / o.workers);
-    return c;
-}
-
-template <class F>
-void hold(laconic::dataset<double> const& data, options const& o) {
-    std::vector<laconic::any_method<double>> methods;
-    for (auto const& text : o.methods) methods.push_back(laconic::parse_method<double>(text));
-    auto const contest = prepare<F>(data, o);
+void hold(laconic::dataset<double> data, options const& o) {
+    for (auto const& method : o.methods) static_cast<void>(race::spelled(method));
+    auto const rows = data.samples(), features = data.features();
+    auto const contest = race::prepare(std::move(data), o.objective, o.lambda, o.workers);
     auto const& p = contest.constants;
-    for (std::size_t i = 0; i < methods.size(); ++i) {  // what cannot run is said before anything runs
+    for (auto const& method : o.methods) {  // what cannot run is said before anything runs
         try {
-            std::visit(
-                [&](auto const& m) { m.template compose<double, laconic::host>(p).compressor.check(p.dimension); },
-                methods[i]);
+            race::check(method, contest);
         } catch (laconic::error const& e) {
-            throw usage_error("--method '" + o.methods[i] + "': " + e.what());
+            throw usage_error("--method '" + method + "': " + e.what());
         }
     }
-    race::setting const on{o.data,
-                           o.objective,
-                           o.lambda,
-                           contest.f_star,
-                           o.run.target,
-                           contest.workers[0].samples() * contest.workers.size(),
-                           p};
+    race::setting const on{o.data,       o.objective,     o.lambda, contest.f_star,
+                           o.run.target, contest.samples, p,        contest.measure()};
     if (!o.quiet) {
-        fmt::print("{}: {} rows of {} features, {} workers with {} rows each", o.data, data.samples(), p.dimension,
-                   p.workers, contest.workers[0].samples());
-        if (auto const dropped = data.samples() - on.samples; dropped > 0)
+        fmt::print("{}: {} rows of {} features, {} workers with {} rows each", o.data, rows, features, p.workers,
+                   contest.samples_per_worker);
+        if (auto const dropped = rows - on.samples; dropped > 0)
             fmt::print("; the last {} row{} dropped", dropped, dropped == 1 ? " is" : "s are");
-        fmt::print("\n{} with lambda = {:g}: L = {:.6g}, mu = {:.6g}, f* = {:.15g}\n\n", o.objective, o.lambda,
-                   p.smoothness, p.strong_convexity, contest.f_star);
+        fmt::print("\n{} with lambda = {:g}: d = {}, L = {:.6g}, mu = {:.6g}", o.objective, o.lambda, p.dimension,
+                   p.smoothness, p.strong_convexity);
+        if (contest.convex) fmt::print(", f* = {:.15g}", contest.f_star);
+        fmt::print("\n\n");
         std::fflush(stdout);
     }
     std::vector<race::result> results;
-    for (auto const& m : methods) {
-        bar progress(!o.quiet, laconic::to_string<double>(m), o.run);
+    for (auto const& m : o.methods) {
+        bar progress(!o.quiet, race::spelled(m), o.run);
         results.push_back(race::run(m, contest, o.run, [&](race::mark const& now) { progress(now); }));
     }
     if (!o.quiet) fmt::print("{}", race::table(on, results));
@@ -216,13 +189,11 @@ int main(int argc, char** argv) {
             throw usage_error(e.what());
         }
         check(o);
-        auto data = race::load(o.data, o.run.seed);
-        if (o.objective == "logistic") {
-            laconic::binary_labels(data);
-            hold<laconic::logistic<>>(data, o);
-        } else {
-            hold<laconic::ridge<>>(data, o);
+        if (o.list) {
+            fmt::print("{}", race::list_of_methods());
+            return 0;
         }
+        hold(race::load(o.data, o.run.seed), o);
         return 0;
     } catch (laconic::error const& e) {
         fmt::print(stderr, "race: {}\n", e.what());

@@ -60,7 +60,7 @@ std::string gnuplot_quoted(std::string const& text) {
 }  // namespace
 
 std::string table(setting const& on, std::vector<result> const& results) {
-    std::vector<std::vector<std::string>> rows = {{"method", "rounds", "up/worker", "down/worker", "f - f*",
+    std::vector<std::vector<std::string>> rows = {{"method", "rounds", "up/worker", "down/worker", on.measure,
                                                    fmt::format("up to {:g}", on.target), "vs gd", "seconds"}};
     double const gd = bits_of_gd(results);
     for (auto const& r : results)
@@ -108,6 +108,7 @@ std::string json(setting const& on, std::vector<result> const& results) {
     root["problem"] = {{"data", on.data},
                        {"objective", on.objective},
                        {"lambda", on.lambda},
+                       {"measure", on.measure},
                        {"workers", on.constants.workers},
                        {"dimension", on.constants.dimension},
                        {"samples", on.samples},
@@ -144,9 +145,9 @@ bool plot(std::string const& file, setting const& on, std::vector<result> const&
     if (std::system("gnuplot --version > /dev/null 2>&1") != 0) return false;
     std::string script = fmt::format(
         "set terminal {}\nset output {}\nset logscale xy\nset format y '10^{{%T}}'\nset format x '10^{{%T}}'\n"
-        "set xlabel 'bits sent per worker'\nset ylabel 'f(x) - f*'\nset grid\nset key left bottom noenhanced\n"
+        "set xlabel 'bits sent per worker'\nset ylabel {} noenhanced\nset grid\nset key left bottom noenhanced\n"
         "set title {} noenhanced\nset yrange [{}:*]\n",
-        terminal(file), gnuplot_quoted(file),
+        terminal(file), gnuplot_quoted(file), gnuplot_quoted(on.measure),
         gnuplot_quoted(fmt::format("{}, {}, {} workers, d = {}", on.data, on.objective, on.constants.workers,
                                    on.constants.dimension)),
         on.target / 10);

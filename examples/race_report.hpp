@@ -15,6 +15,7 @@ struct setting {
     double lambda = 0, f_star = 0, target = 0;
     std::size_t samples = 0;
     laconic::problem constants;
+    std::string measure;  ///< what is brought to the target: f - f*, F - F* or |grad f|^2
 };
 
 /// The table for people.

@@ -4,48 +4,81 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <span>
-#include <variant>
+#include <utility>
 
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
-#include "laconic/descent.hpp"
+#include "laconic/run.hpp"
+#include "named_methods.hpp"
 
 namespace race {
 namespace {
 
-// All ranks' `count` numbers, summed in the order of ranks: the same on every rank. Not metered: a race is watched from
-// outside.
-template <class C>
-void sum_over_ranks(C& comm, std::span<double> numbers) {
+/// Sums over ranks, beside the meter: measuring is no part of a method's traffic.
+void sum_over_ranks(laconic::threads::member& comm, std::span<double> numbers) {
     comm.all_gather({std::as_bytes(std::span<double const>(numbers))});
-    std::fill(numbers.begin(), numbers.end(), 0.0);
+    for (double& v : numbers) v = 0;
     for (int r = 0; r < comm.size(); ++r) {
-        auto const theirs = comm.from(r).bytes;
+        auto const bytes = comm.from(r).bytes;
         for (std::size_t i = 0; i < numbers.size(); ++i) {
-            double v = 0;
-            std::memcpy(&v, theirs.data() + i * sizeof v, sizeof v);
+            double v;
+            std::memcpy(&v, bytes.data() + i * sizeof v, sizeof v);
             numbers[i] += v;
         }
     }
 }
 
-template <class F, class R>
-void run_rank(R recursion, contest<F> const& on, settings const& how, progress const& show,
+/// Where the value does not come with the gradient it costs a pass over the data: it is then asked for in one round of
+/// a hundred, more often at the beginning.
+bool is_due(std::uint64_t round) {
+    std::uint64_t every = 1;
+    while (round / every >= 1000) every *= 10;
+    return round % every == 0;
+}
+
+/// The gradient of f, meeting the other ranks; with R, the gradient mapping L (x - prox(x - grad f / L)).
+double gradient_norm(contest const& on, laconic::any_objective<> const& f, std::span<double const> x,
+                     laconic::threads::member& comm, std::vector<double>& g) {
+    g.resize(x.size());
+    f.gradient(x, std::span<double>(g));
+    sum_over_ranks(comm, g);
+    double const share = 1.0 / comm.size(), l = on.constants.smoothness;
+    for (double& v : g) v *= share;
+    if (!(on.prox == laconic::elastic_net{})) {
+        laconic::host here;
+        for (std::size_t i = 0; i < x.size(); ++i) g[i] = x[i] - g[i] / l;
+        on.prox(here, 1 / l, std::span<double>(g));
+        for (std::size_t i = 0; i < x.size(); ++i) g[i] = l * (x[i] - g[i]);
+    }
+    double square = 0;
+    for (double const v : g) square += v * v;
+    return std::sqrt(square);
+}
+
+void run_rank(laconic::any_recursion<double> recursion, contest const& on, settings const& how, progress const& show,
               laconic::threads::member& comm, result& out) {
     laconic::metered meter(comm);
-    F const& f = on.workers[static_cast<std::size_t>(comm.rank())];
+    auto const& f = on.workers[static_cast<std::size_t>(comm.rank())];
     bool const first = comm.rank() == 0;
     double const share = 1.0 / comm.size();
-    std::vector<double> x(on.constants.dimension), gradient(x.size());
+    std::vector<double> x(on.constants.dimension), gradient;
     double start = 0;
+    auto const begin = std::chrono::steady_clock::now();
     auto const watch = [&](auto const& now) {
-        std::array<double, 3> sums = {now.value(), 8.0 * static_cast<double>(meter.bytes_sent()),
-                                      8.0 * static_cast<double>(meter.bytes_received())};
-        gradient.assign(now.gradient.begin(), now.gradient.end());
+        bool const last = now.round == how.rounds;
+        if (!last && !(now.known_value && on.convex) && !is_due(now.round)) return true;
+        std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - begin;
+        bool const late = first && how.seconds > 0 && passed.count() > how.seconds;
+        std::array<double, 4> sums = {on.convex ? now.value() : 0, 8.0 * static_cast<double>(meter.bytes_sent()),
+                                      8.0 * static_cast<double>(meter.bytes_received() + meter.bytes_told()),
+                                      late ? 1.0 : 0.0};
         sum_over_ranks(comm, sums);
-        mark const m{now.round, sums[1] * share, sums[0] * share - on.least_mean};
+        double const measured = on.convex ? sums[0] * share + on.prox.value(now.x) - on.least_mean
+                                          : std::pow(gradient_norm(on, f, now.x, comm, gradient), 2);
+        mark const m{now.round, sums[1] * share, measured};
         if (now.round == 0) start = m.suboptimality;
         bool const diverged = !(m.suboptimality <= 1e3 * std::abs(start) + 1e3);
         bool const reached = m.suboptimality <= how.target;
@@ -59,43 +92,45 @@ void run_rank(R recursion, contest<F> const& on, settings const& how, progress c
             if (reached) out.reached = m;
             show(m);
         }
-        return !diverged && !reached;
+        return !diverged && !reached && sums[3] == 0;
     };
     try {
-        laconic::descend(std::move(recursion), f, x, meter, {how.rounds, how.seed}, watch);
+        laconic::descend(std::move(recursion), f, x, meter, {.rounds = how.rounds, .seed = how.seed}, watch);
     } catch (laconic::non_finite_error const&) {  // thrown on every rank alike
         if (first) out.diverged = true;
     }
-    sum_over_ranks(comm, gradient);
-    double square = 0;
-    for (double const g : gradient) square += g * share * g * share;
-    if (first) out.gradient_norm = std::sqrt(square);
+    double const norm = gradient_norm(on, f, x, comm, gradient);
+    if (first) out.gradient_norm = norm;
 }
 
 }  // namespace
 
-template <class F>
-result run(laconic::any_method<double> const& method, contest<F> const& on, settings const& how, progress const& show) {
+std::string spelled(std::string const& method) { return to_string(laconic::parse_method<double>(method)); }
+
+void check(std::string const& method, contest const& on) {
+    auto const r = laconic::parse_method<double>(method).compose(on.constants, on.prox);
+    r.compressor.check(on.constants.dimension);
+    if (r.downlink.on) r.downlink.compressor.check(on.constants.dimension);
+}
+
+std::string list_of_methods() {
+    std::string text;
+    for (auto const& m : laconic::describe_methods())
+        text += m.name + m.parameters + "\n    " + m.equation + "\n    " + m.reference + "\n";
+    return text;
+}
+
+result run(std::string const& method, contest const& on, settings const& how, progress const& show) {
     result out;
-    out.method = laconic::to_string<double>(method);
+    auto const chosen = laconic::parse_method<double>(method);
+    out.method = to_string(chosen);
     auto const begin = std::chrono::steady_clock::now();
-    std::visit(
-        [&](auto const& chosen) {
-            auto const recursion = chosen.template compose<double, laconic::host>(on.constants);
-            recursion.compressor.check(on.constants.dimension);
-            out.step = recursion.scale * recursion.step.rate;
-            laconic::threads::run(on.constants.workers,
-                                  [&](auto& comm) { run_rank(recursion, on, how, show, comm, out); },
-                                  {how.at_once, {}});
-        },
-        method);
+    auto const recursion = chosen.compose(on.constants, on.prox);
+    out.step = recursion.scale * recursion.step.rate();
+    laconic::threads::run(on.constants.workers, [&](auto& comm) { run_rank(recursion, on, how, show, comm, out); },
+                          {how.at_once, {}});
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return out;
 }
-
-template result run(laconic::any_method<double> const&, contest<laconic::logistic<>> const&, settings const&,
-                    progress const&);
-template result run(laconic::any_method<double> const&, contest<laconic::ridge<>> const&, settings const&,
-                    progress const&);
 
 }  // namespace race

@@ -7,10 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "laconic/method/parse.hpp"
-#include "laconic/objective/logistic.hpp"
-#include "laconic/objective/problem.hpp"
-#include "laconic/objective/ridge.hpp"
+#include "race_problem.hpp"
 
 namespace race {
 
@@ -25,7 +22,7 @@ struct result {
     std::string method;
     double step = 0;
     std::uint64_t rounds = 0;
-    double bits_up = 0, bits_down = 0;  // per worker: sent, and received from others
+    double bits_up = 0, bits_down = 0;  // per worker: sent, and heard from others or the server
     double suboptimality = 0, gradient_norm = 0;
     bool diverged = false;
     std::optional<mark> reached;  // the first mark at or below the target
@@ -36,27 +33,20 @@ struct result {
 struct settings {
     std::uint64_t rounds = 0, seed = 0;
     double target = 0;
+    double seconds = 0;  // of the clock, a method; 0: no limit
     int at_once = 0;
 };
 
-/// f = mean of the workers' f_i, its constants, and where it is least.
-template <class F>
-struct contest {
-    std::vector<F> workers;
-    laconic::problem constants;
-    double f_star = 0;      // as the solver gives it
-    double least_mean = 0;  // mean f_i(x*), summed as the race sums it
-};
+/// The method as the library writes it. Throws laconic::spelling_error where it cannot be read.
+std::string spelled(std::string const& method);
+/// Throws laconic::error where the method does not suit the problem.
+void check(std::string const& method, contest const& on);
+/// Each method with its parameters, its equation and its reference, as lines of text.
+std::string list_of_methods();
 
 /// Called now and then while a method runs.
 using progress = std::function<void(mark const&)>;
 
-template <class F>
-result run(laconic::any_method<double> const& method, contest<F> const& on, settings const& how, progress const& show);
-
-extern template result run(laconic::any_method<double> const&, contest<laconic::logistic<>> const&, settings const&,
-                           progress const&);
-extern template result run(laconic::any_method<double> const&, contest<laconic::ridge<>> const&, settings const&,
-                           progress const&);
+result run(std::string const& method, contest const& on, settings const& how, progress const& show);
 
 }  // namespace race

@@ -34,7 +34,9 @@ TEST_CASE_TEMPLATE("no pipeline allocates after its first message, at either end
         vectors.push_back(laws::noise<T>(300, n, static_cast<int>(n % 4)));
         for (std::size_t i = n * 20; i < 250 && n % 3 != 1; ++i) vectors.back()[i] = 0;
     }
-    for (auto const& text : laws::pipelines()) {
+    auto texts = laws::pipelines();
+    texts.push_back("parts(100, threshold(0.5) | natural, 120, low_rank(rows=10, rank=2), 80, top_k(0.1))");
+    for (auto const& text : texts) {
         CAPTURE(text);
         auto const c = parse_compressor<T>(text);
         host on;

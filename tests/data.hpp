@@ -13,6 +13,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/libsvm.hpp"
+#include "solvers.hpp"  // what Eigen solves is compiled once
 
 // Real data for tests, from the folder LACONIC_TEST_DATA (a compile definition; "" where there is none). Nothing is
 // returned, and a message says that the test skips, where there is no folder; a file missing from it is an error.

@@ -4,25 +4,30 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "allocations.hpp"
 #include "laconic/adapt/warm_start.hpp"
-#include "laconic/comm/metered.hpp"
+#include "laconic/any/recursion.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/estimate/l_svrg.hpp"
+#include "laconic/estimate/saga.hpp"
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/diana.hpp"
-#include "laconic/method/ef.hpp"
 #include "laconic/method/ef21.hpp"
+#include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/method/gd_sec.hpp"
 #include "laconic/method/qsgd.hpp"
 #include "laconic/optim/momentum.hpp"
+#include "samples.hpp"
 #include "toys.hpp"
 
 using namespace laconic;
@@ -30,91 +35,188 @@ using namespace toys;
 
 namespace {
 
-// A quadratic whose gradient can be broken at a coordinate, from outside.
+using bytes = std::vector<std::byte>;
+
+// A mean over samples whose gradient can be broken at a coordinate, from outside.
 struct fragile {
-    quadratic<> inside;
+    logistic<> inside;
     double const* broken;  // added to one coordinate
-    std::size_t at;
+    std::size_t at = 2;
 
     std::size_t dimension() const { return inside.dimension(); }
+    std::size_t samples() const { return inside.samples(); }
+    std::size_t outputs() const { return 1; }
     double value(std::span<double const> x) const { return inside.value(x); }
     void gradient(std::span<double const> x, std::span<double> g) const {
         inside.gradient(x, g);
         g[at] += *broken;
     }
-};
-
-// Damages what one rank says, when told to.
-struct damaging {
-    threads::member* inner;
-    bool now = false;
-    std::vector<std::byte> damaged{};
-
-    int rank() const { return inner->rank(); }
-    int size() const { return inner->size(); }
-    void all_gather(contribution mine) {
-        if (now) {
-            damaged.assign(mine.bytes.begin(), mine.bytes.end());
-            damaged.push_back(std::byte{1});
-            mine.bytes = damaged;
-        }
-        inner->all_gather(mine);
+    void batch_gradient(std::span<std::uint32_t const> rows, std::span<double const> x, std::span<double> g) const {
+        inside.batch_gradient(rows, x, g);
+        g[at] += *broken;
     }
-    contribution from(int r) const { return inner->from(r); }
+    void slopes(std::size_t j, std::span<double const> x, std::span<double> s) const { inside.slopes(j, x, s); }
+    void add_row(std::size_t j, std::span<double const> s, double w, std::span<double> g) const {
+        inside.add_row(j, s, w, g);
+    }
+    void add_penalty_gradient(std::span<double const> x, std::span<double> g) const {
+        inside.add_penalty_gradient(x, g);
+        g[at] += *broken;
+    }
 };
+
+double const unbroken = 0;
+
+std::vector<any_objective<>> some_means(std::size_t n, std::size_t d) {
+    std::vector<any_objective<>> all;
+    for (std::size_t i = 0; i < n; ++i) all.push_back(fragile{samples::logistic_of(8, d, 20 + i), &unbroken});
+    return all;
+}
+// Bounds on the constants, from rows whose numbers are below 1.
+problem constants_of(std::vector<any_objective<>> const& f) {
+    double const most = .25 * static_cast<double>(f[0].dimension()) + .1;
+    return {f[0].dimension(), static_cast<int>(f.size()), most, .1, most, most, .1, f[0].samples(), most};
+}
+
+// Threads or one thread for all, so that one loop is compiled for both. It keeps what this rank hands over, and damages
+// it, when it is told to.
+struct line {
+    threads::member* threaded = nullptr;
+    replay* played = nullptr;
+    std::vector<bytes>* log = nullptr;
+    bool damages_message = false, damages_answer = false, loses_answer = false;
+    bytes damaged{};
+
+    template <class Use>
+    auto with(Use use) const {
+        return threaded ? use(*threaded) : use(*played);
+    }
+    int rank() const {
+        return with([](auto& c) { return c.rank(); });
+    }
+    int size() const {
+        return with([](auto& c) { return c.size(); });
+    }
+    contribution handed_over(contribution mine, bool damages) {
+        if (log) log->emplace_back(mine.bytes.begin(), mine.bytes.end());
+        if (!damages) return mine;
+        damaged.assign(mine.bytes.begin(), mine.bytes.end());
+        damaged.push_back(std::byte{1});
+        return {damaged, mine.complaint};
+    }
+    void all_gather(contribution mine) {
+        with([&](auto& c) { c.all_gather(handed_over(mine, damages_message)); });
+    }
+    void gather(int root, contribution mine) {
+        with([&](auto& c) { c.gather(root, handed_over(mine, damages_message)); });
+    }
+    void broadcast(int root, contribution mine) {
+        if (loses_answer) throw comm_error(-1, "the line is cut");
+        with([&](auto& c) { c.broadcast(root, rank() == root ? handed_over(mine, damages_answer) : mine); });
+    }
+    contribution from(int r) const {
+        return with([&](auto& c) { return c.from(r); });
+    }
+};
+
+// Every method behind faces, so that one loop is compiled for all.
+using method_type = any_recursion<>;
+using loop = descent<method_type, any_objective<>, line>;
 
 struct state {
-    vec x, known, unsaid, mean_known;
-    template <class Run>
-    explicit state(Run const& run)
-        : x(copied(run.x())),
-          known(copied(run.remembered().known())),
-          unsaid(copied(run.remembered().unsaid())),
-          mean_known(copied(run.remembered().mean_known())) {}
+    vec x;
+    bytes saved;  // all that is remembered
+    explicit state(loop const& run) : x(copied(run.x())), saved(run.save()) {}
     bool operator==(state const&) const = default;
 };
 
-// Calls `check(recursion)` for one recursion of every kind.
-template <class Check>
-void for_every_method(problem const& p, Check check) {
-    check("gd", composed(gd{}, p));
-    check("qsgd", composed(qsgd{4, {}}, p));
-    check("dcgd rand_k", composed(dcgd{rand_k{2}}, p));
-    check("dcgd rand_k natural", composed(dcgd{rand_k{5} | natural{}}, p));
-    check("ef top_k", composed(ef{top_k{2}}, p));
-    check("ef top_k quantize", composed(ef{top_k{3} | quantize{8}}, p));
-    check("ef21", composed(ef21{top_k{2} | natural{}}, p));
-    check("diana rand_k", composed(diana{rand_k{2}}, p));
-    check("diana quantize", composed(diana{quantize{1, 2, norm::largest}}, p));
-    check("diana l1", composed(diana{rand_k{2}, {}, l1{.01}}, p));
-    check("gd_sec", composed(gd_sec{1, {.memory = .5}}, p));
-    recursion<top_k<>, momentum<>> const heavy{top_k{2}, 0, true, 1, momentum<>(.2 / p.smoothness, .9), {}};
-    check("momentum", heavy);
-    // One more thing to remember: the factor of 3 rows that was said last, or of one.
-    recursion<low_rank<std::span<double const>>, gradient_step, warm_start<double>> const warm{
-        {p.dimension % 3 == 0 ? 3u : 1u, 1, {}}, 0, true, .1 / p.smoothness, gradient_step{1}, {}};
-    check("low_rank", warm);
-}
+// All ranks of a run in one thread.
+struct crew {
+    table all;
+    std::vector<replay> seats;
+    std::vector<line> lines;
+    std::vector<std::vector<bytes>> logs;
+    std::vector<vec> x;
+    std::vector<std::unique_ptr<loop>> ranks;
 
-std::array<double, 3> sum_of_values_and_gradients(standing<quadratic<>, double> const& at) {
-    return {at.value(), at.gradient[0], at.x[0]};
+    crew(method_type const& method, std::vector<any_objective<>> const& f, double start, std::uint64_t seed)
+        : seats(f.size()), lines(f.size()), logs(f.size()), x(f.size(), vec(f.at(0).dimension(), start)) {
+        all.said.resize(f.size());
+        for (std::size_t i = 0; i < f.size(); ++i) {
+            seats[i] = {&all, static_cast<int>(i)};
+            lines[i].played = &seats[i];
+            ranks.push_back(std::make_unique<loop>(method, f[i], lines[i], std::span<double>(x[i]), seed));
+            lines[i].log = &logs[i];
+        }
+        all.starting = false;
+    }
+    void rounds(int n) {
+        for (int k = 0; k < n; ++k) {
+            for (auto& r : ranks) r->say();
+            for (auto& r : ranks) r->hear();
+        }
+    }
+    std::vector<state> states() const {
+        std::vector<state> found;
+        for (auto const& r : ranks) found.emplace_back(*r);
+        return found;
+    }
+};
+
+using answer = downlink<any_compressor<>>;
+
+// Calls `check` for one recursion of every kind, in each of the ways that its messages may go.
+using check_type = std::function<void(std::string const& name, method_type const& method, bool draws)>;
+void for_every_method(problem const& p, check_type const& check) {
+    auto const each = [&](std::string const& name, auto const& method, bool draws = true) {
+        auto const hidden = erased<double, host>(method);
+        check(name, hidden, draws);
+        check(name + ", served in full", hidden.with_downlink(answer{full{}, {}}), draws);
+        check(name + ", served rand_k", hidden.with_downlink(answer{rand_k{3}, {.4, false}}), true);
+        check(name + ", served top_k", hidden.with_downlink(answer{top_k{2}, {0, true}}), draws);
+    };
+    each("gd", composed(gd{}, p), false);
+    each("qsgd", composed(qsgd{4, {}}, p));
+    each("dcgd rand_k", composed(dcgd{rand_k{2}}, p));
+    each("dcgd rand_k natural", composed(dcgd{rand_k{5} | natural{}}, p));
+    each("dcgd of a batch", composed(dcgd{full{}, {.batch = 3}}, p));
+    each("ef top_k", composed(ef_sgd{top_k{2}}, p), false);
+    each("ef top_k quantize", composed(ef_sgd{top_k{3} | quantize{8}}, p));
+    each("ef21", composed(ef21{top_k{2} | natural{}}, p));
+    each("diana rand_k", composed(diana{rand_k{2}}, p));
+    each("diana quantize", composed(diana{quantize{1, 2, norm::largest}}, p));
+    each("diana l1", composed(diana{rand_k{2}, {}, l1{.01}}, p));
+    each("gd_sec", composed(gd_sec{1, {.memory = .5}}, p), false);
+    recursion<top_k<>, memory<>, momentum<>> const heavy{top_k{2}, {0, true}, momentum<>(.2 / p.smoothness, .9)};
+    each("momentum", heavy, false);
+    // One more thing to remember: the factor of 3 rows that was said last, or of one.
+    recursion<low_rank<std::span<double const>>, memory<>, gradient_step, warm_start<double>> const warm{
+        {p.dimension % 3 == 0 ? 3u : 1u, 1, {}}, {0, true}, gradient_step{1}, {}, {}, {}, .1 / p.smoothness};
+    each("low_rank", warm);
+    each("l_svrg", composed(ef_sgd{top_k{2}}, p).with_estimator(l_svrg<>(2, .4)));
+    each("l_svrg diana", composed(diana{rand_k{2}}, p).with_estimator(l_svrg<>(1)));
+    each("saga", composed(ef_sgd{top_k{2}}, p).with_estimator(saga<>(2)));
+    each("saga diana", composed(diana{rand_k{2}}, p).with_estimator(saga<>(1)));
 }
 
 }  // namespace
 
 TEST_CASE("a gradient that is not finite: every rank is told, nothing has changed, and the run goes on as if never") {
-    auto const f = random_ridges(3, 6, 1, 4);
-    for_every_method(constants(f), [&](std::string const& name, auto const& method) {
+    auto const f = some_means(3, 6);
+    for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
         CAPTURE(name);
-        auto const expected = history(method, f, vec(6, 1.0), 9, 5);
+        crew expected(method, f, 1, 5);
+        expected.rounds(9);
+        auto const after = expected.states();
         for (double const bad : {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL, -HUGE_VAL}) {
             std::array<bool, 3> told{}, untouched{}, as_if_never{};
             threads::run(3, [&](threads::member& comm) {
                 auto const me = static_cast<std::size_t>(comm.rank());
                 double broken = 0;
-                fragile const mine{f[me], &broken, 2};
+                any_objective<> const mine(fragile{samples::logistic_of(8, 6, 20 + me), &broken});
                 vec x(6, 1.0);
-                descent<std::remove_cvref_t<decltype(method)>, fragile, threads::member> run(method, mine, comm, x, 5);
+                line over{&comm};
+                loop run(method, mine, over, x, 5);
                 bool right_error = true, same = true;
                 for (std::uint64_t k = 0; k < 9; ++k) {
                     if (k == 0 || k == 1 || k == 4 || k == 8)
@@ -135,9 +237,7 @@ TEST_CASE("a gradient that is not finite: every rank is told, nothing has change
                 }
                 told[me] = right_error;
                 untouched[me] = same;
-                as_if_never[me] = x == expected[9].x[me] && state(run).known == expected[9].known[me] &&
-                                  state(run).unsaid == expected[9].unsaid[me] &&
-                                  state(run).mean_known == expected[9].mean_known[me];
+                as_if_never[me] = state(run) == after[me];
             });
             CHECK(told == std::array<bool, 3>{true, true, true});
             CHECK(untouched == std::array<bool, 3>{true, true, true});
@@ -147,199 +247,276 @@ TEST_CASE("a gradient that is not finite: every rank is told, nothing has change
 }
 
 TEST_CASE("damaged bytes: every rank is told whose, nothing has changed, and the run goes on as if never") {
-    auto const f = random_ridges(3, 6, 1, 4);
-    for_every_method(constants(f), [&](std::string const& name, auto const& method) {
+    auto const f = some_means(3, 6);
+    for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
         CAPTURE(name);
-        auto const expected = history(method, f, vec(6, 1.0), 6, 5);
+        crew expected(method, f, 1, 5);
+        expected.rounds(6);
+        auto const after = expected.states();
         std::array<bool, 3> right{};
         threads::run(3, [&](threads::member& inner) {
-            damaging comm{&inner};
-            auto const me = static_cast<std::size_t>(comm.rank());
+            auto const me = static_cast<std::size_t>(inner.rank());
+            line comm{&inner};
             vec x(6, 1.0);
-            descent<std::remove_cvref_t<decltype(method)>, quadratic<>, damaging> run(method, f[me], comm, x, 5);
+            loop run(method, f[me], comm, x, 5);
             bool told = true;
             for (int k = 0; k < 6; ++k) {
                 if (k == 0 || k == 3) {
                     state const before(run);
-                    comm.now = me == 2;
+                    comm.damages_message = me == 2;
                     try {
                         run.round();
                         told = false;
                     } catch (wire_error const& e) {
                         told = told && e.why.starts_with("from rank 2: ");
                     }
-                    comm.now = false;
+                    comm.damages_message = false;
                     told = told && state(run) == before;
                 }
                 run.round();
             }
-            right[me] = told && x == expected[6].x[me];
+            right[me] = told && state(run) == after[me];
         });
         CHECK(right == std::array<bool, 3>{true, true, true});
     });
+}
+
+// The server has learnt from the messages before it answers: ranks that went on would part company without a word.
+TEST_CASE("a damaged answer: every rank is told, and goes on from a saved state or not at all") {
+    auto const f = some_means(3, 6);
+    for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
+        if (!method.downlink.on) return;
+        CAPTURE(name);
+        crew expected(method, f, 1, 5);
+        expected.rounds(6);
+        auto const after = expected.states();
+        std::array<bool, 3> right{};
+        threads::run(3, [&](threads::member& inner) {
+            auto const me = static_cast<std::size_t>(inner.rank());
+            line comm{&inner};
+            vec x(6, 1.0);
+            loop run(method, f[me], comm, x, 5);
+            bool told = true;
+            for (int k = 0; k < 6; ++k) {
+                if (k == 0 || k == 3) {
+                    auto const kept = run.save();
+                    comm.damages_answer = true;
+                    try {
+                        run.round();
+                        told = false;
+                    } catch (wire_error const& e) {
+                        told = told && e.why.starts_with("from rank 0: ");
+                    }
+                    comm.damages_answer = false;
+                    for (int again = 0; again < 2; ++again) try {
+                            again == 0 ? run.round() : static_cast<void>(run.save());
+                            told = false;
+                        } catch (comm_error const& e) {
+                            told = told && e.rank == 0;
+                        }
+                    run.restore(kept);
+                }
+                run.round();
+            }
+            right[me] = told && state(run) == after[me];
+        });
+        CHECK(right == std::array<bool, 3>{true, true, true});
+    });
+}
+
+TEST_CASE("nor does a server go on whose answer was lost") {
+    auto const f = some_means(1, 6);
+    auto const diana_2 = erased<double, host>(composed(diana{rand_k{2}}, constants_of(f)));
+    auto const method = diana_2.with_downlink(answer{top_k{2}, {0, true}});
+    crew run(method, f, 1, 5), expected(method, f, 1, 5);
+    run.rounds(2);
+    auto const kept = run.ranks[0]->save();
+    run.lines[0].loses_answer = true;
+    CHECK_THROWS_WITH_AS(run.rounds(1), "the line is cut", comm_error);
+    run.lines[0].loses_answer = false;
+    char const* const why = "the server's answer in round 2 was lost: only a saved state can be gone on from";
+    CHECK_THROWS_WITH_AS(run.rounds(1), why, comm_error);
+    CHECK_THROWS_WITH_AS(run.ranks[0]->save(), why, comm_error);
+    run.ranks[0]->restore(kept);
+    run.rounds(2);
+    expected.rounds(4);
+    CHECK(run.states() == expected.states());
 }
 
 TEST_CASE("one seed, one run: the same bytes and iterates however many ranks compute at once") {
-    auto const f = random_ridges(5, 7, 1, 6);
-    for_every_method(constants(f), [&](std::string const& name, auto const& method) {
+    auto const f = some_means(5, 7);
+    for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool draws) {
         CAPTURE(name);
-        auto const one = history(method, f, vec(7, 1.0), 12, 3, {.at_once = 1});
-        for (int const at_once : {0, 2, 10}) {
-            auto const other = history(method, f, vec(7, 1.0), 12, 3, {.at_once = at_once});
-            for (std::size_t k = 0; k <= 12; ++k) {
-                CHECK(other[k].x == one[k].x);
-                CHECK(other[k].bytes == one[k].bytes);
-                CHECK(other[k].known == one[k].known);
-                CHECK(other[k].unsaid == one[k].unsaid);
-            }
+        crew one(method, f, 1, 3);
+        one.rounds(12);
+        auto const after = one.states();
+        for (auto const& s : after) CHECK(s.x == after[0].x);
+        for (int const at_once : {0, 1, 2, 10}) {
+            std::vector<std::vector<bytes>> logs(5);
+            std::vector<std::vector<state>> states(5);
+            threads::run(5,
+                         [&](threads::member& comm) {
+                             auto const me = static_cast<std::size_t>(comm.rank());
+                             line over{&comm};
+                             vec x(7, 1.0);
+                             loop run(method, f[me], over, x, 3);
+                             over.log = &logs[me];
+                             for (int k = 0; k < 12; ++k) run.round();
+                             states[me].emplace_back(run);
+                         },
+                         {.at_once = at_once});
+            CHECK(logs == one.logs);
+            for (std::size_t r = 0; r < 5; ++r) CHECK(states[r][0] == after[r]);
         }
-        for (auto const& x : one[12].x) CHECK(x == one[12].x[0]);
-        auto const next_seed = history(method, f, vec(7, 1.0), 12, 4);
-        bool const draws = name.find("top_k") == std::string::npos && name != "gd" && name != "gd_sec" &&
-                           name != "momentum" && name != "low_rank";
-        if (draws) CHECK(next_seed[12].x[0] != one[12].x[0]);
+        crew next_seed(method, f, 1, 4);
+        next_seed.rounds(12);
+        // What starts from drawn numbers and leaves nothing out differs by its rounding errors at most.
+        if (!name.starts_with("low_rank")) CHECK((next_seed.x[0] != one.x[0]) == draws);
     });
     // Ranks draw for themselves: two with the same gradient do not say the same.
-    workers const twins(2, f[0]);
-    auto const apart = history(composed(dcgd{rand_k{2}}, f), twins, vec(7, 1.0), 5);
-    CHECK(apart[5].bytes[0] != apart[5].bytes[1]);
+    std::vector<any_objective<>> const same(2, f[0]);
+    crew twins(erased<double, host>(composed(dcgd{rand_k{2}}, constants_of(f))), same, 1, 1);
+    twins.rounds(5);
+    for (std::size_t k = 0; k < 5; ++k) CHECK(twins.logs[0][k] != twins.logs[1][k]);
 }
 
-TEST_CASE("the watch sees every iterate once, and the last; false stops the run") {
-    auto const f = random_ridges(3, 4, 1, 2);
-    auto const expected = history(composed(gd{}, f), f, vec(4, 1.0), 8);
-    auto const p = constants(f);
-    for (std::uint64_t const stop_at : {100u, 5u, 0u}) {
-        std::array<std::uint64_t, 3> rounds{}, calls{};
-        std::array<bool, 3> right{true, true, true};
-        threads::run(3, [&](threads::member& comm) {
-            auto const me = static_cast<std::size_t>(comm.rank());
-            vec x(4, 1.0);
-            rounds[me] = descend(gd{}, p, f[me], x, comm, {.rounds = 8}, [&](auto const& at) {
-                vec g(4);
-                f[me].gradient(at.x, g);
-                right[me] = right[me] && at.round == calls[me] && copied(at.x) == expected[at.round].x[me] &&
-                            copied(at.gradient) == g && at.value() == f[me].value(at.x);
-                ++calls[me];
-                return at.round != stop_at;
-            });
-            right[me] = right[me] && x == expected[std::min<std::uint64_t>(stop_at, 8)].x[me];
-        });
-        std::uint64_t const last = std::min<std::uint64_t>(stop_at, 8);
-        CHECK(rounds == std::array<std::uint64_t, 3>{last, last, last});
-        CHECK(calls == std::array<std::uint64_t, 3>{last + 1, last + 1, last + 1});
-        CHECK(right == std::array<bool, 3>{true, true, true});
+TEST_CASE("saved in the middle and restored into another loop: the same messages, memories and iterates") {
+    auto const f = some_means(3, 6);
+    for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
+        CAPTURE(name);
+        for (int const when : {0, 1, 5}) {
+            CAPTURE(when);
+            crew one(method, f, 1, 5), fresh(method, f, 3, 5), used(method, f, 1, 5);
+            one.rounds(when);
+            used.rounds(7);
+            for (auto& log : one.logs) log.clear();
+            for (auto& log : used.logs) log.clear();
+            for (std::size_t r = 0; r < 3; ++r) {
+                if (r == 1) one.ranks[r]->look();  // what has been looked at is looked at again
+                if (r == 2) used.ranks[r]->look();
+                auto const kept = one.ranks[r]->save();
+                fresh.ranks[r]->restore(kept);
+                used.ranks[r]->restore(kept);
+                CHECK(fresh.ranks[r]->rounds() == static_cast<std::uint64_t>(when));
+                CHECK(fresh.ranks[r]->save() == kept);
+            }
+            for (auto* const all : {&one, &fresh, &used}) all->rounds(6);
+            auto const after = one.states();
+            CHECK(fresh.states() == after);
+            CHECK(used.states() == after);
+            CHECK(fresh.logs == one.logs);
+            CHECK(used.logs == one.logs);
+            CHECK(fresh.x == one.x);
+        }
+    });
+}
+
+TEST_CASE("another run's state is refused with what differs, a damaged one as well, and nothing has changed") {
+    auto const f = some_means(3, 6);
+    auto const p = constants_of(f);
+    auto const ef = composed(ef_sgd{top_k{2}}, p);
+    auto const method = erased<double, host>(ef.with_downlink(answer{rand_k{3}, {.4, false}}));
+    crew run(method, f, 1, 5);
+    run.rounds(3);
+    auto const before = run.states();
+    auto const refused = [&](bytes const& saved, std::string const& theirs, std::string const& ours) {
+        CAPTURE(theirs);
+        std::string why;
+        try {
+            run.ranks[0]->restore(saved);
+        } catch (shape_error const& e) {
+            why = e.what();
+        }
+        auto const middle = why.find("\ninstead of\n");
+        CHECK(why.find("this is the state of another run:\n") == 0);
+        CHECK(why.substr(0, middle + 1).find(theirs) != std::string::npos);
+        REQUIRE(middle != std::string::npos);
+        CHECK(why.substr(middle).find(ours) != std::string::npos);
+        CHECK(run.states() == before);
+    };
+    refused(run.ranks[1]->save(), "\nrank 1 of 3\n", "\nrank 0 of 3\n");
+    refused(crew(method, f, 1, 6).ranks[0]->save(), "\nthe seed: 6\n", "\nthe seed: 5\n");
+    refused(crew(method, {f[0], f[1]}, 1, 5).ranks[0]->save(), "\nrank 0 of 2\n", "\nrank 0 of 3\n");
+    refused(crew(method, some_means(3, 7), 1, 5).ranks[0]->save(), "the dimension: 7\n", "the dimension: 6\n");
+    auto const other = [&](auto change, std::string const& theirs, std::string const& ours) {
+        auto changed = method;
+        change(changed);
+        refused(crew(changed, f, 1, 5).ranks[0]->save(), theirs, ours);
+    };
+    other([](auto& r) { r.compressor = top_k{3}; }, "\nthe compressor: top_k(3)\n", "\nthe compressor: top_k(2)\n");
+    other([](auto& r) { r.feedback = memory<>(.5); }, "the feedback: memory(rate=0.5)\n",
+          "the feedback: memory(rate=0, errors kept)\n");
+    other([](auto& r) { r.step = gradient_step{7}; }, "the step: gradient_step(7)\n", "the step: gradient_step(1)\n");
+    other([](auto& r) { r.estimator = mini_batch(4); }, "the estimator: mini_batch(4)\n",
+          "the estimator: the full gradient\n");
+    other([](auto& r) { r.downlink.on = false; }, "the downlink: none\n",
+          "the downlink: rand_k(3), memory(rate=0.4)\n");
+    other([](auto& r) { r.scale = 9; }, "the scale: 9\n", "the scale: ");
+
+    auto const good = run.ranks[0]->save();
+    for (std::size_t n = 0; n < good.size(); n += 11) {
+        auto damaged = good;
+        damaged[n] ^= std::byte{4};
+        CHECK_THROWS_AS(run.ranks[0]->restore(damaged), wire_error);
+        CHECK_THROWS_AS(run.ranks[0]->restore(std::span(good).first(n)), wire_error);
     }
+    CHECK(run.states() == before);
 }
 
-TEST_CASE("a watch that returns nothing, no rounds at all, and a look that costs one gradient") {
-    struct counting {
-        quadratic<> inside;
-        int* gradients;
-        std::size_t dimension() const { return inside.dimension(); }
-        double value(std::span<double const> x) const { return inside.value(x); }
-        void gradient(std::span<double const> x, std::span<double> g) const {
-            ++*gradients;
-            inside.gradient(x, g);
-        }
-    };
-    int gradients = 0, calls = 0;
-    auto const f = random_ridges(1, 4, 1, 2);
-    threads::run(1, [&](threads::member& comm) {
-        counting const mine{f[0], &gradients};
-        vec x(4, 1.0);
-        CHECK(descend(gd{}, constants(f), mine, x, comm, {.rounds = 6}, [&](auto const&) { ++calls; }) == 6);
-        CHECK(gradients == 7);
-        CHECK(calls == 7);
-        CHECK(descend(gd{}, constants(f), mine, x, comm, {.rounds = 0}, [&](auto const&) { ++calls; }) == 0);
-        CHECK(calls == 8);
-        CHECK(descend(gd{}, constants(f), mine, x, comm, {.rounds = 2}) == 2);
-        CHECK(descend(composed(gd{}, f), f[0], x, comm, {.rounds = 3}, [](auto const&) {}) == 3);
-        CHECK(descend(gd{}, f[0], x, comm) == 1000);  // the objective knows its constants
-        CHECK(distance2(x, optimum(f).x) < 1e-12);
-    });
-}
-
-TEST_CASE("a fused objective is asked once and gives the same run") {
-    struct fused : quadratic<> {
-        int* passes;
-        fused(quadratic<> const& q, int& count) : quadratic<>(q), passes(&count) {}
-        double value_and_gradient(std::span<double const> x, std::span<double> g) const {
-            ++*passes;
-            gradient(x, g);
-            return value(x);
-        }
-    };
-    auto const f = random_ridges(2, 5, 1, 7);
-    auto const method = composed(diana{rand_k{2}}, f);
-    std::array<int, 2> passes{};
-    std::array<double, 2> fused_sum{}, plain_sum{};
-    std::vector<vec> fused_x(2), plain_x(2);
-    threads::run(2, [&](threads::member& comm) {
+// The types that are compiled otherwise: no faces, and no server at all.
+TEST_CASE("a recursion of its own type says the same, and saves the same but for the server that it lacks") {
+    auto const f = some_means(3, 6);
+    auto const method = gd_sec{1, {.memory = .5}}.compose<double, host>(constants_of(f));
+    crew hidden(erased<double, host>(method), f, 1, 5);
+    hidden.rounds(8);
+    std::array<std::vector<bytes>, 3> logs;
+    std::array<vec, 3> x;
+    std::array<bool, 3> same{};
+    threads::run(3, [&](threads::member& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());
-        fused const mine(f[me], passes[me]);
-        vec x(5, 1.0), y(5, 1.0);
-        descend(method, mine, x, comm, {.rounds = 20}, [&](auto const& at) { fused_sum[me] += at.value(); });
-        descend(method, f[me], y, comm, {.rounds = 20},
-                [&](auto const& at) { plain_sum[me] += sum_of_values_and_gradients(at)[0]; });
-        fused_x[me] = x;
-        plain_x[me] = y;
+        using own = descent<std::remove_const_t<decltype(method)>, logistic<>, line>;
+        auto const mine = samples::logistic_of(8, 6, 20 + me);
+        line over{&comm};
+        vec start(6, 1.0), other(6, 2.0);
+        own run(method, mine, over, start, 5), restored(method, mine, over, other, 5);
+        over.log = &logs[me];
+        for (int k = 0; k < 4; ++k) run.round();
+        restored.restore(run.save());
+        for (int k = 0; k < 4; ++k) restored.round();
+        x[me] = other;
+        same[me] = restored.save().size() == hidden.ranks[me]->save().size() - 3 * 8;
     });
-    CHECK(passes == std::array<int, 2>{21, 21});
-    CHECK(fused_sum == plain_sum);
-    CHECK(fused_x == plain_x);
-}
-
-TEST_CASE("x may be a vector of Eigen, an array or a span, of doubles or floats") {
-    auto const f = random_ridges(2, 4, 1, 3);
-    std::vector<quadratic<float>> single;
-    for (auto const& q : f) single.push_back({q.h.cast<float>(), q.b.cast<float>(), float(q.c)});
-    auto const p = constants(f);
-    optimum const best(f);
-    std::array<bool, 2> same{};
-    std::vector<Eigen::VectorXf> far(2);
-    std::vector<std::uint64_t> bytes(2), bytes_single(2);
-    threads::run(2, [&](threads::member& inner) {
-        auto const me = static_cast<std::size_t>(inner.rank());
-        metered comm(inner), comm_single(inner);
-        Eigen::VectorXd x = Eigen::VectorXd::Ones(4);
-        std::array<double, 4> y{1, 1, 1, 1};
-        vec z(4, 1.0);
-        std::span<double> const part(z);
-        descend(diana{rand_k{2}}, p, f[me], x, comm, {.rounds = 50});
-        descend(diana{rand_k{2}}, p, f[me], y, inner, {.rounds = 50});
-        descend(diana{rand_k{2}}, p, f[me], part, inner, {.rounds = 50});
-        same[me] = vec(x.begin(), x.end()) == z && vec(y.begin(), y.end()) == z;
-        far[me] = Eigen::VectorXf::Ones(4);
-        descend(diana{rand_k{2}}, p, single[me], far[me], comm_single, {.rounds = 50});
-        bytes[me] = comm.bytes_sent();
-        bytes_single[me] = comm_single.bytes_sent();
-        descend(diana{rand_k{2}}, p, single[me], far[me], inner, {.rounds = 3000});
-    });
-    CHECK(same == std::array<bool, 2>{true, true});
-    CHECK(far[0] == far[1]);
-    for (Eigen::Index j = 0; j < 4; ++j) CHECK(far[0][j] == doctest::Approx(best.x[std::size_t(j)]).epsilon(1e-3));
-    CHECK(bytes[0] == 16 + 50 * 2 * 8);  // the agreement, then two numbers a round
-    CHECK(bytes_single[0] == 16 + 50 * 2 * 4);
+    for (std::size_t r = 0; r < 3; ++r) {
+        CHECK(logs[r] == hidden.logs[r]);
+        CHECK(x[r] == hidden.x[r]);
+    }
+    CHECK(same == std::array<bool, 3>{true, true, true});
 }
 
 TEST_CASE("an x or a compressor of the wrong size is refused before anything is said") {
-    auto const f = random_ridges(2, 4, 1, 3);
-    auto const start_with = [&](auto const& method, std::size_t d) {
+    auto const f = some_means(2, 4);
+    auto const p = constants_of(f);
+    auto const start_with = [&](method_type const& method, std::size_t d) {
         threads::run(2, [&](threads::member& comm) {
             vec x(d, 1.0);
-            descend(method, constants(f), f[static_cast<std::size_t>(comm.rank())], x, comm, {.rounds = 1});
+            line over{&comm};
+            loop run(method, f[static_cast<std::size_t>(comm.rank())], over, x, 1);
         });
     };
-    CHECK_THROWS_WITH_AS(start_with(gd{}, 3), "x has 3 numbers, the objective's dimension is 4", shape_error);
-    CHECK_THROWS_WITH_AS(start_with(ef{top_k{5}, {.step = .1}}, 4), "k = 5 is above the dimension d = 4",
-                         argument_error);
+    auto const plain_descent = erased<double, host>(composed(gd{}, p));
+    CHECK_THROWS_WITH_AS(start_with(plain_descent, 3), "x has 3 numbers, the objective's dimension is 4", shape_error);
+    CHECK_THROWS_WITH_AS(start_with(erased<double, host>(composed(ef_sgd{top_k{5}, {.step = .1}}, p)), 4),
+                         "k = 5 is above the dimension d = 4", argument_error);
+    CHECK_THROWS_WITH_AS(start_with(plain_descent.with_downlink(answer{top_k{5}, {}}), 4),
+                         "k = 5 is above the dimension d = 4", argument_error);
+    start_with(plain_descent, 4);
+    start_with(plain_descent.with_downlink(answer{top_k{5}, {}, false}), 4);  // nobody will use it
 }
 
 namespace {
 
-// The last round, from 1, in which any rank allocated.
-template <class R, class Run>
+// The last round, from 1, in which this rank allocated.
+template <class Run>
 std::size_t last_allocation(Run& run) {
     std::size_t last = 0;
     for (std::size_t k = 1; k <= 40; ++k) {
@@ -353,28 +530,30 @@ std::size_t last_allocation(Run& run) {
 }  // namespace
 
 TEST_CASE("after its first round a method allocates nothing") {
-    auto const f = random_ridges(3, 6, 1, 4);
-    for_every_method(constants(f), [&](std::string const& name, auto const& method) {
+    auto const f = some_means(1, 6);
+    for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
         CAPTURE(name);
-        using R = std::remove_cvref_t<decltype(method)>;
         vec x(6, 1.0);
-        replay alone{{{}}, 0};
-        descent<R, quadratic<>, replay> run(method, f[0], alone, x, 5);
-        CHECK(last_allocation<R>(run) == 1);
+        table air{{{}}, {}};
+        replay seat{&air};
+        air.told.resize(1);
+        line alone{nullptr, &seat};
+        loop run(method, f[0], alone, x, 5);
+        CHECK(last_allocation(run) == 1);
     });
 }
 
 TEST_CASE("nor does it over threads") {
-    auto const f = random_ridges(3, 6, 1, 4);
-    for_every_method(constants(f), [&](std::string const& name, auto const& method) {
+    auto const f = some_means(3, 6);
+    for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
         CAPTURE(name);
-        using R = std::remove_cvref_t<decltype(method)>;
         std::array<std::size_t, 3> last{};
         threads::run(3, [&](threads::member& comm) {
             auto const me = static_cast<std::size_t>(comm.rank());
             vec x(6, 1.0);
-            descent<R, quadratic<>, threads::member> run(method, f[me], comm, x, 5);
-            last[me] = last_allocation<R>(run);
+            line over{&comm};
+            loop run(method, f[me], over, x, 5);
+            last[me] = last_allocation(run);
         });
         for (auto const k : last) CHECK(k <= 1);
     });

@@ -3,6 +3,11 @@
 
 #include <Eigen/Dense>
 
+template class Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
+template Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>::compute(
+    Eigen::EigenBase<Eigen::MatrixXd> const&, int);
+template class Eigen::LLT<Eigen::MatrixXd>;
+
 namespace solvers {
 
 double eigenvalue(Eigen::MatrixXd const& m, Eigen::Index i) {
@@ -16,9 +21,7 @@ singular::singular(Eigen::MatrixXd const& m) {
     s = svd.singularValues();
 }
 
-Eigen::MatrixXd orthogonal(Eigen::MatrixXd const& m) {
-    return Eigen::HouseholderQR<Eigen::MatrixXd>(m).householderQ();
-}
+Eigen::MatrixXd orthogonal(Eigen::MatrixXd const& m) { return Eigen::HouseholderQR<Eigen::MatrixXd>(m).householderQ(); }
 
 Eigen::VectorXd solution(Eigen::MatrixXd const& a, Eigen::VectorXd const& b) { return a.ldlt().solve(b); }
 

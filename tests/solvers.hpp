@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <Eigen/Core>
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 
 /// Eigen's decompositions, which take long to compile, compiled once.
+extern template class Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
+extern template Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>::compute(
+    Eigen::EigenBase<Eigen::MatrixXd> const&, int);
+extern template class Eigen::LLT<Eigen::MatrixXd>;
+
 namespace solvers {
 
 /// The i-th eigenvalue of a symmetric matrix, ascending.

@@ -107,7 +107,8 @@ expected_round::expected_round(laconic::rand_k<> const& c, double rate, double s
     Eigen::VectorXd estimate = Eigen::VectorXd::Zero(Eigen::Index(d)), away = estimate;
     double variance = 0, covariance = 0;
     for (std::size_t i = 0; i < f.size(); ++i) {
-        memory<double> start(d, rate, false);
+        memory<> start(rate);
+        start.start(d);
         if (rate != 0) {  // h_i, told in full
             plain<double, host> all;
             for (double const v : known[i]) all.values.push_back(v / rate);
@@ -119,7 +120,7 @@ expected_round::expected_round(laconic::rand_k<> const& c, double rate, double s
             auto mine = start;
             vec news(d), said(mine.known().begin(), mine.known().end());
             f[i].gradient(at, news);
-            mine.before(on, news);
+            mine.before(on, occasion{}, std::span<double>(news));
             c(on, std::span<double const>(news), from, m);
             said.resize(d);
             add_message(on, std::span<double>(said), 1.0, m);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,8 +16,9 @@
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/descent.hpp"
+#include "laconic/estimate/mini_batch.hpp"
 #include "laconic/objective/problem.hpp"
+#include "laconic/run.hpp"
 #include "solvers.hpp"
 
 // Problems whose answers are known, and two ways to run a method on them: history(), with threads and the real loop,
@@ -130,9 +132,11 @@ std::vector<snapshot<T>> history(R const& method, std::vector<F> const& f, std::
             descent<R, F, threads::member, T> run(method, f[i], comm, std::span<T>(x), seed);
             for (std::size_t k = 0;; ++k) {
                 all[k].x[i] = x;
-                all[k].known[i] = copied(run.remembered().known());
-                all[k].unsaid[i] = copied(run.remembered().unsaid());
-                all[k].mean_known[i] = copied(run.remembered().mean_known());
+                if constexpr (requires { run.method().feedback.known(); }) {
+                    all[k].known[i] = copied(run.method().feedback.known());
+                    all[k].unsaid[i] = copied(run.method().feedback.unsaid());
+                    all[k].mean_known[i] = copied(run.method().feedback.mean_known());
+                }
                 if (k == rounds) break;
                 run.round();
                 auto const said = comm.from(comm.rank()).bytes;
@@ -143,91 +147,69 @@ std::vector<snapshot<T>> history(R const& method, std::vector<F> const& f, std::
     return all;
 }
 
-/// A communicator that says what was put into it: what a rank hears is up to the test.
+/// What all ranks have handed over, and one rank's place among them: a communicator whose meetings wait for nobody, so
+/// that one thread can play all ranks, first each one's say(), then, rank 0 first, each one's hear().
+struct table {
+    std::vector<laconic::contribution> said, told;
+    bool starting = true;  ///< every rank finds its own words in every place, and so agrees
+};
 struct replay {
-    std::vector<laconic::contribution> said;
+    table* all = nullptr;
     int me = 0;
+    bool tells = false;
 
     int rank() const { return me; }
-    int size() const { return static_cast<int>(said.size()); }
-    void all_gather(laconic::contribution mine) { said[static_cast<std::size_t>(me)] = mine; }
-    laconic::contribution from(int r) const { return said[static_cast<std::size_t>(r)]; }
+    int size() const { return static_cast<int>(all->said.size()); }
+    void all_gather(laconic::contribution mine) {
+        all->said[static_cast<std::size_t>(me)] = mine;
+        tells = false;
+    }
+    void gather(int, laconic::contribution mine) { all_gather(mine); }
+    void broadcast(int root, laconic::contribution mine) {
+        if (me == root) all->told.assign(1, mine);
+        tells = true;
+    }
+    laconic::contribution from(int r) const {
+        if (tells) return all->told.at(0);
+        return all->said[static_cast<std::size_t>(all->starting ? me : r)];
+    }
 };
 
-/// All ranks of a run in one thread, with the library's memory, level, compressor, bytes and step.
+/// All ranks of a run in one thread.
 template <class R, class F = quadratic<>>
 class lockstep {
   public:
-    lockstep(R const& method, std::vector<F> const& f, vec start, std::uint64_t seed)
-        : f_(&f), x_(std::move(start)), seed_{seed}, mean_(x_.size()) {
+    lockstep(R const& method, std::vector<F> const& f, vec const& start, std::uint64_t seed)
+        : all_(std::make_unique<table>()), x_(f.size(), start), seats_(f.size()) {
+        all_->said.resize(f.size());
+        for (std::size_t i = 0; i < f.size(); ++i) seats_[i] = {all_.get(), static_cast<int>(i)};
         for (std::size_t i = 0; i < f.size(); ++i)
-            ranks_.push_back({method,
-                              {x_.size(), method.memory_rate, method.keep_unsaid},
-                              vec(x_.size()),
-                              {},
-                              laconic::bit_writer()});
-        air_.said.resize(f.size());
+            ranks_.push_back(std::make_unique<loop>(method, f[i], seats_[i], std::span<double>(x_[i]), seed));
+        all_->starting = false;
     }
 
     void round() {
-        auto const& at = std::as_const(x_);
-        for (std::size_t i = 0; i < ranks_.size(); ++i) {
-            auto& r = ranks_[i];
-            (*f_)[i].gradient(at, r.news);
-            for (double& v : r.news) v *= r.method.scale;
-            r.memory.before(on_, r.news);
-            r.method.level.tune(on_, r.method.compressor, std::span<double const>(at), std::span<double const>(r.news));
-            r.method.compressor(on_, std::span<double const>(r.news), key_of(i), r.message);
-            r.sink.clear();
-            write(r.sink, r.message);
-            air_.said[i] = {r.sink.finish(), false};
-        }
-        exchange_.mean(
-            on_, air_, ranks_[0].message,
-            [&](int r, message_type& m) {
-                ranks_[0].method.compressor.blank(on_, x_.size(), key_of(static_cast<std::size_t>(r)), m);
-            },
-            [](int, std::span<std::byte const>) {}, std::span<double>(mean_));
-        for (auto& r : ranks_) r.memory.after(on_, std::span<double const>(r.news), r.message);
-        vec const said = mean_;
-        for (auto& r : ranks_) {
-            mean_ = said;
-            r.memory.estimate(on_, std::span<double>(mean_));
-            r.method.level.said(on_, std::span<double const>(x_), r.message);
-        }
-        ranks_[0].method.step(on_, std::span<double>(x_), std::span<double>(mean_));
-        ++round_;
+        for (auto& r : ranks_) r->say();
+        for (auto& r : ranks_) r->hear();
     }
     void rounds(std::size_t n) {
         for (std::size_t k = 0; k < n; ++k) round();
     }
 
-    vec const& x() const { return x_; }
-    std::span<double const> known(std::size_t i) const { return ranks_[i].memory.known(); }
-    std::span<double const> mean_known() const { return ranks_[0].memory.mean_known(); }
-    std::span<double const> unsaid(std::size_t i) const { return ranks_[i].memory.unsaid(); }
-    auto const& message_of_rank(std::size_t i) const { return ranks_[i].message; }
+    vec const& x() const { return x_[0]; }
+    auto const& method(std::size_t i) const { return ranks_[i]->method(); }
+    std::span<double const> known(std::size_t i) const { return method(i).feedback.known(); }
+    std::span<double const> mean_known() const { return method(0).feedback.mean_known(); }
+    std::span<double const> unsaid(std::size_t i) const { return method(i).feedback.unsaid(); }
+    auto const& message_of_rank(std::size_t i) const { return ranks_[i]->said(); }
+    auto& rank(std::size_t i) { return *ranks_[i]; }
 
   private:
-    using message_type = laconic::message_of<decltype(R::compressor), double, laconic::host>;
-    struct rank_state {
-        R method;
-        laconic::memory<double> memory;
-        vec news;
-        message_type message;
-        laconic::bit_writer sink;
-    };
-    laconic::key key_of(std::size_t rank) const { return seed_.child(round_).child(rank); }
-
-    std::vector<F> const* f_;
-    vec x_;
-    laconic::key seed_;
-    laconic::host on_;
-    std::vector<rank_state> ranks_;
-    replay air_;
-    laconic::by_gather<message_type, double> exchange_;
-    vec mean_;
-    std::uint64_t round_ = 0;
+    using loop = laconic::descent<R, F, replay, double>;
+    std::unique_ptr<table> all_;
+    std::vector<vec> x_;
+    std::vector<replay> seats_;
+    std::vector<std::unique_ptr<loop>> ranks_;
 };
 
 /// The recursion of a method for a problem, its compressor behind any_compressor where no level tunes it: so that most
@@ -235,9 +217,11 @@ class lockstep {
 template <class M>
 auto composed(M const& method, laconic::problem const& p) {
     auto r = method.template compose<double, laconic::host>(p);
-    if constexpr (std::same_as<decltype(r.level), laconic::fixed_level>)
-        return laconic::recursion<laconic::any_compressor<>, decltype(r.step)>{
-            r.compressor, r.memory_rate, r.keep_unsaid, r.scale, r.step, {}};
+    if constexpr (std::same_as<decltype(r.level), laconic::fixed_level> &&
+                  std::same_as<decltype(r.estimator), laconic::mini_batch> &&
+                  std::same_as<decltype(r.downlink), laconic::no_downlink>)
+        return laconic::recursion<laconic::any_compressor<>, laconic::memory<>, decltype(r.step), laconic::fixed_level,
+                                  laconic::mini_batch>{r.compressor, r.feedback, r.step, {}, r.estimator, {}, r.scale};
     else
         return r;
 }

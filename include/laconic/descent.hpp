@@ -1,65 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
-#include "laconic/adapt/level.hpp"
 #include "laconic/comm/communicator.hpp"
-#include "laconic/compress/compressor.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/exchange/agreement.hpp"
 #include "laconic/exchange/by_gather.hpp"
-#include "laconic/feedback/memory.hpp"
+#include "laconic/exchange/by_server.hpp"
 #include "laconic/objective/objective.hpp"
-#include "laconic/optim/gradient_step.hpp"
+#include "laconic/recursion.hpp"
 #include "laconic/wire/kind.hpp"
+#include "laconic/wire/state.hpp"
 
 namespace laconic {
 
-/// One method, as the parts and numbers of the one equation:
-///
-///     news_i = scale g_i - h_i + e_i           m_i = C(news_i)
-///     e_i   <- news_i - m_i  if keep_unsaid    h_i <- h_i + memory_rate m_i
-///     d      = mean_i(h_i + m_i)               x <- step(x, d)
-///
-/// The named methods of method/ fill one in from the theorems; change any part of what they give as you like.
-template <class C, class S = gradient_step, class L = fixed_level>
-struct recursion {
-    C compressor;
-    double memory_rate = 0;
-    bool keep_unsaid = false;
-    double scale = 1;
-    S step{};
-    L level{};
-};
-
-/// What an observer is shown: the iterate x^k before round k, and this rank's own gradient and value there.
+/// What an observer is shown: the iterate x^k before round k, and this rank's own estimate of its gradient there.
 template <class F, Scalar T>
 struct standing {
     std::uint64_t round;
     std::span<T const> x, gradient;
     F const* objective;
-    double const* known_value;
+    std::optional<double> known_value;
 
-    /// f_i(x^k), this rank's share; costs a pass over the data unless the objective is fused.
+    /// f_i(x^k), this rank's share; costs a pass over the data unless it came with the gradient.
     double value() const { return known_value ? *known_value : static_cast<double>(objective->value(x)); }
-};
-
-/// A recursion, or a type of your own with the same members.
-template <class R>
-concept Recursion = std::movable<R> && requires(R r) {
-    r.compressor;
-    r.step;
-    r.level;
-    { r.memory_rate } -> std::convertible_to<double>;
-    { r.scale } -> std::convertible_to<double>;
-    { r.keep_unsaid } -> std::convertible_to<bool>;
 };
 
 /// The loop of every method, on one rank. Each rank makes one, with the same recursion, seed and starting point, and
@@ -72,6 +47,11 @@ class descent {
   public:
     using compressor_type = decltype(R::compressor);
     using message_type = message_of<compressor_type, T, B>;
+    static_assert(Feedback<decltype(R::feedback), T, B, message_type>,
+                  "the recursion's feedback is none for these numbers: it may be a memory of another type");
+    static_assert(Estimator<decltype(R::estimator), F, T, B>,
+                  "the estimator cannot use this objective: one that takes some rows needs samples() and "
+                  "batch_gradient(rows, x, g), SAGA also outputs, slopes and add_row (objective/finite_sum.hpp)");
 
     /// x is the starting point, is moved in place and must outlive this. Throws argument_error where the compressor
     /// does not suit the dimension, shape_error on every rank where ranks disagree on composition, dimension, seed or
@@ -84,8 +64,8 @@ class descent {
           x_(x),
           seed_{seed},
           on_(std::move(on)),
-          memory_(x.size(), method_.memory_rate, method_.keep_unsaid),
-          exchange_(positions),
+          to_all_(positions),
+          to_server_(positions),
           news_(x.size()),
           mean_(x.size()) {
         if (x.size() != static_cast<std::size_t>(objective.dimension()))
@@ -93,66 +73,168 @@ class descent {
                               std::to_string(objective.dimension()));
         if (x.size() > largest_dimension) throw argument_error("more than 2^32 - 1 dimensions");
         method_.compressor.check(x.size());
-        require_agreement(comm, {{"the dimension", std::to_string(x.size())},
-                                 {"the bytes of a number", std::to_string(sizeof(T))},
-                                 {"the version of the wire format", std::to_string(wire_version)},
-                                 {"the compressor", to_string(method_.compressor)},
-                                 {"the memory rate", shortest(method_.memory_rate)},
-                                 {"whether errors are kept", method_.keep_unsaid ? "yes" : "no"},
-                                 {"the scale", shortest(method_.scale)},
-                                 {"the step", described(method_.step)},
-                                 {"the level", described(method_.level)},
-                                 {"the seed", std::to_string(seed)},
-                                 {"the starting point", digest(std::as_bytes(std::span<T const>(x)))}});
+        if constexpr (has_downlink)
+            if (is_served()) method_.downlink.compressor.check(x.size());
+        items_ = {{"the dimension", std::to_string(x.size())},
+                  {"the bytes of a number", std::to_string(sizeof(T))},
+                  {"the version of the wire format", std::to_string(wire_version)},
+                  {"the compressor", to_string(method_.compressor)},
+                  {"the feedback", described(method_.feedback)},
+                  {"the scale", shortest(method_.scale)},
+                  {"the step", described(method_.step)},
+                  {"the level", described(method_.level)},
+                  {"the estimator", described(method_.estimator)},
+                  {"the downlink", described(method_.downlink)},
+                  {"the seed", std::to_string(seed)}};
+        auto agreed = items_;
+        agreed.emplace_back("the starting point", digest(std::as_bytes(std::span<T const>(x))));
+        require_agreement(comm, agreed);
+        method_.feedback.start(x.size());
+        if constexpr (has_downlink)
+            if (is_served() && comm.rank() == 0) method_.downlink.feedback.start(x.size());
     }
 
-    /// Evaluates this rank's gradient at x^k; the next round() uses it.
+    /// Estimates this rank's gradient at x^k; the next round() uses it.
     standing<F, T> look() {
         if (!looked_) {
-            if constexpr (FusedObjective<F, T>)
-                value_ =
-                    static_cast<double>(objective_->value_and_gradient(std::span<T const>(x_), std::span<T>(news_)));
-            else
-                objective_->gradient(std::span<T const>(x_), std::span<T>(news_));
+            value_ = method_.estimator(on_, *objective_, now(), std::span<T const>(x_), std::span<T>(news_));
             looked_ = true;
         }
-        return {round_, x_, news_, objective_, FusedObjective<F, T> ? &value_ : nullptr};
+        return {round_, x_, news_, objective_, value_};
     }
 
     /// One round: every rank says its message, hears all, and moves x the same way. Throws non_finite_error on every
     /// rank where one's gradient is not finite: that rank has sent a complaint in place of a message, the others'
-    /// messages are dropped unread, nothing has changed, and the next round() evaluates the gradient anew.
+    /// messages are dropped unread, nothing has changed, and the next round() estimates the gradient anew. The same
+    /// holds for a wire_error, of a rank's damaged message; but where a server's answer is damaged or lost the
+    /// server itself has moved on: every later round() and save() throws comm_error until a saved state is restored.
     void round() {
+        say();
+        hear();
+    }
+
+    /// The first half of a round: this rank's message is made and handed over.
+    void say() {
+        require_whole();
         look();
         looked_ = false;
-        auto const key_of = [&](int rank) { return seed_.child(round_).child(static_cast<std::uint64_t>(rank)); };
-        auto const complaint = [&](int rank, std::span<std::byte const> bytes) { throw_complaint(rank, bytes); };
-        std::span<T> const news(news_), mean(mean_);
-
+        std::span<T> const news(news_);
+        bool const serving = is_served();
         if (auto const i = first_non_finite(on_, std::span<T const>(news)); i < news.size()) {
-            std::uint64_t const where = i;
-            exchange_.complain(*comm_, std::as_bytes(std::span(&where, 1)), complaint);
+            complaint_ = i;
+            auto const what = std::as_bytes(std::span(&complaint_, 1));
+            return serving ? to_server_.complain(*comm_, what) : to_all_.complain(*comm_, what);
         }
+        auto const at = now();
         if (method_.scale != 1) multiply(on_, static_cast<T>(method_.scale), news);
-        memory_.before(on_, news);
-        method_.level.tune(on_, method_.compressor, std::span<T const>(x_), std::span<T const>(news));
-        method_.compressor(on_, std::span<T const>(news), key_of(comm_->rank()), said_);
-        exchange_.mean(
-            on_, *comm_, said_, [&](int r, message_type& m) { method_.compressor.blank(on_, x_.size(), key_of(r), m); },
-            complaint, mean);
-        memory_.after(on_, std::span<T const>(news), said_);
-        memory_.estimate(on_, mean);
+        method_.feedback.before(on_, at, news);
+        method_.level.tune(on_, method_.compressor, at, std::span<T const>(x_), std::span<T const>(news));
+        method_.compressor(on_, std::span<T const>(news), at.own, said_);
+        serving ? to_server_.say(*comm_, said_, x_.size()) : to_all_.say(*comm_, said_, x_.size());
+    }
+
+    /// The second half: everybody's messages become a step.
+    void hear() {
+        std::span<T> const mean(mean_);
+        auto const at = now();
+        auto const blank = [&](int rank, message_type& m) {
+            method_.compressor.blank(on_, x_.size(), occasion::of(seed_, round_, rank, comm_->size()).own, m);
+        };
+        auto const complaint = [&](int rank, std::span<std::byte const> bytes) { throw_complaint(rank, bytes); };
+        if (!is_served()) {
+            to_all_.hear(on_, *comm_, blank, complaint, mean);
+            method_.feedback.after(on_, std::span<T const>(news_), said_);
+            method_.feedback.estimate(on_, at, mean);
+        } else if constexpr (has_downlink) {
+            hear_server(at, blank, complaint);
+        }
         method_.level.said(on_, std::span<T const>(x_), said_);
         method_.step(on_, x_, mean);
+        method_.estimator.said(on_, *objective_, std::span<T const>(x_));
         ++round_;
+    }
+
+    /// All that the next rounds depend on, for restore(): on every rank its own. Call it between rounds.
+    std::vector<std::byte> save() const {
+        require_whole();
+        auto& self = const_cast<descent&>(*this);  // a walk that only reads
+        state_writer archive(identity());
+        self.state(archive);
+        return archive.finish();
+    }
+    /// Makes this run the one that was saved, which had the same recursion, seed, rank and number of ranks; its next
+    /// rounds are then the same, bit for bit. Throws shape_error for another run's state, wire_error for bytes that are
+    /// damaged; nothing has changed then.
+    void restore(std::span<std::byte const> saved) {
+        state_reader archive(saved, identity());
+        state(archive);
+        archive.rewind();
+        state(archive);
+        looked_ = parted_ = false;
     }
 
     std::uint64_t rounds() const { return round_; }
     std::span<T const> x() const { return x_; }
-    memory<T, B> const& remembered() const { return memory_; }
+    /// The recursion as it stands: what its parts remember can be asked of them.
+    R const& method() const { return method_; }
     message_type const& said() const { return said_; }
 
   private:
+    static constexpr bool has_downlink = requires(R & r) { r.downlink.compressor; };
+    static auto down_compressor() {
+        if constexpr (has_downlink)
+            return decltype(R::downlink.compressor){};
+        else
+            return full{};
+    }
+    using down_type = message_of<decltype(down_compressor()), T, B>;
+
+    bool is_served() const { return has_downlink && method_.downlink.on; }
+    occasion now() const { return occasion::of(seed_, round_, comm_->rank(), comm_->size()); }
+
+    // The server's estimate is news to those who know what it said before.
+    template <class Blank, class OnComplaint>
+    void hear_server(occasion const& at, Blank blank, OnComplaint complaint) {
+        auto& down = method_.downlink;
+        std::span<T> const mean(mean_);
+        to_server_.hear(
+            on_, *comm_, blank, complaint, mean,
+            [&](std::span<T> d, down_type& m) {
+                if (first_non_finite(on_, std::span<T const>(d)) < d.size())
+                    throw error("round " + std::to_string(round_) + ": the mean of the messages is not finite");
+                parted_ = true;  // from here on the server has moved
+                method_.feedback.estimate(on_, at, d);
+                down.feedback.before(on_, at, d);
+                down.compressor(on_, std::span<T const>(d), at.answer, m);
+            },
+            [&](down_type& m) {
+                parted_ = true;
+                down.compressor.blank(on_, x_.size(), at.answer, m);
+            },
+            answer_);
+        parted_ = false;
+        method_.feedback.after(on_, std::span<T const>(news_), said_);
+        if (comm_->rank() == 0) down.feedback.after(on_, std::span<T const>(mean), answer_);
+        std::fill(mean_.begin(), mean_.end(), T(0));
+        add_message(on_, mean, T(1), answer_);
+        down.feedback.estimate(on_, at, mean);
+    }
+
+    void require_whole() const {
+        if (parted_)
+            throw comm_error(0, "the server's answer in round " + std::to_string(round_) +
+                                    " was lost: only a saved state can be gone on from");
+    }
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(round_, x_);
+        method_.state(archive);
+    }
+    std::string identity() const {
+        std::string text;
+        for (auto const& [name, value] : items_) text += name + ": " + value + "\n";
+        return text + "rank " + std::to_string(comm_->rank()) + " of " + std::to_string(comm_->size()) + "\n";
+    }
     template <class Part>
     static std::string described(Part const& part) {
         if constexpr (requires { to_string(part); })
@@ -174,69 +256,17 @@ class descent {
     std::span<T> x_;
     key seed_;
     B on_;
-    memory<T, B> memory_;
-    by_gather<message_type, T, B> exchange_;
+    by_gather<message_type, T, B> to_all_;
+    by_server<message_type, down_type, T, B> to_server_;
     typename B::template array<T> news_, mean_;
     message_type said_;
+    down_type answer_;
+    std::vector<agreed_item> items_;
     std::uint64_t round_ = 0;
-    double value_ = 0;
+    std::uint64_t complaint_ = 0;  // outlives say(): an engine may hand over its bytes later
+    std::optional<double> value_;
     bool looked_ = false;
+    bool parted_ = false;  // the server may have moved on without this rank, or this rank, the server, without others
 };
-
-/// A method of method/: something that fills in a recursion from the constants of a problem.
-template <class M, class T = double, class B = host>
-concept Method = requires(M const& method, problem const& p) {
-    method.template compose<T, B>(p);
-};
-
-/// When to stop, and what randomness to use.
-struct run_settings {
-    std::uint64_t rounds = 1000;
-    std::uint64_t seed = 0;
-    position_code positions = position_code::smallest;  ///< short messages, or ones that are fast to read
-};
-
-/// Runs a recursion, moving x in place; every rank calls it with the same arguments but its own objective. Before each
-/// round, and once after the last, `watch(standing)` is called; where it returns a bool, false stops the run, and all
-/// ranks must return the same. Returns the number of rounds. Errors as descent's.
-template <Recursion R, class F, Communicator C, Contiguous X, class Watch>
-std::uint64_t descend(R method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
-    using T = element_of<X>;
-    descent<R, F, C, T> run(std::move(method), objective, comm, view(x), how.seed, {}, how.positions);
-    for (;;) {
-        if constexpr (std::convertible_to<decltype(watch(run.look())), bool>) {
-            if (!watch(run.look())) break;
-        } else {
-            watch(run.look());
-        }
-        if (run.rounds() == how.rounds) break;
-        run.round();
-    }
-    return run.rounds();
-}
-
-/// Runs a named method, its numbers filled in from the constants p of the problem.
-template <Method M, class F, Communicator C, Contiguous X, class Watch>
-std::uint64_t descend(M const& method, problem const& p, F const& objective, X& x, C& comm, run_settings how,
-                      Watch watch) {
-    return descend(method.template compose<element_of<X>, host>(p), objective, x, comm, how, std::move(watch));
-}
-
-/// The same with the constants that the ranks' objectives know of themselves: L is bounded by the mean of the L_i.
-template <Contiguous X, Method M, SmoothObjective<element_of<X>> F, Communicator C, class Watch>
-std::uint64_t descend(M const& method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
-    auto const p = agree_on_problem(comm, objective.dimension(), objective.smoothness(), objective.strong_convexity());
-    return descend(method, p, objective, x, comm, how, std::move(watch));
-}
-
-/// Without a watch.
-template <class M, class F, Communicator C, Contiguous X>
-std::uint64_t descend(M const& method, F const& objective, X& x, C& comm, run_settings how = {}) {
-    return descend(method, objective, x, comm, how, [](auto const&) {});
-}
-template <class M, class F, Communicator C, Contiguous X>
-std::uint64_t descend(M const& method, problem const& p, F const& objective, X& x, C& comm, run_settings how = {}) {
-    return descend(method, p, objective, x, comm, how, [](auto const&) {});
-}
 
 }  // namespace laconic

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "laconic/compress/threshold.hpp"
+#include "states.hpp"
 
 using namespace laconic;
 
@@ -20,7 +21,7 @@ template <class T>
 std::vector<T> bounds_for(follow_last_move<T>& level, std::vector<T> const& x) {
     host on;
     bounded<T> c;
-    level.tune(on, c, std::span<T const>(x), std::span<T const>(x));
+    level.tune(on, c, occasion{}, std::span<T const>(x), std::span<T const>(x));
     return {c.bound.begin(), c.bound.end()};
 }
 
@@ -48,4 +49,18 @@ TEST_CASE("without a scale every bound is zero; float as double") {
     half.said(on, std::span<float const>(a), 0);
     CHECK(bounds_for(none, b) == std::vector<float>{0, 0});
     CHECK(bounds_for(half, b) == std::vector<float>{1, 2});
+}
+
+TEST_CASE("its state is where the last round was said; its scale is its own") {
+    host on;
+    follow_last_move<double> was(3), is(3), half(1.5);
+    std::vector<double> const a{1, 2, -1}, b{1.5, 2, -3};
+    was.said(on, std::span<double const>(a), 0);
+    restore_from(was, is);
+    restore_from(was, half);
+    CHECK(bounds_for(is, b) == std::vector<double>{1.5, 0, 6});
+    CHECK(bounds_for(half, b) == std::vector<double>{.75, 0, 3});
+    restore_from(follow_last_move<double>(1), is);
+    CHECK(bounds_for(is, b) == std::vector<double>{0, 0, 0});  // a first round again
+    CHECK(to_string(is) == "follow_last_move(3)");
 }

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "laconic/compress/low_rank.hpp"
+#include "laconic/compress/parts.hpp"
 #include "laws/messages.hpp"
+#include "states.hpp"
 #include "toys.hpp"
 
 using namespace laconic;
@@ -20,6 +22,10 @@ template <class T>
 using warm = low_rank<std::span<T const>>;
 static_assert(Level<warm_start<double>, warm<double>> && Level<warm_start<float>, warm<float>, float>);
 static_assert(!Level<warm_start<double>, low_rank<>>);
+template <class T>
+using warm_parts = parts<warm<T>>;
+static_assert(Level<warm_start<double>, warm_parts<double>> && Level<warm_start<float>, warm_parts<float>, float>);
+static_assert(!Level<warm_start<double>, parts<low_rank<>>>);
 
 // Numbers of a matrix of these singular values, row after row, and the same matrix.
 template <class T>
@@ -50,7 +56,7 @@ std::vector<double> errors_of(C c, L level, std::vector<T> const& x, int rounds)
     message_of<C, T> m;
     std::vector<double> errors;
     for (int k = 0; k < rounds; ++k) {
-        level.tune(on, c, std::span<T const>(x), std::span<T const>(x));
+        level.tune(on, c, occasion{}, std::span<T const>(x), std::span<T const>(x));
         c(on, std::span<T const>(x), key{3}.child(static_cast<std::uint64_t>(k)), m);
         level.said(on, std::span<T const>(x), m);
         auto const y = laws::decoded<decltype(m), T>(m);
@@ -68,15 +74,20 @@ TEST_CASE("the first round is drawn, the next starts from what was said") {
     warm_start<double> level;
     warm<double> c{2, 1, {}};
     vec const x{3, 6, 6, 4, 8, 8};
-    level.tune(on, c, std::span<double const>(x), std::span<double const>(x));
+    level.tune(on, c, occasion{}, std::span<double const>(x), std::span<double const>(x));
     CHECK(c.start.empty());
     auto const m = compress(c, x, key{1});
-    level.tune(on, c, std::span<double const>(x), std::span<double const>(x));
+    level.tune(on, c, occasion{}, std::span<double const>(x), std::span<double const>(x));
     CHECK(c.start.empty());  // nothing was said yet
     level.said(on, std::span<double const>(x), m);
-    level.tune(on, c, std::span<double const>(x), std::span<double const>(x));
+    level.tune(on, c, occasion{}, std::span<double const>(x), std::span<double const>(x));
     CHECK(copied(c.start) == m.left);  // two rows, three columns: the left factor is the shorter one
     CHECK(to_string(level) == "warm_start");
+    warm_start<double> restored;
+    restore_from(level, restored);
+    warm<double> next{2, 1, {}};
+    restored.tune(on, next, occasion{}, std::span<double const>(x), std::span<double const>(x));
+    CHECK(copied(next.start) == m.left);
 }
 
 TEST_CASE_TEMPLATE("rounds about one matrix come to its best approximation, cold ones do not", T, float, double) {
@@ -108,7 +119,7 @@ TEST_CASE("it goes on after a gradient of zeros, and after one of lower rank") {
     vec const zeros(24, 0.0), one = with_spectrum<double>(6, 4, {1}), two = with_spectrum<double>(6, 4, {2, 1});
     std::uint64_t round = 0;
     auto const error_about = [&](vec const& x) {
-        level.tune(on, c, std::span<double const>(x), std::span<double const>(x));
+        level.tune(on, c, occasion{}, std::span<double const>(x), std::span<double const>(x));
         c(on, std::span<double const>(x), key{round++}, m);
         level.said(on, std::span<double const>(x), m);
         return distance2(x, laws::decoded<decltype(m), double>(m));
@@ -122,7 +133,7 @@ TEST_CASE("it goes on after a gradient of zeros, and after one of lower rank") {
 
 namespace {
 
-using warm_recursion = recursion<warm<double>, gradient_step, warm_start<double>>;
+using warm_recursion = recursion<warm<double>, memory<>, gradient_step, warm_start<double>>;
 
 // Quadratics of 4 x 3 matrices x with one minimiser in common, so that error feedback has no bias there.
 workers with_common_minimiser(vec const& x) {
@@ -136,14 +147,75 @@ workers with_common_minimiser(vec const& x) {
 
 }  // namespace
 
+// A matrix of 6 x 4, 5 numbers that are none, a matrix of 3 x 4 and no numbers at all.
+TEST_CASE("every part is started from its own words, as if it were alone") {
+    host on;
+    warm_start<double> level;
+    std::vector<warm_start<double>> alone(4);
+    warm_parts<double> c{{24, {6, 2, {}}}, {5, {1, 1, {}}}, {12, {3, 1, {}}}, {0, {1, 1, {}}}};
+    message_of<warm_parts<double>> m;
+    vec const first = with_spectrum<double>(6, 4, {9, 5, 2, 1}), third = with_spectrum<double>(3, 4, {3, 2});
+    vec const biases{1, -2, 3, -4, 5};
+    vec x = first;
+    x.insert(x.end(), biases.begin(), biases.end());
+    x.insert(x.end(), third.begin(), third.end());
+    std::span<double const> const v(x);
+    for (std::uint64_t round = 0; round < 4; ++round) {
+        level.tune(on, c, occasion{}, v, v);
+        level.tune(on, c, occasion{}, v, v);
+        c.check(x.size());
+        c(on, v, key{round}, m);
+        std::size_t begin = 0;
+        for (std::size_t i = 0; i < 4; ++i) {
+            auto one = c.pieces[i].compressor;
+            one.start = {};
+            auto const own = v.subspan(begin, c.pieces[i].length);
+            alone[i].tune(on, one, occasion{}, own, own);
+            message_of<warm<double>> expected;
+            one(on, own, key{round}.child(i), expected);
+            alone[i].said(on, own, expected);
+            CHECK(m.each[i] == expected);
+            begin += own.size();
+        }
+        level.said(on, v, m);
+    }
+    auto const y = laws::decoded<decltype(m), double>(m);
+    for (std::size_t i = 24; i < 29; ++i) CHECK(y[i] == doctest::Approx(x[i]).epsilon(1e-15));
+    CHECK(bits(m) == 64 * (2 * (6 + 4) + (1 + 5) + (3 + 4)));
+    CHECK(distance2(std::span(y).first(24), first) < 1.1 * best_error(first, 6, 2));
+    CHECK(distance2(std::span(y).subspan(29), third) < 1.1 * best_error(third, 3, 1));
+}
+
+TEST_CASE("what it remembers of parts is saved") {
+    host on;
+    warm_start<double> level, other;
+    warm_parts<double> c{{6, {2, 1, {}}}, {4, {2, 2, {}}}};
+    vec const x = with_spectrum<double>(5, 2, {2, 1});
+    std::span<double const> const v(x);
+    level.said(on, v, compress(c, x, key{1}));
+    state_writer writer("this");
+    writer(level);
+    auto const bytes = writer.finish();
+    state_reader reader(bytes, "this");
+    reader(other);
+    reader.rewind();
+    reader(other);
+    auto d = c;
+    level.tune(on, c, occasion{}, v, v);
+    other.tune(on, d, occasion{}, v, v);
+    CHECK(c.pieces[0].compressor.start.size() == 2);
+    CHECK(c.pieces[1].compressor.start.size() == 4);
+    for (std::size_t i = 0; i < 2; ++i)
+        CHECK(copied(c.pieces[i].compressor.start) == copied(d.pieces[i].compressor.start));
+}
+
 TEST_CASE("inside the loop, with error feedback, over threads, it comes to the optimum") {
     vec best(12);
     for (std::size_t i = 0; i < 12; ++i) best[i] = std::cos(static_cast<double>(i));
     auto const f = with_common_minimiser(best);
     auto const p = constants(f);
     double const step = 0.3 / p.largest_smoothness;
-    for (std::size_t const rows : {4u, 3u, 2u}) {
-        warm_recursion const method{{rows, 1, {}}, 0, true, step, gradient_step{1}, {}};
+    auto const comes_to_the_optimum = [&](auto const& method) {
         std::size_t const rounds = 6000;
         std::vector<vec> x(3, vec(12, 0.0));
         std::vector<std::uint64_t> bytes(3);
@@ -154,13 +226,18 @@ TEST_CASE("inside the loop, with error feedback, over threads, it comes to the o
         CHECK(x[0] == x[1]);
         CHECK(x[0] == x[2]);
         CHECK(distance2(x[0], best) < 1e-16 * norm2(best));
-    }
+    };
+    for (std::size_t const rows : {4u, 2u})
+        comes_to_the_optimum(warm_recursion{{rows, 1, {}}, {0, true}, gradient_step{1}, {}, {}, {}, step});
+    comes_to_the_optimum(recursion<warm_parts<double>, memory<>, gradient_step, warm_start<double>>{
+        {{8, {4, 1, {}}}, {4, {1, 1, {}}}}, {0, true}, gradient_step{1}, {}, {}, {}, step});
 }
 
 TEST_CASE("one seed, one run, and each rank starts from its own words") {
     vec best(12, 1.0);
     auto const f = with_common_minimiser(best);
-    warm_recursion const method{{4, 1, {}}, 0, true, 0.1 / constants(f).largest_smoothness, gradient_step{1}, {}};
+    warm_recursion const method{
+        {4, 1, {}}, {0, true}, gradient_step{1}, {}, {}, {}, 0.1 / constants(f).largest_smoothness};
     auto const one = history(method, f, vec(12, 0.0), 10, 3), other = history(method, f, vec(12, 0.0), 10, 3);
     lockstep together(method, f, vec(12, 0.0), 3);
     for (std::size_t k = 0; k <= 10; ++k) {

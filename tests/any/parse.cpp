@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "laconic/compress/parts.hpp"
 #include "laws/compressor.hpp"
 #include "laws/pipelines.hpp"
-#include "laws/spelling.hpp"
 
 using namespace laconic;
 
@@ -29,6 +29,7 @@ void refused(std::string const& text, std::size_t column, std::string const& why
 
 TEST_CASE_TEMPLATE("every pipeline is read and written back", T, float, double) {
     for (auto const& text : laws::pipelines()) CHECK(to_string(parse_compressor<T>(text)) == text);
+    for (auto const& text : laws::in_parts()) CHECK(to_string(parse_compressor<T>(text)) == text);
 }
 
 TEST_CASE("a grid of texts reads back") {
@@ -69,13 +70,15 @@ TEST_CASE("blanks, names and defaults are free") {
     same("uniform(rounding=random, 4, 16)", uniform{4, 16});
     same("uniform(bucket=16,rounding = nearest)", uniform<rounding::nearest>{8, 16});
     same("two_means(16)", two_means{16});
+    same("parts", parts<full>{});
+    same("parts( 2,sign(),1e2, full)", parts<any_compressor<>>{{2, sign{}}, {100, full{}}});
 }
 
 TEST_CASE("what is wrong, where, and what there is instead") {
     std::string const names =
         "dense, top_k, rand_k, bernoulli, lazy, threshold, zero_blocks, top_blocks, rand_block, about_top_k, full, "
         "quantize, sign, natural, natural_dithering, uniform, two_means, half, bfloat16, float8_e4m3, float8_e5m2, "
-        "low_rank or scaled_down";
+        "low_rank, scaled_down or parts";
     refused("top_q(3)", 1, "there is no compressor 'top_q'; there are " + names);
     refused("top_k(3) | naturel", 12, "there is no compressor 'naturel'; there are " + names);
     refused("3", 1, "there is no compressor '3'; there are " + names);
@@ -104,6 +107,11 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("natural_dithering(p=3)", 21, "p is 1, 2 or inf");
     refused("half(16)", 6, "half takes no arguments");
     refused("two_means | half", 13, "'two_means' is a quantizer, which leaves nothing to what follows it");
+    refused("parts(3)", 1, "parts takes lengths and compressors by turns: parts(6, sign, 2, full)");
+    refused("parts(full, 3)", 7, "length is a whole number from 0 to 4294967296");
+    refused("parts(3, full, 4, foo)", 19, "there is no compressor 'foo'; there are " + names);
+    refused("parts(3, full, 2, 4)", 19, "there is no compressor '4'; there are " + names);
+    refused("parts(3, full) | full", 18, "'parts' is a quantizer, which leaves nothing to what follows it");
     refused("top_k(3", 8, "',' or ')' is expected here");
     refused("", 1, "a name is expected here");
     for (char const* text :

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "laconic/wire/message.hpp"
-#include "laws/compressor.hpp"
+#include "laws/definitions.hpp"
+#include "laws/messages.hpp"
 #include "laws/pipelines.hpp"
 
 using namespace laconic;

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 
@@ -16,12 +19,30 @@ struct alone {
     int rank() const { return 0; }
     int size() const { return 1; }
     void all_gather(contribution mine) { said = mine; }
+    void gather(int, contribution mine) { said = mine; }
+    void broadcast(int, contribution mine) { said = mine; }
     contribution from(int) const { return said; }
 };
 struct without_from {
     int rank() const { return 0; }
     int size() const { return 1; }
     void all_gather(contribution) {}
+    void gather(int, contribution) {}
+    void broadcast(int, contribution) {}
+};
+struct without_gather {
+    int rank() const { return 0; }
+    int size() const { return 1; }
+    void all_gather(contribution) {}
+    void broadcast(int, contribution) {}
+    contribution from(int) const { return {}; }
+};
+struct without_broadcast {
+    int rank() const { return 0; }
+    int size() const { return 1; }
+    void all_gather(contribution) {}
+    void gather(int, contribution) {}
+    contribution from(int) const { return {}; }
 };
 struct unsigned_rank : alone {
     unsigned rank() const { return 0; }
@@ -29,7 +50,8 @@ struct unsigned_rank : alone {
 
 static_assert(Communicator<alone> && Communicator<threads::member>);
 static_assert(Communicator<metered<alone>> && Communicator<metered<metered<threads::member>>>);
-static_assert(!Communicator<without_from> && !Communicator<unsigned_rank> && !Communicator<int>);
+static_assert(!Communicator<without_from> && !Communicator<without_gather> && !Communicator<without_broadcast>);
+static_assert(!Communicator<unsigned_rank> && !Communicator<int>);
 
 }  // namespace
 
@@ -41,4 +63,38 @@ TEST_CASE("a contribution is a message unless it says that it complains") {
     contribution const message{word};
     CHECK(message.bytes.size() == 3);
     CHECK_FALSE(message.complaint);
+}
+
+namespace {
+
+std::vector<std::byte> word(int rank, int turn) {
+    return std::vector<std::byte>(static_cast<std::size_t>(1 + (rank + turn) % 4), std::byte(16 * rank + turn));
+}
+bool same(std::span<std::byte const> a, std::vector<std::byte> const& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+}  // namespace
+
+TEST_CASE("gather gives the root everything, broadcast gives everyone the root's, in turns with all_gather") {
+    for (int const n : {1, 2, 5}) {
+        std::vector<char> right(static_cast<std::size_t>(n), 1);
+        threads::run(n, [&](threads::member& inner) {
+            metered comm(inner);  // through a counter as well
+            int const me = comm.rank();
+            auto& mine = right[static_cast<std::size_t>(me)];
+            for (int turn = 0; turn < 6; ++turn) {
+                int const root = turn % n;
+                comm.gather(root, {word(me, turn), me == 1});
+                for (int r = 0; r < n && me == root; ++r)
+                    mine = mine && same(comm.from(r).bytes, word(r, turn)) && comm.from(r).complaint == (r == 1);
+                comm.broadcast(root, {word(me, turn + 7), turn == 2});
+                mine = mine && same(comm.from(root).bytes, word(root, turn + 7)) &&
+                       comm.from(root).complaint == (turn == 2);
+                comm.all_gather({word(me, turn + 9)});
+                for (int r = 0; r < n; ++r) mine = mine && same(comm.from(r).bytes, word(r, turn + 9));
+            }
+        });
+        for (char const r : right) CHECK(r);
+    }
 }

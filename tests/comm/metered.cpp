@@ -45,3 +45,31 @@ TEST_CASE("a meeting that fails is not counted") {
                     argument_error);
     CHECK(sent == 0);
 }
+
+TEST_CASE("a server's part is counted apart: what it collects, and what it tells, once for all") {
+    std::array<std::uint64_t, 3> sent{}, received{}, told{}, collected{};
+    threads::run(3, [&](threads::member& comm) {
+        metered counted(comm);
+        auto const me = static_cast<std::size_t>(counted.rank());
+        std::vector<std::byte> const mine(5 * (me + 1)), answer(7 + me);  // 5, 10 and 15 bytes; 7, 8 and 9
+        counted.gather(0, {mine});
+        counted.broadcast(0, {answer});
+        counted.gather(2, {mine, true});
+        sent[me] = counted.bytes_sent();
+        received[me] = counted.bytes_received();
+        told[me] = counted.bytes_told();
+        collected[me] = counted.bytes_collected();
+    });
+    CHECK(sent == std::array<std::uint64_t, 3>{10, 20, 30});
+    CHECK(received == std::array<std::uint64_t, 3>{0, 7, 7});
+    CHECK(told == std::array<std::uint64_t, 3>{7, 0, 0});
+    CHECK(collected == std::array<std::uint64_t, 3>{25, 0, 15});
+}
+
+TEST_CASE("what lies under a counter") {
+    threads::run(1, [](threads::member& comm) {
+        metered counted(comm);
+        CHECK(&uncounted(counted) == &comm);
+        CHECK(&uncounted(comm) == &comm);
+    });
+}

@@ -10,7 +10,6 @@
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laws/compressor.hpp"
-#include "laws/spelling.hpp"
 
 using namespace laconic;
 
@@ -48,6 +47,7 @@ TEST_CASE_TEMPLATE("the band is kept, always, by the largest coordinates", T, fl
                 CHECK(m.support == compress(top_k{n}, x, key{1}).support);
                 coarse += n != k;
             }
+    for (auto const& x : {tails, geometric, same, close}) laws::compress(about_top_k{0.1}, x, key{1});
     CHECK(coarse > 5);  // else no threshold was ever taken
 }
 

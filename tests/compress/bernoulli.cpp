@@ -11,7 +11,6 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laws/compressor.hpp"
-#include "laws/spelling.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -35,13 +34,13 @@ TEST_CASE("by hand: what is kept is doubled, where it stands costs nothing") {
     vec const x{1, 2, 3, 4};
     bool some = false;
     for (std::uint64_t k = 0; k < 50; ++k) {
-        auto const m = compress(bernoulli{0.5}, x, key{k});
+        auto const m = laws::compress(bernoulli{0.5}, x, key{k});
         for (std::size_t j = 0; j < m.support.size(); ++j) CHECK(m.payload.values[j] == 2 * x[m.support[j]]);
         CHECK(bits(m) == 64 * m.support.size());
         some = some || (m.support.size() != 0 && m.support.size() != 4);
     }
     CHECK(some);
-    CHECK(laws::decoded<message_of<bernoulli<>>, double>(compress(bernoulli{1}, x, key{1})) == x);
+    CHECK(laws::heard(bernoulli{1}, x, key{1}) == x);
 }
 
 // Each set of three coordinates has probability 1/4^s 3/4^(3 - s); all counts within 5 sigma.
@@ -51,7 +50,7 @@ TEST_CASE("coordinates are kept independently, each with probability p") {
     int count[8] = {};
     for (std::uint64_t k = 0; k < n; ++k) {
         int set = 0;
-        for (coordinate const i : compress(bernoulli{0.25}, x, key{7}.child(k)).support) set |= 1 << i;
+        for (coordinate const i : laws::compress(bernoulli{0.25}, x, key{7}.child(k)).support) set |= 1 << i;
         ++count[set];
     }
     for (int set = 0; set < 8; ++set) {

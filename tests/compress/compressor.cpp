@@ -49,6 +49,11 @@ struct no_blank {
 
 }  // namespace
 
+template <>
+inline constexpr bool laws::is_written<mean_sign> = false;
+template <>
+inline constexpr bool laws::is_written<top_k<mean_sign>> = false;
+
 static_assert(Compressor<mean_sign> && Compressor<mean_sign, float> && Contractive<mean_sign> && !Unbiased<mean_sign>);
 static_assert(!Compressor<no_blank> && !Compressor<int> && !Compressor<void> && !Compressor<full, int>);
 
@@ -59,8 +64,7 @@ TEST_CASE("a compressor of one's own keeps the laws and goes into pipes") {
     CHECK(to_string(both) == "top_k(2) | mean_sign");
     CHECK(both.delta(10) == doctest::Approx(0.1));
     std::vector<double> const x{1, -5, 3, 0};
-    CHECK(laws::decoded<message_of<decltype(both)>, double>(compress(both, x, key{1})) ==
-          std::vector<double>{0, -4, 4, 0});
+    CHECK(laws::heard(both, x, key{1}) == std::vector<double>{0, -4, 4, 0});
 }
 
 TEST_CASE("compress takes anything contiguous") {

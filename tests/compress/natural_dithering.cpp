@@ -10,7 +10,6 @@
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laws/compressor.hpp"
-#include "laws/spelling.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -19,7 +18,7 @@ namespace {
 
 template <class T>
 std::vector<T> say(natural_dithering const& c, std::vector<T> const& x, std::uint64_t k = 1) {
-    return laws::decoded<dithered<T, host>, T>(compress(c, x, key{k}));
+    return laws::heard(c, x, key{k});
 }
 
 // The mean of 10000 messages, in units so that no square underflows. A value between low and high has at most the
@@ -86,7 +85,7 @@ TEST_CASE("by hand") {
         CHECK((v[0] == 2.5 || v[0] == 5));
         CHECK((v[1] == -2.5 || v[1] == -5));
     }
-    auto const said = compress(natural_dithering{2, 2, norm::largest}, vec{1, -2, 4, 2, 0, 0}, key{1});
+    auto const said = laws::compress(natural_dithering{2, 2, norm::largest}, vec{1, -2, 4, 2, 0, 0}, key{1});
     CHECK(said.norms == vec{2, 4, 0});
     CHECK(said.codes == std::vector<std::int16_t>{1, -2, 2, 1, 0, 0});
     CHECK(say(natural_dithering{2, 2, norm::largest}, vec{1, -2, 4, 2, 0, 0}) == vec{1, -2, 4, 2, 0, 0});
@@ -120,8 +119,8 @@ TEST_CASE("one level is quantize with one level") {
     for (norm p : {norm::one, norm::two, norm::largest})
         for (std::uint64_t k = 0; k < 20; ++k) {
             auto const x = laws::noise<double>(30, k, 4);
-            auto const ours = compress(natural_dithering{1, 7, p}, x, key{k});
-            auto const known = compress(quantize{1, 7, p}, x, key{k});
+            auto const ours = laws::compress(natural_dithering{1, 7, p}, x, key{k});
+            auto const known = laws::compress(quantize{1, 7, p}, x, key{k});
             CHECK(ours.codes == known.codes);
             CHECK(ours.norms == known.steps);
             CHECK(natural_dithering{1, 7, p}.omega(30) == quantize{1, 7, p}.omega(30));

@@ -60,10 +60,10 @@ TEST_CASE("and is written as it is in C++") {
 // Of (1, 8, -4, 2), top_k{2} leaves (8, -4) to the grid of two levels up to the largest, 8: both are on it.
 TEST_CASE("by hand") {
     std::vector<double> const x{1, 8, -4, 2};
-    auto const m = compress(top_k{2} | quantize{2, 0, norm::largest}, x, key{1});
+    auto const m = laws::compress(top_k{2} | quantize{2, 0, norm::largest}, x, key{1});
     CHECK(laws::decoded<decltype(m), double>(m) == std::vector<double>{0, 8, -4, 0});
     // Then the top one of these two, at coordinate 1 of the vector, 0 of the two.
-    auto const n = compress(top_k{2} | top_k{1} | natural{}, x, key{1});
+    auto const n = laws::compress(top_k{2} | top_k{1} | natural{}, x, key{1});
     CHECK(n.payload.support == std::vector<coordinate>{0});
     CHECK(laws::decoded<decltype(n), double>(n) == std::vector<double>{0, 8, 0, 0});
 }
@@ -84,7 +84,7 @@ TEST_CASE_TEMPLATE("a number that is not finite is not hidden, in any pipeline",
             for (std::size_t at : {0u, 5u, 18u}) {
                 auto x = laws::noise<T>(19, at);
                 x[at] = bad;
-                CHECK_THROWS_AS(compress(c, x, key{1}), argument_error);
+                CHECK_THROWS_AS(laws::compress(c, x, key{1}), argument_error);
                 host on;
                 any_message<T, host> m, theirs;
                 try {

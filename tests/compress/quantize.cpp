@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "laws/compressor.hpp"
-#include "laws/spelling.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -16,7 +15,7 @@ namespace {
 
 template <class T>
 std::vector<T> say(quantize const& q, std::vector<T> const& x, std::uint64_t k = 1) {
-    return laws::decoded<quantized<T, host>, T>(compress(q, x, key{k}));
+    return laws::heard(q, x, key{k});
 }
 
 }  // namespace
@@ -32,14 +31,14 @@ TEST_CASE("quantize keeps the laws, with one level and more, one bucket and more
 
 // The buckets (1, -2), (4, 0) and (3) have the largest magnitudes 2, 4 and 3; two levels make the steps 1, 2 and 1.5.
 TEST_CASE("by hand") {
-    auto const m = compress(quantize{2, 2, norm::largest}, vec{1, -2, 4, 0, 3}, key{1});
+    auto const m = laws::compress(quantize{2, 2, norm::largest}, vec{1, -2, 4, 0, 3}, key{1});
     CHECK(m.steps == vec{1, 2, 1.5});
     CHECK(m.codes == std::vector<std::int16_t>{1, -2, 2, 0, 2});
     // |(3, 4)| = 5: with one level, each is 0 or 5.
     auto const q = say(quantize{1}, vec{3, 4});
     for (double v : q) CHECK((v == 0 || v == 5));
     CHECK(say(quantize{1, 0, norm::one}, vec{0, -7, 0}) == vec{0, -7, 0});
-    CHECK(compress(quantize{4}, vec(5, 0.0), key{1}).steps == vec{0});
+    CHECK(laws::compress(quantize{4}, vec(5, 0.0), key{1}).steps == vec{0});
 }
 
 TEST_CASE("the moments of section 9.3, exactly") {
@@ -122,7 +121,7 @@ TEST_CASE("any bucket length is one, the largest too") {
     std::size_t const most = std::numeric_limits<std::size_t>::max();
     vec const x{3, -4, 12};
     for (std::size_t bucket : {std::size_t{3}, std::size_t{4}, most - 1, most}) {
-        auto const m = compress(quantize{4, bucket}, x, key{2});
+        auto const m = laconic::compress(quantize{4, bucket}, x, key{2});
         REQUIRE(m.steps.size() == 1);
         CHECK(m.codes == compress(quantize{4}, x, key{2}).codes);
     }

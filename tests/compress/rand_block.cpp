@@ -9,7 +9,6 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/scaled_down.hpp"
 #include "laws/compressor.hpp"
-#include "laws/spelling.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -32,7 +31,7 @@ TEST_CASE("mean and variance over every set, exactly; the positions cost nothing
     vec mean(7);
     double error = 0;
     for (std::uint64_t t = 0; t < 3000; ++t) {
-        auto const m = compress(rand_block{2, 3}, x, key{5}.child(t));
+        auto const m = laws::compress(rand_block{2, 3}, x, key{5}.child(t));
         CHECK(bits(m) == 64 * m.payload.values.size());
         if (count[m.support]++ > 0) continue;
         auto const said = laws::decoded<decltype(m), double>(m);
@@ -51,8 +50,8 @@ TEST_CASE("mean and variance over every set, exactly; the positions cost nothing
 
 TEST_CASE("a block of everything says everything; nothing is refused") {
     vec const x{1, 2, 3};
-    CHECK(laws::decoded<message_of<rand_block<>>, double>(compress(rand_block{1, 100}, x, key{1})) == x);
-    CHECK(compress(rand_block{0.5, 2}, vec{}, key{1}).dimension() == 0);
+    CHECK(laws::heard(rand_block{1, 100}, x, key{1}) == x);
+    CHECK(laws::compress(rand_block{0.5, 2}, vec{}, key{1}).dimension() == 0);
     CHECK_THROWS_AS((rand_block{0, 2}.check(4)), argument_error);
     CHECK_THROWS_AS((rand_block{3, 2}.check(4)), argument_error);
     CHECK_THROWS_AS((rand_block{1, 0}.check(4)), argument_error);
@@ -60,7 +59,7 @@ TEST_CASE("a block of everything says everything; nothing is refused") {
 
 TEST_CASE("scaled down, it is the block as it is: what IBCD says") {
     vec const x{1, 2, 3, 4};
-    auto const m = compress(scaled_down{rand_block{1, 2}}, x, key{3});
+    auto const m = laws::compress(scaled_down{rand_block{1, 2}}, x, key{3});
     auto const said = laws::decoded<decltype(m), double>(m);
     CHECK((said == vec{1, 2, 0, 0} || said == vec{0, 0, 3, 4}));
 }

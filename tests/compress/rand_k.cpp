@@ -10,7 +10,6 @@
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laws/compressor.hpp"
-#include "laws/spelling.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -32,7 +31,7 @@ TEST_CASE("rand_k keeps the laws, alone and with a rest") {
 // Two of four: what is kept is doubled, and the wire carries two numbers and nothing else.
 TEST_CASE("by hand") {
     vec const x{1, 2, 3, 4};
-    auto const m = compress(rand_k{2}, x, key{1});
+    auto const m = laws::compress(rand_k{2}, x, key{1});
     REQUIRE(m.support.size() == 2);
     for (std::size_t j = 0; j < 2; ++j) CHECK(m.payload.values[j] == 2 * x[m.support[j]]);
     CHECK(bits(m) == 128);
@@ -41,8 +40,8 @@ TEST_CASE("by hand") {
     message_of<rand_k<>> theirs;
     rand_k{2}.blank(on, 4, key{1}, theirs);
     CHECK(theirs.support == m.support);
-    CHECK(laws::decoded<decltype(m), double>(compress(rand_k{4}, x, key{1})) == x);
-    CHECK(compress(rand_k{0.5}, vec{}, key{1}).dimension() == 0);
+    CHECK(laws::heard(rand_k{4}, x, key{1}) == x);
+    CHECK(laws::compress(rand_k{0.5}, vec{}, key{1}).dimension() == 0);
 }
 
 // Every set of k coordinates turns up; the mean over all of them, each once, is x, and the mean error (d / k - 1)
@@ -57,7 +56,7 @@ TEST_CASE("mean and variance over every set, exactly; every set equally often") 
         vec mean(6);
         double error = 0;
         for (std::uint64_t t = 0; t < n; ++t) {
-            auto const m = compress(rand_k{k}, x, key{9}.child(t));
+            auto const m = laws::compress(rand_k{k}, x, key{9}.child(t));
             if (++count[m.support] > 1) continue;
             auto const v = laws::decoded<decltype(m), double>(m);
             for (std::size_t i = 0; i < 6; ++i) {
@@ -95,11 +94,11 @@ TEST_CASE("omegas multiply: (1 + w1)(1 + w2) - 1") {
 
 TEST_CASE("different keys draw different sets, and the payload's randomness is not the support's") {
     vec const x(1000, 1.0);
-    auto const a = compress(rand_k{10}, x, key{1}), b = compress(rand_k{10}, x, key{2});
+    auto const a = laws::compress(rand_k{10}, x, key{1}), b = laws::compress(rand_k{10}, x, key{2});
     CHECK(a.support != b.support);
-    CHECK(compress(rand_k{10} | natural{}, x, key{1}).support == a.support);
-    CHECK(compress(rand_k{500} | rand_k{10}, x, key{1}).payload.support !=
-          compress(rand_k{10}, vec(500, 1.0), key{1}).support);
+    CHECK(laws::compress(rand_k{10} | natural{}, x, key{1}).support == a.support);
+    CHECK(laws::compress(rand_k{500} | rand_k{10}, x, key{1}).payload.support !=
+          laws::compress(rand_k{10}, vec(500, 1.0), key{1}).support);
 }
 
 TEST_CASE("parameters are checked, the rest's against k") {
@@ -113,7 +112,7 @@ TEST_CASE("a finite vector gives a message that its receiver takes, or an error 
     double const max = std::numeric_limits<double>::max();
     bool refused = false;
     try {
-        auto const m = compress(rand_k{1}, vec{max, max, max, max}, key{1});
+        auto const m = laws::compress(rand_k{1}, vec{max, max, max, max}, key{1});
         for (double v : m.payload.values) CHECK(std::isfinite(v));
     } catch (argument_error const&) {
         refused = true;

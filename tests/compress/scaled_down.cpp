@@ -8,7 +8,6 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laws/compressor.hpp"
-#include "laws/spelling.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -33,7 +32,7 @@ TEST_CASE("delta is attained by rand_k, and a factor undoes its scale") {
     vec const x{1, -2, 3, 4};
     double error = 0;
     for (std::uint64_t t = 0; t < 400; ++t) {
-        auto const m = compress(scaled_down{rand_k{1}}, x, key{t});
+        auto const m = laws::compress(scaled_down{rand_k{1}}, x, key{t});
         auto const said = laws::decoded<decltype(m), double>(m);
         for (std::size_t i = 0; i < 4; ++i) CHECK((said[i] == 0 || said[i] == x[i]));
     }

@@ -9,7 +9,6 @@
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laws/compressor.hpp"
-#include "laws/spelling.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -18,7 +17,7 @@ namespace {
 
 template <class T>
 std::vector<coordinate> kept(std::size_t k, std::size_t block, std::vector<T> const& x) {
-    return compress(top_blocks{k, block}, x, key{1}).support;
+    return laws::compress(top_blocks{k, block}, x, key{1}).support;
 }
 
 }  // namespace
@@ -41,7 +40,7 @@ TEST_CASE("by hand") {
     CHECK(kept(2, 2, x) == std::vector<coordinate>{1, 2});
     CHECK(kept(3, 2, x) == std::vector<coordinate>{1, 2, 3});
     CHECK(kept(4, 2, x).size() == 4);
-    auto const m = compress(top_blocks{3, 2}, x, key{1});
+    auto const m = laws::compress(top_blocks{3, 2}, x, key{1});
     CHECK(laws::decoded<decltype(m), double>(m) == vec{0, 0, 3, 4, 0, 5, 4});
     CHECK(m.payload.values.size() == 5);
     CHECK(kept(0, 2, x).empty());
@@ -52,7 +51,7 @@ TEST_CASE("by hand") {
 
 TEST_CASE("one coordinate a block is top_k") {
     for (auto const& x : laws::vectors<float>())
-        CHECK(kept(x.size() / 3, 1, x) == compress(top_k{x.size() / 3}, x, key{1}).support);
+        CHECK(kept(x.size() / 3, 1, x) == laws::compress(top_k{x.size() / 3}, x, key{1}).support);
 }
 
 TEST_CASE("squares that underflow or overflow are compared as well") {

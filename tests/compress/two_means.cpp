@@ -9,7 +9,6 @@
 
 #include "laconic/compress/top_k.hpp"
 #include "laws/compressor.hpp"
-#include "laws/spelling.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -18,7 +17,7 @@ namespace {
 
 template <class T>
 std::vector<T> say(two_means const& c, std::vector<T> const& x) {
-    return laws::decoded<means<T, host>, T>(compress(c, x, key{}));
+    return laws::heard(c, x, key{});
 }
 double error_of(two_means const& c, vec const& x) {
     auto const y = say(c, x);
@@ -52,7 +51,7 @@ TEST_CASE("two_means keeps the laws") {
 // The negative numbers' mean is (-2 - 4) / 2 = -3, that of the others (1 + 3 + 0 + 0) / 4 = 1.
 TEST_CASE("by hand") {
     vec const x{1, -2, 3, 0, -4, -0.0};
-    auto const m = compress(two_means{}, x, key{});
+    auto const m = laws::compress(two_means{}, x, key{});
     CHECK(m.below == vec{3});
     CHECK(m.above == vec{1});
     CHECK(say(two_means{}, x) == vec{1, -3, 1, 1, -3, 1});
@@ -61,7 +60,7 @@ TEST_CASE("by hand") {
     // Buckets (1, -2, 3, 0) and (-4, -0).
     CHECK(say(two_means{4}, x) == vec{vec{4. / 3, -2, 4. / 3, 4. / 3, -4, 0}});
     // A bucket of one sign has no other mean.
-    auto const negative = compress(two_means{}, vec{-1, -3}, key{});
+    auto const negative = laws::compress(two_means{}, vec{-1, -3}, key{});
     CHECK(negative.below == vec{2});
     CHECK(negative.above == vec{0});
     CHECK(say(two_means{1}, x) == x);

@@ -10,7 +10,6 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laws/compressor.hpp"
-#include "laws/spelling.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -20,7 +19,7 @@ namespace {
 
 template <class C, class T>
 std::vector<T> say(C const& c, std::vector<T> const& x, std::uint64_t k = 1) {
-    return laws::decoded<stepped<T, host>, T>(compress(c, x, key{k}));
+    return laws::heard(c, x, key{k});
 }
 
 // The mean of 10000 messages, in units so that no square underflows. A value between low and high has at most the
@@ -75,7 +74,7 @@ TEST_CASE("uniform keeps the laws, with few bits and many, one bucket and more")
 // From -1 to 2 in three steps of 1; then from 5 to 6.5 in steps of a half.
 TEST_CASE("by hand") {
     vec const x{2, -1, 0.75, 1, 6.5, 5, 5.25, 6};
-    auto const m = compress(nearest{2, 4}, x, key{});
+    auto const m = laws::compress(nearest{2, 4}, x, key{});
     CHECK(m.least == vec{-1, 5});
     CHECK(m.steps == vec{1, 0.5});
     CHECK(m.codes == std::vector<std::uint8_t>{3, 0, 2, 2, 3, 0, 1, 2});
@@ -103,7 +102,7 @@ TEST_CASE_TEMPLATE("the least is exact, the largest up to rounding, and all wher
     }
     for (T const v : {T(0.1), T(-7), T(0), std::numeric_limits<T>::max(), std::numeric_limits<T>::denorm_min()})
         for (std::size_t d : {1u, 2u, 70u}) {
-            auto const m = compress(uniform{3}, std::vector<T>(d, v), key{1});
+            auto const m = laws::compress(uniform{3}, std::vector<T>(d, v), key{1});
             CHECK(m.steps == std::vector<T>{0});
             CHECK(m.codes == std::vector<std::uint8_t>(d, 0));
             CHECK(say(uniform{3}, std::vector<T>(d, v)) == std::vector<T>(d, v));
@@ -140,7 +139,7 @@ TEST_CASE("omega is nowhere passed") {
         auto const d = static_cast<std::size_t>(3 + key{k}.below(0, 12));
         auto const x = laws::noise<double>(d, k, static_cast<int>(k % 3));
         uniform const c{1 + static_cast<int>(k % 4)};
-        auto const m = compress(c, x, key{k});
+        auto const m = laws::compress(c, x, key{k});
         double variance = 0;
         for (std::size_t i = 0; i < d; ++i) {
             double const on_grid = (x[i] - m.least[0]) / m.steps[0], above = on_grid - std::floor(on_grid);
@@ -197,5 +196,5 @@ TEST_CASE("parameters are checked, and written where they differ from the defaul
     CHECK(to_string(nearest{8, 512}) == "uniform(8, bucket=512, rounding=nearest)");
     CHECK(to_string(nearest{4}) == "uniform(4, rounding=nearest)");
     CHECK(compress(uniform{4, std::numeric_limits<std::size_t>::max()}, vec{1, 2, 3}, key{}).codes ==
-          compress(uniform{4}, vec{1, 2, 3}, key{}).codes);
+          laws::compress(uniform{4}, vec{1, 2, 3}, key{}).codes);
 }

@@ -9,7 +9,6 @@
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laws/compressor.hpp"
-#include "laws/spelling.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -18,7 +17,7 @@ TEST_CASE("zero_blocks keeps the laws, and is the identity") {
     for (std::size_t const block : {std::size_t{1}, std::size_t{3}, std::size_t{256}}) {
         laws::is_a_pure_function_with_one_spelling(zero_blocks{block});
         for (auto const& x : laws::vectors<double>()) {
-            auto const m = compress(zero_blocks{block}, x, key{1});
+            auto const m = laws::compress(zero_blocks{block}, x, key{1});
             CHECK(laws::decoded<decltype(m), double>(m) == x);
         }
     }
@@ -30,14 +29,14 @@ TEST_CASE("zero_blocks keeps the laws, and is the identity") {
 }
 
 TEST_CASE("by hand: blocks of zeros, also of negative ones, are not said; the last block is shorter") {
-    auto const m = compress(zero_blocks{2}, vec{0, -0.0, 0, 1, 0, 0, 7}, key{1});
+    auto const m = laws::compress(zero_blocks{2}, vec{0, -0.0, 0, 1, 0, 0, 7}, key{1});
     CHECK(m.support == std::vector<coordinate>{1, 3});
     CHECK(m.payload.values == vec{0, 1, 7});
-    CHECK(compress(zero_blocks{2}, vec(8, 0.0), key{1}).support.empty());
-    CHECK(compress(zero_blocks{100}, vec{0, 1}, key{1}).payload.values == vec{0, 1});
-    CHECK(compress(zero_blocks{1}, vec{}, key{1}).support.empty());
-    CHECK(compress(zero_blocks{3}, vec{0, 0, 0, std::numeric_limits<double>::denorm_min()}, key{1}).support.size() ==
-          1);
+    CHECK(laws::compress(zero_blocks{2}, vec(8, 0.0), key{1}).support.empty());
+    CHECK(laws::compress(zero_blocks{100}, vec{0, 1}, key{1}).payload.values == vec{0, 1});
+    CHECK(laws::compress(zero_blocks{1}, vec{}, key{1}).support.empty());
+    CHECK(laws::compress(zero_blocks{3}, vec{0, 0, 0, std::numeric_limits<double>::denorm_min()}, key{1})
+              .support.size() == 1);
 }
 
 // A peer's bitmap asks whether |x| is above 0, which a NaN is not, and overwrites the block with zeros.

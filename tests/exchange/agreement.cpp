@@ -9,7 +9,7 @@
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/dcgd.hpp"
-#include "laconic/method/ef.hpp"
+#include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/method/gd_sec.hpp"
 #include "toys.hpp"
@@ -59,6 +59,14 @@ void make_loop(threads::member& comm, R const& method, std::size_t d = 4, std::u
     descent<R, quadratic<T>, threads::member, T> run(method, f, comm, std::span<T>(x), seed);
 }
 
+// What an objective knows of itself.
+struct constants_of_7 {
+    double l, mu;
+    std::size_t dimension() const { return 7; }
+    double smoothness() const { return l; }
+    double strong_convexity() const { return mu; }
+};
+
 void all_told(std::vector<std::string> const& heard, std::string const& what) {
     for (auto const& h : heard) CHECK(h == "ranks disagree: " + what);
 }
@@ -102,13 +110,14 @@ TEST_CASE("agreement costs 16 bytes a rank") {
 TEST_CASE("a loop is not made where ranks differ in anything that it can see") {
     problem const p{4, 3, 1, 1, 1, 1};
     auto const step = gd{}.compose<double, host>(p);
+    auto const single = gd{}.compose<float, host>(p);
     for (auto const &h : told_when_rank_2_differs([&](auto&comm, bool) { make_loop(comm, step); }))
         CHECK(h == "agreed");
     all_told(told_when_rank_2_differs([&](auto& comm, bool odd) { make_loop(comm, step, odd ? 5 : 4); }),
              "rank 0 has \"the dimension: 4\", rank 2 has \"the dimension: 5\"");
     all_told(told_when_rank_2_differs([&](auto& comm, bool odd) {
                  if (odd)
-                     make_loop<recursion<full>, float>(comm, step);
+                     make_loop<recursion<full, memory<float>>, float>(comm, single);
                  else
                      make_loop(comm, step);
              }),
@@ -121,16 +130,16 @@ TEST_CASE("a loop is not made where ranks differ in anything that it can see") {
              "rank 0 has \"the seed: 1\", rank 2 has \"the seed: 2\"");
     all_told(told_when_rank_2_differs([&](auto& comm, bool odd) {
                  auto mine = step;
-                 if (odd) mine.memory_rate = .5;
+                 if (odd) mine.feedback = .5;
                  make_loop(comm, mine);
              }),
-             "rank 0 has \"the memory rate: 0\", rank 2 has \"the memory rate: 0.5\"");
+             "rank 0 has \"the feedback: memory(rate=0)\", rank 2 has \"the feedback: memory(rate=0.5)\"");
     all_told(told_when_rank_2_differs([&](auto& comm, bool odd) {
                  auto mine = step;
-                 mine.keep_unsaid = odd;
+                 mine.feedback = {0, odd};
                  make_loop(comm, mine);
              }),
-             "rank 0 has \"whether errors are kept: no\", rank 2 has \"whether errors are kept: yes\"");
+             "rank 0 has \"the feedback: memory(rate=0)\", rank 2 has \"the feedback: memory(rate=0, errors kept)\"");
     for (auto const &h : told_when_rank_2_differs(
              [&](auto&comm, bool odd) { make_loop(comm, step, 4, 1, odd ? std::nextafter(1., 2.) : 1.); }))
         CHECK(h.find("the starting point: ") != std::string::npos);
@@ -140,7 +149,7 @@ TEST_CASE("a loop is not made where ranks differ in anything that it can see") {
 TEST_CASE("ranks differ in the scale, the step or the level") {
     problem const p{4, 3, 1, 1, 1, 1};
     for (auto const &h : told_when_rank_2_differs([&](auto&comm, bool odd) {
-             make_loop(comm, composed(ef{top_k{1}, {.step = odd ? .2 : .1}}, p));
+             make_loop(comm, composed(ef_sgd{top_k{1}, {.step = odd ? .2 : .1}}, p));
          }))
         CHECK(h != "agreed");
     for (auto const &h : told_when_rank_2_differs(
@@ -157,7 +166,7 @@ TEST_CASE("the constants of the mean, from those of each rank") {
     double const smoothness[] = {3, 6, 1.5}, convexity[] = {.5, 0, .25};
     threads::run(3, [&](threads::member& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());
-        found[me] = agree_on_problem(comm, 7, smoothness[me], convexity[me]);
+        found[me] = agree_on_problem(comm, constants_of_7{smoothness[me], convexity[me]});
     });
     CHECK(found[0].dimension == 7);
     CHECK(found[0].workers == 3);
@@ -166,12 +175,37 @@ TEST_CASE("the constants of the mean, from those of each rank") {
     CHECK(found[0].least_strong_convexity == 0);
     CHECK(found[0].largest_smoothness == 6);
     CHECK(found[0].mean_square_smoothness == doctest::Approx(std::sqrt((9 + 36 + 2.25) / 3)));
+    CHECK(found[0].samples == 0);
+    CHECK(found[0].largest_sample_smoothness == 0);
+    CHECK(found[1] == found[0]);
+    CHECK(found[2] == found[0]);
+}
+
+TEST_CASE("of means over samples: the most of them, and the largest constant of one") {
+    struct sampled : constants_of_7 {
+        std::size_t rows;
+        double largest;
+        std::size_t samples() const { return rows; }
+        double sample_smoothness() const { return largest; }
+    };
+    std::vector<problem> found(3);
+    threads::run(3, [&](threads::member& comm) {
+        std::size_t const rows[] = {5, 9, 7};
+        double const largest[] = {4, 8, 16};
+        auto const me = static_cast<std::size_t>(comm.rank());
+        found[me] = agree_on_problem(comm, sampled{{3, .5}, rows[me], largest[me]});
+    });
+    CHECK(found[0].samples == 9);
+    CHECK(found[0].largest_sample_smoothness == 16);
+    CHECK(found[0].smoothness == doctest::Approx(3));
     CHECK(found[1] == found[0]);
     CHECK(found[2] == found[0]);
 }
 
 TEST_CASE("constants that are none are refused by name") {
     std::byte const word[3] = {};
-    replay air{{{}, {word}}, 0};
-    CHECK_THROWS_WITH_AS(agree_on_problem(air, 1, 1, 1), doctest::Contains("rank 1 sent no constants"), shape_error);
+    table all{{{}, {word}}, {}, false};
+    replay air{&all};
+    CHECK_THROWS_WITH_AS(agree_on_problem(air, constants_of_7{1, 1}), doctest::Contains("rank 1 sent no constants"),
+                         shape_error);
 }

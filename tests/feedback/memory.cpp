@@ -8,10 +8,13 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/message/plain.hpp"
+#include "states.hpp"
 
 using namespace laconic;
 
 namespace {
+
+occasion const now;
 
 template <class T>
 std::vector<T> copied(std::span<T const> x) {
@@ -26,9 +29,10 @@ std::span<T const> fixed(std::vector<T> const& x) {
 
 TEST_CASE("two rounds by hand, with both switches on") {
     host on;
-    memory<double> m(3, .5, true);
+    memory<> m(.5, true);
+    m.start(3);
     std::vector<double> news{4, -8, 2};
-    m.before(on, std::span(news));
+    m.before(on, now, std::span(news));
     CHECK(news == std::vector<double>{4, -8, 2});
     auto said = compress(top_k{1}, news, key{});  // (0, -8, 0)
     m.after(on, fixed(news), said);
@@ -36,31 +40,32 @@ TEST_CASE("two rounds by hand, with both switches on") {
     CHECK(copied(m.unsaid()) == std::vector<double>{4, 0, 2});
 
     std::vector<double> mean{1, -6, 3};  // what the ranks said, on average
-    m.estimate(on, std::span(mean));
+    m.estimate(on, now, std::span(mean));
     CHECK(mean == std::vector<double>{1, -6, 3});
     CHECK(copied(m.mean_known()) == std::vector<double>{.5, -3, 1.5});
 
     news = {1, -8, 1};
-    m.before(on, std::span(news));
+    m.before(on, now, std::span(news));
     CHECK(news == std::vector<double>{5, -4, 3});
     said = compress(top_k{2}, news, key{});  // (5, -4, 0)
     m.after(on, fixed(news), said);
     CHECK(copied(m.known()) == std::vector<double>{2.5, -6, 0});
     CHECK(copied(m.unsaid()) == std::vector<double>{0, 0, 3});
     mean = {2, 2, 0};
-    m.estimate(on, std::span(mean));
+    m.estimate(on, now, std::span(mean));
     CHECK(mean == std::vector<double>{2.5, -1, 1.5});
     CHECK(copied(m.mean_known()) == std::vector<double>{1.5, -2, 1.5});
 }
 
 TEST_CASE("both switches off: nothing is remembered and nothing is changed") {
     host on;
-    memory<float> m(4, 0, false);
+    memory<float> m;
+    m.start(4);
     std::vector<float> g{1, 2, 3, 4}, const_g = g;
-    m.before(on, std::span(g));
+    m.before(on, now, std::span(g));
     CHECK(g == const_g);
     m.after(on, fixed(g), compress(top_k{1}, g, key{}));
-    m.estimate(on, std::span(g));
+    m.estimate(on, now, std::span(g));
     CHECK(g == const_g);
     CHECK(m.known().empty());
     CHECK(m.mean_known().empty());
@@ -69,7 +74,9 @@ TEST_CASE("both switches off: nothing is remembered and nothing is changed") {
 
 TEST_CASE("one switch on, in float") {
     host on;
-    memory<float> difference(2, 1, false), error(2, 0, true);
+    memory<float> difference(1), error(0, true);
+    difference.start(2);
+    error.start(2);
     std::vector<float> const g{3, -1};
     auto const said = compress(top_k{1}, g, key{});
     difference.after(on, fixed(g), said);
@@ -80,22 +87,23 @@ TEST_CASE("one switch on, in float") {
     CHECK(error.known().empty());
     CHECK(error.mean_known().empty());
     std::vector<float> news{1, 1};
-    difference.before(on, std::span(news));
+    difference.before(on, now, std::span(news));
     CHECK(news == std::vector<float>{-2, 1});
     news = {1, 1};
-    error.before(on, std::span(news));
+    error.before(on, now, std::span(news));
     CHECK(news == std::vector<float>{1, 0});
 }
 
 TEST_CASE("everything said in full at rate 1 is known, at any length") {
     host on;
     for (std::size_t d : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 31u}) {
-        memory<double> m(d, 1, true);
+        memory<> m(1, true);
+        m.start(d);
         std::vector<double> g(d);
         for (int round = 0; round < 3; ++round) {
             for (std::size_t j = 0; j < d; ++j) g[j] = double(1 + j) * (round + 1);
             auto news = g;
-            m.before(on, std::span(news));
+            m.before(on, now, std::span(news));
             plain<double, host> const said{news};
             m.after(on, fixed(news), said);
             CHECK(copied(m.known()) == g);
@@ -106,11 +114,57 @@ TEST_CASE("everything said in full at rate 1 is known, at any length") {
 
 TEST_CASE("an unbiased message may say more than the news: the rest is owed") {
     host on;
-    memory<double> m(2, 0, true);
+    memory<> m(0, true);
+    m.start(2);
     std::vector<double> const news{3, 5};
     auto const said = compress(rand_k{1}, news, key{1});  // twice one of the two
     m.after(on, fixed(news), said);
     std::vector<double> expected = news;
     expected[said.support[0]] *= -1;
     CHECK(copied(m.unsaid()) == expected);
+}
+
+TEST_CASE("before may be asked again; an estimate needs no start, for ranks that only hear") {
+    host on;
+    memory<> m(.5, true), hears(.5, true);
+    m.start(2);
+    std::vector<double> first{4, -8}, again = first, mean{2, -6};
+    m.before(on, now, std::span(first));
+    m.after(on, fixed(first), compress(top_k{1}, first, key{}));
+    first = again = {1, 1};
+    m.before(on, now, std::span(first));
+    m.before(on, now, std::span(again));
+    CHECK(first == std::vector<double>{5, 5});
+    CHECK(again == first);
+    hears.estimate(on, now, std::span(mean));
+    mean = {2, -6};
+    hears.estimate(on, now, std::span(mean));
+    CHECK(mean == std::vector<double>{3, -9});
+    CHECK(hears.known().empty());
+}
+
+TEST_CASE("its state is all that it remembers, and nothing else") {
+    host on;
+    memory<float> was(.5, true), is(.5, true);
+    was.start(2);
+    is.start(2);
+    std::vector<float> const news{4, -8};
+    std::vector<float> mean{1, 2};
+    was.after(on, fixed(news), compress(top_k{1}, news, key{}));
+    was.estimate(on, now, std::span(mean));
+    restore_from(was, is);
+    CHECK(copied(is.known()) == std::vector<float>{0, -4});
+    CHECK(copied(is.unsaid()) == std::vector<float>{4, 0});
+    CHECK(copied(is.mean_known()) == std::vector<float>{.5f, 1});
+    memory<float> const other(.25f);
+    restore_from(other, is);
+    CHECK(is.known().empty());
+    CHECK(is.rate() == .5);  // what it was made with stays
+    CHECK(is.keeps_unsaid());
+}
+
+TEST_CASE("as it is written") {
+    CHECK(to_string(memory<>()) == "memory(rate=0)");
+    CHECK(to_string(memory<>(.25)) == "memory(rate=0.25)");
+    CHECK(to_string(memory<float>(1, true)) == "memory(rate=1, errors kept)");
 }

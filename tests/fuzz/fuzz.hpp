@@ -53,10 +53,13 @@ setting<T> setting_of(input& in) {
     static std::vector<laconic::any_compressor<T>> const all = [] {
         std::vector<laconic::any_compressor<T>> compressors;
         laws::each_pipeline<T>([&](auto const& c) { compressors.push_back(c); });
+        for (auto const& text : laws::in_parts()) compressors.push_back(laconic::parse_compressor<T>(text));
         return compressors;
     }();
     auto const which = in.take<std::uint16_t>(), d = in.take<std::uint16_t>(), k = in.take<std::uint16_t>();
-    return {all[which % all.size()], d % std::size_t{300}, laconic::key{k}};
+    std::size_t const n = which % all.size();
+    bool const has_parts = n >= all.size() - laws::in_parts().size();
+    return {all[n], has_parts ? laws::length_in_parts : d % std::size_t{300}, laconic::key{k}};
 }
 
 /// The same six bytes, for the seeds.

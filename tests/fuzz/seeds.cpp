@@ -21,8 +21,8 @@ void save(std::filesystem::path const& path, std::span<std::byte const> bytes) {
 template <class T>
 void write_seeds(std::filesystem::path const& folder, std::byte type) {
     std::size_t which = 0;
-    laws::each_pipeline<T>([&](auto const& c) {
-        for (std::size_t const d : {7u, 40u}) {
+    auto const seeds_of = [&](auto const& c, std::vector<std::size_t> const& lengths) {
+        for (std::size_t const d : lengths) {
             auto const x = laws::noise<T>(d, which);
             auto const m = compress(c, x, laconic::key{which});
             auto const name = std::to_string(sizeof(T)) + "-" + std::to_string(which) + "-" + std::to_string(d);
@@ -40,7 +40,9 @@ void write_seeds(std::filesystem::path const& folder, std::byte type) {
             save(folder / "described" / name, laconic::write_described(m, {.with_checksum = false}));
         }
         ++which;
-    });
+    };
+    laws::each_pipeline<T>([&](auto const& c) { seeds_of(c, {7, 40}); });
+    for (auto const& text : laws::in_parts()) seeds_of(laconic::parse_compressor<T>(text), {laws::length_in_parts});
 }
 
 }  // namespace

@@ -56,9 +56,9 @@ std::vector<std::vector<T>> vectors() {
     return all;
 }
 
-template <class M, class T>
+template <class M, class T, class B = host>
 std::vector<T> decoded(M const& m, T w = 1) {
-    host on;
+    B on;
     std::vector<T> out(m.dimension(), T(0));
     add_message(on, std::span<T>(out), w, m);
     return out;
@@ -76,10 +76,10 @@ bytes written(M const& m) {
 /// them, or what comes out is a message of d finite numbers that is written and then read as the same (in other bytes,
 /// perhaps: positions have several spellings, and a writer does not try every parameter). Returns what is wrong, or
 /// nothing; `accepted` says which of the two it was.
-template <class T, class C>
+template <class T, class B = host, class C>
 std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byte const> said, bool& accepted) {
-    static thread_local host on;
-    static thread_local laconic::message_of<C, T> m;
+    static thread_local B on;
+    static thread_local laconic::message_of<C, T, B> m;
     c.blank(on, d, from, m);
     accepted = false;
     try {
@@ -91,10 +91,10 @@ std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byt
     }
     accepted = true;
     if (m.dimension() != d) return "another dimension";
-    for (T const v : decoded<decltype(m), T>(m))
+    for (T const v : decoded<decltype(m), T, B>(m))
         if (!std::isfinite(v)) return "a number that is not finite";
     auto const again = written(m);
-    static thread_local laconic::message_of<C, T> same;
+    static thread_local laconic::message_of<C, T, B> same;
     c.blank(on, d, from, same);
     laconic::bit_reader source(again);
     read(on, source, same);

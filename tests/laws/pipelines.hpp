@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
-#include "laconic/any/parse.hpp"
-
-// Compiled once, in pipelines.cpp: the parser holds every compressor there is.
-namespace laconic::detail {
-extern template any_compressor<float, host> make_compressor(std::string_view, spelling::pipe const&);
-extern template any_compressor<double, host> make_compressor(std::string_view, spelling::pipe const&);
-}  // namespace laconic::detail
+#include "named.hpp"
 
 namespace laws {
 
@@ -73,7 +68,18 @@ inline std::vector<std::string> pipelines() {
     return all;
 }
 
-/// Calls f with each of them. They are read at run time: as types they would take minutes to compile.
+/// Compositions about vectors of seven numbers: their parts have lengths of their own.
+inline constexpr std::size_t length_in_parts = 7;
+inline std::vector<std::string> in_parts() {
+    return {"parts(4, natural, 3, full)",
+            "parts(6, low_rank(rows=2, rank=1), 1, full)",
+            "parts(5, top_k(0.5) | quantize(1), 0, full, 2, sign)",
+            "parts(3, rand_k(2), 4, parts(1, half, 3, threshold(0.25)))",
+            "rand_k(5) | parts(2, natural, 3, quantize(2))",
+            "scaled_down(parts(4, natural, 3, rand_k(1)))"};
+}
+
+/// Calls f with each of the pipelines. They are read at run time: as types they would take minutes to compile.
 template <class T, class B = laconic::host, class F>
 void each_pipeline(F f) {
     for (auto const& text : pipelines()) f(laconic::parse_compressor<T, B>(text));

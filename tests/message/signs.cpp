@@ -25,6 +25,19 @@ TEST_CASE("numbers are scales with signs, bucket by bucket") {
     CHECK(out == std::vector<double>{12, 8, 11, 9, 18});
 }
 
+TEST_CASE("without scales every magnitude is 1") {
+    signs<double, host> m;
+    m.count = 66;
+    m.bucket = 0;
+    m.words = {0b10, 0b10};
+    host on;
+    std::vector<double> out(66, 1);
+    add_message(on, std::span<double>(out), 0.5, m);
+    std::vector<double> expected(66, 1.5);
+    expected[1] = expected[65] = 0.5;
+    CHECK(out == expected);
+}
+
 TEST_CASE("past the first word") {
     signs<float, host> m;
     m.count = m.bucket = 65;

@@ -9,7 +9,7 @@
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "toys.hpp"
+#include "sums.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -104,6 +104,32 @@ TEST_CASE("the neighbourhood of its theorem holds in every round, in expectation
         }
 }
 
+TEST_CASE("batches: its theorem over all rows and all sets of coordinates that two workers can draw") {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        CAPTURE(seed);
+        auto const f = random_sums(2, 2, {{2, -1, 0}, {-1, 3, 1}}, 1, seed);
+        auto const p = constants(f);
+        optimum const best(wholes(f));
+        auto const r = dcgd{rand_k{1}, {.batch = 1}}.compose<double, host>(p);
+        double const step = r.step.rate, omega = 2;
+        CHECK(step == doctest::Approx(1 / (p.smoothness + 2 * omega * p.largest_smoothness / 2 +
+                                           2 * 3 * p.largest_sample_smoothness / 2)));
+        double const noise = step * step / 2 * (2 * omega * best.disagreement() + 2 * 3 * variance_of_rows(f, best.x));
+        double largest_ratio = 0;
+        for (double const away : {1e-3, 1., 30.})
+            for (std::uint64_t direction = 0; direction < 4; ++direction) {
+                vec x = best.x;
+                for (std::size_t j = 0; j < 3; ++j) x[j] += away * (key{seed}.child(direction).uniform(j) - .5);
+                double const next =
+                    first_round_mean(r, f, x, 36, [&](auto& run) { return distance2(run.x(), best.x); });
+                largest_ratio =
+                    std::max(largest_ratio, next / ((1 - step * p.strong_convexity) * distance2(x, best.x) + noise));
+            }
+        CHECK(largest_ratio <= 1 + 1e-12);
+        CHECK(largest_ratio > .3);
+    }
+}
+
 TEST_CASE("a biased compressor without memory diverges on the example of Beznosikov et al., for every step") {
     auto const f = beznosikov();
     CHECK(mean_of(f).value(vec(3, 1.0)) == doctest::Approx(1.75));
@@ -163,8 +189,8 @@ TEST_CASE("the step of the theorem, by hand") {
     CHECK(composed(dcgd{rand_k{2}, {.step = step_size{.5, true}}}, p).step.rate == doctest::Approx(.5 / 3));
     CHECK(composed(dcgd{rand_k{2}, {.step = .125}}, problem{8, 5, 0, 0, 0, 0}).step.rate == .125);
     auto const r = composed(dcgd{rand_k{2}}, p);
-    CHECK(r.memory_rate == 0);
-    CHECK_FALSE(r.keep_unsaid);
+    CHECK(r.feedback.rate() == 0);
+    CHECK_FALSE(r.feedback.keeps_unsaid());
     CHECK(r.scale == 1);
     CHECK(to_string(r.compressor) == "rand_k(2)");
 }

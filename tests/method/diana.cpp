@@ -15,7 +15,7 @@
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/objective/logistic.hpp"
-#include "toys.hpp"
+#include "sums.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -207,7 +207,7 @@ TEST_CASE("the Lyapunov function of theorem 1 falls by 1 - step mu, in exact exp
     p.least_strong_convexity = p.strong_convexity;
     optimum const best(f);
     auto const recursion = composed(diana{rand_k{3}}, p);
-    double const step = recursion.step.step.rate, alpha = recursion.memory_rate, omega = 3;
+    double const step = recursion.step.step.rate, alpha = recursion.feedback.rate(), omega = 3;
     double const weight = 4 * omega * (1 + omega) / 5 * step * step;
     double worst = 0;
     for (std::uint64_t s = 0; s < 8; ++s) {
@@ -239,7 +239,7 @@ TEST_CASE("the same for Quant_p by sampling, and long runs learn the optimum and
         CAPTURE(int(which));
         quantize const c{1, 0, which};
         auto const recursion = composed(diana{c}, p);
-        double const omega = c.omega(12), step = recursion.step.step.rate, alpha = recursion.memory_rate;
+        double const omega = c.omega(12), step = recursion.step.step.rate, alpha = recursion.feedback.rate();
         CHECK(omega == doctest::Approx(which == norm::one   ? 11
                                        : which == norm::two ? std::sqrt(12.) - 1
                                                             : (std::sqrt(12.) - 1) / 2));
@@ -259,12 +259,13 @@ TEST_CASE("the same for Quant_p by sampling, and long runs learn the optimum and
                 plain<double, host> told;
                 for (std::size_t j = 0; j < 12; ++j)
                     told.values.push_back((best.gradients[i][j] + random_number(4 + s, 12 * i + j)) / alpha);
-                memories.emplace_back(12, alpha, false);
+                memories.emplace_back(alpha);
+                memories[i].start(12);
                 memories[i].after(on, std::span<double const>(told.values), told);
                 v += weight * distance2(memories[i].known(), best.gradients[i]) / 5;
                 news.emplace_back(12);
                 f[i].gradient(x, news[i]);
-                memories[i].before(on, news[i]);
+                memories[i].before(on, occasion{}, news[i]);
             }
             estimate const next(1500, [&](std::size_t sample) {
                 vec d(12), y = x;
@@ -321,7 +322,7 @@ TEST_CASE("mirrored logistic losses: the theorem's steps, and the optimum to 1e-
         vec x(8, 1.0);
         threads::run(2, [&](threads::member& comm) {
             auto const& mine = f[static_cast<std::size_t>(comm.rank())];
-            auto const p = agree_on_problem(comm, 8, mine.smoothness(), mine.strong_convexity());
+            auto const p = agree_on_problem(comm, mine);
             vec y(8, 1.0);
             descend(diana{c}, p, mine, y, comm, {.rounds = 3000, .seed = 4});
             if (comm.rank() == 0) {
@@ -359,6 +360,49 @@ TEST_CASE("mirrored logistic losses: the theorem's steps, and the optimum to 1e-
     }
 }
 
+TEST_CASE("batches: down to the theorem's floor and no further, by the rate of the theorem") {
+    auto const f = random_sums(4, 3, {{1, 2, 0, 0}, {-1, 0, 1, 2}, {0, 0, 3, -1}, {2, -2, 1, 1}}, .3, 2);
+    auto const p = constants(f);
+    optimum const best(wholes(f));
+    auto const r = diana{rand_k{2}, {.batch = 1}}.compose<double, host>(p);
+    double const step = r.step.step.rate, alpha = r.feedback.rate(), omega = 1, n = 4;
+    CHECK(alpha == .25);
+    CHECK(step ==
+          doctest::Approx(1 / (p.smoothness + 6 * p.largest_smoothness / n + 12 * p.largest_sample_smoothness / n)));
+    double const weight = 4 * omega / (alpha * n) * step * step, rate = 1 - step * p.strong_convexity;
+    double const noise = 12 * step * step * variance_of_rows(f, best.x) / n, floor = noise / (1 - rate);
+    std::size_t const rounds[] = {50, 500, 3000};
+    vec sums(3), squares(3);
+    double first = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        lockstep run(r, f, vec(4, 5.0), seed);
+        auto const lyapunov = [&] {
+            double v = distance2(run.x(), best.x);
+            for (std::size_t i = 0; i < 4; ++i)
+                v += weight *
+                     (run.known(i).empty() ? norm2(best.gradients[i]) : distance2(run.known(i), best.gradients[i])) / n;
+            return v;
+        };
+        first = lyapunov();
+        std::size_t done = 0;
+        for (std::size_t s = 0; s < 3; ++s) {
+            run.rounds(rounds[s] - done);
+            done = rounds[s];
+            sums[s] += lyapunov() / 60;
+            squares[s] += square(lyapunov()) / 60;
+        }
+    }
+    for (std::size_t s = 0; s < 3; ++s) {
+        double const bound = std::pow(rate, double(rounds[s])) * first + floor;
+        CHECK(sums[s] - 5 * std::sqrt(squares[s] / 60) <= bound);
+        CHECK(sums[s] > 1e-3 * floor);
+    }
+    problem unknown = p;
+    unknown.largest_sample_smoothness = 0;
+    CHECK_THROWS_WITH_AS((diana{rand_k{2}, {.batch = 1}}.compose<double, host>(unknown)),
+                         doctest::Contains("diana: its theorem needs max L_ij"), theory_error);
+}
+
 TEST_CASE("structural equalities") {
     auto const f = random_ridges(4, 5, 1, 8);
     auto const p = constants(f);
@@ -368,7 +412,7 @@ TEST_CASE("structural equalities") {
     for (std::size_t k = 0; k <= 60; ++k) CHECK(std::sqrt(distance2(plain_descent[k].x[0], whole[k].x[0])) < 1e-12);
 
     auto no_memory = composed(diana{rand_k{2}, {.step = .002}}, p);
-    no_memory.memory_rate = 0;
+    no_memory.feedback = {};
     auto const forgets = history(no_memory, f, vec(5, 1.0), 60);
     auto const never_knew = history(composed(dcgd{rand_k{2}, {.step = .002}}, p), f, vec(5, 1.0), 60);
     CHECK(forgets[60].x == never_knew[60].x);
@@ -386,20 +430,20 @@ TEST_CASE("structural equalities") {
 TEST_CASE("the numbers of the theorem, by hand") {
     problem const p{8, 5, 3, .6, 7, 6, .5};        // the least mu_i counts
     auto const r = composed(diana{rand_k{2}}, p);  // omega = 3
-    CHECK(r.memory_rate == doctest::Approx(1. / 8));
+    CHECK(r.feedback.rate() == doctest::Approx(1. / 8));
     CHECK(r.step.step.rate == doctest::Approx(2 / (7.5 * (1 + 6. / 5))));
     CHECK(r.step.rate == r.step.step.rate);
-    CHECK_FALSE(r.keep_unsaid);
+    CHECK_FALSE(r.feedback.keeps_unsaid());
     CHECK(r.scale == 1);
     problem const flat{8, 5, 3, 2.5, 7, 6, 2.5};  // the other arm: alpha / mu
     CHECK(composed(diana{rand_k{2}}, flat).step.step.rate == doctest::Approx(.125 / 2.5));
     problem const convex{8, 5, 3, .6, 7, 6, 0};
     CHECK(composed(diana{rand_k{2}}, convex).step.step.rate == doctest::Approx(2 / (7 * 2.2)));
-    CHECK(composed(diana{natural{}}, p).memory_rate == doctest::Approx(4. / 9));
+    CHECK(composed(diana{natural{}}, p).feedback.rate() == doctest::Approx(4. / 9));
     // Other memory rates: the sharp form's 2 omega / n becomes omega / (n (1 - alpha (1 + omega))); beyond 5/6 of the
     // largest rate the general form is longer.
     CHECK(composed(diana{rand_k{2}, {.memory = .1}}, p).step.step.rate == doctest::Approx(2 / (7.5 * (1 + 1.))));
-    CHECK(composed(diana{rand_k{2}, {.memory = .25}}, p).memory_rate == .25);
+    CHECK(composed(diana{rand_k{2}, {.memory = .25}}, p).feedback.rate() == .25);
     CHECK(composed(diana{rand_k{2}, {.memory = .25}}, p).step.step.rate == doctest::Approx(2 / (7.5 * (1 + 18. / 5))));
 }
 
@@ -436,7 +480,7 @@ TEST_CASE("where not every f_i is strongly convex no rate is promised, and V sti
     }
     threads::run(10, [&](threads::member& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());
-        agreed[me] = agree_on_problem(comm, 101, f[me].smoothness(), f[me].strong_convexity());
+        agreed[me] = agree_on_problem(comm, f[me]);
     });
     auto const p = agreed[0];
     CHECK(p.strong_convexity == doctest::Approx(.05));           // (0.5 + 9 x 0) / 10
@@ -445,15 +489,16 @@ TEST_CASE("where not every f_i is strongly convex no rate is promised, and V sti
     double const step = recursion.step.step.rate, weight = 4. * 100 * 101 / 10 * step * step;
     vec x(101);
     x[0] = 1;
-    expected_round const next(rand_k{1}, recursion.memory_rate, step, f, x, std::vector<vec>(10, vec(101)), optimum(f));
+    expected_round const next(rand_k{1}, recursion.feedback.rate(), step, f, x, std::vector<vec>(10, vec(101)),
+                              optimum(f));
     CHECK(p.least_strong_convexity == 0);
     CHECK(next.x + weight * next.h <= 1);
     CHECK(next.x + weight * next.h > 1 - step * p.strong_convexity);
 
     // What holds for convex f_i: step = min{ alpha / mu, 1 / (L + 2 omega max L_i / n) }.
-    double const careful = std::min(recursion.memory_rate / .05, 1 / (constants(f).smoothness + 2 * 100 / 10.));
+    double const careful = std::min(recursion.feedback.rate() / .05, 1 / (constants(f).smoothness + 2 * 100 / 10.));
     double const its_weight = 4. * 100 * 101 / 10 * careful * careful;
-    expected_round const sure(rand_k{1}, recursion.memory_rate, careful, f, x, std::vector<vec>(10, vec(101)),
+    expected_round const sure(rand_k{1}, recursion.feedback.rate(), careful, f, x, std::vector<vec>(10, vec(101)),
                               optimum(f));
     CHECK(sure.x + its_weight * sure.h <= 1 - careful * .05);
 }

@@ -52,6 +52,7 @@ TEST_CASE("its step, and what it refuses") {
                          theory_error);
     CHECK_THROWS_WITH_AS(composed(gd{{.step = 0.}}, p), "gd: the step 0 is not above 0", argument_error);
     CHECK_THROWS_AS(composed(gd{{.step = HUGE_VAL}}, p), argument_error);
+    CHECK_THROWS_WITH_AS(composed(gd{{.batch = 2}}, p), doctest::Contains("a batch goes with sgd"), argument_error);
 }
 
 TEST_CASE("as it is written") {

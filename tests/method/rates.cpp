@@ -20,6 +20,7 @@ TEST_CASE("what is given is written, and nothing else") {
     CHECK(to_string(rates{}).empty());
     CHECK(to_string(rates{.step = .1}) == ", step=0.1");
     CHECK(to_string(rates{.memory = .5}) == ", memory=0.5");
+    CHECK(to_string(rates{.step = .1, .batch = 32}) == ", step=0.1, batch=32");
     CHECK(to_string(rates{.step = step_size{2, true}, .memory = 1}) == ", step=2/L, memory=1");
     CHECK(rates{.step = .1} == rates{.step = .1});
     CHECK(rates{.step = .1} != rates{});
@@ -42,6 +43,14 @@ TEST_CASE("the theorem is asked only where no step is given") {
     CHECK(asked == 1);
 }
 
+TEST_CASE("the noise of batches: max L_ij over all rows that are drawn in a round") {
+    problem p{3, 2, 8, 0, 0, 0};
+    CHECK(detail::noise_of_batch({}, p, "m") == 0);
+    CHECK_THROWS_WITH_AS(detail::noise_of_batch({.batch = 3}, p, "m"), doctest::Contains("max L_ij"), theory_error);
+    p.largest_sample_smoothness = 12;
+    CHECK(detail::noise_of_batch({.batch = 3}, p, "m") == 2);
+}
+
 TEST_CASE("numbers that cannot be are refused, by the method's name") {
     problem const p{3, 2, 8, 0, 0, 0};
     auto const one = [] { return 1.; };
@@ -55,6 +64,11 @@ TEST_CASE("numbers that cannot be are refused, by the method's name") {
                              argument_error);
     CHECK(detail::memory_or({.memory = .5}, .1, .5, "m") == .5);
     CHECK(detail::memory_or({}, .1, .5, "m") == .1);
+    CHECK_THROWS_WITH_AS(detail::own_step({}, p, "m", "none is known"), "m: none is known; give the step yourself",
+                         theory_error);
+    CHECK(detail::own_step({.step = .5}, p, "m", "none is known") == .5);
+    CHECK_THROWS_WITH_AS(detail::refuse_batch({.batch = 3}, "m"), doctest::Contains("with batch = 3"), theory_error);
+    detail::refuse_batch({}, "m");
     for (double const bad : {0., -1., double(NAN), double(HUGE_VAL)})
         CHECK_THROWS_WITH_AS(detail::known(bad, "the thing", "m"), doctest::Contains("m: its theorem needs the thing"),
                              theory_error);

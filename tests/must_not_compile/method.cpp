@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
 #include "laconic/comm/threads.hpp"
-#include "laconic/method/parse.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/threshold.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/estimate/saga.hpp"
+#include "laconic/method/dcgd.hpp"
+#include "laconic/method/diana.hpp"
+#include "laconic/method/ef21.hpp"
+#include "laconic/method/ef_sgd.hpp"
+#include "laconic/method/gd.hpp"
+#include "laconic/run.hpp"
 
 // Sections that a compiler must refuse, see cmake/must_not_compile.cmake.
 // expect DIANA_WITH_A_BIASED_COMPRESSOR: diana needs an unbiased compressor
@@ -9,8 +21,12 @@
 // expect EF21_WITH_AN_UNBIASED_COMPRESSOR: ef21 needs a contractive compressor
 // expect EF21_WITH_A_THRESHOLD: ef21 needs a contractive compressor
 // expect DCGD_OF_A_NUMBER: dcgd.C.: C is not a compressor
-// expect EF_OF_A_NUMBER: ef.C.: C is not a compressor
+// expect EF_SGD_OF_A_NUMBER: ef_sgd.C.: C is not a compressor
 // expect DESCEND_WITHOUT_A_METHOD: no matching function for call to .descend
+// expect MEMORY_OF_ANOTHER_TYPE: the recursion.s feedback is none for these numbers
+// expect SAGA_WITHOUT_SAMPLES: SAGA also outputs, slopes and add_row
+// expect OBJECTIVE_WITHOUT_GRADIENT: an objective needs dimension.., value.x. and gradient.x, g.
+// expect STATE_OF_A_LIST: a range that is no array of numbers has no state.archive.
 // expect DESCEND_WITHOUT_CONSTANTS: constraints not satisfied|SmoothObjective|no matching function for call to .descend
 
 namespace {
@@ -19,6 +35,19 @@ struct bare {
     std::size_t dimension() const { return 1; }
     double value(std::span<double const> x) const { return x[0]; }
     void gradient(std::span<double const>, std::span<double> g) const { g[0] = 1; }
+};
+
+struct bare_in_float {
+    std::size_t dimension() const { return 1; }
+    float value(std::span<float const> x) const { return x[0]; }
+    void gradient(std::span<float const>, std::span<float> g) const { g[0] = 1; }
+};
+struct remembers_a_list {
+    std::vector<std::vector<double>> rows;
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(rows);
+    }
 };
 
 [[maybe_unused]] void use(laconic::threads::member& comm) {
@@ -37,14 +66,28 @@ struct bare {
     ef21<threshold<>> const method{};
 #elif defined(DCGD_OF_A_NUMBER)
     dcgd<int> const method{};
-#elif defined(EF_OF_A_NUMBER)
-    ef<int> const method{};
+#elif defined(EF_SGD_OF_A_NUMBER)
+    ef_sgd<int> const method{};
 #elif defined(DESCEND_WITHOUT_A_METHOD)
     gd const method{};
     descend(3.0, f, x, comm);
 #elif defined(DESCEND_WITHOUT_CONSTANTS)
     gd const method{};
     descend(gd{}, f, x, comm);
+#elif defined(MEMORY_OF_ANOTHER_TYPE)
+    recursion<full> const method{};
+    std::vector<float> y(1);
+    descend(method, bare_in_float{}, y, comm);
+#elif defined(SAGA_WITHOUT_SAMPLES)
+    auto const method = recursion<full>{}.with_estimator(saga<>(1));
+    descend(method, f, x, comm);
+#elif defined(OBJECTIVE_WITHOUT_GRADIENT)
+    recursion<full> const method{};
+    descend(method, 3.0, x, comm);
+#elif defined(STATE_OF_A_LIST)
+    remembers_a_list method;
+    state_writer archive("");
+    archive(method);
 #else
     ef21<top_k<natural>> const method{};
     diana<rand_k<natural>> const unbiased{};
@@ -52,6 +95,8 @@ struct bare {
     descend(method, problem{1, 1, 1, 0, 1, 1}, f, x, comm);
     descend(unbiased, problem{1, 1, 1, 0, 1, 1}, f, x, comm);
     descend(stepped, problem{}, f, x, comm);
+    std::vector<float> y(1);
+    descend(recursion<full, memory<float>>{}, bare_in_float{}, y, comm);
 #endif
     static_cast<void>(method);
 }

@@ -11,8 +11,14 @@ TEST_CASE("problem: every constant is unknown until it is given") {
     CHECK(p.strong_convexity == 0);
     CHECK(p.largest_smoothness == 0);
     CHECK(p.mean_square_smoothness == 0);
+    CHECK(p.least_strong_convexity == 0);
+    CHECK(p.samples == 0);
+    CHECK(p.largest_sample_smoothness == 0);
     laconic::problem q = p;
     CHECK(p == q);
     q.largest_smoothness = 2;
+    CHECK(p != q);
+    q = p;
+    q.samples = 3;
     CHECK(p != q);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "laconic/optim/gradient_step.hpp"
+#include "states.hpp"
 
 using namespace laconic;
 
@@ -50,4 +51,16 @@ TEST_CASE("on a badly conditioned bowl it is quicker than the gradient step") {
     CHECK(std::abs(x[0]) < 1e-8);
     CHECK(std::abs(x[1]) < 1e-8);
     CHECK(std::abs(y[0]) > .1);
+}
+
+TEST_CASE("its state is the velocity; its numbers are its own") {
+    host on;
+    momentum<> was(.5, .25), is(.5, .25);
+    std::vector<double> x{0, 8}, d{4, -8};
+    was(on, std::span(x), std::span(d));
+    restore_from(was, is);
+    CHECK(std::vector<double>(is.velocity().begin(), is.velocity().end()) == std::vector<double>{4, -8});
+    is(on, std::span(x), std::span(d));
+    CHECK(x == std::vector<double>{-4.5, 17});  // as in the second step above
+    CHECK(to_string(is) == "momentum(0.5, 0.25)");
 }

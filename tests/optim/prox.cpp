@@ -60,6 +60,16 @@ TEST_CASE("by hand") {
     CHECK(x[1] == doctest::Approx(-2));
     x = {3, -4};
     CHECK(l2{4}.value(std::span<double const>(x)) == 50);
+    x = {5, -4, 1.5};
+    elastic_net{2, 4}(on, .5, std::span(x));
+    CHECK(x[0] == doctest::Approx(4 / 3.));
+    CHECK(x[1] == doctest::Approx(-1));
+    CHECK(x[2] == doctest::Approx(.5 / 3));
+    x = {.5, -1, 4};
+    elastic_net{2, 4}(on, .5, std::span(x));
+    CHECK(x == std::vector<double>{0, 0, 1});
+    x = {3, -4};
+    CHECK(elastic_net{2, 4}.value(std::span<double const>(x)) == 64);
     no_prox{}(on, .5, std::span(x));
     CHECK(x == std::vector<double>{3, -4});
     CHECK(no_prox{}.value(std::span<double const>(x)) == 0);
@@ -73,6 +83,8 @@ TEST_CASE("the result is the least of what it should minimise") {
     is_least(l1{3}, 2);
     is_least(l2{.7}, .5);
     is_least(l2{3}, 2);
+    is_least(elastic_net{.7, .4}, .5);
+    is_least(elastic_net{.2, 3}, 2);
     is_least(no_prox{}, 1);
 }
 
@@ -82,4 +94,19 @@ TEST_CASE("a proximal step: first the step, then the operator at its rate") {
     std::vector<double> x{5, 1}, d{2, 1};
     step(on, std::span(x), std::span(d));  // (4, 0.5), then 1 off
     CHECK(x == std::vector<double>{3, 0});
+}
+
+TEST_CASE("the elastic net is one of its parts where the other weighs nothing") {
+    host on;
+    for (double weight : {.3, 2.}) {
+        std::vector<double> a{2.5, -.1, -3}, b = a, c = a, d = a;
+        elastic_net{weight, 0}(on, .7, std::span(a));
+        l1{weight}(on, .7, std::span(b));
+        CHECK(a == b);
+        elastic_net{0, weight}(on, .7, std::span(c));
+        l2{weight}(on, .7, std::span(d));
+        CHECK(c == d);
+    }
+    CHECK(to_string(elastic_net{.5, 2}) == "elastic_net(0.5, 2)");
+    CHECK(elastic_net{.5, 2} != elastic_net{2, .5});
 }

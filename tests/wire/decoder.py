@@ -182,13 +182,21 @@ def factor(bits, T):
     return x
 
 
-def read_shape(bits, T):
-    shape = []
+def read_shape(bits, T, depth=0, total=None):
+    """A list of stages; the parameters of parts are (length, shape) of each."""
+    shape, total = [], total or [0]
     while not shape or STAGES[shape[-1].kind].wraps:
-        require(len(shape) < 32, "more than 32 stages")
+        require(depth + len(shape) < 32, "more than 32 stages in each other")
+        total[0] += 1
+        require(total[0] <= 65536, "more than 65536 stages")
         kind = bits.field(8)
         require(kind in STAGES, "an unknown kind")
-        shape.append(Stage(kind, [parameter(bits, T) for parameter in STAGES[kind].parameters]))
+        parameters = [parameter(bits, T) for parameter in STAGES[kind].parameters]
+        if kind == PARTS:
+            parameters = [
+                (bits.whole(0, LIMIT), read_shape(bits, T, depth + len(shape) + 1, total)) for _ in range(parameters[0])
+            ]
+        shape.append(Stage(kind, parameters))
     return shape
 
 
@@ -244,8 +252,9 @@ def powers(bits, T, n):
 
 
 def signs(bits, T, n, bucket):
-    scales = T.magnitudes(bits, ceil_div(n, bucket))
-    return [-scales[j // bucket] if bit else scales[j // bucket] for j, bit in enumerate(bits.fields(n, 1))]
+    scales = T.magnitudes(bits, ceil_div(n, bucket)) if bucket else []
+    sizes = [scales[j // bucket] if bucket else 1.0 for j in range(n)]
+    return [-size if bit else size for size, bit in zip(sizes, bits.fields(n, 1))]
 
 
 def means(bits, T, n, bucket):
@@ -296,6 +305,16 @@ def low_rank(bits, T, n, rows, rank):
 def scaled(bits, T, shape, n):
     by = shape[0].parameters[0]
     return [(j, T.times(by, x)) for j, x in STAGES[shape[1].kind].read(bits, T, shape[1:], n)]
+
+
+def parts(bits, T, shape, n):
+    terms, begin = [], 0
+    for length, inside in shape[0].parameters:
+        require(length <= n - begin, "parts of more numbers than there are")
+        terms += [(begin + j, x) for j, x in STAGES[inside[0].kind].read(bits, T, inside, length)]
+        begin += length
+    require(begin == n, "parts of fewer numbers than there are")
+    return terms
 
 
 # ---- 5. Supports
@@ -463,13 +482,14 @@ def all_or_none(P, p, key):
 
 RECIPES = {1: exactly, 2: each, 3: all_or_none}
 
+PARTS = 34
 unit = bucket = whole(1, LIMIT)
 count = rank = whole(0, LIMIT)
 STAGES = {
     1: Kind([], False, says(plain)),
     2: Kind([whole(1, 32767), bucket], False, says(quantized)),
     3: Kind([], False, says(powers)),
-    4: Kind([bucket], False, says(signs)),
+    4: Kind([whole(0, LIMIT)], False, says(signs)),
     5: Kind([whole(1, 1000), bucket], False, says(dithered)),
     6: Kind([bucket], False, says(means)),
     7: Kind([], False, short(5, 10, 15, lambda x, f: x != 31)),
@@ -482,6 +502,7 @@ STAGES = {
     18: Kind([unit, recipe], True, supported(agreed)),
     32: Kind([whole(1, LIMIT), rank], False, says(low_rank)),
     33: Kind([factor], True, scaled),
+    PARTS: Kind([whole(0, 65536)], False, parts),
 }
 
 

@@ -249,6 +249,8 @@ std::map<std::string, std::string> golden_files() {
         {"all_or_none", said("lazy(0.75) | natural", ten)},
         {"blocks", said("rand_block(2, block=4) | natural", ten)},
         {"scaled", said("scaled_down(rand_k(3) | natural)", ten)},
+        {"parts", said("parts(4, natural, 6, top_k(2))", ten)},
+        {"parts_in_parts", said("parts(3, sign, 0, full, 7, parts(4, low_rank(rows=2, rank=1), 3, half))", ten)},
         {"nested", said("threshold(1.5) | rand_k(0.5) | top_k(2) | half", ten)},
     };
 }
@@ -389,6 +391,30 @@ TEST_CASE_TEMPLATE("decoder.py refuses what the library refuses: flipped bits an
     readers.agree();
 }
 
+TEST_CASE_TEMPLATE("messages in parts are read by a stranger, and by decoder.py", T, float, double) {
+    both_readers readers;
+    dice random{key{9 + sizeof(T)}};
+    for (auto const& text : laws::in_parts()) {
+        CAPTURE(text);
+        auto const c = parse_compressor<T>(text);
+        for (std::uint64_t n = 0; n < 10; ++n) {
+            auto const m = compress(c, laws::noise<T>(laws::length_in_parts, n, static_cast<int>(n % 3)), key{n});
+            describes(m, laws::decoded<any_message<T, host>, T>(m));
+            auto bytes = write_described(m, {.with_checksum = false});
+            readers.read("parts", bytes);
+            for (int flips = 0; flips < 40; ++flips) {
+                auto const bit = 64 + random.below(8 * bytes.size() - 64);
+                bytes[bit / 8] ^= std::byte(1u << bit % 8);
+                readers.read("parts", bytes);
+                bytes[bit / 8] ^= std::byte(1u << bit % 8);
+            }
+        }
+    }
+    CHECK(readers.refused() > 100);
+    CHECK(readers.accepted() > 100);
+    readers.agree();
+}
+
 // The other way round: bytes that were never a message, with as many bits announced as reading them takes.
 TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the library makes of them", T, float,
                    double) {
@@ -425,13 +451,28 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
                 words.push_back({random.below(~std::uint64_t{0}), 64});
             }
         }
-        auto const k = leaves[random.below(leaves.size())];
-        words.push_back({static_cast<std::uint64_t>(k), 8});
-        if (k == kind::quantized || k == kind::dithered) words.push_back({1 + random.below(7), 8});
-        if (k == kind::stepped) words.push_back({1 + random.below(8), 8});
-        if (k == kind::quantized || k == kind::dithered || k == kind::stepped || k == kind::signs || k == kind::means)
-            words.push_back({1 + random.below(20), 8});
-        if (k == kind::low_rank) words.insert(words.end(), {{1 + random.below(5), 8}, {1 + random.below(3), 8}});
+        auto const leaf = [&] {
+            auto const k = leaves[random.below(leaves.size())];
+            words.push_back({static_cast<std::uint64_t>(k), 8});
+            if (k == kind::quantized || k == kind::dithered) words.push_back({1 + random.below(7), 8});
+            if (k == kind::stepped) words.push_back({1 + random.below(8), 8});
+            if (k == kind::quantized || k == kind::dithered || k == kind::stepped || k == kind::signs || k == kind::means)
+                words.push_back({1 + random.below(20), 8});
+            if (k == kind::low_rank) words.insert(words.end(), {{1 + random.below(5), 8}, {1 + random.below(3), 8}});
+        };
+        if (random.below(4) > 0) {
+            leaf();
+        } else {
+            auto const count = random.below(4);
+            words.insert(words.end(), {{34, 8}, {count, 8}});
+            std::uint64_t left = d;
+            for (auto i = count; i > 0; --i) {
+                auto const length = i == 1 && random.below(8) > 0 ? left : random.below(left + 1);
+                words.push_back({length, 8});
+                left -= length;
+                leaf();
+            }
+        }
         // The bare form. Half of its words are numbers of a moderate size, so that many messages pass.
         for (int n = 0; n < 60; ++n)
             if (random.below(2) == 0)

@@ -36,3 +36,15 @@ TEST_CASE("whole numbers take seven bits a byte and have one form") {
     refused({255, 255}, "too early");
     refused({255, 255, 255, 255, 255, 255, 255, 255, 255, 1}, "more than 63 bits");
 }
+
+TEST_CASE("a bucket is not longer than what is in it") {
+    struct {
+        std::size_t length, n, said;
+    } const cases[] = {{3, 7, 3}, {7, 7, 7}, {100, 7, 7}, {~std::size_t{0}, 0, 1}, {1, 0, 1}, {0, 7, 0}, {0, 0, 0}};
+    for (auto const& c : cases) {
+        bit_writer sink;
+        put_length(sink, c.length, c.n);
+        bit_reader source(sink.finish());
+        CHECK(take_whole(source, 1000) == c.said);
+    }
+}

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <vector>
 
 using namespace laconic;
 
@@ -29,4 +30,19 @@ TEST_CASE_TEMPLATE("numbers in full, of which only finite ones are read", T, flo
         bit_reader source(sink.finish());
         CHECK_THROWS_AS(take_number<T>(source), wire_error);
     }
+}
+
+TEST_CASE_TEMPLATE("several magnitudes", T, float, double) {
+    std::vector<T> const numbers{0, T(1.5), std::numeric_limits<T>::max()};
+    std::vector<T> back(3);
+    bit_writer sink;
+    put_numbers(sink, numbers);
+    bit_reader source(sink.finish());
+    take_magnitudes(source, back, "width");
+    source.finish();
+    CHECK(back == numbers);
+    bit_writer negative;
+    put_numbers(negative, std::vector<T>{1, -1, 1});
+    bit_reader refused(negative.finish());
+    CHECK_THROWS_WITH_AS(take_magnitudes(refused, back, "width"), doctest::Contains("a negative width"), wire_error);
 }

@@ -78,7 +78,7 @@ TEST_CASE("each parameter has its range") {
     range({{2, 8}}, 1, 32767);
     range({{5, 8}}, 1, 1000);
     range({{11, 8}}, 1, 8);
-    range({{4, 8}}, 1, longest);
+    range({{4, 8}}, 0, longest);
     range({{6, 8}}, 1, longest);
     range({{16, 8}}, 1, longest);
     range({{17, 8}, {1, 8}}, 0, longest);
@@ -89,7 +89,7 @@ TEST_CASE("32 stages, and no more") {
     std::vector<word> words;
     for (int n = 0; n < 31; ++n) words.insert(words.end(), {{16, 8}, {1, 8}});
     words.push_back({1, 8});
-    CHECK(shape_of<float>(words).size() == most_stages);
+    CHECK(shape_of<float>(words).size() == deepest_stage);
     words.insert(words.begin(), {{16, 8}, {1, 8}});
     CHECK_THROWS_WITH_AS(shape_of<float>(words), doctest::Contains("more than 32 stages"), wire_error);
 }

@@ -21,4 +21,10 @@ TEST_CASE("scales are scalars, signs are values") {
     CHECK(account(m).values() == 70);
     CHECK(bits(m) == 136);
     CHECK(bits_as_paper(m) == 134);
+
+    m.bucket = 0;
+    m.scales.clear();
+    CHECK(account(m).scalars() == 0);
+    CHECK(bits(m) == 72);
+    CHECK(bits_as_paper(m) == 70);
 }

@@ -18,7 +18,7 @@ class follow_last_move {
     explicit follow_last_move(double scale = 0) : scale_(static_cast<T>(scale)) {}
 
     template <class C>
-    void tune(B& on, C& compressor, std::span<T const> x, std::span<T const>) {
+    void tune(B& on, C& compressor, occasion const&, std::span<T const> x, std::span<T const>) {
         bounds_.resize(x.size());
         if (last_.empty())
             bounds_.assign(x.size(), T(0));
@@ -29,6 +29,10 @@ class follow_last_move {
     template <class M>
     void said(B&, std::span<T const> x, M const&) {
         last_.assign(x.begin(), x.end());
+    }
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(last_);
     }
     friend std::string to_string(follow_last_move const& l) {
         return "follow_last_move(" + shortest(double{l.scale_}) + ")";

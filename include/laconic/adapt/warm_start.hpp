@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "laconic/adapt/level.hpp"
+#include "laconic/compress/low_rank.hpp"
+#include "laconic/compress/parts.hpp"
 
 namespace laconic {
 
 /// Starts a low_rank<std::span<T const>> from the factor that this rank said last, the one of the matrix's shorter
 /// side; in the first round from what the key gives. Where the matrix changes slowly each round is a step of the power
 /// method towards its best approximation (PowerSGD's warm start, Vogels et al., NeurIPS 2019, section 3).
+///
+/// Of parts<low_rank<std::span<T const>>> it starts every part. A part that is no matrix, as the biases of a network
+/// are, is one of rows = 1, which says its numbers up to rounding, and one more.
 template <Scalar T, class B = host>
 class warm_start {
   public:
     template <class C>
     requires std::same_as<decltype(C::start), std::span<T const>>
-    void tune(B&, C& compressor, std::span<T const>, std::span<T const>) {
+    void tune(B&, C& compressor, occasion const&, std::span<T const>, std::span<T const>) {
         compressor.start = std::span<T const>(last_);
     }
     template <class M>
@@ -25,10 +34,35 @@ class warm_start {
         auto const& factor = m.shorter();
         last_.assign(factor.begin(), factor.end());
     }
+
+    void tune(B&, parts<low_rank<std::span<T const>>>& c, occasion const&, std::span<T const>, std::span<T const>) {
+        std::span<T const> left(last_);
+        for (std::size_t i = 0; i < c.pieces.size(); ++i) {
+            auto const n = i < lengths_.size() ? std::min(left.size(), static_cast<std::size_t>(lengths_[i])) : 0;
+            c.pieces[i].compressor.start = left.first(n);
+            left = left.subspan(n);
+        }
+    }
+    void said(B&, std::span<T const>, parts_of<factors<T, B>> const& m) {
+        last_.resize(0);
+        lengths_.resize(0);
+        for (auto const& one : m.each) {
+            auto const& factor = one.shorter();
+            lengths_.push_back(factor.size());
+            last_.resize(last_.size() + factor.size());
+            std::copy(factor.begin(), factor.end(), last_.end() - static_cast<std::ptrdiff_t>(factor.size()));
+        }
+    }
+
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(last_, lengths_);
+    }
     friend std::string to_string(warm_start const&) { return "warm_start"; }
 
   private:
-    typename B::template array<T> last_;
+    typename B::template array<T> last_;  // the parts' factors one after another
+    std::vector<std::uint64_t> lengths_;  // of each part's
 };
 
 }  // namespace laconic

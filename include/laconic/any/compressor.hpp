@@ -27,10 +27,15 @@ class any_message {
     template <class M>
     M& as() {
         if (auto* const same = dynamic_cast<model<M>*>(held_.get())) return same->message;
-        auto fresh = std::make_unique<model<M>>();
-        M& message = fresh->message;
-        held_ = std::move(fresh);
-        return message;
+        auto* const fresh = new model<M>();
+        held_.reset(fresh);
+        return fresh->message;
+    }
+
+    /// The message inside, which is an M.
+    template <class M>
+    M const& get() const {
+        return static_cast<model<M> const&>(*held_).message;
     }
 
     friend void add_message(B& on, std::span<T> out, T w, any_message const& m) {
@@ -85,6 +90,17 @@ class any_message {
     std::unique_ptr<face> held_;
 };
 
+namespace detail {
+
+[[noreturn]] inline void has_no_omega(std::string const& name) {
+    throw theory_error(name + " is biased: it has no omega");
+}
+[[noreturn]] inline void has_no_delta(std::string const& name) {
+    throw theory_error(name + " is not known to be contractive: it has no delta");
+}
+
+}  // namespace detail
+
 /// Any compressor of vectors of T. Constants that the compressor inside does not have throw theory_error, which names
 /// it. Two are equal iff they are written alike. Default: full.
 template <Scalar T = double, class B = host>
@@ -97,7 +113,7 @@ class any_compressor {
     template <class C>
     requires(!std::same_as<C, any_compressor> && Compressor<C, T, B>)
         any_compressor(C compressor)  // NOLINT: implicit, as std::function's
-        : held_(std::make_shared<model<C> const>(std::move(compressor))) {}
+        : held_(static_cast<face const*>(new model<C>(std::move(compressor)))) {}  // one shared_ptr for all C
 
     void check(std::size_t d) const { held_->check(d); }
     void blank(B& on, std::size_t d, key from, any_message<T, B>& m) const { held_->blank(on, d, from, m); }
@@ -110,6 +126,16 @@ class any_compressor {
     bool contractive() const { return held_->contractive(); }
     double omega(std::size_t d) const { return held_->omega(d); }
     double delta(std::size_t d) const { return held_->delta(d); }
+
+    /// The compressor inside, which is a C and is from now on this value's alone: for a level that tunes it.
+    template <class C>
+    C& own() {
+        if (!owned_.value) {
+            held_ = std::make_shared<model<C> const>(static_cast<model<C> const&>(*held_).inside);
+            owned_.value = true;
+        }
+        return const_cast<model<C>&>(static_cast<model<C> const&>(*held_)).inside;
+    }
 
     // Templates, so that no other type is tried for conversion here, which would ask the constructor's constraint of
     // it.
@@ -164,16 +190,27 @@ class any_compressor {
         double omega(std::size_t d) const override {
             if constexpr (Unbiased<C>)
                 if (unbiased()) return inside.omega(d);
-            throw theory_error(name() + " is biased: it has no omega");
+            detail::has_no_omega(name());
         }
         double delta(std::size_t d) const override {
             if constexpr (Contractive<C>)
                 if (contractive()) return inside.delta(d);
-            throw theory_error(name() + " is not known to be contractive: it has no delta");
+            detail::has_no_delta(name());
         }
         std::string name() const override { return to_string(inside); }
     };
+    // Shared by copies until one is tuned; a copy owns nothing.
+    struct mine {
+        bool value = false;
+        mine() = default;
+        mine(mine const&) {}
+        mine& operator=(mine const&) {
+            value = false;
+            return *this;
+        }
+    };
     std::shared_ptr<face const> held_;
+    mine owned_;
 };
 
 static_assert(Compressor<any_compressor<>> && Compressor<any_compressor<float>, float>);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/natural_dithering.hpp"
+#include "laconic/compress/parts.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_block.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -39,7 +39,7 @@ template <Scalar T, class B>
 struct named_piece {
     std::string name;
     bool sparsifier;
-    std::function<any_compressor<T, B>(spelling::arguments&, any_compressor<T, B> const* rest)> make;
+    any_compressor<T, B> (*make)(spelling::arguments&, any_compressor<T, B> const* rest);
 };
 
 template <Scalar T, class B, class S>
@@ -133,6 +133,18 @@ std::vector<named_piece<T, B>> const& named_pieces() {
              auto const* const inside = a.find("compressor");
              if (!inside) a.refuse(a.from().position, "scaled_down needs a compressor: scaled_down(rand_k(0.1)), say");
              return scaled_down<any>{make_compressor<T, B>(a.text(), inside->calls)};
+         }},
+        {"parts", false,
+         [](arguments& a, any const*) -> any {
+             std::vector<typename parts<any>::piece> list;
+             while (2 * list.size() < a.from().items.size()) {
+                 auto const length = a.whole("length", 0, 0, 0x1p32);
+                 auto const* const inside = a.find("compressor");
+                 if (!inside)
+                     a.refuse(a.from().position, "parts takes lengths and compressors by turns: parts(6, sign, 2, full)");
+                 list.push_back({length, make_compressor<T, B>(a.text(), inside->calls)});
+             }
+             return parts<any>(std::move(list));
          }},
     };
     return all;

@@ -20,20 +20,53 @@ class metered {
     void all_gather(contribution mine) {
         inner_->all_gather(mine);
         sent_ += mine.bytes.size();
-        for (int r = 0; r < size(); ++r)
-            if (r != rank()) received_ += from(r).bytes.size();
+        received_ += from_others();
+    }
+    void gather(int root, contribution mine) {
+        inner_->gather(root, mine);
+        sent_ += mine.bytes.size();
+        if (rank() == root) collected_ += from_others();
+    }
+    void broadcast(int root, contribution mine) {
+        inner_->broadcast(root, mine);
+        if (rank() == root)
+            told_ += mine.bytes.size();
+        else
+            received_ += from(root).bytes.size();
     }
     contribution from(int r) const { return inner_->from(r); }
 
+    /// As one of many: handed to all_gather and gather.
     std::uint64_t bytes_sent() const { return sent_; }
+    /// As one of many: what others handed to all_gather, and the root to broadcast.
     std::uint64_t bytes_received() const { return received_; }
+    /// As the root: handed to broadcast, counted once for all.
+    std::uint64_t bytes_told() const { return told_; }
+    /// As the root: what others handed to gather.
+    std::uint64_t bytes_collected() const { return collected_; }
 
     /// The communicator underneath: what goes through it directly is not counted.
     C& inner() const { return *inner_; }
 
   private:
+    std::uint64_t from_others() const {
+        std::uint64_t sum = 0;
+        for (int r = 0; r < size(); ++r)
+            if (r != rank()) sum += from(r).bytes.size();
+        return sum;
+    }
+
     C* inner_;
-    std::uint64_t sent_ = 0, received_ = 0;
+    std::uint64_t sent_ = 0, received_ = 0, told_ = 0, collected_ = 0;
 };
+
+/// What lies under a counter; any other communicator is itself.
+template <Communicator C>
+auto& uncounted(C& comm) {
+    if constexpr (requires { comm.inner(); })
+        return comm.inner();
+    else
+        return comm;
+}
 
 }  // namespace laconic

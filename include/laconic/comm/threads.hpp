@@ -35,6 +35,8 @@ class threads {
         int rank() const { return rank_; }
         int size() const { return all_->size_; }
         void all_gather(contribution mine) { all_->meet(rank_, gathered_++, mine); }
+        void gather(int, contribution mine) { all_gather(mine); }
+        void broadcast(int root, contribution mine) { all_gather(rank_ == root ? mine : contribution{}); }
         contribution from(int r) const {
             LACONIC_EXPECTS(r >= 0 && r < size() && gathered_ > 0);
             auto const& said = all_->said_[(gathered_ - 1) % 2][static_cast<std::size_t>(r)];

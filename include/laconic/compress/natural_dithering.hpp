@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
 
+#include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/norm.hpp"
 #include "laconic/message/dithered.hpp"
@@ -39,8 +39,8 @@ struct natural_dithering {
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, dithered<T, B>& m) const {
         m.levels = levels;
-        m.bucket = bucket_of(d);
-        m.norms.resize(d / m.bucket + (d % m.bucket != 0));
+        m.bucket = detail::bucket_of(bucket, d);
+        m.norms.resize(detail::buckets_in(d, m.bucket));
         m.codes.resize(d);
     }
 
@@ -48,18 +48,17 @@ struct natural_dithering {
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, dithered<T, B>& m) const {
         blank(on, x.size(), from, m);
-        for (std::size_t b = 0; b < m.norms.size(); ++b) {
-            auto const first = b * m.bucket, count = std::min(m.bucket, x.size() - first);
-            auto const part = x.subspan(first, count);
+        detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
             m.norms[b] = norm_of(on, p, part);
             if (!std::isfinite(m.norms[b]))
                 throw argument_error("natural_dithering: the norm of a bucket is not finite");
-            round_to_halvings(on, part, m.norms[b], levels, from, first, std::span(m.codes).subspan(first, count));
-        }
+            round_to_halvings(on, part, m.norms[b], levels, from, first,
+                              std::span(m.codes).subspan(first, part.size()));
+        });
     }
 
     double omega(std::size_t d) const {
-        double const b = static_cast<double>(std::min(bucket_of(d), std::max(d, std::size_t{1})));
+        double const b = static_cast<double>(detail::longest_bucket(bucket, d));
         if (levels == 1) return norm_ratio(p, b) - 1;
         double const a = std::ldexp(p == norm::one ? b : std::sqrt(b), 1 - levels);
         return 0.125 + (a <= 2.25 ? 2 * a * a / 9 : a - 1.125);
@@ -67,13 +66,9 @@ struct natural_dithering {
 
     bool operator==(natural_dithering const&) const = default;
     friend std::string to_string(natural_dithering const& c) {
-        std::string text = "natural_dithering(" + std::to_string(c.levels);
-        if (c.bucket != 0) text += ", bucket=" + std::to_string(c.bucket);
-        return text + detail::spelled(c.p) + ")";
+        return "natural_dithering(" + std::to_string(c.levels) + detail::spelled_bucket(c.bucket) +
+               detail::spelled(c.p) + ")";
     }
-
-  private:
-    std::size_t bucket_of(std::size_t d) const { return bucket != 0 ? bucket : std::max(d, std::size_t{1}); }
 };
 
 static_assert(Compressor<natural_dithering> && Compressor<natural_dithering, float> && Unbiased<natural_dithering> &&

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "laconic/backend/grid_step.hpp"
+#include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/norm.hpp"
 #include "laconic/message/quantized.hpp"
@@ -36,8 +37,8 @@ struct quantize {
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, quantized<T, B>& m) const {
         m.levels = levels;
-        m.bucket = bucket_of(d);
-        m.steps.resize(d / m.bucket + (d % m.bucket != 0));
+        m.bucket = detail::bucket_of(bucket, d);
+        m.steps.resize(detail::buckets_in(d, m.bucket));
         m.codes.resize(d);
     }
 
@@ -45,10 +46,8 @@ struct quantize {
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, quantized<T, B>& m) const {
         blank(on, x.size(), from, m);
-        for (std::size_t b = 0; b < m.steps.size(); ++b) {
-            auto const first = b * m.bucket, count = std::min(m.bucket, x.size() - first);
-            auto const part = x.subspan(first, count);
-            auto const codes = std::span(m.codes).subspan(first, count);
+        detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
+            auto const codes = std::span(m.codes).subspan(first, part.size());
             T const scale = norm_of(on, p, part);
             m.steps[b] = scale > 0 ? grid_step(scale, levels) : T(0);
             if (!std::isfinite(scale) || !std::isfinite(m.steps[b] * static_cast<T>(levels)))
@@ -57,24 +56,19 @@ struct quantize {
                 round_to_levels(on, part, m.steps[b], levels, from, first, codes);
             else
                 std::fill(codes.begin(), codes.end(), std::int16_t{0});
-        }
+        });
     }
 
     double omega(std::size_t d) const {
-        double const b = static_cast<double>(std::min(bucket_of(d), std::max(d, std::size_t{1}))), s = levels;
+        double const b = static_cast<double>(detail::longest_bucket(bucket, d)), s = levels;
         double const n = p == norm::one ? b : 1, m = norm_ratio(p, b);
         return std::min(n * b / (4 * s * s), levels == 1 ? m - 1 : m / s);
     }
 
     bool operator==(quantize const&) const = default;
     friend std::string to_string(quantize const& q) {
-        std::string text = "quantize(" + std::to_string(q.levels);
-        if (q.bucket != 0) text += ", bucket=" + std::to_string(q.bucket);
-        return text + detail::spelled(q.p) + ")";
+        return "quantize(" + std::to_string(q.levels) + detail::spelled_bucket(q.bucket) + detail::spelled(q.p) + ")";
     }
-
-  private:
-    std::size_t bucket_of(std::size_t d) const { return bucket != 0 ? bucket : std::max(d, std::size_t{1}); }
 };
 
 static_assert(Compressor<quantize> && Compressor<quantize, float> && Unbiased<quantize>);

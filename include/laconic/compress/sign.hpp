@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
 
+#include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/message/signs.hpp"
 
@@ -25,32 +25,26 @@ struct sign {
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, signs<T, B>& m) const {
         m.count = d;
-        m.bucket = bucket_of(d);
-        m.scales.resize(d / m.bucket + (d % m.bucket != 0));
+        m.bucket = detail::bucket_of(bucket, d);
+        m.scales.resize(detail::buckets_in(d, m.bucket));
         m.words.resize((d + 63) / 64);
     }
     /// Throws argument_error where the mean magnitude of a bucket is not finite in T.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, signs<T, B>& m) const {
         blank(on, x.size(), from, m);
-        for (std::size_t b = 0; b < m.scales.size(); ++b) {
-            auto const part = x.subspan(b * m.bucket, std::min(m.bucket, x.size() - b * m.bucket));
+        detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t, std::span<T const> part) {
             m.scales[b] = static_cast<T>(sum_of_magnitudes(on, part) / static_cast<double>(part.size()));
             if (!std::isfinite(m.scales[b])) throw argument_error("sign: the mean magnitude of a bucket is not finite");
-        }
+        });
         pack_signs(on, x, std::span(m.words));
     }
-    double delta(std::size_t d) const {
-        return 1 / static_cast<double>(std::min(bucket_of(d), std::max(d, std::size_t{1})));
-    }
+    double delta(std::size_t d) const { return 1 / static_cast<double>(detail::longest_bucket(bucket, d)); }
 
     bool operator==(sign const&) const = default;
     friend std::string to_string(sign const& c) {
         return c.bucket == 0 ? "sign" : "sign(bucket=" + std::to_string(c.bucket) + ")";
     }
-
-  private:
-    std::size_t bucket_of(std::size_t d) const { return bucket != 0 ? bucket : std::max(d, std::size_t{1}); }
 };
 
 static_assert(Compressor<sign> && Compressor<sign, float> && Contractive<sign> && !Unbiased<sign>);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
 
+#include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/message/means.hpp"
 
@@ -27,8 +27,8 @@ struct two_means {
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, means<T, B>& m) const {
         m.count = d;
-        m.bucket = bucket_of(d);
-        std::size_t const buckets = d / m.bucket + (d % m.bucket != 0);
+        m.bucket = detail::bucket_of(bucket, d);
+        auto const buckets = detail::buckets_in(d, m.bucket);
         m.below.resize(buckets);
         m.above.resize(buckets);
         m.words.resize((d + 63) / 64);
@@ -39,28 +39,22 @@ struct two_means {
         if (auto const j = first_non_finite(on, x); j < x.size())
             throw argument_error("two_means: coordinate " + std::to_string(j) + " is not finite");
         blank(on, x.size(), from, m);
-        for (std::size_t b = 0; b < m.above.size(); ++b) {
-            auto const part = x.subspan(b * m.bucket, std::min(m.bucket, x.size() - b * m.bucket));
+        detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t, std::span<T const> part) {
             auto const [below, above] = sums_by_sign(on, part);
             if (!std::isfinite(below) || !std::isfinite(above))
                 throw argument_error("two_means: the sum of a bucket is not finite");
             auto const negative = count_negative(on, part), rest = part.size() - negative;
             m.below[b] = negative == 0 ? T(0) : static_cast<T>(below / static_cast<double>(negative));
             m.above[b] = rest == 0 ? T(0) : static_cast<T>(above / static_cast<double>(rest));
-        }
+        });
         pack_signs(on, x, std::span(m.words));
     }
-    double delta(std::size_t d) const {
-        return 1 / static_cast<double>(std::min(bucket_of(d), std::max(d, std::size_t{1})));
-    }
+    double delta(std::size_t d) const { return 1 / static_cast<double>(detail::longest_bucket(bucket, d)); }
 
     bool operator==(two_means const&) const = default;
     friend std::string to_string(two_means const& c) {
         return c.bucket == 0 ? "two_means" : "two_means(bucket=" + std::to_string(c.bucket) + ")";
     }
-
-  private:
-    std::size_t bucket_of(std::size_t d) const { return bucket != 0 ? bucket : std::max(d, std::size_t{1}); }
 };
 
 static_assert(Compressor<two_means> && Compressor<two_means, float> && Contractive<two_means> && !Unbiased<two_means>);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "laconic/backend/grid_step.hpp"
+#include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/stepped.hpp"
@@ -40,8 +41,8 @@ struct uniform {
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, stepped<T, B>& m) const {
         m.width = bits;
-        m.bucket = bucket_of(d);
-        std::size_t const buckets = d / m.bucket + (d % m.bucket != 0);
+        m.bucket = detail::bucket_of(bucket, d);
+        auto const buckets = detail::buckets_in(d, m.bucket);
         m.least.resize(buckets);
         m.steps.resize(buckets);
         m.codes.resize(d);
@@ -53,10 +54,8 @@ struct uniform {
         if (auto const j = first_non_finite(on, x); j < x.size())
             throw argument_error("uniform: coordinate " + std::to_string(j) + " is not finite");
         blank(on, x.size(), from, m);
-        for (std::size_t b = 0; b < m.steps.size(); ++b) {
-            auto const first = b * m.bucket, count = std::min(m.bucket, x.size() - first);
-            auto const part = x.subspan(first, count);
-            auto const codes = std::span(m.codes).subspan(first, count);
+        detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
+            auto const codes = std::span(m.codes).subspan(first, part.size());
             auto const [least, largest] = least_and_largest(on, part);
             m.least[b] = least;
             m.steps[b] = closing_step(largest - least, steps());
@@ -66,7 +65,7 @@ struct uniform {
                 round_to_range(on, part, least, m.steps[b], steps(), from, first, codes);
             else
                 round_to_nearest_in_range(on, part, least, m.steps[b], steps(), codes);
-        }
+        });
     }
 
     double omega(std::size_t d) const requires(R == rounding::random) { return error(d); }
@@ -83,16 +82,14 @@ struct uniform {
 
     bool operator==(uniform const&) const = default;
     friend std::string to_string(uniform const& c) {
-        std::string text = "uniform(" + std::to_string(c.bits);
-        if (c.bucket != 0) text += ", bucket=" + std::to_string(c.bucket);
-        return text + (R == rounding::nearest ? ", rounding=nearest)" : ")");
+        return "uniform(" + std::to_string(c.bits) + detail::spelled_bucket(c.bucket) +
+               (R == rounding::nearest ? ", rounding=nearest)" : ")");
     }
 
   private:
     int steps() const { return (1 << bits) - 1; }
-    std::size_t bucket_of(std::size_t d) const { return bucket != 0 ? bucket : std::max(d, std::size_t{1}); }
     double error(std::size_t d) const {
-        double const b = static_cast<double>(std::min(bucket_of(d), d)), n = steps();
+        double const b = static_cast<double>(detail::longest_bucket(bucket, d)), n = steps();
         return std::max(b - 2, 0.0) / (2 * n * n);
     }
 };

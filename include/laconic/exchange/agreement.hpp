@@ -61,17 +61,19 @@ void require_agreement(C& comm, std::vector<agreed_item> const& items) {
     throw shape_error("ranks disagree");  // equal texts, unequal digests: some rank's memory is broken
 }
 
-/// The constants of f = mean f_i from those of this rank's f_i: L is bounded by the mean of the L_i.
-template <Communicator C>
-problem agree_on_problem(C& comm, std::size_t dimension, double smoothness, double strong_convexity) {
-    double const mine[2] = {smoothness, strong_convexity};
+/// The constants of f = mean f_i from those that each rank's f_i knows of itself: L is bounded by the mean of the L_i.
+template <Communicator C, class F>
+problem agree_on_problem(C& comm, F const& objective) {
+    double mine[4] = {objective.smoothness(), objective.strong_convexity(), 0, 0};
+    if constexpr (requires { objective.samples(); }) mine[2] = static_cast<double>(objective.samples());
+    if constexpr (requires { objective.sample_smoothness(); }) mine[3] = objective.sample_smoothness();
     comm.all_gather({std::as_bytes(std::span(mine))});
     problem p;
-    p.dimension = dimension;
+    p.dimension = static_cast<std::size_t>(objective.dimension());
     p.workers = comm.size();
     double const share = 1.0 / comm.size();
     for (int r = 0; r < comm.size(); ++r) {
-        double theirs[2];
+        double theirs[4];
         auto const heard = comm.from(r).bytes;
         if (heard.size() != sizeof theirs)
             throw shape_error("rank " + std::to_string(r) + " sent no constants of its objective");
@@ -81,6 +83,8 @@ problem agree_on_problem(C& comm, std::size_t dimension, double smoothness, doub
         p.least_strong_convexity = r == 0 ? theirs[1] : std::min(p.least_strong_convexity, theirs[1]);
         p.largest_smoothness = std::max(p.largest_smoothness, theirs[0]);
         p.mean_square_smoothness += share * theirs[0] * theirs[0];
+        p.samples = std::max(p.samples, static_cast<std::size_t>(theirs[2]));
+        p.largest_sample_smoothness = std::max(p.largest_sample_smoothness, theirs[3]);
     }
     p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
     return p;

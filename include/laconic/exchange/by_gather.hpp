@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 
@@ -15,6 +14,47 @@
 
 namespace laconic {
 
+namespace detail {
+
+// Room for numbers in full, once: a later message may be longer than the first.
+template <class T>
+void make_room(bit_writer& sink, std::size_t d) {
+    sink.reserve(d * (sizeof(T) + 1) + 64);
+}
+
+/// complaint(r, bytes) for every rank that handed over a complaint in the last meeting.
+template <Communicator C, class OnComplaint>
+void hear_complaints(C& comm, OnComplaint complaint) {
+    for (int r = 0; r < comm.size(); ++r)
+        if (auto const heard = comm.from(r); heard.complaint) complaint(r, heard.bytes);
+}
+
+/// Reads what rank r handed over in the last meeting; throws wire_error, which names the rank.
+template <class B, Communicator C, class M, class Blank>
+void read_from(B& on, C& comm, int r, Blank blank, M& m) {
+    bit_reader source(comm.from(r).bytes);
+    try {
+        blank(r, m);
+        read(on, source, m);
+        source.finish();
+    } catch (wire_error const& e) {
+        throw wire_error(e.bit, "from rank " + std::to_string(r) + ": " + e.why);
+    }
+}
+
+/// out <- mean of all ranks' messages of the last meeting, decoded straight into it in the order of ranks.
+template <class B, Communicator C, class M, class Blank, Scalar T>
+void mean_of_messages(B& on, C& comm, Blank blank, M& theirs, std::span<T> out) {
+    std::fill(out.begin(), out.end(), T(0));
+    T const share = T(1) / static_cast<T>(comm.size());
+    for (int r = 0; r < comm.size(); ++r) {
+        read_from(on, comm, r, blank, theirs);
+        add_message(on, out, share, theirs);
+    }
+}
+
+}  // namespace detail
+
 /// Everyone hears everyone: each rank writes its message, all messages go to all ranks, and each rank decodes them
 /// straight into the mean, in the order of ranks, so that all ranks get the same bits. Reuses its memory.
 template <class M, Scalar T, class B = host>
@@ -23,46 +63,31 @@ class by_gather {
     /// `positions` is how this rank spells coordinates; the others need not agree.
     explicit by_gather(position_code positions = position_code::smallest) : sink_(positions) {}
 
+    /// Hands this rank's message, about d numbers, to all.
+    template <Communicator C>
+    void say(C& comm, M const& mine, std::size_t d) {
+        detail::make_room<T>(sink_, d);
+        sink_.clear();
+        write(sink_, mine);
+        comm.all_gather({sink_.finish(), false});
+    }
+
+    /// Takes part in the same meeting with a complaint instead of a message.
+    template <Communicator C>
+    static void complain(C& comm, std::span<std::byte const> what) {
+        comm.all_gather({what, true});
+    }
+
     /// out <- mean of all ranks' messages. blank(r, m) makes m what is known of rank r's message beforehand. Throws
     /// wire_error, which names the rank, for bytes that are no such message, and `complaint(r, bytes)` decides what a
     /// rank's complaint means (it should throw the same on every rank). In both cases `out` is unspecified.
     template <Communicator C, class Blank, class OnComplaint>
-    void mean(B& on, C& comm, M const& mine, Blank blank, OnComplaint complaint, std::span<T> out) {
-        sink_.reserve(out.size() * (sizeof(T) + 1) +
-                      64);  // for numbers in full: a later message may be longer than this one
-        sink_.clear();
-        write(sink_, mine);
-        comm.all_gather({sink_.finish(), false});
-        listen(comm, complaint);
-        std::fill(out.begin(), out.end(), T(0));
-        T const share = T(1) / static_cast<T>(comm.size());
-        for (int r = 0; r < comm.size(); ++r) {
-            bit_reader source(comm.from(r).bytes);
-            try {
-                blank(r, theirs_);
-                read(on, source, theirs_);
-                source.finish();
-            } catch (wire_error const& e) {
-                throw wire_error(e.bit, "from rank " + std::to_string(r) + ": " + e.why);
-            }
-            add_message(on, out, share, theirs_);
-        }
-    }
-
-    /// Takes part in the same meeting with a complaint instead of a message, and hears everybody's complaints.
-    template <Communicator C, class OnComplaint>
-    static void complain(C& comm, std::span<std::byte const> what, OnComplaint complaint) {
-        comm.all_gather({what, true});
-        listen(comm, complaint);
+    void hear(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out) {
+        detail::hear_complaints(comm, complaint);
+        detail::mean_of_messages(on, comm, blank, theirs_, out);
     }
 
   private:
-    template <Communicator C, class OnComplaint>
-    static void listen(C& comm, OnComplaint complaint) {
-        for (int r = 0; r < comm.size(); ++r)
-            if (auto const heard = comm.from(r); heard.complaint) complaint(r, heard.bytes);
-    }
-
     bit_writer sink_;
     M theirs_;
 };

@@ -3,9 +3,10 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
-#include "laconic/backend/host.hpp"
-#include "laconic/message/message.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/feedback/feedback.hpp"
 
 namespace laconic {
 
@@ -13,48 +14,62 @@ namespace laconic {
 ///   rate > 0      difference compression: h <- h + rate m, and only g - h is news (DIANA, EF21, GD-SEC);
 ///   keep_unsaid   error correction: what a message leaves out is said later (EF-SGD, GD-SEC).
 /// Both off remembers nothing. Every vector starts at zero and has the gradient's dimension.
-template <Scalar T, class B = host>
+template <Scalar T = double, class B = host>
 class memory {
   public:
-    memory(std::size_t dimension, double rate, bool keep_unsaid) : rate_(static_cast<T>(rate)) {
-        if (rate != 0) {
-            known_.resize(dimension);
-            mean_known_.resize(dimension);
-        }
-        if (keep_unsaid) unsaid_.resize(dimension);
+    memory(double rate = 0, bool keep_unsaid = false) : rate_(rate), keep_unsaid_(keep_unsaid) {}  // NOLINT: a number
+
+    void start(std::size_t dimension) {
+        if (rate_ != 0) known_.resize(dimension);
+        if (keep_unsaid_) unsaid_.resize(dimension);
     }
 
     /// g <- g - h + e: the gradient becomes what is worth saying. One pass.
-    void before(B& on, std::span<T> g) const {
+    void before(B& on, occasion const&, std::span<T> g) const {
         subtract_known_add_unsaid(on, g, std::span<T const>(known_), std::span<T const>(unsaid_));
     }
 
     /// e <- news - m, h <- h + rate m, once m has reached the others.
     template <class M>
     void after(B& on, std::span<T const> news, M const& m) {
-        if (!unsaid_.empty()) {
+        if (keep_unsaid_) {
             unsaid_.assign(news.begin(), news.end());
             add_message(on, std::span<T>(unsaid_), T(-1), m);
         }
-        if (!known_.empty()) add_message(on, std::span<T>(known_), rate_, m);
+        if (rate_ != 0) add_message(on, std::span<T>(known_), static_cast<T>(rate_), m);
     }
 
     /// mean <- mean h + mean, mean h <- mean h + rate mean: the mean of what was said becomes an estimate of the
     /// gradient. One pass.
-    void estimate(B& on, std::span<T> mean) {
-        if (!mean_known_.empty()) complete_and_remember(on, mean, rate_, std::span<T>(mean_known_));
+    void estimate(B& on, occasion const&, std::span<T> mean) {
+        if (rate_ == 0) return;
+        mean_known_.resize(mean.size());
+        complete_and_remember(on, mean, static_cast<T>(rate_), std::span<T>(mean_known_));
     }
 
+    double rate() const { return rate_; }
+    bool keeps_unsaid() const { return keep_unsaid_; }
     /// h_i: what the others know of this rank's gradient; empty where the rate is 0.
     std::span<T const> known() const { return known_; }
-    /// mean h_i, as every rank keeps it.
+    /// mean h_i, as every rank that hears all messages keeps it; empty before the first.
     std::span<T const> mean_known() const { return mean_known_; }
     /// e_i: what this rank has not said yet; empty where errors are not kept.
     std::span<T const> unsaid() const { return unsaid_; }
 
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(known_, mean_known_, unsaid_);
+    }
+    friend std::string to_string(memory const& m) {
+        return "memory(rate=" + shortest(m.rate_) + (m.keep_unsaid_ ? ", errors kept)" : ")");
+    }
+
   private:
-    T rate_;
+    double rate_;
+    bool keep_unsaid_;
     typename B::template array<T> known_, mean_known_, unsaid_;
 };
+
+static_assert(Feedback<memory<>> && Feedback<memory<float>, float>);
 
 }  // namespace laconic

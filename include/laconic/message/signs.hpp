@@ -9,7 +9,8 @@
 namespace laconic {
 
 /// One magnitude per bucket of consecutive numbers (the last bucket may be shorter) and a sign for each: number j is
-/// scales_{j / bucket}, negative where bit j mod 64 of words_{j / 64} is set.
+/// scales_{j / bucket}, negative where bit j mod 64 of words_{j / 64} is set. With bucket = 0 there are no scales: every
+/// magnitude is 1.
 template <Scalar T, class B>
 struct signs {
     using value_type = T;
@@ -24,7 +25,7 @@ struct signs {
         static constexpr bool in_order = true;
         constexpr std::size_t size() const { return count; }
         constexpr term<T> operator[](std::size_t j) const {
-            T const scale = scales[j / bucket];
+            T const scale = bucket == 0 ? T(1) : scales[j / bucket];
             return {static_cast<coordinate>(j), (words[j / 64] >> j % 64 & 1) != 0 ? -scale : scale};
         }
     };

@@ -4,31 +4,40 @@
 #include <string>
 
 #include "laconic/compress/quantize.hpp"
-#include "laconic/descent.hpp"
+#include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/rates.hpp"
+#include "laconic/recursion.hpp"
 
 namespace laconic {
 
 namespace detail {
 
 template <class C>
-recursion<C> compose_dcgd(C const& compressor, rates const& given, problem const& p, char const* method) {
-    refuse_memory(given, method);
-    double const step = step_or(given, p, method, [&] {
-        double const omega = omega_of(compressor, p, method, "give the step, or use ef or ef21");
-        double const l = known(p.smoothness, "the smoothness L", method);
-        return 1 / (l + 2 * omega * known(p.largest_smoothness, "max L_i", method) / p.workers);
+double dcgd_step(C const& compressor, rates const& given, problem const& p, char const* method) {
+    return step_or(given, p, method, [&] {
+        double const omega = omega_of(compressor, p, method, "give the step, or use ef_sgd or ef21");
+        double const l = known(p.smoothness, "the smoothness L", method), noise = noise_of_batch(given, p, method);
+        return 1 /
+               (l + 2 * omega * known(p.largest_smoothness, "max L_i", method) / p.workers + 2 * (1 + omega) * noise);
     });
-    return {compressor, 0, false, 1, gradient_step{step}, {}};
+}
+template <Scalar T, class B, class C>
+recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_dcgd(C const& compressor, rates const& given,
+                                                                                problem const& p, char const* method) {
+    refuse_memory(given, method);
+    return {compressor, {}, gradient_step{dcgd_step(compressor, given, p, method)}, {}, given.batch};
 }
 
 }  // namespace detail
 
 /// Gradient descent with compressed gradients and no memory: QSGD, TernGrad, rand-k descent. With an unbiased
-/// compressor and the step 1 / (L + 2 omega max L_i / n),
-///     E|x^k - x*|^2 <= (1 - step mu)^k |x^0 - x*|^2 + 2 step omega / (n mu) mean_i |grad f_i(x*)|^2 :
-/// it comes near the optimum and stays at a distance (from the variance identity and co-coercivity; Gorbunov, Hanzely,
-/// Richtarik, AISTATS 2020, gives the same). Without an omega, give the step; a biased compressor may then diverge.
+/// compressor, batches of b rows on each of n workers, and
+///     step = 1 / (L + 2 omega max L_i / n + 2 (1 + omega) max L_ij / (n b)), the last for batches only,
+///     E|x^k - x*|^2 <= (1 - step mu)^k |x^0 - x*|^2 + step / (n mu) (2 omega zeta^2 + 2 (1 + omega) sigma^2 / b) :
+/// it comes near the optimum and stays at a distance; zeta^2 = mean_i |grad f_i(x*)|^2, and sigma^2 is the mean
+/// variance of a row's gradient at x* (from the variance identity and co-coercivity of convex f_i, for batches f_ij;
+/// Gorbunov, Hanzely, Richtarik, AISTATS 2020, gives the same). Without an omega, give the step; a biased compressor
+/// may then diverge.
 template <class C>
 struct dcgd {
     static_assert(SomeCompressor<C>, "dcgd{C}: C is not a compressor");
@@ -36,8 +45,8 @@ struct dcgd {
     rates given{};
 
     template <Scalar T, class B>
-    recursion<C> compose(problem const& p) const {
-        return detail::compose_dcgd(compressor, given, p, "dcgd");
+    auto compose(problem const& p) const {
+        return detail::compose_dcgd<T, B>(compressor, given, p, "dcgd");
     }
 
     bool operator==(dcgd const&) const = default;

@@ -5,11 +5,31 @@
 #include <limits>
 #include <string>
 
-#include "laconic/descent.hpp"
+#include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/rates.hpp"
 #include "laconic/optim/prox.hpp"
+#include "laconic/recursion.hpp"
 
 namespace laconic {
+
+namespace detail {
+
+// The longer of the two forms' steps; for batches there is the general form alone.
+inline double diana_step(double omega, double alpha, rates const& given, problem const& p, char const* method) {
+    double const l = known(p.largest_smoothness, "max L_i", method), mu = p.least_strong_convexity, n = p.workers;
+    auto const at_most = [](double share, double m) {
+        return m > 0 ? share / m : std::numeric_limits<double>::infinity();
+    };
+    if (given.batch > 0)
+        return std::min(at_most(alpha / 2, p.strong_convexity),
+                        1 / (known(p.smoothness, "the smoothness L", method) + 6 * omega * l / n +
+                             (2 + 10 * omega) * noise_of_batch(given, p, method)));
+    double const left = 1 - alpha * (1 + omega);
+    double const sharp = left > 0 ? std::min(at_most(alpha, mu), 2 / ((l + mu) * (1 + omega / (n * left)))) : 0;
+    return std::max(sharp, std::min(at_most(alpha / 2, mu), 2 / ((l + mu) * (1 + 6 * omega / n))));
+}
+
+}  // namespace detail
 
 /// DIANA (Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269): unbiasedly compressed differences to a memory that
 /// learns the gradients at the optimum. With memory rate alpha = 1 / (2 (1 + omega)) and
@@ -17,31 +37,28 @@ namespace laconic {
 /// V = |x - x*|^2 + (4 omega (1 + omega) / n) step^2 mean |h_i - grad f_i(x*)|^2 falls in expectation by 1 - step mu a
 /// round (theorem 1 there, for any unbiased compressor; a prox is allowed). For another alpha up to 1 / (1 + omega), 2
 /// omega / n becomes omega / (n (1 - alpha (1 + omega))), or step = min{ alpha / (2 mu), 2 / ((L + mu)(1 + 6 omega /
-/// n)) } (Horvath et al., arXiv:1904.05115), whichever is longer.
+/// n)) } (Horvath et al., arXiv:1904.05115), whichever is longer. With batches of b rows on each worker and
+///     step = min{ alpha / (2 mu), 1 / (L + 6 omega max L_i / n + (2 + 10 omega) max L_ij / (n b)) },    L and mu of f,
+/// |x - x*|^2 + (4 omega / (alpha n)) step^2 mean |h_i - grad f_i(x*)|^2 falls by that much too, down to a floor that
+/// each round adds to: (2 + 10 omega) step^2 sigma^2 / (n b), sigma^2 being the mean variance of a row's gradient at x*
+/// (by the general form's proof).
 template <class C, class P = no_prox>
 struct diana {
     static_assert(
         Unbiased<C>,
         "diana needs an unbiased compressor, one with omega(d): rand_k, quantize, natural, or a pipe of them. A "
-        "contractive one such as top_k goes with ef21 or ef.");
+        "contractive one such as top_k goes with ef21 or ef_sgd.");
     C compressor;
     rates given{};
     P prox{};
 
     template <Scalar T, class B>
-    recursion<C, proximal<gradient_step, P>> compose(problem const& p) const {
-        double const omega = detail::omega_of(compressor, p, "diana", "use ef or ef21 for a contractive one");
+    recursion<C, memory<T, B>, proximal<gradient_step, P>, fixed_level, mini_batch> compose(problem const& p) const {
+        double const omega = detail::omega_of(compressor, p, "diana", "use ef_sgd or ef21 for a contractive one");
         double const alpha = detail::memory_or(given, 1 / (2 * (1 + omega)), 1 / (1 + omega), "diana");
-        double const step = detail::step_or(given, p, "diana", [&] {
-            double const l = detail::known(p.largest_smoothness, "max L_i", "diana"), mu = p.least_strong_convexity;
-            double const n = p.workers, left = 1 - alpha * (1 + omega);
-            double const none = std::numeric_limits<double>::infinity();
-            double const sharp =
-                left > 0 ? std::min(mu > 0 ? alpha / mu : none, 2 / ((l + mu) * (1 + omega / (n * left)))) : 0;
-            double const general = std::min(mu > 0 ? alpha / (2 * mu) : none, 2 / ((l + mu) * (1 + 6 * omega / n)));
-            return std::max(sharp, general);
-        });
-        return {compressor, alpha, false, 1, {gradient_step{step}, prox, step}, {}};
+        double const step =
+            detail::step_or(given, p, "diana", [&] { return detail::diana_step(omega, alpha, given, p, "diana"); });
+        return {compressor, {alpha, false}, {gradient_step{step}, prox, step}, {}, given.batch};
     }
 
     bool operator==(diana const&) const = default;

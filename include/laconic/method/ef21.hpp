@@ -5,8 +5,9 @@
 #include <cmath>
 #include <string>
 
-#include "laconic/descent.hpp"
+#include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/rates.hpp"
+#include "laconic/recursion.hpp"
 
 namespace laconic {
 
@@ -15,7 +16,8 @@ namespace laconic {
 ///     step = 1 / (L + Lt sqrt(beta / theta)),                               Lt = sqrt(mean L_i^2), or, where mu > 0,
 ///     step = min{ 1 / (L + Lt sqrt(2 beta / theta)), theta / (2 mu) } :
 /// f(x^k) - f* + (step / theta) mean |h_i - grad f_i(x^k)|^2, h_i as round k leaves it, falls by 1 - step mu a round
-/// (theorem 2, under the Polyak-Lojasiewicz inequality).
+/// (theorem 2, under the Polyak-Lojasiewicz inequality). With batches its estimates are only as good as the gradients,
+/// and the step is yours to give.
 template <class C>
 struct ef21 {
     static_assert(
@@ -26,9 +28,10 @@ struct ef21 {
     rates given{};
 
     template <Scalar T, class B>
-    recursion<C> compose(problem const& p) const {
+    recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose(problem const& p) const {
         detail::refuse_memory(given, "ef21");
         double const step = detail::step_or(given, p, "ef21", [&] {
+            detail::refuse_batch(given, "ef21");
             double const l = detail::known(p.smoothness, "the smoothness L", "ef21");
             double const lt = detail::known(p.mean_square_smoothness, "the mean square of the L_i", "ef21");
             double const delta =
@@ -38,7 +41,7 @@ struct ef21 {
                 return std::min(1 / (l + lt * std::sqrt(2 * beta / theta)), theta / (2 * p.strong_convexity));
             return 1 / (l + lt * std::sqrt(beta / theta));
         });
-        return {compressor, 1, false, 1, gradient_step{step}, {}};
+        return {compressor, {1, false}, gradient_step{step}, {}, given.batch};
     }
 
     bool operator==(ef21 const&) const = default;

@@ -4,22 +4,23 @@
 #include <string>
 
 #include "laconic/compress/full.hpp"
-#include "laconic/descent.hpp"
 #include "laconic/method/rates.hpp"
+#include "laconic/recursion.hpp"
 
 namespace laconic {
 
 /// Distributed gradient descent: every gradient in full. Step 1/L, with which f - f* falls at least by 1 - mu/L a round
-/// (Nesterov, Lectures on convex optimization, theorem 2.1.15).
+/// (Nesterov, Lectures on convex optimization, theorem 2.1.15). For batches see sgd.
 struct gd {
     rates given{};
 
     template <Scalar T, class B>
-    recursion<full> compose(problem const& p) const {
+    recursion<full, memory<T, B>> compose(problem const& p) const {
         detail::refuse_memory(given, "gd");
+        if (given.batch > 0) throw argument_error("gd: it takes all rows; a batch goes with sgd");
         double const step =
             detail::step_or(given, p, "gd", [&] { return 1 / detail::known(p.smoothness, "the smoothness L", "gd"); });
-        return {full{}, 0, false, 1, gradient_step{step}, {}};
+        return {full{}, {}, gradient_step{step}};
     }
 
     bool operator==(gd const&) const = default;

@@ -6,10 +6,35 @@
 
 #include "laconic/adapt/follow_last_move.hpp"
 #include "laconic/compress/threshold.hpp"
-#include "laconic/descent.hpp"
+#include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/rates.hpp"
+#include "laconic/recursion.hpp"
 
 namespace laconic {
+
+namespace detail {
+
+template <Scalar T, class B, class C>
+recursion<threshold<C, std::span<T const>>, memory<T, B>, gradient_step, follow_last_move<T, B>, mini_batch>
+compose_gd_sec(C const& survivors, double xi, rates const& given, problem const& p, char const* method) {
+    if (!(xi >= 0)) throw argument_error(std::string(method) + ": xi = " + shortest(xi) + " is not at least 0");
+    double const l = xi == 0 && given.step ? 0 : known(p.smoothness, "the smoothness L", method);
+    double const step = step_or(given, p, method, [&] { return 1 / l; });
+    double const beta = given.memory.value_or(0.01);
+    if (!(beta >= 0 && beta <= 1))
+        throw argument_error(std::string(method) + ": beta = " + shortest(beta) + " is outside [0, 1]");
+    return {{{}, survivors}, {beta, true}, gradient_step{step}, follow_last_move<T, B>(xi * l), given.batch};
+}
+
+// "name(compressor, xi=..., beta=..., step=...)".
+inline std::string called_gd_sec(std::string const& name, std::string const& compressor, double xi, rates given) {
+    double const beta = given.memory.value_or(0.01);
+    given.memory.reset();
+    return called(
+        name, (compressor.empty() ? "" : compressor + ", ") + "xi=" + shortest(xi) + ", beta=" + shortest(beta), given);
+}
+
+}  // namespace detail
 
 /// GD-SEC (Chen, Blum, Takac, Sadler, IEEE JSTSP 2022): a coordinate of the news is said only where it is larger than
 /// xi L times the last move of that coordinate of x; what is not said is kept, and a share `memory` (beta in the paper)
@@ -22,21 +47,12 @@ struct gd_sec {
     rates given{};
 
     template <Scalar T, class B>
-    recursion<threshold<full, std::span<T const>>, gradient_step, follow_last_move<T, B>> compose(
-        problem const& p) const {
-        if (!(xi >= 0)) throw argument_error("gd_sec: xi = " + shortest(xi) + " is not at least 0");
-        double const l = xi == 0 && given.step ? 0 : detail::known(p.smoothness, "the smoothness L", "gd_sec");
-        double const step = detail::step_or(given, p, "gd_sec", [&] { return 1 / l; });
-        double const beta = given.memory.value_or(0.01);
-        if (!(beta >= 0 && beta <= 1)) throw argument_error("gd_sec: beta = " + shortest(beta) + " is outside [0, 1]");
-        return {{}, beta, true, 1, gradient_step{step}, follow_last_move<T, B>(xi * l)};
+    auto compose(problem const& p) const {
+        return detail::compose_gd_sec<T, B>(full{}, xi, given, p, "gd_sec");
     }
 
     bool operator==(gd_sec const&) const = default;
-    friend std::string to_string(gd_sec const& m) {
-        return "gd_sec(xi=" + shortest(m.xi) + ", beta=" + shortest(m.given.memory.value_or(0.01)) +
-               (m.given.step ? ", step=" + to_string(*m.given.step) : "") + ")";
-    }
+    friend std::string to_string(gd_sec const& m) { return detail::called_gd_sec("gd_sec", "", m.xi, m.given); }
 };
 
 static_assert(Method<gd_sec>);

@@ -15,8 +15,8 @@ struct qsgd {
     rates given{};
 
     template <Scalar T, class B>
-    recursion<quantize> compose(problem const& p) const {
-        return detail::compose_dcgd(quantize{levels, 0, norm::two}, given, p, "qsgd");
+    auto compose(problem const& p) const {
+        return detail::compose_dcgd<T, B>(quantize{levels, 0, norm::two}, given, p, "qsgd");
     }
 
     bool operator==(qsgd const&) const = default;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -29,11 +30,13 @@ struct step_size {
 struct rates {
     std::optional<step_size> step{};
     std::optional<double> memory{};  ///< the rate of difference compression, alpha or beta in the papers
+    std::size_t batch = 0;           ///< rows that each gradient is taken of; 0: all
 
     bool operator==(rates const&) const = default;
-    /// ", step=0.1, memory=0.5", of what is given.
+    /// ", step=0.1, memory=0.5, batch=32", of what is given.
     friend std::string to_string(rates const& r) {
-        return (r.step ? ", step=" + to_string(*r.step) : "") + (r.memory ? ", memory=" + shortest(*r.memory) : "");
+        return (r.step ? ", step=" + to_string(*r.step) : "") + (r.memory ? ", memory=" + shortest(*r.memory) : "") +
+               (r.batch ? ", batch=" + std::to_string(r.batch) : "");
     }
 };
 
@@ -80,6 +83,27 @@ double step_or(rates const& given, problem const& p, char const* method, Theorem
     if (!(step > 0 && std::isfinite(step)))
         throw argument_error(std::string(method) + ": the step " + shortest(step) + " is not above 0");
     return step;
+}
+
+// The step of a method to which no theorem gives one.
+inline double own_step(rates const& given, problem const& p, char const* method, char const* why) {
+    return step_or(given, p, method, [&]() -> double {
+        throw theory_error(std::string(method) + ": " + why + "; give the step yourself");
+    });
+}
+
+// For a theorem about the gradients of all rows.
+inline void refuse_batch(rates const& given, char const* method) {
+    if (given.batch > 0)
+        throw theory_error(std::string(method) + ": its theorem is about the gradients of all rows; with batch = " +
+                           std::to_string(given.batch) + " give the step yourself");
+}
+
+// max L_ij over the rows that are drawn in a round of n workers; 0 where all rows are taken.
+inline double noise_of_batch(rates const& given, problem const& p, char const* method) {
+    if (given.batch == 0) return 0;
+    return known(p.largest_sample_smoothness, "max L_ij, the largest smoothness of a sample", method) /
+           (static_cast<double>(p.workers) * static_cast<double>(given.batch));
 }
 
 // For a method whose memory rate is not the user's to choose.

@@ -4,22 +4,21 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/term.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/objective/dataset.hpp"
+#include "laconic/objective/exact_sum.hpp"
 #include "laconic/objective/gram.hpp"
-#include "laconic/objective/spectrum.hpp"
+#include "laconic/objective/penalty.hpp"
+#include "laconic/objective/shared_rows.hpp"
 
 namespace laconic {
 
@@ -36,183 +35,156 @@ concept Loss = requires(double z, double y, std::pair<double, double> both) {
     { L::labels } -> std::convertible_to<char const*>;
 };
 
-/// f(x) = (1/N) sum_j loss(a_j . x, y_j) + (lambda/2) |x|^2 over N rows a_j with labels y_j, without an intercept: a
-/// FusedObjective and a SmoothObjective with a Hessian.
+/// f(x) = (1/N) sum_j loss(a_j . x, y_j) + lambda sum_i penalty(x_i) over N rows a_j with labels y_j, without an
+/// intercept; the penalty is (lambda/2) |x|^2 unless another is named. A FusedObjective with a Hessian, a
+/// SmoothFiniteSum and GeneralisedLinear, with one output.
 ///
 /// Copies are cheap and share the data. All members are const, safe to call from several threads, and sum in a fixed
 /// order: the same bits in every run of one build. x, g, v and out hold dimension() numbers (else the contract is
 /// broken). "A pass" is one over the non-zeros of the data; only hessian, smoothness and strong_convexity allocate.
-template <Loss Each, Scalar T = double>
+template <Loss Each, Scalar T = double, Penalty Cost = squared_penalty>
 class linear_model {
   public:
     /// Throws argument_error where lambda is negative or not finite, where there are no rows or no features, or where
     /// a label is none that the loss knows; shape_error where there are more or fewer labels than rows.
-    linear_model(dataset<T> data, double lambda) : lambda_(lambda) {
+    linear_model(dataset<T> data, double lambda) : rows_(std::move(data)), lambda_(lambda) {
         if (!(lambda >= 0 && std::isfinite(lambda)))
             throw argument_error("lambda = " + shortest(lambda) + " is not a finite number of at least 0");
-        if (data.samples() == 0 || data.features() == 0)
-            throw argument_error(data.name + ": " + std::to_string(data.samples()) + " rows of " +
-                                 std::to_string(data.features()) + " features make no objective");
-        if (data.labels.size() != data.samples())
-            throw shape_error(data.name + ": " + std::to_string(data.samples()) + " rows, but " +
-                              std::to_string(data.labels.size()) + " labels");
-        for (auto const label : data.labels)
-            if (!Each::knows(double(label)))
-                throw argument_error(data.name + ": the label " + shortest(double(label)) + " is not " + Each::labels);
-        data.rows.makeCompressed();
-        auto const* const columns = data.rows.innerIndexPtr();
-        columns_ = std::make_shared<std::vector<coordinate> const>(columns, columns + data.rows.nonZeros());
-        auto const mine = std::make_shared<dataset<T>>();
-        std::swap(mine->name, data.name);
-        mine->rows.swap(data.rows);  // a move would copy: Eigen 3.4 has none for sparse matrices
-        std::swap(mine->labels, data.labels);
-        data_ = mine;
+        for (std::size_t j = 0; j < samples(); ++j)
+            if (!Each::knows(rows_.label(j)))
+                throw argument_error(rows_.data().name + ": the label " + shortest(rows_.label(j)) + " is not " +
+                                     Each::labels);
     }
 
-    std::size_t dimension() const { return data_->features(); }
+    std::size_t dimension() const { return rows_.features(); }
     /// N, the number of rows.
-    std::size_t samples() const { return data_->samples(); }
+    std::size_t samples() const { return rows_.size(); }
     double lambda() const { return lambda_; }
-    dataset<T> const& data() const { return *data_; }
+    dataset<T> const& data() const { return rows_.data(); }
 
     /// f(x), in one pass.
     double value(std::span<T const> x) const {
         LACONIC_EXPECTS(x.size() == dimension());
         exact_sum sum;
-        for (std::size_t j = 0; j < samples(); ++j) sum.add(Each::value(row(j).dot(x), label(j)));
+        for (std::size_t j = 0; j < samples(); ++j) sum.add(Each::value(rows_[j].dot(x), rows_.label(j)));
         return sum.total() / double(samples()) + penalty(x);
     }
 
     /// Writes the gradient at x to g, in one pass.
-    void gradient(std::span<T const> x, std::span<T> g) const {
-        auto const slope = [this](double z, std::size_t j) { return Each::value_and_slope(z, label(j)).second; };
-        sum_rows(x, g, slope, x);
-    }
+    void gradient(std::span<T const> x, std::span<T> g) const { mean_gradient(row_choice::all(samples()), x, g); }
 
     /// Writes the gradient at x to g and returns f(x), in one pass.
     double value_and_gradient(std::span<T const> x, std::span<T> g) const {
         exact_sum sum;
         auto const slope = [&](double z, std::size_t j) {
-            auto const [value, its_slope] = Each::value_and_slope(z, label(j));
+            auto const [value, its_slope] = Each::value_and_slope(z, rows_.label(j));
             sum.add(value);
             return its_slope;
         };
-        sum_rows(x, g, slope, x);
+        mean_of_rows(row_choice::all(samples()), x, g, slope, penalty_slope(x));
         return sum.total() / double(samples()) + penalty(x);
+    }
+
+    /// Writes the mean of grad f_j at x over the listed rows to g, where f_j(x) = loss(a_j . x, y_j) + the penalty: the
+    /// bits of gradient(x, g) where every row is listed once, in order. At least one row, each below samples().
+    void batch_gradient(std::span<std::uint32_t const> rows, std::span<T const> x, std::span<T> g) const {
+        LACONIC_EXPECTS(!rows.empty());
+        mean_gradient(row_choice::of(rows), x, g);
+    }
+
+    /// How many predictions a sample has: 1.
+    std::size_t outputs() const { return 1; }
+
+    /// Writes the derivative of sample j's loss in a_j . x to s, one number.
+    void slopes(std::size_t j, std::span<T const> x, std::span<double> s) const {
+        LACONIC_EXPECTS(x.size() == dimension() && s.size() == 1);
+        s[0] = Each::value_and_slope(rows_[j].dot(x), rows_.label(j)).second;
+    }
+
+    /// g += w s_0 a_j.
+    void add_row(std::size_t j, std::span<double const> s, double w, std::span<T> g) const {
+        LACONIC_EXPECTS(s.size() == 1 && g.size() == dimension());
+        rows_[j].add_to(g, w * s[0]);
+    }
+
+    /// g += the gradient of the penalty at x, in a pass over d.
+    void add_penalty_gradient(std::span<T const> x, std::span<T> g) const {
+        LACONIC_EXPECTS(x.size() == dimension() && g.size() == dimension());
+        for (std::size_t i = 0; i < g.size(); ++i) g[i] += static_cast<T>(lambda_ * Cost::slope(double(x[i])));
     }
 
     /// Writes the d x d Hessian at x, both triangles. Two passes' memory traffic, and the fewer of N d^2 / 2 and about
     /// ten times the sum over the rows of their non-zeros squared in operations.
     void hessian(std::span<T const> x, Eigen::MatrixXd& out) const {
         LACONIC_EXPECTS(x.size() == dimension());
-        auto const bend = [&](std::size_t j) { return Each::bend(row(j).dot(x), label(j)) / double(samples()); };
-        weighted_gram(data_->rows, bend, out);
-        out.diagonal().array() += lambda_;
+        auto const bend = [&](std::size_t j) {
+            return Each::bend(rows_[j].dot(x), rows_.label(j)) / double(samples());
+        };
+        weighted_gram(data().rows, bend, out);
+        for (std::size_t i = 0; i < dimension(); ++i) {
+            auto const at = static_cast<Eigen::Index>(i);
+            out(at, at) += lambda_ * Cost::bend(double(x[i]));
+        }
     }
 
     /// Writes (Hessian at x) v to out, in one pass.
     void hessian_times(std::span<T const> x, std::span<T const> v, std::span<T> out) const {
         LACONIC_EXPECTS(v.size() == dimension());
-        auto const factor = [&](double z, std::size_t j) { return Each::bend(z, label(j)) * row(j).dot(v); };
-        sum_rows(x, out, factor, v);
+        auto const factor = [&](double z, std::size_t j) { return Each::bend(z, rows_.label(j)) * rows_[j].dot(v); };
+        auto const bend = [&](std::size_t i) { return Cost::bend(double(x[i])) * double(v[i]); };
+        mean_of_rows(row_choice::all(samples()), x, out, factor, bend);
     }
 
-    /// L = (largest bend of the loss) (largest eigenvalue of A'A / N) + lambda, to about 1e-14 of itself. Some tens of
-    /// passes when it, or a copy, is first asked; remembered from then on.
-    double smoothness() const {
-        std::call_once(known_->largest_once, [this] {
-            known_->largest = largest_eigenvalue(dimension(), [this](std::span<double const> v, std::span<double> out) {
-                std::fill(out.begin(), out.end(), 0.0);
-                for (std::size_t j = 0; j < samples(); ++j) row(j).add_to(out, row(j).dot(v) / double(samples()));
-            });
-        });
-        return Each::largest_bend * known_->largest + lambda_;
+    /// L = (largest bend of the loss) (largest eigenvalue of A'A / N) + lambda (largest bend of the penalty), to about
+    /// 1e-14 of itself. Some tens of passes when it, or a copy, is first asked; remembered from then on.
+    double smoothness() const { return Each::largest_bend * rows_.largest_eigenvalue() + lambda_ * Cost::largest_bend; }
+
+    /// max_j L_j = (largest bend of the loss) max_j |a_j|^2 + lambda (largest bend of the penalty), in one pass.
+    double sample_smoothness() const {
+        return Each::largest_bend * rows_.largest_square() + lambda_ * Cost::largest_bend;
     }
 
-    /// mu = (smallest bend of the loss) (smallest eigenvalue of A'A / N) + lambda, off by about 1e-15 L. The smallest
-    /// bend of the logistic loss is 0, and the eigenvalue is taken as 0 above 1024 features: mu = lambda then. Else an
-    /// eigen-decomposition when it, or a copy, is first asked; remembered from then on.
+    /// mu = (smallest bend of the loss) (smallest eigenvalue of A'A / N) + lambda (smallest bend of the penalty), off
+    /// by about 1e-15 L; below 0 where the penalty outweighs the loss. The smallest bend of the logistic loss is 0, and
+    /// the eigenvalue is taken as 0 above 1024 features: mu is the second summand then. Else an eigen-decomposition
+    /// when it, or a copy, is first asked; remembered from then on.
     double strong_convexity() const {
-        if (Each::smallest_bend == 0 || dimension() > 1024 || samples() < dimension()) return lambda_;
-        std::call_once(known_->smallest_once, [this] {
-            Eigen::MatrixXd gram;
-            weighted_gram(
-                data_->rows, [this](std::size_t) { return 1 / double(samples()); }, gram);
-            known_->smallest = std::max(0.0, smallest_eigenvalue(gram));
-        });
-        return Each::smallest_bend * known_->smallest + lambda_;
+        double const of_penalty = lambda_ * Cost::smallest_bend;
+        if constexpr (Each::smallest_bend == 0)
+            return of_penalty;
+        else
+            return Each::smallest_bend * rows_.smallest_eigenvalue() + of_penalty;
     }
 
   private:
-    struct constants {
-        std::once_flag largest_once, smallest_once;
-        double largest = 0, smallest = 0;
-    };
-
-    // What each addition rounds away is summed beside (Knuth's two-sum): f(x) - f* stays true down to the last digits.
-    struct exact_sum {
-        double sum = 0, lost = 0;
-
-        void add(double v) {
-            double const next = sum + v, back = next - sum;
-            lost += (sum - (next - back)) + (v - back);
-            sum = next;
-        }
-        double total() const { return std::isfinite(sum) ? sum + lost : sum; }
-    };
-
-    struct row_view {
-        T const* value;
-        coordinate const* column;
-        std::int64_t count;
-
-        // Four sums side by side, in double: their order is part of the result.
-        template <class U>
-        double dot(std::span<U> x) const {
-            double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-            std::int64_t p = 0;
-            for (; p + 4 <= count; p += 4) {
-                s0 += double(value[p]) * double(x[std::size_t(column[p])]);
-                s1 += double(value[p + 1]) * double(x[std::size_t(column[p + 1])]);
-                s2 += double(value[p + 2]) * double(x[std::size_t(column[p + 2])]);
-                s3 += double(value[p + 3]) * double(x[std::size_t(column[p + 3])]);
-            }
-            for (; p < count; ++p) s0 += double(value[p]) * double(x[std::size_t(column[p])]);
-            return (s0 + s1) + (s2 + s3);
-        }
-        template <class U>
-        void add_to(std::span<U> g, double factor) const {
-            auto const w = static_cast<U>(factor);
-            for (std::int64_t p = 0; p < count; ++p) g[std::size_t(column[p])] += w * U(value[p]);
-        }
-    };
-
-    row_view row(std::size_t j) const {
-        auto const* const begin = data_->rows.outerIndexPtr() + j;
-        return {data_->rows.valuePtr() + begin[0], columns_->data() + begin[0], begin[1] - begin[0]};
-    }
-    double label(std::size_t j) const { return double(data_->labels[j]); }
-
     double penalty(std::span<T const> x) const {
         double sum = 0;
-        for (auto const xi : x) sum += double(xi) * double(xi);
-        return lambda_ / 2 * sum;
+        for (auto const xi : x) sum += Cost::value(double(xi));
+        return lambda_ * sum;
+    }
+    auto penalty_slope(std::span<T const> x) const {
+        return [x](std::size_t i) { return Cost::slope(double(x[i])); };
     }
 
-    // out = (1/N) sum_j factor(a_j . x, j) a_j + lambda v
-    template <class Factor>
-    void sum_rows(std::span<T const> x, std::span<T> out, Factor&& factor, std::span<T const> v) const {
+    void mean_gradient(row_choice rows, std::span<T const> x, std::span<T> g) const {
+        auto const slope = [this](double z, std::size_t j) { return Each::value_and_slope(z, rows_.label(j)).second; };
+        mean_of_rows(rows, x, g, slope, penalty_slope(x));
+    }
+
+    // out = the mean over the rows of factor(a_j . x, j) a_j, + lambda extra(i)
+    template <class Factor, class Extra>
+    void mean_of_rows(row_choice rows, std::span<T const> x, std::span<T> out, Factor&& factor, Extra&& extra) const {
         LACONIC_EXPECTS(x.size() == dimension() && out.size() == dimension());
         std::fill(out.begin(), out.end(), T(0));
-        for (std::size_t j = 0; j < samples(); ++j) row(j).add_to(out, factor(row(j).dot(x), j));
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            auto const row = rows_[rows[k]];
+            row.add_to(out, factor(row.dot(x), rows[k]));
+        }
         for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = static_cast<T>(double(out[i]) / double(samples()) + lambda_ * double(v[i]));
+            out[i] = static_cast<T>(double(out[i]) / double(rows.size()) + lambda_ * extra(i));
     }
 
-    std::shared_ptr<dataset<T> const> data_;
-    // The columns again in half the bytes: passes over the data run at the memory's pace.
-    std::shared_ptr<std::vector<coordinate> const> columns_;
-    std::shared_ptr<constants> known_ = std::make_shared<constants>();
+    shared_rows<T> rows_;
     double lambda_;
 };
 

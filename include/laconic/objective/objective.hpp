@@ -35,7 +35,8 @@ concept FusedObjective = Objective<F, T> && requires(F const& f, std::span<T con
 /// An objective that knows the constants which theorems ask for:
 ///
 ///     f.smoothness()         L: |grad f(x) - grad f(y)| <= L |x - y| for all x, y; above 0
-///     f.strong_convexity()   mu: f - (mu/2) |x|^2 is convex; 0 where nothing better is known
+///     f.strong_convexity()   mu: f - (mu/2) |x|^2 is convex; below 0 where f is not convex, 0 where f is and nothing
+///                            better is known
 template <class F, class T = double>
 concept SmoothObjective = Objective<F, T> && requires(F const& f) {
     { f.smoothness() } -> std::convertible_to<double>;

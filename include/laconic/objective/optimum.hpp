@@ -44,9 +44,7 @@ struct optimum {
 namespace detail {
 
 // The Newton step -H^-1 g by Cholesky; a matrix that is singular in double precision is lifted until it is not.
-template <class F>
-Eigen::VectorXd dense_step(F const& f, Eigen::VectorXd const& x, Eigen::VectorXd const& g, Eigen::MatrixXd& h) {
-    f.hessian(view(x), h);
+inline Eigen::VectorXd dense_step(Eigen::MatrixXd& h, Eigen::VectorXd const& g) {
     double const scale = h.trace() / double(h.rows());
     Eigen::LLT<Eigen::MatrixXd> factors(h);
     for (double lift = 1e-15; factors.info() != Eigen::Success && lift < 1; lift *= 10) {
@@ -56,14 +54,15 @@ Eigen::VectorXd dense_step(F const& f, Eigen::VectorXd const& x, Eigen::VectorXd
     return factors.solve(-g);
 }
 
-// The same by conjugate gradients, as far as the outer iteration can use it (Dembo, Eisenstat, Steihaug 1982).
-template <class F>
-Eigen::VectorXd product_step(F const& f, Eigen::VectorXd const& x, Eigen::VectorXd const& g) {
+// The same by conjugate gradients, as far as the outer iteration can use it (Dembo, Eisenstat, Steihaug 1982);
+// apply(v, out) writes H v to out.
+template <class Apply>
+Eigen::VectorXd product_step(Apply&& apply, Eigen::VectorXd const& g) {
     Eigen::VectorXd step = Eigen::VectorXd::Zero(g.size()), residual = -g, direction = residual, image(g.size());
     double square = residual.squaredNorm();
     double const norm = std::sqrt(square), goal = norm * std::min(0.1, std::max(norm, 1e-8));
     for (int i = 0; i < 5000 && std::sqrt(square) > goal; ++i) {
-        f.hessian_times(view(x), view(direction), view(image));
+        apply(direction, image);
         double const bend = direction.dot(image);
         if (!(bend > 0)) break;
         step += square / bend * direction;
@@ -73,6 +72,21 @@ Eigen::VectorXd product_step(F const& f, Eigen::VectorXd const& x, Eigen::Vector
         square = next;
     }
     return step.isZero(0) ? Eigen::VectorXd(-g) : step;
+}
+
+inline constexpr std::size_t largest_dense = 4096;  // features, where there is a choice
+
+template <class F>
+Eigen::VectorXd newton_step(F const& f, Eigen::VectorXd const& x, Eigen::VectorXd const& g, Eigen::MatrixXd& h) {
+    if constexpr (HessianObjective<F>)
+        if (!HessianProductObjective<F> || f.dimension() <= largest_dense) {
+            f.hessian(view(x), h);
+            return dense_step(h, g);
+        }
+    auto const apply = [&](Eigen::VectorXd const& v, Eigen::VectorXd& out) {
+        if constexpr (HessianProductObjective<F>) f.hessian_times(view(x), view(v), view(out));
+    };
+    return product_step(apply, g);
 }
 
 }  // namespace detail
@@ -94,13 +108,7 @@ optimum find_optimum(F const& f, double tolerance = 1e-12) {
     optimum best{{x.begin(), x.end()}, value, norm, 0};
     int taken = 0, idle = 0;
     while (best.gradient_norm > tolerance && taken < 200 && idle < (best.gradient_norm <= good_enough ? 3 : 50)) {
-        if constexpr (!HessianProductObjective<F>)
-            step = detail::dense_step(f, x, g, h);
-        else if constexpr (!HessianObjective<F>)
-            step = detail::product_step(f, x, g);
-        else
-            step = d <= 4096 ? detail::dense_step(f, x, g, h) : detail::product_step(f, x, g);
-
+        step = detail::newton_step(f, x, g, h);
         double const slope = g.dot(step), scale = std::max(std::abs(value), std::abs(first_value));
         double length = 1, next_value = 0, next_norm = 0;
         for (;; length /= 2) {

@@ -51,7 +51,7 @@ double largest_eigenvalue(std::size_t d, Apply&& apply) {
         double const rest = image.norm();
         if (!std::isfinite(rest)) throw error("the largest eigenvalue: the operator gives numbers that are not finite");
 
-        solver.compute(projected.topLeftCorner(j + 1, j + 1));
+        solver.compute(Eigen::MatrixXd(projected.topLeftCorner(j + 1, j + 1)));
         double const largest = solver.eigenvalues()[j];
         double const residual = rest * std::abs(solver.eigenvectors()(j, j));
         // The error is at most the residual, and at most its square over the gap to the next eigenvalue.
@@ -66,8 +66,9 @@ double largest_eigenvalue(std::size_t d, Apply&& apply) {
 
 /// The smallest eigenvalue of a symmetric matrix, of which the lower triangle is read. Its error is relative to the
 /// largest eigenvalue: a tiny one may come out as 0 or slightly below. About d^3 operations.
-inline double smallest_eigenvalue(Eigen::MatrixXd const& matrix) {
-    return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues()[0];
+template <class Matrix>  // a template, so that only who calls it compiles the solver
+double smallest_eigenvalue(Matrix const& matrix) {
+    return Eigen::SelfAdjointEigenSolver<Matrix>(matrix, Eigen::EigenvaluesOnly).eigenvalues()[0];
 }
 
 }  // namespace laconic

@@ -69,7 +69,26 @@ struct l2 {
     friend std::string to_string(l2 p) { return "l2(" + shortest(p.weight) + ")"; }
 };
 
-static_assert(Prox<no_prox> && Prox<l1> && Prox<l2> && Prox<l1, float>);
+/// R(x) = l1_weight |x|_1 + (l2_weight / 2) |x|^2: soft thresholding, then shrinking.
+struct elastic_net {
+    double l1_weight = 0, l2_weight = 0;
+
+    template <class B, Scalar T>
+    void operator()(B& on, double rate, std::span<T> x) const {
+        if (l1_weight != 0) l1{l1_weight}(on, rate, x);
+        if (l2_weight != 0) l2{l2_weight}(on, rate, x);
+    }
+    template <Scalar T>
+    double value(std::span<T const> x) const {
+        return l1{l1_weight}.value(x) + l2{l2_weight}.value(x);
+    }
+    bool operator==(elastic_net const&) const = default;
+    friend std::string to_string(elastic_net p) {
+        return "elastic_net(" + shortest(p.l1_weight) + ", " + shortest(p.l2_weight) + ")";
+    }
+};
+
+static_assert(Prox<no_prox> && Prox<l1> && Prox<l2> && Prox<elastic_net> && Prox<l1, float>);
 
 /// Any step, then the proximal operator for the same rate.
 template <class S, class P>
@@ -82,6 +101,10 @@ struct proximal {
     void operator()(B& on, std::span<T> x, std::span<T> d) {
         step(on, x, d);
         prox(on, rate, x);
+    }
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(step);
     }
     friend std::string to_string(proximal const& s) {
         return to_string(s.step) + ", " + to_string(s.prox) + " for " + shortest(s.rate);

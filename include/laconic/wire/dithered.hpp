@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 
 #include "laconic/message/dithered.hpp"
@@ -17,20 +15,20 @@ namespace laconic {
 template <BitSink W, Scalar T, class B>
 void write(W& sink, dithered<T, B> const& m) {
     charge(sink, part::scalars);
-    for (T const scale : m.norms) put_number(sink, scale);
+    put_numbers(sink, m.norms);
     charge(sink, part::values);
     write_codes(sink, m.codes, m.levels);
 }
 template <class B, BitSource R, Scalar T>
 void read(B&, R& source, dithered<T, B>& m) {
-    for (T& scale : m.norms) scale = take_magnitude<T>(source, "norm");
+    take_magnitudes(source, m.norms, "norm");
     read_codes(source, m.codes, m.levels);
 }
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, dithered<T, B> const& m) {
     put_kind(sink, kind::dithered);
     put_whole(sink, static_cast<std::uint64_t>(m.levels));
-    put_whole(sink, std::clamp<std::size_t>(m.codes.size(), 1, m.bucket));
+    put_length(sink, m.bucket, m.codes.size());
 }
 /// A sign and one of levels + 1 levels for each number.
 template <Scalar T, class B>

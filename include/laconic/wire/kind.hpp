@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -30,6 +32,7 @@ enum class kind : std::uint8_t {
     agreed = 18,
     low_rank = 32,
     scaled = 33,
+    parts = 34,
 };
 
 template <BitSink W>
@@ -43,6 +46,12 @@ template <BitSink W>
 void put_whole(W& sink, std::uint64_t n) {
     for (; n >= 128; n >>= 7) sink.put((n & 127) | 128, 8);
     sink.put(n, 8);
+}
+
+/// The length of the buckets or units of n numbers: not longer than they are together, and 0 only where it is 0.
+template <BitSink W>
+void put_length(W& sink, std::size_t length, std::size_t n) {
+    put_whole(sink, std::min(length, std::max(n, std::size_t{1})));
 }
 
 /// Reads such a number, in its one shortest form and at most `most`.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 
 #include "laconic/message/means.hpp"
@@ -33,7 +32,7 @@ void read(B&, R& source, means<T, B>& m) {
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, means<T, B> const& m) {
     put_kind(sink, kind::means);
-    put_whole(sink, std::clamp<std::size_t>(m.count, 1, m.bucket));
+    put_length(sink, m.bucket, m.count);
 }
 template <Scalar T, class B>
 double bits_as_paper(means<T, B> const& m) {

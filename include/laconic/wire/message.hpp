@@ -4,8 +4,10 @@
 #include <cstdint>
 
 #include "laconic/wire/dithered.hpp"
+#include "laconic/wire/either.hpp"
 #include "laconic/wire/factors.hpp"
 #include "laconic/wire/means.hpp"
+#include "laconic/wire/parts.hpp"
 #include "laconic/wire/plain.hpp"
 #include "laconic/wire/powers.hpp"
 #include "laconic/wire/quantized.hpp"

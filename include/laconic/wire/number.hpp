@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <string>
+#include <type_traits>
 
 #include "laconic/core/view.hpp"
 #include "laconic/wire/stream.hpp"
@@ -37,6 +39,18 @@ T take_magnitude(R& source, char const* what) {
     T const v = take_number<T>(source);
     if (std::signbit(v)) source.refuse(std::string("a negative ") + what);
     return v;
+}
+
+/// The numbers of an array in full, one after another.
+template <BitSink W, class Array>
+void put_numbers(W& sink, Array const& numbers) {
+    for (auto const v : numbers) put_number(sink, v);
+}
+
+/// Fills an array with such numbers, none of which can be negative.
+template <BitSource R, class Array>
+void take_magnitudes(R& source, Array& numbers, char const* what) {
+    for (auto& v : numbers) v = take_magnitude<std::remove_reference_t<decltype(v)>>(source, what);
 }
 
 }  // namespace laconic

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 
 #include "laconic/message/quantized.hpp"
@@ -17,7 +15,7 @@ namespace laconic {
 template <BitSink W, Scalar T, class B>
 void write(W& sink, quantized<T, B> const& m) {
     charge(sink, part::scalars);
-    for (T const step : m.steps) put_number(sink, step);
+    put_numbers(sink, m.steps);
     charge(sink, part::values);
     write_codes(sink, m.codes, m.levels);
 }
@@ -33,7 +31,7 @@ template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, quantized<T, B> const& m) {
     put_kind(sink, kind::quantized);
     put_whole(sink, static_cast<std::uint64_t>(m.levels));
-    put_whole(sink, std::clamp<std::size_t>(m.codes.size(), 1, m.bucket));
+    put_length(sink, m.bucket, m.codes.size());
 }
 /// One level: log2 3 bits a number (TernGrad).
 template <Scalar T, class B>

@@ -11,10 +11,11 @@
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/support.hpp"
 
-/// The shape of a message as a stranger reads it: a list of stages, the outermost first.
+/// The shape of a message as a stranger reads it: a list of stages, the outermost first; behind a stage of parts stand
+/// the stages of its first part, then those of the second, and so on.
 namespace laconic {
 
-inline constexpr std::size_t most_stages = 32;
+inline constexpr std::size_t deepest_stage = 32, most_stages = 65536;
 
 /// One stage: its kind and the parameters that this kind has.
 struct stage {
@@ -22,6 +23,7 @@ struct stage {
     std::uint64_t first = 0, second = 0;  ///< whole numbers, in the order of the wire
     double factor = 1;                    ///< of `scaled`
     draw drawn{};                         ///< of `agreed`
+    std::uint64_t length = 0;             ///< of a part whose first stage this is
 };
 
 /// Whether another stage follows, which speaks for the numbers of this one.
@@ -77,6 +79,8 @@ stage take_stage(R& source) {
             s.second = whole(0, longest_support);
             break;
         case kind::signs:
+            s.first = whole(0, longest_support);
+            break;
         case kind::means:
         case kind::told:
             s.first = whole(1, longest_support);
@@ -84,6 +88,9 @@ stage take_stage(R& source) {
         case kind::agreed:
             s.first = whole(1, longest_support);
             s.drawn = take_recipe(source);
+            break;
+        case kind::parts:
+            s.first = whole(0, most_stages);
             break;
         case kind::scaled:
             s.factor = static_cast<double>(take_magnitude<T>(source, "factor"));
@@ -95,17 +102,31 @@ stage take_stage(R& source) {
     return s;
 }
 
+// The stages from the depth of one on, at the end of the list; those of a part begin with its length.
+template <Scalar T, BitSource R>
+void take_stages(R& source, std::size_t depth, std::uint64_t length, std::vector<stage>& stages) {
+    for (bool wraps = true; wraps; ++depth) {
+        if (depth == deepest_stage) source.refuse("more than " + std::to_string(deepest_stage) + " stages in each other");
+        if (stages.size() == most_stages) source.refuse("more than " + std::to_string(most_stages) + " stages");
+        stages.push_back(take_stage<T>(source));
+        stages.back().length = length;
+        wraps = wraps_another(stages.back().what);
+        if (stages.back().what != kind::parts) continue;
+        for (auto left = stages.back().first; left > 0; --left) {
+            auto const part_length = take_whole(source, longest_support);
+            take_stages<T>(source, depth + 1, part_length, stages);
+        }
+    }
+}
+
 }  // namespace detail
 
-/// Reads the shape of a message of T, at least one stage and at most most_stages; throws wire_error where a kind or a
-/// parameter is none.
+/// Reads the shape of a message of T, at least one stage; throws wire_error where a kind or a parameter is none, for
+/// more than most_stages, and more than deepest_stage inside each other.
 template <Scalar T, BitSource R>
 std::vector<stage> read_shape(R& source) {
     std::vector<stage> stages;
-    do {
-        if (stages.size() == most_stages) source.refuse("more than " + std::to_string(most_stages) + " stages");
-        stages.push_back(detail::take_stage<T>(source));
-    } while (wraps_another(stages.back().what));
+    detail::take_stages<T>(source, 0, 0, stages);
     return stages;
 }
 

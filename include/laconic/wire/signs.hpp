@@ -29,19 +29,19 @@ void read_signs(R& source, Words& words, std::size_t count) {
 template <BitSink W, Scalar T, class B>
 void write(W& sink, signs<T, B> const& m) {
     charge(sink, part::scalars);
-    for (T const scale : m.scales) put_number(sink, scale);
+    put_numbers(sink, m.scales);
     charge(sink, part::values);
     detail::write_signs(sink, m.words, m.count);
 }
 template <class B, BitSource R, Scalar T>
 void read(B&, R& source, signs<T, B>& m) {
-    for (T& scale : m.scales) scale = take_magnitude<T>(source, "scale");
+    take_magnitudes(source, m.scales, "scale");
     detail::read_signs(source, m.words, m.count);
 }
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, signs<T, B> const& m) {
     put_kind(sink, kind::signs);
-    put_whole(sink, std::clamp<std::size_t>(m.count, 1, m.bucket));
+    put_length(sink, m.bucket, m.count);
 }
 template <Scalar T, class B>
 double bits_as_paper(signs<T, B> const& m) {

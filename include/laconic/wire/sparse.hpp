@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +42,7 @@ void write_shape(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
     put_kind(sink, Known == support_is::told      ? kind::told
                    : Known == support_is::counted ? kind::counted
                                                   : kind::agreed);
-    put_whole(sink, std::clamp<std::size_t>(m.length, 1, m.unit.length));
+    put_length(sink, m.unit.length, m.length);
     if constexpr (Known == support_is::counted) put_whole(sink, m.support.size());
     if constexpr (Known == support_is::agreed) {
         sink.put(static_cast<std::uint64_t>(m.drawn.how), 8);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +36,7 @@ template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, stepped<T, B> const& m) {
     put_kind(sink, kind::stepped);
     put_whole(sink, static_cast<std::uint64_t>(m.width));
-    put_whole(sink, std::clamp<std::size_t>(m.codes.size(), 1, m.bucket));
+    put_length(sink, m.bucket, m.codes.size());
 }
 template <Scalar T, class B>
 double bits_as_paper(stepped<T, B> const& m) {

@@ -48,16 +48,17 @@ class unpacker {
 
     unpacked all(std::uint64_t dimension) {
         stages_ = read_shape<T>(*source_);
+        if (stages_.size() > deepest_stage) spend(stages_.size(), sizeof(stage));
         unpacked result;
         result.dimension = dimension;
-        stage_with(0, dimension, result);
+        next_stage(dimension, result);
         return result;
     }
 
   private:
-    // The numbers of the stages from `index` on, which speak for n numbers.
-    void stage_with(std::size_t index, std::uint64_t n, unpacked& out) {
-        stage const& s = stages_[index];
+    // The numbers of the next stage and those inside it, which speak for n numbers.
+    void next_stage(std::uint64_t n, unpacked& out) {
+        stage const& s = stages_[at_++];
         switch (s.what) {
             case kind::plain: {
                 auto m = leaf<plain<T, host>>(n, 8 * sizeof(T), sizeof(T));
@@ -81,7 +82,7 @@ class unpacker {
                 auto m = leaf<signs<T, host>>(n, 1, 1 + sizeof(T));
                 m.count = n;
                 m.bucket = s.first;
-                m.scales.resize(buckets(n, s.first));
+                m.scales.resize(s.first == 0 ? 0 : buckets(n, s.first));
                 m.words.resize(n / 64 + (n % 64 != 0));
                 return take(m, out);
             }
@@ -132,8 +133,10 @@ class unpacker {
                 m.right.resize(rank * cols);
                 return take(m, out);
             }
+            case kind::parts:
+                return in_parts(s, n, out);
             case kind::scaled:
-                stage_with(index + 1, n, out);
+                next_stage(n, out);
                 for (double& v : out.values) v = static_cast<double>(static_cast<T>(v) * static_cast<T>(s.factor));
                 return;
             default:
@@ -159,7 +162,7 @@ class unpacker {
         }
         std::uint64_t numbers = support.size() * s.first;
         if (!support.empty() && support.back() + 1 == places) numbers -= places * s.first - n;
-        stage_with(index + 1, numbers, out);
+        next_stage(numbers, out);
         spend(out.values.size(), 8);
         std::vector<std::uint64_t> at(out.values.size());
         for (std::size_t j = 0; j < at.size(); ++j) {
@@ -168,6 +171,26 @@ class unpacker {
         }
         out.at = std::move(at);
         out.dense = false;
+    }
+
+    // Part after part; coordinates are listed once a part lists its own.
+    void in_parts(stage const& s, std::uint64_t n, unpacked& out) {
+        std::uint64_t begin = 0;
+        for (auto left = s.first; left > 0; --left) {
+            auto const length = stages_[at_].length;
+            if (length > n - begin) source_->refuse("parts of more numbers than there are");
+            unpacked one;
+            next_stage(length, one);
+            spend(one.values.size(), 32);
+            if (out.dense && !one.dense)
+                for (std::uint64_t j = 0; j < begin; ++j) out.at.push_back(j);
+            out.dense = out.dense && one.dense;
+            for (std::size_t j = 0; j < one.values.size() && !out.dense; ++j)
+                out.at.push_back(begin + (one.dense ? j : one.at[j]));
+            out.values.insert(out.values.end(), one.values.begin(), one.values.end());
+            begin += length;
+        }
+        if (begin != n) source_->refuse("parts of fewer numbers than there are");
     }
 
     template <short_format F>
@@ -205,6 +228,7 @@ class unpacker {
     bit_reader* source_;
     std::uint64_t memory_left_;
     std::vector<stage> stages_;
+    std::size_t at_ = 0;
 };
 
 }  // namespace detail

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <vector>
 
 using namespace laconic;
@@ -23,6 +24,18 @@ std::vector<coordinate> drawn(std::uint64_t from, std::size_t d, std::size_t k) 
 bool ascends_below(std::vector<coordinate> const& at, std::size_t d) {
     return std::adjacent_find(at.begin(), at.end(), std::greater_equal<>{}) == at.end() &&
            (at.empty() || at.back() < d);
+}
+
+// What it is by definition: the first different numbers of the stream, or all but these.
+std::vector<coordinate> by_definition(std::uint64_t from, std::size_t d, std::size_t k) {
+    std::set<coordinate> first;
+    for (std::uint64_t n = 0; first.size() < std::min(k, d - k); ++n)
+        first.insert(static_cast<coordinate>(key{from}.below(n, d)));
+    if (k <= d / 2) return {first.begin(), first.end()};
+    std::vector<coordinate> rest;
+    for (std::size_t i = 0; i < d; ++i)
+        if (!first.contains(static_cast<coordinate>(i))) rest.push_back(static_cast<coordinate>(i));
+    return rest;
 }
 
 }  // namespace
@@ -85,4 +98,37 @@ TEST_CASE("two of three million, and all but two") {
     CHECK(two.size() == 2);
     CHECK(most.size() == 2999998);
     CHECK(ascends_below(most, 3000000));
+}
+
+// Few of many are listed and sorted, more are marked in a bitmap: from one in 64 on.
+TEST_CASE("the first different numbers of the stream, or all but these, on both sides of every border") {
+    for (std::size_t const d : {63u, 64u, 65u, 127u, 128u, 129u, 640u, 641u, 20000u})
+        for (std::size_t const k : {std::size_t{1}, d / 64 - (d >= 64), d / 64, d / 64 + 1, d / 2, d / 2 + 1, d - 1})
+            REQUIRE(drawn(d + k, d, k) == by_definition(d + k, d, k));
+    for (std::size_t const k : {255u, 256u, 257u, 5000u, 78125u, 78126u}) {
+        CAPTURE(k);
+        CHECK(drawn(k, 5000000, k) == by_definition(k, 5000000, k));
+        CHECK(drawn(k, largest_dimension, k) == by_definition(k, largest_dimension, k));
+    }
+    // Another dimension, and then the same again: nothing is left in the memory that is used anew.
+    host on;
+    std::vector<coordinate> at, again;
+    sample(on, key{1}, 100000, 500, at);
+    sample(on, key{2}, 3000, 2000, again);
+    sample(on, key{1}, 100000, 500, again);
+    CHECK(again == at);
+}
+
+TEST_CASE("sorting by digits is sorting: one digit, two and three, equal numbers, few and many") {
+    for (std::size_t const d : {std::size_t{1}, std::size_t{3}, std::size_t{2048}, std::size_t{2049},
+                                std::size_t{1} << 22, (std::size_t{1} << 22) + 1, std::size_t{largest_dimension}})
+        for (std::size_t const n : {0u, 1u, 256u, 257u, 3000u}) {
+            std::vector<coordinate> at(n), spare(n);
+            for (std::size_t i = 0; i < n; ++i) at[i] = static_cast<coordinate>(key{n}.below(i, d));
+            if (n > 0) at[n / 2] = static_cast<coordinate>(d - 1);
+            auto sorted = at;
+            std::sort(sorted.begin(), sorted.end());
+            detail::sort_ascending(at, spare, d);
+            REQUIRE(at == sorted);
+        }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/method/ef.hpp"
+#include "laconic/method/ef_sgd.hpp"
 
 #include <doctest/doctest.h>
 
@@ -20,7 +20,7 @@ using namespace toys;
 TEST_CASE("it converges on the example of Beznosikov et al., with the known values") {
     auto const f = beznosikov();
     auto const whole = mean_of(f);
-    lockstep run(composed(ef{top_k{1}, {.step = .01}}, f), f, vec(3, 1.0), 1);
+    lockstep run(composed(ef_sgd{top_k{1}, {.step = .01}}, f), f, vec(3, 1.0), 1);
     std::size_t done = 0;
     for (auto const& known : {std::pair<std::size_t, double>{1, 1.814755},
                               {2, 1.724188},
@@ -37,7 +37,7 @@ TEST_CASE("it converges on the example of Beznosikov et al., with the known valu
 TEST_CASE("a constant step leaves a floor of the order of its square") {
     auto const f = around({{3, 4}, {-1, -7}, {-2, 3}});
     for (auto const& known : {std::pair{.1, 2.34e-2}, {.01, 2.288e-4}, {.001, 2.277e-6}}) {
-        lockstep run(composed(ef{top_k{1}, {.step = known.first}}, f), f, {1, 1}, 1);
+        lockstep run(composed(ef_sgd{top_k{1}, {.step = known.first}}, f), f, {1, 1}, 1);
         auto const rounds = static_cast<std::size_t>(40 / known.first);
         run.rounds(rounds - rounds / 4);
         double tail = 0;
@@ -52,7 +52,7 @@ TEST_CASE("a constant step leaves a floor of the order of its square") {
 
 TEST_CASE("x - mean e takes uncompressed steps, and e is what was not said") {
     auto const f = random_ridges(4, 6, 1, 2);
-    auto const recursion = composed(ef{top_k{2}}, f);
+    auto const recursion = composed(ef_sgd{top_k{2}}, f);
     auto const states = history(recursion, f, vec(6, 1.0), 80);
     auto const whole = mean_of(f);
     auto const virtual_iterate = [&](std::size_t k) {
@@ -83,7 +83,7 @@ TEST_CASE("the Lyapunov inequality of the header, every round, with the theorem'
             auto const f = random_ridges(4, 6, 1, seed);
             auto const p = constants(f);
             optimum const best(f);
-            auto const recursion = composed(ef{top_k{kept}}, p);
+            auto const recursion = composed(ef_sgd{top_k{kept}}, p);
             double const step = recursion.scale, delta = double(kept) / 6, l = p.smoothness;
             double const fall = std::min(step * p.strong_convexity / 2, delta / 4);
             double const floor = 48 * step * step * step * l * (1 - delta) / (delta * delta) * best.disagreement();
@@ -115,7 +115,7 @@ TEST_CASE("with everything kept it is gradient descent, and leaves nothing unsai
     auto const p = constants(f);
     rates const given{.step = step_size{1, true}};
     auto const gradient = history(composed(gd{given}, p), f, vec(5, 1.0), 60);
-    auto const kept = history(composed(ef{top_k{5}, given}, p), f, vec(5, 1.0), 60);
+    auto const kept = history(composed(ef_sgd{top_k{5}, given}, p), f, vec(5, 1.0), 60);
     for (std::size_t k = 0; k <= 60; ++k) {
         CHECK(std::sqrt(distance2(gradient[k].x[0], kept[k].x[0])) < 1e-12);
         for (auto const& e : kept[k].unsaid) CHECK(e == vec(5, 0.0));
@@ -124,34 +124,34 @@ TEST_CASE("with everything kept it is gradient descent, and leaves nothing unsai
 
 TEST_CASE("the step of the theorem, by hand") {
     problem const p{8, 5, 4, .5, 9, 6};
-    auto const r = composed(ef{top_k{2}}, p);  // delta = 1/4: 0.25 / (14 sqrt(0.75 x 36))
+    auto const r = composed(ef_sgd{top_k{2}}, p);  // delta = 1/4: 0.25 / (14 sqrt(0.75 x 36))
     CHECK(r.scale == doctest::Approx(.25 / (14 * std::sqrt(27.))));
     CHECK(r.step.rate == 1);
-    CHECK(r.keep_unsaid);
-    CHECK(r.memory_rate == 0);
-    CHECK(composed(ef{top_k{8}}, p).scale == doctest::Approx(1. / 16));  // delta = 1: 1 / (4 L)
-    CHECK(composed(ef{top_k{4} | natural{}}, p).scale ==
+    CHECK(r.feedback.keeps_unsaid());
+    CHECK(r.feedback.rate() == 0);
+    CHECK(composed(ef_sgd{top_k{8}}, p).scale == doctest::Approx(1. / 16));  // delta = 1: 1 / (4 L)
+    CHECK(composed(ef_sgd{top_k{4} | natural{}}, p).scale ==
           doctest::Approx(.4375 / (14 * std::sqrt(.5625 * 36))));  // delta = (1 - 1/8) / 2
-    CHECK(composed(ef{top_k{2}, {.step = step_size{2, true}}}, p).scale == .5);
+    CHECK(composed(ef_sgd{top_k{2}, {.step = step_size{2, true}}}, p).scale == .5);
 }
 
 TEST_CASE("what it refuses") {
     problem const p{8, 5, 4, .5, 9, 6};
-    CHECK_THROWS_WITH_AS(composed(ef{threshold{.5}}, p), doctest::Contains("threshold(0.5)"), theory_error);
-    CHECK_THROWS_WITH_AS(composed(ef{natural{}}, p), doctest::Contains("natural"), theory_error);
-    CHECK_THROWS_WITH_AS(composed(ef{any_compressor<>(threshold{.5})}, p), doctest::Contains("threshold(0.5)"),
+    CHECK_THROWS_WITH_AS(composed(ef_sgd{threshold{.5}}, p), doctest::Contains("threshold(0.5)"), theory_error);
+    CHECK_THROWS_WITH_AS(composed(ef_sgd{natural{}}, p), doctest::Contains("natural"), theory_error);
+    CHECK_THROWS_WITH_AS(composed(ef_sgd{any_compressor<>(threshold{.5})}, p), doctest::Contains("threshold(0.5)"),
                          theory_error);
-    CHECK_THROWS_WITH_AS(composed(ef{top_k{0}}, p), doctest::Contains("delta above 0"), theory_error);
-    CHECK_THROWS_WITH_AS(composed(ef{top_k{4} | quantize{1}}, p), doctest::Contains("quantize(1)"), theory_error);
-    CHECK_THROWS_WITH_AS(composed(ef{top_k{2}}, problem{8, 5, 0, 0, 9, 6}), doctest::Contains("smoothness L"),
+    CHECK_THROWS_WITH_AS(composed(ef_sgd{top_k{0}}, p), doctest::Contains("delta above 0"), theory_error);
+    CHECK_THROWS_WITH_AS(composed(ef_sgd{top_k{4} | quantize{1}}, p), doctest::Contains("quantize(1)"), theory_error);
+    CHECK_THROWS_WITH_AS(composed(ef_sgd{top_k{2}}, problem{8, 5, 0, 0, 9, 6}), doctest::Contains("smoothness L"),
                          theory_error);
-    CHECK_THROWS_AS(composed(ef{top_k{2}, {.step = 0.}}, p), argument_error);
-    CHECK(composed(ef{threshold{.5}, {.step = .1}}, p).scale == .1);
+    CHECK_THROWS_AS(composed(ef_sgd{top_k{2}, {.step = 0.}}, p), argument_error);
+    CHECK(composed(ef_sgd{threshold{.5}, {.step = .1}}, p).scale == .1);
     auto const f = around({{3, 4}, {-1, -7}});
-    CHECK_THROWS_AS(history(composed(ef{top_k{3}, {.step = .1}}, f), f, vec{1, 1}, 1), argument_error);
+    CHECK_THROWS_AS(history(composed(ef_sgd{top_k{3}, {.step = .1}}, f), f, vec{1, 1}, 1), argument_error);
 }
 
 TEST_CASE("as it is written") {
-    CHECK(to_string(ef{top_k{.01} | natural{}}) == "ef(top_k(0.01) | natural)");
-    CHECK(to_string(ef{top_k{3}, {.step = step_size{1, true}}}) == "ef(top_k(3), step=1/L)");
+    CHECK(to_string(ef_sgd{top_k{.01} | natural{}}) == "ef_sgd(top_k(0.01) | natural)");
+    CHECK(to_string(ef_sgd{top_k{3}, {.step = step_size{1, true}}}) == "ef_sgd(top_k(3), step=1/L)");
 }

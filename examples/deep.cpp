@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trains a perceptron on Fashion-MNIST with the methods that were made for networks, and compares what they reach and
+// what they say. Each method is one line of compositions(); all share the data, the starting points, the step and the
+// number of rounds, and nothing is tuned for one of them.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "files.hpp"
+#include "laconic/adapt/warm_start.hpp"
+#include "laconic/any/recursion.hpp"
+#include "laconic/comm/threads.hpp"
+#include "laconic/compress/parts.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/sign.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/feedback/momentum_correction.hpp"
+#include "laconic/method/dgc.hpp"
+#include "laconic/objective/idx.hpp"
+#include "laconic/objective/perceptron.hpp"
+#include "laconic/optim/momentum.hpp"
+#include "laconic/run.hpp"
+
+namespace {
+
+using namespace laconic;
+using method = any_recursion<float>;
+using network = perceptron<float>;
+
+struct options {
+    std::string data = "/usr/share/datasets/fashion-mnist", csv;
+    std::vector<std::string> methods;
+    double epochs = 20, rate = 0.02;
+    std::size_t seeds = 3, batch = 32, hidden = 128, rows = 0;
+    int workers = 8, at_once = 0;
+};
+
+/// Another step, made `rate` times as long: a tenth of that from half of the rounds on, a hundredth from three
+/// quarters.
+template <class S>
+struct falling {
+    S step;
+    double rate;
+    std::uint64_t rounds, taken = 0;
+
+    void operator()(host& on, std::span<float> x, std::span<float> d) {
+        double const now = 4 * taken >= 3 * rounds ? rate / 100 : 2 * taken >= rounds ? rate / 10 : rate;
+        multiply(on, static_cast<float>(now), d);
+        step(on, x, d);
+        ++taken;
+    }
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(step, taken);
+    }
+    friend std::string to_string(falling const& s) {
+        return to_string(s.step) + " times " + shortest(s.rate) + ", falling within " + std::to_string(s.rounds);
+    }
+};
+
+/// What all methods share: rows in a mini-batch, the step and how many are taken.
+struct plan {
+    std::size_t batch;
+    double rate;
+    std::uint64_t rounds;
+    std::uint64_t rounds_per_epoch;
+};
+
+/// Rank 0 adds up the messages and answers in full. (Where everyone hears everyone, all ranks would do the same sum.)
+using server = downlink<full, float>;
+
+/// Mini-batches, whose gradients are compressed; the mean of the messages goes into a momentum of 0.9.
+template <class C, class L = fixed_level>
+method with_momentum(plan const& p, C compressor, memory<float> feedback, L level = {}) {
+    using ball = falling<momentum<float>>;
+    return erased<float, host>(recursion<C, memory<float>, ball, L, mini_batch, server>{
+        std::move(compressor), std::move(feedback), ball{momentum<float>(1, 0.9), p.rate, p.rounds}, std::move(level),
+        p.batch});
+}
+
+/// Each worker's own momentum, with error feedback around it (Zheng, Huang, Kwok, NeurIPS 2019).
+template <class C>
+method with_momentum_inside(plan const& p, C compressor) {
+    using straight = falling<gradient_step>;
+    return erased<float, host>(recursion<C, momentum_correction<float>, straight, fixed_level, mini_batch, server>{
+        std::move(compressor),
+        momentum_correction<float>(0.9, false, false),
+        straight{gradient_step{1}, p.rate, p.rounds},
+        {},
+        p.batch});
+}
+
+/// Deep Gradient Compression has its momentum on the workers, and a warm-up; the paper's takes four epochs.
+method deep_gradient_compression(plan const& p) {
+    dgc const named{.k = 0.001,
+                    .momentum = 0.9,
+                    .warm_up = std::min(4 * p.rounds_per_epoch, p.rounds / 5),
+                    .given = {.step = 1.0, .batch = p.batch}};
+    return erased<float, host>(named.compose<float, host>(problem{})
+                                   .with_step(falling<gradient_step>{gradient_step{1}, p.rate, p.rounds})
+                                   .with_downlink(server{}));
+}
+
+struct named_method {
+    std::string name;
+    method recursion;
+};
+
+std::vector<named_method> compositions(plan const& p, network const& f) {
+    using matrix = low_rank<std::span<float const>>;
+    memory<float> const nothing{0, false}, errors{0, true};
+    auto const [first, second] = f.matrices();
+    std::size_t const hidden = first.rows, classes = second.rows;
+    // The four parts of the vector: both matrices as such; the biases, which are none, as a row each.
+    parts<matrix> const matrices{
+        {first.size(), {hidden, 2}}, {hidden, {1, 1}}, {second.size(), {classes, 2}}, {classes, {1, 1}}};
+    parts<sign> const layers{{first.size(), {}}, {hidden, {}}, {second.size(), {}}, {classes, {}}};
+    return {
+        {"dense", with_momentum(p, full{}, nothing)},
+        {"top-k 1 %", with_momentum_inside(p, top_k{0.01})},
+        {"dgc 0.1 %", deep_gradient_compression(p)},
+        {"ef-sign", with_momentum_inside(p, layers)},
+        {"qsgd 4 bit", with_momentum(p, quantize{7, 512}, nothing)},
+        {"powersgd 2", with_momentum(p, matrices, errors, warm_start<float>{})},
+    };
+}
+
+struct result {
+    std::string method;
+    std::size_t seed = 0;
+    double accuracy = 0, bits_up = 0, seconds = 0;
+    std::optional<double> difference, ratio;  // to dense with the same seed
+};
+
+result train(named_method const& m, std::vector<any_objective<float>> const& shares, network const& test,
+             std::size_t seed, plan const& p, int at_once) {
+    result r{m.name, seed, 0, 0, 0, {}, {}};
+    auto const start = test.initial_point(key{seed}.child(1));
+    threads::run(static_cast<int>(shares.size()),
+                 [&](threads::member& comm) {
+                     auto x = start;
+                     std::vector<mark> trace;
+                     descend(m.recursion, shares[static_cast<std::size_t>(comm.rank())], x, comm,
+                             {.rounds = p.rounds,
+                              .seed = seed,
+                              .check_every = std::max<std::uint64_t>(1, p.rounds),
+                              .trace = &trace});
+                     if (comm.rank() > 0) return;
+                     r.accuracy = test.accuracy(std::span<float const>(x));
+                     r.bits_up = trace.back().bits_up;
+                     r.seconds = trace.back().seconds;
+                 },
+                 {.at_once = at_once});
+    return r;
+}
+
+/// The pictures of one half of the data, at most so many (0: all).
+dataset<float> half(options const& o, std::string const& which, std::size_t most) {
+    auto const name = [&](char const* what) { return o.data + "/" + which + "-" + what + "-ubyte.gz"; };
+    auto const images = name("images-idx3"), labels = name("labels-idx1");
+    std::istringstream image_bytes(files::read_unpacked(images)), label_bytes(files::read_unpacked(labels));
+    auto pictures = read_idx_images(image_bytes, images);
+    auto classes = read_idx_labels(label_bytes, labels);
+    if (most > 0 && most < pictures.count) {
+        pictures.count = most;
+        pictures.pixels.resize(most * pictures.height * pictures.width);
+        classes.resize(std::min(most, classes.size()));
+    }
+    return idx_dataset<float>(pictures, classes, which);
+}
+
+void compare(options& o) {
+    auto const train_rows = half(o, "train", o.rows), test_rows = half(o, "t10k", o.rows);
+    std::vector<float> const labels{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    network const test(test_rows, o.hidden, 0, labels);
+    std::vector<any_objective<float>> shares;
+    auto const n = static_cast<std::size_t>(o.workers);
+    for (std::size_t i = 0; i < n; ++i) shares.push_back(network(train_rows.part(i, n), o.hidden, 0, labels));
+    auto const per_epoch = std::max<std::size_t>(1, train_rows.samples() / (n * o.batch));
+    plan const p{o.batch, o.rate, static_cast<std::uint64_t>(std::llround(o.epochs * double(per_epoch))), per_epoch};
+    auto all = compositions(p, test);
+    for (auto const& name : o.methods)
+        if (std::none_of(all.begin(), all.end(), [&](auto const& m) { return m.name == name; })) {
+            std::string names;
+            for (auto const& m : all) names += (names.empty() ? "" : ", ") + m.name;
+            throw argument_error("--method: there is no method '" + name + "'; there are " + names);
+        }
+    std::erase_if(all, [&](auto const& m) {
+        return !o.methods.empty() && std::find(o.methods.begin(), o.methods.end(), m.name) == o.methods.end();
+    });
+
+    fmt::print("{} rows, {} workers, batches of {}, {} hidden units, d = {}, step {:g}, {} rounds\n\n",
+               train_rows.samples(), n, o.batch, o.hidden, test.dimension(), o.rate, p.rounds);
+    fmt::print("{:<12} {:>4} {:>12} {:>10} {:>14} {:>8} {:>8}\n", "method", "seed", "accuracy, %", "to dense",
+               "bits up/worker", "ratio", "seconds");
+    std::vector<result> results;
+    auto const line = [](result const& r, std::string const& seed) {
+        fmt::print("{:<12} {:>4} {:>12.2f} {:>10} {:>14.3e} {:>8} {:>8.1f}\n", r.method, seed, 100 * r.accuracy,
+                   r.difference ? fmt::format("{:+.2f}", 100 * *r.difference) : "-", r.bits_up,
+                   r.ratio ? fmt::format("{:.1f}", *r.ratio) : "-", r.seconds);
+        std::fflush(stdout);
+    };
+    for (std::size_t seed = 1; seed <= o.seeds; ++seed) {
+        std::optional<result> dense;
+        for (auto const& m : all) {
+            auto r = train(m, shares, test, seed, p, o.at_once);
+            if (m.name == "dense") dense = r;
+            if (dense) {
+                r.difference = r.accuracy - dense->accuracy;
+                r.ratio = dense->bits_up / r.bits_up;
+            }
+            line(r, std::to_string(seed));
+            results.push_back(r);
+        }
+    }
+    fmt::print("\n");
+    for (auto const& m : all) {
+        result mean{m.name, 0, 0, 0, 0, {}, {}};
+        for (auto const& r : results)
+            if (r.method == m.name) {
+                auto const share = 1 / double(o.seeds);
+                mean.accuracy += share * r.accuracy;
+                mean.bits_up += share * r.bits_up;
+                mean.seconds += share * r.seconds;
+                if (r.difference) mean.difference = mean.difference.value_or(0) + share * *r.difference;
+                if (r.ratio) mean.ratio = mean.ratio.value_or(0) + share * *r.ratio;
+            }
+        line(mean, "mean");
+    }
+    if (o.csv.empty()) return;
+    std::ofstream out(o.csv);
+    out << "method,seed,accuracy,difference,bits_up_per_worker,ratio,seconds\n";
+    for (auto const& r : results)
+        out << fmt::format("{},{},{},{},{},{},{}\n", r.method, r.seed, r.accuracy,
+                           r.difference ? fmt::format("{}", *r.difference) : "", r.bits_up,
+                           r.ratio ? fmt::format("{}", *r.ratio) : "", r.seconds);
+    if (!out.flush()) throw file_error(o.csv, 0, 0, "cannot be written");
+}
+
+void parse(CLI::App& app, options& o) {
+    app.add_option("--epochs", o.epochs, "passes over the data")->capture_default_str();
+    app.add_option("--seeds", o.seeds, "runs of each method, with seeds from 1 on")->capture_default_str();
+    app.add_option("--workers", o.workers, "threads that share the rows")->capture_default_str();
+    app.add_option("--batch", o.batch, "rows of a worker's mini-batch")->capture_default_str();
+    app.add_option("--hidden", o.hidden, "hidden units")->capture_default_str();
+    app.add_option("--rate", o.rate, "length of the first half's steps")->capture_default_str();
+    app.add_option("--method", o.methods, "one of the methods; may be given several times (none: all)")->take_all();
+    app.add_option("--rows", o.rows, "only the first rows of each half of the data (0: all)")->capture_default_str();
+    app.add_option("--threads", o.at_once, "how many workers compute at the same time (0: one per core)")
+        ->capture_default_str();
+    app.add_option("--data", o.data, "the folder with the four files of Debian's dataset-fashion-mnist")
+        ->capture_default_str();
+    app.add_option("--csv", o.csv, "write the runs to FILE");
+}
+
+void check(options& o) {
+    if (!(o.epochs >= 0 && o.epochs <= 1e6)) throw argument_error("--epochs: a number from 0 to 1e6");
+    if (!(o.rate > 0 && std::isfinite(o.rate))) throw argument_error("--rate: a number above 0");
+    if (o.workers < 1) throw argument_error("--workers: at least one is needed");
+    if (o.batch < 1) throw argument_error("--batch: at least one row is needed");
+    if (o.at_once < 0) throw argument_error("--threads: at least 0");
+    if (o.at_once == 0) o.at_once = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    if (!o.csv.empty() && !std::ofstream(o.csv, std::ios::app)) throw file_error(o.csv, 0, 0, "cannot be written");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        options o;
+        CLI::App app("Trains a perceptron on Fashion-MNIST with compressed gradients.", "deep");
+        parse(app, o);
+        try {
+            app.parse(argc, argv);
+        } catch (CLI::ParseError const& e) {
+            if (e.get_exit_code() == 0) return app.exit(e);  // --help
+            throw argument_error(e.what());
+        }
+        check(o);
+        compare(o);
+        return 0;
+    } catch (laconic::error const& e) {
+        fmt::print(stderr, "deep: {}\n", e.what());
+        return 2;
+    } catch (std::exception const& e) {
+        fmt::print(stderr, "deep: {}\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "laconic/method/parse.hpp"
+#include "named.hpp"
+
+namespace laconic::detail {
+extern template std::vector<named_method<double>> const& named_methods();
+}  // namespace laconic::detail

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/adapt/level.hpp"
+#include "laconic/compress/threshold.hpp"
+#include "laconic/core/text.hpp"
+
+namespace laconic {
+
+/// All or nothing (lazily aggregated gradients; Chen, Giannakis, Sun, Yin, NeurIPS 2018): the news are said, every
+/// number of them that is not 0, in the first round and where
+///     |news|^2  >  (xi / step^2) sum of the last D squared moves |x^j - x^(j-1)|^2 ,
+/// else nothing is. With a smoothness L_i, which need not be the same on all ranks, L_i |x - where this rank spoke
+/// last| stands in place of |news|, which it bounds: then the iterates alone decide.
+template <Scalar T = double, class B = host>
+class lag {
+  public:
+    lag(double xi, std::size_t d, double step, double smoothness = 0)
+        : xi_(xi), step_(step), smoothness_(smoothness), moves_(d > 0 ? d - 1 : 0) {}
+
+    void tune(B& on, threshold<>& compressor, occasion const&, std::span<T const> x, std::span<T const> news) {
+        away_.resize(x.size());
+        move_ = last_.empty() ? 0 : square_of_distance(on, x, last_);
+        double const moved = std::accumulate(moves_.begin(), moves_.end(), move_);
+        double const changed = smoothness_ > 0
+                                   ? smoothness_ * smoothness_ * (last_.empty() ? 0 : square_of_distance(on, x, spoke_))
+                                   : sum_of_squares(on, news);
+        speaks_ = last_.empty() || changed > xi_ / (step_ * step_) * moved;
+        compressor.bound = speaks_ ? 0 : std::numeric_limits<double>::infinity();
+    }
+    template <class M>
+    void said(B&, std::span<T const> x, M const&) {
+        if (speaks_) spoke_.assign(x.begin(), x.end());
+        last_.assign(x.begin(), x.end());
+        if (!moves_.empty()) {
+            std::rotate(moves_.begin(), moves_.end() - 1, moves_.end());
+            moves_[0] = move_;
+        }
+    }
+
+    /// Whether this rank said its news in the last round.
+    bool spoke() const { return speaks_; }
+
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(last_, spoke_, moves_);
+    }
+    /// Without the smoothness, which is a rank's own.
+    friend std::string to_string(lag const& l) {
+        return "lag(xi=" + shortest(l.xi_) + ", D=" + std::to_string(l.moves_.size() + 1) +
+               ", step=" + shortest(l.step_) + (l.smoothness_ > 0 ? ", by the iterate)" : ", by the news)");
+    }
+
+  private:
+    double square_of_distance(B& on, std::span<T const> x, std::span<T const> y) {
+        away_.assign(x.begin(), x.end());
+        add_scaled(on, T(-1), y, std::span<T>(away_));
+        return sum_of_squares(on, std::span<T const>(away_));
+    }
+
+    double xi_, step_, smoothness_, move_ = 0;
+    bool speaks_ = false;
+    std::vector<double> moves_;  // squared, the newest first
+    typename B::template array<T> last_, spoke_, away_;
+};
+
+static_assert(Level<lag<>, threshold<>> && Level<lag<float>, threshold<>, float>);
+
+}  // namespace laconic

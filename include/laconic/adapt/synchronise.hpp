@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "laconic/adapt/level.hpp"
+#include "laconic/compress/full_or.hpp"
+#include "laconic/core/text.hpp"
+
+namespace laconic {
+
+/// Lets a full_or say everything in full in the first round and then, on all ranks at once, with probability p in each
+/// (MARINA's shared coin).
+struct synchronise {
+    double p = 1;
+
+    template <class B, class C, Scalar T>
+    void tune(B&, full_or<C>& compressor, occasion const& now, std::span<T const>, std::span<T const>) const {
+        compressor.in_full = speaks_in_full(now, p);
+    }
+    template <class B, Scalar T, class M>
+    void said(B&, std::span<T const>, M const&) const {}
+    friend std::string to_string(synchronise l) { return "synchronise(" + shortest(l.p) + ")"; }
+};
+
+static_assert(Level<synchronise, full_or<full>>);
+
+}  // namespace laconic

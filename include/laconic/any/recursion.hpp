@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "laconic/any/compressor.hpp"
+#include "laconic/any/objective.hpp"
+#include "laconic/any/part.hpp"
+#include "laconic/recursion.hpp"
+
+/// Recursions that are chosen while the program runs: each part behind a face, so that all methods are one type, and
+/// one loop is compiled for all. It costs some virtual calls a round; the bytes and the iterates are the same.
+namespace laconic {
+
+template <Scalar T = double, class B = host>
+class any_feedback {
+    struct face : detail::part_face<face> {
+        virtual void start(std::size_t d) = 0;
+        virtual void before(B& on, occasion const& now, std::span<T> g) = 0;
+        virtual void after(B& on, std::span<T const> news, any_message<T, B> const& m) = 0;
+        virtual void estimate(B& on, occasion const& now, std::span<T> mean) = 0;
+    };
+    template <class F>
+    struct model final : detail::part_model<model<F>, face, F> {
+        using detail::part_model<model<F>, face, F>::part_model;
+        void start(std::size_t d) override { this->inside.start(d); }
+        void before(B& on, occasion const& now, std::span<T> g) override { this->inside.before(on, now, g); }
+        void after(B& on, std::span<T const> news, any_message<T, B> const& m) override {
+            this->inside.after(on, news, m);
+        }
+        void estimate(B& on, occasion const& now, std::span<T> mean) override { this->inside.estimate(on, now, mean); }
+    };
+    detail::held_part<face> held_;
+
+  public:
+    any_feedback() : any_feedback(memory<T, B>{}) {}
+    template <class F>
+    requires(!std::same_as<F, any_feedback> && Feedback<F, T, B, any_message<T, B>>)
+        any_feedback(F feedback)  // NOLINT: implicit, as std::function's
+        : held_(std::make_unique<model<F>>(std::move(feedback))) {}
+
+    void start(std::size_t d) { held_->start(d); }
+    void before(B& on, occasion const& now, std::span<T> g) { held_->before(on, now, g); }
+    void after(B& on, std::span<T const> news, any_message<T, B> const& m) { held_->after(on, news, m); }
+    void estimate(B& on, occasion const& now, std::span<T> mean) { held_->estimate(on, now, mean); }
+    template <class Archive>
+    void state(Archive& archive) {
+        held_->state(archive);
+    }
+    friend std::string to_string(any_feedback const& f) { return f.held_->name(); }
+};
+
+template <Scalar T = double, class B = host>
+class any_step {
+    struct face : detail::part_face<face> {
+        virtual void move(B& on, std::span<T> x, std::span<T> d) = 0;
+        virtual double rate() const = 0;
+    };
+    template <class S>
+    struct model final : detail::part_model<model<S>, face, S> {
+        using detail::part_model<model<S>, face, S>::part_model;
+        void move(B& on, std::span<T> x, std::span<T> d) override { this->inside(on, x, d); }
+        double rate() const override {
+            if constexpr (requires {
+                              { this->inside.rate } -> std::convertible_to<double>;
+                          })
+                return this->inside.rate;
+            else if constexpr (requires {
+                                   { this->inside.rate() } -> std::convertible_to<double>;
+                               })
+                return this->inside.rate();
+            else
+                return 0;
+        }
+    };
+    detail::held_part<face> held_;
+
+  public:
+    any_step() : any_step(gradient_step{}) {}
+    template <class S>
+    requires(!std::same_as<S, any_step> && Step<S, T, B>) any_step(S step)  // NOLINT: implicit, as std::function's
+        : held_(std::make_unique<model<S>>(std::move(step))) {}
+
+    void operator()(B& on, std::span<T> x, std::span<T> d) { held_->move(on, x, d); }
+    /// The length of the step where it has one; else 0.
+    double rate() const { return held_->rate(); }
+    template <class Archive>
+    void state(Archive& archive) {
+        held_->state(archive);
+    }
+    friend std::string to_string(any_step const& s) { return s.held_->name(); }
+};
+
+/// Tunes a compressor whose type it knows, inside an any_compressor.
+template <Scalar T = double, class B = host>
+class any_level {
+    struct face : detail::part_face<face> {
+        virtual void tune(B& on, any_compressor<T, B>& c, occasion const& now, std::span<T const> x,
+                          std::span<T const> news) = 0;
+        virtual void said(B& on, std::span<T const> x, any_message<T, B> const& m) = 0;
+    };
+    template <class L, class C>
+    struct model final : detail::part_model<model<L, C>, face, L> {
+        using detail::part_model<model<L, C>, face, L>::part_model;
+        void tune(B& on, any_compressor<T, B>& c, occasion const& now, std::span<T const> x,
+                  std::span<T const> news) override {
+            if constexpr (std::same_as<C, any_compressor<T, B>>)
+                this->inside.tune(on, c, now, x, news);
+            else if constexpr (!std::same_as<L, fixed_level>)
+                this->inside.tune(on, c.template own<C>(), now, x, news);
+        }
+        void said(B& on, std::span<T const> x, any_message<T, B> const& m) override {
+            if constexpr (std::same_as<C, any_compressor<T, B>>)
+                this->inside.said(on, x, m);
+            else
+                this->inside.said(on, x, m.template get<message_of<C, T, B>>());
+        }
+    };
+    detail::held_part<face> held_;
+
+  public:
+    any_level() : any_level(fixed_level{}, full{}) {}
+    /// A level for compressors of C's type.
+    template <class L, class C>
+    any_level(L level, C const&) : held_(std::make_unique<model<L, C>>(std::move(level))) {}
+
+    void tune(B& on, any_compressor<T, B>& c, occasion const& now, std::span<T const> x, std::span<T const> news) {
+        held_->tune(on, c, now, x, news);
+    }
+    void said(B& on, std::span<T const> x, any_message<T, B> const& m) { held_->said(on, x, m); }
+    template <class Archive>
+    void state(Archive& archive) {
+        held_->state(archive);
+    }
+    friend std::string to_string(any_level const& l) { return l.held_->name(); }
+};
+
+/// Estimates gradients of an any_objective.
+template <Scalar T = double, class B = host>
+class any_estimator {
+    using objective = any_objective<T>;
+    struct face : detail::part_face<face> {
+        virtual std::optional<double> gradient(B& on, objective const& f, occasion const& now, std::span<T const> x,
+                                               std::span<T> g) = 0;
+        virtual void said(B& on, objective const& f, std::span<T const> x) = 0;
+    };
+    template <class E>
+    struct model final : detail::part_model<model<E>, face, E> {
+        using detail::part_model<model<E>, face, E>::part_model;
+        std::optional<double> gradient(B& on, objective const& f, occasion const& now, std::span<T const> x,
+                                       std::span<T> g) override {
+            return this->inside(on, f, now, x, g);
+        }
+        void said(B& on, objective const& f, std::span<T const> x) override { this->inside.said(on, f, x); }
+    };
+    detail::held_part<face> held_;
+
+  public:
+    any_estimator() : any_estimator(full_gradient{}) {}
+    template <class E>
+    requires(!std::same_as<E, any_estimator> && Estimator<E, any_objective<T>, T, B>)
+        any_estimator(E estimator)  // NOLINT: implicit, as std::function's
+        : held_(std::make_unique<model<E>>(std::move(estimator))) {}
+
+    std::optional<double> operator()(B& on, objective const& f, occasion const& now, std::span<T const> x,
+                                     std::span<T> g) {
+        return held_->gradient(on, f, now, x, g);
+    }
+    void said(B& on, objective const& f, std::span<T const> x) { held_->said(on, f, x); }
+    template <class Archive>
+    void state(Archive& archive) {
+        held_->state(archive);
+    }
+    friend std::string to_string(any_estimator const& e) { return e.held_->name(); }
+};
+
+/// Every method as one type; it minimises an any_objective<T>.
+template <Scalar T = double, class B = host>
+using any_recursion = recursion<any_compressor<T, B>, any_feedback<T, B>, any_step<T, B>, any_level<T, B>,
+                                any_estimator<T, B>, downlink<any_compressor<T, B>, T, B>>;
+
+/// The same recursion behind faces.
+template <Scalar T, class B, class C, class F, class S, class L, class E, class D>
+any_recursion<T, B> erased(recursion<C, F, S, L, E, D> r) {
+    downlink<any_compressor<T, B>, T, B> down{{}, {}, false};
+    if constexpr (requires { r.downlink.compressor; })
+        down = {r.downlink.compressor, r.downlink.feedback, r.downlink.on};
+    any_level<T, B> level(std::move(r.level), r.compressor);
+    return {std::move(r.compressor),
+            std::move(r.feedback),
+            std::move(r.step),
+            std::move(level),
+            std::move(r.estimator),
+            std::move(down),
+            r.scale};
+}
+
+}  // namespace laconic

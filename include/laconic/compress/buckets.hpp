@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+
+/// How the compressors with one scale per bucket cut a vector: into buckets of `bucket` consecutive values, of which
+/// the last may be shorter; 0 means one bucket for all.
+namespace laconic::detail {
+
+/// The length of a bucket for d values, as a message has it: at least 1, and not cut down to d.
+inline std::size_t bucket_of(std::size_t bucket, std::size_t d) {
+    return bucket != 0 ? bucket : std::max(d, std::size_t{1});
+}
+inline std::size_t buckets_in(std::size_t d, std::size_t bucket) { return d / bucket + (d % bucket != 0); }
+
+/// How many values the first bucket of d values has, which none exceeds; 1 where there are none.
+inline std::size_t longest_bucket(std::size_t bucket, std::size_t d) {
+    return std::min(bucket_of(bucket, d), std::max(d, std::size_t{1}));
+}
+
+/// Calls f(b, first, part) with each bucket: its number, its first coordinate and its values. bucket >= 1.
+template <class T, class F>
+void each_bucket(std::span<T const> x, std::size_t bucket, F f) {
+    for (std::size_t b = 0, first = 0; first < x.size(); ++b) {
+        auto const part = x.subspan(first, std::min(bucket, x.size() - first));
+        f(b, first, part);
+        first += part.size();
+    }
+}
+
+/// ", bucket=5": what is written of a bucket other than the default.
+inline std::string spelled_bucket(std::size_t bucket) {
+    return bucket == 0 ? "" : ", bucket=" + std::to_string(bucket);
+}
+
+}  // namespace laconic::detail

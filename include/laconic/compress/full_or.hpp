@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/full.hpp"
+#include "laconic/core/occasion.hpp"
+#include "laconic/message/either.hpp"
+
+namespace laconic {
+
+/// Whether everybody says everything in full in this round: in the first one, and with probability p in each other. The
+/// coin is the same on all ranks.
+inline bool speaks_in_full(occasion const& now, double p) {
+    return now.round == 0 || now.shared.child(1).uniform(0) < p;
+}
+
+/// Every value in full, or what another compressor says. Which of the two, both ends know, so it costs no bits; a level
+/// sets it for each round (adapt/synchronise.hpp).
+template <class C>
+struct full_or {
+    static_assert(SomeCompressor<C>, "full_or{C}: C is not a compressor");
+    C otherwise{};
+    bool in_full = false;
+
+    template <Scalar T, class B>
+    using message = either<plain<T, B>, message_of<C, T, B>>;
+
+    void check(std::size_t d) const { otherwise.check(d); }
+    template <class B, class M>
+    void blank(B& on, std::size_t d, key from, M& m) const {
+        m.is_first = in_full;
+        full{}.blank(on, d, from, m.first);
+        if (!in_full || m.second.dimension() != d) otherwise.blank(on, d, from, m.second);
+    }
+    template <class B, Scalar T, class M>
+    void operator()(B& on, std::span<T const> x, key from, M& m) const {
+        m.is_first = in_full;
+        full{}(on, x, from, m.first);
+        // In its first message it speaks both ways: later ones then find room.
+        if (!in_full || m.second.dimension() != x.size()) otherwise(on, x, from, m.second);
+    }
+    double omega(std::size_t d) const requires Unbiased<C> { return in_full ? 0 : otherwise.omega(d); }
+    double delta(std::size_t d) const requires Contractive<C> { return in_full ? 1 : otherwise.delta(d); }
+
+    bool operator==(full_or const&) const = default;
+    friend std::string to_string(full_or const& c) { return "full_or(" + to_string(c.otherwise) + ")"; }
+};
+template <class C>
+full_or(C, bool = false) -> full_or<C>;
+
+static_assert(Compressor<full_or<full>> && Unbiased<full_or<full>> && Contractive<full_or<full>>);
+
+}  // namespace laconic

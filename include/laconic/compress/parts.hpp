@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/compress/pipe.hpp"
+#include "laconic/message/parts.hpp"
+
+namespace laconic {
+
+/// A vector as consecutive parts, such as the layers of a network, each with a compressor of its own: parts<C>{{6, a},
+/// {2, b}} about vectors of 8 numbers. C may be any_compressor<T>, so that parts of different kinds mix. Part i draws
+/// from child i of the key. The errors of the parts add up, as their energies do, so
+///     omega = the parts' largest,    delta = the parts' smallest, where 1 - omega stands for the delta of a part
+/// that is unbiased only: each reached where everything is in the worst part.
+template <class C>
+struct parts {
+    struct piece {
+        std::size_t length = 0;
+        C compressor{};
+        bool operator==(piece const&) const = default;
+    };
+    std::vector<piece> pieces;
+
+    parts() = default;
+    parts(std::initializer_list<piece> list) : pieces(list) {}
+    explicit parts(std::vector<piece> list) : pieces(std::move(list)) {}
+
+    template <Scalar T, class B>
+    using message = parts_of<message_of<C, T, B>>;
+
+    /// The sum of the lengths, or the largest size there is.
+    std::size_t length() const {
+        std::size_t sum = 0;
+        for (auto const& p : pieces) sum += std::min(p.length, std::numeric_limits<std::size_t>::max() - sum);
+        return sum;
+    }
+
+    void check(std::size_t d) const {
+        require_sum(d);
+        for (auto const& p : pieces) p.compressor.check(p.length);
+    }
+    /// About another number of numbers it makes a message which no reader accepts.
+    template <class B, class M>
+    void blank(B& on, std::size_t d, key from, M& m) const {
+        m.count = d;
+        m.each.resize(length() == d ? pieces.size() : 0);
+        for (std::size_t i = 0; i < m.each.size(); ++i)
+            pieces[i].compressor.blank(on, pieces[i].length, from.child(i), m.each[i]);
+    }
+    /// Throws argument_error where the lengths do not add up to x's, and what the parts' compressors throw.
+    template <class B, Scalar T, class M>
+    void operator()(B& on, std::span<T const> x, key from, M& m) const {
+        require_sum(x.size());
+        m.count = x.size();
+        m.each.resize(pieces.size());
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            pieces[i].compressor(on, x.first(pieces[i].length), from.child(i), m.each[i]);
+            x = x.subspan(pieces[i].length);
+        }
+    }
+    double omega(std::size_t d) const requires Unbiased<C> {
+        require_sum(d);
+        double largest = 0;
+        for (auto const& p : pieces)
+            if (p.length > 0) largest = std::max(largest, p.compressor.omega(p.length));
+        return largest;
+    }
+    double delta(std::size_t d) const requires Contractive<C> {
+        require_sum(d);
+        double least = 1;
+        for (auto const& p : pieces)
+            if (p.length > 0) least = std::min(least, detail::kept_by(p.compressor, p.length));
+        return least;
+    }
+
+    bool operator==(parts const&) const = default;
+    friend std::string to_string(parts const& c) {
+        std::string text;
+        for (auto const& p : c.pieces)
+            text += (text.empty() ? "" : ", ") + std::to_string(p.length) + ", " + to_string(p.compressor);
+        return "parts(" + text + ")";
+    }
+
+  private:
+    void require_sum(std::size_t d) const {
+        if (length() != d)
+            throw argument_error("parts: " + std::to_string(pieces.size()) + " of " + std::to_string(length()) +
+                                 " numbers in all, where the vector has d = " + std::to_string(d));
+    }
+};
+
+static_assert(Compressor<parts<full>> && Compressor<parts<full>, float>);
+static_assert(Unbiased<parts<full>> && Contractive<parts<full>>);
+
+}  // namespace laconic

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/compressor.hpp"
+#include "laconic/message/signs.hpp"
+
+namespace laconic {
+
+/// The sign of every value as 1 or -1, a bit a value and nothing else; 0 counts as positive. What signSGD says
+/// (Bernstein et al., ICML 2018): the mean of such messages is positive where the majority is. It is neither unbiased
+/// nor contractive; sign, with a magnitude for each bucket, is the latter.
+struct vote {
+    template <Scalar T, class B>
+    using message = signs<T, B>;
+
+    void check(std::size_t) const {}
+    template <class B, Scalar T>
+    void blank(B&, std::size_t d, key, signs<T, B>& m) const {
+        m.count = d;
+        m.bucket = 0;
+        m.scales.resize(0);
+        m.words.resize((d + 63) / 64);
+    }
+    /// Throws argument_error where a value is not finite.
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, signs<T, B>& m) const {
+        if (auto const j = first_non_finite(on, x); j < x.size())
+            throw argument_error("vote: coordinate " + std::to_string(j) + " is not finite");
+        blank(on, x.size(), from, m);
+        pack_signs(on, x, std::span(m.words));
+    }
+
+    bool operator==(vote const&) const = default;
+    friend std::string to_string(vote) { return "vote"; }
+};
+
+static_assert(Compressor<vote> && Compressor<vote, float> && !Contractive<vote> && !Unbiased<vote>);
+
+}  // namespace laconic

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/compress/rand_block.hpp"
+#include "laconic/estimate/mini_batch.hpp"
+
+namespace laconic {
+
+/// SAGA with a table of whole gradients, whose rows are renewed only on the blocks that this rank says in the round:
+/// the estimator of ISAGA (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 5). One row j is drawn a round,
+/// and g = grad f_j(x) - table_j + mean of the table. The blocks are those that `blocks`, the recursion's compressor,
+/// draws from the rank's key. Any FiniteSum will do; the table takes samples x dimension numbers. The first round fills
+/// the table, and its gradient is exact.
+template <Scalar T = double, class B = host>
+class block_saga {
+  public:
+    explicit block_saga(rand_block<> blocks = {}) : blocks_(blocks) {}
+
+    template <class F>
+    requires FiniteSum<F, T> std::optional<double>
+    operator()(B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
+        detail::draw_rows(now.gradient, f.samples(), 1, row_);
+        detail::draw_support_of(on, blocks_, x.size(), now.own, drawn_);
+        fresh_.resize(x.size());
+        if (table_.empty()) {
+            start_.assign(x.begin(), x.end());
+            f.gradient(x, g);
+            return std::nullopt;
+        }
+        f.batch_gradient(std::span<std::uint32_t const>(row_), x, g);
+        fresh_.assign(g.begin(), g.end());
+        add_scaled(on, T(-1), std::span<T const>(kept(row_[0])), g);
+        add_scaled(on, T(1), std::span<T const>(mean_), g);
+        return std::nullopt;
+    }
+    template <class F>
+    void said(B& on, F const& f, std::span<T const> x) {
+        auto const m = f.samples();
+        T const share = T(1) / static_cast<T>(m);
+        if (table_.empty()) {
+            dimension_ = x.size();
+            table_.resize(m * dimension_);
+            mean_.assign(dimension_, T(0));
+            for (std::size_t j = 0; j < m; ++j) {
+                row_[0] = static_cast<std::uint32_t>(j);
+                f.batch_gradient(std::span<std::uint32_t const>(row_), std::span<T const>(start_), kept(j));
+                add_scaled(on, share, std::span<T const>(kept(j)), std::span<T>(mean_));
+            }
+            return;
+        }
+        auto const old = kept(row_[0]);
+        for (auto const place : drawn_.support) {
+            std::size_t const first = place * blocks_.block, last = std::min(first + blocks_.block, dimension_);
+            for (std::size_t i = first; i < last; ++i) {
+                mean_[i] += share * (fresh_[i] - old[i]);
+                old[i] = fresh_[i];
+            }
+        }
+    }
+
+    /// The gradient of sample j from j * dimension on, and the mean of them; empty before the first round.
+    std::span<T const> table() const { return table_; }
+    std::span<T const> mean() const { return mean_; }
+
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(dimension_, table_, mean_);
+    }
+    friend std::string to_string(block_saga const& e) { return "block_saga of " + to_string(e.blocks_); }
+
+  private:
+    std::span<T> kept(std::size_t j) { return std::span<T>(table_).subspan(j * dimension_, dimension_); }
+
+    rand_block<> blocks_;
+    message_of<rand_block<>, T, B> drawn_;  // its support alone is used
+    std::size_t dimension_ = 0;
+    std::vector<std::uint32_t> row_;
+    typename B::template array<T> start_, fresh_, table_, mean_;
+};
+
+}  // namespace laconic

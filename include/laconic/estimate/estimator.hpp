@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/core/occasion.hpp"
+#include "laconic/objective/objective.hpp"
+
+namespace laconic {
+
+/// Where a rank's gradient comes from: all of its data, or some of it and what is remembered of the rest. Satisfied iff
+///   estimator(on, f, now, x, g)   writes an estimate of the gradient of f at x to g, drawing from now.gradient and
+///                                 now.shared, and returns std::optional<double>: f(x) where that came for nothing. It
+///                                 may be called again for the same round, and then gives the same;
+///   estimator.said(on, f, x)      is told that the round has been said and x is the next iterate: the place to change
+///                                 what it remembers.
+/// With to_string(estimator) its numbers are among what the ranks agree on; with state(archive) (wire/state.hpp) what
+/// it remembers is saved.
+template <class E, class F, class T = double, class B = host>
+concept Estimator = std::movable<E> &&
+    requires(E& estimator, B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
+    { estimator(on, f, now, x, g) } -> std::same_as<std::optional<double>>;
+    estimator.said(on, f, x);
+};
+
+/// The gradient itself.
+struct full_gradient {
+    template <class B, class F, Scalar T>
+    std::optional<double> operator()(B&, F const& f, occasion const&, std::span<T const> x, std::span<T> g) const {
+        if constexpr (FusedObjective<F, T>) {
+            return static_cast<double>(f.value_and_gradient(x, g));
+        } else {
+            f.gradient(x, g);
+            return std::nullopt;
+        }
+    }
+    template <class B, class F, Scalar T>
+    void said(B&, F const&, std::span<T const>) const {}
+    friend std::string to_string(full_gradient) { return "the full gradient"; }
+};
+
+}  // namespace laconic

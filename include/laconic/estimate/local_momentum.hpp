@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/estimate/mini_batch.hpp"
+
+namespace laconic {
+
+/// A running mean of this rank's gradients, v <- beta v + (1 - beta) g from v = 0 on, beta in [0, 1): what Signum takes
+/// the sign of (Bernstein et al., ICML 2018). g is what another estimator gives.
+template <class E = mini_batch, Scalar T = double, class B = host>
+class local_momentum {
+  public:
+    explicit local_momentum(double beta = 0.9, E of = {}) : beta_(beta), of_(std::move(of)) {
+        if (!(beta >= 0 && beta < 1))
+            throw argument_error("local_momentum: beta = " + shortest(beta) + " is outside [0, 1)");
+    }
+
+    template <class F>
+    requires Estimator<E, F, T, B> std::optional<double>
+    operator()(B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
+        auto const value = of_(on, f, now, x, g);
+        multiply(on, static_cast<T>(1 - beta_), g);
+        if (!mean_.empty()) add_scaled(on, static_cast<T>(beta_), std::span<T const>(mean_), g);
+        next_.assign(g.begin(), g.end());
+        return value;
+    }
+    template <class F>
+    void said(B& on, F const& f, std::span<T const> x) {
+        mean_.assign(next_.begin(), next_.end());
+        of_.said(on, f, x);
+    }
+
+    /// v; empty before the first round.
+    std::span<T const> mean() const { return mean_; }
+
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(mean_, of_);
+    }
+    friend std::string to_string(local_momentum const& e) {
+        return "local_momentum(" + shortest(e.beta_) + ") of " + to_string(e.of_);
+    }
+
+  private:
+    double beta_;
+    E of_;
+    typename B::template array<T> mean_, next_;
+};
+
+}  // namespace laconic

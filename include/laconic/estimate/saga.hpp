@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/estimate/mini_batch.hpp"
+
+namespace laconic {
+
+/// SAGA (Defazio, Bach, Lacoste-Julien, NeurIPS 2014) for generalised linear objectives: a table keeps the slopes that
+/// each sample had when it was last drawn, outputs() numbers a sample instead of a gradient, and g = (the drawn rows'
+/// new slopes less those in the table) + the table's mean + the penalty's gradient, which is exact. Unbiased; exact in
+/// the first round, which fills the table. Costs the rows' non-zeros and some passes over d.
+template <Scalar T = double, class B = host>
+class saga {
+  public:
+    explicit saga(std::size_t batch = 1) : batch_(batch) {
+        if (batch == 0) throw argument_error("saga: a batch of 0 rows");
+    }
+
+    template <class F>
+    requires GeneralisedLinear<F, T> std::optional<double>
+    operator()(B&, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
+        std::size_t const m = f.samples(), k = f.outputs();
+        if (table_.empty()) {
+            rows_.clear();
+            rows_.reserve(batch_);
+            change_.resize(k);
+            fresh_.reserve(std::max(m, batch_) * k);
+            fresh_.resize(m * k);
+            for (std::size_t j = 0; j < m; ++j) f.slopes(j, x, std::span(fresh_).subspan(j * k, k));
+            f.gradient(x, g);
+            return std::nullopt;
+        }
+        if (table_.size() != m * k || mean_.size() != x.size())
+            throw shape_error("saga: the table is of another objective");
+        detail::draw_rows(now.gradient, m, batch_, rows_);
+        fresh_.resize(batch_ * k);
+        change_.resize(k);
+        std::copy(mean_.begin(), mean_.end(), g.begin());
+        f.add_penalty_gradient(x, g);
+        for (std::size_t t = 0; t < batch_; ++t) {
+            auto const s = std::span(fresh_).subspan(t * k, k);
+            f.slopes(rows_[t], x, s);
+            for (std::size_t c = 0; c < k; ++c) change_[c] = s[c] - table_[rows_[t] * k + c];
+            f.add_row(rows_[t], std::span<double const>(change_), 1 / static_cast<double>(batch_), g);
+        }
+        return std::nullopt;
+    }
+    template <class F>
+    void said(B&, F const& f, std::span<T const> x) {
+        std::size_t const m = f.samples(), k = f.outputs();
+        double const share = 1 / static_cast<double>(m);
+        if (rows_.empty()) {  // the first round
+            table_ = fresh_;
+            mean_.assign(x.size(), T(0));
+            for (std::size_t j = 0; j < m; ++j)
+                f.add_row(j, std::span<double const>(table_).subspan(j * k, k), share, std::span<T>(mean_));
+            return;
+        }
+        for (std::size_t t = 0; t < rows_.size(); ++t) {
+            double* const kept = table_.data() + rows_[t] * k;
+            for (std::size_t c = 0; c < k; ++c) {
+                change_[c] = fresh_[t * k + c] - kept[c];  // 0 where the row was drawn twice
+                kept[c] = fresh_[t * k + c];
+            }
+            f.add_row(rows_[t], std::span<double const>(change_), share, std::span<T>(mean_));
+        }
+    }
+
+    /// The slopes of sample j from j * outputs() on; empty before the first round.
+    std::span<double const> table() const { return table_; }
+    /// The mean of what the table stands for, without the penalty.
+    std::span<T const> mean() const { return mean_; }
+
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(table_, mean_);
+    }
+    friend std::string to_string(saga const& e) { return "saga(batch=" + std::to_string(e.batch_) + ")"; }
+
+  private:
+    std::size_t batch_;
+    std::vector<std::uint32_t> rows_;
+    std::vector<double> table_, fresh_, change_;
+    typename B::template array<T> mean_;
+};
+
+}  // namespace laconic

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/exchange/by_gather.hpp"
+
+namespace laconic {
+
+/// Rank 0 is also a server: it alone hears the ranks' messages, and says one message about their mean to all. Up is the
+/// type of the ranks' messages, Down that of the server's. Reuses its memory.
+template <class Up, class Down, Scalar T, class B = host>
+class by_server {
+  public:
+    explicit by_server(position_code positions = position_code::smallest) : sink_(positions) {}
+
+    /// Hands this rank's message, about d numbers, to the server.
+    template <Communicator C>
+    void say(C& comm, Up const& mine, std::size_t d) {
+        detail::make_room<T>(sink_, d);
+        sink_.clear();
+        write(sink_, mine);
+        comm.gather(0, {sink_.finish(), false});
+    }
+
+    /// Takes part in the same meeting with a complaint instead of a message.
+    template <Communicator C>
+    static void complain(C& comm, std::span<std::byte const> what) {
+        comm.gather(0, {what, true});
+    }
+
+    /// On the server: out <- mean of the ranks' messages, then answer(out, down) fills in what it says about that. On
+    /// every rank: heard <- the server's message, blank_answer(heard) having made it what is known of it beforehand.
+    /// Throws on every rank the same wire_error, which names the rank, for bytes that are no message, and calls
+    /// `complaint(r, bytes)` on every rank for the first rank that complains; where answer throws, the other ranks
+    /// throw an `error` with its text.
+    template <Communicator C, class Blank, class OnComplaint, class Answer, class BlankAnswer>
+    void hear(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out, Answer answer,
+              BlankAnswer blank_answer, Down& heard) {
+        if (comm.rank() == 0) {
+            serve(on, comm, blank, complaint, out, answer);
+        } else {
+            comm.broadcast(0, {});
+            if (comm.from(0).complaint) pass_on(comm.from(0).bytes, complaint);
+        }
+        detail::read_from(
+            on, comm, 0, [&](int, Down& m) { blank_answer(m); }, heard);
+    }
+
+  private:
+    // Why the server has no answer: a rank that complained (then its words follow), or what went wrong (then a text).
+    struct trouble {
+        std::int64_t rank = -1;
+        std::uint64_t bit = 0;
+        std::uint64_t unreadable = 0;
+    };
+
+    template <Communicator C, class Blank, class OnComplaint, class Answer>
+    void serve(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out, Answer answer) {
+        try {
+            detail::hear_complaints(comm, [](int r, std::span<std::byte const> what) { throw relayed{r, what}; });
+            detail::mean_of_messages(on, comm, blank, theirs_, out);
+            answer(out, mine_);
+            detail::make_room<T>(sink_, out.size());
+            sink_.clear();
+            write(sink_, mine_);
+        } catch (relayed const& r) {
+            tell(comm, {r.rank, 0, 0}, r.what);
+            return complaint(r.rank, std::span<std::byte const>(words_).subspan(sizeof(trouble)));
+        } catch (wire_error const& e) {
+            tell(comm, {-1, e.bit, 1}, std::as_bytes(std::span(e.why)));
+            throw;
+        } catch (error const& e) {
+            std::string const why = e.what();
+            tell(comm, {-1, 0, 0}, std::as_bytes(std::span(why)));
+            throw;
+        }
+        comm.broadcast(0, {sink_.finish(), false});
+    }
+
+    struct relayed {
+        int rank;
+        std::span<std::byte const> what;
+    };
+
+    template <Communicator C>
+    void tell(C& comm, trouble const& head, std::span<std::byte const> text) {
+        auto const raw = std::as_bytes(std::span(&head, 1));
+        words_.assign(raw.begin(), raw.end());
+        words_.insert(words_.end(), text.begin(), text.end());
+        comm.broadcast(0, {words_, true});
+    }
+
+    template <class OnComplaint>
+    static void pass_on(std::span<std::byte const> words, OnComplaint complaint) {
+        trouble head;
+        if (words.size() < sizeof head) throw comm_error(0, "rank 0 complains illegibly");
+        std::memcpy(&head, words.data(), sizeof head);
+        words = words.subspan(sizeof head);
+        if (head.rank >= 0) return complaint(static_cast<int>(head.rank), words);
+        std::string const why(reinterpret_cast<char const*>(words.data()), words.size());
+        if (head.unreadable != 0) throw wire_error(head.bit, why);
+        throw error(why);
+    }
+
+    bit_writer sink_;
+    Up theirs_;
+    Down mine_;
+    std::vector<std::byte> words_;
+};
+
+}  // namespace laconic

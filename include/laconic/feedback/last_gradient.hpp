@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "laconic/compress/full_or.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/feedback/feedback.hpp"
+
+namespace laconic {
+
+/// What changed since the last gradient is news, and the estimate of the mean gradient grows by the mean of what is
+/// said of that; in the rounds in which everybody speaks in full (`speaks_in_full` with this p) the gradient itself is
+/// news, and the estimate starts anew (MARINA; Gorbunov, Burlachenko, Li, Richtarik, ICML 2021).
+template <Scalar T = double, class B = host>
+class last_gradient {
+  public:
+    explicit last_gradient(double p = 1) : p_(p) {}
+
+    void start(std::size_t dimension) {
+        last_.resize(dimension);
+        next_.resize(dimension);
+        estimate_.resize(dimension);
+    }
+    /// g <- g - last g, or as it is.
+    void before(B& on, occasion const& now, std::span<T> g) {
+        next_.assign(g.begin(), g.end());
+        if (!speaks_in_full(now, p_)) add_scaled(on, T(-1), std::span<T const>(last_), g);
+    }
+    template <class M>
+    void after(B&, std::span<T const>, M const&) {
+        std::swap(last_, next_);
+    }
+    /// mean <- mean + last estimate, or as it is.
+    void estimate(B& on, occasion const& now, std::span<T> mean) {
+        if (!speaks_in_full(now, p_)) add_scaled(on, T(1), std::span<T const>(estimate_), mean);
+        estimate_.assign(mean.begin(), mean.end());
+    }
+
+    /// This rank's gradient at the last iterate, and the estimate of the mean that all ranks made of what was said.
+    std::span<T const> last() const { return last_; }
+    std::span<T const> last_estimate() const { return estimate_; }
+
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(last_, estimate_);
+    }
+    friend std::string to_string(last_gradient const& f) { return "last_gradient(" + shortest(f.p_) + ")"; }
+
+  private:
+    double p_;
+    typename B::template array<T> last_, next_, estimate_;
+};
+
+static_assert(Feedback<last_gradient<>> && Feedback<last_gradient<float>, float>);
+
+}  // namespace laconic

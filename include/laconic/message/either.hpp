@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "laconic/message/message.hpp"
+
+namespace laconic {
+
+/// One of two messages; both ends know which. The other one's memory is kept for later rounds.
+template <class First, class Second>
+struct either {
+    using value_type = typename First::value_type;
+    bool is_first = true;
+    First first;
+    Second second;
+
+    std::size_t dimension() const { return is_first ? first.dimension() : second.dimension(); }
+    friend bool operator==(either const& a, either const& b) {
+        return a.is_first == b.is_first && (a.is_first ? a.first == b.first : a.second == b.second);
+    }
+};
+
+template <class B, Scalar T, class First, class Second>
+void add_message(B& on, std::span<T> out, T w, either<First, Second> const& m) {
+    m.is_first ? add_message(on, out, w, m.first) : add_message(on, out, w, m.second);
+}
+
+}  // namespace laconic

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "laconic/message/message.hpp"
+
+namespace laconic {
+
+/// Messages about consecutive parts of a vector.
+template <class M>
+struct parts_of {
+    using value_type = typename M::value_type;
+    std::size_t count = 0;  ///< the sum of the parts' dimensions, or nothing that can be said
+    std::vector<M> each;
+
+    std::size_t dimension() const { return count; }
+    bool operator==(parts_of const&) const = default;
+};
+
+template <class B, Scalar T, class M>
+void add_message(B& on, std::span<T> out, T w, parts_of<M> const& m) {
+    std::size_t begin = 0;
+    for (auto const& one : m.each) {
+        add_message(on, out.subspan(begin, one.dimension()), w, one);
+        begin += one.dimension();
+    }
+}
+
+}  // namespace laconic

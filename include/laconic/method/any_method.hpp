@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "laconic/any/recursion.hpp"
+#include "laconic/method/with_prox.hpp"
+#include "laconic/optim/prox.hpp"
+
+namespace laconic {
+
+/// A method that is chosen while the program runs: it fills in an any_recursion, for vectors of T on the host.
+template <Scalar T = double>
+class any_method {
+  public:
+    using value_type = T;
+
+    template <class M>
+    requires(!std::same_as<M, any_method> && Method<M, T, host>)
+        any_method(M method)  // NOLINT: implicit, as std::function's
+        : held_(std::make_shared<model<M> const>(std::move(method))) {}
+
+    template <Scalar S, class B>
+    requires(std::same_as<S, T>&& std::same_as<B, host>) any_recursion<T> compose(problem const& p)
+    const { return held_->compose(p, {}); }
+    /// For f + R, where R is this weight of |x|_1 and of |x|^2 / 2. Throws argument_error where the method's step goes
+    /// with no proximal operator.
+    any_recursion<T> compose(problem const& p, elastic_net const& prox) const { return held_->compose(p, prox); }
+
+    friend std::string to_string(any_method const& m) { return m.held_->name(); }
+
+  private:
+    struct face {
+        virtual ~face() = default;
+        virtual any_recursion<T> compose(problem const& p, elastic_net const& prox) const = 0;
+        virtual std::string name() const = 0;
+    };
+    template <class M>
+    struct model final : face {
+        M inside;
+        explicit model(M m) : inside(std::move(m)) {}
+
+        any_recursion<T> compose(problem const& p, elastic_net const& prox) const override {
+            if constexpr (requires { inside.compose(p, prox); }) {  // a method around an any_method
+                return inside.compose(p, prox);
+            } else {
+                auto r = inside.template compose<T, host>(p);
+                if (prox == elastic_net{}) return erased<T, host>(std::move(r));
+                if constexpr (requires { with_prox(r, prox); })
+                    return erased<T, host>(with_prox(r, prox));
+                else
+                    throw argument_error(name() + ": its step goes with no proximal operator");
+            }
+        }
+        std::string name() const override { return to_string(inside); }
+    };
+    std::shared_ptr<face const> held_;
+};
+
+}  // namespace laconic

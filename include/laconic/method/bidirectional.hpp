@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <string>
+
+#include "laconic/core/text.hpp"
+#include "laconic/method/rates.hpp"
+#include "laconic/recursion.hpp"
+
+namespace laconic {
+
+/// A method whose server answers in compressed messages too: rank 0 hears all messages and says its estimate of the
+/// gradient through C, with a memory of its own (rate and errors as in memory). With ef_sgd and kept errors it is
+/// DoubleSqueeze (Tang et al., ICML 2019), with diana and a rate Artemis' kind (Philippenko, Dieuleveut,
+/// arXiv:2006.14591). The step is the method's own unless given: its theorem knows of no answer. With unbiased
+/// compressors and neither memory,
+///     beta = (1 + omega_down)(1 + omega_up / n),      step < 2 / (beta L),
+///     mean_k E|grad f(x^k)|^2 <= (2 (f(x^0) - f*) / (step rounds) + a L step) / (2 - beta L step),
+/// where a = (1 + omega_down) omega_up / n sup_x mean_i |grad f_i(x) - grad f(x)|^2 (Horvath et al., natural
+/// compression, MSML 2022, for full gradients).
+template <class M, class C>
+struct bidirectional {
+    static_assert(SomeCompressor<C>, "bidirectional{method, C}: C is not a compressor");
+    M method;
+    C compressor;
+    double rate = 0;
+    bool keep_errors = false;
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return answered<T, B>(method.template compose<T, B>(p));
+    }
+    /// For f + R, where the method is one that takes R's proximal operator.
+    template <class P>
+    auto compose(problem const& p, P const& prox) const requires requires(M const& m) { m.compose(p, prox); }
+    {
+        return answered<typename M::value_type, host>(method.compose(p, prox));
+    }
+
+    bool operator==(bidirectional const&) const = default;
+    friend std::string to_string(bidirectional const& m) {
+        return "bidirectional(" + to_string(m.method) + ", " + to_string(m.compressor) +
+               (m.rate != 0 ? ", memory=" + shortest(m.rate) : "") + (m.keep_errors ? ", errors=kept)" : ")");
+    }
+
+  private:
+    template <Scalar T, class B, class R>
+    auto answered(R const& r) const {
+        if (!(rate >= 0 && rate <= 1))
+            throw argument_error("bidirectional: the memory rate " + shortest(rate) + " is outside [0, 1]");
+        if (r.downlink.on) throw argument_error("bidirectional: the method has an answer of its own");
+        return r.with_downlink(downlink<C, T, B>{compressor, {rate, keep_errors}});
+    }
+};
+template <class M, class C>
+bidirectional(M, C, double = 0, bool = false) -> bidirectional<M, C>;
+
+}  // namespace laconic

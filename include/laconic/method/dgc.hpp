@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "laconic/adapt/warm_up.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/estimate/clipped.hpp"
+#include "laconic/feedback/momentum_correction.hpp"
+#include "laconic/method/rates.hpp"
+#include "laconic/recursion.hpp"
+
+namespace laconic {
+
+/// Deep Gradient Compression (Lin, Han, Mao, Wang, Dally, ICLR 2018): the k numbers of largest magnitude of momenta
+/// that each rank gathers until they are said, momentum being forgotten where they are (see momentum_correction); each
+/// rank's gradient is clipped to a norm of clip / sqrt(n) (0: none), and the first `warm_up` rounds say more (see
+/// laconic::warm_up). k, a count or a fraction, is of the whole gradient, not of each layer. No theorem gives its step.
+struct dgc {
+    portion k = 0.001;
+    double momentum = 0.9;
+    bool nesterov = false;
+    double clip = 0;
+    std::uint64_t warm_up = 0;
+    rates given{};
+
+    template <Scalar T, class B>
+    recursion<top_k<>, momentum_correction<T, B>, gradient_step, laconic::warm_up, clipped<mini_batch>> compose(
+        problem const& p) const {
+        if (!(clip >= 0)) throw argument_error("dgc: clip = " + shortest(clip) + " is not at least 0");
+        detail::refuse_memory(given, "dgc");
+        double const step = detail::own_step(given, p, "dgc", "no theorem gives its step");
+        return {top_k{k.value},
+                momentum_correction<T, B>(momentum, nesterov),
+                gradient_step{step},
+                {k, warm_up},
+                {given.batch, clip / std::sqrt(static_cast<double>(p.workers)), clip_at::norm}};
+    }
+
+    bool operator==(dgc const&) const = default;
+    friend std::string to_string(dgc const& m) {
+        return detail::called("dgc",
+                              "k=" + to_string(m.k) + ", momentum=" + shortest(m.momentum) +
+                                  (m.nesterov ? ", nesterov=yes" : "") +
+                                  (m.clip != 0 ? ", clip=" + shortest(m.clip) : "") +
+                                  (m.warm_up != 0 ? ", warm_up=" + std::to_string(m.warm_up) : ""),
+                              m.given);
+    }
+};
+
+static_assert(Method<dgc>);
+
+}  // namespace laconic

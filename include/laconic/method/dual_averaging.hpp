@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "laconic/compress/full.hpp"
+#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/method/rates.hpp"
+#include "laconic/optim/dual_averaging_step.hpp"
+#include "laconic/recursion.hpp"
+
+namespace laconic {
+
+/// Dual averaging (Nesterov, Math. Programming 2009), every gradient in full: x^T = x^0 - (step / sqrt(T)) (the sum of
+/// T gradients), a slow baseline that also minimises what is convex and not smooth. Of the mean of x^0 .. x^(T-1),
+/// which the step part keeps (method().step.average()), with R = |x^0 - x*| and gradients of norm at most G,
+///     f(mean) - f* <= (R^2 / (2 step) + step G^2) / sqrt(T) ,
+/// least for step = R / (sqrt(2) G). Without a step it is 1 / (2 L), with which f(mean) - f* <= 2 L R^2 / sqrt(T) for
+/// smooth convex f: there |grad f|^2 <= 2 L (f - f*) takes the place of G.
+struct dual_averaging {
+    rates given{};
+
+    template <Scalar T, class B>
+    recursion<full, memory<T, B>, dual_averaging_step<T, B>, fixed_level, mini_batch> compose(problem const& p) const {
+        detail::refuse_memory(given, "dual_averaging");
+        double const step = detail::step_or(given, p, "dual_averaging", [&] {
+            return 1 / (2 * detail::known(p.smoothness, "the smoothness L", "dual_averaging"));
+        });
+        return {full{}, {}, dual_averaging_step<T, B>(step), {}, given.batch};
+    }
+
+    bool operator==(dual_averaging const&) const = default;
+    friend std::string to_string(dual_averaging const& m) { return detail::called("dual_averaging", "", m.given); }
+};
+
+static_assert(Method<dual_averaging>);
+
+}  // namespace laconic

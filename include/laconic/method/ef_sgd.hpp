@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/method/rates.hpp"
+#include "laconic/recursion.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+template <Scalar T, class B, class C>
+recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_ef(C const& compressor, rates const& given,
+                                                                              problem const& p, char const* method) {
+    refuse_memory(given, method);
+    double const step = step_or(given, p, method, [&] {
+        refuse_batch(given, method);
+        double const delta = delta_of(compressor, p, method, "give the step");
+        double const l = known(p.smoothness, "the smoothness L", method);
+        double const largest = known(p.largest_smoothness, "max L_i", method);
+        return std::min(1 / (4 * l), delta / (14 * std::sqrt((1 - delta) * l * largest)));
+    });
+    return {compressor, {0, true}, gradient_step{1}, {}, given.batch, {}, step};
+}
+
+}  // namespace detail
+
+/// Error feedback (EF-SGD, Top-k SGD, 1-bit SGD; Stich et al., NeurIPS 2018; Karimireddy et al., ICML 2019): what a
+/// message leaves out is added to the next one; the step is inside the memory, so it may change from round to round.
+/// For a contractive compressor, full gradients of convex f_i, and
+///     step = min{ 1 / (4 L), delta / (14 sqrt((1 - delta) L max L_i)) },
+/// V = |x - mean e - x*|^2 + (12 step L / delta) mean |e_i|^2 obeys
+///     V+ <= (1 - min(step mu / 2, delta / 4)) V + 48 step^3 L (1 - delta) / delta^2 mean_i |grad f_i(x*)|^2 ,
+/// by the descent of the virtual iterate x - mean e. Steps of the order of 1 / L usually work and are yours to
+/// give; so are all for batches.
+template <class C>
+struct ef_sgd {
+    static_assert(SomeCompressor<C>, "ef_sgd{C}: C is not a compressor");
+    C compressor;
+    rates given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_ef<T, B>(compressor, given, p, "ef_sgd");
+    }
+
+    bool operator==(ef_sgd const&) const = default;
+    friend std::string to_string(ef_sgd const& m) { return detail::called("ef_sgd", to_string(m.compressor), m.given); }
+};
+template <class C>
+ef_sgd(C, rates = {}) -> ef_sgd<C>;
+
+}  // namespace laconic

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "laconic/method/ibcd.hpp"
+#include "laconic/optim/accelerated_step.hpp"
+
+namespace laconic {
+
+/// IASGD (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 7): accelerated steps along a random share tau of
+/// the blocks of each worker's gradient, scaled by 1 / tau. It needs strong growth, which rho >= 1 tells and no problem
+/// knows: mean_i E|g_i(x)|^2 <= rho |grad f(x)|^2 for all x, so that all gradients vanish at x*. The mean of the
+/// messages then has growth = 1 + (rho / tau - 1) / n, and with step = 1 / (growth L) and mu > 0
+///     f(y) - f* + (mu / 2) |v - x*|^2 falls in expectation by 1 - sqrt(mu / L) / growth a round
+/// (Vaswani, Bach, Schmidt, AISTATS 2019; see accelerated_step): for tau >= rho / n that is Nesterov's rate but for a
+/// constant.
+struct iasgd {
+    portion tau = 0;
+    std::size_t block = 256;
+    double rho = 0;
+    rates given{};
+
+    template <Scalar T, class B>
+    recursion<rand_block<>, memory<T, B>, accelerated_step<T, B>, fixed_level, mini_batch> compose(
+        problem const& p) const {
+        detail::refuse_memory(given, "iasgd");
+        if (!(rho >= 1))
+            throw theory_error("iasgd: it needs the strong growth rho of the workers' gradients, at least 1; rho = " +
+                               shortest(rho));
+        double const mu = detail::known(p.strong_convexity, "mu, the strong convexity of f", "iasgd");
+        auto const blocks = detail::blocks_said(tau, block, p, "iasgd");
+        double const growth = 1 + (rho / detail::share_of(blocks, p, "iasgd") - 1) / p.workers;
+        double const step = detail::step_or(
+            given, p, "iasgd", [&] { return 1 / (growth * detail::known(p.smoothness, "the smoothness L", "iasgd")); });
+        return {blocks, {}, accelerated_step<T, B>(step, mu, growth), {}, given.batch};
+    }
+
+    bool operator==(iasgd const&) const = default;
+    friend std::string to_string(iasgd const& m) {
+        return detail::called_blocks("iasgd", m.tau, m.block, m.given, m.rho != 0 ? ", rho=" + shortest(m.rho) : "");
+    }
+};
+
+static_assert(Method<iasgd>);
+
+}  // namespace laconic

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+#include "laconic/compress/rand_block.hpp"
+#include "laconic/compress/scaled_down.hpp"
+#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/method/rates.hpp"
+#include "laconic/recursion.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+// The blocks that a worker says: the given portion of them, or one in n where none is given. Their share of all, and
+// what one in n is, need the dimension.
+inline std::size_t blocks_of(problem const& p, std::size_t block, char const* method) {
+    check_block(method, block);
+    if (p.dimension == 0) throw theory_error(std::string(method) + ": it needs the dimension, which is not known");
+    return blocks_in(p.dimension, block);
+}
+inline rand_block<> blocks_said(portion tau, std::size_t block, problem const& p, char const* method) {
+    if (tau.value == 0) {
+        auto const all = static_cast<double>(blocks_of(p, block, method));
+        tau = std::max(1.0, std::round(all / p.workers));
+    }
+    rand_block<> const said{tau, block};
+    if (p.dimension > 0) said.check(p.dimension);
+    return said;
+}
+inline double share_of(rand_block<> const& said, problem const& p, char const* method) {
+    auto const all = blocks_of(p, said.block, method);
+    return static_cast<double>(said.k.of(all)) / static_cast<double>(all);
+}
+
+// The step of ibcd and ibgd.
+template <class Share>
+double masked_step(Share share, rates const& given, problem const& p, char const* method) {
+    return step_or(given, p, method, [&] {
+        refuse_batch(given, method);
+        double const tau = share();
+        return 1 / (tau * known(p.smoothness, "the smoothness L", method) +
+                    (1 - tau) * known(p.largest_smoothness, "max L_i", method) / p.workers);
+    });
+}
+
+// ", block=64" and what precedes it.
+inline std::string called_blocks(char const* name, portion tau, std::size_t block, rates const& given,
+                                 std::string const& more = "") {
+    return called(
+        name, (tau.value != 0 ? "tau=" + to_string(tau) + ", " : "") + "block=" + std::to_string(block) + more, given);
+}
+
+}  // namespace detail
+
+/// Independent block coordinate descent (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 1): each of n
+/// workers says a random share tau of the blocks of its gradient, as they are; tau is a fraction of the blocks or their
+/// count, 0 for one block in n. Where all grad f_i(x*) = 0 and f_i are convex, any step <= 1 / (tau L + (1 - tau) max
+/// L_i / n) gives
+///     E|x^k - x*|^2 <= (1 - step tau mu)^k |x^0 - x*|^2 ,
+/// and the longest is the default (by co-coercivity; an equality for f_i = |x|^2 / 2). The paper's step n / (2 max L_i
+/// (tau n + 2 (1 - tau))), theorem 1, is about a third of it for tau = 1 / n. Elsewhere it stalls: see isega.
+struct ibcd {
+    portion tau = 0;
+    std::size_t block = 256;
+    rates given{};
+
+    template <Scalar T, class B>
+    recursion<scaled_down<rand_block<>>, memory<T, B>, gradient_step, fixed_level, mini_batch> compose(
+        problem const& p) const {
+        detail::refuse_memory(given, "ibcd");
+        auto const blocks = detail::blocks_said(tau, block, p, "ibcd");
+        double const step = detail::masked_step([&] { return detail::share_of(blocks, p, "ibcd"); }, given, p, "ibcd");
+        return {scaled_down{blocks}, {}, gradient_step{step}, {}, given.batch};
+    }
+
+    bool operator==(ibcd const&) const = default;
+    friend std::string to_string(ibcd const& m) { return detail::called_blocks("ibcd", m.tau, m.block, m.given); }
+};
+
+static_assert(Method<ibcd>);
+
+}  // namespace laconic

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "laconic/compress/lazy.hpp"
+#include "laconic/compress/scaled_down.hpp"
+#include "laconic/method/ibcd.hpp"
+
+namespace laconic {
+
+/// Independent gradient descent by coin (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 3): ibcd with one
+/// block, each of n workers saying all of its gradient with probability tau (0 for 1 / n) and otherwise nothing. Step,
+/// theorem and assumption are ibcd's.
+struct ibgd {
+    double tau = 0;
+    rates given{};
+
+    template <Scalar T, class B>
+    recursion<scaled_down<lazy<>>, memory<T, B>, gradient_step, fixed_level, mini_batch> compose(
+        problem const& p) const {
+        detail::refuse_memory(given, "ibgd");
+        double const share = tau != 0 ? tau : 1.0 / p.workers;
+        lazy<> const coin{share};
+        coin.check(p.dimension);
+        return {scaled_down{coin},
+                {},
+                gradient_step{detail::masked_step([&] { return share; }, given, p, "ibgd")},
+                {},
+                given.batch};
+    }
+
+    bool operator==(ibgd const&) const = default;
+    friend std::string to_string(ibgd const& m) {
+        return detail::called("ibgd", m.tau != 0 ? "tau=" + shortest(m.tau) : "", m.given);
+    }
+};
+
+static_assert(Method<ibgd>);
+
+}  // namespace laconic

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string>
+
+#include "laconic/method/diana.hpp"
+#include "laconic/method/ibcd.hpp"
+
+namespace laconic {
+
+/// ISEGA (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 2): a random share tau of the blocks, as in ibcd,
+/// of what the gradient differs from a memory of what was said, which reaches the optimum of any convex f_i, with a
+/// prox too. It is diana with rand_block and memory rate tau = 1 / (1 + omega), bit for bit. With
+///     step = min{ 1 / (4 L (1 + 1 / (n tau))), 1 / (mu / tau + 4 L / (n tau)) },    L = max L_i, mu of f,
+/// E|x^k - x*|^2 <= (1 - step mu)^k (|x^0 - x*|^2 + step / (2 L tau n) sum |h_i - grad f_i(x*)|^2) (theorem 2 there).
+/// The default is the longer of this and diana's step, usually the latter.
+template <class P = no_prox>
+struct isega {
+    portion tau = 0;
+    std::size_t block = 256;
+    rates given{};
+    P prox{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        detail::refuse_memory(given, "isega");
+        auto const blocks = detail::blocks_said(tau, block, p, "isega");
+        double const share = detail::share_of(blocks, p, "isega"), omega = 1 / share - 1;
+        auto numbers = given;
+        numbers.memory = share;
+        numbers.step = detail::step_or(given, p, "isega", [&] {
+            double const its = detail::diana_step(omega, share, given, p, "isega");
+            if (given.batch > 0) return its;
+            double const l = p.largest_smoothness, n = p.workers, mu = std::max(p.strong_convexity, 0.0);
+            return std::max(its, std::min(1 / (4 * l * (1 + 1 / (n * share))), 1 / (mu / share + 4 * l / (n * share))));
+        });
+        return diana{blocks, numbers, prox}.template compose<T, B>(p);
+    }
+
+    bool operator==(isega const&) const = default;
+    friend std::string to_string(isega const& m) { return detail::called_blocks("isega", m.tau, m.block, m.given); }
+};
+isega()->isega<>;
+template <class N>
+isega(N, std::size_t = 256, rates = {}) -> isega<>;
+template <class N, class P>
+isega(N, std::size_t, rates, P) -> isega<P>;
+
+static_assert(Method<isega<>>);
+
+}  // namespace laconic

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+#include "laconic/adapt/lag.hpp"
+#include "laconic/method/rates.hpp"
+#include "laconic/recursion.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+template <Scalar T, class B>
+recursion<threshold<>, memory<T, B>, gradient_step, lag<T, B>> compose_lag(double xi, std::size_t d, double smoothness,
+                                                                           rates const& given, problem const& p,
+                                                                           std::string const& method) {
+    refuse_memory(given, method.c_str());
+    if (given.batch > 0)
+        throw argument_error(method + ": it compares full gradients; batch = " + std::to_string(given.batch) +
+                             " cannot be given");
+    if (!(xi >= 0 && std::isfinite(xi)))
+        throw argument_error(method + ": xi = " + shortest(xi) + " is not a number of at least 0");
+    if (d < 1 || d > 1000000) throw argument_error(method + ": D = " + std::to_string(d) + " is outside 1 .. 10^6");
+    double const step = step_or(given, p, method.c_str(), [&] {
+        double const share = xi * static_cast<double>(d);
+        if (share >= 1)
+            throw theory_error(method + ": D xi = " + shortest(share) +
+                               " is not below 1, where its theorem ends; give the step");
+        return (1 - std::sqrt(share)) / known(p.smoothness, "the smoothness L", method.c_str());
+    });
+    return {{}, {1, false}, gradient_step{step}, lag<T, B>(xi, d, step, smoothness)};
+}
+
+inline std::string called_lag(std::string const& name, double xi, std::size_t d, rates const& given) {
+    return called(name, "xi=" + shortest(xi) + ", D=" + std::to_string(d), given);
+}
+
+}  // namespace detail
+
+/// LAG-WK, lazily aggregated gradients by the workers' rule (Chen, Giannakis, Sun, Yin, NeurIPS 2018): a rank says how
+/// its gradient differs from the one it said last only where
+///     |difference|^2 > (xi / step^2) sum of the last D squared moves of x;
+/// the others use the last one. The paper minimises the sum of M functions; here f is their mean, and its step alpha is
+/// this step / M, its alpha^2 M^2 this step^2; xi is the same. With D xi < 1 and step = (1 - sqrt(D xi)) / L,
+///     f - f* + sum_d beta_d |x^(k+1-d) - x^(k-d)|^2,   beta_D = xi / (2 step) / (1 - c),
+///     beta_d = (xi / (2 step) + beta_(d+1)) / (1 - c),   c = step mu / 2,
+/// falls by 1 - c a round where beta_1 <= 1 / (2 step) - L / 2. The paper's experiments take step 1/L and xi = 1/D,
+/// which no theorem covers: give the step.
+struct lag_wk {
+    double xi = 0.05;
+    std::size_t D = 10;
+    rates given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_lag<T, B>(xi, D, 0, given, p, "lag_wk");
+    }
+
+    bool operator==(lag_wk const&) const = default;
+    friend std::string to_string(lag_wk const& m) { return detail::called_lag("lag_wk", m.xi, m.D, m.given); }
+};
+
+static_assert(Method<lag_wk>);
+
+}  // namespace laconic

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "laconic/compress/two_means.hpp"
+#include "laconic/method/ef_sgd.hpp"
+
+namespace laconic {
+
+/// 1-bit SGD (Seide, Fu, Droppo, Li, Yu, Interspeech 2014): ef_sgd of a bit a number and two means a bucket of
+/// consecutive numbers (the paper's are columns of weight matrices; 0: one bucket), with ef_sgd's step for delta = 1 /
+/// bucket, which is short.
+struct one_bit_sgd {
+    std::size_t bucket = 0;
+    rates given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_ef<T, B>(two_means{bucket}, given, p, "one_bit_sgd");
+    }
+
+    bool operator==(one_bit_sgd const&) const = default;
+    friend std::string to_string(one_bit_sgd const& m) {
+        return detail::called("one_bit_sgd", m.bucket != 0 ? "bucket=" + std::to_string(m.bucket) : "", m.given);
+    }
+};
+
+static_assert(Method<one_bit_sgd>);
+
+}  // namespace laconic

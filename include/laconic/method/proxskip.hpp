@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "laconic/compress/full.hpp"
+#include "laconic/estimate/local_steps.hpp"
+#include "laconic/method/rates.hpp"
+#include "laconic/recursion.hpp"
+
+namespace laconic {
+
+/// ProxSkip for consensus, or Scaffnew (Mishchenko, Malinovsky, Stich, Richtarik, ICML 2022): gradient steps of each
+/// rank for itself, of which each is followed by a meeting with probability p; a round is one meeting and the steps
+/// before it. Shifts h_i learn the gradients at the optimum, so that local steps lead nobody astray. With step = 1 / L,
+/// L = max L_i, mu = min mu_i and p = sqrt(step mu) (p = 0 stands for that),
+///     sum_i |x_i - x*|^2 + (step / p)^2 sum_i |h_i - grad f_i(x*)|^2
+/// falls in expectation by 1 - min(step mu, p^2) a local step: sqrt(L / mu) meetings do what L / mu rounds of gradient
+/// descent do. With a batch it comes near the optimum.
+struct proxskip {
+    double p = 0;
+    rates given{};
+
+    template <Scalar T, class B>
+    recursion<full, memory<T, B>, gradient_step, fixed_level, local_steps<T, B>> compose(problem const& of) const {
+        detail::refuse_memory(given, "proxskip");
+        if (!(p >= 0 && p <= 1)) throw argument_error("proxskip: p = " + shortest(p) + " is outside [0, 1]");
+        double const step = detail::step_or(
+            given, of, "proxskip", [&] { return 1 / detail::known(of.largest_smoothness, "max L_i", "proxskip"); });
+        if (p == 0 && !(of.least_strong_convexity > 0))
+            throw theory_error("proxskip: its theorem needs f_i that are strongly convex, each of them; give p");
+        double const meets = p > 0 ? p : std::min(1.0, std::sqrt(step * of.least_strong_convexity));
+        return {full{}, {}, gradient_step{step}, {}, local_steps<T, B>(meets, step, given.batch)};
+    }
+
+    bool operator==(proxskip const&) const = default;
+    friend std::string to_string(proxskip const& m) {
+        return detail::called("proxskip", m.p > 0 ? "p=" + shortest(m.p) : "", m.given);
+    }
+};
+
+static_assert(Method<proxskip>);
+
+}  // namespace laconic

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "laconic/compress/quantize.hpp"
+#include "laconic/method/gd_sec.hpp"
+
+namespace laconic {
+
+/// QGD-SEC (Chen, Blum, Takac, Sadler, IEEE JSTSP 2022): gd_sec whose survivors are said through another compressor,
+/// a quantizer. What that rounds away is kept and said later, with what the threshold held back. No theorem gives its
+/// numbers; the defaults are gd_sec's.
+template <class C = quantize>
+struct quantized_gd_sec {
+    static_assert(SomeCompressor<C>, "quantized_gd_sec{C}: C is not a compressor");
+    C compressor{};
+    double xi = 100;
+    rates given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_gd_sec<T, B>(compressor, xi, given, p, "quantized_gd_sec");
+    }
+
+    bool operator==(quantized_gd_sec const&) const = default;
+    friend std::string to_string(quantized_gd_sec const& m) {
+        return detail::called_gd_sec("quantized_gd_sec", to_string(m.compressor), m.xi, m.given);
+    }
+};
+template <class C>
+quantized_gd_sec(C, double = 100, rates = {}) -> quantized_gd_sec<C>;
+
+static_assert(Method<quantized_gd_sec<>>);
+
+}  // namespace laconic

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "laconic/compress/full.hpp"
+#include "laconic/method/dcgd.hpp"
+
+namespace laconic {
+
+/// Distributed stochastic gradient descent: each of n workers says the gradient of a batch of b of its rows in full, of
+/// one row where no batch is given. For convex f_ij and step = 1 / (L + 2 max L_ij / (n b)),
+///     E|x^k - x*|^2 <= (1 - step mu)^k |x^0 - x*|^2 + 2 step sigma^2 / (mu n b) ,
+/// sigma^2 being the mean variance of a row's gradient at x*: dcgd's theorem for omega = 0 (Gower et al., ICML 2019,
+/// theorem 3.1, has the same for half the step). For all rows see gd.
+struct sgd {
+    rates given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_dcgd<T, B>(full{}, with_batch(), p, "sgd");
+    }
+
+    bool operator==(sgd const&) const = default;
+    friend std::string to_string(sgd const& m) { return detail::called("sgd", "", m.with_batch()); }
+
+  private:
+    rates with_batch() const {
+        rates r = given;
+        r.batch = std::max<std::size_t>(r.batch, 1);
+        return r;
+    }
+};
+
+static_assert(Method<sgd>);
+
+}  // namespace laconic

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "laconic/method/gd_sec.hpp"
+
+namespace laconic {
+
+/// SGD-SEC (Chen, Blum, Takac, Sadler, IEEE JSTSP 2022): gd_sec with the gradients of a batch of rows, of one where no
+/// batch is given. No theorem gives its numbers; the defaults are gd_sec's, and a constant step leaves it at a distance
+/// from the optimum that shrinks with the step.
+struct sgd_sec {
+    double xi = 100;
+    rates given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_gd_sec<T, B>(full{}, xi, with_batch(), p, "sgd_sec");
+    }
+
+    bool operator==(sgd_sec const&) const = default;
+    friend std::string to_string(sgd_sec const& m) {
+        return detail::called_gd_sec("sgd_sec", "", m.xi, m.with_batch());
+    }
+
+  private:
+    rates with_batch() const {
+        rates r = given;
+        r.batch = std::max<std::size_t>(r.batch, 1);
+        return r;
+    }
+};
+
+static_assert(Method<sgd_sec>);
+
+}  // namespace laconic

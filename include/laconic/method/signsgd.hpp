@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "laconic/compress/vote.hpp"
+#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/method/rates.hpp"
+#include "laconic/recursion.hpp"
+
+namespace laconic {
+
+/// signSGD with majority vote (Bernstein et al., ICML 2018): each rank says the signs of its gradient, a bit a number,
+/// and the server answers with the sign of their sum; 0 and ties count as positive. Every number of x moves by the
+/// step. While the majority agrees with the sign of f's gradient, as with one worker and full gradients, K rounds obey
+///     mean_k |grad f(x^k)|_1 <= (f(x^0) - f*) / (step K) + step d L / 2 ,
+/// least for step = sqrt(2 (f(x^0) - f*) / (d L K)); the paper's, for batches of K rows, is 1 / sqrt(|L|_1 K). No step
+/// is good for every K, so it is yours to give. Workers that differ may outvote the descent: see ef_sgd{sign{}}.
+struct signsgd {
+    rates given{};
+
+    template <Scalar T, class B>
+    recursion<vote, memory<T, B>, gradient_step, fixed_level, mini_batch, downlink<vote, T, B>> compose(
+        problem const& p) const {
+        detail::refuse_memory(given, "signsgd");
+        double const step = detail::own_step(given, p, "signsgd", "its step depends on how long it runs");
+        return {vote{}, {}, gradient_step{step}, {}, given.batch};
+    }
+
+    bool operator==(signsgd const&) const = default;
+    friend std::string to_string(signsgd const& m) { return detail::called("signsgd", "", m.given); }
+};
+
+static_assert(Method<signsgd>);
+
+}  // namespace laconic

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "laconic/compress/vote.hpp"
+#include "laconic/estimate/local_momentum.hpp"
+#include "laconic/method/rates.hpp"
+#include "laconic/recursion.hpp"
+
+namespace laconic {
+
+/// Signum with majority vote (Bernstein et al., ICML 2018): signsgd of a running mean of each rank's gradients,
+/// v <- beta v + (1 - beta) g. No theorem gives its step in terms of the problem.
+struct signum {
+    double beta = 0.9;
+    rates given{};
+
+    template <Scalar T, class B>
+    recursion<vote, memory<T, B>, gradient_step, fixed_level, local_momentum<mini_batch, T, B>, downlink<vote, T, B>>
+    compose(problem const& p) const {
+        detail::refuse_memory(given, "signum");
+        double const step = detail::own_step(given, p, "signum", "its step depends on how long it runs");
+        return {vote{}, {}, gradient_step{step}, {}, local_momentum<mini_batch, T, B>(beta, given.batch)};
+    }
+
+    bool operator==(signum const&) const = default;
+    friend std::string to_string(signum const& m) {
+        return detail::called("signum", "beta=" + shortest(m.beta), m.given);
+    }
+};
+
+static_assert(Method<signum>);
+
+}  // namespace laconic

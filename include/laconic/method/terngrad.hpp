@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "laconic/compress/quantize.hpp"
+#include "laconic/estimate/clipped.hpp"
+#include "laconic/method/dcgd.hpp"
+
+namespace laconic {
+
+/// TernGrad (Wen et al., NeurIPS 2017): dcgd that rounds each number at random to 0 or plus or minus the largest
+/// magnitude, after clipping at `clip` standard deviations of the gradient's numbers (2.5 in the paper; 0: none). The
+/// step is dcgd's, for omega = (sqrt d - 1) / 2; clipping is biased, and no theorem gives a step then.
+struct terngrad {
+    double clip = 0;
+    rates given{};
+
+    template <Scalar T, class B>
+    recursion<quantize, memory<T, B>, gradient_step, fixed_level, clipped<mini_batch>> compose(problem const& p) const {
+        if (!(clip >= 0)) throw argument_error("terngrad: clip = " + shortest(clip) + " is not at least 0");
+        detail::refuse_memory(given, "terngrad");
+        quantize const c{1, 0, norm::largest};
+        double const step = clip > 0 ? detail::own_step(given, p, "terngrad", "clipped gradients are biased")
+                                     : detail::dcgd_step(c, given, p, "terngrad");
+        return {c, {}, gradient_step{step}, {}, {given.batch, clip, clip_at::deviations}};
+    }
+
+    bool operator==(terngrad const&) const = default;
+    friend std::string to_string(terngrad const& m) {
+        return detail::called("terngrad", m.clip != 0 ? "clip=" + shortest(m.clip) : "", m.given);
+    }
+};
+
+static_assert(Method<terngrad>);
+
+}  // namespace laconic

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "laconic/compress/top_k.hpp"
+#include "laconic/method/ef_sgd.hpp"
+
+namespace laconic {
+
+/// Top-k SGD with memory (Stich, Cordonnier, Jaggi, NeurIPS 2018; Aji, Heafield, EMNLP 2017): ef_sgd of the k numbers
+/// of largest magnitude, a count or a fraction of them, with ef_sgd's step for delta = k / d.
+struct top_k_sgd {
+    portion k = 0.01;
+    rates given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_ef<T, B>(top_k{k.value}, given, p, "top_k_sgd");
+    }
+
+    bool operator==(top_k_sgd const&) const = default;
+    friend std::string to_string(top_k_sgd const& m) {
+        return detail::called("top_k_sgd", "k=" + to_string(m.k), m.given);
+    }
+};
+
+static_assert(Method<top_k_sgd>);
+
+}  // namespace laconic

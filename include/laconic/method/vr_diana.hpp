@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "laconic/estimate/l_svrg.hpp"
+#include "laconic/estimate/saga.hpp"
+#include "laconic/method/rates.hpp"
+#include "laconic/optim/prox.hpp"
+#include "laconic/recursion.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+template <Scalar T, class B, class C, class P, class E>
+recursion<C, memory<T, B>, proximal<gradient_step, P>, fixed_level, E> compose_vr_diana(
+    C const& compressor, P const& prox, E estimator, rates const& given, problem const& p, char const* method) {
+    double const omega = omega_of(compressor, p, method, "use ef21 for a contractive one");
+    double const alpha = memory_or(given, 1 / (1 + omega), 1 / (1 + omega), method);
+    double const step = step_or(given, p, method, [&] {
+        double const l = known(p.largest_sample_smoothness, "max L_ij, the smoothness of single samples", method);
+        return 1 / (l * (1 + 36 * (omega + 1) / p.workers));
+    });
+    return {compressor, {alpha, false}, {gradient_step{step}, prox, step}, {}, std::move(estimator)};
+}
+
+inline std::size_t batch_of(rates const& given) { return std::max<std::size_t>(given.batch, 1); }
+
+}  // namespace detail
+
+/// VR-DIANA (Horvath, Kovalev, Mishchenko, Richtarik, Stich, Optim. Methods Softw. 2023): diana with gradients of a few
+/// rows (given.batch, or one) that l_svrg corrects: so sampling, too, ceases to disturb at the optimum. Each f_i is
+/// the mean of m functions f_ij, L = max L_ij. With memory rate alpha = 1 / (1 + omega), probability 1/m,
+///     step = 1 / (L (1 + 36 (omega + 1) / n))
+/// and batches of one row,
+///     |x - x*|^2 + step^2 (4 (omega + 1) / (alpha n^2) sum_i |h_i - grad f_i(x*)|^2
+///                          + 16 (omega + 1) / n^2 sum_ij |grad f_ij(w_i) - grad f_ij(x*)|^2)
+/// falls in expectation by 1 - min(step mu, alpha / 2, 3 / (8 m)) a round, mu being f's; a prox is allowed.
+template <class C, class P = no_prox>
+struct vr_diana {
+    static_assert(Unbiased<C>, "vr_diana needs an unbiased compressor, one with omega(d): rand_k, quantize, natural");
+    C compressor;
+    rates given{};
+    P prox{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        if (p.samples == 0)
+            throw theory_error(
+                "vr_diana: its theorem needs m, the number of samples, which is not known; give it in "
+                "the problem");
+        std::size_t const batch = detail::batch_of(given);
+        double const moves = std::min(1.0, static_cast<double>(batch) / static_cast<double>(p.samples));
+        return detail::compose_vr_diana<T, B>(compressor, prox, l_svrg<T, B>(batch, moves), given, p, "vr_diana");
+    }
+
+    bool operator==(vr_diana const&) const = default;
+    friend std::string to_string(vr_diana const& m) {
+        return detail::called("vr_diana", to_string(m.compressor), m.given);
+    }
+};
+template <class C, class P = no_prox>
+vr_diana(C, rates = {}, P = {}) -> vr_diana<C, P>;
+
+/// VR-DIANA with SAGA's table in place of l_svrg's reference point, for generalised linear objectives: w_ij is the
+/// iterate at which row j was drawn last. The numbers and the theorem are the same.
+template <class C, class P = no_prox>
+struct vr_diana_saga {
+    static_assert(Unbiased<C>,
+                  "vr_diana_saga needs an unbiased compressor, one with omega(d): rand_k, quantize, natural");
+    C compressor;
+    rates given{};
+    P prox{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_vr_diana<T, B>(compressor, prox, saga<T, B>(detail::batch_of(given)), given, p,
+                                              "vr_diana_saga");
+    }
+
+    bool operator==(vr_diana_saga const&) const = default;
+    friend std::string to_string(vr_diana_saga const& m) {
+        return detail::called("vr_diana_saga", to_string(m.compressor), m.given);
+    }
+};
+template <class C, class P = no_prox>
+vr_diana_saga(C, rates = {}, P = {}) -> vr_diana_saga<C, P>;
+
+}  // namespace laconic

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "laconic/estimate/local_steps.hpp"
+#include "laconic/optim/prox.hpp"
+#include "laconic/recursion.hpp"
+
+namespace laconic {
+
+/// The recursion for f + R: every gradient step is followed by R's proximal operator for the same length, which is
+/// scale x rate where the scale is inside the messages. It leads to the minimiser of f + R where the recursion's
+/// estimate becomes exact (gd, diana, ef21, ...); where it does not, so does this not. Another prox that is there is
+/// replaced.
+template <class C, class F, class L, class E, class D, class P>
+auto with_prox(recursion<C, F, gradient_step, L, E, D> const& r, P prox) {
+    return r.with_step(proximal<gradient_step, P>{r.step, prox, r.scale * r.step.rate});
+}
+template <class C, class F, class Q, class L, class E, class D, class P>
+auto with_prox(recursion<C, F, proximal<gradient_step, Q>, L, E, D> const& r, P prox) {
+    return r.with_step(proximal<gradient_step, P>{r.step.step, prox, r.step.rate});
+}
+
+// Local steps would each need R too.
+template <class C, class F, class L, Scalar T, class B, class D, class P>
+auto with_prox(recursion<C, F, gradient_step, L, local_steps<T, B>, D> const& r, P prox) = delete;
+
+}  // namespace laconic

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "laconic/core/contract.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/term.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/core/view.hpp"
+#include "laconic/objective/activation.hpp"
+#include "laconic/objective/class_index.hpp"
+#include "laconic/objective/cross_entropy.hpp"
+#include "laconic/objective/dataset.hpp"
+#include "laconic/objective/exact_sum.hpp"
+#include "laconic/objective/finite_sum.hpp"
+#include "laconic/objective/matrix_block.hpp"
+#include "laconic/objective/shared_rows.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+// out += a b. Eigen packs its operands, and on the stack as long as they are small: in these tiles they are, so that
+// nothing is allocated.
+template <class Out, class A, class B>
+void add_product(Out& out, A const& a, B const& b) {
+    constexpr Eigen::Index depth = 256, side = 128 * 1024 / (depth * sizeof(typename Out::Scalar));
+    for (Eigen::Index k = 0; k < a.cols(); k += depth)
+        for (Eigen::Index i = 0; i < out.rows(); i += side)
+            for (Eigen::Index j = 0; j < out.cols(); j += side) {
+                auto const m = std::min(side, out.rows() - i), n = std::min(side, out.cols() - j);
+                auto const inner = std::min(depth, a.cols() - k);
+                out.block(i, j, m, n).noalias() += a.block(i, k, m, inner) * b.block(k, j, inner, n);
+            }
+}
+
+// Room for n numbers at an address that is a multiple of 64: Eigen rounds as its operands happen to be aligned.
+template <class T>
+std::span<T> aligned(std::vector<T>& room, std::size_t n) {
+    constexpr std::size_t line = 64 / sizeof(T);
+    if (room.size() < n + line) room.resize(n + line);
+    auto const past = reinterpret_cast<std::uintptr_t>(room.data()) / sizeof(T) % line;
+    return std::span(room).subspan(past == 0 ? 0 : line - past, n);
+}
+
+}  // namespace detail
+
+/// A perceptron of two layers that tells k classes apart: f(x) = (1/N) sum_j cross_entropy(W' act(W a_j + b) + b', y_j)
+/// + (lambda/2) (|W|^2 + |W'|^2) over N rows a_j, which the user has brought to a common scale, whose labels name one
+/// of the classes. Not convex. A FusedObjective and a FiniteSum.
+///
+/// x holds, one after another: W, hidden x features, row after row; b, hidden numbers; W', classes x hidden, row after
+/// row; b', classes numbers. matrices() says where W and W' stand.
+///
+/// Copies are cheap and share the data. All members are const, safe to call from several threads, and sum in a fixed
+/// order: the same bits in every run of one build. x and g hold dimension() numbers (else the contract is broken). The
+/// rows are worked on in blocks of 64, as matrix products: about 6 hidden (features + classes) operations a row for a
+/// gradient, a third of them for a value. A thread's first call allocates scratch memory for one block, 64 (features +
+/// 2 hidden + classes) numbers; no later one does, but for a larger network.
+template <Scalar T = double, Activation Act = activation::relu>
+class perceptron {
+  public:
+    /// The classes are the distinct labels; see the other one.
+    perceptron(dataset<T> const& data, std::size_t hidden, double lambda = 0)
+        : perceptron(data, hidden, lambda, laconic::classes(data)) {}
+
+    /// For data that may lack a class, as a worker's part may: the workers name the same classes, increasing. Throws
+    /// argument_error where there are no hidden units, rows or features, where lambda is negative or not finite, unless
+    /// the classes are two or more whole numbers and every label is one of them, or where x would have 2^32 numbers or
+    /// more; shape_error where there are more or fewer labels than rows.
+    perceptron(dataset<T> data, std::size_t hidden, double lambda, std::vector<T> classes)
+        : rows_(std::move(data)), classes_(std::move(classes)), hidden_(hidden), lambda_(lambda) {
+        auto const& name = rows_.data().name;
+        if (!(lambda >= 0 && std::isfinite(lambda)))
+            throw argument_error("lambda = " + shortest(lambda) + " is not a finite number of at least 0");
+        places_ = std::make_shared<std::vector<std::uint32_t> const>(class_index(rows_.data(), classes_));
+        if (hidden == 0) throw argument_error(name + ": a perceptron without hidden units");
+        if (hidden > (largest_dimension - classes_.size()) / (features() + 1 + classes_.size()))
+            throw argument_error(name + ": " + std::to_string(hidden) + " hidden units of " +
+                                 std::to_string(features()) + " features and " + std::to_string(classes_.size()) +
+                                 " classes are more than a vector can hold");
+    }
+
+    std::size_t features() const { return rows_.features(); }
+    std::size_t hidden() const { return hidden_; }
+    /// hidden (features + 1) + classes (hidden + 1).
+    std::size_t dimension() const { return hidden_ * (features() + 1) + classes_.size() * (hidden_ + 1); }
+    /// N, the number of rows.
+    std::size_t samples() const { return rows_.size(); }
+    double lambda() const { return lambda_; }
+    dataset<T> const& data() const { return rows_.data(); }
+    /// The labels that the outputs stand for, increasing.
+    std::vector<T> const& classes() const { return classes_; }
+
+    /// The places of W and W' in x and g; the biases of a layer stand behind its matrix.
+    std::array<matrix_block, 2> matrices() const {
+        return {{{0, hidden_, features()}, {hidden_ * (features() + 1), classes_.size(), hidden_}}};
+    }
+
+    /// A point to start from: weights uniform around 0, in W as Act asks, in W' as Glorot and Bengio (2010) do, from
+    /// children 0 and 1 of the key; biases 0.
+    std::vector<T> initial_point(key from) const {
+        std::vector<T> x(dimension());
+        auto const [first, second] = matrices();
+        auto const draw = [&](matrix_block to, key mine, double largest) {
+            for (std::size_t i = 0; i < to.size(); ++i) x[to.offset + i] = T(largest * (2 * mine.uniform(i) - 1));
+        };
+        draw(first, from.child(0), Act::first_weight(double(first.columns), double(first.rows)));
+        draw(second, from.child(1), activation::tanh::first_weight(double(second.columns), double(second.rows)));
+        return x;
+    }
+
+    /// f(x).
+    double value(std::span<T const> x) const {
+        exact_sum sum;
+        forward(row_choice::all(samples()), x, [&](block& b) { sum.add(b.losses(*this)); });
+        return sum.total() / double(samples()) + penalty(x);
+    }
+
+    /// The share of the rows whose largest output is that of their own class; of classes with equal outputs the first
+    /// counts. For data that x was not fitted to: perceptron(those, hidden(), 0, classes()).
+    double accuracy(std::span<T const> x) const {
+        std::size_t hits = 0;
+        forward(row_choice::all(samples()), x, [&](block& b) {
+            for (Eigen::Index r = 0; r < b.outputs.rows(); ++r) {
+                auto const z = b.outputs_of(r);
+                hits += std::max_element(z.begin(), z.end()) - z.begin() == std::ptrdiff_t(right(b.row(r)));
+            }
+        });
+        return double(hits) / double(samples());
+    }
+
+    /// Writes the gradient at x to g.
+    void gradient(std::span<T const> x, std::span<T> g) const { backward(row_choice::all(samples()), x, g); }
+
+    /// Writes the gradient at x to g and returns f(x).
+    double value_and_gradient(std::span<T const> x, std::span<T> g) const {
+        return backward(row_choice::all(samples()), x, g) + penalty(x);
+    }
+
+    /// Writes the mean of grad f_j at x over the listed rows to g, f_j being row j's summand with the whole penalty:
+    /// the bits of gradient(x, g) where every row is listed once, in order. At least one row, each below samples().
+    void batch_gradient(std::span<std::uint32_t const> rows, std::span<T const> x, std::span<T> g) const {
+        LACONIC_EXPECTS(!rows.empty());
+        backward(row_choice::of(rows), x, g);
+    }
+
+    /// A bound on the smoothness of every f_j, and so of f, where |x| <= radius: f has none everywhere. Only for smooth
+    /// activations: with relu the gradient jumps.
+    ///
+    /// Let s^2 = 1 + max |a_j|^2 and move (W, b) by p and (W', b') by q in norm, p^2 + q^2 = 1. As |act u| <= |u| and
+    /// act' <= 1, the outputs z move by at most q sqrt(1 + s^2 |(W, b)|^2) + p s |W'| <= sqrt(1 + s^2 radius^2), and
+    /// their second derivative is at most 2 s p q + c s^2 radius p^2 with c = max |act''|: the largest eigenvalue of
+    /// ((c s^2 radius, s), (s, 0)). The loss has slopes of norm sqrt 2 at most in z, and bends by 1/2 at most.
+    double smoothness_within(double radius) const requires(Act::smooth) {
+        LACONIC_EXPECTS(radius >= 0);
+        double const square = 1 + rows_.largest_square(), c = Act::largest_bend * square * radius;
+        return (1 + square * radius * radius) / 2 + (c + std::sqrt(c * c + 4 * square)) / std::sqrt(2.0) + lambda_;
+    }
+
+  private:
+    using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    using row_vector = Eigen::Matrix<T, 1, Eigen::Dynamic>;
+
+    static constexpr std::size_t height = 64;
+
+    // The four parts of x, or of a gradient.
+    template <class M, class V>
+    struct parts {
+        Eigen::Map<M> first;
+        Eigen::Map<V> first_bias;
+        Eigen::Map<M> second;
+        Eigen::Map<V> second_bias;
+    };
+
+    // Rows of the data that are worked on together, in scratch memory.
+    struct block {
+        Eigen::Map<matrix> inputs, hidden, back, outputs;
+        row_choice rows;
+        std::size_t begin;
+
+        std::size_t row(Eigen::Index r) const { return rows[begin + std::size_t(r)]; }
+        std::span<T> outputs_of(Eigen::Index r) {
+            return {outputs.row(r).data(), static_cast<std::size_t>(outputs.cols())};
+        }
+        // The sum of the losses; the outputs become their slopes.
+        double losses(perceptron const& of) {
+            double sum = 0;
+            for (Eigen::Index r = 0; r < outputs.rows(); ++r) sum += cross_entropy(outputs_of(r), of.right(row(r)));
+            return sum;
+        }
+    };
+
+    std::uint32_t right(std::size_t j) const { return (*places_)[j]; }
+
+    template <class U>
+    auto parts_of(std::span<U> x) const {
+        using M = std::conditional_t<std::is_const_v<U>, matrix const, matrix>;
+        using V = std::conditional_t<std::is_const_v<U>, row_vector const, row_vector>;
+        auto const n = static_cast<Eigen::Index>(features()), m = static_cast<Eigen::Index>(hidden_),
+                   k = static_cast<Eigen::Index>(classes_.size());
+        auto* const p = x.data();
+        return parts<M, V>{{p, m, n}, {p + m * n, m}, {p + m * (n + 1), k, m}, {p + m * (n + 1) + k * m, k}};
+    }
+
+    double penalty(std::span<T const> x) const {
+        double sum = 0;
+        for (auto const m : matrices())
+            for (auto const xi : x.subspan(m.offset, m.size())) sum += double(xi) * double(xi);
+        return lambda_ / 2 * sum;
+    }
+
+    // Puts blocks of rows through both layers; then(b) finds the predictions in b.outputs.
+    template <class Then>
+    void forward(row_choice rows, std::span<T const> x, Then&& then) const {
+        LACONIC_EXPECTS(x.size() == dimension());
+        thread_local std::vector<T> parameters, room;
+        auto const mine = detail::aligned(parameters, x.size());
+        std::copy(x.begin(), x.end(), mine.begin());
+        auto const [first, first_bias, second, second_bias] = parts_of(std::span<T const>(mine));
+        auto const n = first.cols(), m = first.rows(), k = second.rows();
+        auto const blocks = detail::aligned(room, height * static_cast<std::size_t>(n + 2 * m + k));
+
+        for (std::size_t begin = 0; begin < rows.size(); begin += height) {
+            auto const count = static_cast<Eigen::Index>(std::min(height, rows.size() - begin));
+            T* const p = blocks.data();
+            block b{{p, count, n},
+                    {p + count * n, count, m},
+                    {p + count * (n + m), count, m},
+                    {p + count * (n + 2 * m), count, k},
+                    rows,
+                    begin};
+            b.inputs.setZero();
+            for (Eigen::Index r = 0; r < count; ++r)
+                rows_[b.row(r)].add_to(std::span<T>(b.inputs.row(r).data(), features()), 1);
+            b.hidden.rowwise() = first_bias;
+            detail::add_product(b.hidden, b.inputs, first.transpose());
+            Act::apply(b.hidden);
+            b.outputs.rowwise() = second_bias;
+            detail::add_product(b.outputs, b.hidden, second.transpose());
+            then(b);
+        }
+    }
+
+    // Writes the mean gradient over the rows to g and returns the mean loss, without the penalty.
+    double backward(row_choice rows, std::span<T const> x, std::span<T> g) const {
+        LACONIC_EXPECTS(g.size() == dimension());
+        thread_local std::vector<T> parameters, slopes;
+        auto const point = detail::aligned(parameters, x.size()), sums = detail::aligned(slopes, g.size());
+        std::copy(x.begin(), x.end(), point.begin());
+        std::fill(sums.begin(), sums.end(), T(0));
+        auto const at = parts_of(std::span<T const>(point));
+        auto slope = parts_of(sums);
+        exact_sum sum;
+        forward(rows, x, [&](block& b) {
+            sum.add(b.losses(*this));
+            detail::add_product(slope.second, b.outputs.transpose(), b.hidden);
+            slope.second_bias += b.outputs.colwise().sum();
+            b.back.setZero();
+            detail::add_product(b.back, b.outputs, at.second);
+            Act::multiply_by_slope(b.back, b.hidden);
+            detail::add_product(slope.first, b.back.transpose(), b.inputs);
+            slope.first_bias += b.back.colwise().sum();
+        });
+        double const count = double(rows.size());
+        for (std::size_t i = 0; i < g.size(); ++i) g[i] = static_cast<T>(double(sums[i]) / count);
+        if (lambda_ > 0)
+            for (auto const m : matrices())
+                for (std::size_t i = m.offset; i < m.offset + m.size(); ++i)
+                    g[i] += static_cast<T>(lambda_ * double(x[i]));
+        return sum.total() / count;
+    }
+
+    shared_rows<T> rows_;
+    std::vector<T> classes_;
+    std::shared_ptr<std::vector<std::uint32_t> const> places_;
+    std::size_t hidden_;
+    double lambda_;
+};
+
+static_assert(FiniteSum<perceptron<float>, float> && FusedObjective<perceptron<>> && !SmoothObjective<perceptron<>>);
+
+}  // namespace laconic

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/core/contract.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/term.hpp"
+#include "laconic/core/view.hpp"
+#include "laconic/objective/dataset.hpp"
+#include "laconic/objective/gram.hpp"
+#include "laconic/objective/spectrum.hpp"
+
+namespace laconic {
+
+/// One row a of a matrix: its numbers that are stored, and their columns.
+template <Scalar T>
+struct row_view {
+    T const* value;
+    coordinate const* column;
+    std::int64_t count;
+
+    /// a . x, in double. Four sums side by side: their order is part of the result.
+    template <class U>
+    double dot(std::span<U> x) const {
+        double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+        std::int64_t p = 0;
+        for (; p + 4 <= count; p += 4) {
+            s0 += double(value[p]) * double(x[std::size_t(column[p])]);
+            s1 += double(value[p + 1]) * double(x[std::size_t(column[p + 1])]);
+            s2 += double(value[p + 2]) * double(x[std::size_t(column[p + 2])]);
+            s3 += double(value[p + 3]) * double(x[std::size_t(column[p + 3])]);
+        }
+        for (; p < count; ++p) s0 += double(value[p]) * double(x[std::size_t(column[p])]);
+        return (s0 + s1) + (s2 + s3);
+    }
+    /// |a|^2.
+    double square() const {
+        double sum = 0;
+        for (std::int64_t p = 0; p < count; ++p) sum += double(value[p]) * double(value[p]);
+        return sum;
+    }
+    /// g += factor a.
+    template <class U>
+    void add_to(std::span<U> g, double factor) const {
+        auto const w = static_cast<U>(factor);
+        for (std::int64_t p = 0; p < count; ++p) g[std::size_t(column[p])] += w * U(value[p]);
+    }
+};
+
+/// Which rows a sum goes over: the first `count`, or those that are listed.
+struct row_choice {
+    std::size_t count;
+    std::uint32_t const* list = nullptr;
+
+    static row_choice all(std::size_t n) { return {n}; }
+    static row_choice of(std::span<std::uint32_t const> rows) { return {rows.size(), rows.data()}; }
+    std::size_t size() const { return count; }
+    std::size_t operator[](std::size_t k) const { return list ? list[k] : k; }
+};
+
+/// The data of an objective, N rows a_j (the matrix A) with labels, that its copies share: nothing of them changes any
+/// more. "A pass" is one over the numbers that are stored.
+template <Scalar T>
+class shared_rows {
+  public:
+    /// Throws argument_error where there are no rows or no features, shape_error where there are more or fewer labels
+    /// than rows.
+    explicit shared_rows(dataset<T> data) {
+        if (data.samples() == 0 || data.features() == 0)
+            throw argument_error(data.name + ": " + std::to_string(data.samples()) + " rows of " +
+                                 std::to_string(data.features()) + " features make no objective");
+        if (data.labels.size() != data.samples())
+            throw shape_error(data.name + ": " + std::to_string(data.samples()) + " rows, but " +
+                              std::to_string(data.labels.size()) + " labels");
+        data.rows.makeCompressed();
+        auto const* const columns = data.rows.innerIndexPtr();
+        columns_ = std::make_shared<std::vector<coordinate> const>(columns, columns + data.rows.nonZeros());
+        auto const mine = std::make_shared<dataset<T>>();
+        std::swap(mine->name, data.name);
+        mine->rows.swap(data.rows);  // a move would copy: Eigen 3.4 has none for sparse matrices
+        std::swap(mine->labels, data.labels);
+        data_ = mine;
+    }
+
+    /// N.
+    std::size_t size() const { return data_->samples(); }
+    std::size_t features() const { return data_->features(); }
+    dataset<T> const& data() const { return *data_; }
+
+    row_view<T> operator[](std::size_t j) const {
+        LACONIC_EXPECTS(j < size());
+        auto const* const begin = data_->rows.outerIndexPtr() + j;
+        return {data_->rows.valuePtr() + begin[0], columns_->data() + begin[0], begin[1] - begin[0]};
+    }
+    double label(std::size_t j) const { return double(data_->labels[j]); }
+
+    /// max_j |a_j|^2, in one pass.
+    double largest_square() const {
+        double largest = 0;
+        for (std::size_t j = 0; j < size(); ++j) largest = std::max(largest, (*this)[j].square());
+        return largest;
+    }
+
+    /// The largest eigenvalue of A'A / N, to about 1e-14 of itself. Some tens of passes when it, or a copy, is first
+    /// asked; remembered from then on. Throws error where the data are not finite.
+    double largest_eigenvalue() const {
+        std::call_once(known_->largest_once, [this] {
+            auto const apply = [this](std::span<double const> v, std::span<double> out) {
+                std::fill(out.begin(), out.end(), 0.0);
+                for (std::size_t j = 0; j < size(); ++j) {
+                    auto const row = (*this)[j];
+                    row.add_to(out, row.dot(v) / double(size()));
+                }
+            };
+            known_->largest = laconic::largest_eigenvalue(features(), apply);
+        });
+        return known_->largest;
+    }
+
+    /// A lower bound on the smallest eigenvalue of A'A / N, off by about 1e-15 of the largest: itself up to 1024
+    /// features, 0 above. An eigen-decomposition when it, or a copy, is first asked; remembered from then on.
+    double smallest_eigenvalue() const {
+        if (features() > 1024 || size() < features()) return 0;
+        std::call_once(known_->smallest_once, [this] {
+            Eigen::MatrixXd gram;
+            weighted_gram(
+                data_->rows, [this](std::size_t) { return 1 / double(size()); }, gram);
+            known_->smallest = std::max(0.0, laconic::smallest_eigenvalue(gram));
+        });
+        return known_->smallest;
+    }
+
+  private:
+    struct constants {
+        std::once_flag largest_once, smallest_once;
+        double largest = 0, smallest = 0;
+    };
+
+    std::shared_ptr<dataset<T> const> data_;
+    // The columns again in half the bytes: passes over the data run at the memory's pace.
+    std::shared_ptr<std::vector<coordinate> const> columns_;
+    std::shared_ptr<constants> known_ = std::make_shared<constants>();
+};
+
+}  // namespace laconic

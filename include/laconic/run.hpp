@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/comm/metered.hpp"
+#include "laconic/descent.hpp"
+
+namespace laconic {
+
+/// A run's progress, the same on all ranks: before `round` was said.
+struct mark {
+    std::uint64_t round = 0;
+    double value = 0;                   ///< f(x) = mean f_i(x)
+    double bits_up = 0, bits_down = 0;  ///< said, and heard, by a worker so far: the mean over the workers
+    double seconds = 0;                 ///< of rank 0's clock
+};
+
+/// Why a run ended.
+enum class stop { rounds, bits, target, time, watch };
+
+constexpr char const* to_string(stop s) {
+    constexpr char const* names[] = {"rounds", "bits", "target", "time", "watch"};
+    return names[static_cast<int>(s)];
+}
+
+/// When to stop, and what randomness to use. Limits besides the rounds, and a trace, cost a meeting of 32 bytes a rank
+/// every `check_every` rounds, beside what a metered communicator counts, and a value of the objective.
+struct run_settings {
+    std::uint64_t rounds = 1000;
+    std::uint64_t seed = 0;
+    position_code positions = position_code::smallest;         ///< short messages, or ones that are fast to read
+    double bits = std::numeric_limits<double>::infinity();     ///< said by a worker, the mean over the workers
+    double target = -std::numeric_limits<double>::infinity();  ///< f(x) at most this
+    double seconds = std::numeric_limits<double>::infinity();  ///< of rank 0's clock
+    std::uint64_t check_every = 1;
+    std::vector<mark>* trace = nullptr;           ///< where marks are appended, on every rank
+    std::span<std::byte const> resume_from = {};  ///< what descent::save gave on this rank; bits and seconds start anew
+};
+
+/// How a run ended: after how many rounds in all, and why.
+struct ending {
+    std::uint64_t rounds = 0;
+    stop why = stop::rounds;
+};
+
+namespace detail {
+
+/// This rank's share of a mark, met with the others'.
+template <Communicator C>
+mark meet(C& comm, std::uint64_t round, double value, double up, double down, double seconds) {
+    double const mine[4] = {value, up, down, seconds};
+    auto& quiet = uncounted(comm);
+    quiet.all_gather({std::as_bytes(std::span(mine))});
+    mark m;
+    m.round = round;
+    for (int r = 0; r < comm.size(); ++r) {
+        double theirs[4];
+        auto const heard = quiet.from(r).bytes;
+        if (heard.size() != sizeof theirs) throw comm_error(r, "rank " + std::to_string(r) + " sent no progress");
+        std::memcpy(theirs, heard.data(), sizeof theirs);
+        if (r == 0) m.seconds = theirs[3];
+        m.value += theirs[0];
+        m.bits_up += theirs[1];
+        m.bits_down += theirs[2];
+    }
+    double const share = 1.0 / comm.size();
+    m.value *= share;
+    m.bits_up *= share;
+    m.bits_down *= share;
+    return m;
+}
+
+}  // namespace detail
+
+/// Runs a recursion, moving x in place; every rank calls it with the same arguments but its own objective. Before each
+/// round, and once after the last, `watch(standing)` is called; where it returns a bool, false stops the run, and all
+/// ranks must return the same. With `watch(standing, descent)` the loop itself can be looked at, and saved. Errors as
+/// descent's; argument_error for a check_every of 0.
+template <Recursion R, class F, Communicator C, Contiguous X, class Watch>
+ending descend(R method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+    using T = element_of<X>;
+    if (how.check_every == 0) throw argument_error("check_every = 0: a run cannot be checked every 0 rounds");
+    auto const begin = std::chrono::steady_clock::now();
+    metered<C> counted(comm);
+    descent<R, F, metered<C>, T> run(std::move(method), objective, counted, view(x), how.seed, {}, how.positions);
+    if (!how.resume_from.empty()) run.restore(how.resume_from);
+    // Ranks with other settings would wait for each other in different meetings.
+    require_agreement(uncounted(comm), {{"the round to start from", std::to_string(run.rounds())},
+                                        {"the iterate to start from", digest(std::as_bytes(run.x()))},
+                                        {"the rounds", std::to_string(how.rounds)},
+                                        {"the limit of bits", shortest(how.bits)},
+                                        {"the target", shortest(how.target)},
+                                        {"the limit of seconds", shortest(how.seconds)},
+                                        {"the rounds between checks", std::to_string(how.check_every)},
+                                        {"the trace", how.trace ? "kept" : "none"}});
+    bool const limited = how.trace != nullptr || how.bits < std::numeric_limits<double>::infinity() ||
+                         how.target > -std::numeric_limits<double>::infinity() ||
+                         how.seconds < std::numeric_limits<double>::infinity();
+    auto const seen = [&](auto const& now) {
+        if constexpr (std::invocable<Watch&, decltype(now), decltype(run) const&>)
+            return watch(now, std::as_const(run));
+        else
+            return watch(now);
+    };
+    for (;;) {
+        auto const now = run.look();
+        if constexpr (std::convertible_to<decltype(seen(now)), bool>) {
+            if (!seen(now)) return {run.rounds(), stop::watch};
+        } else {
+            seen(now);
+        }
+        bool const last = run.rounds() >= how.rounds;
+        if (limited && (last || run.rounds() % how.check_every == 0)) {
+            std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - begin;
+            auto const m = detail::meet(
+                uncounted(comm), run.rounds(), now.value(), 8.0 * static_cast<double>(counted.bytes_sent()),
+                8.0 * static_cast<double>(counted.bytes_received() + counted.bytes_told()), passed.count());
+            if (how.trace) how.trace->push_back(m);
+            if (m.value <= how.target) return {run.rounds(), stop::target};
+            if (m.bits_up >= how.bits) return {run.rounds(), stop::bits};
+            if (m.seconds >= how.seconds) return {run.rounds(), stop::time};
+        }
+        if (last) return {run.rounds(), stop::rounds};
+        run.round();
+    }
+}
+
+/// Runs a named method, its numbers filled in from the constants p of the problem.
+template <Method M, class F, Communicator C, Contiguous X, class Watch>
+ending descend(M const& method, problem const& p, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+    return descend(method.template compose<element_of<X>, host>(p), objective, x, comm, how, std::move(watch));
+}
+
+/// The same with the constants that the ranks' objectives know of themselves: L is bounded by the mean of the L_i.
+template <Contiguous X, Method M, SmoothObjective<element_of<X>> F, Communicator C, class Watch>
+ending descend(M const& method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+    return descend(method, agree_on_problem(comm, objective), objective, x, comm, how, std::move(watch));
+}
+
+/// Without a watch.
+template <class M, class F, Communicator C, Contiguous X>
+ending descend(M const& method, F const& objective, X& x, C& comm, run_settings how = {}) {
+    return descend(method, objective, x, comm, how, [](auto const&) {});
+}
+template <class M, class F, Communicator C, Contiguous X>
+ending descend(M const& method, problem const& p, F const& objective, X& x, C& comm, run_settings how = {}) {
+    return descend(method, p, objective, x, comm, how, [](auto const&) {});
+}
+
+}  // namespace laconic

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "laconic/message/either.hpp"
+#include "laconic/wire/kind.hpp"
+
+namespace laconic {
+
+/// The one message that it is, as that is spelled: which one is known. To a stranger it is no more than that one.
+template <BitSink W, class First, class Second>
+void write(W& sink, either<First, Second> const& m) {
+    m.is_first ? write(sink, m.first) : write(sink, m.second);
+}
+template <class B, BitSource R, class First, class Second>
+void read(B& on, R& source, either<First, Second>& m) {
+    m.is_first ? read(on, source, m.first) : read(on, source, m.second);
+}
+template <BitSink W, class First, class Second>
+void write_shape(W& sink, either<First, Second> const& m) {
+    m.is_first ? write_shape(sink, m.first) : write_shape(sink, m.second);
+}
+template <class First, class Second>
+double bits_as_paper(either<First, Second> const& m) {
+    return m.is_first ? bits_as_paper(m.first) : bits_as_paper(m.second);
+}
+
+}  // namespace laconic

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/compress/vote.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "laconic/compress/top_k.hpp"
+#include "laconic/wire/described.hpp"
+#include "laws/compressor.hpp"
+
+using namespace laconic;
+using vec = std::vector<double>;
+
+template <>
+inline constexpr bool laws::is_written<vote> = false;
+template <>
+inline constexpr bool laws::is_written<top_k<vote>> = false;
+
+TEST_CASE("vote keeps the laws") {
+    laws::is_a_pure_function_with_one_spelling(vote{});
+    laws::is_a_pure_function_with_one_spelling(top_k{3} | vote{});
+}
+
+TEST_CASE("by hand: a bit a number, and nothing else") {
+    vec const x{1, -2, 3, 0, -0.0, -1e-300};
+    auto const m = laws::compress(vote{}, x, key{});
+    CHECK(laws::decoded<decltype(m), double>(m) == vec{1, -1, 1, 1, 1, -1});
+    CHECK(account(m).scalars() == 0);
+    CHECK(account(m).values() == 6);
+    CHECK(bits(m) == 8);
+    CHECK(bits_as_paper(m) == 6);
+    CHECK(bits(laws::compress(vote{}, vec(1024, -3.0), key{})) == 1024);
+    CHECK(laws::heard(vote{}, vec{}, key{}).empty());
+}
+
+TEST_CASE("on the numbers that a sparsifier chose") {
+    CHECK(laws::heard(top_k{2} | vote{}, vec{1, -2, 3, 0}, key{}) == vec{0, -1, 1, 0});
+}
+
+TEST_CASE("strangers read it") {
+    for (std::size_t const d : {0u, 1u, 63u, 64u, 65u, 130u}) {
+        auto const x = laws::noise<double>(d, d + 1);
+        auto const m = laws::compress(vote{}, x, key{});
+        auto const read = read_described(write_described(m));
+        CHECK(read.dense);
+        CHECK(read.values == laws::decoded<decltype(m), double>(m));
+    }
+    auto const two = laws::compress(top_k{2} | vote{}, vec{1, -2, 3, 0}, key{});
+    auto const read = read_described(write_described(two));
+    CHECK(read.at == std::vector<std::uint64_t>{1, 2});
+    CHECK(read.values == vec{-1, 1});
+}
+
+TEST_CASE("numbers that are not finite are refused") {
+    host on;
+    message_of<vote> m;
+    for (double const v : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+        vec const x{1, v};
+        CHECK_THROWS_WITH_AS(vote{}(on, std::span<double const>(x), key{}, m), "vote: coordinate 1 is not finite",
+                             argument_error);
+    }
+}
+
+TEST_CASE("as it is written") { CHECK(to_string(vote{}) == "vote"); }

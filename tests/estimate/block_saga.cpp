@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/estimate/block_saga.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "laconic/compress/scaled_down.hpp"
+#include "sums.hpp"
+
+using namespace laconic;
+using namespace toys;
+
+static_assert(Estimator<block_saga<>, sum> && !Estimator<block_saga<>, quadratic<>>);
+
+namespace {
+
+vec row_gradient(sum const& f, std::size_t j, vec const& x) {
+    vec g(x.size());
+    f.rows[j].gradient(x, g);
+    return g;
+}
+// The gradient of row j in the table, of d numbers.
+vec kept(block_saga<> const& e, std::size_t j, std::size_t d) { return copied(e.table().subspan(j * d, d)); }
+
+}  // namespace
+
+TEST_CASE("the first round is exact and fills the table; then one row is renewed, on the blocks of the round") {
+    auto const f = random_sums(1, 3, {{1, 2, 3, 4, 5}}, 1, 3)[0];
+    rand_block<> const blocks{2, 2};  // two of (0 1), (2 3), (4)
+    host on;
+    block_saga<> e(blocks);
+    vec x{5, 4, 3, 2, 1}, g(5), exact(5);
+    auto const run_seed = key{11};
+    e(on, f, occasion::of(run_seed, 0, 0, 1), std::span<double const>(x), std::span(g));
+    f.gradient(x, exact);
+    CHECK(g == exact);
+    CHECK(e.table().empty());
+    e.said(on, f, std::span<double const>(x));
+    for (std::size_t j = 0; j < 3; ++j) CHECK(kept(e, j, 5) == row_gradient(f, j, x));
+    CHECK(distance2(e.mean(), exact) < 1e-28);
+
+    bool every_row[3] = {};
+    for (std::uint64_t k = 1; k <= 30; ++k) {
+        vec const y{double(k), 1, -1, 2, .5 * double(k)};
+        auto const now = occasion::of(run_seed, k, 0, 1);
+        auto const row = now.gradient.below(0, 3);
+        every_row[row] = true;
+        std::vector<vec> const before{kept(e, 0, 5), kept(e, 1, 5), kept(e, 2, 5)};
+        vec const mean_before = copied(e.mean());
+        auto const fresh = row_gradient(f, row, y);
+        e(on, f, now, std::span<double const>(y), std::span(g));
+        for (std::size_t i = 0; i < 5; ++i)
+            CHECK(g[i] == doctest::Approx(fresh[i] - before[row][i] + mean_before[i]).epsilon(1e-12));
+        CHECK(kept(e, row, 5) == before[row]);  // not before it is said
+        e.said(on, f, std::span<double const>(y));
+
+        message_of<rand_block<>> m;
+        blocks.blank(on, 5, now.own, m);
+        vec expected = before[row];
+        for (auto const place : m.support)
+            for (std::size_t i = 2 * place; i < std::min<std::size_t>(2 * place + 2, 5); ++i) expected[i] = fresh[i];
+        for (std::size_t j = 0; j < 3; ++j) CHECK(kept(e, j, 5) == (j == row ? expected : before[j]));
+        CHECK(distance2(e.mean(), mean_of({kept(e, 0, 5), kept(e, 1, 5), kept(e, 2, 5)})) < 1e-24);
+    }
+    CHECK((every_row[0] && every_row[1] && every_row[2]));
+}
+
+TEST_CASE("it is unbiased: the mean over all rows is the gradient, whatever the table holds") {
+    auto const f = random_sums(1, 4, {{1, 2, 3}}, 1, 9)[0];
+    host on;
+    block_saga<> e(rand_block<>{1, 1});
+    vec const start{3, -1, 2}, x{-1, 0, 4};
+    vec g(3), exact(3);
+    e(on, f, occasion::of(key{1}, 0, 0, 1), std::span<double const>(start), std::span(g));
+    e.said(on, f, std::span<double const>(x));
+    f.gradient(x, exact);
+    vec mean(3);
+    bool drawn[4] = {};
+    for (std::uint64_t k = 1; !(drawn[0] && drawn[1] && drawn[2] && drawn[3]); ++k) {
+        auto const now = occasion::of(key{1}, k, 0, 1);
+        auto const row = now.gradient.below(0, 4);
+        if (drawn[row]) continue;
+        drawn[row] = true;
+        e(on, f, now, std::span<double const>(x), std::span(g));
+        for (std::size_t i = 0; i < 3; ++i) mean[i] += g[i] / 4;
+    }
+    CHECK(distance2(mean, exact) < 1e-26);
+}
+
+TEST_CASE("a run that is saved and taken up goes on bit for bit") {
+    auto const f = random_sums(2, 4, {vec(3, 1.0), vec(3, 1.0)}, 1, 5);
+    rand_block<> const blocks{1, 2};
+    recursion<scaled_down<rand_block<>>, memory<>, gradient_step, fixed_level, block_saga<>> const r{
+        {blocks}, {}, {.1}, {}, block_saga<>(blocks)};
+    lockstep first(r, f, vec(3, 2.0), 7), second(r, f, vec(3, 0.0), 7);
+    first.rounds(5);
+    for (std::size_t i = 0; i < 2; ++i) second.rank(i).restore(first.rank(i).save());
+    first.rounds(5);
+    second.rounds(5);
+    CHECK(first.x() == second.x());
+    CHECK(to_string(r.estimator) == "block_saga of rand_block(1, block=2)");
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/estimate/local_momentum.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "sums.hpp"
+
+using namespace laconic;
+using namespace toys;
+
+static_assert(Estimator<local_momentum<>, sum> && Estimator<local_momentum<full_gradient>, quadratic<>>);
+
+namespace {
+
+vec estimated(local_momentum<>& e, quadratic<> const& f, vec const& x) {
+    host on;
+    vec g(x.size());
+    e(on, f, occasion{}, std::span<double const>(x), std::span(g));
+    return g;
+}
+
+}  // namespace
+
+TEST_CASE("by hand: v = (1 - beta) g, then beta v + (1 - beta) g") {
+    host on;
+    auto const f = around({{0, 0}})[0];
+    local_momentum<> e(.75);
+    vec const x{4, -8}, y{8, 0};
+    CHECK(estimated(e, f, x) == vec{1, -2});
+    CHECK(e.mean().empty());
+    CHECK(estimated(e, f, x) == vec{1, -2});  // again for the same round
+    e.said(on, f, std::span<double const>(y));
+    CHECK(copied(e.mean()) == vec{1, -2});
+    CHECK(estimated(e, f, y) == vec{2.75, -1.5});
+    e.said(on, f, std::span<double const>(y));
+    CHECK(estimated(e, f, x) == vec{.75 * 2.75 + 1, .75 * -1.5 - 2});
+}
+
+TEST_CASE("a round that was not said leaves no trace") {
+    host on;
+    auto const f = around({{0, 0}})[0];
+    local_momentum<> e(.5);
+    vec const x{4, -8};
+    estimated(e, f, {NAN, 1});
+    CHECK(estimated(e, f, x) == vec{2, -4});
+    e.said(on, f, std::span<double const>(x));
+    estimated(e, f, {NAN, 1});
+    CHECK(estimated(e, f, x) == vec{3, -6});
+}
+
+TEST_CASE("a run that is saved and taken up goes on bit for bit") {
+    auto const f = random_sums(2, 4, {vec(3, 1.0), vec(3, -1.0)}, 1, 5);
+    recursion<full, memory<>, gradient_step, fixed_level, local_momentum<>> const r{
+        {}, {}, {.1}, {}, local_momentum<>(.9, 2)};
+    lockstep first(r, f, vec(3, 2.0), 7), second(r, f, vec(3, 0.0), 7);
+    first.rounds(5);
+    for (std::size_t i = 0; i < 2; ++i) second.rank(i).restore(first.rank(i).save());
+    first.rounds(5);
+    second.rounds(5);
+    CHECK(first.x() == second.x());
+}
+
+TEST_CASE("what it refuses, and as it is written") {
+    for (double const bad : {-.1, 1., double(NAN)}) CHECK_THROWS_AS(local_momentum<>{bad}, argument_error);
+    CHECK(to_string(local_momentum<>{}) == "local_momentum(0.9) of the full gradient");
+    CHECK(to_string(local_momentum<>(.5, 8)) == "local_momentum(0.5) of mini_batch(8)");
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+// The program as its users meet it, on a few rows of the data and for a few rounds.
+namespace {
+
+std::string const data = "/usr/share/datasets/fashion-mnist";
+
+struct outcome {
+    int status;
+    std::string out;  // standard output and error together
+};
+
+outcome deep(std::string const& arguments) {
+    std::string command(LACONIC_DEEP);
+    command.append(" ").append(arguments).append(" 2>&1");
+    std::FILE* const pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe);
+    std::string text;
+    char piece[4096];
+    for (std::size_t n; (n = std::fread(piece, 1, sizeof piece, pipe)) > 0;) text.append(piece, n);
+    int const status = pclose(pipe);
+    REQUIRE(WIFEXITED(status));
+    return {WEXITSTATUS(status), text};
+}
+
+bool no_data() {
+    if (std::filesystem::exists(data)) return false;
+    MESSAGE("skipped: " << data << " is not there");
+    return true;
+}
+
+// The rows of the CSV of a run, cell by cell, without the heading and without the seconds.
+std::vector<std::vector<std::string>> rows_of(std::string const& arguments) {
+    auto const file = std::filesystem::temp_directory_path() / ("deep_test_" + std::to_string(getpid()) + ".csv");
+    auto const run = deep(arguments + " --csv " + file.string());
+    INFO(run.out);
+    REQUIRE(run.status == 0);
+    std::vector<std::vector<std::string>> rows;
+    {
+        std::ifstream in(file);
+        for (std::string line; std::getline(in, line);) {
+            std::istringstream cells(line.substr(0, line.rfind(',')));
+            rows.emplace_back();
+            for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(cell);
+        }
+    }
+    std::filesystem::remove(file);
+    REQUIRE(rows.size() > 1);
+    CHECK(rows[0] ==
+          std::vector<std::string>{"method", "seed", "accuracy", "difference", "bits_up_per_worker", "ratio"});
+    rows.erase(rows.begin());
+    return rows;
+}
+
+std::string const small = "--rows 400 --hidden 8 --workers 4 --batch 10 --epochs 1 ";  // 10 rounds, d = 6370
+
+}  // namespace
+
+TEST_CASE("deep: every method runs, counts what it says, and is the same again") {
+    if (no_data()) return;
+    auto const rows = rows_of(small + "--seeds 2");
+    REQUIRE(rows.size() == 12);
+    CHECK(rows == rows_of(small + "--seeds 2 --threads 1"));
+    auto const bits = [&](std::size_t i) { return std::stod(rows[i][4]); };
+    double const agreement = 128;  // at the start
+    std::size_t const d = 8 * 785 + 10 * 9;
+    for (std::size_t i = 0; i < 12; ++i) {
+        CAPTURE(rows[i][0]);
+        CHECK(rows[i][1] == (i < 6 ? "1" : "2"));
+        CHECK(std::stod(rows[i][5]) == doctest::Approx(bits(0) / bits(i)));
+    }
+    // Ten rounds of whole bytes: every number; a sign each and four scales; four bits each and thirteen steps; two
+    // columns of both sides of the matrices, and one number and one row of both biases.
+    CHECK(bits(0) == agreement + 10.0 * 32 * d);
+    CHECK(bits(3) == agreement + 10.0 * 8 * ((d + 4 * 32 + 7) / 8));
+    CHECK(bits(4) == agreement + 10.0 * (4 * d + 13 * 32));
+    CHECK(bits(5) == agreement + 10.0 * 32 * (2 * (8 + 784) + (1 + 8) + 2 * (10 + 8) + (1 + 10)));
+}
+
+TEST_CASE("deep: chosen methods, and without dense nothing is compared to it") {
+    if (no_data()) return;
+    auto const rows = rows_of(small + "--seeds 1 --method ef-sign --method 'powersgd 2'");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0][0] == "ef-sign");
+    CHECK(rows[1][0] == "powersgd 2");
+    CHECK(rows[0][3].empty());
+}
+
+TEST_CASE("deep: it learns") {
+    if (no_data()) return;
+    auto const rows = rows_of(
+        "--rows 2000 --hidden 16 --workers 2 --epochs 4 --rate 0.05 --seeds 1 --method dense"
+        " --method 'qsgd 4 bit'");
+    REQUIRE(rows.size() == 2);
+    for (auto const& r : rows) CHECK(std::stod(r[2]) > 0.7);
+    CHECK(std::abs(std::stod(rows[1][3])) < 0.05);
+}
+
+TEST_CASE("deep: wrong input gives one line and status 2") {
+    struct {
+        std::string arguments, expected;
+    } const cases[] = {
+        {"--data nosuchfolder", "nosuchfolder/train-images-idx3-ubyte.gz: No such file"},
+        {"--workers 0", "--workers: at least one"},
+        {"--batch 0", "--batch: at least one"},
+        {"--rate -1", "--rate: a number above 0"},
+        {"--epochs nan", "--epochs: a number"},
+        {"--hidden many", "many"},
+        {"--csv /nosuchfolder/a.csv", "/nosuchfolder/a.csv"},
+    };
+    for (auto const& c : cases) {
+        auto const run = deep(c.arguments);
+        INFO(c.arguments << " -> " << run.out);
+        CHECK(run.status == 2);
+        CHECK(run.out.starts_with("deep: "));
+        CHECK(run.out.find(c.expected) != std::string::npos);
+        CHECK(run.out.find('\n') == run.out.size() - 1);
+    }
+    if (no_data()) return;
+    CHECK(deep("--rows 100 --method lasagne").out ==
+          "deep: --method: there is no method 'lasagne'; there are dense, "
+          "top-k 1 %, dgc 0.1 %, ef-sign, qsgd 4 bit, powersgd 2\n");
+    CHECK(deep("--rows 100 --workers 200").status == 2);
+}

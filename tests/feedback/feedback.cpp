@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/feedback/feedback.hpp"
+
+#include <doctest/doctest.h>
+
+#include "laconic/feedback/memory.hpp"
+#include "laconic/message/sparse.hpp"
+
+using namespace laconic;
+
+namespace {
+
+struct forgetful {
+    void start(std::size_t) {}
+    void before(host&, occasion const&, std::span<double>) {}
+    template <class M>
+    void after(host&, std::span<double const>, M const&) {}
+    void estimate(host&, occasion const&, std::span<double>) {}
+};
+struct without_estimate {
+    void start(std::size_t) {}
+    void before(host&, occasion const&, std::span<double>) {}
+    template <class M>
+    void after(host&, std::span<double const>, M const&) {}
+};
+
+}  // namespace
+
+TEST_CASE("a feedback is any type with the four members, for one kind of number") {
+    static_assert(Feedback<forgetful> && !Feedback<forgetful, float>);
+    static_assert(!Feedback<without_estimate> && !Feedback<int>);
+    static_assert(Feedback<memory<float>, float> && !Feedback<memory<float>, double>);
+    memory<> m(.5, false);
+    m.start(3);
+    CHECK(m.known().size() == 3);
+}

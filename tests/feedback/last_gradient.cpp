@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/feedback/last_gradient.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "laconic/wire/state.hpp"
+
+using namespace laconic;
+using vec = std::vector<double>;
+
+namespace {
+
+vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }
+
+// A round of a key under which everybody speaks in full with probability 1/2, or not.
+occasion round_in_full(bool in_full) {
+    for (std::uint64_t k = 1;; ++k)
+        if (auto const now = occasion::of(key{7}, k, 0, 2); speaks_in_full(now, .5) == in_full) return now;
+}
+
+}  // namespace
+
+TEST_CASE("four rounds by hand: in full, two differences, in full") {
+    host on;
+    last_gradient<> f(.5);
+    f.start(2);
+    plain<double, host> const said;
+    auto const round = [&](occasion const& now, vec g, vec mean) {
+        auto again = g;
+        f.before(on, now, std::span(again));
+        f.before(on, now, std::span(g));
+        CHECK(again == g);  // asking changes nothing
+        f.after(on, std::span<double const>(g), said);
+        f.estimate(on, now, std::span(mean));
+        CHECK(copied(f.last_estimate()) == mean);
+        return std::pair{g, mean};
+    };
+    CHECK(round(occasion{}, {4, -8}, {1, 2}) == std::pair{vec{4, -8}, vec{1, 2}});
+    CHECK(round(round_in_full(false), {5, -6}, {.5, 0}) == std::pair{vec{1, 2}, vec{1.5, 2}});
+    CHECK(copied(f.last()) == vec{5, -6});
+    CHECK(round(round_in_full(false), {5, -5}, {1, 1}) == std::pair{vec{0, 1}, vec{2.5, 3}});
+    CHECK(round(round_in_full(true), {3, 3}, {7, 8}) == std::pair{vec{3, 3}, vec{7, 8}});
+    CHECK(copied(f.last()) == vec{3, 3});
+}
+
+TEST_CASE("what has not been said is as if it had not been") {
+    host on;
+    last_gradient<> f(.5);
+    f.start(1);
+    vec g{2};
+    f.before(on, occasion{}, std::span(g));
+    f.after(on, std::span<double const>(g), plain<double, host>{});
+    g = {100};
+    f.before(on, round_in_full(true), std::span(g));  // and then a rank complains
+    g = {5};
+    f.before(on, round_in_full(false), std::span(g));
+    CHECK(g == vec{3});
+    CHECK(copied(f.last()) == vec{2});
+}
+
+TEST_CASE("what it remembers is saved") {
+    host on;
+    last_gradient<> f(.5), other(.5);
+    f.start(2);
+    other.start(2);
+    vec g{1, 2}, mean{3, 4};
+    f.before(on, occasion{}, std::span(g));
+    f.after(on, std::span<double const>(g), plain<double, host>{});
+    f.estimate(on, occasion{}, std::span(mean));
+    state_writer writer("a");
+    writer(f);
+    auto const bytes = writer.finish();
+    state_reader reader(bytes, "a");
+    reader(other);
+    reader.rewind();
+    reader(other);
+    CHECK(copied(other.last()) == vec{1, 2});
+    CHECK(copied(other.last_estimate()) == vec{3, 4});
+    CHECK(to_string(f) == "last_gradient(0.5)");
+}

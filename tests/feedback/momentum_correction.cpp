@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/feedback/momentum_correction.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "laconic/compress/top_k.hpp"
+#include "laconic/optim/momentum.hpp"
+#include "laconic/wire/state.hpp"
+
+using namespace laconic;
+using vec = std::vector<double>;
+
+namespace {
+
+vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }
+
+// One round on one rank: what is said of g.
+vec say(momentum_correction<>& f, vec g, std::size_t k) {
+    host on;
+    f.before(on, occasion{}, std::span(g));
+    auto const m = compress(top_k{k}, g, key{});
+    f.after(on, std::span<double const>(g), m);
+    vec said(g.size());
+    add_message(on, std::span(said), 1.0, m);
+    return said;
+}
+void about(vec const& x, vec const& y) {
+    REQUIRE(x.size() == y.size());
+    for (std::size_t i = 0; i < x.size(); ++i) CHECK(x[i] == doctest::Approx(y[i]).epsilon(1e-14));
+}
+
+}  // namespace
+
+TEST_CASE("the trace of a constant gradient: each value is said with the momentum it gathered") {
+    momentum_correction<> f(.9);
+    f.start(2);
+    about(say(f, {1, .5}, 1), {1, 0});
+    about(copied(f.momentum()), {0, .5});
+    about(copied(f.unsaid()), {0, .5});
+    about(say(f, {1, .5}, 1), {0, 1.45});
+    about(copied(f.momentum()), {1, 0});
+    about(say(f, {1, .5}, 1), {2.9, 0});
+    about(copied(f.momentum()), {0, .5});
+}
+
+TEST_CASE("Nesterov's form, by hand: u = m (u + g), v = v + u + g") {
+    momentum_correction<> f(.5, true);
+    f.start(2);
+    about(say(f, {4, 2}, 1), {6, 0});  // u = (2, 1), v = (6, 3)
+    about(copied(f.momentum()), {0, 1});
+    about(copied(f.unsaid()), {0, 3});
+    about(say(f, {4, 2}, 1), {0, 6.5});  // u = (2, 1.5), v = (6, 3 + 1.5 + 2)
+    about(copied(f.momentum()), {2, 0});
+    about(copied(f.unsaid()), {6, 0});
+}
+
+TEST_CASE("in full and without masking it is momentum SGD; with masking momentum never gathers") {
+    host on;
+    momentum_correction<> keeps(.9, false, false), forgets(.9);
+    keeps.start(3);
+    forgets.start(3);
+    momentum<> heavy(1, .9);
+    vec x(3), y(3);
+    for (int k = 0; k < 20; ++k) {
+        vec g{std::sin(k), 1, -.5 * k};
+        auto const said = say(keeps, g, 3);
+        for (std::size_t i = 0; i < 3; ++i) x[i] -= said[i];
+        CHECK(say(forgets, g, 3) == g);
+        heavy(on, std::span(y), std::span(g));
+        about(x, y);
+        CHECK(copied(keeps.unsaid()) == vec(3, 0.0));
+    }
+}
+
+TEST_CASE("nothing is lost: with m = 0 what was said and what was not add up to all gradients") {
+    momentum_correction<> f(0);
+    f.start(5);
+    vec sum(5), said(5);
+    for (int k = 1; k <= 30; ++k) {
+        vec g(5);
+        for (std::size_t i = 0; i < 5; ++i) sum[i] += g[i] = std::cos(double(k * (int(i) + 1)));
+        auto const m = say(f, g, 2);
+        for (std::size_t i = 0; i < 5; ++i) said[i] += m[i];
+    }
+    for (std::size_t i = 0; i < 5; ++i) CHECK(said[i] + f.unsaid()[i] == doctest::Approx(sum[i]).epsilon(1e-12));
+}
+
+TEST_CASE("before() may be called again, and changes nothing that lasts") {
+    host on;
+    momentum_correction<float> f(.9f);
+    f.start(2);
+    std::vector<float> first{1, 2}, second{1, 2}, other{NAN, 7};
+    f.before(on, occasion{}, std::span(other));
+    f.before(on, occasion{}, std::span(first));
+    f.before(on, occasion{}, std::span(second));
+    CHECK(first == second);
+    CHECK(first == std::vector<float>{1, 2});
+    CHECK(f.unsaid()[0] == 0);
+    CHECK(f.momentum()[1] == 0);
+}
+
+TEST_CASE("both vectors are its state") {
+    momentum_correction<> f(.9), same(.9);
+    f.start(2);
+    same.start(2);
+    say(f, {1, .5}, 1);
+    say(f, {1, .5}, 1);
+    state_writer out("a feedback");
+    out(f);
+    auto const bytes = out.finish();
+    state_reader in(bytes, "a feedback");
+    in(same);
+    in.rewind();
+    in(same);
+    CHECK(say(same, {1, .5}, 1) == say(f, {1, .5}, 1));
+}
+
+TEST_CASE("its factor, and as it is written") {
+    for (double const bad : {-.1, 1., double(NAN)}) CHECK_THROWS_AS(momentum_correction<>{bad}, argument_error);
+    CHECK(to_string(momentum_correction<>{}) == "momentum_correction(0.9)");
+    CHECK(to_string(momentum_correction<>{.5, true, false}) == "momentum_correction(0.5, nesterov, no masking)");
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laws/definitions.hpp"
+
+namespace laconic::detail {
+
+template any_compressor<double, reference> make_compressor(std::string_view, spelling::pipe const&);
+template any_compressor<float, reference> make_compressor(std::string_view, spelling::pipe const&);
+
+}  // namespace laconic::detail

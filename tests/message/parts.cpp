@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/message/parts.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/message/factors.hpp"
+#include "laconic/message/plain.hpp"
+
+using namespace laconic;
+
+static_assert(Message<parts_of<plain<double, host>>, double, host> && !TermMessage<parts_of<plain<double, host>>>);
+
+TEST_CASE("each part is added where it stands") {
+    parts_of<factors<double, host>> const m{7,
+                                            {{4, 2, 1, {1, 2}, {3, 4}}, {0, 1, 0, {}, {}}, {3, 1, 1, {2}, {5, 6, 7}}}};
+    CHECK(m.dimension() == 7);
+    host on;
+    std::vector<double> out(7, 1);
+    add_message(on, std::span<double>(out), -1.0, m);
+    CHECK(out == std::vector<double>{-2, -3, -5, -7, -9, -11, -13});
+    auto other = m;
+    CHECK(other == m);
+    other.each[2].right[1] = 0;
+    CHECK(other != m);
+}
+
+TEST_CASE("no parts, of nothing or of what cannot be said, add nothing") {
+    host on;
+    for (std::size_t const d : {0u, 3u}) {
+        parts_of<plain<float, host>> const m{d, {}};
+        std::vector<float> out(d, 4);
+        add_message(on, std::span<float>(out), 1.0f, m);
+        CHECK(out == std::vector<float>(d, 4));
+    }
+}

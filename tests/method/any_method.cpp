@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/method/any_method.hpp"
+
+#include <doctest/doctest.h>
+
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/method/bidirectional.hpp"
+#include "laconic/method/diana.hpp"
+#include "laconic/method/dual_averaging.hpp"
+#include "laconic/method/ef_sgd.hpp"
+
+using namespace laconic;
+
+namespace {
+problem const p{8, 5, 4, .5, 9, 6, .5};
+}
+
+TEST_CASE("it composes what the method inside composes") {
+    any_method<> const m = diana{rand_k{2}};
+    CHECK(to_string(m) == "diana(rand_k(2))");
+    auto const inside = diana{rand_k{2}}.compose<double, host>(p);
+    auto const r = m.compose<double, host>(p);
+    CHECK(to_string(r.compressor) == "rand_k(2)");
+    CHECK(to_string(r.feedback) == to_string(inside.feedback));
+    CHECK(r.step.rate() == inside.step.rate);
+    CHECK(!r.downlink.on);
+    static_assert(Method<any_method<>> && !Method<any_method<>, float> && Method<any_method<float>, float>);
+}
+
+TEST_CASE("a proximal operator goes behind the step, at the step's own length") {
+    elastic_net const net{.3, .2};
+    auto const r = any_method<>(ef_sgd{top_k{2}, {.step = .125}}).compose(p, net);
+    CHECK(r.scale == .125);
+    CHECK(to_string(r.step) == to_string(gradient_step{1}) + ", " + to_string(net) + " for 0.125");
+    CHECK_THROWS_WITH_AS(any_method<>(dual_averaging{}).compose(p, net),
+                         doctest::Contains("dual_averaging: its step goes with no proximal operator"), argument_error);
+}
+
+TEST_CASE("a method around one that is chosen at run time: its answer, and the proximal operator inside") {
+    using chosen = bidirectional<any_method<>, any_compressor<>>;
+    any_method<> const m = chosen{diana{rand_k{2}}, natural{}, .5, true};
+    CHECK(to_string(m) == "bidirectional(diana(rand_k(2)), natural, memory=0.5, errors=kept)");
+    for (auto const& r : {m.compose<double, host>(p), m.compose(p, elastic_net{.3, 0})}) {
+        CHECK(r.downlink.on);
+        CHECK(to_string(r.downlink.compressor) == "natural");
+        CHECK(r.downlink.feedback.rate() == .5);
+        CHECK(r.downlink.feedback.keeps_unsaid());
+    }
+    CHECK(to_string(m.compose(p, elastic_net{.3, 0}).step).find("elastic_net(0.3, 0)") != std::string::npos);
+    any_method<> const twice = chosen{m, natural{}, 0, false};
+    CHECK_THROWS_WITH_AS((twice.compose<double, host>(p)), doctest::Contains("an answer of its own"), argument_error);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/method/arguments.hpp"
+
+#include <doctest/doctest.h>
+
+#include "laconic/method/gd_sec.hpp"
+#include "laconic/method/ibcd.hpp"
+#include "laconic/method/lag_wk.hpp"
+
+using namespace laconic;
+
+namespace {
+
+// read(arguments) of a written call, and nothing may be left over.
+template <class Read>
+auto from(std::string const& text, Read read) {
+    auto const calls = spelling::read_pipe(text);
+    spelling::arguments a(text, calls[0]);
+    auto const result = read(a);
+    a.finish();
+    return result;
+}
+rates all_rates(std::string const& text) {
+    return from(text, [](auto& a) { return detail::rates_arguments(a, {.memory = true, .batch = true}); });
+}
+
+}  // namespace
+
+TEST_CASE("steps, memory rates and batches, in any order, each only where a method has it") {
+    CHECK(all_rates("m") == rates{});
+    CHECK(all_rates("m(batch=3, step=0.5/L, memory=0.25)") == rates{step_size{.5, true}, .25, 3});
+    CHECK(all_rates("m(step=2)") == rates{.step = 2});
+    auto const no_more = [](auto& a) { return detail::rates_arguments(a); };
+    CHECK(from("m(step=2)", no_more) == rates{.step = 2});
+    CHECK_THROWS_AS(from("m(memory=0.5)", no_more), spelling_error);
+    CHECK_THROWS_AS(from("m(batch=2)", no_more), spelling_error);
+    for (char const* const wrong : {"m(step=0)", "m(step=-1/L)", "m(step=L)", "m(step=1/2)", "m(memory=x)",
+                                    "m(batch=0)", "m(batch=2.5)", "m(batch=1e10)", "m(step=nan)"})
+        CHECK_THROWS_AS(all_rates(wrong), spelling_error);
+}
+
+TEST_CASE("yes or no, blocks, thresholds and lags") {
+    auto const yes = [](auto& a) { return detail::yes_argument(a, "nesterov"); };
+    CHECK(from("m(nesterov=yes)", yes));
+    CHECK(!from("m(nesterov=no)", yes));
+    CHECK(!from("m", yes));
+    CHECK_THROWS_AS(from("m(nesterov=1)", yes), spelling_error);
+
+    auto const blocks = [](auto& a) { return detail::blocks_arguments<ibcd>(a); };
+    CHECK(from("m(tau=0.5, block=7)", blocks) == ibcd{.5, 7});
+    CHECK(from("m", blocks) == ibcd{});
+    CHECK_THROWS_AS(from("m(block=0)", blocks), spelling_error);
+
+    auto const sec = [](auto& a) { return detail::sec_arguments(a, gd_sec{}, {}); };
+    CHECK(from("m(xi=3, beta=0.5, step=1)", sec) == gd_sec{3, {.step = 1, .memory = .5}});
+    CHECK(from("m", sec) == gd_sec{100, {.memory = .01}});
+
+    auto const lag = [](auto& a) { return detail::lag_arguments<lag_wk>(a); };
+    CHECK(from("m(D=3, xi=0.25)", lag) == lag_wk{.25, 3});
+    CHECK(from("m", lag) == lag_wk{});
+    CHECK_THROWS_AS(from("m(D=0)", lag), spelling_error);
+    CHECK_THROWS_AS(from("m(D=1.5)", lag), spelling_error);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/method/catalogue.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "laconic/method/parse.hpp"
+#include "named_methods.hpp"
+
+using namespace laconic;
+
+// tests/methods.cpp tries every entry; here is what a list must be.
+TEST_CASE("each method stands in the list once, and is the same for float") {
+    std::set<std::string> names;
+    for (auto const& m : detail::named_methods<double>()) {
+        CHECK(names.insert(m.about.name).second);
+        CHECK(m.about.parameters.front() == '(');
+        CHECK(m.about.parameters.back() == ')');
+    }
+    CHECK(names.size() >= 30);
+    for (auto const& m : detail::named_methods<float>()) CHECK(names.count(m.about.name) == 1);
+    CHECK(detail::named_methods<float>().size() == names.size());
+}
+
+TEST_CASE("methods of float") {
+    auto const method = parse_method<float>("diana(rand_k(0.1) | natural)");
+    CHECK(to_string(method) == "diana(rand_k(0.1) | natural)");
+    problem const p{8, 5, 4, .5, 9, 6};
+    CHECK(method.compose<float, host>(p).step.rate() > 0);
+}

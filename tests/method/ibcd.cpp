@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/method/ibcd.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "sums.hpp"
+
+using namespace laconic;
+using namespace toys;
+
+namespace {
+
+// What a message about g says on average over all blocks that can be drawn, and its mean square.
+struct moments {
+    vec mean;
+    double square = 0;
+
+    moments(scaled_down<rand_block<>> const& c, vec const& g, std::size_t outcomes) : mean(g.size()) {
+        host on;
+        message_of<scaled_down<rand_block<>>> m;
+        std::set<std::vector<coordinate>> seen;
+        for (std::uint64_t seed = 0; seen.size() < outcomes; ++seed) {
+            c(on, std::span<double const>(g), key{seed}, m);
+            if (!seen.insert(m.inside.support).second) continue;
+            vec said(g.size());
+            add_message(on, std::span(said), 1.0, m);
+            for (std::size_t j = 0; j < g.size(); ++j) mean[j] += said[j] / double(outcomes);
+            square += norm2(said) / double(outcomes);
+        }
+    }
+};
+
+// E|x+ - x*|^2 of one round at x, exactly: the workers draw for themselves.
+double expected_distance(ibcd const& method, workers const& f, vec const& x, std::size_t outcomes) {
+    auto const r = method.compose<double, host>(constants(f));
+    auto const n = double(f.size());
+    vec next = x;
+    optimum const best(f);
+    double variance = 0;
+    for (auto const& each : f) {
+        vec g(x.size());
+        each.gradient(x, g);
+        moments const m(r.compressor, g, outcomes);
+        for (std::size_t j = 0; j < x.size(); ++j) next[j] -= r.step.rate * m.mean[j] / n;
+        variance += (m.square - norm2(m.mean)) / (n * n);
+    }
+    return distance2(next, best.x) + r.step.rate * r.step.rate * variance;
+}
+
+double papers_step(double n, double tau, double l) { return n / (2 * l * (tau * n + 2 * (1 - tau))); }
+
+}  // namespace
+
+TEST_CASE("bowls around one point: the exact factors, of the paper's step and of the longest") {
+    struct line {
+        int n;
+        double tau, step, factor, bound, longest;
+    };
+    for (auto const& known : {line{10, .1, 1.7857142857, .7034438776, .8214285714, .4736842105},
+                              line{100, .01, 0, .7204517815, .8322147651, .4974874372}}) {
+        CAPTURE(known.n);
+        auto const d = static_cast<std::size_t>(known.n);
+        auto const f = around(std::vector<vec>(d, vec(d, 0.0)));
+        double const step = papers_step(known.n, known.tau, 1);
+        if (known.step > 0) CHECK(step == doctest::Approx(known.step).epsilon(1e-9));
+        vec const x(d, 1.0);
+        double const factor = expected_distance(ibcd{known.tau, 1, {.step = step}}, f, x, d) / norm2(x);
+        CHECK(factor == doctest::Approx(known.factor).epsilon(1e-9));
+        CHECK(1 - step * known.tau == doctest::Approx(known.bound).epsilon(1e-9));
+        CHECK(factor <= known.bound);
+        double const least = expected_distance(ibcd{known.tau, 1}, f, x, d) / norm2(x);
+        CHECK(least == doctest::Approx(known.longest).epsilon(1e-9));
+        auto const p = constants(f);
+        double const longest = ibcd{known.tau, 1}.compose<double, host>(p).step.rate;
+        CHECK(least == doctest::Approx(1 - longest * known.tau).epsilon(1e-9));  // the theorem is attained
+    }
+}
+
+TEST_CASE("the theorem at many points, for workers that agree on the optimum") {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed)
+        for (std::size_t const block : {1u, 2u, 4u}) {
+            CAPTURE(seed);
+            CAPTURE(block);
+            auto f = random_ridges(4, 8, 1, seed);
+            for (auto& each : f) each.b.setZero();
+            auto const p = constants(f);
+            std::size_t const blocks = 8 / block;
+            ibcd const method{1, block};
+            double const tau = 1 / double(blocks), step = method.compose<double, host>(p).step.rate;
+            CHECK(step == doctest::Approx(1 / (tau * p.smoothness + (1 - tau) * p.largest_smoothness / 4)));
+            double worst = 0;
+            for (std::uint64_t direction = 0; direction < 8; ++direction) {
+                vec x(8);
+                for (std::size_t j = 0; j < 8; ++j) x[j] = key{seed}.child(direction).uniform(j) - .5;
+                worst = std::max(worst, expected_distance(method, f, x, blocks) / norm2(x));
+            }
+            CHECK(worst <= 1 - step * tau * p.strong_convexity + 1e-12);
+            CHECK(worst > .5);
+        }
+}
+
+TEST_CASE("workers that differ: the floor is known exactly, and the run stays there") {
+    std::vector<vec> centres;
+    for (int i = 0; i < 10; ++i) centres.emplace_back(10, i % 2 == 0 ? 1.0 : -1.0);
+    auto const f = around(centres);
+    double const step = papers_step(10, .1, 1);
+    ibcd const method{.1, 1, {.step = step}};
+    vec const here(10, 0.0), there(10, 2.0);
+    double const c = expected_distance(method, f, here, 10), a = (expected_distance(method, f, there, 10) - c) / 40;
+    CHECK(c / (1 - a) == doctest::Approx(10 * 3. / 31).epsilon(1e-9));
+    auto const r = method.compose<double, host>(constants(f));
+    estimate const tail(30, [&](std::size_t seed) {
+        lockstep run(r, f, vec(10, 1.0), seed);
+        run.rounds(50);
+        double sum = 0;
+        for (int k = 0; k < 200; ++k) {
+            run.round();
+            sum += norm2(run.x()) / 200;
+        }
+        return sum;
+    });
+    CHECK(std::abs(tail.mean - 30. / 31) < 5 * tail.error);
+    CHECK(tail.error < .05);
+}
+
+TEST_CASE("numbers are said as they are, those of one block in n, and their places cost nothing") {
+    auto const f = around({{1, 2, 3, 4, 5, 6, 7}, {1, 2, 3, 4, 5, 6, 7}});
+    auto const states = history(ibcd{0, 2, {.step = 2}}.compose<double, host>(constants(f)), f, vec(7, 0.0), 1);
+    // Two of the four blocks (0 1) (2 3) (4 5) (6) on each of two workers, halved by the mean, doubled by the step.
+    for (std::size_t j = 0; j < 7; ++j) {
+        double const times = states[1].x[0][j] / double(j + 1);
+        CHECK((times == 0 || times == 1 || times == 2));
+    }
+    for (auto const& bytes : states[1].bytes) CHECK((bytes.size() == 3 * 8 || bytes.size() == 4 * 8));
+}
+
+TEST_CASE("its numbers by hand, and what it refuses") {
+    problem const p{1024, 5, 4, .5, 10, 6};
+    CHECK(to_string(ibcd{}.compose<double, host>(p).compressor) == "scaled_down(rand_block(1, block=256))");
+    CHECK(to_string(ibcd{0, 8}.compose<double, host>(p).compressor) == "scaled_down(rand_block(26, block=8))");
+    CHECK(ibcd{.25, 8}.compose<double, host>(p).step.rate == doctest::Approx(1 / (.25 * 4 + .75 * 10 / 5)));
+    CHECK(ibcd{32, 8}.compose<double, host>(p).step.rate == doctest::Approx(1 / (.25 * 4 + .75 * 10 / 5)));
+    problem alone = p;
+    alone.workers = 1;
+    CHECK(ibcd{}.compose<double, host>(alone).step.rate == doctest::Approx(.25));  // all blocks
+    CHECK(ibcd{.5, 8, {.step = .1}}.compose<double, host>(problem{1024, 5}).step.rate == .1);
+    CHECK(ibcd{.5, 8, {.step = .1}}.compose<double, host>(problem{}).step.rate == .1);
+    CHECK_THROWS_AS((ibcd{.5, 8}.compose<double, host>(problem{1024, 5})), theory_error);
+    CHECK_THROWS_WITH_AS((ibcd{0, 8, {.step = .1}}.compose<double, host>(problem{})),
+                         "ibcd: it needs the dimension, which is not known", theory_error);
+    CHECK_THROWS_WITH_AS((ibcd{.5, 8, {.batch = 2}}.compose<double, host>(p)), doctest::Contains("ibcd: its theorem"),
+                         theory_error);
+    CHECK_THROWS_AS((ibcd{.5, 8, {.memory = .5}}.compose<double, host>(p)), argument_error);
+    CHECK_THROWS_AS((ibcd{.5, 0}.compose<double, host>(p)), argument_error);
+    CHECK_THROWS_AS((ibcd{-.5, 8}.compose<double, host>(p)), argument_error);
+    CHECK_THROWS_AS((ibcd{2.5, 8}.compose<double, host>(p)), argument_error);
+}
+
+TEST_CASE("as it is written") {
+    CHECK(to_string(ibcd{}) == "ibcd(block=256)");
+    CHECK(to_string(ibcd{.1, 8, {.step = .5}}) == "ibcd(tau=0.1, block=8, step=0.5)");
+}

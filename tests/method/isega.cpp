@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/method/isega.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "data.hpp"
+#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/optimum.hpp"
+#include "toys.hpp"
+
+using namespace laconic;
+using namespace toys;
+
+TEST_CASE("it is diana with random blocks and memory rate tau, bit for bit") {
+    auto const f = random_ridges(3, 10, 1, 3);
+    auto const p = constants(f);
+    auto const a = history(isega{2, 3}.compose<double, host>(p), f, vec(10, 1.0), 100, 7);
+    double const step = isega{2, 3}.compose<double, host>(p).step.rate;
+    auto const b = history(diana{rand_block{2, 3}, {.step = step, .memory = .5}}.compose<double, host>(p), f,
+                           vec(10, 1.0), 100, 7);
+    for (std::size_t k = 0; k <= 100; ++k) {
+        CHECK(a[k].x == b[k].x);
+        CHECK(a[k].bytes == b[k].bytes);
+        CHECK(a[k].known == b[k].known);
+    }
+}
+
+TEST_CASE("its two steps, by hand: the longer is taken") {
+    problem const p{16, 8, 5, .5, 6, 6, .25};
+    double const tau = .25;  // omega = 3
+    double const papers = std::min(1 / (24 * (1 + 1 / 2.)), 1 / (.5 / tau + 24 / 2.));
+    double const dianas = std::min(tau / (2 * .25), 2 / ((6 + .25) * (1 + 18. / 8)));
+    CHECK(isega{tau, 4}.compose<double, host>(p).step.step.rate == doctest::Approx(std::max(papers, dianas)));
+    CHECK(isega{tau, 4}.compose<double, host>(p).step.step.rate ==
+          doctest::Approx(diana{rand_block{1, 4}, {.memory = tau}}.compose<double, host>(p).step.step.rate));
+    // Well-conditioned workers whose mean is not: the paper's condition asks for less.
+    problem const other{16, 1000, .1, .01, .1, .1, .1};
+    CHECK(isega{tau, 4}.compose<double, host>(other).step.step.rate ==
+          doctest::Approx(std::max(std::min(tau / .2, 2 / (.2 * (1 + .018))),
+                                   std::min(1 / (.4 * (1 + 1 / 250.)), 1 / (.01 / tau + .4 / 250)))));
+    CHECK(isega{tau, 4}.compose<double, host>(other).feedback.rate() == tau);
+}
+
+TEST_CASE("the function of its theorem falls by 1 - step mu, in exact expectation, with the paper's step") {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        auto const f = random_ridges(5, 8, 1, seed);
+        auto const p = constants(f);
+        toys::optimum const best(f);
+        double const tau = .25, n = 5, l = p.largest_smoothness;
+        double const step =
+            std::min(1 / (4 * l * (1 + 1 / (n * tau))), 1 / (p.strong_convexity / tau + 4 * l / (n * tau)));
+        double const weight = step / (2 * l * tau);  // of mean |h_i - h_i*|^2
+        double worst = 0;
+        for (std::uint64_t s = 0; s < 8; ++s) {
+            vec x = best.x;
+            auto known = best.gradients;
+            double apart = 0;
+            for (std::size_t j = 0; j < 8; ++j) x[j] += std::pow(10, double(s) - 4) * (key{s}.uniform(j) - .5);
+            for (std::size_t i = 0; i < 5; ++i)
+                for (std::size_t j = 0; j < 8; ++j) {
+                    double const off = key{s}.child(i).uniform(j) - .5;
+                    known[i][j] += off;
+                    apart += off * off / n;
+                }
+            // Blocks of one coordinate are rand_k's.
+            expected_round const next(rand_k{2}, tau, step, f, x, known, best);
+            worst = std::max(worst, (next.x + weight * next.h) / (distance2(x, best.x) + weight * apart));
+        }
+        CHECK(worst <= 1 - step * p.strong_convexity);
+        CHECK(worst > .5);
+    }
+}
+
+TEST_CASE("workers that differ, where ibcd stalls at 3/31 of their disagreement") {
+    std::vector<vec> centres;
+    for (int i = 0; i < 10; ++i) centres.emplace_back(10, i % 2 == 0 ? 1.0 : -1.0);
+    auto const f = around(centres);
+    lockstep run(isega{.1, 1}.compose<double, host>(constants(f)), f, vec(10, 1.0), 1);
+    run.rounds(1500);
+    CHECK(norm2(run.x()) < 1e-20);
+}
+
+TEST_CASE("with the l1 prox it reaches the soft-thresholded mean") {
+    auto const f = around({{3, -1, .2, 0}, {1, -2, .2, 4}, {-1, -3, -.1, -4}});
+    lockstep run(isega{.25, 1, rates{}, l1{.5}}.compose<double, host>(constants(f)), f, vec(4, 0.0), 1);
+    run.rounds(800);
+    CHECK(std::sqrt(distance2(run.x(), vec{.5, -1.5, 0, 0})) < 1e-13);
+}
+
+TEST_CASE("real data: the theorem's function falls as fast as it says, and the gradients at the optimum are learned") {
+    auto data = test_data("heart_scale");
+    if (!data) return;
+    std::vector<logistic<>> f;
+    for (std::size_t i = 0; i < 4; ++i) f.emplace_back(data->part(i, 4), .05);
+    logistic<> const whole(data->first(4 * (data->samples() / 4)), .05);
+    problem p{whole.dimension(), 4, whole.smoothness(), .05, 0, 0, .05};
+    for (auto const& each : f) p.largest_smoothness = std::max(p.largest_smoothness, each.smoothness());
+    auto const best = find_optimum(whole);
+    vec const at(best.x.begin(), best.x.end());
+    std::vector<vec> gradients(4, vec(at.size()));
+    for (std::size_t i = 0; i < 4; ++i) f[i].gradient(at, gradients[i]);
+
+    auto const r = isega{.25, 1}.compose<double, host>(p);
+    double const tau = r.feedback.rate(), step = r.step.step.rate, omega = 1 / tau - 1;
+    double const weight = 4 * omega / (tau * 4) * step * step;  // the general form's, whose step it is
+    double mean = 0, first = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        lockstep run(r, f, vec(at.size(), 0.0), seed);
+        auto const lyapunov = [&] {
+            double v = distance2(run.x(), at);
+            for (std::size_t i = 0; i < 4; ++i) v += weight * distance2(run.known(i), gradients[i]) / 4;
+            return v;
+        };
+        first = lyapunov();
+        run.rounds(1000);
+        mean += lyapunov() / 20;
+    }
+    CHECK(mean <= std::pow(1 - step * .05, 1000) * first);
+    CHECK(mean > 0);
+}
+
+TEST_CASE("what it refuses, and as it is written") {
+    problem const p{16, 8, 5, .5, 6, 6, .25};
+    CHECK_THROWS_AS((isega{.25, 4, {.memory = .25}}.compose<double, host>(p)), argument_error);
+    CHECK_THROWS_WITH_AS((isega{.25, 4}.compose<double, host>(problem{16, 8})), doctest::Contains("isega: its theorem"),
+                         theory_error);
+    CHECK(isega{.25, 4, {.step = .5}}.compose<double, host>(problem{16, 8}).step.rate == .5);
+    CHECK(to_string(isega<>{}) == "isega(block=256)");
+    CHECK(to_string(isega{.1, 8, {.step = .5}}) == "isega(tau=0.1, block=8, step=0.5)");
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/method/isgd.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sums.hpp"
+
+using namespace laconic;
+using namespace toys;
+
+TEST_CASE("the theorem's 1 / t, with its constants, where the workers differ") {
+    auto const f = random_sums(4, 3, {{1, 2, 0, 0}, {-1, 0, 1, 2}, {0, 0, 3, -1}, {2, -2, 1, 1}}, 1, 2);
+    auto const p = constants(f);
+    toys::optimum const best(wholes(f));
+    vec const start(4, 5.0);
+    for (std::size_t const batch : {0u, 1u}) {
+        CAPTURE(batch);
+        auto const r = isgd{1, 1, {.batch = batch}}.compose<double, host>(p);
+        double const tau = .25, c = p.strong_convexity * tau / 4, l = p.largest_smoothness, mu = p.strong_convexity;
+        double a = 2 * (tau + 2 * (1 - tau) / 4) * l;
+        if (batch > 0) a = std::max(a, a / 2 + 2 * p.largest_sample_smoothness / 4);
+        CHECK(r.step.rate() == doctest::Approx(1 / a));
+        double const noise = (batch > 0 ? 2 * variance_of_rows(f, best.x) : 0) + 2 * (1 - tau) * best.disagreement();
+        double const height = std::max(a * distance2(start, best.x), 4 * noise / (3 * 4 * mu));
+        std::vector<double> mean(5), square(5);
+        std::size_t const runs = 60;
+        for (std::uint64_t seed = 0; seed < runs; ++seed) {
+            lockstep run(r, f, start, seed);
+            for (std::size_t s = 0; s < 5; ++s) {
+                run.rounds(s == 0 ? 50 : 50u << (2 * s - 2));
+                double const v = distance2(run.x(), best.x);
+                mean[s] += v / double(runs);
+                square[s] += v * v / double(runs);
+            }
+        }
+        double taken = 0;
+        for (std::size_t s = 0; s < 5; ++s) {
+            taken += s == 0 ? 50 : double(50u << (2 * s - 2));
+            CHECK(mean[s] - 5 * std::sqrt(square[s] / double(runs)) <= height / (a + c * taken));
+        }
+        CHECK(mean[4] < mean[2] / 2);  // it goes on; a constant step would not
+        CHECK(mean[4] > 1e-9);
+    }
+}
+
+TEST_CASE("a step of your own is constant: ibcd, bit for bit") {
+    auto const f = random_ridges(3, 6, 1, 4);
+    lockstep a(isgd{2, 1, {.step = .125}}.compose<double, host>(constants(f)), f, vec(6, 1.0), 1);
+    lockstep b(ibcd{2, 1, {.step = .125}}.compose<double, host>(constants(f)), f, vec(6, 1.0), 1);
+    for (int k = 0; k < 20; ++k) {
+        a.round();
+        b.round();
+        CHECK(a.x() == b.x());
+    }
+}
+
+TEST_CASE("its numbers by hand, and what it refuses") {
+    problem p{16, 8, 5, .5, 6, 6};
+    CHECK(to_string(isgd{.25, 4}.compose<double, host>(p).step) == "decreasing_step(5.25, 0.03125)");
+    CHECK_THROWS_WITH_AS((isgd{.25, 4, {.batch = 2}}.compose<double, host>(p)), doctest::Contains("max L_ij"),
+                         theory_error);
+    p.largest_sample_smoothness = 80;
+    CHECK(isgd{.25, 4, {.batch = 2}}.compose<double, host>(p).step.rate() == doctest::Approx(1 / (2.625 + 10)));
+    p.strong_convexity = 0;
+    CHECK_THROWS_WITH_AS((isgd{.25, 4}.compose<double, host>(p)), doctest::Contains("isgd: its theorem needs mu"),
+                         theory_error);
+    CHECK(isgd{.25, 4, {.step = .5}}.compose<double, host>(problem{}).step.rate() == .5);
+    CHECK_THROWS_AS((isgd{.25, 4, {.step = .5, .memory = .25}}.compose<double, host>(p)), argument_error);
+}
+
+TEST_CASE("as it is written") {
+    CHECK(to_string(isgd{}) == "isgd(block=256)");
+    CHECK(to_string(isgd{.1, 8, {.batch = 4}}) == "isgd(tau=0.1, block=8, batch=4)");
+}

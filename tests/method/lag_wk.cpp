@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/method/lag_wk.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+
+#include "laconic/method/gd.hpp"
+#include "toys.hpp"
+
+using namespace laconic;
+using namespace toys;
+
+TEST_CASE("its Lyapunov function falls by 1 - step mu / 2 every round, and no rank that is silent had much to say") {
+    std::size_t uploads_before = 5 * 200;
+    for (double const r : {.1, .5, .9}) {
+        CAPTURE(r);
+        std::size_t const D = 10;
+        auto const f = random_ridges(5, 12, 1, 1);
+        auto const p = constants(f);
+        optimum const best(f);
+        auto const whole = mean_of(f);
+        double const xi = r / double(D);
+        auto const recursion = composed(lag_wk{xi, D, {}}, p);
+        double const step = recursion.step.rate, c = step * p.strong_convexity / 2;
+        CHECK(step == doctest::Approx((1 - std::sqrt(r)) / p.smoothness));
+        vec beta(D);
+        for (std::size_t d = D; d-- > 0;) beta[d] = (xi / (2 * step) + (d + 1 < D ? beta[d + 1] : 0)) / (1 - c);
+        REQUIRE(beta[0] <= 1 / (2 * step) - p.smoothness / 2);
+        lockstep run(recursion, f, vec(12, 1.0), 1);
+        vec moves(D);  // squared, the newest first
+        auto const lyapunov = [&] {
+            return whole.value(run.x()) - best.value + std::inner_product(beta.begin(), beta.end(), moves.begin(), 0.);
+        };
+        double v = lyapunov(), worst = -1;
+        std::size_t uploads = 0;
+        bool quiet = true;
+        for (int k = 0; k < 200; ++k) {
+            vec const x = run.x();
+            double const bound = xi / (step * step) * std::accumulate(moves.begin(), moves.end(), 0.);
+            run.round();
+            for (std::size_t i = 0; i < 5; ++i) {
+                vec g(12);
+                f[i].gradient(x, g);
+                bool const spoke = !run.message_of_rank(i).support.empty();
+                uploads += spoke;
+                CHECK(run.method(i).level.spoke() == spoke);
+                // What the others still believe is either its gradient or near it.
+                double const off = distance2(g, run.known(i));
+                quiet = quiet && (spoke ? off < 1e-24 * (1 + norm2(g)) : off <= bound * (1 + 1e-12));
+            }
+            std::rotate(moves.begin(), moves.end() - 1, moves.end());
+            moves[0] = distance2(run.x(), x);
+            double const next = lyapunov();
+            worst = std::max(worst, next - (1 - c) * v);
+            v = next;
+        }
+        CHECK(quiet);
+        CHECK(worst <= 1e-11);
+        CHECK(uploads < uploads_before);
+        uploads_before = uploads;
+    }
+    CHECK(uploads_before < 300);
+}
+
+TEST_CASE("xi = 0 is gradient descent") {
+    auto const f = random_ridges(4, 5, 1, 8);
+    auto const p = constants(f);
+    auto const gradient = history(composed(gd{}, p), f, vec(5, 1.0), 60);
+    auto const none = history(composed(lag_wk{0, 10, {}}, p), f, vec(5, 1.0), 60);
+    for (std::size_t k = 0; k <= 60; ++k) CHECK(std::sqrt(distance2(gradient[k].x[0], none[k].x[0])) < 1e-12);
+}
+
+TEST_CASE("it reaches the optimum with fewer uploads, the most from the ranks that are curved most") {
+    workers f;  // L_i = 1, 4, 9, .. 49
+    for (int i = 0; i < 7; ++i) {
+        auto q = random_ridges(1, 8, .5, 20 + std::uint64_t(i))[0];
+        double const scale = square(i + 1) / q.smoothness();
+        f.push_back({q.h * scale, q.b * scale, 0});
+    }
+    auto const p = constants(f);
+    optimum const best(f);
+    auto const whole = mean_of(f);
+    auto const run_to_optimum = [&](auto const& recursion, std::vector<std::size_t>& uploads) {
+        lockstep run(recursion, f, vec(8, 0.0), 1);
+        std::size_t rounds = 0;
+        for (; rounds < 3000 && whole.value(run.x()) - best.value > 1e-9; ++rounds) {
+            run.round();
+            for (std::size_t i = 0; i < 7; ++i) uploads[i] += !run.message_of_rank(i).support.empty();
+        }
+        return rounds;
+    };
+    std::vector<std::size_t> always(7), lazily(7);
+    rates const as_gd{.step = 1 / p.smoothness};
+    auto const rounds = run_to_optimum(composed(lag_wk{0, 10, as_gd}, p), always);
+    auto const lazy_rounds = run_to_optimum(composed(lag_wk{.1, 10, as_gd}, p), lazily);
+    CHECK(rounds < 3000);
+    CHECK(always == std::vector<std::size_t>(7, rounds));
+    CHECK(lazy_rounds < 2 * rounds);
+    CHECK(std::accumulate(lazily.begin(), lazily.end(), 0u) < 7 * rounds / 2);
+    CHECK(lazily[0] < lazily[6] / 2);
+}
+
+TEST_CASE("its numbers, by hand, and how it is written") {
+    problem const p{8, 5, 4, .5, 9, 6};
+    auto const r = lag_wk{.01, 25, {}}.compose<double, host>(p);
+    CHECK(r.step.rate == .125);
+    CHECK(r.feedback.rate() == 1);
+    CHECK_FALSE(r.feedback.keeps_unsaid());
+    CHECK(to_string(r.level) == "lag(xi=0.01, D=25, step=0.125, by the news)");
+    CHECK(lag_wk{1, 25, {.step = .5}}.compose<double, host>(problem{}).step.rate == .5);
+    CHECK(to_string(lag_wk{}) == "lag_wk(xi=0.05, D=10)");
+    CHECK(to_string(lag_wk{.1, 3, {.step = .5}}) == "lag_wk(xi=0.1, D=3, step=0.5)");
+}
+
+TEST_CASE("what it refuses") {
+    problem const p{8, 5, 4, .5, 9, 6};
+    auto const compose = [&](lag_wk const& m) { return m.compose<double, host>(p); };
+    CHECK_THROWS_WITH_AS(compose({.1, 10, {}}), doctest::Contains("D xi = 1 is not below 1"), theory_error);
+    CHECK_THROWS_WITH_AS(compose({-.1, 10, {}}), doctest::Contains("xi = -0.1"), argument_error);
+    CHECK_THROWS_AS(compose({std::nan(""), 10, {}}), argument_error);
+    CHECK_THROWS_WITH_AS(compose({.1, 0, {}}), doctest::Contains("D = 0"), argument_error);
+    CHECK_THROWS_WITH_AS(compose({.1, 1, {.batch = 2}}), doctest::Contains("batch = 2"), argument_error);
+    CHECK_THROWS_WITH_AS(compose({.1, 1, {.memory = .5}}), doctest::Contains("memory"), argument_error);
+    CHECK_THROWS_AS((lag_wk{}.compose<double, host>(problem{})), theory_error);
+}

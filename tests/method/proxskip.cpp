@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/method/proxskip.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "laconic/method/gd.hpp"
+#include "toys.hpp"
+
+using namespace laconic;
+using namespace toys;
+
+namespace {
+
+// A round of so many local steps.
+occasion round_of(local_steps<> const& e, std::uint64_t steps) {
+    for (std::uint64_t k = 0;; ++k)
+        if (auto const now = occasion::of(key{2}, k, 0, 2); e.steps(now) == steps) return now;
+}
+
+}  // namespace
+
+// After l local steps either all meet (with probability p) or none does.
+TEST_CASE("each local step: the Lyapunov function falls in expectation by 1 - min(step mu, p^2)") {
+    auto const f = random_ridges(4, 6, 1, 7);
+    auto const p = constants(f);
+    optimum const best(f);
+    host on;
+    for (double const chosen : {0., .1, .6}) {
+        CAPTURE(chosen);
+        auto const recursion = composed(proxskip{chosen, {}}, p);
+        double const step = recursion.step.rate;
+        CHECK(step == 1 / p.largest_smoothness);
+        double const meets = chosen > 0 ? chosen : std::sqrt(step * p.least_strong_convexity);
+        double const rate = 1 - std::min(step * p.least_strong_convexity, meets * meets);
+        auto const lyapunov = [&](std::vector<vec> const& x, std::vector<vec> const& h) {
+            double v = 0;
+            for (std::size_t i = 0; i < 4; ++i)
+                v += distance2(x[i], best.x) + square(step / meets) * distance2(h[i], best.gradients[i]);
+            return v;
+        };
+        lockstep run(recursion, f, vec(6, 1.0), 3);
+        run.round();
+        double worst = 0;
+        for (std::size_t rounds = 1; rounds < 40; ++rounds) {
+            std::vector<vec> h;
+            for (std::size_t i = 0; i < 4; ++i) h.push_back(copied(run.method(i).estimator.shift()));
+            double before = lyapunov(std::vector<vec>(4, run.x()), h);
+            for (std::uint64_t l = 1; l <= 5; ++l) {
+                std::vector<local_steps<>> parts;
+                std::vector<vec> y;
+                for (std::size_t i = 0; i < 4; ++i) {
+                    parts.push_back(run.method(i).estimator);
+                    vec g(6);
+                    parts[i](on, f[i], round_of(parts[i], l), std::span<double const>(run.x()), std::span<double>(g));
+                    y.push_back(run.x());
+                    for (std::size_t j = 0; j < 6; ++j) y[i][j] -= step * g[j];
+                }
+                vec const next = mean_of(y);
+                std::vector<vec> h_next;
+                for (std::size_t i = 0; i < 4; ++i) {
+                    parts[i].said(on, f[i], std::span<double const>(next));
+                    h_next.push_back(copied(parts[i].shift()));
+                }
+                double const apart = lyapunov(y, h), together = lyapunov(std::vector<vec>(4, next), h_next);
+                worst = std::max(worst, (meets * together + (1 - meets) * apart) / before);
+                before = apart;
+            }
+            run.round();
+        }
+        CHECK(worst <= rate * (1 + 1e-9));
+        CHECK(worst > rate - .5);
+    }
+}
+
+TEST_CASE("it reaches the optimum of ranks that disagree, with fewer meetings than gradient descent") {
+    auto const f = random_ridges(4, 8, .02, 5);
+    auto const p = constants(f);
+    optimum const best(f);
+    CHECK(best.disagreement() > 1);
+    double const kappa = p.largest_smoothness / p.least_strong_convexity;
+    CHECK(kappa > 1000);
+    auto const rounds_to_optimum = [&](auto const& recursion) {
+        lockstep run(recursion, f, vec(8, 0.0), 1);
+        std::size_t k = 0;
+        for (; k < 20000 && distance2(run.x(), best.x) > 1e-16 * norm2(best.x); ++k) run.round();
+        return k;
+    };
+    auto const quick = rounds_to_optimum(composed(proxskip{}, p)), slow = rounds_to_optimum(composed(gd{}, p));
+    CHECK(slow < 20000);
+    CHECK(4 * quick < slow);
+    lockstep run(composed(proxskip{}, p), f, vec(8, 0.0), 1);
+    run.rounds(3 * quick);
+    for (std::size_t i = 0; i < 4; ++i)
+        CHECK(distance2(run.method(i).estimator.shift(), best.gradients[i]) < 1e-15 * best.disagreement());
+}
+
+TEST_CASE("p = 1 is gradient descent") {
+    auto const f = random_ridges(4, 5, 1, 8);
+    auto const p = constants(f);
+    rates const given{.step = 1 / p.largest_smoothness};
+    auto const gradient = history(composed(gd{given}, p), f, vec(5, 1.0), 60);
+    auto const always = history(composed(proxskip{1, given}, p), f, vec(5, 1.0), 60);
+    for (std::size_t k = 0; k <= 60; ++k) CHECK(std::sqrt(distance2(gradient[k].x[0], always[k].x[0])) < 1e-12);
+}
+
+TEST_CASE("its numbers, by hand, and how it is written") {
+    problem const p{8, 5, 4, .5, 8, 6, .125};
+    auto const r = proxskip{}.compose<double, host>(p);
+    CHECK(r.step.rate == .125);
+    CHECK(to_string(r.estimator) == "local_steps(p=0.125, step=0.125), the full gradient");
+    CHECK(to_string(proxskip{.5, {.step = .25, .batch = 3}}.compose<double, host>(problem{}).estimator) ==
+          "local_steps(p=0.5, step=0.25), mini_batch(3)");
+    CHECK(to_string(proxskip{0, {.step = 2.}}.compose<double, host>(p).estimator) ==
+          "local_steps(p=0.5, step=2), the full gradient");
+    CHECK(to_string(proxskip{}) == "proxskip");
+    CHECK(to_string(proxskip{.5, {.step = .25}}) == "proxskip(p=0.5, step=0.25)");
+}
+
+TEST_CASE("what it refuses") {
+    problem const p{8, 5, 4, .5, 8, 6, .125}, not_all_curved{8, 5, 4, .5, 8, 6, 0};
+    auto const compose = [](proxskip const& m, problem const& of) { return m.compose<double, host>(of); };
+    CHECK_THROWS_WITH_AS(compose({}, not_all_curved), doctest::Contains("strongly convex"), theory_error);
+    CHECK_NOTHROW(compose({.5, {}}, not_all_curved));
+    CHECK_THROWS_WITH_AS(compose({.5, {}}, problem{}), doctest::Contains("max L_i"), theory_error);
+    CHECK_THROWS_WITH_AS(compose({1.5, {}}, p), doctest::Contains("p = 1.5"), argument_error);
+    CHECK_THROWS_AS(compose({-.5, {}}, p), argument_error);
+    CHECK_THROWS_AS(compose({std::nan(""), {}}, p), argument_error);
+    CHECK_THROWS_AS(compose({.5, {.memory = .5}}, p), argument_error);
+}

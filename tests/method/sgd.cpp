@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/method/sgd.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "laconic/method/gd.hpp"
+#include "sums.hpp"
+
+using namespace laconic;
+using namespace toys;
+
+TEST_CASE("the theorem, in exact expectation over all rows that two workers can draw") {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        CAPTURE(seed);
+        auto const f = random_sums(2, 3, {{2, -1, 0, 1}, {-1, 3, 1, 1}}, 1, seed);
+        auto const p = constants(f);
+        optimum const best(wholes(f));
+        auto const recursion = sgd{}.compose<double, host>(p);
+        double const step = recursion.step.rate;
+        CHECK(step == doctest::Approx(1 / (p.smoothness + 2 * p.largest_sample_smoothness / 2)));
+        double const noise = 2 * step * step / 2 * variance_of_rows(f, best.x);
+        double largest_ratio = 0;
+        for (double const away : {1e-3, .1, 1., 30.})
+            for (std::uint64_t direction = 0; direction < 6; ++direction) {
+                vec x = best.x;
+                for (std::size_t j = 0; j < x.size(); ++j) x[j] += away * (key{seed}.child(direction).uniform(j) - .5);
+                double const next =
+                    first_round_mean(recursion, f, x, 9, [&](auto& run) { return distance2(run.x(), best.x); });
+                largest_ratio =
+                    std::max(largest_ratio, next / ((1 - step * p.strong_convexity) * distance2(x, best.x) + noise));
+            }
+        CHECK(largest_ratio <= 1 + 1e-12);
+        CHECK(largest_ratio > .3);
+    }
+}
+
+TEST_CASE("it stalls within the theorem's distance, and larger batches come nearer") {
+    auto const f = random_sums(4, 10, {vec(5, 1.0), vec(5, 2.0), vec(5, -1.0), vec(5, 0.0)}, 1, 3);
+    auto const p = constants(f);
+    optimum const best(wholes(f));
+    double last = 1e300;
+    for (std::size_t const batch : {1u, 4u, 16u}) {
+        rates const given{.step = .01, .batch = batch};
+        auto const recursion = sgd{given}.compose<double, host>(p);
+        lockstep run(recursion, f, vec(5, 0.0), 2);
+        run.rounds(3000);
+        double tail = 0;
+        for (int k = 0; k < 4000; ++k) {
+            run.round();
+            tail += distance2(run.x(), best.x) / 4000;
+        }
+        CHECK(tail <= 2 * .01 * variance_of_rows(f, best.x) / (p.strong_convexity * 4 * double(batch)));
+        CHECK(tail > 1e-8);
+        CHECK(tail < last / 2);
+        last = tail;
+    }
+}
+
+TEST_CASE("one row a worker is all rows: gd, bit for bit") {
+    auto const f = random_sums(3, 1, {{1, 2}, {3, 4}, {-1, 0}}, 1, 1);
+    rates const given{.step = step_size{1, true}};
+    lockstep a(sgd{given}.compose<double, host>(constants(f)), f, vec(2, 5.0), 1);
+    lockstep b(gd{given}.compose<double, host>(constants(f)), f, vec(2, 5.0), 1);
+    for (int k = 0; k < 20; ++k) {
+        a.round();
+        b.round();
+        CHECK(a.x() == b.x());
+    }
+}
+
+TEST_CASE("its step by hand, and what it refuses") {
+    problem p{8, 5, 4, .5, 7, 6};
+    CHECK_THROWS_WITH_AS((sgd{}.compose<double, host>(p)), doctest::Contains("sgd: its theorem needs max L_ij"),
+                         theory_error);
+    p.largest_sample_smoothness = 10;
+    CHECK(sgd{}.compose<double, host>(p).step.rate == doctest::Approx(1. / (4 + 2 * 10 / 5.)));
+    CHECK(sgd{{.batch = 4}}.compose<double, host>(p).step.rate == doctest::Approx(1. / (4 + 2 * 10 / 20.)));
+    CHECK(sgd{{.step = .1}}.compose<double, host>(problem{}).step.rate == .1);
+    p.smoothness = 0;
+    CHECK_THROWS_WITH_AS((sgd{}.compose<double, host>(p)), doctest::Contains("smoothness L"), theory_error);
+    CHECK_THROWS_AS((sgd{{.memory = .5}}.compose<double, host>(p)), argument_error);
+    auto const bowls = around({{1, 2}});
+    CHECK_THROWS_WITH_AS(history(composed(sgd{{.step = .1}}, bowls), bowls, vec{0, 0}, 1),
+                         doctest::Contains("no samples to draw from"), argument_error);
+}
+
+TEST_CASE("as it is written") {
+    CHECK(to_string(sgd{}) == "sgd(batch=1)");
+    CHECK(to_string(sgd{{.step = .1, .batch = 8}}) == "sgd(step=0.1, batch=8)");
+}

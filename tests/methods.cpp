@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "allocations.hpp"
+#include "laconic/comm/threads.hpp"
+#include "laconic/method/parse.hpp"
+#include "laconic/run.hpp"
+#include "named_methods.hpp"
+#include "samples.hpp"
+#include "toys.hpp"
+
+// What every method promises, whatever it is: each by its spelling, over one loop of faces.
+using namespace laconic;
+using toys::vec;
+
+namespace {
+
+constexpr std::size_t features = 6;
+
+// A logistic regression whose gradients can be broken at coordinate 4, from outside.
+struct fragile {
+    logistic<> inside;
+    double const* broken;
+
+    std::size_t dimension() const { return inside.dimension(); }
+    double value(std::span<double const> x) const { return inside.value(x); }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        inside.gradient(x, g);
+        g[4] += *broken;
+    }
+    std::size_t samples() const { return inside.samples(); }
+    void batch_gradient(std::span<std::uint32_t const> rows, std::span<double const> x, std::span<double> g) const {
+        inside.batch_gradient(rows, x, g);
+        g[4] += *broken;
+    }
+    std::size_t outputs() const { return inside.outputs(); }
+    void slopes(std::size_t j, std::span<double const> x, std::span<double> s) const { inside.slopes(j, x, s); }
+    void add_row(std::size_t j, std::span<double const> s, double w, std::span<double> g) const {
+        inside.add_row(j, s, w, g);
+    }
+    void add_penalty_gradient(std::span<double const> x, std::span<double> g) const {
+        inside.add_penalty_gradient(x, g);
+        g[4] += *broken;
+    }
+};
+
+struct workers {
+    std::vector<double> broken = std::vector<double>(3, 0.0);
+    std::vector<any_objective<>> f;
+    problem constants;
+
+    workers() {
+        constants = {features, 3};
+        for (std::size_t i = 0; i < 3; ++i) {
+            auto const mine = samples::logistic_of(7, features, 10 + i);
+            constants.smoothness += mine.smoothness() / 3;
+            constants.largest_smoothness = std::max(constants.largest_smoothness, mine.smoothness());
+            constants.mean_square_smoothness += mine.smoothness() * mine.smoothness() / 3;
+            constants.largest_sample_smoothness =
+                std::max(constants.largest_sample_smoothness, mine.sample_smoothness());
+            f.push_back(fragile{mine, &broken[i]});
+        }
+        constants.mean_square_smoothness = std::sqrt(constants.mean_square_smoothness);
+        constants.strong_convexity = constants.least_strong_convexity = 0.1;
+        constants.samples = 7;
+    }
+};
+
+using lockstep = toys::lockstep<any_recursion<>, any_objective<>>;
+
+struct moment {
+    std::vector<std::vector<std::byte>> states;
+    explicit moment(lockstep& run) {
+        for (std::size_t i = 0; i < 3; ++i) states.push_back(run.rank(i).save());
+    }
+    bool operator==(moment const&) const = default;
+};
+
+}  // namespace
+
+TEST_CASE("every method that is listed is tried here, and is written as it is read") {
+    std::set<std::string> listed, tried;
+    for (auto const& m : describe_methods()) {
+        listed.insert(m.name);
+        CHECK(m.parameters.starts_with("("));
+        CHECK(!m.equation.empty());
+        CHECK(!m.reference.empty());
+    }
+    for (auto const& text : every_method()) {
+        tried.insert(text.substr(0, text.find('(')));
+        CHECK(to_string(parse_method(text)) == text);
+    }
+    CHECK(listed == tried);
+}
+
+TEST_CASE("every method: saved in the middle and restored elsewhere, it goes on bit for bit") {
+    workers const w;
+    for (auto const& text : every_method()) {
+        CAPTURE(text);
+        auto const method = parse_method(text).compose<double, host>(w.constants);
+        for (std::size_t const middle : {0u, 1u, 9u}) {
+            lockstep run(method, w.f, vec(features, 1.0), 7), other(method, w.f, vec(features, 1.0), 7);
+            run.rounds(middle);
+            moment const saved(run);
+            other.rounds(4);  // what it did before is forgotten
+            for (std::size_t i = 0; i < 3; ++i) other.rank(i).restore(saved.states[i]);
+            CHECK(moment(other) == saved);
+            run.rounds(12);
+            other.rounds(12);
+            CHECK(moment(other) == moment(run));
+            CHECK(other.x() == run.x());
+            CHECK(run.rank(0).rounds() == middle + 12);
+        }
+    }
+}
+
+TEST_CASE("every method: where one rank's gradient is not finite all are told, and the run goes on as if never") {
+    workers w;
+    for (auto const& text : every_method()) {
+        CAPTURE(text);
+        auto const method = parse_method(text).compose<double, host>(w.constants);
+        lockstep run(method, w.f, vec(features, 1.0), 3), never(method, w.f, vec(features, 1.0), 3);
+        for (std::uint64_t k = 0; k < 12; ++k) {
+            if (k == 0 || k == 1 || k == 6) {
+                moment const before(run);
+                w.broken[1] = k == 1 ? HUGE_VAL : std::numeric_limits<double>::quiet_NaN();
+                for (std::size_t i = 0; i < 3; ++i) run.rank(i).say();
+                int told = 0;
+                for (std::size_t i = 0; i < 3; ++i) {
+                    try {
+                        run.rank(i).hear();
+                    } catch (non_finite_error const& e) {
+                        told += e.rank == 1 && e.round == k;
+                    }
+                }
+                w.broken[1] = 0;
+                CHECK(told == 3);
+                CHECK(moment(run) == before);
+            }
+            run.round();
+            never.round();
+        }
+        CHECK(moment(run) == moment(never));
+    }
+}
+
+TEST_CASE("every method: nothing allocated after the first round, and over threads the same as in one thread") {
+    workers const w;
+    for (auto const& text : every_method()) {
+        CAPTURE(text);
+        auto const method = parse_method(text).compose<double, host>(w.constants);
+        lockstep expected(method, w.f, vec(features, 1.0), 5);
+        int last = 0;
+        for (int k = 1; k <= 40; ++k) {
+            auto const before = allocations();
+            expected.round();
+            if (allocations() != before) last = k;
+        }
+        CHECK(last <= 1);
+        std::vector<vec> x(3, vec(features, 1.0));
+        threads::run(3, [&](threads::member& comm) {
+            auto const me = static_cast<std::size_t>(comm.rank());
+            descent<any_recursion<>, any_objective<>, threads::member> run(method, w.f[me], comm, x[me], 5);
+            for (int k = 0; k < 40; ++k) run.round();
+        });
+        for (auto const& mine : x) CHECK(mine == expected.x());
+    }
+}
+
+TEST_CASE("every method with a proximal operator or a clear refusal") {
+    workers const w;
+    elastic_net const prox{0.05, 0};
+    std::set<std::string> refused;
+    for (auto const& text : every_method()) {
+        CAPTURE(text);
+        try {
+            lockstep run(parse_method(text).compose(w.constants, prox), w.f, vec(features, 0.0), 5);
+            run.rounds(5);
+            CHECK(std::isfinite(run.x()[0]));
+        } catch (argument_error const& e) {
+            CHECK(std::string(e.what()).find("its step goes with no proximal operator") != std::string::npos);
+            refused.insert(text.substr(0, text.find('(')));
+        }
+    }
+    CHECK(refused == std::set<std::string>{"dual_averaging", "iasgd", "isgd", "proxskip"});
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+/// One spelling, as the library writes it, of every method that parse_method knows; for a few workers with a few rows
+/// of some features each.
+inline std::vector<std::string> every_method() {
+    return {"gd",
+            "sgd(batch=2)",
+            "dcgd(rand_k(2))",
+            "dcgd(natural, batch=2)",
+            "qsgd(levels=4)",
+            "terngrad",
+            "terngrad(clip=2.5, step=0.1)",
+            "signsgd(step=0.01)",
+            "signum(beta=0.9, step=0.01)",
+            "ef_sgd(top_k(2) | natural)",
+            "top_k_sgd(k=2)",
+            "one_bit_sgd(bucket=4)",
+            "dgc(k=2, momentum=0.9, nesterov=yes, clip=1, warm_up=3, step=0.05)",
+            "ef21(top_k(2))",
+            "ef21(top_k(2), step=0.1, batch=2)",
+            "diana(rand_k(2) | natural)",
+            "diana(quantize(1, bucket=3, p=inf), memory=0.1, batch=2)",
+            "vr_diana(rand_k(2))",
+            "vr_diana(natural, batch=2)",
+            "vr_diana_saga(rand_k(2))",
+            "marina(rand_k(2))",
+            "ibcd(tau=1, block=3)",
+            "ibgd(tau=0.5)",
+            "isega(block=2)",
+            "isaga(tau=2, block=2)",
+            "isgd(block=2)",
+            "iasgd(tau=0.5, block=2, rho=4)",
+            "gd_sec(xi=5, beta=0.01)",
+            "sgd_sec(xi=5, beta=0.01, batch=2)",
+            "quantized_gd_sec(natural, xi=5, beta=0.01)",
+            "lag_wk(xi=0.05, D=10)",
+            "lag_ps(xi=0.05, D=4)",
+            "dual_averaging",
+            "proxskip",
+            "bidirectional(diana(natural), natural, memory=0.5)",
+            "bidirectional(ef_sgd(top_k(2)), top_k(2), errors=kept)",
+            "bidirectional(vr_diana(natural), rand_k(4))",
+            "bidirectional(lag_wk(xi=0.05, D=10), full)"};
+}

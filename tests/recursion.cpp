@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/recursion.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/estimate/saga.hpp"
+#include "laconic/method/gd.hpp"
+#include "laconic/optim/momentum.hpp"
+#include "toys.hpp"
+
+using namespace laconic;
+using namespace toys;
+
+namespace {
+
+// A recursion of your own, and types that lack something.
+struct own {
+    full compressor;
+    memory<> feedback;
+    gradient_step step;
+    fixed_level level;
+    full_gradient estimator;
+    no_downlink downlink;
+    double scale = 1;
+};
+struct without_estimator {
+    full compressor;
+    memory<> feedback;
+    gradient_step step;
+    fixed_level level;
+    no_downlink downlink;
+    double scale = 1;
+};
+struct method_of_your_own {
+    template <Scalar T, class B>
+    own compose(problem const&) const {
+        return {};
+    }
+};
+
+static_assert(Recursion<recursion<full>> && Recursion<recursion<top_k<>>> && Recursion<own>);
+static_assert(
+    Recursion<recursion<full, memory<float>, momentum<float>, fixed_level, saga<float>, downlink<full, float>>>);
+static_assert(!Recursion<without_estimator> && !Recursion<full> && !Recursion<gd>);
+static_assert(Method<gd> && Method<gd, float> && Method<method_of_your_own> && !Method<own> && !Method<int>);
+
+// Remembers a number.
+struct keeping {
+    double kept = 0;
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(kept);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the same with another part: nothing else changes") {
+    recursion<top_k<>, memory<>, gradient_step> const r{{3}, {.5, true}, {.1}, {}, {}, {}, 2};
+    auto const estimated = r.with_estimator(saga<>(4));
+    CHECK(to_string(estimated.estimator) == "saga(batch=4)");
+    auto const stepped = estimated.with_step(momentum<>(.2, .9));
+    CHECK(to_string(stepped.step) == "momentum(0.2, 0.9)");
+    CHECK(to_string(stepped.estimator) == "saga(batch=4)");
+    auto const served = stepped.with_downlink(downlink<rand_k<>>{rand_k{3}, {.25, false}});
+    CHECK(to_string(served.downlink) == "rand_k(3), memory(rate=0.25)");
+    CHECK(to_string(served.step) == "momentum(0.2, 0.9)");
+    CHECK(to_string(served.estimator) == "saga(batch=4)");
+    CHECK(served.compressor == top_k{3});
+    CHECK(to_string(served.feedback) == "memory(rate=0.5, errors kept)");
+    CHECK(served.scale == 2);
+    CHECK(served.with_estimator(full_gradient{}).downlink.on);
+    CHECK(served.with_step(gradient_step{}).downlink.on);
+    CHECK(r.with_step(gradient_step{.3}).step.rate == .3);
+    CHECK(r.step.rate == .1);
+}
+
+TEST_CASE("a downlink as it is written") {
+    CHECK(to_string(no_downlink{}) == "none");
+    CHECK(to_string(downlink<top_k<>>{top_k{2}, {0, true}}) == "top_k(2), memory(rate=0, errors kept)");
+    CHECK(to_string(downlink<top_k<>>{top_k{2}, {0, true}, false}) == "none");
+    CHECK_FALSE(no_downlink::on);
+}
+
+TEST_CASE("all that its parts remember is its state") {
+    using type = recursion<full, keeping, keeping, keeping, keeping, downlink<full>>;
+    type was{{}, {1}, {2}, {3}, {4}, {}}, is;
+    state_writer writer("");
+    was.state(writer);
+    auto const bytes = writer.finish();
+    CHECK(bytes.size() == 16 + 4 * 8 + 3 * 8 + 4);  // four numbers, and three arrays of the downlink, empty
+    state_reader reader(bytes, "");
+    is.state(reader);
+    reader.rewind();
+    is.state(reader);
+    CHECK(is.feedback.kept == 1);
+    CHECK(is.step.kept == 2);
+    CHECK(is.level.kept == 3);
+    CHECK(is.estimator.kept == 4);
+}
+
+TEST_CASE("the equation by hand, with a scale and a memory, and what a server changes") {
+    // |x - 3|^2 / 2 and |x + 1|^2 / 2 from 0: twice the gradients are -6 and 2.
+    auto const f = around({{3}, {-1}});
+    recursion<full> const method{{}, {.5, false}, {.1}, {}, {}, {}, 2};
+    lockstep run(method, f, {0}, 1);
+    run.round();
+    CHECK(run.x()[0] == doctest::Approx(.2));  // d = -2
+    CHECK(run.known(0)[0] == -3);
+    CHECK(run.known(1)[0] == 1);
+    CHECK(run.mean_known()[0] == -1);
+    run.round();  // gradients -5.6 and 2.4, news -2.6 and 1.4, d = -1 - 0.6
+    CHECK(run.x()[0] == doctest::Approx(.36));
+    CHECK(run.known(0)[0] == doctest::Approx(-4.3));
+    CHECK(run.known(1)[0] == doctest::Approx(1.7));
+    CHECK(run.mean_known()[0] == doctest::Approx(-1.3));
+
+    // The server says d in full, less what it said before: the same iterates, and a memory of its own.
+    lockstep served(method.with_downlink(downlink<full>{{}, {.25, false}}), f, {0}, 1);
+    served.round();
+    CHECK(served.x()[0] == doctest::Approx(.2));
+    CHECK(served.message_of_rank(1).values == vec{2});
+    for (std::size_t rank : {0u, 1u}) CHECK(served.method(rank).downlink.feedback.mean_known()[0] == -.5);
+    CHECK(served.method(0).downlink.feedback.known()[0] == -.5);
+    CHECK(served.method(1).downlink.feedback.known().empty());  // the server's alone
+    CHECK(served.method(1).feedback.mean_known().empty());      // nobody else hears the ranks
+    CHECK(served.mean_known()[0] == -1);
+    served.round();  // d = -1.6, news -1.1
+    CHECK(served.x()[0] == doctest::Approx(.36));
+    CHECK(served.method(0).downlink.feedback.known()[0] == doctest::Approx(-.775));
+}
+
+TEST_CASE("an answer that leaves something out, by hand: it is said later") {
+    auto const f = around({{4, 1}, {2, 3}});
+    auto const method = recursion<full>{{}, {}, {.5}}.with_downlink(downlink<top_k<>>{top_k{1}, {0, true}});
+    lockstep run(method, f, {0, 0}, 1);
+    run.round();  // the mean gradient is (-3, -2)
+    CHECK(run.x() == vec{1.5, 0});
+    CHECK(copied(run.method(0).downlink.feedback.unsaid()) == vec{0, -2});
+    CHECK(run.method(1).downlink.feedback.unsaid().empty());
+    run.round();  // (-1.5, -2) and (0, -2) from before
+    CHECK(run.x() == vec{1.5, 2});
+    CHECK(copied(run.method(0).downlink.feedback.unsaid()) == vec{-1.5, 0});
+}
+
+TEST_CASE("with a compressed answer it still comes to the optimum, and all ranks hold the same iterate") {
+    auto const f = random_ridges(3, 6, 1, 4);
+    auto const p = constants(f);
+    optimum const best(f);
+    auto const comes_there = [&](auto const& down, double step) {
+        CAPTURE(to_string(down));
+        auto const method = recursion<full>{{}, {}, {step / p.smoothness}}.with_downlink(down);
+        lockstep run(method, f, vec(6, 1.0), 3);
+        run.rounds(4000);
+        CHECK(distance2(run.x(), best.x) < 1e-20);
+        for (std::size_t i = 1; i < 3; ++i) CHECK(copied(run.rank(i).x()) == run.x());
+    };
+    comes_there(downlink<full>{}, 1);
+    comes_there(downlink<rand_k<>>{rand_k{3}, {.5, false}}, .3);
+    comes_there(downlink<rand_k<>>{rand_k{3}, {}}, .3);
+    comes_there(downlink<top_k<>>{top_k{2}, {1, false}}, .2);
+    comes_there(downlink<top_k<>>{top_k{2}, {0, true}}, .2);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/either.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "laconic/compress/quantize.hpp"
+#include "laconic/wire/described.hpp"
+#include "laconic/wire/message.hpp"
+
+using namespace laconic;
+
+namespace {
+
+using numbers = plain<double, host>;
+using rounded = message_of<quantize>;
+using choice = either<numbers, rounded>;
+
+template <class M>
+std::vector<std::byte> written(M const& m) {
+    bit_writer sink;
+    write(sink, m);
+    auto const bytes = sink.finish();
+    return {bytes.begin(), bytes.end()};
+}
+template <class M>
+std::vector<std::byte> shape_of(M const& m) {
+    bit_writer sink;
+    write_shape(sink, m);
+    auto const bytes = sink.finish();
+    return {bytes.begin(), bytes.end()};
+}
+
+choice example() {
+    std::vector<double> const x{1, -2, 3};
+    return {true, {{4, 5}}, compress(quantize{4}, x, key{1})};
+}
+
+}  // namespace
+
+TEST_CASE("it is spelled as the one that it is, to friends, strangers and papers") {
+    auto m = example();
+    CHECK(written(m) == written(m.first));
+    CHECK(written(m) != written(m.second));
+    CHECK(shape_of(m) == shape_of(m.first));
+    CHECK(bits(m) == 128);
+    CHECK(bits_as_paper(m) == 128);
+    m.is_first = false;
+    CHECK(written(m) == written(m.second));
+    CHECK(shape_of(m) == shape_of(m.second));
+    CHECK(shape_of(m) != shape_of(m.first));
+    CHECK(bits_as_paper(m) == bits_as_paper(m.second));
+}
+
+TEST_CASE("it is read as the one that the blank is") {
+    host on;
+    for (bool const is_first : {true, false}) {
+        auto m = example();
+        m.is_first = is_first;
+        auto const bytes = written(m);
+        choice heard{is_first, {{0, 0}}, {}};
+        quantize{4}.blank(on, 3, key{1}, heard.second);
+        bit_reader source(bytes);
+        read(on, source, heard);
+        source.finish();
+        CHECK(heard == m);
+    }
+}
