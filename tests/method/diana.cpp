@@ -136,7 +136,7 @@ TEST_CASE("all pairs of sets that two workers can draw from their own keys avera
     CHECK(h == doctest::Approx(.5625 * 4 + .0625 * 4 + .0625 * 3 * 8).epsilon(1e-14));
 }
 
-TEST_CASE("many runs agree with the table") {
+TEST_CASE("many runs agree with the table" * doctest::test_suite("slow")) {
     struct line {
         double alpha, step, x10, x50, x100, h10;
     };

@@ -182,7 +182,8 @@ TEST_CASE("composite_optimum: real data, from few features to all") {
     check(logistic<>(australian, 0), 3);
 }
 
-TEST_CASE("composite_optimum: what has no minimum, or is not finite, is an error; so are weights below 0") {
+TEST_CASE("composite_optimum: what has no minimum, or is not finite, is an error; so are weights below 0" *
+          doctest::test_suite("slow")) {
     CHECK_THROWS_AS(find_composite_optimum(no_minimum{}, 0.5), error);
     CHECK(find_composite_optimum(no_minimum{}, 3).x[0] == 0);
     around const f{{1, std::nan("")}};

@@ -167,7 +167,8 @@ TEST_CASE("softmax: two classes are the logistic regression of half the lambda")
     for (std::size_t i = 0; i < 2 * d; ++i) CHECK(std::abs(best.x[i] - x[i]) < 1e-9);
 }
 
-TEST_CASE("softmax: the gradient vanishes at the optimum of real data, as the definition says it") {
+TEST_CASE("softmax: the gradient vanishes at the optimum of real data, as the definition says it" *
+          doctest::test_suite("slow")) {
     for (auto const name : {"digits", "dna_scale"}) {
         auto data = test_data(name);
         if (!data) return;
