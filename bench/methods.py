@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Races every linearly convergent method on a folder of data sets and prints a table in Markdown: the bits that a
-worker sends until f - f* is at most 1e-6, and whether it comes to 1e-10.
+"""Races every linearly convergent method on a folder of data sets and prints a table in Markdown: the Mbit that a
+worker sends until f - f* is at most 1e-6, and how near it came where it did not come to 1e-10.
 
     bench/methods.py RACE DATA_FOLDER [SET...]
 
-RACE is the program, build/demo/examples/race, say; the folder holds LIBSVM files as SET.xz."""
+RACE is the program, build/demo/examples/race, say; the folder holds LIBSVM files as SET.xz. A method stops after SECONDS_EACH seconds (in the environment; 60)."""
 import json
 import os
 import subprocess
@@ -76,7 +76,7 @@ def main():
                 "" if reached is not None else f" (stopped at {method['final_suboptimality']:.0e})")
         columns[name] = column
         print(f"{name}: done", file=sys.stderr)
-    print("| | " + " | ".join(columns) + " |")
+    print("| Mbit up per worker | " + " | ".join(columns) + " |")
     print("|---|" + "---|" * len(columns))
     print("| objective, lambda | " + " | ".join(f"{SETS[n][0]}, {SETS[n][1]:g}" for n in columns) + " |")
     print("| d | " + " | ".join(str(c["d"]) for c in columns.values()) + " |")

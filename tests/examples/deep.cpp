@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -11,28 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "examples/program.hpp"
+
 // The program as its users meet it, on a few rows of the data and for a few rounds.
 namespace {
 
 std::string const data = "/usr/share/datasets/fashion-mnist";
 
-struct outcome {
-    int status;
-    std::string out;  // standard output and error together
-};
-
-outcome deep(std::string const& arguments) {
-    std::string command(LACONIC_DEEP);
-    command.append(" ").append(arguments).append(" 2>&1");
-    std::FILE* const pipe = popen(command.c_str(), "r");
-    REQUIRE(pipe);
-    std::string text;
-    char piece[4096];
-    for (std::size_t n; (n = std::fread(piece, 1, sizeof piece, pipe)) > 0;) text.append(piece, n);
-    int const status = pclose(pipe);
-    REQUIRE(WIFEXITED(status));
-    return {WEXITSTATUS(status), text};
-}
+outcome deep(std::string const& arguments) { return run_program(LACONIC_DEEP, arguments); }
 
 bool no_data() {
     if (std::filesystem::exists(data)) return false;
@@ -108,9 +93,7 @@ TEST_CASE("deep: it learns") {
 }
 
 TEST_CASE("deep: wrong input gives one line and status 2") {
-    struct {
-        std::string arguments, expected;
-    } const cases[] = {
+    std::vector<refusal> const cases = {
         {"--data nosuchfolder", "nosuchfolder/train-images-idx3-ubyte.gz: No such file"},
         {"--workers 0", "--workers: at least one"},
         {"--batch 0", "--batch: at least one"},
@@ -119,14 +102,7 @@ TEST_CASE("deep: wrong input gives one line and status 2") {
         {"--hidden many", "many"},
         {"--csv /nosuchfolder/a.csv", "/nosuchfolder/a.csv"},
     };
-    for (auto const& c : cases) {
-        auto const run = deep(c.arguments);
-        INFO(c.arguments << " -> " << run.out);
-        CHECK(run.status == 2);
-        CHECK(run.out.starts_with("deep: "));
-        CHECK(run.out.find(c.expected) != std::string::npos);
-        CHECK(run.out.find('\n') == run.out.size() - 1);
-    }
+    check_refusals(LACONIC_DEEP, "deep", cases);
     if (no_data()) return;
     CHECK(deep("--rows 100 --method lasagne").out ==
           "deep: --method: there is no method 'lasagne'; there are dense, "

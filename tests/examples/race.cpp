@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -11,13 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "examples/program.hpp"
+
 // The program as its users meet it: what it prints, writes and returns.
 namespace {
-
-struct outcome {
-    int status;
-    std::string out;  // standard output and error together
-};
 
 // A folder of this process's own, removed at the end.
 std::string const& folder() {
@@ -29,16 +25,7 @@ std::string const& folder() {
     return it.path;
 }
 
-outcome race(std::string const& arguments) {
-    std::FILE* const pipe = popen((std::string(LACONIC_RACE) + " " + arguments + " 2>&1").c_str(), "r");
-    REQUIRE(pipe);
-    std::string text;
-    char piece[4096];
-    for (std::size_t n; (n = std::fread(piece, 1, sizeof piece, pipe)) > 0;) text.append(piece, n);
-    int const status = pclose(pipe);
-    REQUIRE(WIFEXITED(status));
-    return {WEXITSTATUS(status), text};
-}
+outcome race(std::string const& arguments) { return run_program(LACONIC_RACE, arguments); }
 
 nlohmann::json race_json(std::string const& arguments) {
     auto const file = folder() + "/race.json";
@@ -68,9 +55,7 @@ bool no_data() {
 
 TEST_CASE("race: each wrong input gives one line that names the place, and status 2") {
     std::string const lines = "1 1:1 2:2\n-1 1:2\n";
-    struct {
-        std::string arguments, expected;
-    } const cases[] = {
+    std::vector<refusal> const cases = {
         {"--data nosuchfile", "nosuchfile: No such file"},
         {"--data " + file_with("colon", lines + "1 1:1 2;3\n"), "colon:3:7:"},
         {"--data " + file_with("nan", lines + "1 1:1 2:nan\n"), "nan:3:7:"},
@@ -102,14 +87,46 @@ TEST_CASE("race: each wrong input gives one line that names the place, and statu
         {"--nosuchflag", "--nosuchflag"},
         {"--workers three", "three"},
     };
+    check_refusals(LACONIC_RACE, "race", cases);
+}
+
+TEST_CASE("race: --list names every method with its parameters, its equation and its reference") {
+    auto const run = race("--list");
+    CHECK(run.status == 0);
+    for (char const* const line :
+         {"gd(step=)\n", "signsgd(step=, batch=)\n", "vr_diana_saga(C, step=, memory=, batch=1)\n",
+          "\n    g full, C identity, alpha 0\n", "\n    Alistarh et al., NeurIPS 2017\n"})
+        CHECK(run.out.find(line) != std::string::npos);
+}
+
+TEST_CASE("race: every objective falls, by its own measure") {
+    struct {
+        std::string objective, measure;
+        double lambda;
+    } const cases[] = {{"logistic", "f - f*", 0.1},
+                       {"ridge", "f - f*", 0.1},
+                       {"lasso", "F - F*", 0.01},
+                       {"softmax", "f - f*", 0.1},
+                       {"nonconvex-logistic", "|grad f|^2", 0.1}};
     for (auto const& c : cases) {
-        auto const run = race(c.arguments);
-        INFO(c.arguments << " -> " << run.out);
-        CHECK(run.status == 2);
-        CHECK(run.out.starts_with("race: "));
-        CHECK(run.out.find(c.expected) != std::string::npos);
-        CHECK(run.out.find('\n') == run.out.size() - 1);
+        CAPTURE(c.objective);
+        auto const all = race_json("--data synthetic --workers 5 --rounds 150 --target 1e-12 --objective " +
+                                   c.objective + " --lambda " + std::to_string(c.lambda) +
+                                   " --method gd --method 'bidirectional(ef21(top_k(0.5), step=0.3/L), natural)'");
+        CHECK(all.at("problem").at("measure") == c.measure);
+        CHECK(all.at("methods").size() == 2);
+        for (auto const& m : all.at("methods")) {
+            double const first = m.at("trace")[0][2], last = m.at("final_suboptimality");
+            CHECK(last > -1e-12);
+            CHECK(last < 0.2 * first);
+        }
     }
+}
+
+TEST_CASE("race: a method stops after the seconds it is given") {
+    auto const all =
+        race_json("--data synthetic --seconds 0.05 --rounds 100000000 --target 1e-300 --method 'sgd(step=1e-9)'");
+    CHECK(all.at("methods")[0].at("rounds").get<double>() < 1e8);
 }
 
 TEST_CASE("race: the JSON keeps its contract, the CSV and the table agree with it") {
