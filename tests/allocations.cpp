@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 
+#include "laws/definitions.hpp"
 #include "laws/messages.hpp"
 #include "laws/pipelines.hpp"
 
@@ -28,7 +29,8 @@ using namespace laconic;
 // The vectors differ in how much is worth saying: later messages may be longer than the first. One thing may grow
 // later: the scratch memory of a piece that works on the numbers another one selected, where those are more than ever
 // before.
-TEST_CASE_TEMPLATE("no pipeline allocates after its first message, at either end", T, float, double) {
+template <class T, class B>
+void allocates_once() {
     std::vector<std::vector<T>> vectors;
     for (std::uint64_t n = 0; n < 12; ++n) {
         vectors.push_back(laws::noise<T>(300, n, static_cast<int>(n % 4)));
@@ -38,9 +40,9 @@ TEST_CASE_TEMPLATE("no pipeline allocates after its first message, at either end
     texts.push_back("parts(100, threshold(0.5) | natural, 120, low_rank(rows=10, rank=2), 80, top_k(0.1))");
     for (auto const& text : texts) {
         CAPTURE(text);
-        auto const c = parse_compressor<T>(text);
-        host on;
-        any_message<T, host> mine, theirs;
+        auto const c = parse_compressor<T, B>(text);
+        B on;
+        any_message<T, B> mine, theirs;
         bit_writer sink;
         sink.reserve(300 * (sizeof(T) + 1) + 64);
         std::vector<T> out(300);
@@ -57,4 +59,9 @@ TEST_CASE_TEMPLATE("no pipeline allocates after its first message, at either end
             if (n > 0 && !after_a_count) CHECK(allocations() == before);
         }
     }
+}
+TEST_CASE_TEMPLATE("no pipeline allocates after its first message, at either end, on either backend", T, float,
+                   double) {
+    allocates_once<T, host>();
+    allocates_once<T, reference>();
 }

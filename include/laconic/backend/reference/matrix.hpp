@@ -21,22 +21,25 @@ namespace detail {
 
 // The sum of n products a(i) b(i), each rounded.
 template <class F, class G>
-double reference_dot(std::size_t n, F a, G b) {
-    std::vector<double> products;
+double reference_dot(reference& on, std::size_t n, F a, G b) {
+    auto& products = on.scratch.products;
+    products.clear();
     for (std::size_t i = 0; i < n; ++i) products.push_back(static_cast<double>(a(i)) * static_cast<double>(b(i)));
     return reference_sum(std::span<double const>(products), [](double v) { return v; });
 }
 
-// X by, or X' by, with n numbers in a column.
+// X by, or X' by, with n numbers in a column, in scratch memory.
 template <Scalar T>
-std::vector<double> reference_product(std::span<T const> x, matrix_is how, std::span<T const> by, std::size_t columns,
-                                      std::size_t n) {
+std::vector<double>& reference_product(reference& on, std::span<T const> x, matrix_is how, std::span<T const> by,
+                                       std::size_t columns, std::size_t n) {
     std::size_t const summands = by.size() / columns;
-    std::vector<double> y;
+    auto& y = on.scratch.matrix;
+    y.clear();
     for (std::size_t c = 0; c < columns; ++c)
         for (std::size_t i = 0; i < n; ++i)
             y.push_back(reference_dot(
-                summands, [&](std::size_t s) { return x[how == matrix_is::transposed ? s * n + i : i * summands + s]; },
+                on, summands,
+                [&](std::size_t s) { return x[how == matrix_is::transposed ? s * n + i : i * summands + s]; },
                 [&](std::size_t s) { return by[c * summands + s]; }));
     return y;
 }
@@ -53,16 +56,16 @@ void draw_symmetric(reference&, key from, std::uint64_t first, std::span<T> out)
     }
 }
 template <Scalar T>
-void multiply_matrix(reference&, std::span<T const> x, matrix_is how, std::span<T const> by, std::size_t columns,
+void multiply_matrix(reference& on, std::span<T const> x, matrix_is how, std::span<T const> by, std::size_t columns,
                      std::span<T> out) {
-    auto const y = detail::reference_product(x, how, by, columns, out.size() / columns);
+    auto const& y = detail::reference_product(on, x, how, by, columns, out.size() / columns);
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(y[i]);
 }
 template <Scalar T>
 void multiply_to_orthonormal(reference& on, std::span<T const> x, matrix_is how, std::span<T const> by,
                              std::size_t columns, std::span<T> out) {
     std::size_t const n = out.size() / columns;
-    auto y = detail::reference_product(x, how, by, columns, n);
+    auto& y = detail::reference_product(on, x, how, by, columns, n);
     for (std::size_t c = 0; c < columns; ++c) {
         std::span<double> const column = std::span(y).subspan(c * n, n);
         auto const length = [&] { return std::sqrt(sum_of_squares(on, std::span<double const>(column))); };
@@ -73,7 +76,7 @@ void multiply_to_orthonormal(reference& on, std::span<T const> x, matrix_is how,
             for (std::size_t b = 0; b < c; ++b) {
                 double const* const earlier = y.data() + b * n;
                 double const overlap = detail::reference_dot(
-                    n, [&](std::size_t i) { return earlier[i]; }, [&](std::size_t i) { return column[i]; });
+                    on, n, [&](std::size_t i) { return earlier[i]; }, [&](std::size_t i) { return column[i]; });
                 for (std::size_t i = 0; i < n; ++i) {
                     double part = overlap * earlier[i];
                     simd::settle(part);

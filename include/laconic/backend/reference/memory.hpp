@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <vector>
+
+#include "laconic/core/term.hpp"
 
 namespace laconic {
 
 /// Plain loops, one a kernel, each the shortest that says what its result is: the definition that the other backends
-/// are tested against. Slow, and allocates as it likes. Each kernel's contract stands at its host form.
+/// are tested against. Slow. Each kernel's contract stands at its host form. One object per rank, not shared by
+/// threads.
 struct reference {
     template <class T>
     using array = std::vector<T>;
+
+    /// What kernels put aside within one call; kept, so that from the second call on nothing is allocated.
+    struct {
+        std::vector<coordinate> order;
+        std::vector<bool> drawn;
+        std::vector<std::uint64_t> grid;
+        std::vector<double> block, energies, products, matrix;
+    } scratch;
 };
 
 }  // namespace laconic

@@ -20,14 +20,16 @@
 namespace laconic {
 
 template <Scalar T>
-void select_largest(reference&, std::span<T const> x, std::size_t k, std::vector<coordinate>& out) {
-    std::vector<coordinate> order(x.size());
+void select_largest(reference& on, std::span<T const> x, std::size_t k, std::vector<coordinate>& out) {
+    auto& order = on.scratch.order;
+    order.resize(x.size());
     std::iota(order.begin(), order.end(), coordinate{0});
     // As integers, magnitudes have the same order, and a NaN is above infinity.
     using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     auto const magnitude = [&](coordinate i) { return std::bit_cast<bits>(std::abs(x[i])); };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](coordinate a, coordinate b) { return magnitude(a) > magnitude(b); });
+    std::sort(order.begin(), order.end(), [&](coordinate a, coordinate b) {
+        return magnitude(a) == magnitude(b) ? a < b : magnitude(a) > magnitude(b);
+    });
     order.resize(k);
     std::sort(order.begin(), order.end());
     out = order;
@@ -44,10 +46,11 @@ void select_above(reference&, std::span<T const> x, std::span<T const> bounds, s
     for (std::size_t i = 0; i < x.size(); ++i)
         if (!(std::abs(x[i]) <= bounds[i])) out.push_back(static_cast<coordinate>(i));
 }
-inline void sample(reference&, key from, std::size_t d, std::size_t k, std::vector<coordinate>& out) {
+inline void sample(reference& on, key from, std::size_t d, std::size_t k, std::vector<coordinate>& out) {
     // The first min(k, d - k) different numbers of the stream: they are the sample, or what it leaves out.
     std::size_t const n = std::min(k, d - k);
-    std::vector<bool> drawn(d);
+    auto& drawn = on.scratch.drawn;
+    drawn.assign(d, false);
     for (std::uint64_t i = 0, found = 0; found < n; ++i)
         if (auto const at = static_cast<std::size_t>(from.below(i, d)); !drawn[at]) drawn[at] = true, ++found;
     out.clear();
@@ -65,13 +68,15 @@ void select_about(reference& on, std::span<T const> x, std::size_t least, std::s
     using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     // Thresholds on coarser and finer grids: how many numbers are at or above the lowest that leaves no more than most?
     for (int shift = std::numeric_limits<bits>::digits - 12;; shift = std::max(0, shift - 11)) {
-        std::vector<bits> grid;
+        auto& grid = on.scratch.grid;
+        grid.clear();
         for (T const v : x) grid.push_back(std::bit_cast<bits>(std::abs(v)) >> shift);
-        auto const above = [&](bits t) {
-            return static_cast<std::size_t>(std::count_if(grid.begin(), grid.end(), [t](bits g) { return g >= t; }));
+        auto const above = [&](std::uint64_t t) {
+            return static_cast<std::size_t>(
+                std::count_if(grid.begin(), grid.end(), [t](std::uint64_t g) { return g >= t; }));
         };
         std::size_t n = 0;  // the largest number of numbers at or above a threshold of the grid, but at most `most`
-        for (bits const t : grid)
+        for (std::uint64_t const t : grid)
             if (above(t) <= most) n = std::max(n, above(t));
         if (n >= least) return select_largest(on, x, n, out);
         if (shift == 0) return select_largest(on, x, k, out);
@@ -88,10 +93,12 @@ void select_largest_blocks(reference& on, std::span<T const> x, std::size_t bloc
                            std::vector<coordinate>& out) {
     double const largest = largest_magnitude(on, x);
     double const scale = std::isfinite(largest) ? std::max<double>(largest, std::numeric_limits<T>::min()) : 1;
-    std::vector<double> energies;
+    auto& energies = on.scratch.energies;
+    auto& part = on.scratch.block;
+    energies.clear();
     for (std::size_t first = 0; first < x.size(); first += block) {
-        std::vector<double> const part(x.begin() + static_cast<std::ptrdiff_t>(first),
-                                       x.begin() + static_cast<std::ptrdiff_t>(std::min(first + block, x.size())));
+        part.assign(x.begin() + static_cast<std::ptrdiff_t>(first),
+                    x.begin() + static_cast<std::ptrdiff_t>(std::min(first + block, x.size())));
         energies.push_back(sum_of_squares(on, std::span<double const>(part), sizeof(T) == 8 ? scale : 1.0));
     }
     select_largest(on, std::span<double const>(energies), k, out);
