@@ -25,7 +25,7 @@ namespace {
 
 struct options {
     std::string data = "fashion-mnist", objective = "logistic", json, csv, plot;
-    bool list = false;
+    bool list = false, scale = false;
     double lambda = 0.1;
     int workers = 10, at_once = 0;
     std::vector<std::string> methods = {"gd",
@@ -48,6 +48,7 @@ struct usage_error : laconic::error {
 void parse(CLI::App& app, options& o) {
     app.add_option("--data", o.data, "fashion-mnist, synthetic, or a LIBSVM file (plain, .gz, .xz)")
         ->capture_default_str();
+    app.add_flag("--scale", o.scale, "divide each feature by its largest magnitude");
     app.add_option("--objective", o.objective, "logistic, ridge, lasso, softmax or nonconvex-logistic")
         ->check(CLI::IsMember(race::objectives()))
         ->capture_default_str();
@@ -64,7 +65,8 @@ void parse(CLI::App& app, options& o) {
     app.add_option("--seconds", o.run.seconds, "a method stops after so many seconds (0: no limit)")
         ->capture_default_str();
     app.add_option("--seed", o.seed, "all randomness follows from it")->capture_default_str();
-    app.add_option("--threads", o.at_once, "how many workers compute at the same time (0: one per core)")
+    app.add_option("--threads", o.at_once,
+                   "how many workers compute at the same time (0: one per core; 1 is best where a round is short)")
         ->capture_default_str();
     app.add_option("--json", o.json, "write everything, traces included, to FILE");
     app.add_option("--csv", o.csv, "write the table to FILE");
@@ -138,6 +140,7 @@ class bar {
 void hold(laconic::dataset<double> data, options const& o) {
     for (auto const& method : o.methods) static_cast<void>(race::spelled(method));
     auto const rows = data.samples(), features = data.features();
+    if (o.scale) scale_features(data);
     auto const contest = race::prepare(std::move(data), o.objective, o.lambda, o.workers);
     auto const& p = contest.constants;
     for (auto const& method : o.methods) {  // what cannot run is said before anything runs
@@ -147,11 +150,11 @@ void hold(laconic::dataset<double> data, options const& o) {
             throw usage_error("--method '" + method + "': " + e.what());
         }
     }
-    race::setting const on{o.data,       o.objective,     o.lambda, contest.f_star,
-                           o.run.target, contest.samples, p,        contest.measure()};
+    race::setting const on{o.data,       o.objective,     o.scale, o.lambda,         contest.f_star,
+                           o.run.target, contest.samples, p,       contest.measure()};
     if (!o.quiet) {
-        fmt::print("{}: {} rows of {} features, {} workers with {} rows each", o.data, rows, features, p.workers,
-                   contest.samples_per_worker);
+        fmt::print("{}: {} rows of {} features{}, {} workers with {} rows each", o.data, rows, features,
+                   o.scale ? " scaled to [-1, 1]" : "", p.workers, contest.samples_per_worker);
         if (auto const dropped = rows - on.samples; dropped > 0)
             fmt::print("; the last {} row{} dropped", dropped, dropped == 1 ? " is" : "s are");
         fmt::print("\n{} with lambda = {:g}: d = {}, L = {:.6g}, mu = {:.6g}", o.objective, o.lambda, p.dimension,

@@ -106,6 +106,7 @@ std::string csv(std::vector<result> const& results) {
 std::string json(setting const& on, std::vector<result> const& results) {
     nlohmann::ordered_json root, methods = nlohmann::ordered_json::array();
     root["problem"] = {{"data", on.data},
+                       {"scaled", on.scaled},
                        {"objective", on.objective},
                        {"lambda", on.lambda},
                        {"measure", on.measure},

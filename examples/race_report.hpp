@@ -12,6 +12,7 @@ namespace race {
 /// What was raced on, for the reports.
 struct setting {
     std::string data, objective;
+    bool scaled = false;  ///< its features, to [-1, 1]
     double lambda = 0, f_star = 0, target = 0;
     std::size_t samples = 0;
     laconic::problem constants;

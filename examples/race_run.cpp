@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/run.hpp"
@@ -18,7 +19,8 @@ namespace race {
 namespace {
 
 /// Sums over ranks, beside the meter: measuring is no part of a method's traffic.
-void sum_over_ranks(laconic::threads::member& comm, std::span<double> numbers) {
+template <laconic::Communicator C>
+void sum_over_ranks(C& comm, std::span<double> numbers) {
     comm.all_gather({std::as_bytes(std::span<double const>(numbers))});
     for (double& v : numbers) v = 0;
     for (int r = 0; r < comm.size(); ++r) {
@@ -31,17 +33,18 @@ void sum_over_ranks(laconic::threads::member& comm, std::span<double> numbers) {
     }
 }
 
-/// Where the value does not come with the gradient it costs a pass over the data: it is then asked for in one round of
-/// a hundred, more often at the beginning.
-bool is_due(std::uint64_t round) {
+/// A mark costs a meeting, and a pass over the data where the value does not come with the gradient: the first rounds
+/// have one each, and later ones after each 0.01 to 0.1 per cent, or 0.1 to 1 where it costs that pass.
+bool is_due(std::uint64_t round, bool is_value_known) {
     std::uint64_t every = 1;
-    while (round / every >= 1000) every *= 10;
+    while (round / every >= (is_value_known ? 10000u : 1000u)) every *= 10;
     return round % every == 0;
 }
 
 /// The gradient of f, meeting the other ranks; with R, the gradient mapping L (x - prox(x - grad f / L)).
-double gradient_norm(contest const& on, laconic::any_objective<> const& f, std::span<double const> x,
-                     laconic::threads::member& comm, std::vector<double>& g) {
+template <laconic::Communicator C>
+double gradient_norm(contest const& on, laconic::any_objective<> const& f, std::span<double const> x, C& comm,
+                     std::vector<double>& g) {
     g.resize(x.size());
     f.gradient(x, std::span<double>(g));
     sum_over_ranks(comm, g);
@@ -58,8 +61,9 @@ double gradient_norm(contest const& on, laconic::any_objective<> const& f, std::
     return std::sqrt(square);
 }
 
+template <laconic::Communicator C>
 void run_rank(laconic::any_recursion<double> recursion, contest const& on, settings const& how, progress const& show,
-              laconic::threads::member& comm, result& out) {
+              C& comm, result& out) {
     laconic::metered meter(comm);
     auto const& f = on.workers[static_cast<std::size_t>(comm.rank())];
     bool const first = comm.rank() == 0;
@@ -68,8 +72,7 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
     double start = 0;
     auto const begin = std::chrono::steady_clock::now();
     auto const watch = [&](auto const& now) {
-        bool const last = now.round == how.rounds;
-        if (!last && !(now.known_value && on.convex) && !is_due(now.round)) return true;
+        if (now.round != how.rounds && !is_due(now.round, now.known_value && on.convex)) return true;
         std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - begin;
         bool const late = first && how.seconds > 0 && passed.count() > how.seconds;
         std::array<double, 4> sums = {on.convex ? now.value() : 0, 8.0 * static_cast<double>(meter.bytes_sent()),
@@ -127,8 +130,11 @@ result run(std::string const& method, contest const& on, settings const& how, pr
     auto const begin = std::chrono::steady_clock::now();
     auto const recursion = chosen.compose(on.constants, on.prox);
     out.step = recursion.scale * recursion.step.rate();
-    laconic::threads::run(on.constants.workers, [&](auto& comm) { run_rank(recursion, on, how, show, comm, out); },
-                          {how.at_once, {}});
+    auto const body = [&](auto& comm) { run_rank(recursion, on, how, show, comm, out); };
+    if (how.at_once == 1)
+        laconic::fibers::run(on.constants.workers, body);
+    else
+        laconic::threads::run(on.constants.workers, body, {how.at_once, {}});
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return out;
 }

@@ -80,6 +80,25 @@ TEST_CASE("the smaller of two labels becomes -1, the larger +1") {
     CHECK(negative.labels == std::vector<double>{1, -1});
 }
 
+TEST_CASE("scaled features have a largest magnitude of 1, and those that are zero everywhere stay") {
+    laconic::dataset<double> data{"toy", {}, {1, 2, 3}};
+    data.rows.resize(3, 4);
+    data.rows.insert(0, 0) = 3;
+    data.rows.insert(0, 3) = -1e300;
+    data.rows.insert(1, 0) = -6;
+    data.rows.insert(1, 1) = 0;
+    data.rows.insert(2, 3) = 5e299;
+    data.rows.makeCompressed();
+    laconic::scale_features(data);
+    Eigen::MatrixXd expected(3, 4);
+    expected << 0.5, 0, 0, -1, -1, 0, 0, 0, 0, 0, 0, 0.5;
+    CHECK(Eigen::MatrixXd(data.rows) == expected);
+    CHECK(data.labels == std::vector<double>{1, 2, 3});
+    laconic::dataset<double> nothing;
+    laconic::scale_features(nothing);
+    CHECK(nothing.samples() == 0);
+}
+
 TEST_CASE("other than two classes are refused and counted") {
     auto const refused = [](std::vector<double> labels) {
         auto data = rows_with(labels);

@@ -3,6 +3,7 @@
 
 #include <Eigen/SparseCore>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -79,6 +80,20 @@ void binary_labels(dataset<T>& data) {
                              list + (found.size() > 5 ? ", ..." : ""));
     }
     for (auto& label : data.labels) label = label == found[0] ? T(-1) : T(1);
+}
+
+/// Divides each feature by its largest magnitude, as LIBSVM's svm-scale can: all are then within [-1, 1], and no unit
+/// in which one was measured makes the problem badly conditioned. A feature that is zero everywhere stays.
+template <Scalar T>
+void scale_features(dataset<T>& data) {
+    using inner = typename dataset<T>::matrix::InnerIterator;
+    std::vector<T> largest(data.features(), T(0));
+    auto const for_each_number = [&](auto what) {
+        for (std::ptrdiff_t j = 0; j < data.rows.rows(); ++j)
+            for (inner at(data.rows, j); at; ++at) what(at.valueRef(), largest[static_cast<std::size_t>(at.col())]);
+    };
+    for_each_number([](T v, T& most) { most = std::max(most, std::abs(v)); });
+    for_each_number([](T& v, T most) { v = most > 0 ? v / most : v; });
 }
 
 /// The rows whose label is a or b, in their order. Throws argument_error where either class is empty, or a is b.

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/comm/fibers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "laconic/comm/threads.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/method/diana.hpp"
+#include "laconic/run.hpp"
+
+using namespace laconic;
+
+namespace {
+
+std::vector<std::byte> utterance(int rank, int turn) {
+    return std::vector<std::byte>(static_cast<std::size_t>((3 * rank + 5 * turn) % 11), std::byte(rank + 16 * turn));
+}
+
+struct told {
+    int rank = -7;
+    std::string why;
+};
+template <class C>
+told told_by(C& comm) {
+    try {
+        comm.all_gather({});
+    } catch (comm_error const& e) {
+        return {e.rank, e.what()};
+    }
+    return {};
+}
+
+struct bowl {
+    double c;
+    std::size_t dimension() const { return 50; }
+    double value(std::span<double const> x) const {
+        return std::accumulate(x.begin(), x.end(), 0.0, [&](double s, double v) { return s + (v - c) * (v - c); });
+    }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        for (std::size_t i = 0; i < x.size(); ++i) g[i] = x[i] * double(1 + i % 3) - c;
+    }
+    double smoothness() const { return 3; }
+    double strong_convexity() const { return 1; }
+};
+
+template <class Engine>
+std::vector<double> end_of_a_run() {
+    std::vector<double> end;
+    Engine::run(4, [&](auto& comm) {
+        std::vector<double> x(50);
+        descend(diana{rand_k{0.2} | natural{}}, bowl{1.0 * comm.rank()}, x, comm, {.rounds = 60, .seed = 3});
+        if (comm.rank() == 2) end = x;
+    });
+    return end;
+}
+
+}  // namespace
+
+TEST_CASE("everyone hears everyone, in one thread, for any number of ranks") {
+    for (int const n : {1, 2, 7, 1000}) {
+        CAPTURE(n);
+        int wrong = 0, done = 0;
+        auto const here = std::this_thread::get_id();
+        fibers::run(n, [&](fibers::member& comm) {
+            for (int turn = 0; turn < 9; ++turn) {
+                comm.all_gather({utterance(comm.rank(), turn), (turn + comm.rank()) % 5 == 0});
+                for (int r = 0; r < n; ++r) {
+                    auto const heard = comm.from(r);
+                    auto const said = utterance(r, turn);
+                    wrong += heard.complaint != ((turn + r) % 5 == 0) ||
+                             !std::equal(said.begin(), said.end(), heard.bytes.begin(), heard.bytes.end());
+                }
+            }
+            wrong += std::this_thread::get_id() != here;
+            ++done;
+        });
+        CHECK(wrong == 0);
+        CHECK(done == n);
+    }
+    CHECK_THROWS_AS(fibers::run(0, [](auto&) {}), argument_error);
+}
+
+TEST_CASE("a server gathers and answers") {
+    std::vector<std::size_t> heard(3);
+    fibers::run(3, [&](fibers::member& comm) {
+        comm.gather(0, {utterance(comm.rank(), 1)});
+        std::size_t sum = 0;
+        for (int r = 0; r < 3; ++r) sum += comm.from(r).bytes.size();
+        std::vector<std::byte> const answer(sum);
+        comm.broadcast(1, {comm.rank() == 1 ? answer : utterance(9, 9)});
+        heard[static_cast<std::size_t>(comm.rank())] = comm.from(1).bytes.size();
+    });
+    CHECK(heard == std::vector<std::size_t>(3, 5 + 8 + 0));
+}
+
+TEST_CASE("where a rank throws, the others hear who and why, after the meetings that were complete") {
+    for (int const culprit : {0, 1, 2}) {
+        std::vector<told> heard(3);
+        std::vector<int> complete(3);
+        auto const body = [&](fibers::member& comm) {
+            auto const me = static_cast<std::size_t>(comm.rank());
+            for (int turn = 0; turn < 10; ++turn) {
+                if (comm.rank() == culprit && turn == 4) throw file_error("data", 3, 1, "broken line");
+                if (heard[me] = told_by(comm); heard[me].rank != -7) throw comm_error(heard[me].rank, heard[me].why);
+                ++complete[me];
+            }
+        };
+        CHECK_THROWS_AS(fibers::run(3, body), file_error);
+        CHECK(complete == std::vector<int>(3, 4));
+        for (int r = 0; r < 3; ++r) {
+            if (r == culprit) continue;
+            CHECK(heard[static_cast<std::size_t>(r)].rank == culprit);
+            CHECK(heard[static_cast<std::size_t>(r)].why ==
+                  "rank " + std::to_string(culprit) + " failed: data:3:1: broken line");
+        }
+    }
+    CHECK_THROWS_AS(fibers::run(2,
+                                [](fibers::member& comm) {
+                                    if (comm.rank() == 0) throw 42;
+                                    comm.all_gather({});
+                                }),
+                    int);
+}
+
+TEST_CASE("a rank that leaves early is named, and what the others hold is given back") {
+    told heard;
+    auto const held = std::make_shared<int>(1);
+    fibers::run(3, [&](fibers::member& comm) {
+        auto const mine = held;
+        comm.all_gather({});
+        if (comm.rank() == 1) return;
+        heard = told_by(comm);
+    });
+    CHECK(heard.rank == 1);
+    CHECK(heard.why == "rank 1 left before the others were done");
+    CHECK_THROWS_AS(fibers::run(3,
+                                [&](fibers::member& comm) {
+                                    auto const mine = held;
+                                    if (comm.rank() == 2) return;
+                                    comm.all_gather({});
+                                }),
+                    comm_error);
+    CHECK(held.use_count() == 1);
+}
+
+TEST_CASE("one run may be held within another") {
+    int sum = 0;
+    fibers::run(2, [&](fibers::member& outer) {
+        fibers::run(2, [&](fibers::member& inner) {
+            inner.all_gather({});
+            sum += 10 * outer.rank() + inner.rank();
+        });
+        outer.all_gather({});
+    });
+    CHECK(sum == 0 + 1 + 10 + 11);
+}
+
+TEST_CASE("a run is the same as over threads, bit for bit") {
+    auto const end = end_of_a_run<fibers>();
+    CHECK(end == end_of_a_run<threads>());
+    CHECK(end[0] != 0);
+}
