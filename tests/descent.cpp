@@ -199,50 +199,68 @@ void for_every_method(problem const& p, check_type const& check) {
     each("saga diana", composed(diana{rand_k{2}}, p).with_estimator(saga<>(1)));
 }
 
+// Three ranks over threads, for six rounds. Before some of them `disturb` does what must not change anything, and tells
+// whether it was refused as it must be; in the end all is as if it had never been.
+void goes_on_as_if_never(method_type const& method, std::vector<any_objective<>> const& f,
+                         std::function<bool(loop& run, line& comm)> const& disturb) {
+    crew expected(method, f, 1, 5);
+    expected.rounds(6);
+    auto const after = expected.states();
+    std::array<bool, 3> refused{}, as_if_never{};
+    threads::run(3, [&](threads::member& inner) {
+        auto const me = static_cast<std::size_t>(inner.rank());
+        line comm{&inner};
+        vec x(6, 1.0);
+        loop run(method, f[me], comm, x, 5);
+        bool right = true;
+        for (int k = 0; k < 6; ++k) {
+            if (k == 0 || k == 1 || k == 4) right = disturb(run, comm) && right;
+            run.round();
+        }
+        refused[me] = right;
+        as_if_never[me] = state(run) == after[me];
+    });
+    CHECK(refused == std::array<bool, 3>{true, true, true});
+    CHECK(as_if_never == std::array<bool, 3>{true, true, true});
+}
+
+// Whether act() throws an E that is `right`.
+template <class E, class Act, class Right>
+bool throws(Act act, Right right) {
+    try {
+        act();
+    } catch (E const& e) {
+        return right(e);
+    }
+    return false;
+}
+
 }  // namespace
 
 TEST_CASE("a gradient that is not finite: every rank is told, nothing has changed, and the run goes on as if never") {
-    auto const f = some_means(3, 6);
+    vec broken(3);
+    std::vector<any_objective<>> f;
+    for (std::size_t i = 0; i < 3; ++i) f.push_back(fragile{samples::logistic_of(8, 6, 20 + i), &broken[i]});
     for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
         CAPTURE(name);
-        crew expected(method, f, 1, 5);
-        expected.rounds(9);
-        auto const after = expected.states();
-        for (double const bad : {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL, -HUGE_VAL}) {
-            std::array<bool, 3> told{}, untouched{}, as_if_never{};
-            threads::run(3, [&](threads::member& comm) {
-                auto const me = static_cast<std::size_t>(comm.rank());
-                double broken = 0;
-                any_objective<> const mine(fragile{samples::logistic_of(8, 6, 20 + me), &broken});
-                vec x(6, 1.0);
-                line over{&comm};
-                loop run(method, mine, over, x, 5);
-                bool right_error = true, same = true;
-                for (std::uint64_t k = 0; k < 9; ++k) {
-                    if (k == 0 || k == 1 || k == 4 || k == 8)
-                        for (int again = 0; again < 2; ++again) {
-                            state const before(run);
-                            broken = me >= 1 && (me == 1 || again == 1) ? bad : 0;  // rank 1 alone, then 1 and 2
-                            try {
-                                if (again == 0) run.look();  // a look may come first
-                                run.round();
-                                right_error = false;
-                            } catch (non_finite_error const& e) {
-                                right_error = right_error && e.rank == 1 && e.round == k && e.coordinate == 2;
-                            }
-                            same = same && state(run) == before && run.rounds() == k;
-                            broken = 0;
-                        }
-                    run.round();
+        for (double const bad : {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL, -HUGE_VAL})
+            goes_on_as_if_never(method, f, [&](loop& run, line& comm) {
+                auto const me = comm.rank();
+                auto const k = run.rounds();
+                bool right = true;
+                for (int again = 0; again < 2; ++again) {
+                    state const before(run);
+                    broken[static_cast<std::size_t>(me)] = me == 1 || (me == 2 && again == 1) ? bad : 0;
+                    if (again == 0) run.look();  // a look may come first
+                    auto const is_right = [&](non_finite_error const& e) {
+                        return e.rank == 1 && e.round == k && e.coordinate == 2;
+                    };
+                    right = throws<non_finite_error>([&] { run.round(); }, is_right) && right;
+                    right = right && state(run) == before && run.rounds() == k;
+                    broken[static_cast<std::size_t>(me)] = 0;
                 }
-                told[me] = right_error;
-                untouched[me] = same;
-                as_if_never[me] = state(run) == after[me];
+                return right;
             });
-            CHECK(told == std::array<bool, 3>{true, true, true});
-            CHECK(untouched == std::array<bool, 3>{true, true, true});
-            CHECK(as_if_never == std::array<bool, 3>{true, true, true});
-        }
     });
 }
 
@@ -250,34 +268,14 @@ TEST_CASE("damaged bytes: every rank is told whose, nothing has changed, and the
     auto const f = some_means(3, 6);
     for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
         CAPTURE(name);
-        crew expected(method, f, 1, 5);
-        expected.rounds(6);
-        auto const after = expected.states();
-        std::array<bool, 3> right{};
-        threads::run(3, [&](threads::member& inner) {
-            auto const me = static_cast<std::size_t>(inner.rank());
-            line comm{&inner};
-            vec x(6, 1.0);
-            loop run(method, f[me], comm, x, 5);
-            bool told = true;
-            for (int k = 0; k < 6; ++k) {
-                if (k == 0 || k == 3) {
-                    state const before(run);
-                    comm.damages_message = me == 2;
-                    try {
-                        run.round();
-                        told = false;
-                    } catch (wire_error const& e) {
-                        told = told && e.why.starts_with("from rank 2: ");
-                    }
-                    comm.damages_message = false;
-                    told = told && state(run) == before;
-                }
-                run.round();
-            }
-            right[me] = told && state(run) == after[me];
+        goes_on_as_if_never(method, f, [](loop& run, line& comm) {
+            state const before(run);
+            comm.damages_message = comm.rank() == 2;
+            bool const told = throws<wire_error>(
+                [&] { run.round(); }, [](wire_error const& e) { return e.why.starts_with("from rank 2: "); });
+            comm.damages_message = false;
+            return told && state(run) == before;
         });
-        CHECK(right == std::array<bool, 3>{true, true, true});
     });
 }
 
@@ -287,40 +285,18 @@ TEST_CASE("a damaged answer: every rank is told, and goes on from a saved state 
     for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
         if (!method.downlink.on) return;
         CAPTURE(name);
-        crew expected(method, f, 1, 5);
-        expected.rounds(6);
-        auto const after = expected.states();
-        std::array<bool, 3> right{};
-        threads::run(3, [&](threads::member& inner) {
-            auto const me = static_cast<std::size_t>(inner.rank());
-            line comm{&inner};
-            vec x(6, 1.0);
-            loop run(method, f[me], comm, x, 5);
-            bool told = true;
-            for (int k = 0; k < 6; ++k) {
-                if (k == 0 || k == 3) {
-                    auto const kept = run.save();
-                    comm.damages_answer = true;
-                    try {
-                        run.round();
-                        told = false;
-                    } catch (wire_error const& e) {
-                        told = told && e.why.starts_with("from rank 0: ");
-                    }
-                    comm.damages_answer = false;
-                    for (int again = 0; again < 2; ++again) try {
-                            again == 0 ? run.round() : static_cast<void>(run.save());
-                            told = false;
-                        } catch (comm_error const& e) {
-                            told = told && e.rank == 0;
-                        }
-                    run.restore(kept);
-                }
-                run.round();
-            }
-            right[me] = told && state(run) == after[me];
+        goes_on_as_if_never(method, f, [](loop& run, line& comm) {
+            auto const kept = run.save();
+            comm.damages_answer = true;
+            bool told = throws<wire_error>([&] { run.round(); },
+                                           [](wire_error const& e) { return e.why.starts_with("from rank 0: "); });
+            comm.damages_answer = false;
+            auto const of_rank_0 = [](comm_error const& e) { return e.rank == 0; };
+            told = told && throws<comm_error>([&] { run.round(); }, of_rank_0);
+            told = told && throws<comm_error>([&] { run.save(); }, of_rank_0);
+            run.restore(kept);
+            return told;
         });
-        CHECK(right == std::array<bool, 3>{true, true, true});
     });
 }
 

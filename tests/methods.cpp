@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <set>
@@ -17,6 +19,7 @@
 #include "laconic/run.hpp"
 #include "named_methods.hpp"
 #include "samples.hpp"
+#include "states.hpp"
 #include "toys.hpp"
 
 // What every method promises, whatever it is: each by its spelling, over one loop of faces.
@@ -122,6 +125,92 @@ TEST_CASE("every method: saved in the middle and restored elsewhere, it goes on 
             CHECK(run.rank(0).rounds() == middle + 12);
         }
     }
+}
+
+namespace {
+
+// Calls forge(run, body, at) for each place of a word in rank 1's state after some rounds, where body is that state
+// without its checksum; then all ranks are as they were.
+template <class Forge>
+void each_word_of_a_state(Forge forge) {
+    workers const w;
+    for (auto const& text : every_method()) {
+        CAPTURE(text);
+        lockstep run(parse_method(text).compose<double, host>(w.constants), w.f, vec(features, 1.0), 5);
+        run.rounds(4);
+        moment const middle(run);
+        auto const body = unsealed(middle.states[1]);
+        for (auto at = 16 + word_at(body, 8); at + 8 <= body.size(); at += 8) {
+            CAPTURE(at);
+            forge(run, body, at);
+            for (std::size_t i = 0; i < 3; ++i) run.rank(i).restore(middle.states[i]);
+        }
+    }
+}
+
+}  // namespace
+
+// A checksum is no signature.
+TEST_CASE("every method: a forged state with an array that is longer or shorter is refused, and nothing has changed") {
+    std::size_t at_once = 0, later = 0;
+    each_word_of_a_state([&](lockstep& run, std::vector<std::byte> const& body, std::size_t at) {
+        auto const n = word_at(body, at);
+        if (n > (body.size() - at - 8) / 8) return;  // no length
+        auto const next = body.begin() + static_cast<std::ptrdiff_t>(at + 8);
+        for (bool const longer : {false, true}) {
+            if (n == 0 && !longer) continue;
+            std::vector<std::byte> forged(body.begin(), next);
+            if (longer) forged.resize(forged.size() + 8);
+            forged.insert(forged.end(), longer ? next : next + 8, body.end());
+            put(forged, longer ? n + 1 : n - 1, at);
+            moment const before(run);
+            try {
+                run.rank(1).restore(sealed(forged));
+                CHECK_THROWS_WITH_AS(run.rank(1).look(), doctest::Contains("the table is of another objective"),
+                                     shape_error);
+                ++later;
+                run.rank(1).restore(before.states[1]);
+            } catch (wire_error const&) {
+                ++at_once;
+            }
+            CHECK(moment(run) == before);
+        }
+    });
+    CHECK(at_once > 100);
+    CHECK(later == 4);  // of vr_diana_saga and isaga: the objective alone knows how long their tables are
+}
+
+TEST_CASE("every method: a forged state is refused or run, whatever stands in it, and nothing is read out of bounds") {
+    std::size_t refused = 0, ran = 0, stopped = 0;
+    key const random{77};
+    std::uint64_t drawn = 0;
+    each_word_of_a_state([&](lockstep& run, std::vector<std::byte> const& body, std::size_t at) {
+        auto forged = body;
+        std::uint64_t const words[] = {0,
+                                       1,
+                                       features,
+                                       std::uint64_t{1} << 32,
+                                       ~std::uint64_t{0},
+                                       std::bit_cast<std::uint64_t>(1e300),
+                                       std::bit_cast<std::uint64_t>(-HUGE_VAL),
+                                       word_at(body, at) ^ std::uint64_t{1} << random.below(drawn, 64)};
+        put(forged, words[drawn++ % 8], at);
+        try {
+            run.rank(1).restore(sealed(forged));
+        } catch (wire_error const&) {
+            ++refused;
+            return;
+        }
+        try {
+            run.rounds(3);
+            ++ran;
+        } catch (error const&) {
+            ++stopped;
+        }
+    });
+    CHECK(refused > 100);
+    CHECK(ran > 100);
+    CHECK(stopped > 100);
 }
 
 TEST_CASE("every method: where one rank's gradient is not finite all are told, and the run goes on as if never") {

@@ -166,7 +166,7 @@ class descent {
     /// rounds are then the same, bit for bit. Throws shape_error for another run's state, wire_error for bytes that are
     /// damaged; nothing has changed then.
     void restore(std::span<std::byte const> saved) {
-        state_reader archive(saved, identity());
+        state_reader archive(saved, identity(), x_.size());
         state(archive);
         archive.rewind();
         state(archive);

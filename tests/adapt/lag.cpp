@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "laconic/wire/state.hpp"
+#include "states.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -70,13 +70,7 @@ TEST_CASE("xi = 0 says all that is not nothing; float as double") {
 TEST_CASE("what it remembers is saved, and how it is written") {
     lag<> level(.5, 3, .5), other(.5, 3, .5);
     for (double const v : {0., 1., 3.}) speaks(level, vec{v}, vec{0});
-    state_writer writer("a");
-    writer(level);
-    auto const bytes = writer.finish();
-    state_reader reader(bytes, "a");
-    reader(other);
-    reader.rewind();
-    reader(other);
+    restore_from(level, other);
     for (double const news : {4., 4.4, 4.5, 5.})
         CHECK(speaks(level, vec{3.2}, vec{news}, false) == speaks(other, vec{3.2}, vec{news}, false));
     CHECK_FALSE(speaks(other, vec{3.2}, vec{std::sqrt(2 * 5.04) * .999}, false));

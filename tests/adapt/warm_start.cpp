@@ -193,13 +193,7 @@ TEST_CASE("what it remembers of parts is saved") {
     vec const x = with_spectrum<double>(5, 2, {2, 1});
     std::span<double const> const v(x);
     level.said(on, v, compress(c, x, key{1}));
-    state_writer writer("this");
-    writer(level);
-    auto const bytes = writer.finish();
-    state_reader reader(bytes, "this");
-    reader(other);
-    reader.rewind();
-    reader(other);
+    restore_from(level, other);
     auto d = c;
     level.tune(on, c, occasion{}, v, v);
     other.tune(on, d, occasion{}, v, v);

@@ -77,10 +77,10 @@ TEST_CASE("blanks, names and defaults are free") {
 TEST_CASE("what is wrong, where, and what there is instead") {
     std::string const names =
         "dense, top_k, rand_k, bernoulli, lazy, threshold, zero_blocks, top_blocks, rand_block, about_top_k, full, "
-        "quantize, sign, natural, natural_dithering, uniform, two_means, half, bfloat16, float8_e4m3, float8_e5m2, "
-        "low_rank, scaled_down or parts";
-    refused("top_q(3)", 1, "there is no compressor 'top_q'; there are " + names);
-    refused("top_k(3) | naturel", 12, "there is no compressor 'naturel'; there are " + names);
+        "quantize, sign, vote, natural, natural_dithering, uniform, two_means, half, bfloat16, float8_e4m3, "
+        "float8_e5m2, low_rank, scaled_down or parts";
+    refused("top_q(3)", 1, "there is no compressor 'top_q' (did you mean top_k?); there are " + names);
+    refused("top_k(3) | naturel", 12, "there is no compressor 'naturel' (did you mean natural?); there are " + names);
     refused("3", 1, "there is no compressor '3'; there are " + names);
     refused("natural | top_k(3)", 11, "'natural' is a quantizer, which leaves nothing to what follows it");
     refused("full|full", 6, "'full' is a quantizer, which leaves nothing to what follows it");
@@ -96,6 +96,7 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("top_k(3, 4)", 10, "top_k takes k; this is none of them");
     refused("quantize(level=4)", 16, "quantize takes levels, bucket or p; this is none of them");
     refused("quantize(4, 16, inf)", 17, "quantize takes levels, bucket or p; this is none of them");
+    refused("vote(9)", 6, "vote takes no arguments");
     refused("natural(9)", 9, "natural takes no arguments");
     refused("dense(3)", 7, "dense takes no arguments");
     refused("quantize(p=3)", 12, "p is 1, 2 or inf");
@@ -106,6 +107,7 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("uniform(rounding=nearest(1))", 18, "rounding is random or nearest");
     refused("natural_dithering(p=3)", 21, "p is 1, 2 or inf");
     refused("half(16)", 6, "half takes no arguments");
+    refused("vote | half", 8, "'vote' is a quantizer, which leaves nothing to what follows it");
     refused("two_means | half", 13, "'two_means' is a quantizer, which leaves nothing to what follows it");
     refused("parts(3)", 1, "parts takes lengths and compressors by turns: parts(6, sign, 2, full)");
     refused("parts(full, 3)", 7, "length is a whole number from 0 to 4294967296");

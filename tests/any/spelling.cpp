@@ -101,6 +101,29 @@ TEST_CASE("lists") {
     CHECK(spelling::list({"a", "b", "c"}) == "a, b or c");
 }
 
+TEST_CASE("what a name that is none was meant to be") {
+    std::vector<std::string> const names{"gd", "sgd", "qsgd", "one_bit_sgd", "top_k", "about_top_k"};
+    auto const meant = [&](std::string const& name) -> std::string {
+        auto const text = spelling::no_such("method", name, names);
+        CHECK(text.starts_with("there is no method '" + name + "'"));
+        CHECK(text.ends_with("; there are gd, sgd, qsgd, one_bit_sgd, top_k or about_top_k"));
+        auto const from = text.find("(did you mean ");
+        return from == std::string::npos ? "" : text.substr(from + 14, text.find("?)") - from - 14);
+    };
+    CHECK(meant("top-k") == "top_k");
+    CHECK(meant("TopK") == "top_k");
+    CHECK(meant("top_kk") == "top_k");
+    CHECK(meant("tpo_k") == "");  // two of five
+    CHECK(meant("aboutopk") == "about_top_k");
+    CHECK(meant("1-bit-sgd") == "one_bit_sgd");  // three of eleven
+    CHECK(meant("1-bit-gd") == "");
+    CHECK(meant("bsgd") == "sgd");  // as near as qsgd, and before it
+    CHECK(meant("gdd") == "gd");
+    for (char const* const far : {"3", "g", "adam", "foo", ""}) CHECK(meant(far) == "");
+    CHECK(meant(std::string(1000000, 'a')) == "");  // and at once
+    CHECK(spelling::no_such("thing", "a", {}) == "there is no thing 'a'; there are ");
+}
+
 TEST_CASE("arguments are taken by name, then by position, and none is left over") {
     std::string const text = "f(1, b=2, 3)";
     auto const p = read_pipe(text);

@@ -8,14 +8,10 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/wire/described.hpp"
 #include "laws/compressor.hpp"
+#include "named.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
-
-template <>
-inline constexpr bool laws::is_written<vote> = false;
-template <>
-inline constexpr bool laws::is_written<top_k<vote>> = false;
 
 TEST_CASE("vote keeps the laws") {
     laws::is_a_pure_function_with_one_spelling(vote{});
@@ -62,4 +58,14 @@ TEST_CASE("numbers that are not finite are refused") {
     }
 }
 
-TEST_CASE("as it is written") { CHECK(to_string(vote{}) == "vote"); }
+TEST_CASE("it has neither constant, nor has a pipe that ends with it") {
+    for (char const* const text : {"vote", "top_k(3) | vote", "rand_k(3) | vote", "dense | vote"}) {
+        CAPTURE(text);
+        auto const c = parse_compressor(text);
+        CHECK_FALSE(c.unbiased());
+        CHECK_FALSE(c.contractive());
+        CHECK_THROWS_AS(c.omega(8), theory_error);
+        CHECK_THROWS_AS(c.delta(8), theory_error);
+    }
+    CHECK(to_string(vote{}) == "vote");
+}

@@ -88,6 +88,18 @@ TEST_CASE("it is unbiased: the mean over all rows is the gradient, whatever the 
     CHECK(distance2(mean, exact) < 1e-26);
 }
 
+TEST_CASE("the table of another objective is refused") {
+    auto const f = random_sums(1, 4, {{1, 2, 3}}, 1, 9)[0], longer = random_sums(1, 5, {{1, 2, 3}}, 1, 9)[0];
+    host on;
+    block_saga<> e(rand_block<>{1, 1});
+    vec const x{3, -1, 2};
+    vec g(3);
+    e(on, f, occasion{}, std::span<double const>(x), std::span(g));
+    e.said(on, f, std::span<double const>(x));
+    CHECK_THROWS_WITH_AS(e(on, longer, occasion{}, std::span<double const>(x), std::span(g)),
+                         "block_saga: the table is of another objective", shape_error);
+}
+
 TEST_CASE("a run that is saved and taken up goes on bit for bit") {
     auto const f = random_sums(2, 4, {vec(3, 1.0), vec(3, 1.0)}, 1, 5);
     rand_block<> const blocks{1, 2};

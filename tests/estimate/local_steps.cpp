@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/wire/state.hpp"
+#include "states.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -117,13 +117,7 @@ TEST_CASE("what it remembers is saved, and what it refuses") {
     estimated(e, f, round_of(e, 2), 0);
     vec const next{1};
     e.said(on, f, std::span<double const>(next));
-    state_writer writer("a");
-    writer(e);
-    auto const bytes = writer.finish();
-    state_reader reader(bytes, "a");
-    reader(other);
-    reader.rewind();
-    reader(other);
+    restore_from(e, other);
     CHECK(estimated(other, f, round_of(e, 3), 1) == estimated(e, f, round_of(e, 3), 1));
     CHECK(other.shift()[0] == -1);
     for (double const p : {0., -.1, 1.1, 1e-12, std::nan("")}) CHECK_THROWS_AS(local_steps<>(p, 1), argument_error);

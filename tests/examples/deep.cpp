@@ -43,7 +43,7 @@ std::vector<std::vector<std::string>> rows_of(std::string const& arguments) {
     std::filesystem::remove(file);
     REQUIRE(rows.size() > 1);
     CHECK(rows[0] ==
-          std::vector<std::string>{"method", "seed", "accuracy", "difference", "bits_up_per_worker", "ratio"});
+          std::vector<std::string>{"method", "step", "seed", "accuracy", "difference", "bits_up_per_worker", "ratio"});
     rows.erase(rows.begin());
     return rows;
 }
@@ -57,18 +57,19 @@ TEST_CASE("deep: every method runs, counts what it says, and is the same again")
     auto const rows = rows_of(small + "--seeds 2");
     REQUIRE(rows.size() == 12);
     CHECK(rows == rows_of(small + "--seeds 2 --threads 1"));
-    auto const bits = [&](std::size_t i) { return std::stod(rows[i][4]); };
+    auto const bits = [&](std::size_t i) { return std::stod(rows[i][5]); };
     double const agreement = 128;  // at the start
     std::size_t const d = 8 * 785 + 10 * 9;
     for (std::size_t i = 0; i < 12; ++i) {
         CAPTURE(rows[i][0]);
-        CHECK(rows[i][1] == (i < 6 ? "1" : "2"));
-        CHECK(std::stod(rows[i][5]) == doctest::Approx(bits(0) / bits(i)));
+        CHECK(rows[i][2] == (i < 6 ? "1" : "2"));
+        CHECK(std::stod(rows[i][6]) == doctest::Approx(bits(0) / bits(i)));
     }
-    // Ten rounds of whole bytes: every number; a sign each and four scales; four bits each and thirteen steps; two
+    // Ten rounds of whole bytes: every number; a sign each and twenty scales, of every unit and both
+    // biases; four bits each and thirteen steps; two
     // columns of both sides of the matrices, and one number and one row of both biases.
     CHECK(bits(0) == agreement + 10.0 * 32 * d);
-    CHECK(bits(3) == agreement + 10.0 * 8 * ((d + 4 * 32 + 7) / 8));
+    CHECK(bits(3) == agreement + 10.0 * 8 * ((d + 20 * 32 + 7) / 8));
     CHECK(bits(4) == agreement + 10.0 * (4 * d + 13 * 32));
     CHECK(bits(5) == agreement + 10.0 * 32 * (2 * (8 + 784) + (1 + 8) + 2 * (10 + 8) + (1 + 10)));
 }
@@ -79,17 +80,46 @@ TEST_CASE("deep: chosen methods, and without dense nothing is compared to it") {
     REQUIRE(rows.size() == 2);
     CHECK(rows[0][0] == "ef-sign");
     CHECK(rows[1][0] == "powersgd 2");
-    CHECK(rows[0][3].empty());
+    CHECK(rows[0][4].empty());
+}
+
+TEST_CASE("deep: one step for all where it is given, else each its own") {
+    if (no_data()) return;
+    auto const own = rows_of(small + "--seeds 1"), given = rows_of(small + "--seeds 1 --rate 0.25");
+    REQUIRE(own.size() == 6);
+    REQUIRE(given.size() == 6);
+    CHECK(own[0][3] != given[0][3]);
+    for (auto const& r : given) CHECK(r[1] == "0.25");
+    CHECK(rows_of(small + "--seeds 1 --method dense --rate " + own[0][1])[0] == own[0]);
+}
+
+TEST_CASE("deep: what is chosen with --validate is chosen without the test pictures") {
+    if (no_data()) return;
+    auto const folder = std::filesystem::temp_directory_path() / ("deep_train_" + std::to_string(getpid()));
+    std::filesystem::create_directory(folder);
+    for (std::string const name : {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"})
+        std::filesystem::create_symlink(std::filesystem::path(data) / name, folder / name);
+    // 480 rows: 400 to train on, and 80 to measure with.
+    std::string const arguments = "--rows 480 --hidden 8 --workers 4 --batch 10 --epochs 1 --seeds 1 --method dense ";
+    auto const there = "--data " + folder.string();
+    auto const rows = rows_of(arguments + "--validate " + there);
+    CHECK(std::stod(rows[0][5]) == 128 + 10.0 * 32 * (8 * 785 + 10 * 9));  // ten rounds
+    double const hits = 80 * std::stod(rows[0][3]);
+    CHECK(hits == doctest::Approx(std::round(hits)).epsilon(1e-9));
+    CHECK(rows == rows_of(arguments + "--validate"));
+    CHECK(deep(arguments + there).status == 2);
+    std::filesystem::remove_all(folder);
+    CHECK(deep("--validate --rows 5").out == "deep: --validate: 5 rows have no sixth part\n");
 }
 
 TEST_CASE("deep: it learns") {
     if (no_data()) return;
     auto const rows = rows_of(
-        "--rows 2000 --hidden 16 --workers 2 --epochs 4 --rate 0.05 --seeds 1 --method dense"
+        "--rows 2000 --hidden 32 --workers 2 --batch 16 --epochs 4 --rate 0.05 --seeds 1 --method dense"
         " --method 'qsgd 4 bit'");
     REQUIRE(rows.size() == 2);
-    for (auto const& r : rows) CHECK(std::stod(r[2]) > 0.7);
-    CHECK(std::abs(std::stod(rows[1][3])) < 0.05);
+    for (auto const& r : rows) CHECK(std::stod(r[3]) > 0.7);
+    CHECK(std::abs(std::stod(rows[1][4])) < 0.05);
 }
 
 TEST_CASE("deep: wrong input gives one line and status 2") {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/wire/state.hpp"
+#include "states.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -71,13 +71,7 @@ TEST_CASE("what it remembers is saved") {
     f.before(on, occasion{}, std::span(g));
     f.after(on, std::span<double const>(g), plain<double, host>{});
     f.estimate(on, occasion{}, std::span(mean));
-    state_writer writer("a");
-    writer(f);
-    auto const bytes = writer.finish();
-    state_reader reader(bytes, "a");
-    reader(other);
-    reader.rewind();
-    reader(other);
+    restore_from(f, other);
     CHECK(copied(other.last()) == vec{1, 2});
     CHECK(copied(other.last_estimate()) == vec{3, 4});
     CHECK(to_string(f) == "last_gradient(0.5)");

@@ -156,10 +156,14 @@ TEST_CASE("its state is all that it remembers, and nothing else") {
     CHECK(copied(is.known()) == std::vector<float>{0, -4});
     CHECK(copied(is.unsaid()) == std::vector<float>{4, 0});
     CHECK(copied(is.mean_known()) == std::vector<float>{.5f, 1});
-    memory<float> const other(.25f);
+    memory<float> other(.25f, true);
+    CHECK_THROWS_AS(restore_from(other, is), wire_error);  // it was not started
+    CHECK(copied(is.known()) == std::vector<float>{0, -4});
+    other.start(2);
     restore_from(other, is);
-    CHECK(is.known().empty());
-    CHECK(is.rate() == .5);  // what it was made with stays
+    CHECK(copied(is.known()) == std::vector<float>{0, 0});
+    CHECK(is.mean_known().empty());  // before the first round
+    CHECK(is.rate() == .5);          // what it was made with stays
     CHECK(is.keeps_unsaid());
 }
 

@@ -8,7 +8,7 @@
 
 #include "laconic/compress/top_k.hpp"
 #include "laconic/optim/momentum.hpp"
-#include "laconic/wire/state.hpp"
+#include "states.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -108,13 +108,7 @@ TEST_CASE("both vectors are its state") {
     same.start(2);
     say(f, {1, .5}, 1);
     say(f, {1, .5}, 1);
-    state_writer out("a feedback");
-    out(f);
-    auto const bytes = out.finish();
-    state_reader in(bytes, "a feedback");
-    in(same);
-    in.rewind();
-    in(same);
+    restore_from(f, same);
     CHECK(say(same, {1, .5}, 1) == say(f, {1, .5}, 1));
 }
 

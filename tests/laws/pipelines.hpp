@@ -45,6 +45,8 @@ inline std::vector<std::string> pipelines() {
                              "quantize(3, bucket=5, p=1)",
                              "quantize(32767)",
                              "sign(bucket=5)",
+                             "vote",
+                             "top_k(3) | vote",
                              "bfloat16",
                              "float8_e5m2",
                              "natural_dithering(1, bucket=7, p=1)",

@@ -13,6 +13,7 @@
 #include "drawn.hpp"
 #include "laconic/objective/logistic.hpp"
 #include "laconic/objective/ridge.hpp"
+#include "newton.hpp"
 
 using namespace laconic;
 
@@ -36,27 +37,6 @@ struct around {
     void hessian(std::span<double const>, Eigen::MatrixXd& h) const {
         h.setIdentity(std::ptrdiff_t(b.size()), std::ptrdiff_t(b.size()));
     }
-};
-
-// Only what the search asks for: the products, not the matrix.
-template <class F>
-struct products_only {
-    F const& f;
-
-    std::size_t dimension() const { return f.dimension(); }
-    double value(std::span<double const> x) const { return f.value(x); }
-    void gradient(std::span<double const> x, std::span<double> g) const { f.gradient(x, g); }
-    void hessian_times(std::span<double const> x, std::span<double const> v, std::span<double> out) const {
-        f.hessian_times(x, v, out);
-    }
-};
-
-// f(x) = exp(-x) - x: F has no minimum for a weight below 1.
-struct no_minimum {
-    std::size_t dimension() const { return 1; }
-    double value(std::span<double const> x) const { return std::exp(-x[0]) - x[0]; }
-    void gradient(std::span<double const> x, std::span<double> g) const { g[0] = -std::exp(-x[0]) - 1; }
-    void hessian(std::span<double const> x, Eigen::MatrixXd& h) const { h.setConstant(1, 1, std::exp(-x[0])); }
 };
 
 template <class F>
@@ -140,7 +120,7 @@ TEST_CASE("composite_optimum: by products of the Hessian as by the Hessian; weig
     logistic<> const f(drawn::data(60, 12, 0.6), 1e-3);
     double const weight = 0.2 * largest_slope_at_0(f);
     auto const best = find_composite_optimum(f, weight),
-               same = find_composite_optimum(products_only<logistic<>>{f}, weight);
+               same = find_composite_optimum(newton::products_only{f}, weight);
     CHECK(check_conditions(f, weight, best) == check_conditions(f, weight, same));
     CHECK(best.value == doctest::Approx(same.value).epsilon(1e-14));
     for (std::size_t i = 0; i < 12; ++i) CHECK(std::abs(best.x[i] - same.x[i]) < 1e-9);
@@ -184,8 +164,8 @@ TEST_CASE("composite_optimum: real data, from few features to all") {
 
 TEST_CASE("composite_optimum: what has no minimum, or is not finite, is an error; so are weights below 0" *
           doctest::test_suite("slow")) {
-    CHECK_THROWS_AS(find_composite_optimum(no_minimum{}, 0.5), error);
-    CHECK(find_composite_optimum(no_minimum{}, 3).x[0] == 0);
+    CHECK_THROWS_AS(find_composite_optimum(newton::no_minimum{}, 0.5), error);
+    CHECK(find_composite_optimum(newton::no_minimum{}, 3).x[0] == 0);
     around const f{{1, std::nan("")}};
     CHECK_THROWS_AS(find_composite_optimum(f, 0.1), error);
     around const g{{1, 2}};

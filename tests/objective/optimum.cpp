@@ -10,24 +10,12 @@
 #include <vector>
 
 #include "../data.hpp"
-#include "laconic/core/key.hpp"
+#include "drawn.hpp"
 #include "laconic/objective/logistic.hpp"
 #include "laconic/objective/ridge.hpp"
+#include "newton.hpp"
 
 namespace {
-
-// Only what find_optimum asks for: the products, not the matrix.
-template <class F>
-struct products_only {
-    F const& f;
-
-    std::size_t dimension() const { return f.dimension(); }
-    double value(std::span<double const> x) const { return f.value(x); }
-    void gradient(std::span<double const> x, std::span<double> g) const { f.gradient(x, g); }
-    void hessian_times(std::span<double const> x, std::span<double const> v, std::span<double> out) const {
-        f.hessian_times(x, v, out);
-    }
-};
 
 // f(x) = sqrt(1 + (x - 30)^2): a full Newton step from 0 throws it far away.
 struct far_away {
@@ -37,33 +25,12 @@ struct far_away {
     void hessian(std::span<double const> x, Eigen::MatrixXd& h) const { h.setConstant(1, 1, std::pow(value(x), -3)); }
 };
 
-// f(x) = 1e6 exp(-x) - x: nothing is least.
-struct no_minimum {
-    std::size_t dimension() const { return 1; }
-    double value(std::span<double const> x) const { return 1e6 * std::exp(-x[0]) - x[0]; }
-    void gradient(std::span<double const> x, std::span<double> g) const { g[0] = -1e6 * std::exp(-x[0]) - 1; }
-    void hessian(std::span<double const> x, Eigen::MatrixXd& h) const { h.setConstant(1, 1, 1e6 * std::exp(-x[0])); }
-};
-
 struct not_a_number {
     std::size_t dimension() const { return 2; }
     double value(std::span<double const>) const { return std::nan(""); }
     void gradient(std::span<double const>, std::span<double> g) const { g[0] = g[1] = std::nan(""); }
     void hessian(std::span<double const>, Eigen::MatrixXd& h) const { h.setIdentity(2, 2); }
 };
-
-laconic::dataset<double> drawn_data(std::ptrdiff_t n, std::ptrdiff_t d, double density) {
-    laconic::key const seed{3};
-    laconic::dataset<double> data{"random", {}, {}};
-    data.rows.resize(n, d);
-    std::uint64_t drawn = 0;
-    for (std::ptrdiff_t j = 0; j < n; ++j) {
-        data.labels.push_back(seed.child(2).uniform(std::uint64_t(j)) < 0.4 ? -1 : 1);
-        for (std::ptrdiff_t i = 0; i < d; ++i, ++drawn)
-            if (seed.uniform(drawn) < density) data.rows.insert(j, i) = 2 * seed.child(1).uniform(drawn) - 1;
-    }
-    return data;
-}
 
 struct reference {
     nlohmann::json const& entry;
@@ -122,9 +89,9 @@ TEST_CASE("ridge regression by hand") {
 
 TEST_CASE("products find what the matrix finds") {
     for (double density : {0.05, 0.6}) {
-        laconic::logistic<> const f(drawn_data(300, 40, density), 1e-3);
+        laconic::logistic<> const f(drawn::data(300, 40, density), 1e-3);
         auto const dense = laconic::find_optimum(f, 0);
-        auto const products = laconic::find_optimum(products_only<laconic::logistic<>>{f}, 0);
+        auto const products = laconic::find_optimum(newton::products_only{f}, 0);
         CHECK(dense.gradient_norm < 1e-14);
         CHECK(products.gradient_norm < 1e-14);
         CHECK(products.value == doctest::Approx(dense.value).epsilon(1e-14));
@@ -133,7 +100,7 @@ TEST_CASE("products find what the matrix finds") {
 }
 
 TEST_CASE("above 4096 features products are used") {
-    laconic::logistic<> const f(drawn_data(150, 5000, 0.01), 1e-2);
+    laconic::logistic<> const f(drawn::data(150, 5000, 0.01), 1e-2);
     auto const found = laconic::find_optimum(f);
     std::vector<double> g(5000);
     CHECK(f.value_and_gradient(found.x, g) == found.value);
@@ -160,7 +127,7 @@ TEST_CASE("a singular Hessian still gives a step") {
 }
 
 TEST_CASE("what has no minimum, is not finite or is asked for nonsense is an error") {
-    CHECK_THROWS_WITH_AS(laconic::find_optimum(no_minimum{}), doctest::Contains("gradient norm is still"),
+    CHECK_THROWS_WITH_AS(laconic::find_optimum(newton::no_minimum{1e6}), doctest::Contains("gradient norm is still"),
                          laconic::error);
     CHECK_THROWS_AS(laconic::find_optimum(not_a_number{}), laconic::error);
     CHECK_THROWS_AS(laconic::find_optimum(far_away{}, -1), laconic::argument_error);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "laconic/optim/gradient_step.hpp"
-#include "laconic/wire/state.hpp"
+#include "states.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -63,13 +63,7 @@ TEST_CASE("both sequences are its state") {
     accelerated_step<float> first(.5, .5, 2), second(.5, .5, 2);
     std::vector<float> x{1, 2}, d{.5f, -1};
     for (int k = 0; k < 3; ++k) first(on, std::span(x), std::span(d));
-    state_writer out("a step");
-    out(first);
-    auto const bytes = out.finish();
-    state_reader in(bytes, "a step");
-    in(second);
-    in.rewind();
-    in(second);
+    restore_from(first, second);
     auto y = x;
     auto e = d;
     first(on, std::span(x), std::span(d));

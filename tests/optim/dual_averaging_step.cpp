@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "laconic/wire/state.hpp"
+#include "states.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -57,13 +57,7 @@ TEST_CASE("what it remembers is saved") {
     dual_averaging_step<> step(.5), other(.5);
     vec x{1, 2}, d{3, 4};
     for (int k = 0; k < 3; ++k) step(on, std::span(x), std::span(d));
-    state_writer writer("a");
-    writer(step);
-    auto const bytes = writer.finish();
-    state_reader reader(bytes, "a");
-    reader(other);
-    reader.rewind();
-    reader(other);
+    restore_from(step, other);
     vec y = x;
     step(on, std::span(x), std::span(d));
     other(on, std::span(y), std::span(d));

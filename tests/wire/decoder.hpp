@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdio>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "laconic/wire/described.hpp"
+#include "own_file.hpp"
 
 #ifndef LACONIC_PYTHON
 #    define LACONIC_PYTHON ""  // where no build says where it is
@@ -84,22 +84,6 @@ inline std::vector<line> golden() {
     }
     return all;
 }
-
-/// A file of this process's own, removed at the end.
-class own_file {
-  public:
-    explicit own_file(std::string const& content)
-        : path_(std::filesystem::temp_directory_path() / ("laconic_wire_" + std::to_string(getpid()))) {
-        std::ofstream(path_, std::ios::binary) << content;
-    }
-    own_file(own_file const&) = delete;
-    own_file& operator=(own_file const&) = delete;
-    ~own_file() { std::filesystem::remove(path_); }
-    std::string path() const { return path_.string(); }
-
-  private:
-    std::filesystem::path path_;
-};
 
 struct outcome {
     int status;

@@ -226,6 +226,8 @@ std::map<std::string, std::string> golden_files() {
         {"powers", said("natural", ten)},
         {"powers_double", said("natural", doubles)},
         {"signs", said("sign(bucket=4)", ten)},
+        {"vote", said("vote", ten)},
+        {"vote_of_few", said("top_k(3) | vote", ten, {})},
         {"dithered", said("natural_dithering(5, bucket=4)", ten)},
         {"means", said("two_means(bucket=4)", ten)},
         {"binary16", said("half", doubles)},
@@ -298,7 +300,7 @@ class both_readers {
         refused_ += l.meant == "refused";
     }
     void agree() const {
-        decoder::own_file const list(list_);
+        own_file const list(list_);
         auto const ran = decoder::run("--dimension 1000 --check \"" + list.path() + "\"");
         if (!ran) return;
         INFO(ran->out.substr(0, 4000));
@@ -456,7 +458,8 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
             words.push_back({static_cast<std::uint64_t>(k), 8});
             if (k == kind::quantized || k == kind::dithered) words.push_back({1 + random.below(7), 8});
             if (k == kind::stepped) words.push_back({1 + random.below(8), 8});
-            if (k == kind::quantized || k == kind::dithered || k == kind::stepped || k == kind::signs || k == kind::means)
+            if (k == kind::quantized || k == kind::dithered || k == kind::stepped || k == kind::signs ||
+                k == kind::means)
                 words.push_back({1 + random.below(20), 8});
             if (k == kind::low_rank) words.insert(words.end(), {{1 + random.below(5), 8}, {1 + random.below(3), 8}});
         };
@@ -507,7 +510,7 @@ TEST_CASE("decoder.py prints a file, and says why not") {
     };
     auto bytes = described_top_2();
     auto const ran = [](std::string const& content) {
-        decoder::own_file const file(content);
+        own_file const file(content);
         return decoder::run("\"" + file.path() + "\"");
     };
     auto const good = ran(text(bytes));
@@ -520,9 +523,9 @@ TEST_CASE("decoder.py prints a file, and says why not") {
     CHECK(damaged->status == 1);
 
     // A list with a mistake, so that lists without one say something.
-    decoder::own_file const list("good " + decoder::hex(described_top_2()) + " 5 0:0x3p+0 1:-0x1p+2\n" + "wrong " +
-                                 decoder::hex(described_top_2()) + " 5 0:0x3p+0 1:-0x1p+3\n" + "accepted " +
-                                 decoder::hex(described_top_2()) + " refused\n" + "cut 6c61 refused\n");
+    own_file const list("good " + decoder::hex(described_top_2()) + " 5 0:0x3p+0 1:-0x1p+2\n" + "wrong " +
+                        decoder::hex(described_top_2()) + " 5 0:0x3p+0 1:-0x1p+3\n" + "accepted " +
+                        decoder::hex(described_top_2()) + " refused\n" + "cut 6c61 refused\n");
     auto const wrong = decoder::run("--check \"" + list.path() + "\"");
     CHECK(wrong->out.find("wrong: ") != std::string::npos);
     CHECK(wrong->out.find("accepted: ") != std::string::npos);

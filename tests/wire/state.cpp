@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "states.hpp"
+
 using namespace laconic;
 
 namespace {
@@ -24,7 +26,8 @@ struct inner {
     std::int16_t small = 0;
     template <class Archive>
     void state(Archive& archive) {
-        archive(numbers, small);
+        archive.of_any_length(numbers);
+        archive(small);
     }
     bool operator==(inner const&) const = default;
 };
@@ -45,8 +48,10 @@ struct outer {
 
     template <class Archive>
     void state(Archive& archive) {
-        archive(round, value, flag, paint, x, empty);
-        archive(three, words);
+        archive(round, value, flag, paint);
+        archive.of_any_length(x, empty);
+        archive(three);
+        archive.of_any_length(words);
         archive(part, settings);
     }
     bool operator==(outer const&) const = default;
@@ -57,33 +62,17 @@ outer example() {
             {{1.5f, -0.f}, -7},  {}};
 }
 
-template <class P>
-std::vector<std::byte> saved(P part, std::string const& what) {
-    state_writer archive(what);
-    archive(part);
-    return archive.finish();
-}
-template <class P>
-void restore(P& part, std::span<std::byte const> bytes, std::string const& what) {
-    state_reader archive(bytes, what);
-    archive(part);
-    archive.rewind();
-    archive(part);
-}
-
-// Bytes with a valid checksum, whatever stands in them.
-std::vector<std::byte> sealed(std::vector<std::byte> bytes) {
-    auto const sum = checksum(bytes);
-    for (int i = 0; i < 4; ++i) bytes.push_back(std::byte(sum >> (8 * i) & 0xff));
-    return bytes;
-}
-std::vector<std::byte> unsealed(std::vector<std::byte> bytes) {
-    bytes.resize(bytes.size() - 4);
-    return bytes;
-}
-void put(std::vector<std::byte>& bytes, std::uint64_t n, std::size_t at) {
-    for (std::size_t i = 0; i < 8; ++i) bytes.at(at + i) = std::byte(n >> (8 * i) & 0xff);
-}
+// Three arrays whose lengths the run must know.
+struct vectors {
+    std::vector<double> a, b;
+    std::vector<float> c;
+    template <class Archive>
+    void state(Archive& archive) {
+        archive.vectors(a, b);
+        archive.vectors(c);
+    }
+    bool operator==(vectors const&) const = default;
+};
 
 }  // namespace
 
@@ -192,7 +181,29 @@ TEST_CASE("a length beyond the end is refused before anything is made of that si
     }
 }
 
-TEST_CASE("a span is filled in where its length is the saved one, and refused where not") {
+TEST_CASE("vectors are empty or as long as x, all that stand together") {
+    vectors const none, one{{}, {}, {1, 2, 3}}, all{{4, 5, 6}, {7, 8, 9}, {1, 2, 3}};
+    vectors const refused[] = {{{4, 5, 6}, {}, {}},         {{}, {4, 5, 6}, {}},  {{4, 5, 6}, {7, 8}, {1, 2, 3}},
+                               {{4, 5, 6}, {7, 8, 9}, {1}}, {{4, 5}, {7, 8}, {}}, {{}, {}, {1, 2, 3, 4}}};
+    for (auto const& before : {none, one, all}) {
+        for (auto const& was : {none, one, all}) {
+            auto is = before;
+            restore(is, saved(was), "a part", 3);
+            CHECK(is == was);
+        }
+        for (auto const& was : refused) {
+            auto is = before;
+            CHECK_THROWS_WITH_AS(restore(is, saved(was), "a part", 3), doctest::Contains("another length"), wire_error);
+            CHECK(is == before);
+        }
+    }
+    vectors is;
+    restore(is, saved(refused[4]));  // no length is known: together they must be alike
+    CHECK(is == refused[4]);
+    CHECK_THROWS_AS(restore(is, saved(refused[2])), wire_error);
+}
+
+TEST_CASE("an array that has its length keeps it, and so does a span; another is refused") {
     std::vector<double> const was{1, 2, 3};
     std::vector<double> three(3), two(2);
     auto const bytes = saved(std::span(was), "");
@@ -201,4 +212,12 @@ TEST_CASE("a span is filled in where its length is the saved one, and refused wh
     CHECK(three == was);
     CHECK_THROWS_WITH_AS(restore(too_short, bytes, ""), doctest::Contains("another length"), wire_error);
     CHECK(two == std::vector<double>(2));
+    std::vector<double> own(3), none;
+    restore(own, bytes, "");
+    CHECK(own == was);
+    for (auto* const other : {&two, &none}) {
+        auto const before = *other;
+        CHECK_THROWS_WITH_AS(restore(*other, bytes, ""), doctest::Contains("another length"), wire_error);
+        CHECK(*other == before);
+    }
 }

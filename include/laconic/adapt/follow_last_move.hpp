@@ -32,7 +32,7 @@ class follow_last_move {
     }
     template <class Archive>
     void state(Archive& archive) {
-        archive(last_);
+        archive.vectors(last_);
     }
     friend std::string to_string(follow_last_move const& l) {
         return "follow_last_move(" + shortest(double{l.scale_}) + ")";

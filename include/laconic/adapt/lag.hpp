@@ -51,7 +51,8 @@ class lag {
 
     template <class Archive>
     void state(Archive& archive) {
-        archive(last_, spoke_, moves_);
+        archive.vectors(last_, spoke_);
+        archive(moves_);
     }
     /// Without the smoothness, which is a rank's own.
     friend std::string to_string(lag const& l) {

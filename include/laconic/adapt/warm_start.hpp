@@ -56,7 +56,7 @@ class warm_start {
 
     template <class Archive>
     void state(Archive& archive) {
-        archive(last_, lengths_);
+        archive.of_any_length(last_, lengths_);
     }
     friend std::string to_string(warm_start const&) { return "warm_start"; }
 

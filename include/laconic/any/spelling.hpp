@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "laconic/core/error.hpp"
@@ -142,6 +144,42 @@ inline std::string list(std::vector<std::string> const& names) {
     for (std::size_t i = 0; i < names.size(); ++i)
         text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
     return text;
+}
+
+namespace detail {
+
+// How many letters must be put in, taken out or changed to make b of a (Levenshtein); '-' and capitals count as '_' and
+// small ones.
+inline std::size_t edits_between(std::string_view a, std::string_view b) {
+    auto const plain = [](char c) { return c == '-' ? '_' : std::tolower(static_cast<unsigned char>(c)); };
+    std::vector<std::size_t> row(b.size() + 1);  // from the letters of a so far to each beginning of b
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            auto const changed = diagonal + (plain(a[i]) != plain(b[j]));
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+        }
+    }
+    return row.back();
+}
+
+}  // namespace detail
+
+/// Why a name is refused: there is no such `what`, the nearest name where a third of its letters or fewer differ, and
+/// all names that there are.
+inline std::string no_such(std::string const& what, std::string const& name, std::vector<std::string> const& names) {
+    std::string nearest;
+    auto fewest = std::string::npos;
+    for (auto const& known : names) {
+        auto const longer = std::max(name.size(), known.size());
+        if (longer > 3 * known.size()) continue;  // too long to be compared
+        if (auto const n = detail::edits_between(name, known); n <= longer / 3 && n < fewest)
+            fewest = n, nearest = known;
+    }
+    return "there is no " + what + " '" + name + (nearest.empty() ? "'" : "' (did you mean " + nearest + "?)") +
+           "; there are " + list(names);
 }
 
 /// The arguments of one call, taken one by one by name or position; what is left over at the end is refused.

@@ -35,6 +35,8 @@ class block_saga {
             f.gradient(x, g);
             return std::nullopt;
         }
+        if (table_.size() != f.samples() * x.size() || mean_.size() != x.size())
+            throw shape_error("block_saga: the table is of another objective");
         f.batch_gradient(std::span<std::uint32_t const>(row_), x, g);
         fresh_.assign(g.begin(), g.end());
         add_scaled(on, T(-1), std::span<T const>(kept(row_[0])), g);
@@ -46,9 +48,8 @@ class block_saga {
         auto const m = f.samples();
         T const share = T(1) / static_cast<T>(m);
         if (table_.empty()) {
-            dimension_ = x.size();
-            table_.resize(m * dimension_);
-            mean_.assign(dimension_, T(0));
+            table_.resize(m * x.size());
+            mean_.assign(x.size(), T(0));
             for (std::size_t j = 0; j < m; ++j) {
                 row_[0] = static_cast<std::uint32_t>(j);
                 f.batch_gradient(std::span<std::uint32_t const>(row_), std::span<T const>(start_), kept(j));
@@ -58,7 +59,7 @@ class block_saga {
         }
         auto const old = kept(row_[0]);
         for (auto const place : drawn_.support) {
-            std::size_t const first = place * blocks_.block, last = std::min(first + blocks_.block, dimension_);
+            std::size_t const first = place * blocks_.block, last = std::min(first + blocks_.block, mean_.size());
             for (std::size_t i = first; i < last; ++i) {
                 mean_[i] += share * (fresh_[i] - old[i]);
                 old[i] = fresh_[i];
@@ -72,16 +73,16 @@ class block_saga {
 
     template <class Archive>
     void state(Archive& archive) {
-        archive(dimension_, table_, mean_);
+        archive.of_any_length(table_);
+        archive.vectors(mean_);
     }
     friend std::string to_string(block_saga const& e) { return "block_saga of " + to_string(e.blocks_); }
 
   private:
-    std::span<T> kept(std::size_t j) { return std::span<T>(table_).subspan(j * dimension_, dimension_); }
+    std::span<T> kept(std::size_t j) { return std::span<T>(table_).subspan(j * mean_.size(), mean_.size()); }
 
     rand_block<> blocks_;
     message_of<rand_block<>, T, B> drawn_;  // its support alone is used
-    std::size_t dimension_ = 0;
     std::vector<std::uint32_t> row_;
     typename B::template array<T> start_, fresh_, table_, mean_;
 };

@@ -67,7 +67,7 @@ class l_svrg {
 
     template <class Archive>
     void state(Archive& archive) {
-        archive(reference_, full_);
+        archive.vectors(reference_, full_);
     }
     friend std::string to_string(l_svrg const& e) {
         return "l_svrg(batch=" + std::to_string(e.batch_) + ", p=" + shortest(e.p_) + ")";

@@ -43,7 +43,8 @@ class local_momentum {
 
     template <class Archive>
     void state(Archive& archive) {
-        archive(mean_, of_);
+        archive.vectors(mean_);
+        archive(of_);
     }
     friend std::string to_string(local_momentum const& e) {
         return "local_momentum(" + shortest(e.beta_) + ") of " + to_string(e.of_);

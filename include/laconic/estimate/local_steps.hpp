@@ -65,7 +65,7 @@ class local_steps {
 
     template <class Archive>
     void state(Archive& archive) {
-        archive(shift_);
+        archive.vectors(shift_);
     }
     friend std::string to_string(local_steps const& e) {
         return "local_steps(p=" + shortest(e.p_) + ", step=" + shortest(e.step_) + "), " + to_string(e.gradient_);

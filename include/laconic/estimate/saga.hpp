@@ -81,7 +81,8 @@ class saga {
 
     template <class Archive>
     void state(Archive& archive) {
-        archive(table_, mean_);
+        archive.of_any_length(table_);
+        archive.vectors(mean_);
     }
     friend std::string to_string(saga const& e) { return "saga(batch=" + std::to_string(e.batch_) + ")"; }
 

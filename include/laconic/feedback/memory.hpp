@@ -58,7 +58,9 @@ class memory {
 
     template <class Archive>
     void state(Archive& archive) {
-        archive(known_, mean_known_, unsaid_);
+        archive(known_);
+        archive.vectors(mean_known_);
+        archive(unsaid_);
     }
     friend std::string to_string(memory const& m) {
         return "memory(rate=" + shortest(m.rate_) + (m.keep_unsaid_ ? ", errors kept)" : ")");

@@ -21,7 +21,7 @@ any_method<T> make_method(std::string_view text, spelling::pipe const& calls) {
     if (found == methods.end()) {
         std::vector<std::string> names;
         for (auto const& m : methods) names.push_back(m.about.name);
-        a.refuse(calls[0].position, "there is no method '" + calls[0].name + "'; there are " + spelling::list(names));
+        a.refuse(calls[0].position, spelling::no_such("method", calls[0].name, names));
     }
     if (calls.size() > 1) a.refuse(calls[1].position, "a method is no piece of a pipe");
     auto method = found->make(a);

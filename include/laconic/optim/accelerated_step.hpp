@@ -49,7 +49,7 @@ class accelerated_step {
 
     template <class Archive>
     void state(Archive& archive) {
-        archive(v_, y_);
+        archive.vectors(v_, y_);
     }
     friend std::string to_string(accelerated_step const& s) {
         return "accelerated_step(" + shortest(s.rate_) + ", mu=" + shortest(s.mu_) + ", growth=" + shortest(s.growth_) +

@@ -20,7 +20,7 @@ class dual_averaging_step {
     explicit dual_averaging_step(double rate = 1) : rate_(rate) {}
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
-        if (count_ == 0) {
+        if (center_.empty()) {
             center_.assign(x.begin(), x.end());
             sum_.assign(x.size(), T(0));
             average_.assign(x.size(), T(0));
@@ -40,7 +40,8 @@ class dual_averaging_step {
 
     template <class Archive>
     void state(Archive& archive) {
-        archive(count_, center_, sum_, average_);
+        archive(count_);
+        archive.vectors(center_, sum_, average_);
     }
     friend std::string to_string(dual_averaging_step const& s) {
         return "dual_averaging_step(" + shortest(s.rate_) + ")";

@@ -27,7 +27,7 @@ class momentum {
     std::span<T const> velocity() const { return velocity_; }
     template <class Archive>
     void state(Archive& archive) {
-        archive(velocity_);
+        archive.vectors(velocity_);
     }
     friend std::string to_string(momentum const& s) {
         return "momentum(" + shortest(double{s.rate_}) + ", " + shortest(double{s.beta_}) + ")";

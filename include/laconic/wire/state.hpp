@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -15,8 +16,14 @@
 #include "laconic/wire/checksum.hpp"
 
 /// What a run must keep to go on another day, bit for bit. A part that remembers something has a member
-///     template <class Archive> void state(Archive& archive) { archive(velocity_, count_); }
-/// which hands all of it to the archive: numbers, arrays of numbers, and other parts. Parts without it have no state.
+///     template <class Archive> void state(Archive& archive) { archive(count_), archive.vectors(velocity_); }
+/// which hands all of it to the archive:
+///   archive(...)                 numbers, other parts, and arrays of numbers that have their length already;
+///   archive.vectors(...)         arrays that are empty before the first round and as long as x after it, all that are
+///                                handed over together;
+///   archive.of_any_length(...)   other arrays, at which the part must look before it uses what was read.
+/// So no state, forged with its checksum, makes an array longer or shorter than the part takes it to be. Parts without
+/// the member have no state.
 namespace laconic {
 
 namespace detail {
@@ -48,6 +55,14 @@ class state_writer {
     template <class... Part>
     void operator()(Part&... parts) {
         (put(parts), ...);
+    }
+    template <class... Array>
+    void vectors(Array&... arrays) {
+        (put(arrays), ...);
+    }
+    template <class... Array>
+    void of_any_length(Array&... arrays) {
+        (put(arrays), ...);
     }
     std::vector<std::byte> finish() {
         auto const sum = checksum(bytes_);
@@ -84,8 +99,9 @@ class state_writer {
 class state_reader {
   public:
     /// Throws wire_error where the bytes are no state or are damaged, shape_error where they are the state of something
-    /// else than `what`.
-    state_reader(std::span<std::byte const> bytes, std::string const& what) : bytes_(bytes) {
+    /// else than `what`. `dimension` is x's length; without it vectors have any.
+    state_reader(std::span<std::byte const> bytes, std::string const& what, std::optional<std::size_t> dimension = {})
+        : bytes_(bytes), dimension_(dimension) {
         static constexpr char name[] = "laconic1";
         if (bytes.size() < 8 + 8 + 4 || std::memcmp(bytes.data(), name, 8) != 0)
             throw wire_error(0, "this is no saved state");
@@ -98,7 +114,7 @@ class state_reader {
         at_ = 8;
         checking_ = false;
         std::string saved;
-        take(saved);
+        of_any_length(saved);
         checking_ = true;
         if (saved != what) throw shape_error("this is the state of another run:\n" + saved + "instead of\n" + what);
         start_ = at_;
@@ -106,6 +122,22 @@ class state_reader {
     template <class... Part>
     void operator()(Part&... parts) {
         (take(parts), ...);
+    }
+    template <class... Array>
+    void vectors(Array&... arrays) {
+        std::optional<std::uint64_t> common;
+        auto const one = [&](auto& array) {
+            auto const n = length_of(array);
+            if (n != common.value_or(n) || (n != 0 && n != dimension_.value_or(n)))
+                refuse("a vector has another length");
+            common = n;
+            fill(array, n);
+        };
+        (one(arrays), ...);
+    }
+    template <class... Array>
+    void of_any_length(Array&... arrays) {
+        (fill(arrays, length_of(arrays)), ...);
     }
     /// Ends the first walk; throws wire_error where something is left.
     void rewind() {
@@ -125,22 +157,29 @@ class state_reader {
             P const value = raw<P>();
             if (!checking_) part = value;
         } else if constexpr (detail::NumberArray<P>) {
-            using N = std::remove_cvref_t<decltype(*part.data())>;
-            auto const n = raw<std::uint64_t>();
-            if (n > (bytes_.size() - at_) / sizeof(N)) refuse("an array goes beyond its end");
-            if constexpr (requires { part.resize(n); }) {
-                if (!checking_) part.resize(n);
-            } else {
-                if (n != part.size()) refuse("an array has another length");
-            }
-            for (std::uint64_t i = 0; i < n; ++i) {
-                N const value = raw<N>();
-                if (!checking_) part[i] = value;
-            }
+            auto const n = length_of(part);
+            if (n != part.size()) refuse("an array has another length");
+            fill(part, n);
         } else if constexpr (requires { part.state(*this); }) {
             part.state(*this);
         } else {
             static_assert(detail::WithoutState<P>, "a range that is no array of numbers has no state(archive)");
+        }
+    }
+    // The length of the array that comes next, whose numbers are all there.
+    template <class Array>
+    std::uint64_t length_of(Array const& array) {
+        auto const n = raw<std::uint64_t>();
+        if (n > (bytes_.size() - at_) / sizeof(*array.data())) refuse("an array goes beyond its end");
+        return n;
+    }
+    template <class Array>
+    void fill(Array& array, std::uint64_t n) {
+        if constexpr (requires { array.resize(n); })
+            if (!checking_) array.resize(n);
+        for (std::uint64_t i = 0; i < n; ++i) {
+            auto const value = raw<std::remove_cvref_t<decltype(*array.data())>>();
+            if (!checking_) array[i] = value;
         }
     }
     template <class N>
@@ -160,6 +199,7 @@ class state_reader {
     }
 
     std::span<std::byte const> bytes_;
+    std::optional<std::size_t> dimension_;
     std::size_t at_ = 0, start_ = 0;
     bool checking_ = true;
 };

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "laconic/core/error.hpp"
+#include "own_file.hpp"
+
+#ifdef LACONIC_HAVE_ZLIB
+#    include <zlib.h>
+#endif
+#ifdef LACONIC_HAVE_LZMA
+#    include <lzma.h>
+#endif
+
+namespace {
+
+// Long, and no piece of it like another.
+std::string long_text() {
+    std::string text;
+    for (int i = 0; text.size() < 300000; ++i) text += std::to_string(i * i) + "\n";
+    return text;
+}
+
+// What every packed file promises: texts of all lengths come back, also from several packed texts in one file; every
+// beginning and every damage is refused, or read as some text, and nothing is read beyond the end.
+void is_unpacked(std::function<std::string(std::string const&)> const& pack, std::string const& why) {
+    own_file file;
+    for (std::string const& text : {std::string(), std::string("a"), std::string(1 << 16, 'x'), long_text()}) {
+        file.write(pack(text));
+        CHECK(files::read_unpacked(file.path()) == text);
+    }
+    auto const two = pack("one\n") + pack(long_text());
+    file.write(two);
+    CHECK(files::read_unpacked(file.path()) == "one\n" + long_text());
+    auto const small = pack("a text that is short");
+    for (std::size_t n = 8; n < small.size(); ++n) {
+        file.write(small.substr(0, n));
+        CHECK_THROWS_WITH_AS(files::read_unpacked(file.path()), doctest::Contains(why.c_str()), laconic::file_error);
+    }
+    file.write(two.substr(0, two.size() / 2));
+    CHECK_THROWS_AS(files::read_unpacked(file.path()), laconic::file_error);
+    std::size_t refused = 0;
+    for (std::size_t bit = 8 * 8; bit < 8 * small.size(); bit += 3) {
+        auto damaged = small;
+        damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
+        file.write(damaged);
+        try {
+            files::read_unpacked(file.path());
+        } catch (laconic::file_error const&) {
+            ++refused;
+        }
+    }
+    CHECK(refused > small.size());
+}
+
+}  // namespace
+
+TEST_CASE("files: plain ones as they are, whatever their bytes") {
+    for (std::string const& text : {std::string(), std::string("a\r\n\0b", 5), std::string("\x1f"), long_text()})
+        CHECK(files::read_unpacked(own_file(text).path()) == text);
+}
+
+TEST_CASE("files: what is not there, or is none, is refused by name") {
+    CHECK_THROWS_WITH_AS(files::read_unpacked("nosuchfile"), "nosuchfile: No such file or directory",
+                         laconic::file_error);
+    auto const folder = std::filesystem::temp_directory_path().string();
+    CHECK_THROWS_WITH_AS(files::read_unpacked(folder), doctest::Contains("is it a file?"), laconic::file_error);
+}
+
+#ifdef LACONIC_HAVE_ZLIB
+TEST_CASE("files: gzip") {
+    auto const pack = [](std::string const& text) {
+        z_stream z{};
+        REQUIRE(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+        std::string packed(deflateBound(&z, static_cast<uLong>(text.size())), '\0');
+        z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+        z.avail_in = static_cast<uInt>(text.size());
+        z.next_out = reinterpret_cast<Bytef*>(packed.data());
+        z.avail_out = static_cast<uInt>(packed.size());
+        REQUIRE(deflate(&z, Z_FINISH) == Z_STREAM_END);
+        packed.resize(z.total_out);
+        deflateEnd(&z);
+        return packed;
+    };
+    is_unpacked(pack, "its gzip data are broken or cut short");
+}
+#endif
+
+#ifdef LACONIC_HAVE_LZMA
+TEST_CASE("files: xz") {
+    auto const pack = [](std::string const& text) {
+        std::string packed(lzma_stream_buffer_bound(text.size()), '\0');
+        std::size_t size = 0;
+        REQUIRE(lzma_easy_buffer_encode(
+                    0, LZMA_CHECK_CRC32, nullptr, reinterpret_cast<std::uint8_t const*>(text.data()), text.size(),
+                    reinterpret_cast<std::uint8_t*>(packed.data()), &size, packed.size()) == LZMA_OK);
+        packed.resize(size);
+        return packed;
+    };
+    is_unpacked(pack, "its xz data are broken or cut short");
+}
+#endif
