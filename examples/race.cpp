@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "laconic/any/cost.hpp"
 #include "laconic/core/version.hpp"
 #include "race_data.hpp"
 #include "race_report.hpp"
@@ -24,7 +25,7 @@
 namespace {
 
 struct options {
-    std::string data = "fashion-mnist", objective = "logistic", json, csv, plot;
+    std::string data = "fashion-mnist", objective = "logistic", cost = "bits", json, csv, plot;
     bool list = false, scale = false;
     double lambda = 0.1;
     int workers = 10, at_once = 0;
@@ -36,7 +37,7 @@ struct options {
                                         "ef21(top_k(0.05), step=1/L)",
                                         "gd_sec(xi=100, beta=0.01)"};
     std::int64_t rounds = 2500, seed = 0;
-    race::settings run{0, 0, 1e-6, 0, 0};
+    race::settings run{0, 0, 1e-6, 0, 0, {}};
     bool quiet = false;
 };
 
@@ -68,6 +69,12 @@ void parse(CLI::App& app, options& o) {
     app.add_option("--threads", o.at_once,
                    "how many workers compute at the same time (0: one per core; 1 is best where a round is short)")
         ->capture_default_str();
+    app.add_option(
+           "--cost", o.cost,
+           "what a message costs, for cat(...) to adapt to and for the table: bits, affine:PER_BIT,PER_MESSAGE, "
+           "packets:PAYLOAD,HEADER,FIXED in bytes, energy:PER_BIT,PER_PACKET,PAYLOAD,TO_WAKE in joules, or "
+           "air_time:RATE,PREAMBLE,PAYLOAD,WAIT in seconds")
+        ->capture_default_str();
     app.add_option("--json", o.json, "write everything, traces included, to FILE");
     app.add_option("--csv", o.csv, "write the table to FILE");
     app.add_option("--plot", o.plot, "draw f - f* against bits to FILE (.svg, .png, .pdf) with gnuplot");
@@ -86,6 +93,10 @@ void check(options& o) {
     if (!(o.run.seconds >= 0)) throw usage_error(fmt::format("--seconds: {} is not at least 0", o.run.seconds));
     if (o.rounds < 0) throw usage_error(fmt::format("--rounds: {} is not at least 0", o.rounds));
     if (o.seed < 0) throw usage_error(fmt::format("--seed: {} is not at least 0", o.seed));
+    if (auto const colon = o.cost.find(':'); colon != std::string::npos)
+        o.cost = o.cost.substr(0, colon) + "(" + o.cost.substr(colon + 1) + ")";
+    o.run.cost = laconic::parse_cost(o.cost);
+    for (auto& method : o.methods) method = race::priced(method, o.run.cost);
     o.run.rounds = static_cast<std::uint64_t>(o.rounds);
     o.run.seed = static_cast<std::uint64_t>(o.seed);
     if (o.at_once < 0) throw usage_error(fmt::format("--threads: {} is not at least 0", o.at_once));
@@ -150,8 +161,8 @@ void hold(laconic::dataset<double> data, options const& o) {
             throw usage_error("--method '" + method + "': " + e.what());
         }
     }
-    race::setting const on{o.data,       o.objective,     o.scale, o.lambda,         contest.f_star,
-                           o.run.target, contest.samples, p,       contest.measure()};
+    race::setting const on{o.data,       o.objective,     o.scale, o.lambda,          contest.f_star,
+                           o.run.target, contest.samples, p,       contest.measure(), o.run.cost};
     if (!o.quiet) {
         fmt::print("{}: {} rows of {} features{}, {} workers with {} rows each", o.data, rows, features,
                    o.scale ? " scaled to [-1, 1]" : "", p.workers, contest.samples_per_worker);

@@ -62,12 +62,18 @@ std::string gnuplot_quoted(std::string const& text) {
 std::string table(setting const& on, std::vector<result> const& results) {
     std::vector<std::vector<std::string>> rows = {{"method", "rounds", "up/worker", "down/worker", on.measure,
                                                    fmt::format("up to {:g}", on.target), "vs gd", "seconds"}};
+    bool const priced = on.costs_more_than_bits();
+    if (priced) rows[0].insert(rows[0].end() - 1, {"cost", fmt::format("cost to {:g}", on.target)});
     double const gd = bits_of_gd(results);
-    for (auto const& r : results)
+    for (auto const& r : results) {
         rows.push_back({r.method, std::to_string(r.rounds), bits_text(r.bits_up), bits_text(r.bits_down),
                         r.diverged ? "diverged" : fmt::format("{:.2e}", r.suboptimality),
                         r.reached ? bits_text(r.reached->bits_up) : "-", ratio_text(r, gd),
                         fmt::format("{:.1f}", r.seconds)});
+        if (priced)
+            rows.back().insert(rows.back().end() - 1, {fmt::format("{:.4g}", r.cost),
+                                                       r.reached ? fmt::format("{:.4g}", r.reached->cost) : "-"});
+    }
     std::vector<std::size_t> widths(rows[0].size());
     for (auto const& row : rows)
         for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
@@ -88,7 +94,7 @@ std::string table(setting const& on, std::vector<result> const& results) {
 std::string csv(std::vector<result> const& results) {
     std::string text =
         "method,step,rounds,bits_up_per_worker,bits_down_per_worker,final_suboptimality,final_gradient_norm,"
-        "round_reaching_target,bits_up_reaching_target,ratio_to_gd,seconds\n";
+        "round_reaching_target,bits_up_reaching_target,ratio_to_gd,seconds,cost,cost_reaching_target\n";
     double const gd = bits_of_gd(results);
     for (auto const& r : results) {
         text += fmt::format("{},{},{},{},{},{},{},", quoted(r.method), r.step, r.rounds, r.bits_up, r.bits_down,
@@ -98,7 +104,7 @@ std::string csv(std::vector<result> const& results) {
         else
             text += ",,";
         if (r.reached && gd > 0 && r.reached->bits_up > 0) text += fmt::format("{}", gd / r.reached->bits_up);
-        text += fmt::format(",{}\n", r.seconds);
+        text += fmt::format(",{},{},{}\n", r.seconds, r.cost, r.reached ? fmt::format("{}", r.reached->cost) : "");
     }
     return text;
 }
@@ -113,12 +119,13 @@ std::string json(setting const& on, std::vector<result> const& results) {
                        {"workers", on.constants.workers},
                        {"dimension", on.constants.dimension},
                        {"samples", on.samples},
+                       {"cost", to_string(on.cost)},
                        {"f_star", on.f_star},
                        {"smoothness", on.constants.smoothness},
                        {"strong_convexity", on.constants.strong_convexity}};
     for (auto const& r : results) {
         nlohmann::ordered_json trace = nlohmann::ordered_json::array(), method;
-        for (auto const& m : r.trace) trace.push_back({m.round, m.bits_up, m.suboptimality});
+        for (auto const& m : r.trace) trace.push_back({m.round, m.bits_up, m.suboptimality, m.cost});
         method = {{"method", r.method},
                   {"step", r.step},
                   {"rounds", r.rounds},
@@ -128,10 +135,13 @@ std::string json(setting const& on, std::vector<result> const& results) {
                   {"final_gradient_norm", r.gradient_norm},
                   {"round_reaching_target", nullptr},
                   {"bits_up_reaching_target", nullptr},
+                  {"cost", r.cost},
+                  {"cost_reaching_target", nullptr},
                   {"seconds", r.seconds}};
         if (r.reached) {
             method["round_reaching_target"] = r.reached->round;
             method["bits_up_reaching_target"] = r.reached->bits_up;
+            method["cost_reaching_target"] = r.reached->cost;
         }
         method["trace"] = std::move(trace);
         methods.push_back(std::move(method));
@@ -144,11 +154,14 @@ bool can_plot(std::string const& file) { return !terminal(file).empty(); }
 
 bool plot(std::string const& file, setting const& on, std::vector<result> const& results) {
     if (std::system("gnuplot --version > /dev/null 2>&1") != 0) return false;
+    bool const priced = on.costs_more_than_bits();
     std::string script = fmt::format(
         "set terminal {}\nset output {}\nset logscale xy\nset format y '10^{{%T}}'\nset format x '10^{{%T}}'\n"
-        "set xlabel 'bits sent per worker'\nset ylabel {} noenhanced\nset grid\nset key left bottom noenhanced\n"
+        "set xlabel {} noenhanced\nset ylabel {} noenhanced\nset grid\nset key left bottom noenhanced\n"
         "set title {} noenhanced\nset yrange [{}:*]\n",
-        terminal(file), gnuplot_quoted(file), gnuplot_quoted(on.measure),
+        terminal(file), gnuplot_quoted(file),
+        gnuplot_quoted(priced ? "cost of what a worker sent, " + to_string(on.cost) : "bits sent per worker"),
+        gnuplot_quoted(on.measure),
         gnuplot_quoted(fmt::format("{}, {}, {} workers, d = {}", on.data, on.objective, on.constants.workers,
                                    on.constants.dimension)),
         on.target / 10);
@@ -158,10 +171,10 @@ bool plot(std::string const& file, setting const& on, std::vector<result> const&
         double last_x = -1e9, last_y = -1e9;
         auto const& trace = results[i].trace;
         for (auto const& m : trace) {
-            double const x = std::log10(m.bits_up), y = std::log10(m.suboptimality);
+            double const sent = priced ? m.cost : m.bits_up, x = std::log10(sent), y = std::log10(m.suboptimality);
             if (!std::isfinite(x) || !std::isfinite(y)) continue;
             if (std::abs(x - last_x) < 0.02 && std::abs(y - last_y) < 0.05 && &m != &trace.back()) continue;
-            script += fmt::format("{} {}\n", m.bits_up, m.suboptimality);
+            script += fmt::format("{} {}\n", sent, m.suboptimality);
             last_x = x;
             last_y = y;
         }

@@ -17,6 +17,9 @@ struct setting {
     std::size_t samples = 0;
     laconic::problem constants;
     std::string measure;  ///< what is brought to the target: f - f*, F - F* or |grad f|^2
+    laconic::message_cost cost{};
+
+    bool costs_more_than_bits() const { return !(cost == laconic::message_cost{}); }
 };
 
 /// The table for people.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "race_run.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "laconic/any/spelling.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
@@ -69,19 +71,22 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
     bool const first = comm.rank() == 0;
     double const share = 1.0 / comm.size();
     std::vector<double> x(on.constants.dimension), gradient;
-    double start = 0;
+    double start = 0, cost = 0;
+    std::uint64_t sent = 0;
     auto const begin = std::chrono::steady_clock::now();
     auto const watch = [&](auto const& now) {
+        cost += how.cost(8.0 * static_cast<double>(meter.bytes_sent() - sent));
+        sent = meter.bytes_sent();
         if (now.round != how.rounds && !is_due(now.round, now.known_value && on.convex)) return true;
         std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - begin;
         bool const late = first && how.seconds > 0 && passed.count() > how.seconds;
-        std::array<double, 4> sums = {on.convex ? now.value() : 0, 8.0 * static_cast<double>(meter.bytes_sent()),
+        std::array<double, 5> sums = {on.convex ? now.value() : 0, 8.0 * static_cast<double>(meter.bytes_sent()),
                                       8.0 * static_cast<double>(meter.bytes_received() + meter.bytes_told()),
-                                      late ? 1.0 : 0.0};
+                                      late ? 1.0 : 0.0, cost};
         sum_over_ranks(comm, sums);
         double const measured = on.convex ? sums[0] * share + on.prox.value(now.x) - on.least_mean
                                           : std::pow(gradient_norm(on, f, now.x, comm, gradient), 2);
-        mark const m{now.round, sums[1] * share, measured};
+        mark const m{now.round, sums[1] * share, measured, sums[4] * share};
         if (now.round == 0) start = m.suboptimality;
         bool const diverged = !(m.suboptimality <= 1e3 * std::abs(start) + 1e3);
         bool const reached = m.suboptimality <= how.target;
@@ -90,6 +95,7 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
             out.rounds = m.round;
             out.bits_up = m.bits_up;
             out.bits_down = sums[2] * share;
+            out.cost = m.cost;
             out.suboptimality = m.suboptimality;
             out.diverged = diverged;
             if (reached) out.reached = m;
@@ -107,6 +113,22 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
 }
 
 }  // namespace
+
+std::string priced(std::string const& method, laconic::message_cost const& cost) {
+    std::string text = method;
+    // From the last call to the first, so that places before it stay where they are.
+    auto const visit = [&](auto const& self, laconic::spelling::pipe const& calls) -> void {
+        for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+            for (auto item = call->items.rbegin(); item != call->items.rend(); ++item) self(self, item->calls);
+            bool const has_cost = std::any_of(call->items.begin(), call->items.end(),
+                                              [](auto const& item) { return item.name == "cost"; });
+            if ((call->name == "cat" || call->name == "best_level") && !call->items.empty() && !has_cost)
+                text.insert(text.find('(', call->position) + 1, "cost=" + to_string(cost) + ", ");
+        }
+    };
+    visit(visit, laconic::spelling::read_pipe(method));
+    return text;
+}
 
 std::string spelled(std::string const& method) { return to_string(laconic::parse_method<double>(method)); }
 

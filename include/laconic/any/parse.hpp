@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "laconic/any/best_level.hpp"
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/spelling.hpp"
 #include "laconic/compress/about_top_k.hpp"
@@ -28,6 +29,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/compress/two_means.hpp"
 #include "laconic/compress/uniform.hpp"
+#include "laconic/compress/vote.hpp"
 #include "laconic/compress/zero_blocks.hpp"
 
 namespace laconic {
@@ -105,6 +107,7 @@ std::vector<named_piece<T, B>> const& named_pieces() {
              return quantize{static_cast<int>(levels), bucket, norm_named(a)};
          }},
         {"sign", false, [](arguments& a, any const*) -> any { return sign{a.whole("bucket", 0, 0, 0x1p53)}; }},
+        {"vote", false, [](arguments&, any const*) -> any { return vote{}; }},
         {"natural", false, [](arguments&, any const*) -> any { return natural{}; }},
         {"natural_dithering", false,
          [](arguments& a, any const*) -> any {
@@ -134,6 +137,7 @@ std::vector<named_piece<T, B>> const& named_pieces() {
              if (!inside) a.refuse(a.from().position, "scaled_down needs a compressor: scaled_down(rand_k(0.1)), say");
              return scaled_down<any>{make_compressor<T, B>(a.text(), inside->calls)};
          }},
+        {"best_level", false, [](arguments& a, any const*) -> any { return make_best_level<T, B>(a); }},
         {"parts", false,
          [](arguments& a, any const*) -> any {
              std::vector<typename parts<any>::piece> list;
@@ -160,9 +164,7 @@ any_compressor<T, B> make_compressor(std::string_view text, spelling::pipe const
         auto const& pieces = named_pieces<T, B>();
         auto const found =
             std::find_if(pieces.begin(), pieces.end(), [&](auto const& p) { return p.name == calls[at].name; });
-        if (found == pieces.end())
-            a.refuse(calls[at].position,
-                     "there is no compressor '" + calls[at].name + "'; there are " + spelling::list(names));
+        if (found == pieces.end()) a.refuse(calls[at].position, spelling::no_such("compressor", calls[at].name, names));
         bool const last = at + 1 == calls.size();
         if (!last && !found->sparsifier)
             a.refuse(calls[at + 1].position,

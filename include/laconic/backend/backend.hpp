@@ -43,6 +43,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     select_nonzero_blocks(on, x, k, at);
     select_largest_blocks(on, x, k, k, at);
     gather(on, x, std::span<coordinate const>{}, k, a, values);
+    sort_magnitudes(on, x, values);
     // round
     round_to_levels(on, x, a, 1, from, first, levels);
     round_to_powers(on, x, from, first, powers);

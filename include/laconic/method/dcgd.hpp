@@ -12,9 +12,21 @@ namespace laconic {
 
 namespace detail {
 
+// A contractive compressor without an omega, on one worker whose gradients are of all rows.
+template <class C>
+bool is_alone_and_contractive(C const& compressor, rates const& given, problem const& p) {
+    bool unbiased = Unbiased<C>, contractive = Contractive<C>;
+    if constexpr (requires { compressor.unbiased(); }) {  // known at run time only
+        unbiased = compressor.unbiased();
+        contractive = compressor.contractive();
+    }
+    return p.workers == 1 && given.batch == 0 && contractive && !unbiased;
+}
+
 template <class C>
 double dcgd_step(C const& compressor, rates const& given, problem const& p, char const* method) {
     return step_or(given, p, method, [&] {
+        if (is_alone_and_contractive(compressor, given, p)) return 1 / known(p.smoothness, "the smoothness L", method);
         double const omega = omega_of(compressor, p, method, "give the step, or use ef_sgd or ef21");
         double const l = known(p.smoothness, "the smoothness L", method), noise = noise_of_batch(given, p, method);
         return 1 /
@@ -36,7 +48,11 @@ recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_dcgd(
 ///     E|x^k - x*|^2 <= (1 - step mu)^k |x^0 - x*|^2 + step / (n mu) (2 omega zeta^2 + 2 (1 + omega) sigma^2 / b) :
 /// it comes near the optimum and stays at a distance; zeta^2 = mean_i |grad f_i(x*)|^2, and sigma^2 is the mean
 /// variance of a row's gradient at x* (from the variance identity and co-coercivity of convex f_i, for batches f_ij;
-/// Gorbunov, Hanzely, Richtarik, AISTATS 2020, gives the same). Without an omega, give the step; a biased compressor
+/// Gorbunov, Hanzely, Richtarik, AISTATS 2020, gives the same).
+///
+/// One worker alone may use a contractive compressor, with step = 1 / L: a round that keeps a share q >= delta of
+/// |grad f|^2 brings f down by q |grad f|^2 / (2 L) at least, so E f(x^k) - f* <= (1 - delta mu / L)^k (f(x^0) - f*)
+/// (the descent lemma; CAT, Khirirat et al., arXiv:2003.06377). On several workers give the step; a biased compressor
 /// may then diverge.
 template <class C>
 struct dcgd {

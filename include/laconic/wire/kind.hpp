@@ -33,6 +33,7 @@ enum class kind : std::uint8_t {
     low_rank = 32,
     scaled = 33,
     parts = 34,
+    levelled = 35,
 };
 
 template <BitSink W>

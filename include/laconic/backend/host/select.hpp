@@ -129,6 +129,14 @@ void select_about(basic_host<A>& on, std::span<T const> x, std::size_t least, st
     }
 }
 
+/// |x_i|, the largest first. All finite. A copy of x and a sort of it.
+template <class A, Scalar T>
+void sort_magnitudes(basic_host<A>&, std::span<T const> x, std::vector<T>& out) {
+    out.resize(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) out[i] = std::abs(x[i]);
+    std::sort(out.begin(), out.end(), std::greater<>{});
+}
+
 /// The blocks of `block` consecutive coordinates (the last may be shorter) that hold a number other than 0; a NaN is
 /// one. block >= 1. One pass, which leaves a block at its first such number.
 template <class A, Scalar T>

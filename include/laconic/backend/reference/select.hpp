@@ -83,6 +83,12 @@ void select_about(reference& on, std::span<T const> x, std::size_t least, std::s
     }
 }
 template <Scalar T>
+void sort_magnitudes(reference&, std::span<T const> x, std::vector<T>& out) {
+    out.clear();
+    for (T const v : x)
+        out.insert(std::find_if(out.begin(), out.end(), [&](T o) { return o < std::abs(v); }), std::abs(v));
+}
+template <Scalar T>
 void select_nonzero_blocks(reference&, std::span<T const> x, std::size_t block, std::vector<coordinate>& out) {
     out.clear();
     for (std::size_t i = 0; i < x.size(); ++i)

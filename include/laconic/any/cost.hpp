@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "laconic/any/spelling.hpp"
+#include "laconic/core/cost.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+// The cost that one call names, such as packets(512, 64, 60).
+inline message_cost make_cost(std::string_view text, spelling::pipe const& calls) {
+    spelling::arguments a(text, calls[0]);
+    auto const cost = [&]() -> message_cost {
+        auto const& name = calls[0].name;
+        // Argument by argument, as C++ would not keep their order.
+        auto const four = [&](auto const& names, auto make) {
+            std::vector<double> v;
+            for (char const* const n : names) v.push_back(a.number(n));
+            return make(v);
+        };
+        using list = std::vector<char const*>;
+        if (name == "bits") return {};
+        if (name == "affine")
+            return four(list{"per_bit", "per_message"}, [](auto& v) { return affine_cost(v[0], v[1]); });
+        if (name == "packets")
+            return four(list{"payload", "header", "fixed"}, [](auto& v) { return packet_cost(v[0], v[1], v[2]); });
+        if (name == "energy")
+            return four(list{"per_bit", "per_packet", "payload", "to_wake"},
+                        [](auto& v) { return energy_cost(v[0], v[1], v[2], v[3]); });
+        if (name == "air_time")
+            return four(list{"rate", "preamble", "payload", "wait"},
+                        [](auto& v) { return air_time_cost(v[0], v[1], v[2], v[3]); });
+        a.refuse(calls[0].position,
+                 spelling::no_such("cost", name, {"bits", "affine", "packets", "energy", "air_time"}));
+    };
+    auto const result = [&] {
+        try {
+            return cost();
+        } catch (argument_error const& e) {
+            a.refuse(calls[0].position, e.what());
+        }
+    }();
+    a.finish();
+    if (calls.size() > 1) a.refuse(calls[1].position, "a cost is no piece of a pipe");
+    return result;
+}
+
+}  // namespace detail
+
+/// Reads a written cost: bits, affine(per_bit, per_message), packets(payload, header, fixed), energy(per_bit,
+/// per_packet, payload, to_wake) or air_time(rate, preamble, payload, wait), with or without the names. Throws
+/// spelling_error with the place.
+inline message_cost parse_cost(std::string_view text) { return detail::make_cost(text, spelling::read_pipe(text)); }
+
+}  // namespace laconic

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <string>
+
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
+
+namespace laconic {
+
+/// What it costs to send a message. Satisfied iff C is a comparable value, cost(bits) is the price of a message of so
+/// many bits, at least 0, and to_string(cost) names it.
+template <class C>
+concept CommunicationCost = std::semiregular<C> && std::equality_comparable<C> && requires(C const& cost, double bits) {
+    { cost(bits) } -> std::convertible_to<double>;
+    { to_string(cost) } -> std::same_as<std::string>;
+};
+
+/// So much for each bit, for each packet that is begun, and for the message as such; a message of no bits is not sent
+/// and costs nothing. The functions below make one. Default: a message costs its bits.
+struct message_cost {
+    double per_bit = 1, per_packet = 0;
+    double payload = 0;  ///< how many bytes of a message go into a packet; 0: there are no packets
+    double per_message = 0;
+
+    /// How many packets a message of so many bits takes.
+    double packets(double bits) const { return payload > 0 ? std::ceil(bits / (8 * payload)) : 0; }
+    double operator()(double bits) const {
+        return bits > 0 ? per_bit * bits + per_packet * packets(bits) + per_message : 0;
+    }
+
+    bool operator==(message_cost const&) const = default;
+    friend std::string to_string(message_cost const& c) {
+        if (c.payload == 0 && c.per_message == 0 && c.per_bit == 1) return "bits";
+        if (c.payload == 0) return "affine(" + shortest(c.per_bit) + ", " + shortest(c.per_message) + ")";
+        if (c.per_bit == 0)
+            return "packets(" + shortest(c.payload) + ", " + shortest(c.per_packet - c.payload) + ", " +
+                   shortest(c.per_message) + ")";
+        return "energy(" + shortest(c.per_bit) + ", " + shortest(c.per_packet) + ", " + shortest(c.payload) + ", " +
+               shortest(c.per_message) + ")";
+    }
+};
+
+static_assert(CommunicationCost<message_cost>);
+
+namespace detail {
+
+inline double price(double value, char const* what) {
+    if (!(value >= 0 && std::isfinite(value)))
+        throw argument_error(std::string("a cost ") + what + " of " + shortest(value) +
+                             ": it is a finite number of at least 0");
+    return value;
+}
+inline double packet_size(double bytes) {
+    if (!(bytes >= 1 && std::isfinite(bytes)))
+        throw argument_error("a packet of " + shortest(bytes) + " bytes: it takes at least 1");
+    return bytes;
+}
+
+}  // namespace detail
+
+/// per_bit x bits + per_message (Khirirat et al., CAT, arXiv:2003.06377: c1 and c0). Like all below it throws
+/// argument_error for a price that is negative or not finite.
+inline message_cost affine_cost(double per_bit, double per_message) {
+    return {detail::price(per_bit, "per bit"), 0, 0, detail::price(per_message, "per message")};
+}
+
+/// In bytes: each packet that is begun goes over the link as payload + header, full or not, and `fixed` more for the
+/// message (CAT's packet model: c1 = payload + header, P_max = payload, c0 = fixed). payload >= 1.
+inline message_cost packet_cost(double payload, double header, double fixed) {
+    return {0, detail::packet_size(payload) + detail::price(header, "per packet"), payload,
+            detail::price(fixed, "per message")};
+}
+
+/// In joules, for a radio: for each bit, for each packet of `payload` bytes that is begun (preamble, header), and to
+/// wake it up for a message.
+inline message_cost energy_cost(double per_bit, double per_packet, double payload, double to_wake) {
+    return {detail::price(per_bit, "per bit"), detail::price(per_packet, "per packet"), detail::packet_size(payload),
+            detail::price(to_wake, "per message")};
+}
+
+/// In seconds of a radio channel: bits at `rate` bits a second, `preamble` seconds for each packet of `payload` bytes
+/// that is begun, `wait` seconds to get the channel. rate > 0.
+inline message_cost air_time_cost(double rate, double preamble, double payload, double wait) {
+    if (!(rate > 0)) throw argument_error("an air time at " + shortest(rate) + " bits a second: it takes more than 0");
+    return energy_cost(1 / rate, preamble, payload, wait);
+}
+
+}  // namespace laconic

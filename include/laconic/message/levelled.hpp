@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "laconic/core/key.hpp"
+#include "laconic/core/view.hpp"
+#include "laconic/message/message.hpp"
+
+namespace laconic {
+
+/// The message of a compressor that its sender has set to one of `levels` levels, and which: 1 .. levels, 0 where there
+/// is none, the vector being empty. C knows how a level changes what is to be expected: it has blank_at(on, level, d,
+/// key, inside).
+template <class C, class M>
+struct levelled {
+    using value_type = typename M::value_type;
+
+    std::size_t level = 0, levels = 0, length = 0;
+    M inside;
+    C compressor{};  ///< what the receiver knows, beside the length and the key
+    key from{};
+    typename C::workspace work;  ///< the sender's, not part of what is said
+
+    std::size_t dimension() const { return length; }
+    friend bool operator==(levelled const& a, levelled const& b) { return a.level == b.level && a.inside == b.inside; }
+};
+
+template <class B, Scalar T, class C, class M>
+void add_message(B& on, std::span<T> out, T w, levelled<C, M> const& m) {
+    add_message(on, out, w, m.inside);
+}
+
+}  // namespace laconic

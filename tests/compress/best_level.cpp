@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/compress/best_level.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "laws/compressor.hpp"
+
+using namespace laconic;
+
+namespace {
+
+template <class T, class C>
+std::size_t level_of(C const& c, std::vector<T> const& x) {
+    host on;
+    typename C::template memory_for<T> work;
+    return c.level_for(on, std::span<T const>(x), work);
+}
+std::vector<float> const descending{4, 3, 2, 1};
+
+// 1024 numbers j^-0.7.
+std::vector<float> power_law() {
+    std::vector<float> x;
+    for (int j = 1; j <= 1024; ++j) x.push_back(static_cast<float>(std::pow(j, -0.7)) * (j % 3 ? 1.f : -1.f));
+    return x;
+}
+
+// 1 - |C(x) - x|^2 / |x|^2.
+template <class C, class T>
+double share_kept(C const& c, std::vector<T> const& x) {
+    auto const said = laws::heard(c, x, key{1});
+    auto error = x;
+    for (std::size_t i = 0; i < x.size(); ++i) error[i] -= said[i];
+    return 1 - laws::energy(error) / laws::energy(x);
+}
+
+// What levels<C> promises of every level comes true, as does its count of bits.
+template <class T, class C>
+void keeps_what_it_promises(C const& c, std::vector<T> const& x) {
+    using known = levels<C>;
+    host on;
+    std::vector<T> room;
+    std::vector<double> q(known::count(c, x.size()));
+    known::kept(on, c, std::span<T const>(x), room, std::span<double>(q));
+    for (std::size_t level = 1; level <= q.size(); ++level) {
+        CAPTURE(level);
+        auto const chosen = known::at(c, level);
+        CHECK(share_kept(chosen, x) == doctest::Approx(q[level - 1]).epsilon(1e-6));
+        CHECK(bits_as_paper(compress(chosen, x, key{1})) <= known::template bits<T>(c, level, x.size()));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("as much of the largest as pays: the known answers for (4, 3, 2, 1)") {
+    auto const level = [](double per_bit, double fixed) {
+        return level_of(best_level{top_k{1}, affine_cost(per_bit, fixed)}, descending);
+    };
+    CHECK(level(1, 0) == 1);
+    CHECK(level(1, 64) == 2);
+    CHECK(level(1, 640) == 3);
+    CHECK(level(0, 1) == 4);
+    CHECK(level_of(best_level{top_k{1} | sign{}}, descending) == 3);
+}
+
+TEST_CASE("and for 1024 numbers that fall like a power") {
+    auto const x = power_law();
+    auto const small = packet_cost(512, 64, 64), large = packet_cost(1460, 40, 60);
+    CHECK(level_of(best_level{top_k{1}, small}, x) == 97);  // what fits into one packet
+    CHECK(level_of(best_level{top_k{1}, large}, x) == 278);
+    CHECK(level_of(best_level{top_k{1} | sign{}, small}, x) == 8);
+    CHECK(level_of(best_level{top_k{1} | sign{}, large}, x) == 8);
+    CHECK(level_of(best_level{top_k{1}}, x) == 1);
+    CHECK(level_of(best_level{top_k{1} | sign{}}, x) == 2);
+    CHECK(share_kept(top_k{97}, x) == doctest::Approx(.917257).epsilon(1e-5));
+    CHECK(share_kept(top_k{8} | sign{}, x) == doctest::Approx(.536163).epsilon(1e-5));
+}
+
+TEST_CASE("signs of one, of nine and of all of (10, 1, ..., 1): what they keep falls and rises again") {
+    std::vector<double> x(200, 1.0);
+    x[0] = 10;
+    CHECK(share_kept(top_k{1} | sign{}, x) == doctest::Approx(.334).epsilon(1e-3));
+    CHECK(share_kept(top_k{9} | sign{}, x) == doctest::Approx(.120).epsilon(1e-2));
+    CHECK(share_kept(top_k{200} | sign{}, x) == doctest::Approx(.730).epsilon(1e-3));
+    CHECK(level_of(best_level{top_k{1} | sign{}, affine_cost(1, 1e4)}, x) == 200);
+}
+
+TEST_CASE_TEMPLATE("every level keeps what is said of it, and takes no more bits", T, float, double) {
+    for (auto const& x : laws::theory_vectors<T>()) {
+        keeps_what_it_promises(top_k{1}, x);
+        keeps_what_it_promises(top_k{1} | sign{}, x);
+        keeps_what_it_promises(top_blocks{1, 3}, x);
+    }
+    std::vector<T> huge{std::numeric_limits<T>::max() / 2, 1, -std::numeric_limits<T>::max() / 4};
+    host on;
+    std::vector<T> room;
+    std::vector<double> q(3);
+    levels<top_k<>>::kept(on, top_k{1}, std::span<T const>(huge), room, std::span<double>(q));
+    CHECK(q[0] == doctest::Approx(.8));
+    CHECK(q[2] == 1);
+}
+
+TEST_CASE_TEMPLATE("the level is the best of all, and is said", T, float, double) {
+    auto const cost = packet_cost(16, 8, 4);
+    for (auto const& x : laws::theory_vectors<T>()) {
+        best_level const c{top_k{1}, cost};
+        auto const m = compress(c, x, key{3});
+        auto const worth = [&](std::size_t k) {
+            return share_kept(top_k{k}, x) / cost(levels<top_k<>>::bits<T>({}, k, x.size()));
+        };
+        for (std::size_t k = 1; k <= x.size(); ++k) CHECK(worth(m.level) >= worth(k) * (1 - 1e-6));
+        CHECK(m.inside == compress(top_k{m.level}, x, key{3}));
+        CHECK(bits(m) <= 8 * ((bits(m.inside) + width_of(x.size()) + 7) / 8));
+    }
+}
+
+TEST_CASE("it is a pure function with one spelling, on both backends, for every vector") {
+    laws::is_a_pure_function_with_one_spelling(best_level{top_k{1}});
+    laws::is_a_pure_function_with_one_spelling(best_level{top_k{1}, affine_cost(1, 640)});
+    laws::is_a_pure_function_with_one_spelling(best_level{top_k<sign>{1, {4}}, packet_cost(20, 4, 1)});
+    laws::is_a_pure_function_with_one_spelling(best_level{top_blocks{1, 4}, energy_cost(1, 2, 3, 4)});
+}
+
+TEST_CASE("its delta is that of the lowest level, and holds") {
+    for (auto const& x : laws::theory_vectors<double>()) {
+        best_level const c{top_k{1}, affine_cost(1, 100)};
+        CHECK(c.delta(x.size()) == 1. / double(x.size()));
+        CHECK(share_kept(c, x) >= c.delta(x.size()) * (1 - 1e-12));
+    }
+}
+
+TEST_CASE("nothing to choose: no numbers, one number, zeros") {
+    best_level const c{top_k{1}};
+    CHECK(level_of(c, std::vector<double>{}) == 0);
+    CHECK(level_of(c, std::vector<double>{5}) == 1);
+    CHECK(level_of(c, std::vector<double>(7)) == 1);
+    CHECK(bits(compress(c, std::vector<double>{}, key{1})) == 0);
+}
+
+TEST_CASE("a level that there is not is refused") {
+    host on;
+    message_of<best_level<top_k<>>> m;
+    best_level{top_k{1}}.blank(on, 5, key{1}, m);
+    bit_writer sink;
+    sink.put(6, 3);  // level 7 of 5
+    sink.put(0, 64);
+    bit_reader source(sink.finish());
+    CHECK_THROWS_AS(read(on, source, m), wire_error);
+}
+
+TEST_CASE("two are equal where their family and their cost are") {
+    CHECK(best_level{top_k{1}} == best_level{top_k{7}});
+    CHECK(best_level{top_k{1}} != best_level{top_k{1}, affine_cost(1, 1)});
+    CHECK(to_string(best_level{top_blocks{3, 64}, packet_cost(512, 64, 60)}) ==
+          "best_level(top_blocks(block=64), cost=packets(512, 64, 60))");
+}
