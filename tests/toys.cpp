@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toys.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+
+#include "data.hpp"
+#include "laconic/objective/optimum.hpp"
+#include "real_data.hpp"
 
 namespace toys {
 
@@ -95,18 +100,38 @@ optimum::optimum(workers const& f) {
     }
 }
 
+std::vector<std::vector<vec>> certain(std::vector<vec> const& gradients) {
+    std::vector<std::vector<vec>> news;
+    for (auto const& g : gradients) news.push_back({g});
+    return news;
+}
+
+double variance_of_news(std::vector<std::vector<vec>> const& news) {
+    double variance = 0;
+    for (auto const& options : news) {
+        auto const mean = mean_of(options);
+        for (auto const& g : options)
+            variance += distance2(g, mean) / static_cast<double>(options.size() * news.size());
+    }
+    return variance;
+}
+
 expected_round::expected_round(laconic::rand_k<> const& c, double rate, double step, workers const& f, vec const& at,
+                               std::vector<vec> const& known, optimum const& best)
+    : expected_round(c, rate, step, certain(gradients(f, at)), at, known, best) {}
+
+expected_round::expected_round(laconic::rand_k<> const& c, double rate, double step,
+                               std::vector<std::vector<vec>> const& gradients, vec const& at,
                                std::vector<vec> const& known, optimum const& best) {
     using namespace laconic;
-    auto const n = static_cast<double>(f.size());
+    auto const n = static_cast<double>(gradients.size());
     auto const d = at.size();
     auto const keys = keys_of_all_supports(c, d);
-    auto const share = 1 / static_cast<double>(keys.size());
     host on;
     message_of<rand_k<>> m;
     Eigen::VectorXd estimate = Eigen::VectorXd::Zero(Eigen::Index(d)), away = estimate;
     double variance = 0, covariance = 0;
-    for (std::size_t i = 0; i < f.size(); ++i) {
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
         memory<> start(rate);
         start.start(d);
         if (rate != 0) {  // h_i, told in full
@@ -114,26 +139,27 @@ expected_round::expected_round(laconic::rand_k<> const& c, double rate, double s
             for (double const v : known[i]) all.values.push_back(v / rate);
             start.after(on, std::span<double const>(all.values), all);
         }
+        auto const share = 1 / static_cast<double>(keys.size() * gradients[i].size());
         Eigen::VectorXd mean_d = Eigen::VectorXd::Zero(Eigen::Index(d)), mean_h = mean_d;
         double squares = 0, products = 0;
-        for (auto const from : keys) {
-            auto mine = start;
-            vec news(d), said(mine.known().begin(), mine.known().end());
-            f[i].gradient(at, news);
-            mine.before(on, occasion{}, std::span<double>(news));
-            c(on, std::span<double const>(news), from, m);
-            said.resize(d);
-            add_message(on, std::span<double>(said), 1.0, m);
-            mine.after(on, std::span<double const>(news), m);
-            vec off(d);
-            if (rate != 0)
-                for (std::size_t j = 0; j < d; ++j) off[j] = mine.known()[j] - best.gradients[i][j];
-            h += share * norm2(off) / n;
-            mean_d += share * eigen(said);
-            mean_h += share * eigen(off);
-            squares += share * norm2(said);
-            products += share * dot(said, off);
-        }
+        for (auto const& gradient : gradients[i])
+            for (auto const from : keys) {
+                auto mine = start;
+                vec news = gradient, said(mine.known().begin(), mine.known().end());
+                mine.before(on, occasion{}, std::span<double>(news));
+                c(on, std::span<double const>(news), from, m);
+                said.resize(d);
+                add_message(on, std::span<double>(said), 1.0, m);
+                mine.after(on, std::span<double const>(news), m);
+                vec off(d);
+                if (rate != 0)
+                    for (std::size_t j = 0; j < d; ++j) off[j] = mine.known()[j] - best.gradients[i][j];
+                h += share * norm2(off) / n;
+                mean_d += share * eigen(said);
+                mean_h += share * eigen(off);
+                squares += share * norm2(said);
+                products += share * dot(said, off);
+            }
         estimate += mean_d / n;
         away += mean_h / n;
         variance += (squares - mean_d.squaredNorm()) / (n * n);
@@ -143,5 +169,40 @@ expected_round::expected_round(laconic::rand_k<> const& c, double rate, double s
     x = next.squaredNorm() + step * step * variance;
     cross = next.dot(away) - step * covariance;
 }
+
+std::optional<real_problem> real_data(int ranks) {
+    auto const data = test_data("heart_scale");
+    if (!data) return std::nullopt;
+    double const lambda = 1 / double(data->samples());
+    auto const n = static_cast<std::size_t>(ranks);
+    std::vector<laconic::logistic<>> f;
+    for (std::size_t i = 0; i < n; ++i) f.emplace_back(data->part(i, n), lambda);
+    laconic::logistic<> const whole(*data, lambda);
+    laconic::problem p{whole.dimension(), ranks, whole.smoothness(), lambda, 0, 0, lambda};
+    for (auto const& each : f) {
+        p.samples = each.samples();
+        p.largest_smoothness = std::max(p.largest_smoothness, each.smoothness());
+        p.mean_square_smoothness += square(each.smoothness()) / ranks;
+        p.largest_sample_smoothness = std::max(p.largest_sample_smoothness, each.sample_smoothness());
+    }
+    p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
+    auto const best = laconic::find_optimum(whole, 0);
+    return real_problem{f, p, optimum(best.x, best.value, gradients(f, best.x))};
+}
+
+std::vector<tilted> made_to_agree(real_problem const& real) {
+    std::vector<tilted> all;
+    for (std::size_t i = 0; i < real.f.size(); ++i) all.push_back({real.f[i], real.best.gradients[i]});
+    return all;
+}
+
+template class lockstep<common_recursion<>>;
+template class lockstep<common_recursion<laconic::proximal<laconic::gradient_step, laconic::no_prox>>>;
+template std::vector<snapshot<double>> history(common_recursion<> const&, workers const&, vec const&, std::size_t,
+                                               std::uint64_t, laconic::threads::settings);
+
+template class lockstep<common_recursion<>, laconic::logistic<>>;
+template class lockstep<common_recursion<laconic::proximal<laconic::gradient_step, laconic::no_prox>>,
+                        laconic::logistic<>>;
 
 }  // namespace toys

@@ -18,6 +18,7 @@
 #include "laconic/core/key.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/objective/problem.hpp"
+#include "laconic/optim/prox.hpp"
 #include "laconic/run.hpp"
 #include "solvers.hpp"
 
@@ -41,6 +42,34 @@ inline vec mean_of(std::vector<vec> const& all) {
     for (auto const& v : all)
         for (std::size_t j = 0; j < m.size(); ++j) m[j] += v[j] / static_cast<double>(all.size());
     return m;
+}
+
+/// The gradient of each worker's objective at x, and of each of its rows.
+template <class F>
+std::vector<vec> gradients(std::vector<F> const& f, std::span<double const> x) {
+    std::vector<vec> all(f.size(), vec(x.size()));
+    for (std::size_t i = 0; i < f.size(); ++i) f[i].gradient(x, all[i]);
+    return all;
+}
+template <class F>
+std::vector<std::vector<vec>> row_gradients(std::vector<F> const& f, std::span<double const> x) {
+    std::vector<std::vector<vec>> all;
+    for (auto const& each : f) {
+        all.emplace_back(each.samples(), vec(x.size()));
+        for (std::uint32_t j = 0; j < each.samples(); ++j) each.batch_gradient(std::span(&j, 1), x, all.back()[j]);
+    }
+    return all;
+}
+/// Of each worker one gradient, as all that it may have.
+std::vector<std::vector<vec>> certain(std::vector<vec> const& gradients);
+/// The mean over the workers of the variance of what each may have with equal probability: sigma^2 of row_gradients.
+double variance_of_news(std::vector<std::vector<vec>> const& news);
+/// f(x), the mean over the workers.
+template <class F>
+double mean_value(std::vector<F> const& f, std::span<double const> x) {
+    double sum = 0;
+    for (auto const& each : f) sum += each.value(x) / static_cast<double>(f.size());
+    return sum;
 }
 
 /// f(x) = x'Hx / 2 - b'x + c.
@@ -94,6 +123,8 @@ struct optimum {
     std::vector<vec> gradients;
 
     explicit optimum(workers const& f);
+    optimum(vec at, double least, std::vector<vec> there)
+        : x(std::move(at)), value(least), gradients(std::move(there)) {}
     /// mean |grad f_i(x*)|^2.
     double disagreement() const {
         double sum = 0;
@@ -175,23 +206,16 @@ struct replay {
     }
 };
 
-/// All ranks of a run in one thread.
+/// All ranks of a run in one thread. (What is long to compile stands outside: see the types that are compiled once.)
 template <class R, class F = quadratic<>>
 class lockstep {
   public:
     lockstep(R const& method, std::vector<F> const& f, vec const& start, std::uint64_t seed)
-        : all_(std::make_unique<table>()), x_(f.size(), start), seats_(f.size()) {
-        all_->said.resize(f.size());
-        for (std::size_t i = 0; i < f.size(); ++i) seats_[i] = {all_.get(), static_cast<int>(i)};
-        for (std::size_t i = 0; i < f.size(); ++i)
-            ranks_.push_back(std::make_unique<loop>(method, f[i], seats_[i], std::span<double>(x_[i]), seed));
-        all_->starting = false;
-    }
+        : lockstep(std::vector<R>(f.size(), method), f, start, seed) {}
+    /// Of ranks whose recursions differ in what they need not agree on.
+    lockstep(std::vector<R> const& methods, std::vector<F> const& f, vec const& start, std::uint64_t seed);
 
-    void round() {
-        for (auto& r : ranks_) r->say();
-        for (auto& r : ranks_) r->hear();
-    }
+    void round();
     void rounds(std::size_t n) {
         for (std::size_t k = 0; k < n; ++k) round();
     }
@@ -203,6 +227,8 @@ class lockstep {
     std::span<double const> unsaid(std::size_t i) const { return method(i).feedback.unsaid(); }
     auto const& message_of_rank(std::size_t i) const { return ranks_[i]->said(); }
     auto& rank(std::size_t i) { return *ranks_[i]; }
+    /// How many bytes rank i said in the last round.
+    std::size_t bytes_of_rank(std::size_t i) const { return all_->said[i].bytes.size(); }
 
   private:
     using loop = laconic::descent<R, F, replay, double>;
@@ -212,6 +238,33 @@ class lockstep {
     std::vector<std::unique_ptr<loop>> ranks_;
 };
 
+template <class R, class F>
+lockstep<R, F>::lockstep(std::vector<R> const& methods, std::vector<F> const& f, vec const& start, std::uint64_t seed)
+    : all_(std::make_unique<table>()), x_(f.size(), start), seats_(f.size()) {
+    all_->said.resize(f.size());
+    for (std::size_t i = 0; i < f.size(); ++i) seats_[i] = {all_.get(), static_cast<int>(i)};
+    for (std::size_t i = 0; i < f.size(); ++i)
+        ranks_.push_back(std::make_unique<loop>(methods[i], f[i], seats_[i], std::span<double>(x_[i]), seed));
+    all_->starting = false;
+}
+
+template <class R, class F>
+void lockstep<R, F>::round() {
+    for (auto& r : ranks_) r->say();
+    for (auto& r : ranks_) r->hear();
+}
+
+/// What most methods are composed to.
+template <class S = laconic::gradient_step>
+using common_recursion =
+    laconic::recursion<laconic::any_compressor<>, laconic::memory<>, S, laconic::fixed_level, laconic::mini_batch>;
+
+// Compiled once, in toys.cpp: what every other test of a method runs.
+extern template class lockstep<common_recursion<>>;
+extern template class lockstep<common_recursion<laconic::proximal<laconic::gradient_step, laconic::no_prox>>>;
+extern template std::vector<snapshot<double>> history(common_recursion<> const&, workers const&, vec const&,
+                                                      std::size_t, std::uint64_t, laconic::threads::settings);
+
 /// The recursion of a method for a problem, its compressor behind any_compressor where no level tunes it: so that most
 /// methods share what is compiled, and say the same bytes.
 template <class M>
@@ -220,8 +273,7 @@ auto composed(M const& method, laconic::problem const& p) {
     if constexpr (std::same_as<decltype(r.level), laconic::fixed_level> &&
                   std::same_as<decltype(r.estimator), laconic::mini_batch> &&
                   std::same_as<decltype(r.downlink), laconic::no_downlink>)
-        return laconic::recursion<laconic::any_compressor<>, laconic::memory<>, decltype(r.step), laconic::fixed_level,
-                                  laconic::mini_batch>{r.compressor, r.feedback, r.step, {}, r.estimator, {}, r.scale};
+        return common_recursion<decltype(r.step)>{r.compressor, r.feedback, r.step, {}, r.estimator, {}, r.scale};
     else
         return r;
 }
@@ -241,6 +293,9 @@ struct expected_round {
 
     expected_round(laconic::rand_k<> const& c, double rate, double step, workers const& f, vec const& at,
                    std::vector<vec> const& known, optimum const& best);
+    /// The same where each of news[i] is as likely to be worker i's gradient at x.
+    expected_round(laconic::rand_k<> const& c, double rate, double step, std::vector<std::vector<vec>> const& news,
+                   vec const& at, std::vector<vec> const& known, optimum const& best);
 };
 
 /// The mean of samples and its standard error.

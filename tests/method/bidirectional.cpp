@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "laconic/comm/metered.hpp"
@@ -13,7 +14,7 @@
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/gd.hpp"
-#include "toys.hpp"
+#include "real_data.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -119,6 +120,39 @@ TEST_CASE("natural both ways stalls within the bound of its theorem") {
         nearest = std::min(nearest, distance2(run.x(), best.x));
     }
     CHECK(nearest > 1e-6);
+}
+
+TEST_CASE("real data: within the bound of its theorem, the disagreement being the largest that was met") {
+    auto const real = real_data(10);
+    if (!real) return;
+    auto const& f = real->f;
+    auto const& p = real->p;
+    double const omega_up = 12, omega_down = .125, n = 10;
+    double const beta = (1 + omega_down) * (1 + omega_up / n), step = 1 / (beta * p.smoothness);
+    auto const r = bidirectional{dcgd{rand_k{1}, {.step = step}}, natural{}}.compose<double, host>(p);
+    vec const start(13, 0.0);
+    std::size_t const rounds = 300;
+    double disagreement = 0;
+    estimate const mean(10, [&](std::size_t seed) {
+        lockstep run(r, f, start, seed);
+        double sum = 0;
+        for (std::size_t k = 0; k < rounds; ++k) {
+            auto const g = gradients(f, run.x());
+            auto const of_f = mean_of(g);
+            double apart = 0;
+            for (auto const& each : g) apart += distance2(each, of_f) / n;
+            disagreement = std::max(disagreement, apart);
+            sum += norm2(of_f) / double(rounds);
+            run.round();
+        }
+        return sum;
+    });
+    double const noise = (1 + omega_down) * omega_up / n * disagreement;
+    double const bound =
+        (2 * (mean_value(f, start) - real->best.value) / (step * double(rounds)) + noise * p.smoothness * step) /
+        (2 - beta * p.smoothness * step);
+    CHECK(mean.mean + 5 * mean.error <= bound);
+    CHECK(mean.mean > .05 * bound);
 }
 
 TEST_CASE("workers hear one short message a round") {

@@ -3,12 +3,15 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/natural.hpp"
+#include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "real_data.hpp"
 #include "sums.hpp"
 
 using namespace laconic;
@@ -128,6 +131,56 @@ TEST_CASE("batches: its theorem over all rows and all sets of coordinates that t
         CHECK(largest_ratio <= 1 + 1e-12);
         CHECK(largest_ratio > .3);
     }
+}
+
+TEST_CASE("real data: its neighbourhood in exact expectation along a run, of all rows and of one row a worker") {
+    auto const real = real_data(10);
+    if (!real) return;
+    auto const& f = real->f;
+    auto const& p = real->p;
+    auto const& best = real->best;
+    double const sigma2 = variance_of_news(row_gradients(f, best.x));
+    for (std::size_t const batch : {0u, 1u}) {
+        CAPTURE(batch);
+        rand_k const c{batch == 0 ? 3 : 1};
+        auto const r = composed(dcgd{c, {.batch = batch}}, p);
+        double const step = r.step.rate, omega = c.omega(13);
+        double const noise =
+            step * step / 10 * (2 * omega * best.disagreement() + (batch > 0 ? 2 * (1 + omega) * sigma2 : 0));
+        lockstep run(r, f, vec(13, 0.0), 1);
+        double largest_ratio = 0;
+        for (std::size_t const wait : {0u, 10u, 100u, 1000u}) {
+            run.rounds(wait);
+            auto const news = batch == 0 ? certain(gradients(f, run.x())) : row_gradients(f, run.x());
+            double const next = expected_round(c, 0, step, news, run.x(), {}, best).x;
+            double const bound = (1 - step * p.strong_convexity) * distance2(run.x(), best.x) + noise;
+            largest_ratio = std::max(largest_ratio, next / bound);
+        }
+        CHECK(largest_ratio <= 1 + 1e-12);
+        CHECK(largest_ratio > .7);
+    }
+}
+
+TEST_CASE("real data: TernGrad's rounding, within the theorem's distance from the optimum") {
+    auto const real = real_data(10);
+    if (!real) return;
+    auto const& f = real->f;
+    auto const& p = real->p;
+    auto const& best = real->best;
+    quantize const c{1, 0, norm::largest};
+    auto const r = composed(dcgd{c}, p);
+    double const step = r.step.rate, omega = (std::sqrt(13.) - 1) / 2, mu = p.strong_convexity;
+    CHECK(step == doctest::Approx(1 / (p.smoothness + 2 * omega * p.largest_smoothness / 10)));
+    std::size_t const rounds = 300;
+    estimate const away(12, [&](std::size_t seed) {
+        lockstep run(r, f, vec(13, 0.0), seed);
+        run.rounds(rounds);
+        return distance2(run.x(), best.x);
+    });
+    double const bound =
+        std::pow(1 - step * mu, double(rounds)) * norm2(best.x) + step / (10 * mu) * 2 * omega * best.disagreement();
+    CHECK(away.mean + 5 * away.error <= bound);
+    CHECK(away.mean > .001 * bound);
 }
 
 TEST_CASE("a biased compressor without memory diverges on the example of Beznosikov et al., for every step") {

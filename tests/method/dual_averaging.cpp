@@ -3,10 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "laconic/method/gd.hpp"
-#include "toys.hpp"
+#include "real_data.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -47,6 +48,22 @@ TEST_CASE("of smooth functions: the mean of the iterates is within 2 L R^2 / sqr
     CHECK(gap > 1e-6);
     auto const gradient = history(composed(gd{}, p), f, vec(6, 1.0), 2000);
     CHECK(whole.value(gradient[2000].x[0]) - best.value < 1e-3 * gap);
+}
+
+TEST_CASE("real data: the mean of the iterates is within 2 L R^2 / sqrt(T)") {
+    auto const real = real_data(10);
+    if (!real) return;
+    auto const& p = real->p;
+    lockstep run(dual_averaging{}.compose<double, host>(p), real->f, vec(13, 0.0), 1);
+    double largest = 0, gap = 0;
+    for (int t = 1; t <= 500; ++t) {
+        run.round();
+        gap = mean_value(real->f, run.method(0).step.average()) - real->best.value;
+        largest = std::max(largest, gap / (2 * p.smoothness * norm2(real->best.x) / std::sqrt(t)));
+    }
+    CHECK(largest <= 1);
+    CHECK(gap < .05);
+    CHECK(largest > .05);
 }
 
 TEST_CASE("of functions with corners: within (R^2 / (2 step) + step G^2) / sqrt(T), for three steps") {

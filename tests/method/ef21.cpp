@@ -13,6 +13,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/objective/logistic.hpp"
+#include "laconic/objective/nonconvex_logistic.hpp"
 #include "laconic/objective/optimum.hpp"
 #include "toys.hpp"
 
@@ -163,6 +164,60 @@ TEST_CASE("real data: the theorem's function falls by 1 - step mu every round") 
         v = next;
     }
     CHECK(v < 1e-2 * (whole.value(vec(d, 0.0)) - least));
+}
+
+namespace {
+
+// mean |grad f(x^t)|^2 over T rounds, over the bound 2 (f(x^0) - least) / (step T) + G^0 / (theta T) of theorem 1,
+// G^0 being mean |h_i - grad f_i(x^0)|^2 once the first round has been said. The step is that for mu = 0.
+template <class F>
+double share_of_bound(std::vector<F> const& f, problem p, double least, std::size_t kept, vec const& start,
+                      int rounds) {
+    p.strong_convexity = 0;
+    auto const r = composed(ef21{top_k{kept}}, p);
+    double const theta = 1 - std::sqrt(1 - double(kept) / double(p.dimension)), step = r.step.rate;
+    lockstep run(r, f, start, 1);
+    double squares = 0, apart = 0;
+    for (int t = 0; t < rounds; ++t) {
+        auto const g = gradients(f, run.x());
+        squares += norm2(mean_of(g)) / rounds;
+        run.round();
+        if (t == 0)
+            for (std::size_t i = 0; i < f.size(); ++i) apart += distance2(run.known(i), g[i]) / double(f.size());
+    }
+    return squares / (2 * (mean_value(f, start) - least) / (step * rounds) + apart / (theta * rounds));
+}
+
+}  // namespace
+
+TEST_CASE("for any smooth f: the mean square of the gradients is within the bound of theorem 1") {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed)
+        for (std::size_t kept : {1u, 3u, 6u})
+            for (int rounds : {1, 30, 300}) {
+                auto const f = random_ridges(4, 6, 1, seed);
+                CHECK(share_of_bound(f, constants(f), toys::optimum(f).value, kept, vec(6, 2.0), rounds) <= 1);
+            }
+}
+
+TEST_CASE("real data, not convex: the same, and as in the paper's experiments it reaches a stationary point") {
+    auto const data = test_data("heart_scale");
+    if (!data) return;
+    double const lambda = .1;
+    std::vector<nonconvex_logistic<>> f;
+    problem p{13, 10, nonconvex_logistic<>(*data, lambda).smoothness()};
+    for (std::size_t i = 0; i < 10; ++i) {
+        f.emplace_back(data->part(i, 10), lambda);
+        p.mean_square_smoothness += square(f[i].smoothness()) / 10;
+    }
+    p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
+    for (int rounds : {10, 300}) {
+        double const share = share_of_bound(f, p, 0, 1, vec(13, 1.0), rounds);  // both parts of f are above 0
+        CHECK(share <= 1);
+        CHECK(share > 1e-3);
+    }
+    lockstep run(composed(ef21{top_k{1}}, p), f, vec(13, 1.0), 1);
+    run.rounds(1500);
+    CHECK(norm2(mean_of(gradients(f, run.x()))) < 1e-7);
 }
 
 TEST_CASE("with everything kept it is gradient descent; what the server keeps is the mean of the memories") {

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
 
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/natural.hpp"
@@ -12,10 +16,33 @@
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/gd.hpp"
-#include "toys.hpp"
+#include "real_data.hpp"
 
 using namespace laconic;
 using namespace toys;
+
+namespace {
+
+// Half of every number: deterministic and linear.
+struct halved {
+    template <Scalar T, class B>
+    using message = plain<T, B>;
+
+    void check(std::size_t) const {}
+    template <class B, Scalar T>
+    void blank(B&, std::size_t d, key, plain<T, B>& m) const {
+        m.values.resize(d);
+    }
+    template <class B, Scalar T>
+    void operator()(B&, std::span<T const> x, key, plain<T, B>& m) const {
+        m.values.assign(x.begin(), x.end());
+        for (T& v : m.values) v /= 2;
+    }
+    bool operator==(halved const&) const = default;
+    friend std::string to_string(halved) { return "halved"; }
+};
+
+}  // namespace
 
 TEST_CASE("it converges on the example of Beznosikov et al., with the known values") {
     auto const f = beznosikov();
@@ -75,39 +102,88 @@ TEST_CASE("x - mean e takes uncompressed steps, and e is what was not said") {
     CHECK(largest_error > 1e-4);
 }
 
+namespace {
+
+// How far V+ is above (1 - fall) V + floor in the worst of some rounds.
+template <class F>
+double excess(std::vector<F> const& f, problem const& p, optimum const& best, std::size_t kept, vec const& start,
+              int rounds) {
+    auto const recursion = composed(ef_sgd{top_k{kept}}, p);
+    double const n = double(f.size()), d = double(p.dimension);
+    double const step = recursion.scale, delta = double(kept) / d, l = p.smoothness;
+    double const fall = std::min(step * p.strong_convexity / 2, delta / 4);
+    double const floor = 48 * step * step * step * l * (1 - delta) / (delta * delta) * best.disagreement();
+    lockstep run(recursion, f, start, 1);
+    auto const virtual_iterate = [&] {
+        vec moved = run.x();
+        for (std::size_t i = 0; i < f.size(); ++i)
+            for (std::size_t j = 0; j < moved.size(); ++j) moved[j] -= run.unsaid(i)[j] / n;
+        return moved;
+    };
+    auto const lyapunov = [&](vec const& moved) {
+        double errors = 0;
+        for (std::size_t i = 0; i < f.size(); ++i) errors += norm2(run.unsaid(i)) / n;
+        return distance2(moved, best.x) + 12 * step * l / delta * errors;
+    };
+    vec moved = virtual_iterate();
+    double v = lyapunov(moved), worst = -1e300;
+    double const first = v;
+    for (int k = 0; k < rounds; ++k) {
+        auto const g = mean_of(gradients(f, run.x()));
+        for (std::size_t j = 0; j < moved.size(); ++j) moved[j] -= step * g[j];
+        run.round();
+        auto const now = virtual_iterate();
+        CHECK(distance2(moved, now) <= 1e-26 * (norm2(start) + norm2(now)));  // an uncompressed step
+        moved = now;
+        double const next = lyapunov(moved);
+        worst = std::max(worst, next - ((1 - fall) * v + floor));
+        v = next;
+    }
+    CHECK(v < first + floor);
+    return worst;
+}
+
+}  // namespace
+
 TEST_CASE("the Lyapunov inequality of the header, every round, with the theorem's step") {
     for (std::uint64_t seed = 1; seed <= 4; ++seed)
         for (std::size_t kept : {1u, 2u, 4u, 6u}) {
             CAPTURE(seed);
             CAPTURE(kept);
             auto const f = random_ridges(4, 6, 1, seed);
-            auto const p = constants(f);
             optimum const best(f);
-            auto const recursion = composed(ef_sgd{top_k{kept}}, p);
-            double const step = recursion.scale, delta = double(kept) / 6, l = p.smoothness;
-            double const fall = std::min(step * p.strong_convexity / 2, delta / 4);
-            double const floor = 48 * step * step * step * l * (1 - delta) / (delta * delta) * best.disagreement();
-            for (double const away : {.01, 1., 100.}) {
-                lockstep run(recursion, f, vec(6, away), 1);
-                auto const lyapunov = [&] {
-                    vec moved = run.x();
-                    double errors = 0;
-                    for (std::size_t i = 0; i < 4; ++i) {
-                        for (std::size_t j = 0; j < 6; ++j) moved[j] -= run.unsaid(i)[j] / 4;
-                        errors += norm2(run.unsaid(i)) / 4;
-                    }
-                    return distance2(moved, best.x) + 12 * step * l / delta * errors;
-                };
-                double v = lyapunov(), worst = -1e300;
-                for (int k = 0; k < 300; ++k) {
-                    run.round();
-                    double const next = lyapunov();
-                    worst = std::max(worst, next - ((1 - fall) * v + floor));
-                    v = next;
-                }
-                CHECK(worst <= 1e-12 * away * away);
-            }
+            for (double const away : {.01, 1., 100.})
+                CHECK(excess(f, constants(f), best, kept, vec(6, away), 300) <= 1e-12 * away * away);
         }
+}
+
+TEST_CASE("real data: the same inequality, every round") {
+    auto const real = real_data(10);
+    if (!real) return;
+    for (std::size_t kept : {1u, 4u, 13u}) {
+        CAPTURE(kept);
+        CHECK(excess(real->f, real->p, real->best, kept, vec(13, 0.0), 400) <= 1e-13);
+    }
+}
+
+TEST_CASE("for a linear compressor it is ef21: the same iterates, each message the step times what ef21 knows") {
+    auto const f = random_ridges(3, 5, 1, 8);
+    auto const p = constants(f);
+    double const step = .5 / p.smoothness;
+    recursion<halved, memory<>> errors{{}, {0, true}, {1}}, differences{{}, {1, false}, {step}};
+    errors.scale = step;
+    lockstep a(errors, f, vec(5, 1.0), 1), b(differences, f, vec(5, 1.0), 1);
+    lockstep plain_descent(composed(gd{{.step = step}}, p), f, vec(5, 1.0), 1);
+    for (int k = 0; k < 100; ++k) {
+        a.round();
+        b.round();
+        plain_descent.round();
+        CHECK(std::sqrt(distance2(a.x(), b.x())) < 1e-12);
+        for (std::size_t i = 0; i < 3; ++i)
+            for (std::size_t j = 0; j < 5; ++j)
+                CHECK(std::abs(a.message_of_rank(i).values[j] - step * b.known(i)[j]) < 1e-12);
+        if (k == 10) CHECK(distance2(a.x(), plain_descent.x()) > 1e-4);  // nor is it gradient descent
+    }
 }
 
 TEST_CASE("with everything kept it is gradient descent, and leaves nothing unsaid") {

@@ -3,12 +3,27 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
 
-#include "toys.hpp"
+#include "data.hpp"
+#include "real_data.hpp"
 
 using namespace laconic;
 using namespace toys;
+
+namespace {
+
+// What optima.json has of heart_scale with lambda = 1 / N.
+nlohmann::json known_answers(int ranks) {
+    for (auto const& entry : nlohmann::json::parse(*test_text("optima.json")))
+        if (entry["data"] == "heart_scale" && entry["lambda_tag"] == "1/N" && entry["workers"] == ranks) return entry;
+    throw error("optima.json knows nothing of heart_scale");
+}
+
+}  // namespace
 
 TEST_CASE("f - f* falls by 1 - mu/L a round, or faster") {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -25,6 +40,52 @@ TEST_CASE("f - f* falls by 1 - mu/L a round, or faster") {
             gap = next;
         }
     }
+}
+
+TEST_CASE("real data: the optimum and the constants that all theorems are held against are those of optima.json") {
+    for (int const ranks : {1, 10}) {
+        auto const real = real_data(ranks);
+        if (!real) return;
+        auto const answers = known_answers(ranks);
+        auto const known = [&](char const* name) { return answers[name].get<double>(); };
+        CHECK(real->best.value == doctest::Approx(known("f_star")).epsilon(1e-13));
+        CHECK(mean_value(real->f, real->best.x) == doctest::Approx(known("f_star")).epsilon(1e-13));
+        CHECK(real->p.smoothness == doctest::Approx(known("L")).epsilon(1e-12));
+        CHECK(real->p.largest_smoothness == doctest::Approx(known("L_i_max")).epsilon(1e-12));
+        CHECK(real->p.strong_convexity == doctest::Approx(known("mu")).epsilon(1e-15));
+        CHECK(real->p.samples == 270 / std::size_t(ranks));
+        // Two points with small gradients are close: |x - y| <= (|grad f(x)| + |grad f(y)|) / mu.
+        double const rest = std::sqrt(norm2(mean_of(real->best.gradients)));
+        double const close = (known("grad_norm") + rest + 1e-15) / known("mu");
+        CHECK(std::abs(std::sqrt(norm2(real->best.x)) - known("norm_x_star")) <= close);
+        for (std::size_t j = 0; j < 5; ++j)
+            CHECK(std::abs(real->best.x[j] - answers["x_star_first5"][j].get<double>()) <= close);
+        if (ranks == 1) continue;
+        CHECK(real->best.disagreement() > .001);  // these workers differ
+        for (auto const& g : gradients(made_to_agree(*real), real->best.x)) CHECK(norm2(g) == 0);
+    }
+}
+
+TEST_CASE("real data: the gap falls by 1 - mu/L every round, and is the known one after 1, 10, 100 and 1000") {
+    auto const real = real_data(10);
+    if (!real) return;
+    auto const& p = real->p;
+    lockstep run(composed(gd{}, p), real->f, vec(p.dimension, 0.0), 1);
+    double gap = mean_value(real->f, run.x()) - real->best.value, worst = -1;
+    auto const answers = known_answers(10);
+    std::size_t met = 0;
+    for (std::size_t k = 1; k <= 1000; ++k) {
+        run.round();
+        double const next = mean_value(real->f, run.x()) - real->best.value;
+        worst = std::max(worst, next - (1 - p.strong_convexity / p.smoothness) * gap);
+        if (auto const& known = answers["gd_step_1_over_L"]; known.contains(std::to_string(k))) {
+            CHECK(std::abs(next - known[std::to_string(k)].get<double>()) <= 1e-12 * real->best.value);
+            ++met;
+        }
+        gap = next;
+    }
+    CHECK(worst <= 1e-14);
+    CHECK(met == 4);
 }
 
 TEST_CASE("on the example of Beznosikov et al., known to five digits") {

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "laconic/method/ibcd.hpp"
-#include "toys.hpp"
+#include "real_data.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -40,6 +41,35 @@ TEST_CASE("the function of its theorem falls by 1 - sqrt(mu / L) / growth a roun
             return f[0].value(step.y()) + norm2(step.v()) / 2;
         });
         CHECK(after.mean - 5 * after.error <= std::pow(1 - fall, double(rounds)) * first);
+    }
+}
+
+TEST_CASE("real data: so it does for workers that all hold all rows") {
+    auto const real = real_data(1);
+    if (!real) return;
+    std::vector<logistic<>> const f(4, real->f[0]);
+    auto p = real->p;
+    p.workers = 4;
+    auto const& best = real->best;
+    auto const r = iasgd{4, 1, 1}.compose<double, host>(p);
+    double const growth = 1 + (13. / 4 - 1) / 4, fall = std::sqrt(p.strong_convexity / p.smoothness) / growth;
+    CHECK(r.step.rate() == doctest::Approx(1 / (growth * p.smoothness)));
+    double const first = f[0].value(vec(13, 0.0)) - best.value + p.strong_convexity / 2 * norm2(best.x);
+    std::size_t const marks[] = {1, 10, 60};
+    std::vector<vec> after(3);
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        lockstep run(r, f, vec(13, 0.0), seed);
+        for (std::size_t s = 0, done = 0; s < 3; done = marks[s++]) {
+            run.rounds(marks[s] - done);
+            auto const& step = run.method(0).step;
+            after[s].push_back(f[0].value(step.y()) - best.value +
+                               p.strong_convexity / 2 * distance2(step.v(), best.x));
+        }
+    }
+    for (std::size_t s = 0; s < 3; ++s) {
+        estimate const v(12, [&](std::size_t seed) { return after[s][seed]; });
+        CHECK(v.mean + 5 * v.error <= std::pow(1 - fall, double(marks[s])) * first);
+        CHECK(v.mean > 0);
     }
 }
 

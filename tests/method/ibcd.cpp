@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "real_data.hpp"
 #include "sums.hpp"
 
 using namespace laconic;
@@ -35,20 +36,20 @@ struct moments {
 };
 
 // E|x+ - x*|^2 of one round at x, exactly: the workers draw for themselves.
-double expected_distance(ibcd const& method, workers const& f, vec const& x, std::size_t outcomes) {
-    auto const r = method.compose<double, host>(constants(f));
+template <class R, class F>
+double expected_distance(R const& r, std::vector<F> const& f, vec const& x, vec const& best, std::size_t outcomes) {
     auto const n = double(f.size());
     vec next = x;
-    optimum const best(f);
     double variance = 0;
-    for (auto const& each : f) {
-        vec g(x.size());
-        each.gradient(x, g);
+    for (auto const& g : gradients(f, x)) {
         moments const m(r.compressor, g, outcomes);
         for (std::size_t j = 0; j < x.size(); ++j) next[j] -= r.step.rate * m.mean[j] / n;
         variance += (m.square - norm2(m.mean)) / (n * n);
     }
-    return distance2(next, best.x) + r.step.rate * r.step.rate * variance;
+    return distance2(next, best) + r.step.rate * r.step.rate * variance;
+}
+double expected_distance(ibcd const& method, workers const& f, vec const& x, std::size_t outcomes) {
+    return expected_distance(method.compose<double, host>(constants(f)), f, x, optimum(f).x, outcomes);
 }
 
 double papers_step(double n, double tau, double l) { return n / (2 * l * (tau * n + 2 * (1 - tau))); }
@@ -125,6 +126,41 @@ TEST_CASE("workers that differ: the floor is known exactly, and the run stays th
     });
     CHECK(std::abs(tail.mean - 30. / 31) < 5 * tail.error);
     CHECK(tail.error < .05);
+}
+
+TEST_CASE("real data: the theorem along a run, for workers made to agree, and the distance at which others stall") {
+    auto const real = real_data(10);
+    if (!real) return;
+    auto const f = made_to_agree(*real);
+    auto const& p = real->p;
+    auto const& best = real->best;
+    double const tau = 2. / 13, mu = p.strong_convexity, l = p.largest_smoothness;
+    auto const r = ibcd{2, 1}.compose<double, host>(p);
+    double const step = r.step.rate;
+    CHECK(step == doctest::Approx(1 / (tau * p.smoothness + (1 - tau) * l / 10)));
+    lockstep run(r, f, vec(13, 0.0), 1);
+    double worst = 0;
+    for (std::size_t const wait : {0u, 1u, 10u, 100u, 1000u}) {
+        run.rounds(wait);
+        worst = std::max(worst, expected_distance(r, f, run.x(), best.x, 78) / distance2(run.x(), best.x));
+    }
+    CHECK(worst <= 1 - step * tau * mu);
+    CHECK(worst > .9);
+    CHECK(distance2(run.x(), best.x) < 1e-6 * norm2(best.x));
+
+    // As they are: half the spread, and 2 step (1 - tau) zeta^2 / (n mu) is as far as they stay.
+    double const half = 1 / (tau * p.smoothness + 2 * (1 - tau) * l / 10);
+    auto const shorter = ibcd{2, 1, {.step = half}}.compose<double, host>(p);
+    double const noise = 2 * half * half * tau * (1 - tau) * best.disagreement() / 10;
+    double largest_ratio = 0;
+    for (double const away : {0., .01, .1, 1.}) {
+        vec x = best.x;
+        for (double& v : x) v *= 1 - away;
+        double const next = expected_distance(shorter, real->f, x, best.x, 78);
+        largest_ratio = std::max(largest_ratio, next / ((1 - half * tau * mu) * distance2(x, best.x) + noise));
+    }
+    CHECK(largest_ratio <= 1);
+    CHECK(largest_ratio > .8);
 }
 
 TEST_CASE("numbers are said as they are, those of one block in n, and their places cost nothing") {

@@ -3,9 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <span>
 
-#include "toys.hpp"
+#include "real_data.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -55,6 +58,47 @@ TEST_CASE("the theorem over all coins; bowls attain it") {
         vec const y{1, -2, .5, 3, -.1};
         CHECK(expected_square(ibgd{tau}, tau, f, y) <= (1 - its * tau * p.strong_convexity) * norm2(y));
     }
+}
+
+TEST_CASE("real data: the theorem along a run, for workers made to agree") {
+    auto const real = real_data(10);
+    if (!real) return;
+    auto const f = made_to_agree(*real);
+    auto const& p = real->p;
+    auto const& best = real->best;
+    double const tau = .25;
+    auto const r = ibgd{tau}.compose<double, host>(p);
+    double const step = r.step.rate;
+    lockstep run(r, f, vec(13, 0.0), 1);
+    // What a coin may say, by the library, and the exact expectation over the coins.
+    auto const expected = [&] {
+        host on;
+        message_of<scaled_down<lazy<>>> m;
+        vec next = run.x();
+        double variance = 0;
+        for (auto const& g : gradients(f, run.x())) {
+            std::vector<vec> said(2, vec(13));
+            for (std::uint64_t seed = 0, seen = 0; seen != 3; ++seed) {
+                r.compressor(on, std::span<double const>(g), key{seed}, m);
+                std::size_t const speaks = m.inside.support.size() > 0;
+                seen |= 1u << speaks;
+                said[speaks].assign(13, 0);
+                add_message(on, std::span(said[speaks]), 1.0, m);
+            }
+            CHECK(norm2(said[0]) == 0);
+            for (std::size_t j = 0; j < 13; ++j) next[j] -= step * tau * said[1][j] / 10;
+            variance += tau * (1 - tau) * norm2(said[1]) / 100;
+        }
+        return distance2(next, best.x) + step * step * variance;
+    };
+    double worst = 0;
+    for (std::size_t const wait : {0u, 1u, 10u, 100u, 1000u}) {
+        run.rounds(wait);
+        worst = std::max(worst, expected() / distance2(run.x(), best.x));
+    }
+    CHECK(worst <= 1 - step * tau * p.strong_convexity);
+    CHECK(worst > .9);
+    CHECK(distance2(run.x(), best.x) < 1e-3 * norm2(best.x));
 }
 
 TEST_CASE("one worker in n speaks on average, and who does not says nothing") {

@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <span>
 
+#include "real_data.hpp"
 #include "sums.hpp"
 
 using namespace laconic;
@@ -61,6 +65,66 @@ TEST_CASE("the function of its theorem falls as fast as it says, on average over
         }
         CHECK(mean[rounds - 1] < mean[0]);
     }
+}
+
+TEST_CASE("real data: the function of its theorem falls as it says, in exact expectation, for workers made to agree") {
+    auto const real = real_data(10);
+    if (!real) return;
+    auto const f = made_to_agree(*real);
+    auto const& p = real->p;
+    auto const& best = real->best;
+    auto const there = row_gradients(f, best.x);
+    auto const r = isaga{1, 1}.compose<double, host>(p);
+    double const tau = 1. / 13, step = r.step.rate, weight = 3. / 100 * step * step;
+    CHECK(step == doctest::Approx(1 / (p.largest_sample_smoothness * (tau + .4))));
+    auto const staleness = [&](block_saga<> const& e, std::size_t i) {
+        double total = 0;
+        for (std::size_t j = 0; j < 27; ++j) total += distance2(e.table().subspan(13 * j, 13), there[i][j]);
+        return total;
+    };
+    host on;
+    message_of<decltype(r.compressor)> m;
+    // Keys under which each row, and each coordinate, is drawn once.
+    std::map<std::uint64_t, key> rows, coordinates;
+    for (std::uint64_t seed = 0; rows.size() < 27; ++seed) rows.emplace(key{seed}.below(0, 27), key{seed});
+    for (std::uint64_t seed = 0; coordinates.size() < 13; ++seed) {
+        r.compressor(on, std::span<double const>(best.x), key{seed}, m);
+        coordinates.emplace(m.inside.support[0], key{seed});
+    }
+    lockstep run(r, f, vec(13, 0.0), 1);
+    run.round();
+    double worst = 0;
+    for (std::size_t const wait : {0u, 10u, 100u, 1000u}) {
+        run.rounds(wait);
+        double v = distance2(run.x(), best.x), stale = 0, variance = 0;
+        vec next = run.x();
+        for (std::size_t i = 0; i < 10; ++i) {
+            v += weight * staleness(run.method(i).estimator, i);
+            vec mean(13);
+            double squares = 0;
+            for (auto const& [row, gradient] : rows)
+                for (auto const& [coordinate, own] : coordinates) {
+                    auto mine = run.method(i).estimator;
+                    occasion now;
+                    now.own = own;
+                    now.gradient = gradient;
+                    vec g(13), said(13);
+                    mine(on, f[i], now, std::span<double const>(run.x()), std::span<double>(g));
+                    r.compressor(on, std::span<double const>(g), own, m);
+                    add_message(on, std::span(said), 1.0, m);
+                    for (std::size_t j = 0; j < 13; ++j) mean[j] += said[j] / 351;
+                    squares += norm2(said) / 351;
+                    mine.said(on, f[i], std::span<double const>(run.x()));
+                    stale += staleness(mine, i) / 351;
+                }
+            for (std::size_t j = 0; j < 13; ++j) next[j] -= step * mean[j] / 10;
+            variance += (squares - norm2(mean)) / 100;
+        }
+        double const expected = distance2(next, best.x) + step * step * variance + weight * stale;
+        worst = std::max(worst, expected / v);
+    }
+    CHECK(worst <= 1 - tau * std::min(step * p.strong_convexity, 1. / 81));
+    CHECK(worst > .9);
 }
 
 TEST_CASE("it goes to the optimum where one row a round, without the table, stays away") {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "real_data.hpp"
 #include "sums.hpp"
 
 using namespace laconic;
@@ -43,6 +44,40 @@ TEST_CASE("the theorem's 1 / t, with its constants, where the workers differ" * 
         }
         CHECK(mean[4] < mean[2] / 2);  // it goes on; a constant step would not
         CHECK(mean[4] > 1e-9);
+    }
+}
+
+TEST_CASE("real data: the theorem's 1 / t, with its constants, for all rows and for one" *
+          doctest::test_suite("slow")) {
+    auto const real = real_data(10);
+    if (!real) return;
+    auto const& f = real->f;
+    auto const& p = real->p;
+    auto const& best = real->best;
+    double const tau = 2. / 13, mu = p.strong_convexity, c = mu * tau / 4, l = p.largest_smoothness;
+    double const sigma2 = variance_of_news(row_gradients(f, best.x));
+    for (std::size_t const batch : {0u, 1u}) {
+        CAPTURE(batch);
+        auto const r = isgd{2, 1, {.batch = batch}}.compose<double, host>(p);
+        double a = 2 * (tau + 2 * (1 - tau) / 10) * l;
+        if (batch > 0) a = std::max(a, a / 2 + 2 * p.largest_sample_smoothness / 10);
+        CHECK(r.step.rate() == doctest::Approx(1 / a));
+        double const noise = (batch > 0 ? 2 * sigma2 : 0) + 2 * (1 - tau) * best.disagreement();
+        double const height = std::max(a * norm2(best.x), 4 * noise / (3 * 10 * mu));
+        std::size_t const runs = 5;
+        double square_last = 0, last = 0, middle = 0;
+        for (std::uint64_t seed = 0; seed < runs; ++seed) {
+            lockstep run(r, f, vec(13, 0.0), seed);
+            run.rounds(200);
+            middle += distance2(run.x(), best.x) / runs;
+            run.rounds(800);
+            double const v = distance2(run.x(), best.x);
+            last += v / runs;
+            square_last += v * v / runs;
+        }
+        double const error = std::sqrt((square_last - last * last) / (runs - 1));
+        CHECK(last + 5 * error <= height / (a + c * 1000));
+        CHECK(last < middle);
     }
 }
 

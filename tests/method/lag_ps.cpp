@@ -8,7 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "toys.hpp"
+#include "lag.hpp"
+#include "real_data.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -66,6 +67,44 @@ TEST_CASE("with its own L_i a rank is silent only where lag_wk would be, and the
     CHECK(uploads[4] < 4000);
     for (std::size_t i = 1; i < 5; ++i) CHECK(uploads[i - 1] < uploads[i]);
     CHECK(4 * uploads[0] < uploads[4]);
+}
+
+namespace {
+
+// Its recursions on ranks with these objectives, each with its own L_i.
+template <class F>
+auto with_own_smoothness(double xi, std::vector<F> const& f, problem const& p) {
+    std::vector<decltype(lag_ps{}.compose<double, host>(p))> all;
+    for (auto const& each : f) all.push_back(lag_ps{xi, 10, {}, each.smoothness()}.compose<double, host>(p));
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("lag_wk's theorem holds: its Lyapunov function falls by 1 - step mu / 2 every round") {
+    auto const f = rising(5);
+    auto const p = constants(f);
+    for (double const r : {.1, .5, .9}) {
+        CAPTURE(r);
+        auto const course = run_lag(with_own_smoothness(r / 10, f, p), r / 10, f, p, optimum(f), vec(8, 0.0), 300);
+        CHECK(course.quiet);
+        CHECK(course.excess <= 1e-11);
+        CHECK(course.uploads < 5 * 300);
+    }
+}
+
+TEST_CASE("real data: the same, every round") {
+    auto const real = real_data(10);
+    if (!real) return;
+    auto const& p = real->p;
+    for (double const r : {.1, .9}) {
+        CAPTURE(r);
+        auto const course =
+            run_lag(with_own_smoothness(r / 10, real->f, p), r / 10, real->f, p, real->best, vec(13, 0.0), 300);
+        CHECK(course.quiet);
+        CHECK(course.excess <= 1e-14);
+        CHECK(course.uploads < 10 * 300);
+    }
 }
 
 TEST_CASE("with max L_i for all, everybody speaks in the same rounds") {

@@ -7,63 +7,45 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <vector>
 
 #include "laconic/method/gd.hpp"
-#include "toys.hpp"
+#include "lag.hpp"
+#include "real_data.hpp"
 
 using namespace laconic;
 using namespace toys;
 
 TEST_CASE("its Lyapunov function falls by 1 - step mu / 2 every round, and no rank that is silent had much to say") {
+    auto const f = random_ridges(5, 12, 1, 1);
+    auto const p = constants(f);
     std::size_t uploads_before = 5 * 200;
     for (double const r : {.1, .5, .9}) {
         CAPTURE(r);
-        std::size_t const D = 10;
-        auto const f = random_ridges(5, 12, 1, 1);
-        auto const p = constants(f);
-        optimum const best(f);
-        auto const whole = mean_of(f);
-        double const xi = r / double(D);
-        auto const recursion = composed(lag_wk{xi, D, {}}, p);
-        double const step = recursion.step.rate, c = step * p.strong_convexity / 2;
-        CHECK(step == doctest::Approx((1 - std::sqrt(r)) / p.smoothness));
-        vec beta(D);
-        for (std::size_t d = D; d-- > 0;) beta[d] = (xi / (2 * step) + (d + 1 < D ? beta[d + 1] : 0)) / (1 - c);
-        REQUIRE(beta[0] <= 1 / (2 * step) - p.smoothness / 2);
-        lockstep run(recursion, f, vec(12, 1.0), 1);
-        vec moves(D);  // squared, the newest first
-        auto const lyapunov = [&] {
-            return whole.value(run.x()) - best.value + std::inner_product(beta.begin(), beta.end(), moves.begin(), 0.);
-        };
-        double v = lyapunov(), worst = -1;
-        std::size_t uploads = 0;
-        bool quiet = true;
-        for (int k = 0; k < 200; ++k) {
-            vec const x = run.x();
-            double const bound = xi / (step * step) * std::accumulate(moves.begin(), moves.end(), 0.);
-            run.round();
-            for (std::size_t i = 0; i < 5; ++i) {
-                vec g(12);
-                f[i].gradient(x, g);
-                bool const spoke = !run.message_of_rank(i).support.empty();
-                uploads += spoke;
-                CHECK(run.method(i).level.spoke() == spoke);
-                // What the others still believe is either its gradient or near it.
-                double const off = distance2(g, run.known(i));
-                quiet = quiet && (spoke ? off < 1e-24 * (1 + norm2(g)) : off <= bound * (1 + 1e-12));
-            }
-            std::rotate(moves.begin(), moves.end() - 1, moves.end());
-            moves[0] = distance2(run.x(), x);
-            double const next = lyapunov();
-            worst = std::max(worst, next - (1 - c) * v);
-            v = next;
-        }
-        CHECK(quiet);
-        CHECK(worst <= 1e-11);
-        CHECK(uploads < uploads_before);
-        uploads_before = uploads;
+        auto const recursion = composed(lag_wk{r / 10, 10, {}}, p);
+        CHECK(recursion.step.rate == doctest::Approx((1 - std::sqrt(r)) / p.smoothness));
+        auto const course = run_lag(std::vector(5, recursion), r / 10, f, p, optimum(f), vec(12, 1.0), 200);
+        CHECK(course.quiet);
+        CHECK(course.excess <= 1e-11);
+        CHECK(course.uploads < uploads_before);
+        uploads_before = course.uploads;
     }
     CHECK(uploads_before < 300);
+}
+
+TEST_CASE("real data: the same, every round") {
+    auto const real = real_data(10);
+    if (!real) return;
+    auto const& p = real->p;
+    for (double const r : {.1, .5, .9}) {
+        CAPTURE(r);
+        auto const recursion = composed(lag_wk{r / 10, 10, {}}, p);
+        auto const course = run_lag(std::vector(10, recursion), r / 10, real->f, p, real->best, vec(13, 0.0), 300);
+        CHECK(course.quiet);
+        CHECK(course.excess <= 1e-14);
+        CHECK(course.uploads < 10 * 300 / 2);
+        CHECK(course.gaps.back() < .5 * course.gaps[30]);
+    }
 }
 
 TEST_CASE("xi = 0 is gradient descent") {

@@ -30,7 +30,8 @@ TEST_CASE("what is written reads back as the same") {
          {"gd(step=0.1)", "gd(step=0.5/L)", "dcgd(natural, step=2/L)", "qsgd(levels=8, step=0.25)",
           "ef_sgd(top_k(3) | natural, step=1/L)", "ef21(top_k(0.01) | natural)",
           "diana(quantize(2, bucket=16, p=inf), step=0.1, memory=0.25)", "gd_sec(xi=5, beta=1, step=0.5/L)",
-          "bidirectional(bidirectional(gd, natural), natural)"})
+          "bidirectional(bidirectional(gd, natural), natural)", "cat(top_k)",
+          "cat(top_k | sign, cost=packets(512, 64, 60))", "cat(top_blocks(block=64), cost=affine(2, 640), step=0.5/L)"})
         texts.push_back(more);
     for (auto const& text : texts) CHECK(to_string(parse_method(text)) == text);
     CHECK(to_string(parse_method("gd_sec")) == "gd_sec(xi=100, beta=0.01)");
@@ -55,6 +56,7 @@ TEST_CASE("a written method says the same bytes as the one that is compiled") {
     };
     same(gd{}, "gd");
     same(dcgd{rand_k{2} | natural{}}, "dcgd(rand_k(2) | natural)");
+    same(cat{top_k{1}, affine_cost(1, 640), {.step = .01}}, "cat(top_k, cost=affine(1, 640), step=0.01)");
     same(ef_sgd{top_k{2}}, "ef_sgd(top_k(2))");
     same(ef21{top_k{.25} | quantize{8}}, "ef21(top_k(0.25) | quantize(8))");
     same(diana{quantize{1, 4, norm::largest}}, "diana(quantize(1, bucket=4, p=inf))");
@@ -67,6 +69,12 @@ TEST_CASE("what cannot be read: the place, and what would be right") {
     CHECK(complaint("diana").find("needs a compressor") != std::string::npos);
     CHECK(complaint("diana(rand_q(2))").starts_with("7|"));
     CHECK(complaint("diana(rand_q(2))").find("rand_k") != std::string::npos);
+    CHECK(complaint("cat").starts_with("1|"));
+    CHECK(complaint("cat").find("cat needs a compressor: cat(top_k), say") != std::string::npos);
+    CHECK(complaint("cat(rand_k)").starts_with("5|"));
+    CHECK(complaint("cat(rand_k)").find("a level can be chosen for top_k") != std::string::npos);
+    CHECK(complaint("cat(top_k, cost=packets(512))").starts_with("17|"));
+    CHECK(complaint("cat(top_k, batch=2)").starts_with("18|"));
     CHECK(complaint("gd(step=0)").find("above 0") != std::string::npos);
     CHECK(complaint("gd(step=-1)").find("above 0") != std::string::npos);
     CHECK(complaint("gd(step=big)").starts_with("9|"));
@@ -102,4 +110,6 @@ TEST_CASE("compositions that only running shows to be wrong") {
     CHECK_THROWS_AS(compose("vr_diana(natural)"), theory_error);  // the number of samples is not known
     CHECK_NOTHROW(compose("ef_sgd(threshold(2), step=0.1)"));
     CHECK_NOTHROW(compose("dcgd(top_k(2), step=0.1)"));
+    CHECK_THROWS_WITH_AS(compose("cat(top_k)"), doctest::Contains("best_level(top_k) is biased"), theory_error);
+    CHECK_NOTHROW(compose("cat(top_k, step=0.1)"));
 }

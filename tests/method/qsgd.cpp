@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <span>
+
 #include "laconic/method/diana.hpp"
 #include "toys.hpp"
 
@@ -22,6 +26,26 @@ TEST_CASE("it is dcgd with one 2-norm and its levels, byte for byte") {
     problem const by_hand{64, 4, 2, .1, 3, 2.5};  // omega = min(64 / (4 * 16), 8 / 4) = 1
     CHECK(composed(qsgd{4, {}}, by_hand).step.rate == doctest::Approx(1 / (2 + 2 * 3 / 4.)));
     CHECK(composed(qsgd{4, {.step = .25}}, problem{}).step.rate == .25);
+}
+
+TEST_CASE("the paper's numbers: at most s (s + sqrt d) numbers are not 0 on average, and what sqrt d levels cost") {
+    host on;
+    message_of<quantize> m;
+    for (int const s : {1, 2, 4}) {
+        vec x(100);
+        for (std::size_t j = 0; j < 100; ++j) x[j] = 2 * key{3}.uniform(j) - 1;
+        estimate const nonzero(200, [&](std::size_t seed) {
+            quantize{s}(on, std::span<double const>(x), key{seed}, m);
+            return double(std::count_if(m.codes.begin(), m.codes.end(), [](auto code) { return code != 0; }));
+        });
+        double sum = 0;  // sum_j min(1, s |x_j| / |x|), where no |x_j| is above |x| / s
+        for (double const v : x) sum += std::min(1., s * std::abs(v) / std::sqrt(norm2(x)));
+        CHECK(std::abs(nonzero.mean - sum) <= 5 * nonzero.error);
+        CHECK(nonzero.mean <= s * (s + 10));
+        CHECK(nonzero.mean > s * 10 / 2);
+    }
+    CHECK(quantize{10}.omega(100) <= 1);                             // E|Q|^2 <= 2 |x|^2
+    CHECK(quantize{16, 512}.omega(1000000) <= std::sqrt(512) / 16);  // 1.41: buckets of 512, 4 bits
 }
 
 TEST_CASE("with a constant step it stalls where diana goes on") {

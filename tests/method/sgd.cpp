@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "laconic/compress/rand_k.hpp"
 #include "laconic/method/gd.hpp"
+#include "real_data.hpp"
 #include "sums.hpp"
 
 using namespace laconic;
@@ -35,6 +37,28 @@ TEST_CASE("the theorem, in exact expectation over all rows that two workers can 
         CHECK(largest_ratio <= 1 + 1e-12);
         CHECK(largest_ratio > .3);
     }
+}
+
+TEST_CASE("real data: the theorem in exact expectation over the rows, along a run") {
+    auto const real = real_data(10);
+    if (!real) return;
+    auto const& f = real->f;
+    auto const& p = real->p;
+    auto const& best = real->best;
+    auto const r = composed(sgd{}, p);
+    double const step = r.step.rate;
+    double const noise = 2 * step * step / 10 * variance_of_news(row_gradients(f, best.x));
+    lockstep run(r, f, vec(13, 0.0), 1);
+    double largest_ratio = 0;
+    for (std::size_t const wait : {0u, 10u, 100u, 1000u}) {
+        run.rounds(wait);
+        // All of 13 coordinates: nothing is left to chance but the rows.
+        double const next = expected_round(rand_k{13}, 0, step, row_gradients(f, run.x()), run.x(), {}, best).x;
+        double const bound = (1 - step * p.strong_convexity) * distance2(run.x(), best.x) + noise;
+        largest_ratio = std::max(largest_ratio, next / bound);
+    }
+    CHECK(largest_ratio <= 1 + 1e-12);
+    CHECK(largest_ratio > .7);
 }
 
 TEST_CASE("it stalls within the theorem's distance, and larger batches come nearer") {

@@ -14,7 +14,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/objective/logistic.hpp"
-#include "toys.hpp"
+#include "real_data.hpp"
 
 using namespace laconic;
 using toys::copied;
@@ -122,6 +122,18 @@ double staleness(saga<> const& e, logistic<> const& f, vec const& best) {
     return sum;
 }
 
+// Keys under which each of m rows is drawn once.
+std::vector<key> keys_of_all_rows(std::size_t m) {
+    std::vector<key> keys;
+    std::vector<bool> seen(m);
+    for (std::uint64_t seed = 0; keys.size() < m; ++seed) {
+        auto const row = key{seed}.below(0, m);
+        if (!seen[row]) keys.push_back(key{seed});
+        seen[row] = true;
+    }
+    return keys;
+}
+
 // The theorem's. SAGA's table is about the losses alone: the penalty's gradient is exact, so nothing of it is stale.
 template <class R>
 double lyapunov(std::vector<R> const& parts, std::span<double const> x, tasks const& f, vec const& best, double omega) {
@@ -200,6 +212,90 @@ TEST_CASE("its Lyapunov function falls by 1 - rho, with either memory of gradien
         double const omega = 10. / double(k) - 1;
         falls_as_promised(vr_diana{any(rand_k{k})}, f, omega);
         falls_as_promised(vr_diana_saga{any(rand_k{k})}, f, omega);
+    }
+}
+
+namespace {
+
+// sum_j |grad f_j - grad f_j(x*)|^2 of what the estimator remembers after its next round at x, expected.
+double staleness_after(l_svrg<> e, logistic<> const& f, vec const& x, vec const& best) {
+    double const before = staleness(e, f, best), m = double(f.samples());
+    host on;
+    occasion now;
+    vec g(x.size());
+    for (std::uint64_t seed = 0; !(now.shared.uniform(0) < 1 / m); ++seed) now.shared = key{seed};
+    e(on, f, now, std::span<double const>(x), std::span<double>(g));
+    e.said(on, f, std::span<double const>(x));
+    CHECK(copied(e.reference()) == x);
+    return staleness(e, f, best) / m + (1 - 1 / m) * before;
+}
+double staleness_after(saga<> const& e, logistic<> const& f, vec const& x, vec const& best) {
+    host on;
+    auto const m = f.samples();
+    double mean = 0;
+    for (auto const from : keys_of_all_rows(m)) {
+        auto mine = e;
+        occasion now;
+        now.gradient = from;
+        vec g(x.size());
+        mine(on, f, now, std::span<double const>(x), std::span<double>(g));
+        mine.said(on, f, std::span<double const>(x));
+        mean += staleness(mine, f, best) / double(m);
+    }
+    return mean;
+}
+
+// The worst E psi+ / psi along a run with rand_k{1}, exactly: all rows and all coordinates that may be drawn.
+template <class M>
+double worst_ratio(M const& method, toys::real_problem const& real) {
+    auto const& f = real.f;
+    auto const& x_best = real.best.x;
+    double const omega = 12, alpha = 1 / (1 + omega), n = 10;
+    auto const recursion = composed(method, real.p);
+    double const step = recursion.step.rate;
+    double const of_h = square(step) * 4 * (omega + 1) / (alpha * n),
+                 of_table = square(step) * 16 * (omega + 1) / n / n;
+    CHECK(step == doctest::Approx(1 / (real.p.largest_sample_smoothness * (1 + 36 * (omega + 1) / n))));
+    lockstep run(recursion, f, vec(13, 0.0), 3);
+    run.round();
+    host on;
+    double worst = 0;
+    for (std::size_t const wait : {0u, 10u, 100u, 1000u}) {
+        run.rounds(wait);
+        double before = distance2(run.x(), x_best), stale = 0;
+        std::vector<std::vector<vec>> news;
+        std::vector<vec> known;
+        for (std::size_t i = 0; i < 10; ++i) {
+            auto const& e = run.method(i).estimator;
+            known.push_back(copied(run.known(i)));
+            before += of_h * distance2(known[i], real.best.gradients[i]) / n + of_table * staleness(e, f[i], x_best);
+            stale += staleness_after(e, f[i], run.x(), x_best);
+            news.emplace_back();
+            for (auto const from : keys_of_all_rows(27)) {
+                auto mine = e;
+                occasion now;
+                now.gradient = from;
+                news[i].emplace_back(13);
+                mine(on, f[i], now, std::span<double const>(run.x()), std::span<double>(news[i].back()));
+            }
+        }
+        toys::expected_round const next(rand_k{1}, alpha, step, news, run.x(), known, real.best);
+        worst = std::max(worst, (next.x + of_h * next.h + of_table * stale) / before);
+    }
+    return worst;
+}
+
+}  // namespace
+
+TEST_CASE("real data: its function falls by 1 - rho along a run, in exact expectation, with either memory") {
+    auto const real = toys::real_data(10);
+    if (!real) return;
+    any const c(rand_k{1});
+    double const step = composed(vr_diana{c}, real->p).step.rate;
+    double const rho = std::min({real->p.strong_convexity * step, 1. / 26, 3 / (8. * 27)});
+    for (double const worst : {worst_ratio(vr_diana{c}, *real), worst_ratio(vr_diana_saga{c}, *real)}) {
+        CHECK(worst <= 1 - rho);
+        CHECK(worst > .9);
     }
 }
 

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/method/cat.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "laconic/method/ef21.hpp"
+#include "laconic/method/gd.hpp"
+#include "real_data.hpp"
+
+using namespace laconic;
+using namespace toys;
+
+namespace {
+
+template <class C>
+using message_at_a_level = message_of<best_level<C>, double>;
+
+template <class Run>
+vec heard(Run const& run) {
+    host on;
+    vec m(run.x().size(), 0.0);
+    add_message(on, std::span<double>(m), 1.0, run.message_of_rank(0));
+    return m;
+}
+
+// What is seen of a run on one worker: how many levels were chosen, and by how much the lemmas were the sharpest.
+struct seen {
+    std::set<std::size_t> levels;
+    double sharpest = 0;  // of the least fall that is promised for a round and the fall that came
+};
+
+// The descent lemma in every round and its product over the rounds, with the shares q that the messages themselves
+// kept: f(x+) <= f(x) - q |grad f(x)|^2 / (2L), f(x^k) - f* <= prod (1 - q mu/L) (f(x^0) - f*).
+template <class C, class F>
+seen falls(C const& c, message_cost const& cost, std::vector<F> const& f, problem const& p, double least, vec const& x0,
+           int rounds) {
+    lockstep run(composed(cat{c, cost}, p), f, x0, 1);
+    double const at_first = f[0].value(x0), rounding = 1e-14 * std::abs(at_first);
+    double value = at_first, product = 1;
+    seen result;
+    for (int k = 0; k < rounds; ++k) {
+        auto const g = gradients(f, run.x())[0];
+        run.round();
+        double const q = 1 - distance2(heard(run), g) / norm2(g);
+        double const promise = q * norm2(g) / (2 * p.smoothness), next = f[0].value(run.x());
+        REQUIRE(q >= 1. / double(g.size()) - 1e-14);
+        REQUIRE(next <= value - promise + rounding);
+        if (promise > 1e6 * rounding) result.sharpest = std::max(result.sharpest, promise / (value - next));
+        product *= 1 - q * p.strong_convexity / p.smoothness;
+        REQUIRE(next - least <= product * (at_first - least) + rounding);
+        result.levels.insert(run.message_of_rank(0).template get<message_at_a_level<C>>().level);
+        value = next;
+    }
+    return result;
+}
+
+}  // namespace
+
+// f = (x_1^2 + 2 x_2^2 + 4 x_3^2) / 2 from (1, 1, 1), and 66 bits a number. With 200 for the message two numbers are
+// worth more than one until the second is small.
+TEST_CASE("a worked example: two, two, two, then one") {
+    workers const f{{Eigen::Vector3d(1, 2, 4).asDiagonal().toDenseMatrix(), Eigen::Vector3d::Zero(), 0}};
+    lockstep run(composed(cat{top_k{1}, affine_cost(1, 200)}, f), f, vec(3, 1.0), 1);
+    for (auto const& [level, x] : {std::pair<std::size_t, vec>{2, {1, .5, 0}},
+                                   {2, {.75, .25, 0}},
+                                   {2, {.5625, .125, 0}},
+                                   {1, {.421875, .125, 0}}}) {
+        run.round();
+        CHECK(run.message_of_rank(0).get<message_at_a_level<top_k<>>>().level == level);
+        CHECK(run.x() == x);
+    }
+    // S + Q about (3, 4): both as 3.5, for 68 bits where one takes 66.
+    workers const g{{Eigen::Matrix2d::Identity(), Eigen::Vector2d::Zero(), 0}};
+    lockstep signs(composed(cat{top_k{1} | sign{}}, g), g, {3, 4}, 1);
+    signs.round();
+    CHECK(signs.x() == vec{-.5, .5});
+}
+
+TEST_CASE("f = L |x|^2 / 2: what is promised of each round, and of all, is what comes") {
+    workers const f{{2.5 * Eigen::MatrixXd::Identity(8, 8), Eigen::VectorXd::Zero(8), 0}};
+    auto const p = constants(f);
+    CHECK(p.strong_convexity == doctest::Approx(p.smoothness));
+    vec const x0{4, -3, 2, 1, -.5, .25, .125, 7};
+    auto const equals = [&](auto const& c, message_cost const& cost) {
+        lockstep run(composed(cat{c, cost}, p), f, x0, 1);
+        double product = 1;
+        for (int k = 0; k < 4; ++k) {
+            auto const g = gradients(f, run.x())[0];
+            if (k > 1 && norm2(g) == 0) break;  // it is there
+            double const value = f[0].value(run.x());
+            run.round();
+            double const q = 1 - distance2(heard(run), g) / norm2(g);
+            product *= 1 - q;
+            CHECK(f[0].value(run.x()) == doctest::Approx(value - q * norm2(g) / (2 * 2.5)).epsilon(1e-12));
+            CHECK(f[0].value(run.x()) == doctest::Approx(product * f[0].value(x0)).epsilon(1e-12));
+        }
+    };
+    equals(top_k{1}, {});
+    equals(top_k{1} | sign{}, packet_cost(20, 4, 1));
+    equals(top_blocks{1, 3}, affine_cost(1, 640));
+}
+
+TEST_CASE("the descent lemma in every round of ridge regressions, whatever the cost") {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        CAPTURE(seed);
+        auto const f = random_ridges(1, 8, 1, seed);
+        auto const p = constants(f);
+        double const least = toys::optimum(f).value;
+        for (auto const& cost :
+             {message_cost{}, affine_cost(1, 256), packet_cost(20, 4, 1), energy_cost(1, 100, 32, 0)})
+            for (auto const& s : {falls(top_k{1}, cost, f, p, least, vec(8, 1.0), 60),
+                                  falls(top_k{1} | sign{}, cost, f, p, least, vec(8, 1.0), 60),
+                                  falls(top_blocks{1, 2}, cost, f, p, least, vec(8, 1.0), 60)})
+                CHECK(s.sharpest > .3);  // the lemma says something
+        CHECK(falls(top_k{1}, affine_cost(1, 256), f, p, least, vec(8, 1.0), 60).levels.size() > 2);
+        CHECK(falls(top_k{1}, {}, f, p, least, vec(8, 1.0), 60).levels == std::set<std::size_t>{1});
+    }
+}
+
+TEST_CASE("real data: the descent lemma in every round on heart_scale") {
+    auto const real = real_data(1);
+    if (!real) return;
+    auto const run = [&](auto const& c, message_cost const& cost) {
+        return falls(c, cost, real->f, real->p, real->best.value, vec(13, 0.0), 200);
+    };
+    for (auto const& s : {run(top_k{1}, affine_cost(1, 256)), run(top_k{1} | sign{}, packet_cost(20, 4, 1)),
+                          run(top_blocks{1, 4}, affine_cost(1, 256))}) {
+        CHECK(s.levels.size() > 1);
+        CHECK(s.sharpest > .3);
+    }
+}
+
+TEST_CASE("a constant cost: gradient descent, bit for bit; a cost in bits: the largest number alone") {
+    auto const f = random_ridges(1, 6, 1, 4);
+    auto const same = [&](auto const& a, auto const& b) {
+        auto const first = history(composed(a, f), f, vec(6, 1.0), 40),
+                   second = history(composed(b, f), f, vec(6, 1.0), 40);
+        for (std::size_t k = 0; k <= 40; ++k) REQUIRE(first[k].x == second[k].x);
+    };
+    same(cat{top_k{1}, affine_cost(0, 1)}, gd{});
+    same(cat{top_blocks{1, 4}, affine_cost(0, 1)}, gd{});
+    same(cat{top_k{1}}, dcgd{top_k{1}});
+}
+
+TEST_CASE("several workers: each at its own level, with a step that is given") {
+    auto const f = around({{100, 1, 1, 1}, {1, 1, 1, 1}});
+    cat const method{top_k{1}, affine_cost(1, 64), {.step = .5}};
+    lockstep run(composed(method, f), f, vec(4, 0.0), 1);
+    run.round();
+    auto const level = [&](std::size_t i) { return run.message_of_rank(i).get<message_at_a_level<top_k<>>>().level; };
+    CHECK(level(0) == 1);
+    CHECK(level(1) == 4);
+    CHECK(run.x() == vec{25.25, .25, .25, .25});
+}
+
+TEST_CASE("inside ef21 the levels are chosen alike, and its theorem has the delta of the lowest") {
+    auto const f = random_ridges(3, 6, 1, 2);
+    best_level const c{top_k{1}, affine_cost(1, 256)};
+    auto const r = composed(ef21{c}, f);
+    CHECK(r.step.rate == composed(ef21{top_k{1}}, f).step.rate);
+    toys::optimum const best(f);
+    auto const whole = mean_of(f);
+    lockstep run(r, f, vec(6, 1.0), 1);
+    double const before = whole.value(run.x()) - best.value;
+    run.rounds(400);
+    double const mu = constants(f).strong_convexity, gap = whole.value(run.x()) - best.value;
+    CHECK(gap < before * std::pow(1 - r.step.rate * mu, 200));
+}
+
+TEST_CASE("the step of the theorem, and what is refused") {
+    problem const one{8, 1, 4, .5, 4, 4}, five{8, 5, 4, .5, 9, 6};
+    CHECK(composed(cat{top_k{1}}, one).step.rate == 1. / 4);
+    CHECK(composed(cat{top_k{1} | sign{}, {}, {.step = step_size{.5, true}}}, one).step.rate == .5 / 4);
+    CHECK(composed(cat{top_k{1}, {}, {.step = .125}}, five).step.rate == .125);
+    CHECK_THROWS_WITH_AS(composed(cat{top_k{1}}, five), doctest::Contains("cat: best_level(top_k) is biased"),
+                         theory_error);
+    CHECK_THROWS_WITH_AS(composed(cat{top_k{1}, {}, {.batch = 2}}, one), doctest::Contains("is biased"), theory_error);
+    CHECK_THROWS_WITH_AS(composed(cat{top_k{1}}, problem{8, 1}), doctest::Contains("smoothness L"), theory_error);
+    CHECK_THROWS_AS(composed(cat{top_k{1}, {}, {.memory = .5}}, one), argument_error);
+    CHECK_THROWS_AS(composed(cat{top_k{1}, {}, {.step = 0.}}, one), argument_error);
+}
+
+TEST_CASE("as it is written") {
+    CHECK(to_string(cat{top_k{7}}) == "cat(top_k)");
+    CHECK(to_string(cat{top_k{1} | sign{}, packet_cost(512, 64, 60)}) ==
+          "cat(top_k | sign, cost=packets(512, 64, 60))");
+    CHECK(to_string(cat{top_blocks{1, 64}, affine_cost(1, 640), {.step = step_size{.5, true}}}) ==
+          "cat(top_blocks(block=64), cost=affine(1, 640), step=0.5/L)");
+    CHECK(cat{top_k{1}} == cat{top_k{2}});
+    CHECK_FALSE(cat{top_k{1}} == cat{top_k{1}, affine_cost(1, 1)});
+    CHECK_FALSE(cat{top_k{1}} == cat{top_k{1}, {}, {.step = .1}});
+}
