@@ -83,6 +83,10 @@ TEST_CASE("race: each wrong input gives one line that names the place, and statu
         {"--data synthetic --seed -1", "--seed: -1"},
         {"--data synthetic --threads -1", "--threads: -1"},
         {"--data synthetic --plot a.bmp", "a.bmp"},
+        {"--data synthetic --cost frank", "there is no cost 'frank'"},
+        {"--data synthetic --cost affine:1", "affine needs per_message"},
+        {"--data synthetic --cost packets:0,40,60", "a packet of 0 bytes"},
+        {"--data synthetic --cost energy:1,2,3,4,5", "this is none of them"},
         {"--data synthetic --json /nosuchfolder/a.json", "/nosuchfolder/a.json"},
         {"--objective lasagne", "lasagne"},
         {"--nosuchflag", "--nosuchflag"},
@@ -182,6 +186,45 @@ TEST_CASE("race: the JSON keeps its contract, the CSV and the table agree with i
         CHECK(m.at("bits_up_reaching_target").is_null() == !reached);
     }
     CHECK(!std::getline(rows, row));
+}
+
+TEST_CASE("race: --cost is what every message costs, in the JSON, the CSV, the table and for cat") {
+    std::string const methods = " --workers 1 --rounds 30 --target 1e-3 --method gd --method 'cat(top_k)'";
+    auto const dear = race_json("--data synthetic --cost packets:512,64,60" + methods);
+    CHECK(dear.at("problem").at("cost") == "packets(512, 64, 60)");
+    auto const& gd = dear.at("methods")[0];
+    // 16 bytes at the start, then 200 numbers of 8 bytes a round: 4 packets.
+    double const rounds = gd.at("rounds");
+    CHECK(gd.at("cost") == (576 + 60) + rounds * (4 * 576 + 60));
+    CHECK(gd.at("trace")[1][3] == (576 + 60) + (4 * 576 + 60));
+    CHECK(gd.at("cost_reaching_target").is_null() == gd.at("round_reaching_target").is_null());
+    auto const& cat = dear.at("methods")[1];
+    CHECK(cat.at("method") == "cat(top_k, cost=packets(512, 64, 60))");
+    // One packet holds what fits into 512 bytes: 56 numbers of 64 bits with positions of 8.
+    CHECK(cat.at("bits_up_per_worker").get<double>() <= 8 * (16 + 512 * cat.at("rounds").get<double>()));
+
+    auto const plain = race_json("--data synthetic" + methods);
+    for (auto const& m : plain.at("methods")) CHECK(m.at("cost") == m.at("bits_up_per_worker"));
+
+    auto const csv = folder() + "/cost.csv";
+    auto const run = race("--data synthetic --cost affine:2,100 --csv " + csv + methods);
+    CHECK(run.out.find(" cost to 0.001 ") != std::string::npos);
+    CHECK(run.out.find("cat(top_k, cost=affine(2, 100))") != std::string::npos);
+    std::ifstream in(csv);
+    std::string row;
+    std::getline(in, row);
+    CHECK(row.ends_with(",cost,cost_reaching_target"));
+}
+
+TEST_CASE("race: --scale divides each feature by its largest magnitude") {
+    auto const file = file_with("units", "1 1:1000 2:0.5\n-1 1:-2000\n1 1:500 2:0.25\n-1 2:-0.125\n");
+    auto const same = file_with("no_units", "1 1:0.5 2:1\n-1 1:-1\n1 1:0.25 2:0.5\n-1 2:-0.25\n");
+    std::string const rest = " --workers 2 --rounds 20 --lambda 0.01";
+    auto const scaled = race_json("--scale --data " + file + rest), plain = race_json("--data " + same + rest);
+    CHECK(scaled.at("problem").at("scaled") == true);
+    CHECK(scaled.at("problem").at("f_star") == plain.at("problem").at("f_star"));
+    CHECK(scaled.at("problem").at("smoothness") == plain.at("problem").at("smoothness"));
+    CHECK(race("--scale --data " + file + rest).out.find("2 features scaled to [-1, 1]") != std::string::npos);
 }
 
 TEST_CASE("race: one seed, the same bytes and iterates however many workers compute at once; another seed, others") {
