@@ -11,6 +11,7 @@ inline std::vector<std::string> every_method() {
             "sgd(batch=2)",
             "dcgd(rand_k(2))",
             "dcgd(natural, batch=2)",
+            "cat(top_k | sign, cost=packets(512, 64, 60), step=0.05)",
             "qsgd(levels=4)",
             "terngrad",
             "terngrad(clip=2.5, step=0.1)",

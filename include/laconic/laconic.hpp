@@ -42,6 +42,7 @@
 #include "laconic/compress/norm.hpp"
 #include "laconic/compress/parts.hpp"
 #include "laconic/compress/pipe.hpp"
+#include "laconic/compress/proportional.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_block.hpp"
 #include "laconic/compress/rand_k.hpp"

@@ -76,9 +76,9 @@ TEST_CASE("blanks, names and defaults are free") {
 
 TEST_CASE("what is wrong, where, and what there is instead") {
     std::string const names =
-        "dense, top_k, rand_k, bernoulli, lazy, threshold, zero_blocks, top_blocks, rand_block, about_top_k, full, "
+        "dense, top_k, rand_k, bernoulli, proportional, lazy, threshold, zero_blocks, top_blocks, rand_block, about_top_k, full, "
         "quantize, sign, vote, natural, natural_dithering, uniform, two_means, half, bfloat16, float8_e4m3, "
-        "float8_e5m2, low_rank, scaled_down or parts";
+        "float8_e5m2, low_rank, scaled_down, best_level or parts";
     refused("top_q(3)", 1, "there is no compressor 'top_q' (did you mean top_k?); there are " + names);
     refused("top_k(3) | naturel", 12, "there is no compressor 'naturel' (did you mean natural?); there are " + names);
     refused("3", 1, "there is no compressor '3'; there are " + names);

@@ -16,6 +16,7 @@ inline std::vector<std::string> sparsifiers() {
             "rand_k(3)",
             "rand_k(0.5)",
             "bernoulli(0.5)",
+            "proportional(4)",
             "lazy(0.5)",
             "threshold(0.5)",
             "zero_blocks(4)",
@@ -47,6 +48,8 @@ inline std::vector<std::string> pipelines() {
                              "sign(bucket=5)",
                              "vote",
                              "top_k(3) | vote",
+                             "proportional(0.5, damped=yes)",
+                             "best_level(proportional, cost=affine(1, 100))",
                              "bfloat16",
                              "float8_e5m2",
                              "natural_dithering(1, bucket=7, p=1)",
@@ -65,7 +68,10 @@ inline std::vector<std::string> pipelines() {
                              "zero_blocks(4) | top_k(0.5) | natural",
                              "rand_block(0.5, block=2) | top_blocks(0.5, block=2) | sign",
                              "scaled_down(rand_k(0.5) | natural)",
-                             "top_k(0.5) | scaled_down(quantize(1))"})
+                             "top_k(0.5) | scaled_down(quantize(1))",
+                             "best_level(top_k)",
+                             "best_level(top_k | sign, cost=packets(20, 4, 1))",
+                             "best_level(top_blocks(block=4))"})
         all.push_back(more);
     return all;
 }

@@ -40,7 +40,7 @@ TEST_CASE("steps, memory rates and batches, in any order, each only where a meth
 }
 
 TEST_CASE("yes or no, blocks, thresholds and lags") {
-    auto const yes = [](auto& a) { return detail::yes_argument(a, "nesterov"); };
+    auto const yes = [](auto& a) { return a.yes("nesterov"); };
     CHECK(from("m(nesterov=yes)", yes));
     CHECK(!from("m(nesterov=no)", yes));
     CHECK(!from("m", yes));

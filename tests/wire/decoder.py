@@ -317,6 +317,12 @@ def parts(bits, T, shape, n):
     return terms
 
 
+def levelled(bits, T, shape, n):
+    levels = shape[0].parameters[0]
+    require(levels == 0 or bits.field(width(levels)) < levels, "a level above the highest")
+    return STAGES[shape[1].kind].read(bits, T, shape[1:], n)
+
+
 # ---- 5. Supports
 
 
@@ -503,6 +509,7 @@ STAGES = {
     32: Kind([whole(1, LIMIT), rank], False, says(low_rank)),
     33: Kind([factor], True, scaled),
     PARTS: Kind([whole(0, 65536)], False, parts),
+    35: Kind([whole(0, LIMIT)], True, levelled),
 }
 
 

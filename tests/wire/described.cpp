@@ -253,6 +253,10 @@ std::map<std::string, std::string> golden_files() {
         {"scaled", said("scaled_down(rand_k(3) | natural)", ten)},
         {"parts", said("parts(4, natural, 6, top_k(2))", ten)},
         {"parts_in_parts", said("parts(3, sign, 0, full, 7, parts(4, low_rank(rows=2, rank=1), 3, half))", ten)},
+        {"levelled", said("best_level(top_k, cost=affine(1, 64))", five)},
+        {"levelled_signs", said("best_level(top_k | sign)", ten, {})},
+        {"levelled_inside", said("threshold(1.5) | best_level(top_blocks(block=2), cost=affine(1, 64))", ten)},
+        {"levelled_empty", said<float>("best_level(top_k)", {})},
         {"nested", said("threshold(1.5) | rand_k(0.5) | top_k(2) | half", ten)},
     };
 }
@@ -425,7 +429,7 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
     std::vector<kind> const leaves{kind::plain,    kind::quantized, kind::powers,   kind::signs,
                                    kind::dithered, kind::means,     kind::binary16, kind::bfloat,
                                    kind::e4m3,     kind::e5m2,      kind::stepped,  kind::low_rank},
-        wrappers{kind::told, kind::counted, kind::agreed, kind::scaled};
+        wrappers{kind::told, kind::counted, kind::agreed, kind::scaled, kind::levelled};
     auto const number = [](T v) {
         using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
         return word{std::bit_cast<bits>(v), 8 * sizeof(T)};
@@ -439,6 +443,10 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
             words.push_back({static_cast<std::uint64_t>(k), 8});
             if (k == kind::scaled) {
                 words.push_back(number(static_cast<T>(random.below(8)) / 7));
+                continue;
+            }
+            if (k == kind::levelled) {
+                small(7);
                 continue;
             }
             words.push_back({1 + random.below(random.below(3) == 0 ? 5 : 1), 8});

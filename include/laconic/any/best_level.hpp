@@ -9,7 +9,7 @@
 namespace laconic::detail {
 
 /// Calls f(C, cost) with what best_level(top_k | sign, cost=packets(512, 64, 60)) names: the family, written without
-/// its level, and the cost.
+/// its level, and the cost. bernoulli stands for proportional, whose probabilities are the best ones.
 template <class F>
 auto with_family(spelling::arguments& a, F f) {
     auto const* const family = a.find("compressor");
@@ -28,14 +28,18 @@ auto with_family(spelling::arguments& a, F f) {
         second.finish();
         return f(top_k<sign>{1, {bucket}}, cost);
     }
+    if ((calls[0].name == "proportional" || calls[0].name == "bernoulli") && calls.size() == 1) {
+        first.finish();
+        return f(proportional<full, true>{1}, cost);
+    }
     if (calls[0].name == "top_blocks" && calls.size() == 1) {
         auto const block = first.whole("block", 256, 1, 0x1p32);
         first.finish();
         return f(top_blocks<>{1, block}, cost);
     }
     a.refuse(family->position,
-             "a level can be chosen for top_k, top_k | sign and top_blocks(block=...), which are "
-             "written without their own");
+             "a level can be chosen for top_k, top_k | sign, top_blocks(block=...) and proportional, which are written "
+             "without their own");
 }
 
 template <Scalar T, class B>

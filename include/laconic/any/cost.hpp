@@ -20,7 +20,7 @@ inline message_cost make_cost(std::string_view text, spelling::pipe const& calls
     auto const cost = [&]() -> message_cost {
         auto const& name = calls[0].name;
         // Argument by argument, as C++ would not keep their order.
-        auto const four = [&](auto const& names, auto make) {
+        auto const with = [&](auto const& names, auto make) {
             std::vector<double> v;
             for (char const* const n : names) v.push_back(a.number(n));
             return make(v);
@@ -28,14 +28,14 @@ inline message_cost make_cost(std::string_view text, spelling::pipe const& calls
         using list = std::vector<char const*>;
         if (name == "bits") return {};
         if (name == "affine")
-            return four(list{"per_bit", "per_message"}, [](auto& v) { return affine_cost(v[0], v[1]); });
+            return with(list{"per_bit", "per_message"}, [](auto& v) { return affine_cost(v[0], v[1]); });
         if (name == "packets")
-            return four(list{"payload", "header", "fixed"}, [](auto& v) { return packet_cost(v[0], v[1], v[2]); });
+            return with(list{"payload", "header", "fixed"}, [](auto& v) { return packet_cost(v[0], v[1], v[2]); });
         if (name == "energy")
-            return four(list{"per_bit", "per_packet", "payload", "to_wake"},
+            return with(list{"per_bit", "per_packet", "payload", "to_wake"},
                         [](auto& v) { return energy_cost(v[0], v[1], v[2], v[3]); });
         if (name == "air_time")
-            return four(list{"rate", "preamble", "payload", "wait"},
+            return with(list{"rate", "preamble", "payload", "wait"},
                         [](auto& v) { return air_time_cost(v[0], v[1], v[2], v[3]); });
         a.refuse(calls[0].position,
                  spelling::no_such("cost", name, {"bits", "affine", "packets", "energy", "air_time"}));

@@ -18,6 +18,7 @@
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/natural_dithering.hpp"
 #include "laconic/compress/parts.hpp"
+#include "laconic/compress/proportional.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_block.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -78,6 +79,12 @@ std::vector<named_piece<T, B>> const& named_pieces() {
         {"top_k", true, [](arguments& a, any const* rest) { return with_rest<T, B>(top_k{a.number("k")}, rest); }},
         {"rand_k", true, [](arguments& a, any const* rest) { return with_rest<T, B>(rand_k{a.number("k")}, rest); }},
         {"bernoulli", true, [](arguments& a, any const* rest) { return with_rest<T, B>(bernoulli{a.number("p")}, rest); }},
+        {"proportional", true,
+         [](arguments& a, any const* rest) {
+             double const k = a.number("k");
+             if (!a.yes("damped")) return with_rest<T, B>(proportional{k}, rest);
+             return with_rest<T, B>(proportional<full, true>{k, {}}, rest);
+         }},
         {"lazy", true, [](arguments& a, any const* rest) { return with_rest<T, B>(lazy{a.number("p")}, rest); }},
         {"threshold", true,
          [](arguments& a, any const* rest) { return with_rest<T, B>(threshold{a.number("bound")}, rest); }},

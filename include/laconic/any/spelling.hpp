@@ -219,6 +219,14 @@ class arguments {
         return static_cast<std::size_t>(value);
     }
 
+    /// yes or no, given by name; no where it is absent.
+    bool yes(std::string const& name) {
+        auto const* const i = find(name, false);
+        if (!i) return false;
+        if (i->word != "yes" && i->word != "no") refuse(i->position, name + " is yes or no");
+        return i->word == "yes";
+    }
+
     /// Whether an argument is one word alone.
     static bool is_word(item const& i) { return i.calls.size() == 1 && !i.calls[0].parentheses; }
 

@@ -44,6 +44,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     select_largest_blocks(on, x, k, k, at);
     gather(on, x, std::span<coordinate const>{}, k, a, values);
     sort_magnitudes(on, x, values);
+    sample_in_proportion(on, x, a, from, at);
     // round
     round_to_levels(on, x, a, 1, from, first, levels);
     round_to_powers(on, x, from, first, powers);
@@ -59,6 +60,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     // update
     add_scaled(on, a, x, y);
     multiply(on, a, y);
+    raise_magnitudes(on, a, a, y);
     subtract_known_add_unsaid(on, y, x, x);
     complete_and_remember(on, y, a, y);
     scaled_distances(on, a, x, x, y);

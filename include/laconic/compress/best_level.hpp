@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -11,16 +13,15 @@
 #include "laconic/compress/levels.hpp"
 #include "laconic/core/cost.hpp"
 #include "laconic/message/levelled.hpp"
-#include "laconic/wire/levelled.hpp"
 
 namespace laconic {
 
 /// C at the level that makes the most progress for the cost of its message (CAT; Khirirat, Magnusson, Aytekin,
 /// Johansson, arXiv:2003.06377), chosen anew for each vector: the lowest that has the largest
 ///     (1 - E|C(x) - x|^2 / |x|^2) / cost(bits) .
-/// With a step of 1 / L a gradient step then brings f down by at least that share of |x|^2 / (2 L). The level is said,
-/// as each rank has its own. Contractive with the delta of the lowest level, which every x can do better than; of C
-/// only what is no level matters.
+/// With a step of 1 / L a gradient step brings f down by the share kept of |x|^2 / (2 L), at least. The level is said,
+/// as each rank has its own. Contractive with the delta of the lowest level, which equal magnitudes reach; of C only
+/// what is no level matters.
 template <class C, CommunicationCost Cost = message_cost>
 struct best_level {
     C compressor{};
@@ -45,15 +46,18 @@ struct best_level {
     using message = levelled<inner<T, B>, message_of<C, T, B>>;
 
     void check(std::size_t d) const {
-        for (std::size_t const level : {std::size_t{1}, levels<C>::count(compressor, d)})
-            if (d > 0) levels<C>::at(compressor, level).check(d);
+        levels<C>::at(compressor, std::min(d, std::size_t{1})).check(d);  // first: only then is there a count
+        levels<C>::at(compressor, levels<C>::count(compressor, d)).check(d);
     }
     template <class B, class M>
     void blank(B& on, std::size_t d, key from, M& m) const {
         m.levels = levels<C>::count(compressor, d);
         m.compressor = {compressor};
         m.from = from;
-        if (m.length != d) levels<C>::at(compressor, m.levels).blank(on, d, from, m.inside);  // room for any level
+        if (m.length != d) {  // room for any level
+            levels<C>::at(compressor, m.levels).blank(on, d, from, m.inside);
+            if constexpr (requires { m.inside.make_room(on, d); }) m.inside.make_room(on, d);
+        }
         m.length = d;
         m.level = 0;
     }
@@ -71,8 +75,9 @@ struct best_level {
         if (count < 2) return count;
         T const largest = largest_magnitude(on, x);
         if (!std::isfinite(largest)) throw argument_error("best_level: a number is not finite");
-        if (!(largest > 0)) return 1;
         work.kept.resize(count);
+        work.room.reserve(x.size());  // now: zeros may come first
+        if (!(largest > 0)) return 1;
         levels<C>::kept(on, compressor, x, work.room, std::span<double>(work.kept));
         std::size_t best = 1;
         double most = -1;

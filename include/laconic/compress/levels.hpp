@@ -2,16 +2,18 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "laconic/compress/proportional.hpp"
 #include "laconic/compress/sign.hpp"
 #include "laconic/compress/top_blocks.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/wire/stream.hpp"
 
 /// Compressors whose level can be chosen: how many levels there are, what each would keep of a vector, and what each
 /// would take to say.
@@ -19,11 +21,11 @@ namespace laconic {
 
 /// What best_level needs to know of a compressor C, as static members; the levels are 1 .. count(c, d):
 ///   count(c, d)               for vectors of d numbers; 0 only where d is;
-///   at(c, level)              c at that level;
+///   at(c, level)              c at that level, and at 0 what is said of no numbers;
 ///   family(c)                 how c is written without its level;
 ///   bits<T>(c, level, d)      of its message, as papers count them (spelled in full, positions in ceil(log2 d) bits);
-///   kept(on, c, x, room, q)   sets q[level - 1] to the share of |x|^2 that it keeps, 1 - E|C(x) - x|^2 / |x|^2. x is
-///                             finite and not zero; room is memory that lasts from call to call.
+///   kept(on, c, x, room, q)   sets q[level - 1] to the share of |x|^2 that it keeps, 1 - E|C(x) - x|^2 / |x|^2, or
+///                             to less. x is finite and not zero; room is memory that lasts from call to call.
 /// Specialize it for a compressor of your own.
 template <class C>
 struct levels;
@@ -39,6 +41,13 @@ concept Levelled = requires(C const& c, std::size_t n, B& on, std::span<T const>
     levels<C>::kept(on, c, x, room, q);
 };
 
+namespace detail {
+
+// ceil(log2 n), which papers count for one place of n. n >= 1.
+inline std::size_t bits_of_place(std::size_t n) { return static_cast<std::size_t>(std::bit_width(n - 1)); }
+
+}  // namespace detail
+
 /// k, by the largest magnitudes: what they have of the energy.
 template <>
 struct levels<top_k<>> {
@@ -47,7 +56,7 @@ struct levels<top_k<>> {
     static std::string family(top_k<> const&) { return "top_k"; }
     template <Scalar T>
     static double bits(top_k<> const&, std::size_t level, std::size_t d) {
-        return static_cast<double>(level * (width_of(d) + 8 * sizeof(T)));
+        return static_cast<double>(level * (detail::bits_of_place(d) + 8 * sizeof(T)));
     }
     template <class B, Scalar T>
     static void kept(B& on, top_k<> const&, std::span<T const> x, std::vector<T>& room, std::span<double> q) {
@@ -56,13 +65,14 @@ struct levels<top_k<>> {
         double sum = 0;
         for (std::size_t j = 0; j < x.size(); ++j) {
             double const v = static_cast<double>(room[j]) / largest;
-            q[j] = sum += v * v;
+            q[j] = sum = std::fma(v, v, sum);  // rounded once, with and without fused products
         }
         for (double& v : q) v /= sum;
     }
 };
 
 /// k, where the largest are said as signs times their mean magnitude: |x_k|_1^2 / (k |x|^2), which is not unimodal.
+/// With buckets it is at least that (Cauchy-Schwarz).
 template <>
 struct levels<top_k<sign>> {
     using type = top_k<sign>;
@@ -75,7 +85,7 @@ struct levels<top_k<sign>> {
     template <Scalar T>
     static double bits(type const& c, std::size_t level, std::size_t d) {
         std::size_t const scales = c.rest.bucket == 0 ? 1 : (level + c.rest.bucket - 1) / c.rest.bucket;
-        return static_cast<double>(scales * 8 * sizeof(T) + level * (width_of(d) + 1));
+        return static_cast<double>(scales * 8 * sizeof(T) + level * (detail::bits_of_place(d) + 1));
     }
     template <class B, Scalar T>
     static void kept(B& on, type const&, std::span<T const> x, std::vector<T>& room, std::span<double> q) {
@@ -85,10 +95,47 @@ struct levels<top_k<sign>> {
         for (std::size_t j = 0; j < x.size(); ++j) {
             double const v = static_cast<double>(room[j]) / largest;
             sum += v;
-            squares += v * v;
+            squares = std::fma(v, v, squares);
             q[j] = sum * sum / static_cast<double>(j + 1);
         }
         for (double& v : q) v /= squares;
+    }
+};
+
+/// An expected count of k, drawn with the best probabilities and damped: the share, in expectation, as are its bits.
+template <>
+struct levels<proportional<full, true>> {
+    using type = proportional<full, true>;
+    static std::size_t count(type const&, std::size_t d) { return d; }
+    static type at(type, std::size_t level) { return {level}; }
+    static std::string family(type const&) { return "proportional"; }
+    template <Scalar T>
+    static double bits(type const&, std::size_t level, std::size_t d) {
+        return static_cast<double>(level * (detail::bits_of_place(d) + 8 * sizeof(T)));
+    }
+    // As proportion_for, for every count at once: the fewer are said, the fewer of them are certain.
+    template <class B, Scalar T>
+    static void kept(B& on, type const&, std::span<T const> x, std::vector<T>& room, std::span<double> q) {
+        sort_magnitudes(on, x, room);
+        double const largest = static_cast<double>(room[0]);
+        auto const at = [&](std::size_t i) { return static_cast<double>(room[i]) / largest; };
+        double rest = 0, squares = 0;
+        for (std::size_t i = x.size(); i-- > 0;) {
+            q[i] = rest += at(i);  // for now, the sum from i on
+            squares = std::fma(at(i), at(i), squares);
+        }
+        std::size_t certain = x.size();
+        double of_certain = squares;  // theirs, of the squares
+        auto const one_less = [&] {
+            --certain;
+            of_certain = certain == 0 ? 0 : std::fma(-at(certain), at(certain), of_certain);
+        };
+        for (std::size_t k = x.size(); k > 0; --k) {
+            while (certain >= k) one_less();
+            while (certain > 0 && static_cast<double>(k - certain + 1) * at(certain - 1) <= q[certain - 1]) one_less();
+            double const sum = q[certain];
+            q[k - 1] = squares / std::fma(sum / static_cast<double>(k - certain), sum, of_certain);
+        }
     }
 };
 
@@ -105,7 +152,7 @@ struct levels<top_blocks<>> {
     template <Scalar T>
     static double bits(type const& c, std::size_t level, std::size_t d) {
         std::size_t const block = std::min(c.block, d);
-        return static_cast<double>(level * (width_of(count(c, d)) + block * 8 * sizeof(T)));
+        return static_cast<double>(level * (detail::bits_of_place(count(c, d)) + block * 8 * sizeof(T)));
     }
     template <class B, Scalar T>
     static void kept(B& on, type const& c, std::span<T const> x, std::vector<T>&, std::span<double> q) {

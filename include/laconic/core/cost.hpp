@@ -11,7 +11,7 @@
 namespace laconic {
 
 /// What it costs to send a message. Satisfied iff C is a comparable value, cost(bits) is the price of a message of so
-/// many bits, at least 0, and to_string(cost) names it.
+/// many bits, at least 0 and no less for more of them, and to_string(cost) names it.
 template <class C>
 concept CommunicationCost = std::semiregular<C> && std::equality_comparable<C> && requires(C const& cost, double bits) {
     { cost(bits) } -> std::convertible_to<double>;
@@ -28,16 +28,18 @@ struct message_cost {
     /// How many packets a message of so many bits takes.
     double packets(double bits) const { return payload > 0 ? std::ceil(bits / (8 * payload)) : 0; }
     double operator()(double bits) const {
-        return bits > 0 ? per_bit * bits + per_packet * packets(bits) + per_message : 0;
+        if (!(bits > 0)) return 0;
+        // Rounded alike with and without fused products: a level turns on it.
+        return std::fma(per_bit, bits, std::fma(per_packet, packets(bits), per_message));
     }
 
     bool operator==(message_cost const&) const = default;
     friend std::string to_string(message_cost const& c) {
         if (c.payload == 0 && c.per_message == 0 && c.per_bit == 1) return "bits";
         if (c.payload == 0) return "affine(" + shortest(c.per_bit) + ", " + shortest(c.per_message) + ")";
-        if (c.per_bit == 0)
-            return "packets(" + shortest(c.payload) + ", " + shortest(c.per_packet - c.payload) + ", " +
-                   shortest(c.per_message) + ")";
+        double const header = c.per_packet - c.payload;
+        if (c.per_bit == 0 && header >= 0 && c.payload + header == c.per_packet)
+            return "packets(" + shortest(c.payload) + ", " + shortest(header) + ", " + shortest(c.per_message) + ")";
         return "energy(" + shortest(c.per_bit) + ", " + shortest(c.per_packet) + ", " + shortest(c.payload) + ", " +
                shortest(c.per_message) + ")";
     }

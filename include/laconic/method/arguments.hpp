@@ -49,13 +49,6 @@ inline rates rates_arguments(spelling::arguments& a, known_rates known = {}) {
     return r;
 }
 
-inline bool yes_argument(spelling::arguments& a, char const* name) {
-    auto const* const i = a.find(name, false);
-    if (!i) return false;
-    if (i->word != "yes" && i->word != "no") a.refuse(i->position, std::string(name) + " is yes or no");
-    return i->word == "yes";
-}
-
 // Reads `name(tau=..., block=..., rates)`, the arguments of the independent-blocks family.
 template <class M>
 M blocks_arguments(spelling::arguments& a) {

@@ -137,7 +137,7 @@ std::vector<named_method<T>> const& named_methods() {
              dgc m;
              m.k = portion{a.number("k", 0.001)};
              m.momentum = a.number("momentum", 0.9, false);
-             m.nesterov = yes_argument(a, "nesterov");
+             m.nesterov = a.yes("nesterov");
              m.clip = a.number("clip", 0.0, false);
              m.warm_up = a.whole("warm_up", 0, 0, 1e12);
              m.given = rates_arguments(a, {.batch = true});

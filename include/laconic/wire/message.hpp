@@ -6,6 +6,7 @@
 #include "laconic/wire/dithered.hpp"
 #include "laconic/wire/either.hpp"
 #include "laconic/wire/factors.hpp"
+#include "laconic/wire/levelled.hpp"
 #include "laconic/wire/means.hpp"
 #include "laconic/wire/parts.hpp"
 #include "laconic/wire/plain.hpp"

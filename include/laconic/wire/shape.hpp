@@ -28,7 +28,7 @@ struct stage {
 
 /// Whether another stage follows, which speaks for the numbers of this one.
 constexpr bool wraps_another(kind k) {
-    return k == kind::told || k == kind::counted || k == kind::agreed || k == kind::scaled;
+    return k == kind::told || k == kind::counted || k == kind::agreed || k == kind::scaled || k == kind::levelled;
 }
 
 namespace detail {
@@ -79,6 +79,7 @@ stage take_stage(R& source) {
             s.second = whole(0, longest_support);
             break;
         case kind::signs:
+        case kind::levelled:
             s.first = whole(0, longest_support);
             break;
         case kind::means:

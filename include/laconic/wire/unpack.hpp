@@ -139,6 +139,10 @@ class unpacker {
                 next_stage(n, out);
                 for (double& v : out.values) v = static_cast<double>(static_cast<T>(v) * static_cast<T>(s.factor));
                 return;
+            case kind::levelled:
+                if (s.first > 0 && source_->take(width_of(s.first)) >= s.first)
+                    source_->refuse("a level above the highest");
+                return next_stage(n, out);
             default:
                 break;
         }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "laws/compressor.hpp"
@@ -102,4 +103,42 @@ TEST_CASE_TEMPLATE("gather scales what it takes", T, float, double) {
     coordinates const at{3, 0, 3};
     gather(on, std::span<T const>(x), std::span<coordinate const>(at), 1, T(-2), out);
     CHECK(out == std::vector<T>{-8, -2, -8});
+}
+
+TEST_CASE_TEMPLATE("magnitudes, the largest first", T, float, double) {
+    host on;
+    std::vector<T> out{9, 9, 9};
+    auto const sorted = [&](std::vector<T> const& x) {
+        sort_magnitudes(on, std::span<T const>(x), out);
+        return out;
+    };
+    T const tiny = std::numeric_limits<T>::denorm_min(), largest = std::numeric_limits<T>::max();
+    CHECK(sorted({}).empty());
+    CHECK(sorted({-3}) == std::vector<T>{3});
+    CHECK(sorted({1, -5, 3, 5, -3, 0}) == std::vector<T>{5, 5, 3, 3, 1, 0});
+    CHECK(sorted({2, 2, -2, 2}) == std::vector<T>{2, 2, 2, 2});
+    CHECK(sorted({tiny, 0, -largest, -2 * tiny}) == std::vector<T>{largest, 2 * tiny, tiny, 0});
+    CHECK_FALSE(std::signbit(sorted({1, T(-0.0)})[1]));
+}
+
+TEST_CASE_TEMPLATE("coordinates are drawn in proportion to their magnitude, large ones for certain", T, float, double) {
+    host on;
+    std::vector<coordinate> out{9};
+    std::vector<T> const x{4, -1, 0, T(0.5), -8};
+    std::vector<int> drawn(5);
+    int const times = 20000;
+    for (int t = 0; t < times; ++t) {
+        sample_in_proportion(on, std::span<T const>(x), T(4), key{std::uint64_t(t)}, out);
+        CHECK(std::is_sorted(out.begin(), out.end()));
+        for (auto const i : out) ++drawn[i];
+    }
+    CHECK(drawn[0] == times);
+    CHECK(drawn[4] == times);
+    CHECK(drawn[2] == 0);
+    for (auto const& [i, p] : {std::pair{1, .25}, {3, .125}})
+        CHECK(std::abs(drawn[std::size_t(i)] - p * times) < 5 * std::sqrt(p * (1 - p) * times));
+    sample_in_proportion(on, std::span<T const>(x), T(0), key{1}, out);
+    CHECK(out == std::vector<coordinate>{0, 1, 3, 4});
+    sample_in_proportion(on, std::span<T const>(), T(1), key{1}, out);
+    CHECK(out.empty());
 }

@@ -77,3 +77,11 @@ TEST_CASE("terms are added where they say, in the type of the sum") {
     add_terms(on, std::span<double>(wide), -1.0, in_a_row{});
     CHECK(wide == std::vector<double>{9, 8, 7});
 }
+
+TEST_CASE_TEMPLATE("magnitudes are raised to the least, then multiplied; signs stay", T, float, double) {
+    host on;
+    std::vector<T> y{3, -3, T(0.5), T(-0.5), 0, T(-0.0)};
+    raise_magnitudes(on, T(1), T(2), std::span<T>(y));
+    CHECK(y == std::vector<T>{6, -6, 2, -2, 2, -2});
+    CHECK(std::signbit(y[5]));
+}

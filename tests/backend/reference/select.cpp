@@ -61,6 +61,14 @@ TEST_CASE_TEMPLATE("selections agree, with ties, zeros and numbers that are not 
             std::size_t const blocks = x.size() / block + (x.size() % block != 0);
             same([&](auto& on, auto& out) { select_largest_blocks(on, v, block, k.below(3, blocks + 1), out); });
         }
+        if (t % 5 != 0) {
+            std::vector<T> sorted, defined;
+            sort_magnitudes(fast, v, sorted);
+            sort_magnitudes(plain, v, defined);
+            CHECK(sorted == defined);
+            auto const bound = t % 3 == 0 || sorted.empty() ? T(0) : sorted[k.below(4, sorted.size())];
+            same([&](auto& on, auto& out) { sample_in_proportion(on, v, bound, k, out); });
+        }
         for (std::size_t const unit : {std::size_t{1}, block}) {
             std::vector<T> c, e;
             std::vector<coordinate> places;

@@ -13,6 +13,7 @@
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/core/contract.hpp"
+#include "laconic/core/key.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
@@ -135,6 +136,18 @@ void sort_magnitudes(basic_host<A>&, std::span<T const> x, std::vector<T>& out) 
     out.resize(x.size());
     for (std::size_t i = 0; i < x.size(); ++i) out[i] = std::abs(x[i]);
     std::sort(out.begin(), out.end(), std::greater<>{});
+}
+
+/// Each coordinate with probability min(1, |x_i| / bound), independently: coordinate i is drawn iff uniform(i) x bound
+/// is below |x_i|. bound >= 0; 0 takes all that are not 0. All finite. One pass.
+template <class A, Scalar T>
+void sample_in_proportion(basic_host<A>&, std::span<T const> x, T bound, key from, std::vector<coordinate>& out) {
+    LACONIC_EXPECTS(bound >= 0 && x.size() <= largest_dimension);
+    out.clear();
+    out.reserve(x.size());  // once: a later support may be larger
+    for (std::size_t i = 0; i < x.size(); ++i)
+        if (from.uniform(i) * static_cast<double>(bound) < static_cast<double>(std::abs(x[i])))
+            out.push_back(static_cast<coordinate>(i));
 }
 
 /// The blocks of `block` consecutive coordinates (the last may be shorter) that hold a number other than 0; a NaN is

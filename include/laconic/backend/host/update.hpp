@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -93,6 +94,12 @@ void add_terms(basic_host<A>&, std::span<T> out, T w, Terms terms) {
             out[t.at] += w * static_cast<T>(t.value);
         }
     }
+}
+
+/// |y_i| <- max(|y_i|, least) x factor, the signs as they are. One pass.
+template <class A, Scalar T>
+void raise_magnitudes(basic_host<A>&, T least, T factor, std::span<T> y) {
+    for (T& v : y) v = std::copysign(std::max(std::abs(v), least), v) * factor;
 }
 
 }  // namespace laconic

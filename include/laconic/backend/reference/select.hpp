@@ -89,6 +89,13 @@ void sort_magnitudes(reference&, std::span<T const> x, std::vector<T>& out) {
         out.insert(std::find_if(out.begin(), out.end(), [&](T o) { return o < std::abs(v); }), std::abs(v));
 }
 template <Scalar T>
+void sample_in_proportion(reference&, std::span<T const> x, T bound, key from, std::vector<coordinate>& out) {
+    out.clear();
+    for (std::size_t i = 0; i < x.size(); ++i)
+        if (from.uniform(i) * static_cast<double>(bound) < static_cast<double>(std::abs(x[i])))
+            out.push_back(static_cast<coordinate>(i));
+}
+template <Scalar T>
 void select_nonzero_blocks(reference&, std::span<T const> x, std::size_t block, std::vector<coordinate>& out) {
     out.clear();
     for (std::size_t i = 0; i < x.size(); ++i)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -40,6 +41,11 @@ void scaled_distances(reference&, T a, std::span<T const> x, std::span<T const> 
 template <Scalar T, class Terms>
 void add_terms(reference&, std::span<T> out, T w, Terms terms) {
     for (std::size_t j = 0; j < terms.size(); ++j) out[terms[j].at] += w * static_cast<T>(terms[j].value);
+}
+
+template <Scalar T>
+void raise_magnitudes(reference&, T least, T factor, std::span<T> y) {
+    for (T& v : y) v = std::copysign(std::max(std::abs(v), least), v) * factor;
 }
 
 }  // namespace laconic

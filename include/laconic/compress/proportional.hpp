@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/compress/pipe.hpp"
+#include "laconic/core/portion.hpp"
+#include "laconic/message/sparse.hpp"
+
+namespace laconic {
+
+/// How a vector is to be sampled with an expected count of k so that the error is least: p_i = min(1, |x_i| / bound).
+struct proportion {
+    double bound = 0;  ///< 0: all that are not 0, for certain
+    double share = 1;  ///< |x|^2 / sum x_i^2 / p_i = 1 / (1 + E|C(x) - x|^2 / |x|^2)
+};
+
+/// For magnitudes that descend, k >= 1 (water-filling; Wangni, Wang, Liu, Zhang, NeurIPS 2018, and CAT's SS).
+template <Scalar T>
+proportion proportion_for(std::span<T const> magnitudes, std::size_t k) {
+    double const largest = magnitudes.empty() ? 0 : static_cast<double>(magnitudes[0]);
+    if (!(largest > 0)) return {};
+    // From the smallest on, so that what is left over is never the difference of two large sums.
+    std::size_t certain = magnitudes.size();
+    double rest = 0;
+    for (; certain > 0; --certain) {
+        double const next = static_cast<double>(magnitudes[certain - 1]) / largest;
+        if (certain <= k && static_cast<double>(k - certain) * next > rest) break;
+        rest += next;
+    }
+    double const bound = rest > 0 ? rest / static_cast<double>(k - certain) : 0;
+    double squares = 0, weighted = bound * rest;  // each rounded once, with and without fused products
+    for (std::size_t i = magnitudes.size(); i-- > 0;) {
+        double const v = static_cast<double>(magnitudes[i]) / largest;
+        squares = std::fma(v, v, squares);
+        if (i < certain) weighted = std::fma(v, v, weighted);
+    }
+    return {bound * largest, squares / weighted};
+}
+
+/// Random dropout with the probabilities that make its error least: keeps about k coordinates, i with probability p_i =
+/// min(1, |x_i| / bound), scaled by 1 / p_i. Unbiased; E|C(x) - x|^2 is at most (d / k - 1) |x|^2, as if all had the
+/// same probability, and that where all magnitudes are equal.
+///
+/// Damped, it is multiplied by the share that makes its error least in turn, which is then 1 - share of |x|^2 exactly:
+/// contractive with delta = k / d.
+template <class Rest = full, bool Damped = false>
+struct proportional {
+    portion k = 1;
+    Rest rest{};
+
+    template <Scalar T, class B>
+    using message = sparse<Rest, support_is::told, T, B>;
+
+    void check(std::size_t d) const {
+        k.check(d);
+        if (k.value == 0 && d > 0)
+            throw argument_error("proportional: k = 0 says nothing, and no scale makes that unbiased");
+        rest.check(d);
+    }
+    template <class B, Scalar T>
+    void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
+        detail::begin(m, d, *this, from);
+        m.make_room(on, d);
+        m.support.resize(0);
+        m.expect_payload(on);
+    }
+    /// Throws argument_error where a number is not finite.
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
+        blank(on, x.size(), from, m);
+        if (auto const i = first_non_finite(on, x); i < x.size())
+            throw argument_error("proportional: coordinate " + std::to_string(i) + " is not finite");
+        m.chosen.reserve(x.size());
+        sort_magnitudes(on, x, m.chosen);
+        auto const how = proportion_for(std::span<T const>(m.chosen), k.of(x.size()));
+        auto const bound = static_cast<T>(how.bound);
+        sample_in_proportion(on, x, bound, from.child(1), m.support);
+        gather(on, x, std::span<coordinate const>(m.support), 1, T(1), m.chosen);
+        raise_magnitudes(on, bound, Damped ? static_cast<T>(how.share) : T(1), std::span<T>(m.chosen));
+        m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
+    }
+    double omega(std::size_t d) const requires(!Damped && Unbiased<Rest>) {
+        double const spread = d == 0 ? 1 : static_cast<double>(d) / static_cast<double>(k.of(d));
+        return spread * (1 + detail::largest_omega(rest, d)) - 1;
+    }
+    double delta(std::size_t d) const requires(Damped&& std::same_as<Rest, full>) {
+        return d == 0 ? 1 : static_cast<double>(k.of(d)) / static_cast<double>(d);
+    }
+
+    template <class R>
+    constexpr auto with(R const& r) const {
+        return proportional<R, Damped>{k, r};
+    }
+    bool operator==(proportional const&) const = default;
+    friend std::string to_string(proportional const& c) {
+        return detail::spelled("proportional(" + to_string(c.k) + (Damped ? ", damped=yes)" : ")"), c.rest);
+    }
+};
+template <class N>
+proportional(N) -> proportional<>;
+
+static_assert(Compressor<proportional<>> && Compressor<proportional<>, float> && Unbiased<proportional<>>);
+static_assert(Contractive<proportional<full, true>> && !Unbiased<proportional<full, true>>);
+
+}  // namespace laconic

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/any/best_level.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "laconic/any/parse.hpp"
+#include "laws/messages.hpp"
+
+using namespace laconic;
+
+namespace {
+
+void refused(std::string const& text, std::size_t column, std::string const& why) {
+    CAPTURE(text);
+    try {
+        auto const c = parse_compressor(text);
+        FAIL_CHECK("was read as " << to_string(c));
+    } catch (spelling_error const& e) {
+        CHECK(std::string(e.what()) == "'" + text + "', column " + std::to_string(column) + ": " + why);
+        CHECK(e.column == column);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the families, without their levels, and the cost") {
+    auto const same = [](char const* text, auto const& c) { CHECK(to_string(parse_compressor(text)) == to_string(c)); };
+    same("best_level(top_k)", best_level{top_k{1}});
+    same("best_level(top_k())", best_level{top_k{1}});
+    same("best_level(top_k, cost=bits)", best_level{top_k{1}});
+    same("best_level(cost=affine(1, 640), compressor=top_k)", best_level{top_k{1}, affine_cost(1, 640)});
+    same("best_level( top_k|sign , cost = packets(512,64,60) )",
+         best_level{top_k{1} | sign{}, packet_cost(512, 64, 60)});
+    same("best_level(top_k | sign(bucket=16))", best_level{top_k{1} | sign{16}});
+    same("best_level(top_blocks)", best_level{top_blocks{1, 256}});
+    same("best_level(top_blocks(block=64), cost=energy(1, 2, 3, 4))",
+         best_level{top_blocks{1, 64}, energy_cost(1, 2, 3, 4)});
+    CHECK(to_string(parse_compressor("threshold(0.25) | best_level(top_k)")) == "threshold(0.25) | best_level(top_k)");
+}
+
+TEST_CASE("what is written is read back, and says the same bytes") {
+    std::vector<double> const x{3, -4, 0, 1, 2, 0.5};
+    auto const said = [&](auto const& c) { return laws::written(compress(c, x, key{1})); };
+    auto const both = [&](auto const& c) {
+        auto const read = parse_compressor(to_string(c));
+        CHECK(to_string(read) == to_string(c));
+        CHECK(said(read) == said(c));
+    };
+    both(best_level{top_k{1}, affine_cost(1, 64)});
+    both(best_level{top_k{1} | sign{4}, packet_cost(20, 4, 1)});
+    both(best_level{top_blocks{1, 2}, energy_cost(0, 2, 20, 1)});
+    CHECK(said(parse_compressor("best_level(top_k)")) !=
+          said(parse_compressor("best_level(top_k, cost=affine(0, 1))")));
+}
+
+TEST_CASE("what a level can be chosen for, and where it stands that it cannot") {
+    std::string const families =
+        "a level can be chosen for top_k, top_k | sign, top_blocks(block=...) and proportional, which are written "
+        "without their own";
+    refused("best_level", 1, "best_level needs a compressor: best_level(top_k), say");
+    refused("dense | best_level()", 9, "best_level needs a compressor: best_level(top_k), say");
+    refused("best_level(natural)", 12, families);
+    refused("best_level(cost=bits, rand_k)", 23, families);
+    refused("best_level(top_k | natural)", 12, families);
+    refused("best_level(top_k | sign | full)", 12, families);
+    refused("best_level(top_blocks | sign)", 12, families);
+    refused("best_level(top_k(3))", 18, "top_k takes no arguments");
+    refused("best_level(top_k | sign(k=3))", 27, "sign takes bucket; this is none of them");
+    refused("best_level(top_k(3) | sign)", 18, "top_k takes no arguments");
+    refused("best_level(top_blocks(block=0))", 29, "block is a whole number from 1 to 4294967296");
+    refused("best_level(top_blocks(4, 3))", 26, "top_blocks takes block; this is none of them");
+    refused("best_level(top_k, 3)", 19, "best_level takes compressor or cost; this is none of them");
+    refused("best_level(top_k, step=3)", 24, "best_level takes compressor or cost; this is none of them");
+    refused("best_level(top_k) | full", 21, "'best_level' is a quantizer, which leaves nothing to what follows it");
+}
+
+TEST_CASE("the cost is refused at its own place") {
+    refused("best_level(top_k, cost=3)", 24,
+            "there is no cost '3'; there are bits, affine, packets, energy or air_time");
+    refused("best_level(top_k, cost=affin(1, 2))", 24,
+            "there is no cost 'affin' (did you mean affine?); there are bits, affine, packets, energy or air_time");
+    refused("best_level(top_k, cost=packets(512, 64))", 24, "packets needs fixed: packets(fixed=...)");
+    refused("best_level(top_k, cost=affine(1, -2))", 24,
+            "a cost per message of -2: it is a finite number of at least 0");
+    refused("best_level(top_k, cost=affine(1, x))", 34, "per_message is a number");
+    refused("best_level(top_k, cost=bits | bits)", 31, "a cost is no piece of a pipe");
+}

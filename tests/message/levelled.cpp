@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/message/levelled.hpp"
+
+#include <doctest/doctest.h>
+
+#include <span>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/message/plain.hpp"
+
+using namespace laconic;
+
+namespace {
+
+// A compressor of which the message needs nothing but the name of its memory.
+struct any_level {
+    using workspace = std::vector<double>;
+};
+using message = levelled<any_level, plain<double, host>>;
+static_assert(Message<message, double, host> && !TermMessage<message>);
+
+message of(std::size_t level, std::vector<double> const& values) {
+    message m;
+    m.level = level;
+    m.levels = 5;
+    m.length = values.size();
+    m.inside.values.assign(values.begin(), values.end());
+    return m;
+}
+
+}  // namespace
+
+TEST_CASE("what is inside is added") {
+    host on;
+    std::vector<double> out{1, 1, 1};
+    add_message(on, std::span<double>(out), -2.0, of(2, {3, 0, -4}));
+    CHECK(out == std::vector<double>{-5, 1, 9});
+}
+
+TEST_CASE("the dimension is known before the message inside is") {
+    message m;
+    CHECK(m.dimension() == 0);
+    m.length = 7;
+    CHECK(m.dimension() == 7);
+}
+
+TEST_CASE("two are equal where they say the same; the sender's memory is not said") {
+    auto const m = of(2, {3, 0, -4});
+    auto other = m;
+    other.work = {1, 2, 3};
+    other.from = key{9};
+    CHECK(other == m);
+    other.level = 3;
+    CHECK(other != m);
+    CHECK(m != of(2, {3, 1, -4}));
+}
