@@ -168,7 +168,7 @@ def table(names, results):
     line("L / mu", [f"{results[n]['problem']['smoothness'] / results[n]['problem']['strong_convexity']:.3g}"
                     for n in names])
     for i, text in enumerate(METHODS):
-        line(f"`{text}`", [entry(results[n]["methods"][i]) for n in names])
+        line("`" + text.replace("|", "\\|") + "`", [entry(results[n]["methods"][i]) for n in names])
 
 
 def main():

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "laconic/any/recursion.hpp"
+#include "laconic/method/with_momentum.hpp"
 #include "laconic/method/with_prox.hpp"
 #include "laconic/optim/prox.hpp"
 
@@ -25,17 +26,19 @@ class any_method {
 
     template <Scalar S, class B>
     requires(std::same_as<S, T>&& std::same_as<B, host>) any_recursion<T> compose(problem const& p)
-    const { return held_->compose(p, {}); }
-    /// For f + R, where R is this weight of |x|_1 and of |x|^2 / 2. Throws argument_error where the method's step goes
-    /// with no proximal operator.
-    any_recursion<T> compose(problem const& p, elastic_net const& prox) const { return held_->compose(p, prox); }
+    const { return held_->compose(p, {}, 0); }
+    /// For f + R, where R is this weight of |x|_1 and of |x|^2 / 2, and with a heavy ball where beta is above 0. Throws
+    /// argument_error where the method's step goes with no proximal operator, or with no momentum.
+    any_recursion<T> compose(problem const& p, elastic_net const& prox, double beta = 0) const {
+        return held_->compose(p, prox, beta);
+    }
 
     friend std::string to_string(any_method const& m) { return m.held_->name(); }
 
   private:
     struct face {
         virtual ~face() = default;
-        virtual any_recursion<T> compose(problem const& p, elastic_net const& prox) const = 0;
+        virtual any_recursion<T> compose(problem const& p, elastic_net const& prox, double beta) const = 0;
         virtual std::string name() const = 0;
     };
     template <class M>
@@ -43,19 +46,36 @@ class any_method {
         M inside;
         explicit model(M m) : inside(std::move(m)) {}
 
-        any_recursion<T> compose(problem const& p, elastic_net const& prox) const override {
+        any_recursion<T> compose(problem const& p, elastic_net const& prox, double beta) const override {
             if constexpr (requires { inside.compose(p, prox); }) {  // a method around an any_method
+                if (beta != 0) throw argument_error(name() + ": the momentum belongs to the method inside");
                 return inside.compose(p, prox);
             } else {
                 auto r = inside.template compose<T, host>(p);
-                if (prox == elastic_net{}) return erased<T, host>(std::move(r));
-                if constexpr (requires { with_prox(r, prox); })
-                    return erased<T, host>(with_prox(r, prox));
-                else
-                    throw argument_error(name() + ": its step goes with no proximal operator");
+                auto result = erased<T, host>(r);
+                if (beta == 0) return stepping(r, prox, std::move(result));
+                if constexpr (requires { with_momentum<T, host>(r, beta); }) {
+                    auto const ball = with_momentum<T, host>(r, beta);
+                    result.step = ball.step;
+                    return stepping(ball, prox, std::move(result));
+                } else {
+                    throw argument_error(name() + ": its step goes with no momentum");
+                }
             }
         }
         std::string name() const override { return to_string(inside); }
+
+      private:
+        // The step of r for f + R, in place of that of `result`.
+        template <class R>
+        any_recursion<T> stepping(R const& r, elastic_net const& prox, any_recursion<T> result) const {
+            if (prox == elastic_net{}) return result;
+            if constexpr (requires { with_prox(r, prox); })
+                result.step = with_prox(r, prox).step;
+            else
+                throw argument_error(name() + ": its step goes with no proximal operator");
+            return result;
+        }
     };
     std::shared_ptr<face const> held_;
 };

@@ -20,6 +20,7 @@
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/method/gd_sec.hpp"
+#include "laconic/method/heavy_ball.hpp"
 #include "laconic/method/iasgd.hpp"
 #include "laconic/method/ibcd.hpp"
 #include "laconic/method/ibgd.hpp"
@@ -242,6 +243,14 @@ std::vector<named_method<T>> const& named_methods() {
          [](arguments& a) -> method {
              double const p = a.number("p", 0.0, false);
              return proxskip{p, rates_arguments(a, {.batch = true})};
+         }},
+        {{"heavy_ball", "(METHOD, beta=0.9)", "any of these that moves by a step of one length, with momentum",
+          "Polyak 1964; Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269"},
+         [](arguments& a) -> method {
+             auto const* const i = a.find("method");
+             if (!i) a.refuse(a.from().position, "heavy_ball needs a method: heavy_ball(diana(natural))");
+             auto const inner = make_method<T>(a.text(), i->calls);
+             return heavy_ball<method>{inner, a.number("beta", 0.9, false)};
          }},
         {{"bidirectional", "(METHOD, C, memory=0, errors=dropped)",
           "any of these; the server answers in messages of C, with a memory and errors of its own",

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/optim/step.hpp"
 
@@ -14,7 +15,10 @@ namespace laconic {
 template <Scalar T = double, class B = host>
 class momentum {
   public:
-    momentum(double rate, double beta) : rate_(static_cast<T>(rate)), beta_(static_cast<T>(beta)) {}
+    /// Throws argument_error unless beta is in [0, 1).
+    momentum(double rate, double beta) : rate_(static_cast<T>(rate)), beta_(static_cast<T>(beta)) {
+        if (!(beta >= 0 && beta < 1)) throw argument_error("momentum: beta = " + shortest(beta) + " is outside [0, 1)");
+    }
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
         velocity_.resize(x.size());
@@ -24,6 +28,9 @@ class momentum {
         add_scaled(on, -rate_, std::span<T const>(v), x);
     }
 
+    double rate() const { return double{rate_}; }
+    /// What the step comes to along a d that stays the same: rate / (1 - beta).
+    double lasting_rate() const { return double{rate_} / (1 - double{beta_}); }
     std::span<T const> velocity() const { return velocity_; }
     template <class Archive>
     void state(Archive& archive) {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "laconic/core/text.hpp"
+#include "laconic/method/with_momentum.hpp"
+
+namespace laconic {
+
+/// A method with momentum, v <- beta v + its estimate, x <- x - step v (Polyak 1964; DIANA's momentum, Mishchenko et
+/// al., arXiv:1901.09269, algorithm 1): for every method that moves along its estimate by a step of one length. The
+/// step is the method's own, whose theorem knows of no momentum: this is a heuristic, and beta in [0, 1) yours.
+template <class M>
+struct heavy_ball {
+    M method;
+    double beta = 0.9;
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        if constexpr (requires { method.compose(p, elastic_net{}, beta); })  // known at run time only
+            return method.compose(p, elastic_net{}, beta);
+        else
+            return with_momentum<T, B>(method.template compose<T, B>(p), beta);
+    }
+    /// For f + R, where the method is one that takes R's proximal operator.
+    template <class P>
+    auto compose(problem const& p, P const& prox) const requires requires(M const& m) {
+        m.compose(p, prox, 0.0);
+    }
+    { return method.compose(p, prox, beta); }
+
+    bool operator==(heavy_ball const&) const = default;
+    friend std::string to_string(heavy_ball const& m) {
+        return "heavy_ball(" + to_string(m.method) + ", beta=" + shortest(m.beta) + ")";
+    }
+};
+template <class M>
+heavy_ball(M, double = 0.9) -> heavy_ball<M>;
+
+}  // namespace laconic
