@@ -38,7 +38,7 @@ SETS = {
     "cadata_scale": ("ridge", 1e-3, False),
     "dna_scale": ("softmax", 1e-2, False),
     "digits": ("softmax", 1e-2, True),
-    "mnist_t10k_scale": ("softmax", 1e-1, False),
+    "mnist_t10k_scale": ("softmax", 1.0, False),
 }
 METHODS = [
     "gd",

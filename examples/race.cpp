@@ -96,7 +96,8 @@ void check(options& o) {
     if (auto const colon = o.cost.find(':'); colon != std::string::npos)
         o.cost = o.cost.substr(0, colon) + "(" + o.cost.substr(colon + 1) + ")";
     o.run.cost = laconic::parse_cost(o.cost);
-    for (auto& method : o.methods) method = race::priced(method, o.run.cost);
+    if (!(o.run.cost == laconic::message_cost{}))
+        for (auto& method : o.methods) method = race::priced(method, o.run.cost);
     o.run.rounds = static_cast<std::uint64_t>(o.rounds);
     o.run.seed = static_cast<std::uint64_t>(o.seed);
     if (o.at_once < 0) throw usage_error(fmt::format("--threads: {} is not at least 0", o.at_once));
