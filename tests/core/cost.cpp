@@ -19,6 +19,12 @@ static_assert(CommunicationCost<by_the_minute>);
 
 }  // namespace
 
+TEST_CASE("a cost of one's own") {
+    CHECK(by_the_minute{}(2.5e6) == 3);
+    CHECK(by_the_minute{} == by_the_minute{});
+    CHECK(to_string(by_the_minute{}) == "by_the_minute");
+}
+
 TEST_CASE("bits, and bits with a fee") {
     CHECK(message_cost{}(34) == 34);
     CHECK(message_cost{}(0) == 0);
