@@ -83,4 +83,6 @@ TEST_CASE("what it cannot do is refused") {
     CHECK_THROWS_AS(proportional{0}.check(3), argument_error);
     CHECK_THROWS_AS(proportional{4}.check(3), argument_error);
     CHECK_THROWS_AS(compress(proportional{1}, std::vector<double>{1, NAN}, key{1}), argument_error);
+    CHECK_THROWS_AS(compress(proportional{1}, std::vector<double>{1.7e308, 1.7e308}, key{1}), argument_error);
+    CHECK_THROWS_AS(compress(proportional<full, true>{1}, std::vector<float>{3e38f, -3e38f}, key{1}), argument_error);
 }

@@ -274,3 +274,14 @@ TEST_CASE("as it is written") {
     CHECK(dcgd{rand_k{2}} == dcgd{rand_k{2}});
     CHECK_FALSE(dcgd{rand_k{2}} == dcgd{rand_k{3}});
 }
+
+TEST_CASE("one worker's contractive compressor needs a delta that is known") {
+    auto const p = constants(random_ridges(1, 12, 1, 4));
+    auto const step_of = [&](auto const& method) { return method.template compose<double, host>(p).step.rate; };
+    CHECK(step_of(dcgd{top_k{3}}) == 1 / p.smoothness);
+    CHECK(step_of(dcgd{any_compressor<>(top_k{3} | natural{})}) == 1 / p.smoothness);
+    // Of nine values one level has omega = 2, and the pipe no delta.
+    CHECK_THROWS_AS(step_of(dcgd{top_k{9} | quantize{1}}), theory_error);
+    CHECK_THROWS_AS(step_of(dcgd{any_compressor<>(top_k{9} | quantize{1})}), theory_error);
+    CHECK(step_of(dcgd{top_k{9} | quantize{1}, {.step = .1}}) == .1);
+}

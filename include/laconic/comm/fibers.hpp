@@ -97,9 +97,9 @@ class fibers {
         for (int r = 0; r < ranks; ++r) {
             void* const p =
                 mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            if (p != MAP_FAILED) at(r).stack = {p, unmap{size}};
             if (p == MAP_FAILED || mprotect(p, page, PROT_NONE) != 0 || getcontext(&at(r).context) != 0)
                 throw comm_error(r, "rank " + std::to_string(r) + " could not be given a stack");
-            at(r).stack = {p, unmap{size}};
             at(r).context.uc_stack.ss_sp = static_cast<std::byte*>(p) + page;
             at(r).context.uc_stack.ss_size = size - page;
             at(r).context.uc_link = &scheduler_;

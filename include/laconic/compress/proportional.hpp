@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,7 +71,7 @@ struct proportional {
         m.support.resize(0);
         m.expect_payload(on);
     }
-    /// Throws argument_error where a number is not finite.
+    /// Throws argument_error where a number is not finite, or what a number is raised to.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
         blank(on, x.size(), from, m);
@@ -79,6 +80,8 @@ struct proportional {
         m.chosen.reserve(x.size());
         sort_magnitudes(on, x, m.chosen);
         auto const how = proportion_for(std::span<T const>(m.chosen), k.of(x.size()));
+        if (!(how.bound <= static_cast<double>(std::numeric_limits<T>::max())))
+            throw argument_error("proportional: the sum of the magnitudes over k is not finite");
         auto const bound = static_cast<T>(how.bound);
         sample_in_proportion(on, x, bound, from.child(1), m.support);
         gather(on, x, std::span<coordinate const>(m.support), 1, T(1), m.chosen);

@@ -26,7 +26,10 @@ bool is_alone_and_contractive(C const& compressor, rates const& given, problem c
 template <class C>
 double dcgd_step(C const& compressor, rates const& given, problem const& p, char const* method) {
     return step_or(given, p, method, [&] {
-        if (is_alone_and_contractive(compressor, given, p)) return 1 / known(p.smoothness, "the smoothness L", method);
+        if (is_alone_and_contractive(compressor, given, p)) {
+            static_cast<void>(delta_of(compressor, p, method, "give the step yourself"));  // there may be none
+            return 1 / known(p.smoothness, "the smoothness L", method);
+        }
         double const omega = omega_of(compressor, p, method, "give the step, or use ef_sgd or ef21");
         double const l = known(p.smoothness, "the smoothness L", method), noise = noise_of_batch(given, p, method);
         return 1 /
