@@ -150,7 +150,7 @@ def race_on(name, race, folder, out_folder):
 
 
 def entry(method):
-    first = next((bits for _, bits, gap in method["trace"] if gap <= 1e-6), None)
+    first = next((bits for _, bits, gap, *_ in method["trace"] if gap <= 1e-6), None)
     text = "-" if first is None else f"{first / 1e6:.3g}"
     if method["round_reaching_target"] is None:
         text += f" ({method['final_suboptimality']:.0e})"
