@@ -51,6 +51,14 @@ struct unsigned_rank : alone {
 static_assert(Communicator<alone> && Communicator<threads::member>);
 static_assert(Communicator<metered<alone>> && Communicator<metered<metered<threads::member>>>);
 static_assert(!Communicator<without_from> && !Communicator<without_gather> && !Communicator<without_broadcast>);
+struct in_pairs : alone {
+    contribution exchange(int, contribution mine, int) { return mine; }
+};
+struct silent_pairs : alone {
+    void exchange(int, contribution, int) {}
+};
+static_assert(PointToPoint<in_pairs> && PointToPoint<threads::member> && PointToPoint<metered<threads::member>>);
+static_assert(!PointToPoint<alone> && !PointToPoint<silent_pairs> && !PointToPoint<metered<alone>>);
 static_assert(!Communicator<unsigned_rank> && !Communicator<int>);
 
 }  // namespace
@@ -63,6 +71,24 @@ TEST_CASE("a contribution is a message unless it says that it complains") {
     contribution const message{word};
     CHECK(message.bytes.size() == 3);
     CHECK_FALSE(message.complaint);
+}
+
+TEST_CASE("who waits for whom is said until a rank comes again, or for eight ranks") {
+    auto const say = [](std::vector<int> const& waits_for, int rank) {
+        return detail::say_who_waits(rank, [&](int r) { return waits_for[static_cast<std::size_t>(r)]; });
+    };
+    CHECK(say({0}, 0) == "rank 0 waits for rank 0: nobody can go on");
+    CHECK(say({1, 2, 1}, 0) ==
+          "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 1: nobody can go on");
+    CHECK(say({no_rank, 0}, 1) == "rank 1 waits for rank 0: nobody can go on");
+    CHECK(say({1, 2, 3, 4, 5, 6, 7, 8, 9, 0}, 0)
+              .ends_with("for rank 7, which waits for rank 8, and so on: nobody can go on"));
+}
+
+TEST_CASE("partners of an exchange are ranks, or none") {
+    for (int const r : {no_rank, 0, 2}) CHECK_NOTHROW(detail::check_partners(3, r, 2));
+    CHECK_THROWS_WITH_AS(detail::check_partners(3, 3, 0), "an exchange with rank 3 of 3", argument_error);
+    CHECK_THROWS_WITH_AS(detail::check_partners(3, 0, -2), "an exchange with rank -2 of 3", argument_error);
 }
 
 namespace {

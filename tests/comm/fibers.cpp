@@ -3,11 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "comm/schedules.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -147,6 +149,150 @@ TEST_CASE("a rank that leaves early is named, and what the others hold is given 
                                 }),
                     comm_error);
     CHECK(held.use_count() == 1);
+}
+
+TEST_CASE("ranks talk in pairs, by any schedule") {
+    int wrong = 0;
+    for (int n = 1; n <= 9; ++n) fibers::run(n, [&](fibers::member& comm) { wrong += schedules::all(comm); });
+    fibers::run(60, [&](fibers::member& comm) { wrong += schedules::random_schedule(comm, 9, 10); });
+    CHECK(wrong == 0);
+    fibers::run(2, [&](fibers::member& comm) { wrong += schedules::refuses_ranks_that_do_not_exist(comm); });
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("who runs ahead lets the others catch up, but waits for nobody") {
+    int handed_over = 0, taken = 0, most = 0;
+    fibers::run(2, [&](fibers::member& comm) {
+        for (int k = 0; k < 200; ++k) {
+            if (comm.rank() == 0) {
+                comm.exchange(1, {}, no_rank);
+                most = std::max(most, ++handed_over - taken);
+            } else {
+                comm.exchange(no_rank, {}, 0);
+                ++taken;
+            }
+        }
+        if (comm.rank() == 0)
+            for (int k = 0; k < 200; ++k) comm.exchange(1, {}, no_rank);  // and nobody takes these
+    });
+    CHECK(taken == 200);
+    CHECK(most < 20);
+}
+
+TEST_CASE("a chain of a thousand ranks, each of which waits for the next") {
+    int last = 0;
+    fibers::run(1000, [&](fibers::member& comm) {
+        int const me = comm.rank();
+        auto heard = me < 999 ? schedules::numbers_of(comm.exchange(no_rank, {}, me + 1)) : schedules::numbers{0};
+        ++heard[0];
+        if (me > 0) comm.exchange(me - 1, {schedules::bytes_of(heard)}, no_rank);
+        if (me == 0) last = static_cast<int>(heard[0]);
+    });
+    CHECK(last == 1000);
+}
+
+namespace {
+
+// What each rank was told when its part of a schedule failed, and what run threw.
+struct failed_schedule {
+    std::vector<told> heard;
+    std::string thrown;
+
+    template <class Body>
+    failed_schedule(int ranks, Body body) : heard(static_cast<std::size_t>(ranks)) {
+        try {
+            fibers::run(ranks, [&](fibers::member& comm) {
+                try {
+                    body(comm);
+                } catch (comm_error const& e) {
+                    heard[static_cast<std::size_t>(comm.rank())] = {e.rank, e.what()};
+                    throw;
+                }
+            });
+        } catch (std::exception const& e) {
+            thrown = e.what();
+        }
+    }
+};
+
+}  // namespace
+
+TEST_CASE("who waits for a rank that throws or left hears which, and what was handed over before still comes") {
+    for (bool const throws : {true, false}) {
+        CAPTURE(throws);
+        int wrong = 0;
+        failed_schedule const ended(3, [&](fibers::member& comm) {
+            if (comm.rank() == 1) {
+                comm.exchange(0, schedules::word(1, 0, 0).said(), no_rank);
+                if (throws) throw file_error("data", 3, 1, "broken line");
+                return;
+            }
+            if (comm.rank() == 0) wrong += schedules::word(1, 0, 0).wrong(comm.exchange(no_rank, {}, 1));
+            comm.exchange(no_rank, {}, comm.rank() == 0 ? 1 : 0);
+        });
+        CHECK(wrong == 0);
+        std::string const why =
+            throws ? "rank 1 failed: data:3:1: broken line" : "rank 1 left before the others were done";
+        CHECK(ended.thrown == (throws ? "data:3:1: broken line" : why));
+        CHECK(ended.heard[0].rank == 1);
+        CHECK(ended.heard[0].why == why);
+        CHECK(ended.heard[2].rank == (throws ? 1 : 0));
+        CHECK(ended.heard[2].why == (throws ? why : "rank 0 failed: " + why));
+    }
+}
+
+TEST_CASE("where all wait for each other the lowest is told who waits for whom") {
+    failed_schedule const circle(20, [](fibers::member& comm) { comm.exchange(no_rank, {}, (comm.rank() + 1) % 20); });
+    std::string const why =
+        "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 3, which waits for rank 4, which waits "
+        "for "
+        "rank 5, which waits for rank 6, which waits for rank 7, which waits for rank 8, and so on: nobody can go on";
+    CHECK(circle.heard[0].rank == 1);
+    CHECK(circle.heard[0].why == why);
+    CHECK(circle.heard[19].why == "rank 0 failed: " + why);
+    CHECK(circle.thrown == why);
+
+    failed_schedule const meeting(3, [](fibers::member& comm) {
+        comm.all_gather({});
+        if (comm.rank() == 2)
+            comm.exchange(no_rank, {}, 1);
+        else
+            comm.all_gather({});
+    });
+    CHECK(meeting.thrown ==
+          "rank 0 waits for rank 2, which waits for rank 1, which waits for rank 2: nobody can go on");
+
+    int wrong = 0;
+    fibers::run(3, [&](fibers::member& comm) {
+        int const me = comm.rank();
+        if (me == 0) {
+            CHECK_THROWS_AS(comm.exchange(no_rank, {}, 1), comm_error);
+            comm.exchange(1, schedules::word(0, 1, 0).said(), no_rank);  // and the others go on
+        } else {
+            wrong += schedules::word(me - 1, me, 0).wrong(comm.exchange(no_rank, {}, me - 1));
+            if (me == 1) comm.exchange(2, schedules::word(1, 2, 0).said(), no_rank);
+        }
+        comm.all_gather({});
+    });
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("who gave a meeting up and came to the next is not taken for somebody else who came to the first") {
+    std::vector<told> heard(3);
+    fibers::run(3, [&](fibers::member& comm) {
+        int const me = comm.rank();
+        if (me == 0) {
+            CHECK(told_by(comm).why == "rank 0 waits for rank 1, which waits for rank 0: nobody can go on");
+            comm.exchange(1, {}, no_rank);
+        } else {
+            comm.exchange(no_rank, {}, me - 1);  // rank 2 waits while rank 1 meets
+        }
+        heard[static_cast<std::size_t>(me)] = told_by(comm);
+        if (me == 1) comm.exchange(2, {}, no_rank);
+    });
+    CHECK(heard[0].rank == 1);
+    CHECK(heard[1].rank == 2);
+    CHECK(heard[1].why == "rank 1 waits for rank 2, which waits for rank 1: nobody can go on");
 }
 
 TEST_CASE("one run may be held within another") {

@@ -71,5 +71,24 @@ TEST_CASE("what lies under a counter") {
         metered counted(comm);
         CHECK(&uncounted(counted) == &comm);
         CHECK(&uncounted(comm) == &comm);
+        metered<metered<threads::member>> twice(counted);
+        CHECK(&uncounted(twice) == &comm);
     });
+}
+
+TEST_CASE("what goes between two ranks is counted at both, and what a rank tells itself nowhere") {
+    std::array<std::uint64_t, 3> sent{}, received{};
+    threads::run(3, [&](threads::member& comm) {
+        metered counted(comm);
+        int const me = counted.rank(), next = (me + 1) % 3, last = (me + 2) % 3;
+        std::vector<std::byte> const mine(static_cast<std::size_t>(5 * me + 1));  // 1, 6 and 11 bytes
+        auto const heard = counted.exchange(next, {mine, true}, last);
+        counted.exchange(next, heard, no_rank);  // handed on
+        counted.exchange(no_rank, {mine}, last);
+        counted.exchange(me, {mine}, me);
+        sent[static_cast<std::size_t>(me)] = counted.bytes_sent();
+        received[static_cast<std::size_t>(me)] = counted.bytes_received();
+    });
+    CHECK(sent == std::array<std::uint64_t, 3>{1 + 11, 6 + 1, 11 + 6});
+    CHECK(received == std::array<std::uint64_t, 3>{11 + 6, 1 + 11, 6 + 1});
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "comm/schedules.hpp"
 #include "laconic/core/key.hpp"
 
 using namespace laconic;
@@ -269,4 +270,194 @@ TEST_CASE("one after another and all at once say the same bytes") {
     CHECK(transcript(2) == reference);
     CHECK(transcript(10) == reference);
     CHECK(transcript(0) == reference);
+}
+
+TEST_CASE("ranks talk in pairs, by any schedule, however many there are and compute at once") {
+    for (int n = 1; n <= 9; ++n)
+        for (int const at_once : {0, 1, 3}) {
+            CAPTURE(n);
+            CAPTURE(at_once);
+            std::atomic<int> wrong = 0;
+            threads::run(n, [&](threads::member& comm) { wrong += schedules::all(comm); },
+                         {.at_once = at_once, .deadline = 60s});
+            CHECK(wrong == 0);
+        }
+}
+
+TEST_CASE("a rank that waits for another gives its turn to compute away, and no more compute than may") {
+    for (int const at_once : {1, 2}) {
+        std::atomic<int> computing = 0, most = 0, wrong = 0;
+        threads::run(6,
+                     [&](threads::member& comm) {
+                         int const n = comm.size(), me = comm.rank();
+                         for (int k = 0; k < 200; ++k) {
+                             int const now = ++computing;
+                             for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+                             }
+                             schedules::word const mine(me, (me + 1) % n, k);
+                             --computing;
+                             auto const heard = comm.exchange((me + 1) % n, mine.said(), (me + n - 1) % n);
+                             wrong += schedules::word((me + n - 1) % n, me, k).wrong(heard);
+                         }
+                     },
+                     {.at_once = at_once});
+        CHECK(wrong == 0);
+        CHECK(most <= at_once);
+    }
+}
+
+TEST_CASE("what an exchange returned stays until this rank's next one, however far ahead its sender runs") {
+    std::atomic<int> wrong = 0;
+    threads::run(2, [&](threads::member& comm) {
+        if (comm.rank() == 0) {
+            wrong += schedules::word(1, 0, 0).wrong(comm.exchange(1, {}, 1));
+            for (int k = 0; k < 500; ++k) comm.exchange(1, schedules::word(0, 1, k).said(), no_rank);
+            comm.exchange(no_rank, {}, 1);
+            return;
+        }
+        comm.exchange(0, schedules::word(1, 0, 0).said(), 0);
+        for (int k = 0; k < 500; ++k) {
+            auto const heard = comm.exchange(no_rank, {}, 0);
+            if (k < 5) std::this_thread::sleep_for(200us);
+            wrong += schedules::word(0, 1, k).wrong(heard);
+        }
+        comm.exchange(0, {}, no_rank);
+    });
+    CHECK(wrong == 0);
+}
+
+namespace {
+
+// What each rank was told when its part of a schedule failed, and what run threw.
+struct failed_schedule {
+    std::vector<told> heard;
+    std::string thrown;
+
+    template <class Body>
+    failed_schedule(int ranks, Body body, threads::settings how = {}) : heard(std::size_t(ranks)) {
+        try {
+            threads::run(
+                ranks,
+                [&](threads::member& comm) {
+                    try {
+                        body(comm);
+                    } catch (comm_error const& e) {
+                        heard[std::size_t(comm.rank())] = {e.rank, e.what()};
+                        throw;
+                    }
+                },
+                how);
+        } catch (std::exception const& e) {
+            thrown = e.what();
+        }
+    }
+};
+
+}  // namespace
+
+TEST_CASE("who waits for a rank that throws or left hears which, and what was handed over before still comes") {
+    std::atomic<int> wrong = 0;
+    failed_schedule const threw(3, [&](threads::member& comm) {
+        if (comm.rank() == 1) {
+            comm.exchange(0, schedules::word(1, 0, 0).said(), no_rank);
+            throw file_error("data", 3, 1, "broken line");
+        }
+        if (comm.rank() == 0) wrong += schedules::word(1, 0, 0).wrong(comm.exchange(no_rank, {}, 1));
+        comm.exchange(no_rank, {}, comm.rank() == 0 ? 1 : 0);
+    });
+    CHECK(wrong == 0);
+    CHECK(threw.thrown == "data:3:1: broken line");
+    for (std::size_t const r : {0u, 2u}) {
+        CHECK(threw.heard[r].rank == 1);
+        CHECK(threw.heard[r].why == "rank 1 failed: data:3:1: broken line");
+    }
+    failed_schedule const left(2, [&](threads::member& comm) {
+        if (comm.rank() == 1) {
+            comm.exchange(0, schedules::word(1, 0, 0).said(), no_rank);
+            return;
+        }
+        wrong += schedules::word(1, 0, 0).wrong(comm.exchange(no_rank, {}, 1));
+        comm.exchange(1, {}, no_rank);  // to one who does not care any more
+        comm.exchange(no_rank, {}, 1);
+    });
+    CHECK(wrong == 0);
+    CHECK(left.heard[0].rank == 1);
+    CHECK(left.heard[0].why == "rank 1 left before the others were done");
+
+    // Who waits for one who is about to hear it is not told that all wait.
+    failed_schedule const through_another(3, [&](threads::member& comm) {
+        if (comm.rank() == 1) return std::this_thread::sleep_for(5ms);
+        comm.exchange(no_rank, {}, comm.rank() == 0 ? 2 : 1);
+    });
+    CHECK(through_another.heard[2].why == "rank 1 left before the others were done");
+    CHECK(through_another.heard[0].why == "rank 2 failed: rank 1 left before the others were done");
+}
+
+TEST_CASE("a rank that hands over nothing is named at the deadline") {
+    std::atomic<bool> told_already = false;
+    failed_schedule const late(2,
+                               [&](threads::member& comm) {
+                                   if (comm.rank() == 1) {
+                                       while (!told_already) std::this_thread::yield();
+                                       return;
+                                   }
+                                   try {
+                                       comm.exchange(1, {}, 1);
+                                   } catch (comm_error const&) {
+                                       told_already = true;
+                                       throw;
+                                   }
+                               },
+                               {.deadline = 20ms});
+    CHECK(late.heard[0].rank == 1);
+    CHECK(late.heard[0].why == "rank 1 handed over nothing within 20 ms");
+}
+
+TEST_CASE("where all wait for each other the lowest is told who waits for whom, without a deadline") {
+    failed_schedule const circle(3, [](threads::member& comm) {
+        if (comm.rank() == 0) std::this_thread::sleep_for(5ms);
+        comm.exchange(no_rank, {}, (comm.rank() + 1) % 3);
+    });
+    CHECK(circle.heard[0].rank == 1);
+    std::string const why = "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0: nobody can go on";
+    CHECK(circle.heard[0].why == why);
+    for (std::size_t const r : {1u, 2u}) CHECK(circle.heard[r].why == "rank 0 failed: " + why);
+    CHECK(circle.thrown == why);
+
+    failed_schedule const meeting(3, [](threads::member& comm) {
+        if (comm.rank() == 2)
+            comm.exchange(no_rank, {}, 1);
+        else
+            comm.all_gather({});
+    });
+    CHECK(meeting.heard[0].rank == 2);
+    CHECK(meeting.heard[0].why ==
+          "rank 0 waits for rank 2, which waits for rank 1, which waits for rank 2: nobody can go on");
+    failed_schedule const alone(1, [](threads::member& comm) { comm.exchange(no_rank, {}, 0); });
+    CHECK(alone.thrown == "rank 0 waits for rank 0: nobody can go on");
+}
+
+TEST_CASE("who is told that all wait may help the others, and they go on") {
+    std::atomic<int> wrong = 0;
+    threads::run(3, [&](threads::member& comm) {
+        int const me = comm.rank();
+        if (me == 0) {
+            CHECK_THROWS_AS(comm.exchange(no_rank, {}, 1), comm_error);
+            comm.exchange(1, schedules::word(0, 1, 0).said(), no_rank);
+        } else {
+            wrong += schedules::word(me - 1, me, 0).wrong(comm.exchange(no_rank, {}, me - 1));
+            if (me == 1) comm.exchange(2, schedules::word(1, 2, 0).said(), no_rank);
+        }
+        comm.all_gather({});
+    });
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("ranks that do not exist are refused") {
+    std::atomic<int> wrong = 0;
+    threads::run(2, [&](threads::member& comm) {
+        wrong += schedules::refuses_ranks_that_do_not_exist(comm);
+        CHECK_THROWS_WITH_AS(comm.exchange(2, {}, 0), "an exchange with rank 2 of 2", argument_error);
+    });
+    CHECK(wrong == 0);
 }

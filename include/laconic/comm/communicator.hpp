@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/core/error.hpp"
 
 namespace laconic {
 
@@ -20,8 +25,8 @@ struct contribution {
 ///                      call it, in the same order. Throws comm_error, which names a rank, where one cannot come;
 ///   gather(root, mine) the same, but only the root gets the contributions;
 ///   broadcast(root, mine)   hands the root's contribution to every rank; the others' are ignored;
-///   from(r)            what rank r handed over in the last of these meetings, on the ranks that got it; valid until the
-///                      next one.
+///   from(r)            what rank r handed over in the last of these meetings, on the ranks that got it; valid until
+///                      the next one begins.
 template <class C>
 concept Communicator = requires(C& comm, contribution mine, int r) {
     { comm.rank() } -> std::same_as<int>;
@@ -31,5 +36,45 @@ concept Communicator = requires(C& comm, contribution mine, int r) {
     comm.broadcast(r, mine);
     { comm.from(r) } -> std::same_as<contribution>;
 };
+
+/// In place of a rank: nothing is handed over, or nothing awaited.
+inline constexpr int no_rank = -1;
+
+/// A communicator whose ranks also talk in pairs, by any schedule: ring, tree, hypercube. Satisfied iff C also has
+///   exchange(to, mine, from)   hands `mine` to rank `to` and returns what rank `from` handed to this one, in the order
+///                      in which it did, of any number of bytes; valid until this rank's next exchange, to which it
+///                      may be handed on. Either may be no_rank, and either may be this rank itself. What is handed
+///                      over is copied and waits for its receiver as long as need be, so that a schedule goes on if
+///                      every hand-over that is awaited is made somewhere; meetings may stand between the two, and do
+///                      not touch what an exchange returned, nor an exchange what from() shows. Throws argument_error
+///                      for ranks that do not exist, comm_error where rank `from` will not hand over anything more.
+template <class C>
+concept PointToPoint = Communicator<C> && requires(C& comm, contribution mine, int r) {
+    { comm.exchange(r, mine, r) } -> std::same_as<contribution>;
+};
+
+namespace detail {
+
+inline void check_partners(int ranks, int to, int from) {
+    for (int const r : {to, from})
+        if (r < no_rank || r >= ranks)
+            throw argument_error("an exchange with rank " + std::to_string(r) + " of " + std::to_string(ranks));
+}
+
+// Who waits for whom, from one rank on: waits_for(r) is the rank that r waits for, or no_rank.
+template <class WaitsFor>
+std::string say_who_waits(int rank, WaitsFor waits_for) {
+    std::string text = "rank " + std::to_string(rank);
+    std::vector<int> named{rank};
+    for (int next = waits_for(rank); next != no_rank; next = waits_for(next)) {
+        text += (named.size() == 1 ? " waits for rank " : ", which waits for rank ") + std::to_string(next);
+        if (std::find(named.begin(), named.end(), next) != named.end()) break;
+        named.push_back(next);
+        if (named.size() > 8) return text + ", and so on: nobody can go on";
+    }
+    return text + ": nobody can go on";
+}
+
+}  // namespace detail
 
 }  // namespace laconic

@@ -15,17 +15,18 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/mailbox.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
 
 namespace laconic {
 
-/// The ranks as fibers of the calling thread, which take turns from meeting to meeting, rank 0 first: what is computed
-/// is the same as with `threads`, and where a round is short it takes a fraction of the time, as no rank waits to be
-/// woken by the system. fibers::run(n, body) calls body(comm) once per rank and returns when all have; where one
-/// throws, the others' meetings end with a comm_error that names it, and the first exception is thrown again. A rank
-/// must not meet the others while it handles an exception. For POSIX systems with <ucontext.h>; laconic.hpp leaves it
-/// out.
+/// The ranks as fibers of the calling thread, which take turns, each until it must wait for others, rank 0 first: what
+/// is computed is the same as with `threads`, and where a round is short it takes a fraction of the time, as no rank
+/// waits to be woken by the system. fibers::run(n, body) calls body(comm) once per rank and returns when all have;
+/// where one throws, the others' meetings end with a comm_error that names it, and the first exception is thrown again.
+/// Where all wait for each other, the lowest of them is told who waits for whom. A rank must not meet or exchange while
+/// it handles an exception. For POSIX systems with <ucontext.h>; laconic.hpp leaves it out.
 class fibers {
   public:
     struct settings {
@@ -37,15 +38,18 @@ class fibers {
       public:
         member(fibers& all, int rank) : all_(&all), rank_(rank) {}
         int rank() const { return rank_; }
-        int size() const { return static_cast<int>(all_->seats_.size()); }
+        int size() const { return all_->size(); }
         void all_gather(contribution mine) { all_->meet(rank_, mine); }
         void gather(int, contribution mine) { all_gather(mine); }
         void broadcast(int root, contribution mine) { all_gather(rank_ == root ? mine : contribution{}); }
         contribution from(int r) const {
             auto const met = all_->at(rank_).met;
             LACONIC_EXPECTS(r >= 0 && r < size() && met > 0);
-            auto const& said = all_->at(r).said[(met - 1) % 2];
-            return {said.bytes, said.complaint};
+            return all_->at(r).said[(met - 1) % 2];
+        }
+        contribution exchange(int to, contribution mine, int from) {
+            detail::check_partners(size(), to, from);
+            return all_->exchange(rank_, to, mine, from);
         }
 
       private:
@@ -64,8 +68,7 @@ class fibers {
             (*static_cast<Body*>(what))(me);
         };
         all.body_ = &body;
-        while (all.take_turns()) {
-        }
+        all.take_turns();
         if (all.failure_) std::rethrow_exception(all.failure_);
     }
     template <class Body>
@@ -74,10 +77,7 @@ class fibers {
     }
 
   private:
-    struct utterance {
-        std::vector<std::byte> bytes;
-        bool complaint = false;
-    };
+    static constexpr int everyone = -2;
     // A rank's stack, below which lies a page that cannot be touched.
     struct unmap {
         std::size_t size;
@@ -86,9 +86,12 @@ class fibers {
     struct seat {
         ucontext_t context{};
         std::unique_ptr<void, unmap> stack{nullptr, unmap{0}};
-        std::array<utterance, 2> said;  // in turns: what from() shows stays until its reader comes to the next meeting
-        std::uint64_t met = 0;          // meetings it has come to
-        bool left = false;              // its body has returned
+        // In turns: what from() shows stays until its reader comes to the next meeting.
+        std::array<mailbox::utterance, 2> said;
+        mailbox handed;           // to it, and not yet taken
+        int waits_for = no_rank;  // whose message it lacks, or everyone in a meeting
+        std::uint64_t met = 0;    // meetings it has come to
+        bool left = false;        // its body has returned
     };
 
     fibers(int ranks, settings how) : seats_(static_cast<std::size_t>(ranks)) {
@@ -120,35 +123,95 @@ class fibers {
             self.fail(rank, "an exception that is no std::exception");
         }
         self.at(rank).left = true;
+        ++self.left_;
+        if (auto const met = self.at(rank).met; met < self.least_met_of_left_) self.least_met_of_left_ = met;
     }
 
-    // Every rank that has not left goes on to its next meeting, or to its end. Returns whether one is left.
-    bool take_turns() {
-        bool any = false;
-        for (auto& s : seats_) {
-            if (s.left) continue;
-            swapcontext(&scheduler_, &s.context);
-            any = any || !s.left;
+    // Every rank goes on until it must wait, again and again, until all have left.
+    void take_turns() {
+        while (left_ < size()) {
+            bool moved = false;
+            for (auto& s : seats_) {
+                if (s.left || !can_go_on(s)) continue;
+                swapcontext(&scheduler_, &s.context);
+                moved = true;
+            }
+            if (moved) continue;
+            // The lowest learns that it waits in vain; what it does then may help the others.
+            for (auto& s : seats_) {
+                if (s.left) continue;
+                in_vain_ = &s;
+                swapcontext(&scheduler_, &s.context);
+                break;
+            }
         }
-        return any;
+    }
+
+    // What s waits for is there, or will never be.
+    bool can_go_on(seat const& s) const {
+        return s.waits_for == no_rank || there(s) || failure_ || (left_ > 0 && hopeless(s));
+    }
+    bool there(seat const& s) const { return s.waits_for == everyone ? complete_ >= s.met : s.handed.has(s.waits_for); }
+    bool hopeless(seat const& s) const {
+        return s.waits_for == everyone ? least_met_of_left_ < s.met : at(s.waits_for).left;
+    }
+
+    void wait(int rank, int whom) {
+        seat& my = at(rank);
+        my.waits_for = whom;
+        if (!there(my)) swapcontext(&my.context, &scheduler_);
+        if (there(my)) {
+            my.waits_for = no_rank;
+            return;
+        }
+        auto const who = in_vain_ == &my ? who_waits(rank) : std::string();
+        int const late = lacks(rank);
+        my.waits_for = no_rank;
+        in_vain_ = nullptr;
+        if (failure_) throw comm_error(failed_, "rank " + std::to_string(failed_) + " failed: " + why_);
+        if (!who.empty()) throw comm_error(late, who);
+        throw comm_error(late, "rank " + std::to_string(late) + " left before the others were done");
+    }
+    // The rank that this one waits for, in a meeting the first that has not come and, where there is one, has left.
+    int lacks(int rank) const {
+        seat const& s = at(rank);
+        if (s.waits_for != everyone) return s.waits_for;
+        int first = no_rank;
+        for (int r = size() - 1; r >= 0; --r)
+            if (at(r).met < s.met && (at(r).left || least_met_of_left_ >= s.met)) first = r;
+        return first;
+    }
+    std::string who_waits(int rank) const {
+        return detail::say_who_waits(rank, [this](int r) { return at(r).waits_for == no_rank ? no_rank : lacks(r); });
     }
 
     void meet(int rank, contribution mine) {
         seat& my = at(rank);
         auto const turn = my.met++;
         auto& said = my.said[turn % 2];
-        said.bytes.assign(mine.bytes.begin(), mine.bytes.end());
-        said.complaint = mine.complaint;
-        swapcontext(&my.context, &scheduler_);
-        // By now every other rank has come, too, or will never.
-        for (int r = 0; r < static_cast<int>(seats_.size()); ++r) {
-            if (at(r).met > turn) continue;
-            if (failure_) throw comm_error(failed_, "rank " + std::to_string(failed_) + " failed: " + why_);
-            throw comm_error(r, "rank " + std::to_string(r) + " left before the others were done");
+        said.say(mine);
+        if (turn == complete_ && ++here_ == size()) {
+            here_ = 0;
+            ++complete_;
         }
+        wait(rank, everyone);
         // Nobody reads the other utterance any more: it is made as large as this one, so that later turns allocate
         // nothing.
         my.said[(turn + 1) % 2].bytes.reserve(said.bytes.capacity());
+    }
+
+    contribution exchange(int rank, int to, contribution mine, int from) {
+        seat& my = at(rank);
+        if (to != no_rank) {
+            at(to).handed.next(rank, mine.bytes.size()).say(mine);
+            at(to).handed.post(rank);
+        }
+        my.handed.release();  // not earlier: `mine` may lie there
+        // Who runs ahead lets the others catch up, lest a ring of P ranks have P x P messages under way.
+        if (to != no_rank && at(to).handed.waiting(rank) > 8) swapcontext(&my.context, &scheduler_);
+        if (from == no_rank) return {};
+        wait(rank, from);
+        return my.handed.take(from);
     }
 
     void fail(int rank, std::string const& why) {
@@ -158,17 +221,23 @@ class fibers {
         why_ = why;
     }
 
+    int size() const { return static_cast<int>(seats_.size()); }
     seat& at(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
+    seat const& at(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
 
     std::vector<seat> seats_;
     ucontext_t scheduler_{};
     void (*live_)(fibers&, int, void*) = nullptr;
     void* body_ = nullptr;
+    std::uint64_t complete_ = 0;  // meetings that every rank has come to
+    int here_ = 0, left_ = 0;     // in the meeting after those; at their end
+    std::uint64_t least_met_of_left_ = ~std::uint64_t{0};
+    seat* in_vain_ = nullptr;  // who is to learn that all wait
     std::exception_ptr failure_;
     int failed_ = -1;
     std::string why_;
 };
 
-static_assert(Communicator<fibers::member>);
+static_assert(PointToPoint<fibers::member>);
 
 }  // namespace laconic

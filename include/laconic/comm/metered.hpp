@@ -35,10 +35,16 @@ class metered {
             received_ += from(root).bytes.size();
     }
     contribution from(int r) const { return inner_->from(r); }
+    contribution exchange(int to, contribution mine, int from) requires PointToPoint<C> {
+        auto const heard = inner_->exchange(to, mine, from);
+        if (to != no_rank && to != rank()) sent_ += mine.bytes.size();
+        if (from != no_rank && from != rank()) received_ += heard.bytes.size();
+        return heard;
+    }
 
-    /// As one of many: handed to all_gather and gather.
+    /// As one of many: handed to all_gather and gather, and to another rank in an exchange.
     std::uint64_t bytes_sent() const { return sent_; }
-    /// As one of many: what others handed to all_gather, and the root to broadcast.
+    /// As one of many: what others handed to all_gather and, in an exchange, to this rank, and the root to broadcast.
     std::uint64_t bytes_received() const { return received_; }
     /// As the root: handed to broadcast, counted once for all.
     std::uint64_t bytes_told() const { return told_; }
@@ -60,11 +66,11 @@ class metered {
     std::uint64_t sent_ = 0, received_ = 0, told_ = 0, collected_ = 0;
 };
 
-/// What lies under a counter; any other communicator is itself.
+/// What lies under counters, and whatever else has an inner communicator; any other communicator is itself.
 template <Communicator C>
 auto& uncounted(C& comm) {
     if constexpr (requires { comm.inner(); })
-        return comm.inner();
+        return uncounted(comm.inner());
     else
         return comm;
 }

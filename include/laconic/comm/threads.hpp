@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/mailbox.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
 
@@ -20,7 +21,8 @@ namespace laconic {
 
 /// The default engine: the ranks are threads of one process, and what they say to each other is copied as bytes.
 /// threads::run(n, body) calls body(comm) once per rank and returns when all have; where one throws, the others' waits
-/// end with a comm_error that names it, every thread is joined, and the first exception is thrown again.
+/// end with a comm_error that names it, every thread is joined, and the first exception is thrown again. Ranks that all
+/// wait for each other are told who waits for whom, the lowest first.
 class threads {
   public:
     struct settings {
@@ -40,7 +42,11 @@ class threads {
         contribution from(int r) const {
             LACONIC_EXPECTS(r >= 0 && r < size() && gathered_ > 0);
             auto const& said = all_->said_[(gathered_ - 1) % 2][static_cast<std::size_t>(r)];
-            return {said.bytes, said.complaint};
+            return said;
+        }
+        contribution exchange(int to, contribution mine, int from) {
+            detail::check_partners(size(), to, from);
+            return all_->exchange(rank_, to, mine, from);
         }
 
       private:
@@ -70,13 +76,14 @@ class threads {
     }
 
   private:
-    struct utterance {
-        std::vector<std::byte> bytes;
-        bool complaint = false;
-    };
+    static constexpr int everyone = -2;
     struct seat {
         std::condition_variable called;
-        bool may_compute = false;
+        mailbox handed;             // to it, and not yet taken
+        int waits_for = no_rank;    // whose message it lacks, or everyone in a meeting
+        bool in_vain = false;       // all others wait, too
+        bool may_compute = false;   // and does, or is about to
+        bool ready = false;         // to be called to compute
         bool left = false;          // its body has returned
         std::uint64_t arrived = 0;  // meetings it has come to
     };
@@ -86,13 +93,13 @@ class threads {
         auto const n = static_cast<std::size_t>(ranks);
         for (auto& turn : said_) turn.resize(n);
         seats_ = std::vector<seat>(n);
-        ready_.reserve(n);
-        everyone_is_ready();
+        ready_.resize(n);
+        for (auto& s : seats_) goes_on(s);
     }
 
     template <class Body>
     void live(int rank, Body& body) {
-        seat& mine = seats_[static_cast<std::size_t>(rank)];
+        seat& mine = at(rank);
         try {
             {
                 std::unique_lock lock(mutex_);
@@ -107,48 +114,101 @@ class threads {
         }
         std::lock_guard lock(mutex_);
         mine.left = true;
+        ++left_;
         stop_computing(mine);
         for (auto& other : seats_) other.called.notify_one();  // who waits for this rank waits in vain
+        end_a_vain_wait();
     }
 
     // Two sets of buffers take turns: a rank that is one meeting ahead writes into the other set, and it cannot be two
     // ahead, so what from() shows stays until its reader comes to the next meeting.
     void meet(int rank, std::uint64_t turn, contribution mine) {
-        seat& my = seats_[static_cast<std::size_t>(rank)];
+        seat& my = at(rank);
         auto& said = said_[turn % 2][static_cast<std::size_t>(rank)];
-        said.bytes.assign(mine.bytes.begin(), mine.bytes.end());
-        said.complaint = mine.complaint;
+        said.say(mine);
         std::unique_lock lock(mutex_);
         if (complete_ < turn) give_up(late_rank(complete_), "did not come to an earlier meeting");
         my.arrived = turn + 1;
-        stop_computing(my);
         if (++here_ == size_) {
             here_ = 0;
             complete_ = turn + 1;
-            everyone_is_ready();
+            stop_computing(my);
+            for (auto& s : seats_)
+                if (s.waits_for == everyone || &s == &my) goes_on(s);
         }
-        auto const over = [&] { return complete_ > turn ? my.may_compute : failed_ || left_rank(turn) >= 0; };
-        if (deadline_.count() == 0)
-            my.called.wait(lock, over);
-        else if (!my.called.wait_for(lock, deadline_, [&] { return complete_ > turn || over(); }))
-            give_up(late_rank(turn), "did not come within " + std::to_string(deadline_.count()) + " ms");
-        if (complete_ <= turn && failed_) give_up(failed_rank_, "failed: " + failed_why_);
-        if (complete_ <= turn) give_up(left_rank(turn), "left before the others were done");
-        my.called.wait(lock, [&] { return my.may_compute; });
+        wait(lock, my, everyone);
         // Nobody reads the other set any more: it is made as large as this one, so that later turns allocate nothing.
         said_[(turn + 1) % 2][static_cast<std::size_t>(rank)].bytes.reserve(said.bytes.capacity());
     }
+
+    contribution exchange(int rank, int to, contribution mine, int from) {
+        seat& my = at(rank);
+        std::unique_lock lock(mutex_);
+        if (to != no_rank) {
+            seat& other = at(to);
+            auto& slot = other.handed.next(rank, mine.bytes.size());
+            lock.unlock();
+            slot.say(mine);
+            lock.lock();
+            other.handed.post(rank);
+            if (other.waits_for == rank) goes_on(other);
+        }
+        my.handed.release();  // not earlier: `mine` may lie there
+        if (from == no_rank) return {};
+        if (!my.handed.has(from)) wait(lock, my, from);
+        return my.handed.take(from);
+    }
+
+    // Lets others compute until what this rank needs of `whom` is there and it is its turn again.
+    void wait(std::unique_lock<std::mutex>& lock, seat& my, int whom) {
+        if (!there(my, whom)) {
+            my.waits_for = whom;
+            ++waiting_;
+            stop_computing(my);
+            end_a_vain_wait();
+        }
+        bool in_time = true;
+        auto const over = [&] { return there(my, whom) || failed_ || gone(my, whom) >= 0 || my.in_vain; };
+        if (deadline_.count() == 0)
+            my.called.wait(lock, over);
+        else
+            in_time = my.called.wait_for(lock, deadline_, over);
+        if (!there(my, whom)) {
+            auto const who = my.in_vain ? who_waits(my) : std::string();
+            stop_waiting(my);
+            if (failed_) give_up(failed_rank_, "failed: " + failed_why_);
+            if (gone(my, whom) >= 0) give_up(gone(my, whom), "left before the others were done");
+            if (in_time) throw comm_error(late(my, whom), who);
+            give_up(late(my, whom), (whom == everyone ? "did not come within " : "handed over nothing within ") +
+                                        std::to_string(deadline_.count()) + " ms");
+        }
+        my.called.wait(lock, [&] { return my.may_compute; });
+    }
+    // What s needs of a rank, or in its meeting of everyone; a rank that will not bring it any more, or -1; one that
+    // has not yet.
+    bool there(seat const& s, int whom) const { return whom == everyone ? complete_ >= s.arrived : s.handed.has(whom); }
+    int gone(seat const& s, int whom) const {
+        return whom == everyone ? left_rank(s.arrived - 1) : at(whom).left ? whom : -1;
+    }
+    int late(seat const& s, int whom) const { return whom == everyone ? late_rank(s.arrived - 1) : whom; }
 
     [[noreturn]] static void give_up(int culprit, std::string const& why) {
         throw comm_error(culprit, "rank " + std::to_string(culprit) + " " + why);
     }
 
-    // At most at_once_ ranks compute; the others wait to be called, in the order of ranks. All under the mutex.
-    void everyone_is_ready() {
-        ready_.clear();
-        for (auto& s : seats_) ready_.push_back(&s);
-        next_ready_ = 0;
+    // At most at_once_ ranks compute; the others wait to be called, in the order in which they could go on, after a
+    // meeting in that of ranks. All under the mutex.
+    void goes_on(seat& s) {
+        stop_waiting(s);
+        if (s.ready || s.may_compute) return;
+        s.ready = true;
+        ready_[(first_ready_ + ready_count_++) % ready_.size()] = &s;
         call_next();
+    }
+    void stop_waiting(seat& s) {
+        if (s.waits_for != no_rank) --waiting_;
+        s.waits_for = no_rank;
+        s.in_vain = false;
     }
     void stop_computing(seat& s) {
         if (s.may_compute) --computing_;
@@ -156,13 +216,33 @@ class threads {
         call_next();
     }
     void call_next() {
-        while (computing_ < at_once_ && next_ready_ < ready_.size()) {
-            seat& s = *ready_[next_ready_++];
+        for (; computing_ < at_once_ && ready_count_ > 0; --ready_count_) {
+            seat& s = *ready_[first_ready_];
+            first_ready_ = (first_ready_ + 1) % ready_.size();
+            s.ready = false;
             if (s.left) continue;
             s.may_compute = true;
             ++computing_;
             s.called.notify_one();
         }
+    }
+
+    // Where nobody can go on, and nobody is about to learn why, the lowest rank that waits learns it.
+    void end_a_vain_wait() {
+        if (failed_ || waiting_ == 0 || waiting_ + left_ < size_) return;
+        seat* lowest = nullptr;
+        for (auto& s : seats_) {
+            if (s.waits_for == no_rank) continue;
+            if (gone(s, s.waits_for) >= 0) return;
+            if (!lowest) lowest = &s;
+        }
+        lowest->in_vain = true;
+        lowest->called.notify_one();
+    }
+    std::string who_waits(seat const& s) const {
+        return detail::say_who_waits(static_cast<int>(&s - seats_.data()), [&](int r) {
+            return at(r).waits_for == no_rank ? no_rank : late(at(r), at(r).waits_for);
+        });
     }
 
     void fail(int rank, std::exception_ptr what, std::string const& why) {
@@ -178,6 +258,7 @@ class threads {
 
     // A rank that will not come to this meeting, or -1.
     int left_rank(std::uint64_t turn) const {
+        if (left_ == 0) return -1;
         for (std::size_t r = 0; r < seats_.size(); ++r)
             if (seats_[r].left && seats_[r].arrived <= turn) return static_cast<int>(r);
         return -1;
@@ -188,15 +269,18 @@ class threads {
         return -1;
     }
 
+    seat& at(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
+    seat const& at(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
+
     int const size_, at_once_;
     std::chrono::milliseconds const deadline_;
-    std::array<std::vector<utterance>, 2> said_;
+    std::array<std::vector<mailbox::utterance>, 2> said_;
 
     std::mutex mutex_;
     std::vector<seat> seats_;
-    std::vector<seat*> ready_;  // to be called to compute, from next_ready_ on
-    std::size_t next_ready_ = 0;
-    int computing_ = 0, here_ = 0;
+    std::vector<seat*> ready_;  // a ring of those to be called to compute
+    std::size_t first_ready_ = 0, ready_count_ = 0;
+    int computing_ = 0, waiting_ = 0, left_ = 0, here_ = 0;
     std::uint64_t complete_ = 0;  // meetings that every rank has come to
     bool failed_ = false;
     int failed_rank_ = -1;
@@ -204,6 +288,6 @@ class threads {
     std::exception_ptr failure_;
 };
 
-static_assert(Communicator<threads::member>);
+static_assert(PointToPoint<threads::member>);
 
 }  // namespace laconic

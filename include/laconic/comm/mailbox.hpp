@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/contract.hpp"
+
+namespace laconic {
+
+/// What the ranks of one process have handed to one of them and it has not taken: for each sender a queue, first in
+/// first out. Allocates where a sender is new, has more under way than ever before, or a longer message. One thread at
+/// a time may use it; only what next() gave is its sender's, who may fill it meanwhile.
+class mailbox {
+  public:
+    /// A contribution that an engine has copied, as it is under way. Reuses its memory.
+    struct utterance {
+        std::vector<std::byte> bytes;
+        bool complaint = false;
+
+        void say(contribution said) {
+            bytes.assign(said.bytes.begin(), said.bytes.end());
+            complaint = said.complaint;
+        }
+        operator contribution() const { return {bytes, complaint}; }
+    };
+
+    /// Where `sender` writes its next message of this many bytes; it is under way when post() says so.
+    utterance& next(int sender, std::size_t bytes) {
+        auto& q = queues_[sender];
+        if (q.count == q.ring.size()) {
+            // What is moved keeps its bytes where they are: nobody who reads them notices.
+            std::rotate(q.ring.begin(), q.ring.begin() + static_cast<std::ptrdiff_t>(q.first), q.ring.end());
+            q.first = 0;
+            q.ring.resize(std::max<std::size_t>(2, 2 * q.count));
+        }
+        auto& slot = q.ring[(q.first + q.count) % q.ring.size()];
+        q.longest = std::max(q.longest, bytes);
+        slot.bytes.reserve(q.longest);
+        return slot;
+    }
+    void post(int sender) { ++queues_[sender].count; }
+
+    /// How much there is from `sender` that was not taken, and whether there is anything.
+    std::size_t waiting(int sender) const {
+        auto const q = queues_.find(sender);
+        return q == queues_.end() ? 0 : q->second.count - (&q->second == reading_ ? 1 : 0);
+    }
+    bool has(int sender) const { return waiting(sender) > 0; }
+    /// The oldest from `sender`, of which there must be one; valid until the next release() or take().
+    contribution take(int sender) {
+        release();
+        LACONIC_EXPECTS(has(sender));
+        reading_ = &queues_[sender];
+        return reading_->ring[reading_->first];
+    }
+    /// Nobody reads any more what was taken last.
+    void release() {
+        if (!reading_) return;
+        reading_->first = (reading_->first + 1) % reading_->ring.size();
+        --reading_->count;
+        reading_ = nullptr;
+    }
+
+  private:
+    struct queue {
+        std::vector<utterance> ring;
+        std::size_t first = 0, count = 0, longest = 0;  // what was taken last is counted until it is released
+    };
+    std::map<int, queue> queues_;
+    queue* reading_ = nullptr;
+};
+
+}  // namespace laconic

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/key.hpp"
+
+/// What every engine whose ranks talk in pairs must do. All ranks call the same check; it says how often this rank
+/// heard something wrong.
+namespace schedules {
+
+using laconic::contribution;
+using laconic::no_rank;
+
+using numbers = std::vector<std::uint64_t>;
+inline std::span<std::byte const> bytes_of(numbers const& v) { return std::as_bytes(std::span(v)); }
+inline numbers numbers_of(contribution heard) {
+    numbers v(heard.bytes.size() / 8);
+    if (!v.empty()) std::memcpy(v.data(), heard.bytes.data(), 8 * v.size());
+    return v;
+}
+
+/// The n-th message that `from` has for `to`: 0 to 40 bytes, every fifth a complaint.
+struct word {
+    std::vector<std::byte> bytes;
+    bool complaint;
+
+    word(int from, int to, int n) : complaint((from + 2 * to + n) % 5 == 0) {
+        auto const k = laconic::key{17}.child(std::uint64_t(from)).child(std::uint64_t(to)).child(std::uint64_t(n));
+        bytes.resize(k.below(0, 41));
+        for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::byte(k.bits >> (i % 8 * 8));
+    }
+    contribution said() const { return {bytes, complaint}; }
+    bool wrong(contribution heard) const {
+        return heard.complaint != complaint ||
+               !std::equal(heard.bytes.begin(), heard.bytes.end(), bytes.begin(), bytes.end());
+    }
+};
+
+/// Every number goes around the ring; what came is handed on as it lies there.
+template <laconic::PointToPoint C>
+int ring_sum(C& comm) {
+    auto const me = comm.rank(), n = comm.size();
+    numbers const mine{std::uint64_t(1) << me};
+    std::uint64_t sum = mine[0];
+    contribution on = {bytes_of(mine)};
+    for (int step = 1; step < n; ++step) {
+        on = comm.exchange((me + 1) % n, on, (me + n - 1) % n);
+        for (auto const v : numbers_of(on)) sum += v;
+    }
+    return sum != (std::uint64_t(1) << n) - 1;
+}
+
+/// A sum of vectors as ring all-reduces do it: each rank adds up one part, then the parts go around. Parts may be
+/// empty.
+template <laconic::PointToPoint C>
+int ring_all_reduce(C& comm, std::size_t length) {
+    auto const me = std::size_t(comm.rank()), n = std::size_t(comm.size());
+    int const next = int((me + 1) % n), last = int((me + n - 1) % n);
+    numbers x(length);
+    for (std::size_t i = 0; i < length; ++i) x[i] = (me + 1) * (i + 3);
+    auto const part = [&](std::size_t p) {
+        auto const from = length * (p % n) / n;
+        return std::span(x).subspan(from, length * (p % n + 1) / n - from);
+    };
+    for (std::size_t step = 0; step + 1 < n; ++step) {
+        auto const heard = numbers_of(comm.exchange(next, {std::as_bytes(part(me + n - step))}, last));
+        auto const sum = part(me + 2 * n - step - 1);
+        if (heard.size() != sum.size()) return 1;
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += heard[i];
+    }
+    for (std::size_t step = 0; step + 1 < n; ++step) {
+        auto const heard = numbers_of(comm.exchange(next, {std::as_bytes(part(me + n + 1 - step))}, last));
+        auto const whole = part(me + 2 * n - step);
+        if (heard.size() != whole.size()) return 1;
+        std::copy(heard.begin(), heard.end(), whole.begin());
+    }
+    int wrong = 0;
+    for (std::size_t i = 0; i < length; ++i) wrong += x[i] != n * (n + 1) / 2 * (i + 3);
+    return wrong;
+}
+
+/// Partners at distances 1, 2, 4, ...; ranks beyond the largest power of two hand in before, and hear the sum after.
+template <laconic::PointToPoint C>
+int recursive_doubling_sum(C& comm) {
+    int const me = comm.rank(), n = comm.size(), paired = int(std::bit_floor(unsigned(n)));
+    numbers sum{std::uint64_t(1) << me};
+    auto const add = [&](contribution heard) {
+        for (auto const v : numbers_of(heard)) sum[0] += v;
+    };
+    if (me >= paired) {
+        comm.exchange(me - paired, {bytes_of(sum)}, no_rank);
+        sum = numbers_of(comm.exchange(no_rank, {}, me - paired));
+    } else {
+        if (me + paired < n) add(comm.exchange(no_rank, {}, me + paired));
+        for (int d = 1; d < paired; d *= 2) add(comm.exchange(me ^ d, {bytes_of(sum)}, me ^ d));
+        if (me + paired < n) comm.exchange(me + paired, {bytes_of(sum)}, no_rank);
+    }
+    return sum != numbers{(std::uint64_t(1) << n) - 1};
+}
+
+/// Many words ahead of the receiver, who takes them in the order in which they were handed over, the senders by turns.
+template <laconic::PointToPoint C>
+int first_in_first_out(C& comm, int words) {
+    int wrong = 0;
+    for (int k = 0; k < words; ++k)
+        for (int to = 0; to < comm.size(); ++to) comm.exchange(to, word(comm.rank(), to, k).said(), no_rank);
+    for (int from = comm.size() - 1; from >= 0; --from)
+        for (int k = 0; k < words; ++k)
+            wrong += word(from, comm.rank(), k).wrong(comm.exchange(no_rank, {{}, true}, from));
+    return wrong;
+}
+
+/// A random schedule, which all ranks know, against queues that it is read from: in each round a rank hands some words
+/// to anyone, itself included, then takes some of those on their way to it, from anyone. Some rounds meet.
+template <laconic::PointToPoint C>
+int random_schedule(C& comm, std::uint64_t seed, int rounds) {
+    int const n = comm.size(), me = comm.rank();
+    std::vector<int> posted(std::size_t(n * n)), taken(std::size_t(n * n));
+    auto const of = [n](std::vector<int>& counts, int from, int to) -> int& {
+        return counts[std::size_t(from * n + to)];
+    };
+    int wrong = 0;
+    for (int round = 0; round < rounds; ++round) {
+        auto const k = laconic::key{seed}.child(std::uint64_t(round));
+        bool const last = round + 1 == rounds;  // then everything is taken
+        auto before = posted;
+        for (int r = 0; r < n; ++r) {
+            auto const mine = k.child(std::uint64_t(r));
+            auto const posts = last ? 0 : mine.below(0, 5);
+            for (std::uint64_t i = 0; i < posts; ++i) {
+                int const to = int(mine.below(1 + 2 * i, std::uint64_t(n)));
+                int const with = int(mine.below(2 + 2 * i, std::uint64_t(n)));
+                // Along with it one from an earlier round, where there is one.
+                int const from = of(taken, with, r) < of(before, with, r) ? with : no_rank;
+                int const number = of(posted, r, to)++;
+                int const awaited = from == no_rank ? 0 : of(taken, from, r)++;
+                if (r != me) continue;
+                auto const heard = comm.exchange(to, word(me, to, number).said(), from);
+                wrong += from == no_rank ? !heard.bytes.empty() : word(from, me, awaited).wrong(heard);
+            }
+        }
+        for (int r = 0; r < n; ++r)
+            for (int i = 0; i < n; ++i) {
+                int const from = (i + round + r) % n;
+                auto const here = std::uint64_t(of(posted, from, r) - of(taken, from, r));
+                auto const takes = last ? here : k.child(std::uint64_t(r + n)).below(std::uint64_t(i), here + 1);
+                for (std::uint64_t j = 0; j < takes; ++j) {
+                    int const number = of(taken, from, r)++;
+                    if (r == me) wrong += word(from, me, number).wrong(comm.exchange(no_rank, {}, from));
+                }
+            }
+        if (round % 3 == 0) {
+            comm.all_gather(word(me, n, round).said());
+            for (int r = 0; r < n; ++r) wrong += word(r, n, round).wrong(comm.from(r));
+        }
+    }
+    return wrong + (posted != taken);
+}
+
+/// Exchanges and meetings do not touch what the others showed, and a word may be on its way during meetings.
+template <laconic::PointToPoint C>
+int mixed_with_meetings(C& comm) {
+    int const n = comm.size(), me = comm.rank(), next = (me + 1) % n, last = (me + n - 1) % n;
+    int wrong = 0;
+    for (int k = 0; k < 6; ++k) {
+        int const root = k % n;
+        comm.exchange(next, word(me, next, k).said(), no_rank);
+        comm.all_gather(word(me, n + 1, k).said());
+        auto const heard = comm.exchange(next, word(me, next, k + 100).said(), last);
+        for (int r = 0; r < n; ++r) wrong += word(r, n + 1, k).wrong(comm.from(r));
+        comm.gather(root, word(me, n + 2, k).said());
+        for (int r = 0; r < n && me == root; ++r) wrong += word(r, n + 2, k).wrong(comm.from(r));
+        comm.broadcast(root, word(me, n + 3, k).said());
+        wrong += word(root, n + 3, k).wrong(comm.from(root));
+        wrong += word(last, me, k).wrong(heard);  // as before the meetings
+        wrong += word(last, me, k + 100).wrong(comm.exchange(no_rank, {}, last));
+        wrong += word(root, n + 3, k).wrong(comm.from(root));
+    }
+    return wrong;
+}
+
+/// To oneself, empty messages, and empty complaints.
+template <laconic::PointToPoint C>
+int with_oneself(C& comm) {
+    int const me = comm.rank();
+    int wrong = 0;
+    for (int k = 0; k < 5; ++k) wrong += word(me, me, k).wrong(comm.exchange(me, word(me, me, k).said(), me));
+    for (bool const complains : {false, true}) {
+        auto const heard = comm.exchange(me, {{}, complains}, me);
+        wrong += !heard.bytes.empty() || heard.complaint != complains;
+    }
+    auto const nothing = comm.exchange(no_rank, {{}, true}, no_rank);
+    return wrong + (!nothing.bytes.empty() || nothing.complaint);
+}
+
+template <laconic::PointToPoint C>
+int all(C& comm) {
+    int wrong = ring_sum(comm) + recursive_doubling_sum(comm) + with_oneself(comm) + first_in_first_out(comm, 7);
+    for (std::size_t const length : {0, 3, 40}) wrong += ring_all_reduce(comm, length);
+    wrong += mixed_with_meetings(comm);
+    for (std::uint64_t seed = 0; seed < 3; ++seed) wrong += random_schedule(comm, seed, 20);
+    return wrong;
+}
+
+/// Throws for ranks that do not exist, before anything is handed over.
+template <laconic::PointToPoint C>
+int refuses_ranks_that_do_not_exist(C& comm) {
+    int refused = 0;
+    for (auto const& [to, from] : {std::pair(comm.size(), no_rank), {-2, no_rank}, {no_rank, comm.size()}, {0, -2}}) {
+        try {
+            comm.exchange(to, {}, from);
+        } catch (laconic::argument_error const&) {
+            ++refused;
+        }
+    }
+    return 4 - refused;
+}
+
+}  // namespace schedules

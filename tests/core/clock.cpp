@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/core/clock.hpp"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+using namespace laconic;
+
+TEST_CASE("in seconds, and never back") {
+    using namespace std::chrono_literals;
+    monotonic_clock clock;
+    double const start = clock();
+    double last = start;
+    for (int i = 0; i < 1000; ++i) {
+        double const now = clock();
+        REQUIRE(now >= last);
+        last = now;
+    }
+    std::this_thread::sleep_for(2ms);
+    CHECK(clock() >= last + 0.0019);  // it may be any later
+}
+
+TEST_CASE("a clock of one's own") {
+    double now = 0;
+    auto const ticks = [&] { return now += 0.5; };
+    static_assert(Clock<decltype(ticks)>);
+    CHECK(ticks() == 0.5);
+    CHECK(ticks() == 1);
+}

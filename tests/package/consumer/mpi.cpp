@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <laconic/comm/mpi.hpp>
+
+int main(int argc, char** argv) {
+    laconic::mpi::run(argc, argv, [](laconic::mpi::member& comm) { comm.all_gather({}); });
+}
