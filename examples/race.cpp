@@ -73,7 +73,9 @@ void parse(CLI::App& app, options& o) {
            "--cost", o.cost,
            "what a message costs, for cat(...) to adapt to and for the table: bits, affine:PER_BIT,PER_MESSAGE, "
            "packets:PAYLOAD,HEADER,FIXED in bytes, energy:PER_BIT,PER_PACKET,PAYLOAD,TO_WAKE in joules, or "
-           "air_time:RATE,PREAMBLE,PAYLOAD,WAIT in seconds")
+           "air_time:RATE,PREAMBLE,PAYLOAD,WAIT in seconds; or a cost for each way, 'two_way(UP, DOWN, answer=BITS, "
+           "others=N)', where the table has what a worker sends and is handed, and cat expects a server's answer of "
+           "BITS and N other messages like its own")
         ->capture_default_str();
     app.add_option("--json", o.json, "write everything, traces included, to FILE");
     app.add_option("--csv", o.csv, "write the table to FILE");
@@ -93,10 +95,10 @@ void check(options& o) {
     if (!(o.run.seconds >= 0)) throw usage_error(fmt::format("--seconds: {} is not at least 0", o.run.seconds));
     if (o.rounds < 0) throw usage_error(fmt::format("--rounds: {} is not at least 0", o.rounds));
     if (o.seed < 0) throw usage_error(fmt::format("--seed: {} is not at least 0", o.seed));
-    if (auto const colon = o.cost.find(':'); colon != std::string::npos)
+    if (auto const colon = o.cost.find_first_of(":("); colon != std::string::npos && o.cost[colon] == ':')
         o.cost = o.cost.substr(0, colon) + "(" + o.cost.substr(colon + 1) + ")";
     o.run.cost = laconic::parse_cost(o.cost);
-    if (!(o.run.cost == laconic::message_cost{}))
+    if (!(o.run.cost == laconic::two_way_cost{}))
         for (auto& method : o.methods) method = race::priced(method, o.run.cost);
     o.run.rounds = static_cast<std::uint64_t>(o.rounds);
     o.run.seed = static_cast<std::uint64_t>(o.seed);

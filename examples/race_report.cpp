@@ -160,7 +160,7 @@ bool plot(std::string const& file, setting const& on, std::vector<result> const&
         "set xlabel {} noenhanced\nset ylabel {} noenhanced\nset grid\nset key left bottom noenhanced\n"
         "set title {} noenhanced\nset yrange [{}:*]\n",
         terminal(file), gnuplot_quoted(file),
-        gnuplot_quoted(priced ? "cost of what a worker sent, " + to_string(on.cost) : "bits sent per worker"),
+        gnuplot_quoted(priced ? "cost of a worker's messages, " + to_string(on.cost) : "bits sent per worker"),
         gnuplot_quoted(on.measure),
         gnuplot_quoted(fmt::format("{}, {}, {} workers, d = {}", on.data, on.objective, on.constants.workers,
                                    on.constants.dimension)),

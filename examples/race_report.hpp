@@ -17,9 +17,9 @@ struct setting {
     std::size_t samples = 0;
     laconic::problem constants;
     std::string measure;  ///< what is brought to the target: f - f*, F - F* or |grad f|^2
-    laconic::message_cost cost{};
+    laconic::two_way_cost cost{};
 
-    bool costs_more_than_bits() const { return !(cost == laconic::message_cost{}); }
+    bool costs_more_than_bits() const { return !(cost == laconic::two_way_cost{}); }
 };
 
 /// The table for people.

@@ -63,26 +63,63 @@ double gradient_norm(contest const& on, laconic::any_objective<> const& f, std::
     return std::sqrt(square);
 }
 
+/// Counts, and prices each message on its way: up where this rank says it, down where it hears it. A root hears its own
+/// answer as the others do, for a server would say it; what a root collects is no worker's.
+template <laconic::Communicator C>
+class priced_meter {
+  public:
+    priced_meter(C& inner, laconic::two_way_cost const& prices) : meter_(inner), prices_(prices) {}
+
+    int rank() const { return meter_.rank(); }
+    int size() const { return meter_.size(); }
+    void all_gather(laconic::contribution mine) {
+        meter_.all_gather(mine);
+        pay(prices_.up, mine);
+        for (int r = 0; r < size(); ++r)
+            if (r != rank()) pay(prices_.down, from(r));
+    }
+    void gather(int root, laconic::contribution mine) {
+        meter_.gather(root, mine);
+        pay(prices_.up, mine);
+    }
+    void broadcast(int root, laconic::contribution mine) {
+        meter_.broadcast(root, mine);
+        pay(prices_.down, from(root));
+    }
+    laconic::contribution from(int r) const { return meter_.from(r); }
+
+    laconic::metered<C> const& bytes() const { return meter_; }
+    double cost() const { return cost_; }
+    C& inner() const { return meter_.inner(); }
+
+  private:
+    void pay(laconic::message_cost const& price, laconic::contribution said) {
+        cost_ += price(8.0 * static_cast<double>(said.bytes.size()));
+    }
+
+    laconic::metered<C> meter_;
+    laconic::two_way_cost prices_;
+    double cost_ = 0;
+};
+
 template <laconic::Communicator C>
 void run_rank(laconic::any_recursion<double> recursion, contest const& on, settings const& how, progress const& show,
               C& comm, result& out) {
-    laconic::metered meter(comm);
+    priced_meter<C> meter(comm, how.cost);
     auto const& f = on.workers[static_cast<std::size_t>(comm.rank())];
     bool const first = comm.rank() == 0;
     double const share = 1.0 / comm.size();
     std::vector<double> x(on.constants.dimension), gradient;
-    double start = 0, cost = 0;
-    std::uint64_t sent = 0;
+    double start = 0;
     auto const begin = std::chrono::steady_clock::now();
     auto const watch = [&](auto const& now) {
-        cost += how.cost(8.0 * static_cast<double>(meter.bytes_sent() - sent));
-        sent = meter.bytes_sent();
         if (now.round != how.rounds && !is_due(now.round, now.known_value && on.convex)) return true;
         std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - begin;
         bool const late = first && how.seconds > 0 && passed.count() > how.seconds;
-        std::array<double, 5> sums = {on.convex ? now.value() : 0, 8.0 * static_cast<double>(meter.bytes_sent()),
-                                      8.0 * static_cast<double>(meter.bytes_received() + meter.bytes_told()),
-                                      late ? 1.0 : 0.0, cost};
+        auto const& bytes = meter.bytes();
+        std::array<double, 5> sums = {on.convex ? now.value() : 0, 8.0 * static_cast<double>(bytes.bytes_sent()),
+                                      8.0 * static_cast<double>(bytes.bytes_received() + bytes.bytes_told()),
+                                      late ? 1.0 : 0.0, meter.cost()};
         sum_over_ranks(comm, sums);
         double const measured = on.convex ? sums[0] * share + on.prox.value(now.x) - on.least_mean
                                           : std::pow(gradient_norm(on, f, now.x, comm, gradient), 2);
@@ -114,7 +151,7 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
 
 }  // namespace
 
-std::string priced(std::string const& method, laconic::message_cost const& cost) {
+std::string priced(std::string const& method, laconic::two_way_cost const& cost) {
     std::string text = method;
     // From the last call to the first, so that places before it stay where they are.
     auto const visit = [&](auto const& self, laconic::spelling::pipe const& calls) -> void {

@@ -12,7 +12,8 @@
 
 namespace race {
 
-/// One line of a run: before `round`, each worker had sent `bits_up` bits at that cost (the means over workers).
+/// One line of a run: before `round`, each worker had sent `bits_up` bits, at that cost with what it was handed (means
+/// over workers).
 struct mark {
     std::uint64_t round;
     double bits_up, suboptimality, cost;
@@ -24,7 +25,7 @@ struct result {
     double step = 0;
     std::uint64_t rounds = 0;
     double bits_up = 0, bits_down = 0;  // per worker: sent, and heard from others or the server
-    double cost = 0;                    // of what a worker sent
+    double cost = 0;                    // of what a worker sent and was handed
     double suboptimality = 0, gradient_norm = 0;
     bool diverged = false;
     std::optional<mark> reached;  // the first mark at or below the target
@@ -37,11 +38,11 @@ struct settings {
     double target = 0;
     double seconds = 0;  // of the clock, a method; 0: no limit
     int at_once = 0;
-    laconic::message_cost cost{};  // of a message
+    laconic::two_way_cost cost{};  // of a message
 };
 
 /// The method with `cost` for every cat and best_level in it that has none of its own. Throws laconic::spelling_error.
-std::string priced(std::string const& method, laconic::message_cost const& cost);
+std::string priced(std::string const& method, laconic::two_way_cost const& cost);
 /// The method as the library writes it. Throws laconic::spelling_error where it cannot be read.
 std::string spelled(std::string const& method);
 /// Throws laconic::error where the method does not suit the problem.

@@ -3,7 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
 #include <string>
+#include <vector>
+
+#include "laconic/compress/best_level.hpp"
 
 using namespace laconic;
 
@@ -36,6 +40,16 @@ TEST_CASE("every cost is read, with names and without") {
           air_time_cost(250e3, .01, 125, .2));
 }
 
+TEST_CASE("a cost for each way is read, with names and without") {
+    two_way_cost const served{affine_cost(1, 30), message_cost{}, 50176};
+    CHECK(parse_cost("two_way(up=affine(1, 30), down=bits, answer=50176)") == served);
+    CHECK(parse_cost("two_way(affine(1, 30), bits, 50176)") == served);
+    CHECK(parse_cost("two_way(answer=50176, affine(per_message=30, per_bit=1), bits)") == served);
+    two_way_cost const gathered{packet_cost(512, 64, 60), energy_cost(1, 2, 3, 4), 0, 9};
+    CHECK(parse_cost("two_way(packets(512, 64, 60), energy(1, 2, 3, 4), others=9)") == gathered);
+    CHECK(parse_cost("two_way(bits, bits)") == two_way_cost{{}, message_cost{}});
+}
+
 TEST_CASE("what a cost is written as reads back as the same") {
     for (auto const& c : {message_cost{}, affine_cost(2, 64), affine_cost(0, 1), affine_cost(1, 0), affine_cost(1, 3),
                           packet_cost(512, 64, 60), packet_cost(1460, 0, 0), packet_cost(512, .1, 60),
@@ -43,13 +57,16 @@ TEST_CASE("what a cost is written as reads back as the same") {
                           energy_cost(0, 2, 512, 60), energy_cost(0, 0, 1, 0), air_time_cost(250e3, .01, 125, .2)}) {
         CAPTURE(to_string(c));
         CHECK(parse_cost(to_string(c)) == c);
+        for (auto const& both : {two_way_cost{c, packet_cost(100, 10, 1), 5e4}, {c, c, 0, 9}, {c, c}, {c, {}, .5, 1e9}})
+            CHECK(parse_cost(to_string(both)) == both);
     }
 }
 
 TEST_CASE("what is no cost: the place, and what there is instead") {
     refused("packet(1, 2, 3)", 1,
-            "there is no cost 'packet' (did you mean packets?); there are bits, affine, packets, energy or air_time");
-    refused("3", 1, "there is no cost '3'; there are bits, affine, packets, energy or air_time");
+            "there is no cost 'packet' (did you mean packets?); there are bits, affine, packets, energy, air_time or "
+            "two_way");
+    refused("3", 1, "there is no cost '3'; there are bits, affine, packets, energy, air_time or two_way");
     refused("bits(3)", 6, "bits takes no arguments");
     refused(" affine(2)", 2, "affine needs per_message: affine(per_message=...)");
     refused("packets", 1, "packets needs payload: packets(payload=...)");
@@ -63,6 +80,19 @@ TEST_CASE("what is no cost: the place, and what there is instead") {
     refused("packets(512, 64, per_bit=60)", 1, "packets needs fixed: packets(fixed=...)");
     refused("bits | bits", 8, "a cost is no piece of a pipe");
     refused("", 1, "a name is expected here");
+    std::string const one_way = "; there are bits, affine, packets, energy or air_time";
+    refused("two_ways(bits, bits)", 1,
+            "there is no cost 'two_ways' (did you mean two_way?); there are bits, affine, packets, energy, air_time or "
+            "two_way");
+    refused("two_way", 1, "two_way needs up: two_way(up=...)");
+    refused("two_way(bits)", 1, "two_way needs down: two_way(down=...)");
+    refused("two_way(up=bits, answer=3)", 1, "two_way needs down: two_way(down=...)");
+    refused("two_way(two_way(bits, bits), bits)", 9, "there is no cost of one way 'two_way'" + one_way);
+    refused("two_way(bits, 3)", 15, "there is no cost of one way '3'" + one_way);
+    refused("two_way(bits, affine(1))", 15, "affine needs per_message: affine(per_message=...)");
+    refused("two_way(bits, bits | bits)", 22, "a cost is no piece of a pipe");
+    refused("two_way(bits, bits, many)", 21, "answer is a number");
+    refused("two_way(bits, bits, 1, 2, 3)", 27, "two_way takes up, down, answer or others; this is none of them");
 }
 
 TEST_CASE("prices that cannot be") {
@@ -73,4 +103,35 @@ TEST_CASE("prices that cannot be") {
     refused("energy(1, 2, 0.5, 4)", 1, "a packet of 0.5 bytes: it takes at least 1");
     refused("air_time(0, 1, 1, 1)", 1, "an air time at 0 bits a second: it takes more than 0");
     refused("air_time(1e-320, 1, 1, 1)", 1, "a cost per bit of inf: it is a finite number of at least 0");
+    refused("two_way(bits, bits, answer=-1)", 1, "-1 bits of an answer: it is a finite number of at least 0");
+    refused("two_way(bits, bits, others=-1)", 1, "-1 other messages: it is a finite number of at least 0");
+    refused("two_way(bits, affine(-1, 0))", 15, "a cost per bit of -1: it is a finite number of at least 0");
+}
+
+TEST_CASE("the dearer what comes back, the more is said at a time: the levels for (4, 3, 2, 1), by hand") {
+    // k of the four take 34 k bits and keep 16, 25, 29 or 30 of 30. With an answer that costs A beside them, k + 1 is
+    // worth more than k from A > 238 / 9, then from A > 578 / 4, then from A > 884; at 884 they are worth as much.
+    std::vector<float> const g{4, 3, 2, 1};
+    auto const level = [&](std::string const& text) {
+        best_level const c{top_k{1}, parse_cost(text)};
+        host on;
+        decltype(c)::memory_for<float> work;
+        return c.level_for(on, std::span<float const>(g), work);
+    };
+    CHECK(level("bits") == 1);
+    struct {
+        int answer;
+        std::size_t level;
+    } const known[] = {{0, 1}, {26, 1}, {27, 2}, {144, 2}, {145, 3}, {884, 3}, {885, 4}};
+    for (auto const& k : known) {
+        CAPTURE(k.answer);
+        CHECK(level("two_way(bits, bits, answer=" + std::to_string(k.answer) + ")") == k.level);
+        CHECK(level("two_way(bits, affine(0.25, 0), answer=" + std::to_string(4 * k.answer) + ")") == k.level);
+        // (1 + n) 34 k + n fee, with n = 3 others: as if A were 3/4 of the fee for each.
+        CHECK(level("two_way(bits, affine(1, " + std::to_string(4 * k.answer) + "), others=3)") ==
+              level("two_way(bits, bits, answer=" + std::to_string(3 * k.answer) + ")"));
+    }
+    CHECK(level("two_way(bits, bits, others=1000)") == 1);
+    CHECK(level("two_way(bits, affine(1, 194), others=3)") == 3);  // A = 145.5
+    CHECK(level("two_way(bits, affine(1, 192), others=3)") == 2);  // A = 144
 }

@@ -60,3 +60,47 @@ TEST_CASE("they are named, and what cannot be a cost is refused") {
     CHECK_THROWS_AS(energy_cost(1, 1, 1, std::numeric_limits<double>::infinity()), argument_error);
     CHECK_THROWS_AS(air_time_cost(0, 1, 1, 1), argument_error);
 }
+
+TEST_CASE("two ways, a server's answer: up for the message, down for the answer, however long the message is") {
+    two_way_cost const cost{affine_cost(1, 30), affine_cost(.5, 7), 1000};
+    CHECK(cost(34) == (34 + 30) + (500 + 7));
+    CHECK(cost(68) == (68 + 30) + (500 + 7));
+    CHECK(cost(0) == 507);
+    CHECK(two_way_cost{packet_cost(512, 64, 60), packet_cost(100, 10, 1), 801}(1) == (576 + 60) + (2 * 110 + 1));
+}
+
+TEST_CASE("two ways, an all-gather: as many messages come down as there are others, each like the own") {
+    two_way_cost const cost{affine_cost(1, 30), affine_cost(.5, 7), 0, 9};
+    CHECK(cost(34) == (34 + 30) + 9 * (17 + 7));
+    CHECK(cost(0) == 0);
+    two_way_cost const both{message_cost{}, affine_cost(2, 0), 10, 3};
+    CHECK(both(100) == 100 + 20 + 3 * 200);
+}
+
+TEST_CASE("a cost of one way is one of two whose way back is free") {
+    for (auto const& up : {message_cost{}, affine_cost(2, 64), packet_cost(512, 64, 60)}) {
+        two_way_cost const cost = up;
+        for (double const bits : {0., 1., 34., 1e6}) CHECK(cost(bits) == up(bits));
+        CHECK(to_string(cost) == to_string(up));
+        CHECK(cost == two_way_cost{up, two_way_cost::free()});
+        CHECK_FALSE(cost == two_way_cost{up, message_cost{}});
+        CHECK_FALSE(cost == two_way_cost{up, two_way_cost::free(), 1});
+    }
+    CHECK(two_way_cost{} == message_cost{});
+    CHECK(two_way_cost{}(34) == 34);
+}
+
+TEST_CASE("two ways are named with all that counts, and counts that cannot be are refused") {
+    CHECK(to_string(two_way_cost{affine_cost(1, 30), {}, 50176}) == "two_way(affine(1, 30), bits, answer=50176)");
+    CHECK(to_string(two_way_cost{{}, packet_cost(512, 64, 60), 0, 9}) ==
+          "two_way(bits, packets(512, 64, 60), others=9)");
+    CHECK(to_string(two_way_cost{{}, two_way_cost::free(), 5, 2}) == "two_way(bits, affine(0, 0), answer=5, others=2)");
+    CHECK(to_string(two_way_cost{{}, message_cost{}}) == "two_way(bits, bits)");
+    double const inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    for (double const bad : {-1., inf, nan}) {
+        CHECK_THROWS_AS((two_way_cost{{}, {}, bad}), argument_error);
+        CHECK_THROWS_AS((two_way_cost{{}, {}, 0, bad}), argument_error);
+    }
+    CHECK_THROWS_WITH_AS((two_way_cost{{}, {}, -8}), "-8 bits of an answer: it is a finite number of at least 0",
+                         argument_error);
+}

@@ -87,6 +87,8 @@ TEST_CASE("race: each wrong input gives one line that names the place, and statu
         {"--data synthetic --cost affine:1", "affine needs per_message"},
         {"--data synthetic --cost packets:0,40,60", "a packet of 0 bytes"},
         {"--data synthetic --cost energy:1,2,3,4,5", "this is none of them"},
+        {"--data synthetic --cost 'two_way(bits)'", "two_way needs down"},
+        {"--data synthetic --cost two_way:bits,bits,others=-1", "-1 other messages"},
         {"--data synthetic --json /nosuchfolder/a.json", "/nosuchfolder/a.json"},
         {"--objective lasagne", "lasagne"},
         {"--nosuchflag", "--nosuchflag"},
@@ -214,6 +216,26 @@ TEST_CASE("race: --cost is what every message costs, in the JSON, the CSV, the t
     std::string row;
     std::getline(in, row);
     CHECK(row.ends_with(",cost,cost_reaching_target"));
+}
+
+TEST_CASE("race: --cost two_way prices what a worker sends and what it is handed, message by message") {
+    std::string const cost = "two_way(affine(1, 10), affine(0.5, 3), others=2)";
+    auto const all = race_json(
+        "--data synthetic --workers 3 --rounds 20 --target 1e-9 --cost "
+        "'two_way:affine(1,10),affine(0.5,3),others=2'"
+        " --method gd --method 'bidirectional(ef21(top_k(0.5), step=0.3/L), natural)' --method 'cat(top_k, step=0.1)'");
+    CHECK(all.at("problem").at("cost") == cost);
+    // 128 bits of each worker at the start, then 200 numbers of 64 bits from each in every round.
+    auto const& gd = all.at("methods")[0];
+    double const start = (128 + 10) + 2 * (64 + 3);
+    CHECK(gd.at("trace")[0][3] == start);
+    CHECK(gd.at("cost") == start + 20 * ((12800 + 10) + 2 * (6400 + 3)));
+    // After the start a server hears each and answers once.
+    auto const& served = all.at("methods")[1];
+    double const up = served.at("bits_up_per_worker"), down = served.at("bits_down_per_worker");
+    CHECK(down < up);
+    CHECK(served.at("cost").get<double>() == doctest::Approx(up + 10 * 21 + .5 * down + 3 * (20 + 2)).epsilon(1e-14));
+    CHECK(all.at("methods")[2].at("method") == "cat(top_k, cost=" + cost + ", step=0.1)");
 }
 
 TEST_CASE("race: --scale divides each feature by its largest magnitude") {

@@ -14,10 +14,11 @@ namespace laconic {
 
 namespace detail {
 
-// The cost that one call names, such as packets(512, 64, 60).
-inline message_cost make_cost(std::string_view text, spelling::pipe const& calls) {
+// The cost of one way that a call names, such as packets(512, 64, 60); other(a) for any other name.
+template <class Cost, class Other>
+Cost cost_named(std::string_view text, spelling::pipe const& calls, Other other) {
     spelling::arguments a(text, calls[0]);
-    auto const cost = [&]() -> message_cost {
+    auto const cost = [&]() -> Cost {
         auto const& name = calls[0].name;
         // Argument by argument, as C++ would not keep their order.
         auto const with = [&](auto const& names, auto make) {
@@ -26,7 +27,7 @@ inline message_cost make_cost(std::string_view text, spelling::pipe const& calls
             return make(v);
         };
         using list = std::vector<char const*>;
-        if (name == "bits") return {};
+        if (name == "bits") return message_cost{};
         if (name == "affine")
             return with(list{"per_bit", "per_message"}, [](auto& v) { return affine_cost(v[0], v[1]); });
         if (name == "packets")
@@ -37,8 +38,7 @@ inline message_cost make_cost(std::string_view text, spelling::pipe const& calls
         if (name == "air_time")
             return with(list{"rate", "preamble", "payload", "wait"},
                         [](auto& v) { return air_time_cost(v[0], v[1], v[2], v[3]); });
-        a.refuse(calls[0].position,
-                 spelling::no_such("cost", name, {"bits", "affine", "packets", "energy", "air_time"}));
+        return other(a);
     };
     auto const result = [&] {
         try {
@@ -52,11 +52,37 @@ inline message_cost make_cost(std::string_view text, spelling::pipe const& calls
     return result;
 }
 
+// The same, where there is no other.
+inline message_cost make_message_cost(std::string_view text, spelling::pipe const& calls) {
+    return cost_named<message_cost>(text, calls, [&](spelling::arguments const& a) -> message_cost {
+        a.refuse(calls[0].position, spelling::no_such("cost of one way", calls[0].name,
+                                                      {"bits", "affine", "packets", "energy", "air_time"}));
+    });
+}
+
+// The cost that a call names, of one way or two.
+inline two_way_cost make_cost(std::string_view text, spelling::pipe const& calls) {
+    return cost_named<two_way_cost>(text, calls, [&](spelling::arguments& a) -> two_way_cost {
+        if (calls[0].name != "two_way")
+            a.refuse(calls[0].position,
+                     spelling::no_such("cost", calls[0].name,
+                                       {"bits", "affine", "packets", "energy", "air_time", "two_way"}));
+        auto const way = [&](std::string const& name) {
+            auto const* const i = a.find(name);
+            if (!i) a.refuse(calls[0].position, "two_way needs " + name + ": two_way(" + name + "=...)");
+            return make_message_cost(text, i->calls);
+        };
+        auto const up = way("up"), down = way("down");
+        double const answer = a.number("answer", 0.0), others = a.number("others", 0.0);
+        return {up, down, answer, others};
+    });
+}
+
 }  // namespace detail
 
 /// Reads a written cost: bits, affine(per_bit, per_message), packets(payload, header, fixed), energy(per_bit,
-/// per_packet, payload, to_wake) or air_time(rate, preamble, payload, wait), with or without the names. Throws
-/// spelling_error with the place.
-inline message_cost parse_cost(std::string_view text) { return detail::make_cost(text, spelling::read_pipe(text)); }
+/// per_packet, payload, to_wake) or air_time(rate, preamble, payload, wait), or one for each way, two_way(up, down,
+/// answer=0, others=0), with or without the names. Throws spelling_error with the place.
+inline two_way_cost parse_cost(std::string_view text) { return detail::make_cost(text, spelling::read_pipe(text)); }
 
 }  // namespace laconic

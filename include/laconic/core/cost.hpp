@@ -55,6 +55,11 @@ inline double price(double value, char const* what) {
                              ": it is a finite number of at least 0");
     return value;
 }
+inline double at_least_zero(double value, char const* what) {
+    if (!(value >= 0 && std::isfinite(value)))
+        throw argument_error(shortest(value) + " " + what + ": it is a finite number of at least 0");
+    return value;
+}
 inline double packet_size(double bytes) {
     if (!(bytes >= 1 && std::isfinite(bytes)))
         throw argument_error("a packet of " + shortest(bytes) + " bytes: it takes at least 1");
@@ -89,5 +94,36 @@ inline message_cost air_time_cost(double rate, double preamble, double payload, 
     if (!(rate > 0)) throw argument_error("an air time at " + shortest(rate) + " bits a second: it takes more than 0");
     return energy_cost(1 / rate, preamble, payload, wait);
 }
+
+/// What a message costs together with what comes back for it: `up` for itself, `down` for a server's answer of `answer`
+/// bits and for each of `others` messages of about its size, which an all-gather among others + 1 ranks brings. The
+/// answer comes for a message of no bits, too. Made of a message_cost alone, nothing that comes back costs anything.
+struct two_way_cost {
+    message_cost up{}, down = free();
+    double answer = 0, others = 0;
+
+    two_way_cost() = default;
+    two_way_cost(message_cost up_) : up(up_) {}  // NOLINT: implicit, as a cost of one way is one of both
+    /// Throws argument_error for a count that is negative or not finite.
+    two_way_cost(message_cost up_, message_cost down_, double answer_ = 0, double others_ = 0)
+        : up(up_),
+          down(down_),
+          answer(detail::at_least_zero(answer_, "bits of an answer")),
+          others(detail::at_least_zero(others_, "other messages")) {}
+
+    static message_cost free() { return affine_cost(0, 0); }
+
+    double operator()(double bits) const { return std::fma(others, down(bits), up(bits) + down(answer)); }
+
+    bool operator==(two_way_cost const&) const = default;
+    friend std::string to_string(two_way_cost const& c) {
+        if (c == two_way_cost(c.up)) return to_string(c.up);
+        return "two_way(" + to_string(c.up) + ", " + to_string(c.down) +
+               (c.answer == 0 ? "" : ", answer=" + shortest(c.answer)) +
+               (c.others == 0 ? "" : ", others=" + shortest(c.others)) + ")";
+    }
+};
+
+static_assert(CommunicationCost<two_way_cost>);
 
 }  // namespace laconic

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Does compression pay at all on a given link? Times compressors on this machine and compares a round with their
+// messages to one with the vectors in full.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "laconic/adapt/would_it_pay.hpp"
+#include "laconic/any/cost.hpp"
+#include "named.hpp"
+
+namespace {
+
+using namespace laconic;
+
+struct options {
+    std::string cost = "affine:1e-9,5e-5";
+    double dimension = 1e6, seconds = 0.5;
+    int workers = 8;
+    std::vector<std::string> compressors = {"top_k(0.01)", "top_k(0.01) | natural", "rand_k(0.01)", "natural", "sign"};
+};
+
+void parse(CLI::App& app, options& o) {
+    app.add_option("--cost", o.cost,
+                   "what a message costs on the link in seconds: affine:PER_BIT,PER_MESSAGE, "
+                   "energy:PER_BIT,PER_PACKET,PAYLOAD,PER_MESSAGE or air_time:RATE,PREAMBLE,PAYLOAD,WAIT")
+        ->capture_default_str();
+    app.add_option("--dimension", o.dimension, "how many numbers a worker's vector has, of 64 bits each")
+        ->capture_default_str();
+    app.add_option("--workers", o.workers, "how many workers want the mean")->capture_default_str();
+    app.add_option("--compressor", o.compressors,
+                   "a compressor as the C++ spells it, such as 'top_k(0.01) | natural'; may be given several times")
+        ->take_all();
+    app.add_option("--seconds", o.seconds, "how long each is measured, about")->capture_default_str();
+}
+
+message_cost link_of(std::string text) {
+    if (auto const colon = text.find_first_of(":("); colon != std::string::npos && text[colon] == ':')
+        text = text.substr(0, colon) + "(" + text.substr(colon + 1) + ")";
+    auto const cost = parse_cost(text);
+    if (!(cost == two_way_cost(cost.up))) throw argument_error("--cost: messages cost the same either way here");
+    return cost.up;
+}
+
+void answer(options const& o) {
+    auto const link = link_of(o.cost);
+    if (!(o.dimension >= 1 && o.dimension <= 1e12 && o.dimension == std::floor(o.dimension)))
+        throw argument_error(fmt::format("--dimension: {} is no whole number from 1 to 1e12", o.dimension));
+    if (o.workers < 1) throw argument_error(fmt::format("--workers: {}; at least one is needed", o.workers));
+    if (!(o.seconds >= 0)) throw argument_error(fmt::format("--seconds: {} is not at least 0", o.seconds));
+    auto const d = static_cast<std::size_t>(o.dimension);
+    std::vector<any_compressor<double>> compressors;
+    for (auto const& text : o.compressors) {
+        compressors.push_back(parse_compressor<double>(text));
+        compressors.back().check(d);
+    }
+    fmt::print("{} numbers, {} workers, a message costs {} seconds; times of a round in milliseconds\n\n", d, o.workers,
+               to_string(link));
+    fmt::print("{:<24} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>5}\n", "compressor", "bits/number", "encode",
+               "send", "decode", "sum", "in full", "pays");
+    std::vector<std::string> reasons;
+    for (auto const& c : compressors) {
+        auto const p = would_it_pay<double>(link, d, o.workers, c, {.seconds = o.seconds});
+        fmt::print("{:<24} {:>12.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>5}\n", p.compressor,
+                   p.bits / static_cast<double>(d), 1e3 * p.encode, 1e3 * p.send, 1e3 * p.decode,
+                   1e3 * p.with_messages(), 1e3 * p.in_full, p.pays ? "yes" : "no");
+        std::fflush(stdout);
+        reasons.push_back(p.why());
+    }
+    fmt::print("\n");
+    for (auto const& reason : reasons) fmt::print("{}\n", reason);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        options o;
+        CLI::App app("Whether compressing gradients pays on a link.", "would_it_pay");
+        parse(app, o);
+        try {
+            app.parse(argc, argv);
+        } catch (CLI::ParseError const& e) {
+            if (e.get_exit_code() == 0) return app.exit(e);  // --help
+            throw argument_error(e.what());
+        }
+        answer(o);
+        return 0;
+    } catch (laconic::error const& e) {
+        fmt::print(stderr, "would_it_pay: {}\n", e.what());
+        return 2;
+    } catch (std::exception const& e) {
+        fmt::print(stderr, "would_it_pay: {}\n", e.what());
+        return 1;
+    }
+}

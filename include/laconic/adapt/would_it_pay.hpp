@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/compress/top_k.hpp"
+#include "laconic/core/clock.hpp"
+#include "laconic/core/cost.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/wire/message.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+// Three digits of a number and the unit that leaves 1 to 3 of them before the point, where one up to `largest` does.
+inline std::string with_unit(double x, char const* unit, double largest = 1e9) {
+    struct {
+        double size;
+        char const* prefix;
+    } static constexpr steps[] = {{1e9, "G"},  {1e6, "M"},  {1e3, "k"},  {1, ""},
+                                  {1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}, {1e-12, "p"}};
+    auto const* step = std::find_if(std::begin(steps), std::end(steps),
+                                    [&](auto const& s) { return s.size <= largest && x >= s.size; });
+    double const size = step == std::end(steps) ? 1 : step->size;
+    char text[32];
+    auto const r = std::to_chars(text, text + sizeof text, x / size, std::chars_format::general, 3);
+    return std::string(text, r.ptr) + " " + (step == std::end(steps) ? "" : step->prefix) + unit;
+}
+
+// What a gradient may look like: numbers of either sign whose magnitudes fall off exponentially.
+template <Scalar T>
+std::vector<T> drawn_gradient(key from, std::size_t n) {
+    std::vector<T> x(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        double const u = 2 * from.uniform(i) - 1;
+        x[i] = static_cast<T>(std::copysign(std::log1p(-std::abs(u)), u));
+    }
+    return x;
+}
+
+}  // namespace detail
+
+/// What a round takes, in seconds: to find the mean of all workers' vectors with these in full, and with messages.
+struct payoff {
+    std::string compressor;
+    std::size_t dimension = 0, measured = 0;  ///< of the vectors, and of those that were measured
+    int workers = 1;
+    double bits_in_full = 0, bits = 0;  ///< of a vector, and of a message about it
+    double in_full = 0;
+    double encode = 0, send = 0, decode = 0;  ///< own message; all messages; all messages
+    bool pays = false;
+    /// The price of a bit at which both take as long, with the link's other prices as they are; none where none does.
+    std::optional<double> break_even;
+
+    double with_messages() const { return encode + send + decode; }
+    /// Whether dearer bits speak for messages: what all ranks hear of them is less than what the vectors take.
+    bool dearer_bits_help() const { return workers * bits < 2 * bits_in_full; }
+
+    /// The answer with its reason, in one line.
+    std::string why() const {
+        if (workers == 1) return "no: one worker sends nothing";
+        auto const time = [](double seconds) { return detail::with_unit(seconds, "s", 1); };
+        std::string text = (pays ? "yes: in full a round takes " : "no: in full a round takes ") + time(in_full) +
+                           ", with " + compressor + " " + time(with_messages()) + ", of which " + time(encode) +
+                           " to encode, " + time(send) + " to send and " + time(decode) + " to decode";
+        if (!pays && encode + decode >= in_full) text += ": too much even were sending free";
+        if (break_even)
+            text += std::string("; it pays where a bit takes ") + (dearer_bits_help() ? "more" : "less") + " than " +
+                    time(*break_even) + " (" + detail::with_unit(1 / *break_even, "bit/s") + ")";
+        else
+            text += pays ? "; it pays whatever a bit takes" : "; it does not, whatever a bit takes";
+        if (measured < dimension)
+            text += " (measured on " + std::to_string(measured) + " of " + std::to_string(dimension) + " numbers)";
+        return text;
+    }
+};
+
+/// How would_it_pay measures.
+struct pay_measurement {
+    double seconds = 0.5;                        ///< after so many no repetition begins; the first two always do
+    std::size_t longest = std::size_t{1} << 22;  ///< longer vectors are measured in part
+    key from{};                                  ///< what is drawn comes from it
+};
+
+namespace detail {
+
+struct message_speed {
+    double encode, decode, bits;
+};
+
+// The quickest of several repetitions on n numbers, after one that gets the memory and gives the bits.
+template <Scalar T, Compressor<T> C, Clock Now>
+message_speed time_one_message(C const& compressor, std::size_t n, pay_measurement const& how, Now& clock) {
+    constexpr std::uint64_t most = 20;
+    host on;
+    auto const x = drawn_gradient<T>(how.from.child(0), n);
+    std::vector<T> sum(n);
+    message_of<C, T> mine, theirs;
+    bit_writer sink;
+    auto const infinity = std::numeric_limits<double>::infinity();
+    message_speed best{infinity, infinity, 0};
+    double const begin = clock();
+    for (std::uint64_t k = 0;; ++k) {
+        auto const from = how.from.child(1).child(k);
+        double const start = clock();
+        compressor(on, std::span<T const>(x), from, mine);
+        sink.clear();
+        write(sink, mine);
+        auto const bytes = sink.finish();
+        double const said = clock();
+        compressor.blank(on, n, from, theirs);
+        bit_reader source(bytes);
+        read(on, source, theirs);
+        source.finish();
+        add_message(on, std::span<T>(sum), T(1), theirs);
+        double const heard = clock();
+        if (k == 0) {
+            best.bits = 8.0 * static_cast<double>(bytes.size());
+            continue;
+        }
+        best.encode = std::min(best.encode, said - start);
+        best.decode = std::min(best.decode, heard - said);
+        if (k == most || !(heard - begin < how.seconds)) return best;
+    }
+}
+
+// The same for d numbers from what is measured on fewer: times in proportion, bits along a line through two lengths, as
+// a count such as top_k{100} does not grow with d.
+template <Scalar T, Compressor<T> C, Clock Now>
+message_speed speed_of_messages(C const& compressor, std::size_t d, pay_measurement const& how, Now& clock) {
+    if (d <= how.longest) return time_one_message<T>(compressor, d, how, clock);
+    std::size_t const n = how.longest, half = n / 2;
+    try {
+        compressor.check(n);
+        compressor.check(half);
+    } catch (argument_error const& e) {
+        throw argument_error(to_string(compressor) + " suits vectors of " + std::to_string(d) +
+                             " numbers and not the " + std::to_string(n) + " and " + std::to_string(half) +
+                             " that are measured: " + e.what());
+    }
+    auto const whole = time_one_message<T>(compressor, n, how, clock);
+    pay_measurement once = how;
+    once.seconds = 0;
+    auto const part = time_one_message<T>(compressor, half, once, clock);
+    double const more = static_cast<double>(d - n), growth = (whole.bits - part.bits) / static_cast<double>(n - half);
+    double const times = static_cast<double>(d) / static_cast<double>(n);
+    return {times * whole.encode, times * whole.decode, std::max(0.0, whole.bits + more * growth)};
+}
+
+// All that a round takes when the speed is known: by_gather's exchange against a ring's all-reduce.
+inline void price_rounds(payoff& p, message_cost const& link, message_speed const& speed) {
+    double const n = p.workers, d = p.bits_in_full / n;
+    auto const in_full = [&](message_cost const& c) { return 2 * (n - 1) * c(d); };
+    auto const send = [&](message_cost const& c) { return (n - 1) * c(p.bits); };
+    p.bits = speed.bits;
+    p.in_full = in_full(link);
+    p.encode = speed.encode;
+    p.send = send(link);
+    p.decode = n * speed.decode;
+    p.pays = p.with_messages() < p.in_full;
+    message_cost free_bits = link;
+    free_bits.per_bit = 0;
+    double const price = (p.encode + p.decode + send(free_bits) - in_full(free_bits)) / ((n - 1) * (2 * d - p.bits));
+    if (price > 0 && std::isfinite(price)) p.break_even = price;
+}
+
+}  // namespace detail
+
+/// Whether compression pays on a link: n workers, each with a vector of d numbers, want the mean of all. With messages
+/// each encodes one, hands it to all others and decodes all n, as by_gather does: it is (n - 1) link(b) on the way, b
+/// the bits of a message. In full they all-reduce along a ring, 2 (n - 1) link(bits / n), whose additions are left out.
+/// All send and are sent to at the same time, and nothing is done while waiting. link(bits) is the seconds from one
+/// worker to one other: what measure_cost gives, through between_two. Encoding and decoding are timed here and now, on
+/// one thread, with a vector that is drawn. Whether compression takes more rounds is not looked at. Throws
+/// argument_error for d = 0, no workers and a compressor that does not suit d.
+template <Scalar T = float, Compressor<T> C = top_k<>, Clock Now = monotonic_clock>
+payoff would_it_pay(message_cost const& link, std::size_t d, int workers, C const& compressor = C{0.01},
+                    pay_measurement const& how = {}, Now clock = {}) {
+    if (d < 1) throw argument_error("would_it_pay: a vector of 0 numbers");
+    if (workers < 1) throw argument_error(std::to_string(workers) + " workers: at least one is needed");
+    if (!(how.seconds >= 0)) throw argument_error("would_it_pay: " + shortest(how.seconds) + " seconds to measure");
+    if (how.longest < 2) throw argument_error("would_it_pay: a vector of 2 numbers or more is measured");
+    compressor.check(d);
+    payoff p;
+    p.compressor = to_string(compressor);
+    p.dimension = d;
+    p.measured = std::min(d, how.longest);
+    p.workers = workers;
+    p.bits_in_full = 8.0 * sizeof(T) * static_cast<double>(d);
+    detail::price_rounds(p, link, detail::speed_of_messages<T>(compressor, d, how, clock));
+    return p;
+}
+
+}  // namespace laconic
