@@ -37,6 +37,17 @@ TEST_CASE("the families, without their levels, and the cost") {
     same("best_level(top_blocks)", best_level{top_blocks{1, 256}});
     same("best_level(top_blocks(block=64), cost=energy(1, 2, 3, 4))",
          best_level{top_blocks{1, 64}, energy_cost(1, 2, 3, 4)});
+    same("best_level(top_k, sort_up_to=0)", best_level{top_k{1}, message_cost{}, formula_sizes{}, 0});
+    same("best_level(top_k, sizes=written)", best_level{top_k{1}, message_cost{}, message_sizes{}});
+    same("best_level(top_k, sizes=formula)", best_level{top_k{1}});
+    same("best_level(sizes=written, sort_up_to=9, top_k, cost=affine(1, 2))",
+         best_level{top_k{1}, affine_cost(1, 2), message_sizes{}, 9});
+    same("best_level(top_k, sort_up_to=65536)", best_level{top_k{1}});
+    CHECK(to_string(best_level{top_k{1}, affine_cost(1, 2), formula_sizes{}, 7}) ==
+          "best_level(top_k, cost=affine(1, 2), sort_up_to=7)");
+    same("best_level(quantize)", best_level{damped_quantize{}});
+    same("best_level(quantize(bucket=16, p=inf))", best_level{damped_quantize{1, 16, norm::largest}});
+    same("best_level(quantize(p=1))", best_level{damped_quantize{7, 0, norm::one}});
     CHECK(to_string(parse_compressor("threshold(0.25) | best_level(top_k)")) == "threshold(0.25) | best_level(top_k)");
 }
 
@@ -51,14 +62,19 @@ TEST_CASE("what is written is read back, and says the same bytes") {
     both(best_level{top_k{1}, affine_cost(1, 64)});
     both(best_level{top_k{1} | sign{4}, packet_cost(20, 4, 1)});
     both(best_level{top_blocks{1, 2}, energy_cost(0, 2, 20, 1)});
+    both(best_level{top_k{1} | sign{}, affine_cost(1, 30), message_sizes{}});
+    // Two of six take 2 x (3 + 64) bits, which are 17 bytes, and the level 3 more.
+    CHECK(said(parse_compressor("best_level(top_k, cost=packets(17, 2, 0))")).size() == 18);
+    CHECK(said(parse_compressor("best_level(top_k, cost=packets(17, 2, 0), sizes=written)")).size() == 10);
+    both(best_level{proportional<full, true>{}, affine_cost(1, 100), formula_sizes{}, 0});
     CHECK(said(parse_compressor("best_level(top_k)")) !=
           said(parse_compressor("best_level(top_k, cost=affine(0, 1))")));
 }
 
 TEST_CASE("what a level can be chosen for, and where it stands that it cannot") {
     std::string const families =
-        "a level can be chosen for top_k, top_k | sign, top_blocks(block=...) and proportional, which are written "
-        "without their own";
+        "a level can be chosen for top_k, top_k | sign, top_blocks(block=...), proportional and quantize, which are "
+        "written without their own";
     refused("best_level", 1, "best_level needs a compressor: best_level(top_k), say");
     refused("dense | best_level()", 9, "best_level needs a compressor: best_level(top_k), say");
     refused("best_level(natural)", 12, families);
@@ -69,18 +85,28 @@ TEST_CASE("what a level can be chosen for, and where it stands that it cannot") 
     refused("best_level(top_k(3))", 18, "top_k takes no arguments");
     refused("best_level(top_k | sign(k=3))", 27, "sign takes bucket; this is none of them");
     refused("best_level(top_k(3) | sign)", 18, "top_k takes no arguments");
+    refused("best_level(quantize(8))", 21, "the levels of quantize are chosen: it takes bucket=... and p=...");
+    refused("best_level(quantize(levels=8))", 28, "quantize takes bucket or p; this is none of them");
+    refused("best_level(quantize(p=3))", 23, "p is 1, 2 or inf");
+    refused("best_level(quantize | full)", 12, families);
     refused("best_level(top_blocks(block=0))", 29, "block is a whole number from 1 to 4294967296");
     refused("best_level(top_blocks(4, 3))", 26, "top_blocks takes block; this is none of them");
-    refused("best_level(top_k, 3)", 19, "best_level takes compressor or cost; this is none of them");
-    refused("best_level(top_k, step=3)", 24, "best_level takes compressor or cost; this is none of them");
+    refused("best_level(top_k, 3)", 19, "best_level takes compressor, cost, sizes or sort_up_to; this is none of them");
+    refused("best_level(top_k, step=3)", 24,
+            "best_level takes compressor, cost, sizes or sort_up_to; this is none of them");
+    refused("best_level(top_k, sizes=4)", 25, "sizes is formula or written");
+    for (char const* const bad : {"-1", "0.5", "1e30", "x"})
+        refused(std::string("best_level(top_k, sort_up_to=") + bad + ")", 30,
+                "sort_up_to is a whole number from 0 to " + shortest(0x1p53));
     refused("best_level(top_k) | full", 21, "'best_level' is a quantizer, which leaves nothing to what follows it");
 }
 
 TEST_CASE("the cost is refused at its own place") {
     refused("best_level(top_k, cost=3)", 24,
-            "there is no cost '3'; there are bits, affine, packets, energy or air_time");
+            "there is no cost '3'; there are bits, affine, packets, energy, air_time or two_way");
     refused("best_level(top_k, cost=affin(1, 2))", 24,
-            "there is no cost 'affin' (did you mean affine?); there are bits, affine, packets, energy or air_time");
+            "there is no cost 'affin' (did you mean affine?); there are bits, affine, packets, energy, air_time or "
+            "two_way");
     refused("best_level(top_k, cost=packets(512, 64))", 24, "packets needs fixed: packets(fixed=...)");
     refused("best_level(top_k, cost=affine(1, -2))", 24,
             "a cost per message of -2: it is a finite number of at least 0");

@@ -3,8 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <numbers>
+#include <string>
+#include <vector>
 
 #include "laws/compressor.hpp"
 
@@ -34,6 +39,59 @@ double share_kept(C const& c, std::vector<T> const& x) {
     auto error = x;
     for (std::size_t i = 0; i < x.size(); ++i) error[i] -= said[i];
     return 1 - laws::energy(error) / laws::energy(x);
+}
+
+// What a level is worth, for the best of all: of C, and where it is found by the histogram.
+template <class C, class Cost, class T>
+double found_of_best(C const& c, Cost const& cost, std::vector<T> const& x, std::vector<double> const& q) {
+    auto const worth = [&](std::size_t k) { return q[k - 1] / cost(levels<C>::template bits<T>(c, k, x.size())); };
+    double most = 0;
+    for (std::size_t k = 1; k <= q.size(); ++k) most = std::max(most, worth(k));
+    return worth(level_of(best_level{c, cost, formula_sizes{}, 0}, x)) / most;
+}
+template <class C, class T>
+std::vector<double> kept(C const& c, std::vector<T> const& x) {
+    host on;
+    std::vector<T> room;
+    std::vector<double> q(x.size());
+    levels<C>::kept(on, c, std::span<T const>(x), room, std::span<double>(q));
+    return q;
+}
+// The least of that for many costs.
+template <class C, class T>
+void is_found(C const& c, std::vector<T> const& x) {
+    auto const q = kept(c, x);
+    for (auto const& cost : {message_cost{}, affine_cost(1, 640), affine_cost(1, 1e6), affine_cost(0, 1),
+                             packet_cost(512, 64, 64), packet_cost(1460, 40, 60), packet_cost(20, 4, 1)}) {
+        CAPTURE(to_string(best_level{c, cost}));
+        double const found = found_of_best(c, cost, x, q);
+        CHECK(found >= 0.99);
+        CHECK(found <= 1);
+    }
+}
+template <class T>
+std::vector<std::vector<T>> long_vectors(std::size_t d) {
+    auto const made = [d](auto f) {
+        std::vector<T> x;
+        for (std::size_t i = 0; i < d; ++i) x.push_back(static_cast<T>(f(i)));
+        return x;
+    };
+    auto const u = [](std::size_t i) { return key{7}.uniform(2 * i) + 0x1p-33; };
+    auto const v = [](std::size_t i) { return key{7}.uniform(2 * i + 1); };
+    auto const gaussian = [&](std::size_t i) {
+        return std::sqrt(-2 * std::log(u(i))) * std::cos(2 * std::numbers::pi * v(i));
+    };
+    return {made(gaussian),
+            made([](std::size_t i) { return std::pow(double(i + 1), -0.7); }),
+            made([&](std::size_t i) { return std::tan(std::numbers::pi * (v(i) - 0.5)); }),
+            made([&](std::size_t i) { return std::exp(3 * gaussian(i)); }),
+            made([&](std::size_t i) { return i % 10 == 0 ? gaussian(i) : 0; }),
+            made([&](std::size_t i) { return i % 100 == 0 ? gaussian(i) : 0; }),
+            made([](std::size_t) { return -1.5; }),
+            made([](std::size_t i) { return i == 5 ? 1 : 0x1p-20; }),
+            made([](std::size_t i) { return i == 5 ? 1 : 0x1p-7; }),
+            made([](std::size_t i) { return (i < 3 ? 1 : 0x1p-12) * std::numeric_limits<T>::max(); }),
+            made([](std::size_t i) { return double(std::numeric_limits<T>::denorm_min()) * double(i % 9); })};
 }
 
 }  // namespace
@@ -129,6 +187,77 @@ TEST_CASE("huge and tiny numbers have levels, and what is not finite is refused"
     }
 }
 
+TEST_CASE_TEMPLATE("without a sort, the level is worth 99 % of the best", T, float, double) {
+    for (auto const& x : long_vectors<T>(5000)) {
+        is_found(top_k{1}, x);
+        is_found(top_k{1} | sign{}, x);
+        is_found(top_k{1} | sign{64}, x);
+        is_found(proportional<full, true>{}, x);
+    }
+    for (auto const& x : laws::theory_vectors<T>()) is_found(top_k{1} | sign{}, x);
+}
+
+namespace {
+
+// One price up to so many bits, and another above.
+struct two_prices {
+    double bits = 0, more = 1;
+    double operator()(double b) const { return b <= bits ? 1 : more; }
+    bool operator==(two_prices const&) const = default;
+    friend std::string to_string(two_prices const&) { return "two_prices"; }
+};
+
+}  // namespace
+
+TEST_CASE("and no more than 99.3 % in the worst case: at the ends of two bins") {
+    // Eight numbers at the lower end of their bin count for too much, all others at the upper end of theirs for too
+    // little, so that the eight seem to be worth (1 + 2^-8)^2 too much.
+    std::vector<double> x(100000, 0.5 * (1 + 0x1p-8) * (1 - 0x1p-40));
+    for (std::size_t i = 0; i < 8; ++i) x[i * 1000] = 1;
+    double const bits = levels<top_k<>>::bits<double>({}, 8, x.size());
+    auto const q = kept(top_k{1}, x);
+    double least = 1;
+    for (double r = 0.988; r < 1.005; r += 0.0005) {
+        two_prices const cost{bits, r * q.back() / q[7]};
+        CAPTURE(to_string(cost));
+        double const found = found_of_best(top_k{1}, cost, x, q);
+        CHECK(found >= best_level{top_k{1}, cost}.worth(x.size()));
+        least = std::min(least, found);
+    }
+    CHECK(least < 0.993);
+}
+
+TEST_CASE("many numbers that are next to nothing are worth something together") {
+    std::vector<float> x(1 << 17, 0x1p-20f);  // an eighth of the largest
+    x[77] = 1;
+    using C = proportional<full, true>;
+    auto const q = kept(C{}, x);
+    CHECK(q[0] == doctest::Approx(1 / 1.125 / 1.125).epsilon(1e-4));
+    for (double const fixed : {0., 1e3, 1e6, 1e9}) CHECK(found_of_best(C{}, affine_cost(1, fixed), x, q) >= 0.99);
+}
+
+TEST_CASE("sorted or not, messages are the same bytes on both backends, and long ones are not sorted") {
+    laws::is_a_pure_function_with_one_spelling(best_level{top_k{1}, affine_cost(1, 640), formula_sizes{}, 0});
+    laws::is_a_pure_function_with_one_spelling(
+        best_level{top_k<sign>{1, {4}}, packet_cost(20, 4, 1), formula_sizes{}, 0});
+    laws::is_a_pure_function_with_one_spelling(
+        best_level{proportional<full, true>{}, affine_cost(1, 100), formula_sizes{}, 0});
+    host on;
+    best_level<top_k<>>::memory_for<float> work;
+    best_level const c{top_k{1}, affine_cost(1, 640), formula_sizes{}, 3};
+    CHECK(c.level_for(on, std::span<float const>(std::vector<float>(4)), work) == 1);
+    auto const* const counts = work.magnitudes.counts.data();
+    CHECK(c.level_for(on, std::span<float const>(descending), work) == 3);
+    CHECK(work.magnitudes.counts.data() == counts);  // room was there with the zeros
+    CHECK(work.room.capacity() == 0);
+    CHECK((c.worth(3) == 1 && c.worth(4) == 0.99));
+    CHECK(best_level{top_blocks{1, 4}, message_cost{}, formula_sizes{}, 0}.worth(100) == 1);  // is sorted
+    CHECK(c.level_for(on, std::span<float const>(descending).first(3), work) == 3);
+    CHECK(work.room.size() == 3);
+    std::vector<float> const bad{1, 2, NAN, 3};
+    CHECK_THROWS_AS(c.level_for(on, std::span<float const>(bad), work), argument_error);
+}
+
 TEST_CASE("parameters that suit no vector are refused before anything is counted") {
     for (std::size_t const d : {0u, 1u, 7u}) {
         CHECK_NOTHROW(best_level{top_k{1}}.check(d));
@@ -141,6 +270,8 @@ TEST_CASE("parameters that suit no vector are refused before anything is counted
 TEST_CASE("two are equal where their family and their cost are") {
     CHECK(best_level{top_k{1}} == best_level{top_k{7}});
     CHECK(best_level{top_k{1}} != best_level{top_k{1}, affine_cost(1, 1)});
+    CHECK(best_level{top_k{1}, message_cost{}, formula_sizes{}, 3} != best_level{top_k{1}});
+    CHECK(to_string(best_level{top_k{1}, message_cost{}, formula_sizes{}, 3}) == "best_level(top_k, sort_up_to=3)");
     CHECK(to_string(best_level{top_blocks{3, 64}, packet_cost(512, 64, 60)}) ==
           "best_level(top_blocks(block=64), cost=packets(512, 64, 60))");
 }

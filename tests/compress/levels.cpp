@@ -43,7 +43,7 @@ void keeps_what_it_promises(C const& c, std::vector<T> const& x) {
     REQUIRE(q.size() == defined.size());
     for (std::size_t level = 1; level <= q.size(); ++level) {
         CAPTURE(level);
-        auto const chosen = levels<C>::at(c, level);
+        auto const chosen = levels<C>::at(c, level, x.size());
         CHECK(share_kept(chosen, x) == doctest::Approx(q[level - 1]).epsilon(1e-6));
         CHECK(q[level - 1] == doctest::Approx(defined[level - 1]).epsilon(1e-14));
         CHECK(bits_as_paper(compress(chosen, x, key{1})) <= levels<C>::template bits<T>(c, level, x.size()));
@@ -104,10 +104,10 @@ TEST_CASE("signs in buckets keep no less than is said, and often more") {
         auto const c = top_k{1} | sign{3};
         auto const q = promised(c, x);
         for (std::size_t k = 1; k <= x.size(); ++k) {
-            double const kept = share_kept(levels<top_k<sign>>::at(c, k), x);
+            double const kept = share_kept(levels<top_k<sign>>::at(c, k, x.size()), x);
             CHECK(kept >= q[k - 1] * (1 - 1e-12));
             most = std::max(most, kept / q[k - 1]);
-            CHECK(bits_as_paper(compress(levels<top_k<sign>>::at(c, k), x, key{1})) ==
+            CHECK(bits_as_paper(compress(levels<top_k<sign>>::at(c, k, x.size()), x, key{1})) ==
                   levels<top_k<sign>>::bits<double>(c, k, x.size()));
         }
     }
@@ -138,9 +138,9 @@ TEST_CASE("how many levels there are, each, and the family's name") {
     CHECK(levels<top_k<sign>>::count({}, 0) == 0);
     CHECK(levels<top_blocks<>>::count({1, 4}, 7) == 2);
     CHECK(levels<top_blocks<>>::count({1, 4}, 0) == 0);
-    CHECK(levels<top_k<>>::at(top_k{9}, 3) == top_k{3});
-    CHECK(levels<top_k<sign>>::at(top_k{9} | sign{4}, 3) == (top_k{3} | sign{4}));
-    CHECK(levels<top_blocks<>>::at(top_blocks{9, 4}, 3) == top_blocks{3, 4});
+    CHECK(levels<top_k<>>::at(top_k{9}, 3, 9) == top_k{3});
+    CHECK(levels<top_k<sign>>::at(top_k{9} | sign{4}, 3, 9) == (top_k{3} | sign{4}));
+    CHECK(levels<top_blocks<>>::at(top_blocks{9, 4}, 3, 36) == top_blocks{3, 4});
     CHECK(levels<top_k<>>::family(top_k{9}) == "top_k");
     CHECK(levels<top_k<sign>>::family(top_k{9} | sign{4}) == "top_k | sign(bucket=4)");
     CHECK(levels<top_blocks<>>::family(top_blocks{9, 4}) == "top_blocks(block=4)");

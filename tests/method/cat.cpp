@@ -9,6 +9,7 @@
 
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/gd.hpp"
+#include "laconic/method/quantized_gd_sec.hpp"
 #include "real_data.hpp"
 
 using namespace laconic;
@@ -171,6 +172,189 @@ TEST_CASE("inside ef21 the levels are chosen alike, and its theorem has the delt
     CHECK(gap < before * std::pow(1 - r.step.rate * mu, 200));
 }
 
+TEST_CASE("of rand_k: the method at the k that its theorem guarantees the least cost for") {
+    problem const p{100, 5, 4, .5, 9, 6, .25, 7, 12};
+    auto const same = [&](auto const& tuned, auto const& plain) {
+        auto const a = tuned.template compose<double, host>(p), b = plain.template compose<double, host>(p);
+        CHECK(a.compressor == b.compressor);
+        CHECK(a.step.rate == b.step.rate);
+        CHECK(a.feedback.rate() == b.feedback.rate());
+    };
+    auto const cost = packet_cost(40, 10, 20);
+    auto const k = cat{diana{rand_k{}}, cost}.level(p);
+    CHECK((k > 1 && k < 100));
+    same(cat{diana{rand_k{}}, cost}, diana{rand_k{k}});
+    same(cat{diana{rand_k{} | natural{}}, cost},
+         diana{rand_k{cat{diana{rand_k{} | natural{}}, cost}.level(p)} | natural{}});
+    same(cat{vr_diana{rand_k{}}, cost}, vr_diana{rand_k{cat{vr_diana{rand_k{}}, cost}.level(p)}});
+    same(cat{vr_diana_saga{rand_k{}}}, vr_diana_saga{rand_k{1}});
+    same(cat{diana{rand_k{}, {.step = .001, .memory = .02}}}, diana{rand_k{2}, {.step = .001, .memory = .02}});
+    CHECK(cat{diana{rand_k{}}, cost}.level<float>(p) >= k);  // more floats go into a packet
+    CHECK_THROWS_WITH_AS(composed(cat{diana{rand_k{}}}, problem{8, 5, 4, .5, 9, 6}), doctest::Contains("min mu_i"),
+                         theory_error);
+}
+
+namespace {
+
+// After how many rounds f is within `share` of its first distance to the least value.
+template <class M, class F>
+int rounds_to(double share, M const& m, std::vector<F> const& f, problem const& p, double least) {
+    lockstep run(composed(m, p), f, vec(p.dimension, 0.0), 1);
+    double const goal = share * (mean_value(f, run.x()) - least);
+    int k = 0;
+    for (; mean_value(f, run.x()) - least > goal && k < 100000; k += 10) run.rounds(10);
+    return k;
+}
+
+// The cost of 1e-6 of the first distance with the k that is chosen, over that with the best k of all.
+template <class F>
+void little_is_lost(std::vector<F> const& f, problem const& p, optimum const& best) {
+    auto const d = p.dimension;
+    std::vector<int> rounds;
+    for (std::size_t k = 1; k <= d; ++k) rounds.push_back(rounds_to(1e-6, diana{rand_k{k}}, f, p, best.value));
+    std::set<std::size_t> chosen;
+    for (auto const& cost : {message_cost{}, affine_cost(1, 640), packet_cost(20, 4, 10), packet_cost(512, 64, 60)}) {
+        CAPTURE(to_string(cost));
+        auto const spent = [&](std::size_t k) { return rounds[k - 1] * cost(64. * double(k)); };
+        double least = spent(1), most = spent(1);
+        for (std::size_t k = 2; k <= d; ++k) least = std::min(least, spent(k)), most = std::max(most, spent(k));
+        auto const k = cat{diana{rand_k{}}, cost}.level(p);
+        chosen.insert(k);
+        CHECK(spent(k) <= 1.1 * least);
+        CHECK(most > 1.5 * least);  // it matters
+    }
+    CHECK(chosen.size() >= 3);
+    cat const m{diana{rand_k{}}, affine_cost(1, 640)};
+    CHECK(rounds_to(1e-10, m, f, p, best.value) < 3 * rounds[m.level(p) - 1]);
+}
+
+}  // namespace
+
+TEST_CASE("of rand_k: measured, 1e-6 costs at most a tenth more than with the best k of all; 1e-10 is reached") {
+    for (int const n : {3, 10}) {
+        CAPTURE(n);
+        auto const f = random_ridges(n, 12, 1, 11);
+        little_is_lost(f, constants(f), toys::optimum(f));
+    }
+    if (auto const real = real_data(10)) little_is_lost(real->f, real->p, real->best);
+}
+
+TEST_CASE("of ef_sgd: that of best_level, with a longer step where messages as such cost") {
+    auto const f = random_ridges(4, 6, 1, 2);
+    auto const p = constants(f);
+    auto const same = [&](auto const& tuned, auto const& plain) {
+        auto const a = history(composed(tuned, p), f, vec(6, 1.0), 20),
+                   b = history(composed(plain, p), f, vec(6, 1.0), 20);
+        for (std::size_t k = 0; k <= 20; ++k) {
+            REQUIRE(a[k].x == b[k].x);
+            REQUIRE(a[k].bytes == b[k].bytes);
+        }
+    };
+    auto const cost = affine_cost(1, 640);
+    same(cat{ef_sgd{top_k{1}}}, ef_sgd{best_level{top_k{1}}});
+    same(cat{ef_sgd{top_k{1}, {.step = .01}}, cost}, ef_sgd{best_level{top_k{1}, cost}, {.step = .01}});
+    same(cat{ef_sgd{top_k{1} | sign{}, {.step = step_size{1, true}}}, cost},
+         ef_sgd{best_level{top_k{1} | sign{}, cost}, {.step = step_size{1, true}}});
+    auto const step = [&](auto const& m) { return composed(m, p).scale; };
+    // 67 bits each: (67 + 640) / (6 * 67 + 640) is kept, at least.
+    double const delta = 707. / 1042;
+    CHECK(step(cat{ef_sgd{top_k{1}}, cost}) ==
+          doctest::Approx(std::min(1 / (4 * p.smoothness),
+                                   delta / (14 * std::sqrt((1 - delta) * p.smoothness * p.largest_smoothness)))));
+    CHECK(step(cat{ef_sgd{top_k{1}}, cost}) > 5 * step(ef_sgd{top_k{1}}));
+    CHECK(step(cat{ef_sgd{top_k{1} | sign{}}, cost}) > 2 * step(ef_sgd{top_k{1} | sign{}}));
+    CHECK_THROWS_WITH_AS(composed(cat{ef_sgd{top_k{1}}}, problem{8, 1}), doctest::Contains("cat(ef_sgd)"),
+                         theory_error);
+    CHECK_THROWS_AS(composed(cat{ef_sgd{top_k{1}, {.batch = 2}}}, p), theory_error);
+    CHECK_THROWS_AS(composed(cat{ef_sgd{top_k{1}, {.memory = .5}}}, p), argument_error);
+}
+
+namespace {
+
+// By how much V+ is above (1 - min(step mu / 2, delta / 4)) V + floor, ef_sgd's inequality, in the worst of some
+// rounds, with the delta of guaranteed_share; and that V comes down.
+template <class C, class F>
+double excess(C const& c, message_cost const& cost, std::vector<F> const& f, problem const& p, optimum const& best,
+              double away) {
+    double const n = double(f.size()), delta = guaranteed_share<double>(c, cost, p.dimension), l = p.smoothness;
+    auto const r = composed(cat{ef_sgd{c}, cost}, p);
+    double const step = r.scale, fall = std::min(step * p.strong_convexity / 2, delta / 4);
+    double const floor = 48 * step * step * step * l * (1 - delta) / (delta * delta) * best.disagreement();
+    lockstep run(r, f, vec(p.dimension, away), 1);
+    auto const lyapunov = [&] {
+        vec moved = run.x();
+        double errors = 0;
+        for (std::size_t i = 0; i < f.size(); ++i) {
+            for (std::size_t j = 0; j < moved.size(); ++j) moved[j] -= run.unsaid(i)[j] / n;
+            errors += norm2(run.unsaid(i)) / n;
+        }
+        return distance2(moved, best.x) + 12 * step * l / delta * errors;
+    };
+    double v = lyapunov(), worst = -1e300;
+    double const first = v;
+    for (int k = 0; k < 300; ++k) {
+        run.round();
+        double const next = lyapunov();
+        worst = std::max(worst, next - ((1 - fall) * v + floor));
+        v = next;
+    }
+    CHECK(v < first + floor);
+    return worst;
+}
+
+}  // namespace
+
+TEST_CASE("of ef_sgd: its theorem's inequality holds every round with the longer step") {
+    for (int const n : {1, 4})
+        for (double const away : {.01, 1., 100.}) {
+            CAPTURE(n);
+            CAPTURE(away);
+            auto const f = random_ridges(n, 6, 1, 3);
+            auto const p = constants(f);
+            toys::optimum const best(f);
+            for (auto const& cost : {message_cost{}, affine_cost(1, 640), packet_cost(20, 4, 100)}) {
+                CHECK(excess(top_k{1}, cost, f, p, best, away) <= 1e-12 * away * away);
+                CHECK(excess(top_k{1} | sign{}, cost, f, p, best, away) <= 1e-12 * away * away);
+            }
+        }
+    if (auto const real = real_data(10)) {
+        CHECK(excess(top_k{1}, affine_cost(1, 640), real->f, real->p, real->best, 0) <= 1e-13);
+        CHECK(excess(top_k{1} | sign{}, packet_cost(512, 64, 60), real->f, real->p, real->best, 0) <= 1e-13);
+    }
+}
+
+TEST_CASE("of ef_sgd: on one worker steps of 1 / L come to the optimum, by several levels where a message costs") {
+    auto const f = random_ridges(1, 8, 1, 2);
+    toys::optimum const best(f);
+    auto const comes = [&](auto const& c, message_cost const& cost) {
+        lockstep run(composed(cat{ef_sgd{c, {.step = step_size{1, true}}}, cost}, f), f, vec(8, 1.0), 1);
+        std::set<std::size_t> levels;
+        for (int k = 0; k < 3000; ++k) {
+            run.round();
+            levels.insert(
+                run.message_of_rank(0).template get<message_at_a_level<std::remove_cvref_t<decltype(c)>>>().level);
+        }
+        CHECK(f[0].value(run.x()) - best.value < 1e-10 * (f[0].value(vec(8, 1.0)) - best.value));
+        return levels.size();
+    };
+    comes(top_k{1}, {});
+    CHECK(comes(top_k{1}, affine_cost(1, 256)) > 2);
+    CHECK(comes(top_k{1} | sign{}, affine_cost(1, 256)) > 2);
+    CHECK(comes(top_blocks{1, 2}, packet_cost(20, 4, 10)) > 1);
+}
+
+TEST_CASE("inside quantized_gd_sec: the levels of what passes the threshold, and the rest is kept and said later") {
+    auto const f = random_ridges(3, 6, 1, 2);
+    auto const p = constants(f);
+    best_level const c{top_k{1}, affine_cost(1, 100)};
+    lockstep run(composed(quantized_gd_sec{c, 1, {.step = step_size{.3, true}, .memory = .1}}, p), f, vec(6, 1.0), 1);
+    toys::optimum const best(f);
+    auto const gap = [&] { return mean_value(f, run.x()) - best.value; };
+    double const before = gap();
+    run.rounds(3000);
+    CHECK(gap() < 1e-4 * before);
+}
+
 TEST_CASE("the step of the theorem, and what is refused") {
     problem const one{8, 1, 4, .5, 4, 4}, five{8, 5, 4, .5, 9, 6};
     CHECK(composed(cat{top_k{1}}, one).step.rate == 1. / 4);
@@ -190,6 +374,16 @@ TEST_CASE("as it is written") {
           "cat(top_k | sign, cost=packets(512, 64, 60))");
     CHECK(to_string(cat{top_blocks{1, 64}, affine_cost(1, 640), {.step = step_size{.5, true}}}) ==
           "cat(top_blocks(block=64), cost=affine(1, 640), step=0.5/L)");
+    CHECK(to_string(cat{diana{rand_k{7} | natural{}, {.step = .1}}, affine_cost(1, 640)}) ==
+          "cat(diana(rand_k | natural, step=0.1), cost=affine(1, 640))");
+    CHECK(to_string(cat{vr_diana_saga{rand_k{7}}}) == "cat(vr_diana_saga(rand_k))");
+    CHECK(to_string(cat{ef_sgd{top_k{7} | sign{4}, {.step = step_size{1, true}}}}) ==
+          "cat(ef_sgd(top_k | sign(bucket=4), step=1/L))");
+    CHECK(cat{diana{rand_k{1}}} == cat{diana{rand_k{2}}});
+    CHECK_FALSE(cat{diana{rand_k{1}}} == cat{diana{rand_k{1}}, affine_cost(1, 1)});
+    CHECK_FALSE(cat{diana{rand_k{1}}} == cat{diana{rand_k{1}, {.step = .1}}});
+    CHECK(cat{ef_sgd{top_k{1}}} == cat{ef_sgd{top_k{2}}});
+    CHECK_FALSE(cat{ef_sgd{top_k{1}}} == cat{ef_sgd{top_k{1}, {.step = .1}}});
     CHECK(cat{top_k{1}} == cat{top_k{2}});
     CHECK_FALSE(cat{top_k{1}} == cat{top_k{1}, affine_cost(1, 1)});
     CHECK_FALSE(cat{top_k{1}} == cat{top_k{1}, {}, {.step = .1}});

@@ -1,51 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
+#include "laconic/adapt/message_sizes.hpp"
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/cost.hpp"
 #include "laconic/any/spelling.hpp"
 #include "laconic/compress/best_level.hpp"
+#include "laconic/compress/one_of.hpp"
+#include "laconic/compress/quantizer_levels.hpp"
 
 namespace laconic::detail {
 
-/// Calls f(C, cost) with what best_level(top_k | sign, cost=packets(512, 64, 60)) names: the family, written without
-/// its level, and the cost. bernoulli stands for proportional, whose probabilities are the best ones.
-template <class F>
-auto with_family(spelling::arguments& a, F f) {
-    auto const* const family = a.find("compressor");
-    if (!family) a.refuse(a.from().position, a.from().name + " needs a compressor: " + a.from().name + "(top_k), say");
+/// The argument cost=...; bits where there is none.
+inline two_way_cost cost_argument(spelling::arguments& a) {
     auto const* const price = a.find("cost", false);
-    auto const cost = price ? make_cost(a.text(), price->calls) : message_cost{};
-    auto const& calls = family->calls;
+    return price ? make_cost(a.text(), price->calls) : two_way_cost{};
+}
+
+/// The argument that names a family of compressors.
+inline spelling::item const& family_argument(spelling::arguments& a, std::string const& example) {
+    auto const* const family = a.find("compressor");
+    if (!family)
+        a.refuse(a.from().position, a.from().name + " needs a compressor: " + a.from().name + "(" + example + "), say");
+    return *family;
+}
+
+/// Calls f(C) with the family that is written without its level, such as top_k | sign. bernoulli stands for
+/// proportional, whose probabilities are the best ones.
+template <class F>
+auto with_family_of(spelling::arguments& a, spelling::item const& family, F f) {
+    auto const& calls = family.calls;
     spelling::arguments first(a.text(), calls[0]), second(a.text(), calls.back());
     if (calls[0].name == "top_k" && calls.size() == 1) {
         first.finish();
-        return f(top_k<>{1}, cost);
+        return f(top_k<>{1});
     }
     if (calls[0].name == "top_k" && calls.size() == 2 && calls[1].name == "sign") {
         first.finish();
         auto const bucket = second.whole("bucket", 0, 0, 0x1p53);
         second.finish();
-        return f(top_k<sign>{1, {bucket}}, cost);
+        return f(top_k<sign>{1, {bucket}});
     }
     if ((calls[0].name == "proportional" || calls[0].name == "bernoulli") && calls.size() == 1) {
         first.finish();
-        return f(proportional<full, true>{1}, cost);
+        return f(proportional<full, true>{1});
+    }
+    if (calls[0].name == "quantize" && calls.size() == 1) {
+        for (auto const& i : calls[0].items)
+            if (i.name.empty())
+                a.refuse(i.position, "the levels of quantize are chosen: it takes bucket=... and p=...");
+        auto const bucket = first.whole("bucket", 0, 0, 0x1p53);
+        auto const* const p = first.find("p", false);
+        if (p && p->word != "1" && p->word != "2" && p->word != "inf") a.refuse(p->position, "p is 1, 2 or inf");
+        first.finish();
+        return f(damped_quantize{1, bucket,
+                                 !p || p->word == "2" ? norm::two
+                                 : p->word == "1"     ? norm::one
+                                                      : norm::largest});
     }
     if (calls[0].name == "top_blocks" && calls.size() == 1) {
         auto const block = first.whole("block", 256, 1, 0x1p32);
         first.finish();
-        return f(top_blocks<>{1, block}, cost);
+        return f(top_blocks<>{1, block});
     }
-    a.refuse(family->position,
-             "a level can be chosen for top_k, top_k | sign, top_blocks(block=...) and proportional, which are written "
-             "without their own");
+    a.refuse(
+        family.position,
+        "a level can be chosen for top_k, top_k | sign, top_blocks(block=...), proportional and quantize, which are "
+        "written without their own");
+}
+
+/// Calls f(C) with one family, or with the two of top_k, top_k | sign, of which each round has the better one.
+template <class F>
+auto with_families_of(spelling::arguments& a, spelling::item const& family, F f) {
+    auto const* const other = a.find("or");
+    if (!other) return with_family_of(a, family, f);
+    auto const& one = family.calls;
+    auto const& two = other->calls;
+    if (one.size() != 1 || one[0].name != "top_k" || two.size() != 2 || two[0].name != "top_k" || two[1].name != "sign")
+        a.refuse(other->position, "only top_k goes with another, top_k | sign; in C++ one_of takes any two");
+    for (auto const* const call : {&one[0], &two[0]}) spelling::arguments(a.text(), *call).finish();
+    spelling::arguments signs(a.text(), two[1]);
+    auto const bucket = signs.whole("bucket", 0, 0, 0x1p53);
+    signs.finish();
+    return f(one_of{top_k<>{1}, top_k<sign>{1, {bucket}}});
+}
+
+/// The argument sizes=formula or sizes=written; as papers count where there is none.
+inline message_sizes sizes_argument(spelling::arguments& a) {
+    auto const* const i = a.find("sizes", false);
+    if (i && i->word != "formula" && i->word != "written") a.refuse(i->position, "sizes is formula or written");
+    return {i && i->word == "written"};
 }
 
 template <Scalar T, class B>
 any_compressor<T, B> make_best_level(spelling::arguments& a) {
-    return with_family(a, [](auto const& family, message_cost const& cost) -> any_compressor<T, B> {
-        return best_level{family, cost};
+    auto const& written = family_argument(a, "top_k");
+    auto const cost = cost_argument(a);
+    return with_families_of(a, written, [&](auto const& family) -> any_compressor<T, B> {
+        best_level chosen{family, cost, sizes_argument(a)};
+        if (auto const* const i = a.find("sort_up_to", false)) {
+            double value = 0;
+            if (!spelling::read_number(i->word, value) || !(value >= 0 && value <= 0x1p53) ||
+                value != std::floor(value))
+                a.refuse(i->position, "sort_up_to is a whole number from 0 to " + shortest(0x1p53));
+            chosen.sort_up_to = static_cast<std::size_t>(value);
+        }
+        return chosen;
     });
 }
 

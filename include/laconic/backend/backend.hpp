@@ -23,7 +23,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     requires(B& on, std::span<T const> x, std::span<T> y, T a, std::size_t k, key from, std::uint64_t first,
              typename B::template array<coordinate>& at, typename B::template array<T>& values,
              std::span<std::int16_t> levels, std::span<std::uint16_t> powers, std::span<std::uint8_t> bytes,
-             std::span<std::uint64_t> words) {
+             std::span<std::uint64_t> words, std::span<std::uint32_t> counts) {
     // reduce
     { sum_of_magnitudes(on, x) } -> std::same_as<double>;
     { sum_of_squares(on, x) } -> std::same_as<double>;
@@ -44,9 +44,11 @@ concept Backend = std::movable<B> && Scalar<T> &&
     select_largest_blocks(on, x, k, k, at);
     gather(on, x, std::span<coordinate const>{}, k, a, values);
     sort_magnitudes(on, x, values);
+    count_by_magnitude(on, x, a, counts);
     sample_in_proportion(on, x, a, from, at);
     // round
     round_to_levels(on, x, a, 1, from, first, levels);
+    { rounding_variance(on, x, a) } -> std::same_as<double>;
     round_to_powers(on, x, from, first, powers);
     round_to_halvings(on, x, a, 1, from, first, levels);
     round_to_short(on, x, short_layout{}, powers);

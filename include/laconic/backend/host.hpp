@@ -9,6 +9,7 @@
 #include "laconic/backend/host/round.hpp"
 #include "laconic/backend/host/round_range.hpp"
 #include "laconic/backend/host/round_short.hpp"
+#include "laconic/backend/host/rounding_variance.hpp"
 #include "laconic/backend/host/sample.hpp"
 #include "laconic/backend/host/select.hpp"
 #include "laconic/backend/host/simd.hpp"

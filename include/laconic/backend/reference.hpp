@@ -7,6 +7,7 @@
 #include "laconic/backend/reference/memory.hpp"
 #include "laconic/backend/reference/reduce.hpp"
 #include "laconic/backend/reference/round.hpp"
+#include "laconic/backend/reference/rounding_variance.hpp"
 #include "laconic/backend/reference/select.hpp"
 #include "laconic/backend/reference/update.hpp"
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "laconic/compress/curves.hpp"
 #include "laconic/compress/proportional.hpp"
 #include "laconic/compress/sign.hpp"
 #include "laconic/compress/top_blocks.hpp"
@@ -21,11 +22,13 @@ namespace laconic {
 
 /// What best_level needs to know of a compressor C, as static members; the levels are 1 .. count(c, d):
 ///   count(c, d)               for vectors of d numbers; 0 only where d is;
-///   at(c, level)              c at that level, and at 0 what is said of no numbers;
+///   at(c, level, d)           c at that level, and at 0 what is said of no numbers;
 ///   family(c)                 how c is written without its level;
 ///   bits<T>(c, level, d)      of its message, as papers count them (spelled in full, positions in ceil(log2 d) bits);
 ///   kept(on, c, x, room, q)   sets q[level - 1] to the share of |x|^2 that it keeps, 1 - E|C(x) - x|^2 / |x|^2, or
-///                             to less. x is finite and not zero; room is memory that lasts from call to call.
+///                             to less. x is finite and not zero; room is memory that lasts from call to call;
+///   curve(c, histogram)       may be absent: the same of a vector known by its histogram (compress/curves.hpp), so
+///                             that long ones are not sorted.
 /// Specialize it for a compressor of your own.
 template <class C>
 struct levels;
@@ -35,10 +38,16 @@ template <class C, class T = double, class B = host>
 concept Levelled = requires(C const& c, std::size_t n, B& on, std::span<T const> x, std::vector<T>& room,
                             std::span<double> q) {
     { levels<C>::count(c, n) } -> std::same_as<std::size_t>;
-    { levels<C>::at(c, n) } -> std::same_as<C>;
+    { levels<C>::at(c, n, n) } -> std::same_as<C>;
     { levels<C>::family(c) } -> std::same_as<std::string>;
     { levels<C>::template bits<T>(c, n, n) } -> std::same_as<double>;
     levels<C>::kept(on, c, x, room, q);
+};
+
+/// Whether the levels of C can be compared by a histogram.
+template <class C>
+inline constexpr bool has_curve = requires(C const& c, histogram& h) {
+    levels<C>::curve(c, h);
 };
 
 namespace detail {
@@ -52,7 +61,7 @@ inline std::size_t bits_of_place(std::size_t n) { return static_cast<std::size_t
 template <>
 struct levels<top_k<>> {
     static std::size_t count(top_k<> const&, std::size_t d) { return d; }
-    static top_k<> at(top_k<>, std::size_t level) { return {level}; }
+    static top_k<> at(top_k<>, std::size_t level, std::size_t) { return {level}; }
     static std::string family(top_k<> const&) { return "top_k"; }
     template <Scalar T>
     static double bits(top_k<> const&, std::size_t level, std::size_t d) {
@@ -69,6 +78,7 @@ struct levels<top_k<>> {
         }
         for (double& v : q) v /= sum;
     }
+    static largest_curve<true> curve(top_k<> const&, histogram& h) { return largest_curve<true>(h); }
 };
 
 /// k, where the largest are said as signs times their mean magnitude: |x_k|_1^2 / (k |x|^2), which is not unimodal.
@@ -77,7 +87,7 @@ template <>
 struct levels<top_k<sign>> {
     using type = top_k<sign>;
     static std::size_t count(type const&, std::size_t d) { return d; }
-    static type at(type c, std::size_t level) {
+    static type at(type c, std::size_t level, std::size_t) {
         c.k = level;
         return c;
     }
@@ -100,6 +110,7 @@ struct levels<top_k<sign>> {
         }
         for (double& v : q) v /= squares;
     }
+    static largest_curve<false> curve(type const&, histogram& h) { return largest_curve<false>(h); }
 };
 
 /// An expected count of k, drawn with the best probabilities and damped: the share, in expectation, as are its bits.
@@ -107,7 +118,7 @@ template <>
 struct levels<proportional<full, true>> {
     using type = proportional<full, true>;
     static std::size_t count(type const&, std::size_t d) { return d; }
-    static type at(type, std::size_t level) { return {level}; }
+    static type at(type, std::size_t level, std::size_t) { return {level}; }
     static std::string family(type const&) { return "proportional"; }
     template <Scalar T>
     static double bits(type const&, std::size_t level, std::size_t d) {
@@ -137,6 +148,7 @@ struct levels<proportional<full, true>> {
             q[k - 1] = squares / std::fma(sum / static_cast<double>(k - certain), sum, of_certain);
         }
     }
+    static proportional_curve curve(type const&, histogram& h) { return proportional_curve(h); }
 };
 
 /// k blocks, by their energies.
@@ -144,7 +156,7 @@ template <>
 struct levels<top_blocks<>> {
     using type = top_blocks<>;
     static std::size_t count(type const& c, std::size_t d) { return detail::blocks_in(d, c.block); }
-    static type at(type c, std::size_t level) {
+    static type at(type c, std::size_t level, std::size_t) {
         c.k = level;
         return c;
     }

@@ -1,42 +1,131 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "laconic/compress/best_level.hpp"
+#include "laconic/compress/guaranteed_share.hpp"
 #include "laconic/method/dcgd.hpp"
+#include "laconic/method/ef_sgd.hpp"
+#include "laconic/method/guarantee.hpp"
 
 namespace laconic {
 
 /// Communication-aware adaptive tuning (CAT; Khirirat, Magnusson, Aytekin, Johansson, arXiv:2003.06377): gradient
 /// descent whose gradients are compressed at the level that makes the most progress for the cost of the message, chosen
 /// anew in each round. It is dcgd{best_level{C, cost}}: with S = top_k, S + Q = top_k | sign, and step = 1 / L on one
-/// worker. best_level itself goes into any other method for contractive compressors, such as ef21.
-template <class C, CommunicationCost Cost = message_cost>
+/// worker. best_level itself goes into any other method for contractive compressors, such as ef21. Of C only what is no
+/// level matters.
+template <class C, CommunicationCost Cost = message_cost, class Sizes = formula_sizes>
 struct cat {
     C compressor;
     Cost cost{};
     rates given{};
+    Sizes sizes{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
         static_assert(Levelled<C, T, B>,
                       "cat{C}: no level can be chosen for C; compress/levels.hpp says what it takes");
-        return detail::compose_dcgd<T, B>(best_level<C, Cost>{compressor, cost}, given, p, "cat");
+        return detail::compose_dcgd<T, B>(best_level<C, Cost, Sizes>{compressor, cost, sizes}, given, p, "cat");
     }
 
     friend bool operator==(cat const& a, cat const& b) {
-        return best_level<C, Cost>{a.compressor, a.cost} == best_level<C, Cost>{b.compressor, b.cost} &&
+        return best_level<C, Cost, Sizes>{a.compressor, a.cost, a.sizes} ==
+                   best_level<C, Cost, Sizes>{b.compressor, b.cost, b.sizes} &&
                a.given == b.given;
     }
     friend std::string to_string(cat const& m) {
         return detail::called(
-            "cat", levels<C>::family(m.compressor) + (m.cost == Cost{} ? "" : ", cost=" + to_string(m.cost)), m.given);
+            "cat",
+            levels<C>::family(m.compressor) + (m.cost == Cost{} ? "" : ", cost=" + to_string(m.cost)) +
+                (to_string(m.sizes) == to_string(formula_sizes{}) ? "" : ", sizes=" + to_string(m.sizes)),
+            m.given);
     }
 };
-template <class C, class Cost = message_cost>
-cat(C, Cost = {}, rates = {}) -> cat<C, Cost>;
+template <class C, class Cost = message_cost, class Sizes = formula_sizes>
+cat(C, Cost = {}, rates = {}, Sizes = {}) -> cat<C, Cost, Sizes>;
 
-static_assert(Method<cat<top_k<>>>);
+/// The same for the unbiased rand_k, whose error is the same for every vector: diana, vr_diana or vr_diana_saga, its k
+/// chosen once, before the first round, as the one that the method's theorem guarantees the least cost for on this
+/// problem (best_rand_k). The method's numbers are its theorem's at that k; where some are given, those k compete that
+/// the theorem covers with them. As in cat{diana{rand_k{} | natural{}}, packet_cost(512, 64, 60)}.
+template <GuaranteedByRandK M, CommunicationCost Cost>
+struct cat<M, Cost> {
+    M method;
+    Cost cost{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return at(level<T>(p)).template compose<T, B>(p);
+    }
+    /// The k for messages of numbers of T. Throws as best_rand_k.
+    template <Scalar T = double>
+    std::size_t level(problem const& p) const {
+        return best_rand_k<T>(method, cost, p);
+    }
+
+    friend bool operator==(cat const& a, cat const& b) { return a.at(1) == b.at(1) && a.cost == b.cost; }
+    friend std::string to_string(cat const& m) {
+        return "cat(" +
+               detail::called(guarantee<M>::name, levels<decltype(M::compressor)>::family(m.method.compressor),
+                              m.method.given) +
+               (m.cost == Cost{} ? ")" : ", cost=" + to_string(m.cost) + ")");
+    }
+
+  private:
+    M at(std::size_t k) const {
+        M m = method;
+        m.compressor = levels<decltype(m.compressor)>::at(m.compressor, k, k);
+        return m;
+    }
+};
+
+namespace detail {
+
+// What ef_sgd's theorem is told of a compressor.
+struct keeps_at_least {
+    double share = 1;
+    double delta(std::size_t) const { return share; }
+    friend std::string to_string(keeps_at_least c) { return "a share of " + shortest(c.share); }
+};
+
+}  // namespace detail
+
+/// With error feedback, on any number of workers: ef_sgd{best_level{C, cost}}, whose levels are chosen for the news,
+/// the gradient times the step and what is still unsaid. The step is that of ef_sgd's theorem, unless given, with
+/// guaranteed_share as delta: at least that of C's lowest level, and far longer where a message as such costs. Steps
+/// of 1 / L usually work and are yours to give. As in cat{ef_sgd{top_k{1}}, packet_cost(512, 64, 60)}.
+template <class C, CommunicationCost Cost>
+struct cat<ef_sgd<C>, Cost> {
+    ef_sgd<C> method;
+    Cost cost{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        static_assert(Levelled<C, T, B>,
+                      "cat{ef_sgd{C}}: no level can be chosen for C; compress/levels.hpp says what it takes");
+        best_level<C, Cost> const best{method.compressor, cost};
+        auto given = method.given;
+        if (!given.step) {
+            double const worth = best.worth(p.dimension);
+            detail::keeps_at_least const kept{guaranteed_share<T>(method.compressor, cost, p.dimension, worth)};
+            given.step = detail::compose_ef<T, B>(kept, given, p, "cat(ef_sgd)").scale;
+        }
+        return ef_sgd{best, given}.template compose<T, B>(p);
+    }
+
+    friend bool operator==(cat const& a, cat const& b) {
+        return best_level<C, Cost>{a.method.compressor, a.cost} == best_level<C, Cost>{b.method.compressor, b.cost} &&
+               a.method.given == b.method.given;
+    }
+    friend std::string to_string(cat const& m) {
+        return "cat(" + detail::called("ef_sgd", levels<C>::family(m.method.compressor), m.method.given) +
+               (m.cost == Cost{} ? ")" : ", cost=" + to_string(m.cost) + ")");
+    }
+};
+
+static_assert(Method<cat<ef_sgd<top_k<>>>> && Method<cat<top_k<>>> && Method<cat<diana<rand_k<>>>, float>);
 
 }  // namespace laconic

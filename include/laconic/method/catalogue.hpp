@@ -11,7 +11,7 @@
 #include "laconic/method/any_method.hpp"
 #include "laconic/method/arguments.hpp"
 #include "laconic/method/bidirectional.hpp"
-#include "laconic/method/cat.hpp"
+#include "laconic/method/cat_arguments.hpp"
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/dgc.hpp"
 #include "laconic/method/diana.hpp"
@@ -84,14 +84,10 @@ std::vector<named_method<T>> const& named_methods() {
              auto const c = compressor_argument<T>(a);
              return dcgd<any>{c, rates_arguments(a, {.batch = true})};
          }},
-        {{"cat", "(C, cost=bits, step=)", "g full, C at its best level for the cost, alpha 0",
+        {{"cat", "(C or METHOD(C), cost=bits, step=)",
+          "g full, C at its best level for the cost, alpha 0; or another method, diana(rand_k), say, with such a C",
           "Khirirat, Magnusson, Aytekin, Johansson, arXiv:2003.06377"},
-         [](arguments& a) -> method {
-             auto const given = rates_arguments(a);
-             return with_family(a, [&](auto const& family, message_cost const& cost) -> method {
-                 return cat{family, cost, given};
-             });
-         }},
+         [](arguments& a) -> method { return cat_argument<T>(a); }},
         {{"qsgd", "(levels=4, step=, batch=)", "g full or mini-batch, C quantize of the 2-norm, alpha 0",
           "Alistarh et al., NeurIPS 2017"},
          [](arguments& a) -> method {

@@ -121,6 +121,33 @@ TEST_CASE_TEMPLATE("magnitudes, the largest first", T, float, double) {
     CHECK_FALSE(std::signbit(sorted({1, T(-0.0)})[1]));
 }
 
+TEST_CASE_TEMPLATE("how many magnitudes are in each bin below the largest", T, float, double) {
+    host on;
+    std::vector<std::uint32_t> counts(257, 9);
+    auto const filled = [&](std::vector<T> const& x, T scale) {  // bin and count
+        std::vector<T> y;
+        for (T const v : x) y.push_back(v * scale);
+        count_by_magnitude(on, std::span<T const>(y), largest_magnitude(on, std::span<T const>(y)),
+                           std::span<std::uint32_t>(counts));
+        std::vector<std::pair<std::size_t, unsigned>> result;
+        for (std::size_t b = 0; b < counts.size(); ++b)
+            if (counts[b] > 0) result.push_back({b, counts[b]});
+        return result;
+    };
+    using bins = std::vector<std::pair<std::size_t, unsigned>>;
+    // [1, 1 + 2^-8) is bin 0 and [1 - 2^-9, 1) is bin 1; 1 / 2 is the lowest of 257, below it nothing is counted.
+    std::vector<T> const x{1, 0, -1, T(-1 + 0x1p-20), T(1 - 0x1p-9), T(1 - 0x1p-8), T(0.5), T(0.5 - 0x1p-20), T(-0.0)};
+    for (T const scale : {T(1), T(-8), std::numeric_limits<T>::max() / 2 + T(0), std::numeric_limits<T>::min()})
+        CHECK(filled(x, std::exp2(std::trunc(std::log2(std::abs(scale))))) == bins{{0, 2}, {1, 2}, {2, 1}, {256, 1}});
+    CHECK(filled({1, T(1 + 0x1p-8), T(1 + 0x1p-8 - 0x1p-20)}, 1) == bins{{0, 1}, {1, 2}});
+    T const tiny = std::numeric_limits<T>::denorm_min();
+    CHECK(filled({5 * tiny, -4 * tiny, 2 * tiny, 3 * tiny, 0}, 1) == bins{{0, 1}, {64, 1}, {192, 1}});
+    CHECK(filled({std::numeric_limits<T>::max(), -std::numeric_limits<T>::max() / 2, 1, tiny}, 1) ==
+          bins{{0, 1}, {256, 1}});
+    counts.resize(0);
+    CHECK(filled(x, 1).empty());
+}
+
 TEST_CASE_TEMPLATE("coordinates are drawn in proportion to their magnitude, large ones for certain", T, float, double) {
     host on;
     std::vector<coordinate> out{9};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -68,6 +69,19 @@ TEST_CASE_TEMPLATE("selections agree, with ties, zeros and numbers that are not 
             CHECK(sorted == defined);
             auto const bound = t % 3 == 0 || sorted.empty() ? T(0) : sorted[k.below(4, sorted.size())];
             same([&](auto& on, auto& out) { sample_in_proportion(on, v, bound, k, out); });
+        }
+        if (T const largest = largest_magnitude(plain, v); largest > 0) {  // all are finite
+            std::vector<std::uint32_t> counts(1 + k.below(5, magnitude_bins::count)), defined(counts.size(), 9);
+            for (T const scale :
+                 {T(1), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::max() / 2 / largest}) {
+                auto y = x;
+                for (T& u : y) u *= scale;
+                T const most = largest_magnitude(plain, std::span<T const>(y));
+                if (!(most > 0)) continue;
+                count_by_magnitude(fast, std::span<T const>(y), most, std::span<std::uint32_t>(counts));
+                count_by_magnitude(plain, std::span<T const>(y), most, std::span<std::uint32_t>(defined));
+                CHECK(counts == defined);
+            }
         }
         for (std::size_t const unit : {std::size_t{1}, block}) {
             std::vector<T> c, e;

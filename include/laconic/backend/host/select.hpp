@@ -12,6 +12,8 @@
 
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/reduce.hpp"
+#include "laconic/backend/magnitude_bins.hpp"
+#include "laconic/backend/unit_scale.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/term.hpp"
@@ -136,6 +138,19 @@ void sort_magnitudes(basic_host<A>&, std::span<T const> x, std::vector<T>& out) 
     out.resize(x.size());
     for (std::size_t i = 0; i < x.size(); ++i) out[i] = std::abs(x[i]);
     std::sort(out.begin(), out.end(), std::greater<>{});
+}
+
+/// How many |x_i| fall into each of the magnitude_bins below that of the largest, which is `largest`; those below all
+/// counts are not counted. All finite, not all 0. One pass.
+template <class A, Scalar T>
+void count_by_magnitude(basic_host<A>&, std::span<T const> x, T largest, std::span<std::uint32_t> counts) {
+    LACONIC_EXPECTS(x.size() <= largest_dimension);
+    constexpr int shift = std::numeric_limits<T>::digits - 1 - magnitude_bins::width;
+    T const scale = unit_scale(largest);  // so that none that counts is subnormal
+    auto const top = detail::magnitude_bits(largest * scale) >> shift;
+    std::fill(counts.begin(), counts.end(), 0u);
+    for (T const v : x)
+        if (auto const bin = top - (detail::magnitude_bits(v * scale) >> shift); bin < counts.size()) ++counts[bin];
 }
 
 /// Each coordinate with probability min(1, |x_i| / bound), independently: coordinate i is drawn iff uniform(i) x bound

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "laconic/backend/magnitude_bins.hpp"
 #include "laconic/backend/reference/memory.hpp"
 #include "laconic/backend/reference/reduce.hpp"
 #include "laconic/core/key.hpp"
@@ -87,6 +88,19 @@ void sort_magnitudes(reference&, std::span<T const> x, std::vector<T>& out) {
     out.clear();
     for (T const v : x)
         out.insert(std::find_if(out.begin(), out.end(), [&](T o) { return o < std::abs(v); }), std::abs(v));
+}
+template <Scalar T>
+void count_by_magnitude(reference&, std::span<T const> x, T largest, std::span<std::uint32_t> counts) {
+    // 256 e + floor(256 (m - 1)), where |v| = m 2^e and m is in [1, 2).
+    auto const place = [](T v) {
+        double const e = std::ilogb(v), m = std::abs(std::scalbn(static_cast<double>(v), -std::ilogb(v)));
+        return magnitude_bins::per_octave * e + std::floor(magnitude_bins::per_octave * (m - 1));
+    };
+    std::fill(counts.begin(), counts.end(), 0u);
+    for (T const v : x)
+        if (v != 0)
+            if (double const bin = place(largest) - place(v); bin < static_cast<double>(counts.size()))
+                ++counts[static_cast<std::size_t>(bin)];
 }
 template <Scalar T>
 void sample_in_proportion(reference&, std::span<T const> x, T bound, key from, std::vector<coordinate>& out) {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "laconic/compress/best_level.hpp"
+#include "laconic/wire/message.hpp"
+
+namespace laconic {
+
+/// What messages take, for best_level: what is written, positions in their shortest spelling, the level and the padding
+/// to whole bytes among it; or as papers count. best_level{top_k{1}, packet_cost(512, 64, 60), message_sizes{}} fills
+/// packets that are sent. Each level that is looked at is compressed and counted; how many are, best_level says.
+struct message_sizes {
+    bool written = true;
+
+    template <class Formula, class Said>
+    double operator()(Formula formula, Said said) const {
+        return written ? static_cast<double>(bits(said())) : formula();
+    }
+    bool are_dear() const { return written; }
+
+    bool operator==(message_sizes const&) const = default;
+    friend std::string to_string(message_sizes s) { return s.written ? "written" : "formula"; }
+};
+
+static_assert(Compressor<best_level<top_k<>, message_cost, message_sizes>>);
+
+}  // namespace laconic

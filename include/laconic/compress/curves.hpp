@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "laconic/compress/histogram.hpp"
+
+/// What each level of a compressor keeps of a vector that is known by its histogram, and the best level by it, without
+/// a sort. A curve walks up the levels:
+///   curve(level)         rises with the level, and with what it keeps;
+///   curve.above(y)       the first level where that is above y, or one above all levels;
+///   curve.price(level, cost)   rises too, and curve(level) / price(level, cost(level)) is the largest where the share
+///                        that is kept is the largest for its cost;
+///   curve.energy(level)  what it keeps of |x|^2, in units that all curves share.
+/// Each level, and each y, is at least the one before. Sums are rounded alike with and without fused products.
+namespace laconic {
+
+/// Over sums of the k largest: of their squares, which is what top_k keeps; or of their magnitudes, S, where signs
+/// times their mean magnitude keep S^2 / k.
+template <bool Squares>
+class largest_curve {
+  public:
+    explicit largest_curve(histogram const& h) : h_(&h), each_(value()) {}
+
+    double operator()(std::size_t level) {
+        while (bin_ < magnitude_bins::count && before_ + in_bin() < static_cast<double>(level)) next();
+        return std::fma(static_cast<double>(level) - before_, each_, sum_);
+    }
+    std::size_t above(double y) {
+        while (bin_ < magnitude_bins::count && !(std::fma(in_bin(), each_, sum_) > y)) next();
+        if (bin_ == magnitude_bins::count) return std::numeric_limits<std::size_t>::max();
+        return static_cast<std::size_t>(before_ + std::max(0.0, std::floor((y - sum_) / each_))) + 1;
+    }
+    static double price(std::size_t level, double cost) {
+        return Squares ? cost : std::sqrt(static_cast<double>(level) * cost);
+    }
+    double energy(std::size_t level) {
+        double const sum = (*this)(level);
+        return Squares ? sum : sum * sum / static_cast<double>(level);
+    }
+
+  private:
+    double in_bin() const { return h_->counts[bin_]; }
+    double value() const {
+        if (bin_ == magnitude_bins::count) return 0;
+        return Squares ? h_->bins.square(bin_) : std::sqrt(h_->bins.square(bin_));
+    }
+    void next() {
+        sum_ = std::fma(in_bin(), each_, sum_);
+        before_ += in_bin();
+        while (++bin_ < magnitude_bins::count && h_->counts[bin_] == 0) {
+        }
+        each_ = value();
+    }
+
+    histogram const* h_;
+    std::size_t bin_ = 0;
+    double before_ = 0, sum_ = 0;  // of what is in larger bins: how many, and their sum
+    double each_;
+};
+
+/// For draws with the best probabilities: 1 / sum x_i^2 / p_i, where the bins before some one are certain, and the
+/// others are drawn in proportion (proportion_for). Uses the histogram's room.
+class proportional_curve {
+  public:
+    explicit proportional_curve(histogram& h) : h_(&h) {
+        double rest = 0;
+        for (std::size_t b = magnitude_bins::count; b-- > 0; h.room[b] = rest)
+            if (h.counts[b] > 0) rest = std::fma(h.counts[b], std::sqrt(h.bins.square(b)), rest);
+        enter();
+    }
+
+    double operator()(std::size_t level) {
+        while (bin_ < magnitude_bins::count && (static_cast<double>(level) - before_) * each_ > rest()) next();
+        if (bin_ == magnitude_bins::count) return 1 / squares_;
+        return 1 / std::fma(rest() / (static_cast<double>(level) - before_), rest(), squares_);
+    }
+    std::size_t above(double y) {
+        double const less =
+            1 / y;  // than that is the sum to be; it falls to this at the last level before the next bin
+        while (bin_ < magnitude_bins::count && !(std::fma(rest(), each_, squares_) < less)) next();
+        if (bin_ == magnitude_bins::count) return std::numeric_limits<std::size_t>::max();
+        return static_cast<std::size_t>(before_ + std::floor(rest() / (less - squares_) * rest())) + 1;
+    }
+    static double price(std::size_t, double cost) { return cost; }
+    double energy(std::size_t level) {
+        double all = 0;
+        for (std::size_t b = 0; b < magnitude_bins::count; ++b)
+            if (h_->counts[b] > 0) all = std::fma(h_->counts[b], h_->bins.square(b), all);
+        return (*this)(level)*all * all;
+    }
+
+  private:
+    double rest() const { return h_->room[bin_]; }
+    void next() {
+        double const n = h_->counts[bin_];
+        squares_ = std::fma(n, h_->bins.square(bin_), squares_);
+        before_ += n;
+        ++bin_;
+        enter();
+    }
+    void enter() {
+        while (bin_ < magnitude_bins::count && h_->counts[bin_] == 0) ++bin_;
+        if (bin_ < magnitude_bins::count) each_ = std::sqrt(h_->bins.square(bin_));
+    }
+
+    histogram* h_;
+    std::size_t bin_ = 0;              // the first that is not certain
+    double before_ = 0, squares_ = 0;  // of those that are: how many, and the sum of their squares
+    double each_ = 0;
+};
+
+/// The best of the levels 1 .. count by a curve, where cost(level) is no less for higher levels: by the curve over its
+/// price, none is more than 1 + slack times as good. Levels that cannot be are passed over: up to where the curve is
+/// above 1 + slack times the best so far times the price of this level, none of the next is that much better. So the
+/// curve grows by 1 + slack from one level looked at to the next, whatever the cost; the first, coarse way up finds a
+/// best that leaves little to look at on the second. Last comes the highest level, which may be said in other ways.
+template <class Curve, class Cost>
+std::size_t best_on(Curve const& curve, std::size_t count, Cost cost, double slack = 0x1p-10) {
+    std::size_t best = 1;
+    double most = 0;
+    for (double const s : {0x1p-4, slack}) {
+        auto on = curve;
+        double price = 0;
+        auto const look = [&](std::size_t level) {
+            price = Curve::price(level, cost(level));
+            if (double const worth = on(level) / price; worth > most) most = worth, best = level;
+        };
+        for (std::size_t level = 1; level <= count;) {
+            look(level);
+            if (!(price > 0)) return level;    // nothing pays better
+            if (!std::isfinite(price)) break;  // nor do those above
+            level = std::max(level + 1, on.above((1 + s) * most * price));
+        }
+        if (s == slack) look(count);
+    }
+    return best;
+}
+
+}  // namespace laconic

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/compress/quantize.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+// sum (x_i / unit)^2, which is in range where unit is about as large as the largest.
+template <class B, Scalar T>
+double squares_in_units(B& on, std::span<T const> x, T unit) {
+    if constexpr (sizeof(T) == 8)
+        return sum_of_squares(on, x, unit);
+    else
+        return sum_of_squares(on, x) / (static_cast<double>(unit) * static_cast<double>(unit));
+}
+
+}  // namespace detail
+
+/// quantize, each bucket's grid shrunk by the factor that makes its error least: share = |x|^2 / E|Q(x)|^2 of that
+/// bucket, which its sender knows, and which costs no bits. Then E|C(x) - x|^2 = (1 - share) |x|^2 for each bucket, and
+/// share >= 1 / (1 + omega) of quantize: contractive with that delta. (scaled_down{quantize} divides by 1 + omega(d),
+/// as if every x were the worst, and so keeps less of all others.)
+struct damped_quantize {
+    int levels = 1;
+    std::size_t bucket = 0;
+    norm p = norm::two;
+
+    template <Scalar T, class B>
+    using message = quantized<T, B>;
+
+    void check(std::size_t d) const { plain().check(d); }
+    template <class B, Scalar T>
+    void blank(B& on, std::size_t d, key from, quantized<T, B>& m) const {
+        plain().blank(on, d, from, m);
+    }
+    /// Throws argument_error where the norm of a bucket is not finite in T.
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, quantized<T, B>& m) const {
+        plain()(on, x, from, m);
+        detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t, std::span<T const> part) {
+            T& step = m.steps[b];
+            if (!(step > 0)) return;
+            double const noise = rounding_variance(on, part, step) / detail::squares_in_units(on, part, step);
+            step = static_cast<T>(static_cast<double>(step) / (1 + noise));
+        });
+    }
+    double delta(std::size_t d) const { return 1 / (1 + plain().omega(d)); }
+
+    bool operator==(damped_quantize const&) const = default;
+    friend std::string to_string(damped_quantize const& c) {
+        auto const text = to_string(c.plain());
+        return text.substr(0, text.size() - 1) + ", damped=yes)";
+    }
+
+  private:
+    quantize plain() const { return {levels, bucket, p}; }
+};
+
+static_assert(Compressor<damped_quantize> && Compressor<damped_quantize, float>);
+static_assert(Contractive<damped_quantize> && !Unbiased<damped_quantize>);
+
+}  // namespace laconic

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "laconic/compress/levels.hpp"
+#include "laconic/compress/one_of.hpp"
+#include "laconic/core/cost.hpp"
+
+/// What best_level{c, cost} keeps of |x|^2 for every x of d numbers of T, at least: its delta, where the cost is known.
+/// The level l that is chosen has the largest q(l) / cost(l), so that it keeps at least cost(l) max_k q(k) / cost(k). A
+/// cost per message or per packet can make that far more than what the lowest level keeps. `worth` is for levels that
+/// are chosen by less than all of x: what they are worth of the best one, at least.
+namespace laconic {
+
+/// As min_l max{ delta(l), cost(l) max_k delta(k) / cost(k) }. For top_k it is reached where the cost is affine.
+template <Scalar T, class C, CommunicationCost Cost>
+requires Contractive<C>
+double guaranteed_share(C const& c, Cost const& cost, std::size_t d, double worth = 1) {
+    std::size_t const count = levels<C>::count(c, d);
+    auto const delta = [&](std::size_t k) { return levels<C>::at(c, k, d).delta(d); };
+    auto const price = [&](std::size_t k) { return cost(levels<C>::template bits<T>(c, k, d)); };
+    double most = 0, share = 1;
+    bool priced = true;
+    for (std::size_t k = 1; k <= count; ++k) {
+        most = std::max(most, delta(k) / price(k));
+        priced = priced && price(k) > 0 && std::isfinite(price(k));
+    }
+    if (!priced) most = 0;  // no level, or the first that is free
+    for (std::size_t k = 1; k <= count; ++k) share = std::min(share, std::max(delta(k), worth * most * price(k)));
+    return share;
+}
+
+/// Of top_k | sign, whose levels say x_1 >= .. >= x_k as their mean. With r the largest of q(k) / cost(k), the sums
+/// S_k = x_1 + .. + x_k are at most sqrt(r k cost(k)) |x|, and so at most sqrt(r) |x| U_k, where U is the least concave
+/// sequence above 0 and all sqrt(k cost(k)). Of descending numbers with sums S <= sqrt(r) |x| U, where U is concave,
+/// none have more squares than the increments u of sqrt(r) |x| U themselves (sum by parts, twice): so r is at least
+/// 1 / sum u_k^2, and cost(1) / sum u_k^2 is kept. Reached where sqrt(k cost(k)) is concave, as for affine costs: the
+/// share then goes down with log d where the message is what costs, and with d where the bits are.
+template <Scalar T, CommunicationCost Cost>
+double guaranteed_share(top_k<sign> const& c, Cost const& cost, std::size_t d, double worth = 1) {
+    if (d == 0) return 1;
+    auto const price = [&](std::size_t k) { return cost(levels<top_k<sign>>::bits<T>(c, k, d)); };
+    double const first = price(1), alone = 1 / static_cast<double>(d);
+    if (!(first > 0 && std::isfinite(price(d)))) return alone;
+    struct corner {
+        double k, height;
+    };
+    std::vector<corner> hull{{0, 0}};
+    auto const slope = [](corner a, corner b) { return (b.height - a.height) / (b.k - a.k); };
+    for (std::size_t k = 1; k <= d; ++k) {
+        auto const n = static_cast<double>(k);
+        corner const next{n, std::sqrt(n * (price(k) / first))};
+        while (hull.size() > 1 && slope(hull[hull.size() - 2], hull.back()) <= slope(hull.back(), next))
+            hull.pop_back();
+        hull.push_back(next);
+    }
+    double squares = 0;
+    for (std::size_t j = 1; j < hull.size(); ++j)
+        squares += slope(hull[j - 1], hull[j]) * (hull[j].height - hull[j - 1].height);
+    return std::max(alone, worth / squares);
+}
+
+/// Of the better one of two: worth no less than the better one's best level, and no cheaper than the cheaper one's
+/// first.
+template <Scalar T, class First, class Second, CommunicationCost Cost>
+double guaranteed_share(one_of<First, Second> const& c, Cost const& cost, std::size_t d, double worth = 1) {
+    if (d == 0) return 1;
+    double const a = guaranteed_share<T>(c.first, cost, d, worth), b = guaranteed_share<T>(c.second, cost, d, worth);
+    double const of_a = cost(levels<First>::template bits<T>(c.first, 1, d));
+    double const of_b = cost(levels<Second>::template bits<T>(c.second, 1, d));
+    double const share = std::max(a / of_a, b / of_b) * std::min(of_a, of_b);
+    return share > 0 && std::isfinite(share) ? share : std::min(a, b);
+}
+
+}  // namespace laconic

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/backend/magnitude_bins.hpp"
+
+namespace laconic {
+
+/// The magnitudes of a vector, largest first, each to within a factor of 1 + 2^-8; what is below 2^-48 of the largest
+/// is as 0. A vector of any length takes 144 KiB.
+struct histogram {
+    magnitude_bins bins;
+    std::vector<std::uint32_t> counts;  ///< per bin
+    std::vector<double> room;           ///< for one number per bin, of whoever reads it
+
+    void make_room() {
+        counts.resize(magnitude_bins::count);
+        room.resize(magnitude_bins::count);
+    }
+    /// One pass over x, whose largest magnitude is `largest`: finite and above 0.
+    template <class B, Scalar T>
+    void fill(B& on, std::span<T const> x, T largest) {
+        make_room();
+        bins = magnitude_bins(static_cast<double>(largest));
+        count_by_magnitude(on, x, largest, std::span<std::uint32_t>(counts));
+    }
+};
+
+}  // namespace laconic

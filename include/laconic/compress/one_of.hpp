@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/compress/compressor.hpp"
+#include "laconic/compress/levels.hpp"
+#include "laconic/message/either.hpp"
+
+namespace laconic {
+
+/// One of two compressors; both ends know which, as it is a part of this value. best_level chooses it with the level:
+/// best_level{one_of{top_k{1}, top_k{1} | sign{}}} says in each round a few numbers in full or more by their signs,
+/// whichever makes more progress for the cost. one_of nests where there are more than two.
+template <class First, class Second>
+struct one_of {
+    static_assert(SomeCompressor<First> && SomeCompressor<Second>, "one_of{C, D}: C or D is not a compressor");
+    First first{};
+    Second second{};
+    bool is_first = true;
+
+    template <Scalar T, class B>
+    using message = either<message_of<First, T, B>, message_of<Second, T, B>>;
+
+    void check(std::size_t d) const {
+        first.check(d);
+        second.check(d);
+    }
+    template <class B, class M>
+    void blank(B& on, std::size_t d, key from, M& m) const {
+        m.is_first = is_first;
+        // Before its first message it gets ready for both: later ones then find room.
+        if (is_first || m.first.dimension() != d) first.blank(on, d, from, m.first);
+        if (!is_first || m.second.dimension() != d) second.blank(on, d, from, m.second);
+    }
+    template <class B, Scalar T, class M>
+    void operator()(B& on, std::span<T const> x, key from, M& m) const {
+        blank(on, x.size(), from, m);
+        is_first ? first(on, x, from, m.first) : second(on, x, from, m.second);
+    }
+    /// Of the worse one, whichever it is now.
+    double omega(std::size_t d) const requires(Unbiased<First>&& Unbiased<Second>) {
+        return std::max(first.omega(d), second.omega(d));
+    }
+    double delta(std::size_t d) const requires(Contractive<First>&& Contractive<Second>) {
+        return std::min(first.delta(d), second.delta(d));
+    }
+
+    bool operator==(one_of const&) const = default;
+    friend std::string to_string(one_of const& c) {
+        return "one_of(" + to_string(c.first) + ", " + to_string(c.second) + ", " + (c.is_first ? "first" : "second") +
+               ")";
+    }
+};
+template <class First, class Second>
+one_of(First, Second, bool = true) -> one_of<First, Second>;
+
+/// The levels of the first, then those of the second.
+template <class First, class Second>
+struct levels<one_of<First, Second>> {
+    using type = one_of<First, Second>;
+    static std::size_t count(type const& c, std::size_t d) {
+        return levels<First>::count(c.first, d) + levels<Second>::count(c.second, d);
+    }
+    // The one that does not speak is at its lowest level, so that delta is the least of both.
+    static type at(type const& c, std::size_t level, std::size_t d) {
+        auto const n = levels<First>::count(c.first, d), lowest = std::min(n, std::size_t{1});
+        bool const is_first = level <= n;
+        return {levels<First>::at(c.first, is_first ? level : lowest, d),
+                levels<Second>::at(c.second, is_first ? lowest : level - n, d), is_first};
+    }
+    static std::string family(type const& c) {
+        return levels<First>::family(c.first) + ", " + levels<Second>::family(c.second);
+    }
+    template <Scalar T>
+    static double bits(type const& c, std::size_t level, std::size_t d) {
+        auto const n = levels<First>::count(c.first, d);
+        return level <= n ? levels<First>::template bits<T>(c.first, level, d)
+                          : levels<Second>::template bits<T>(c.second, level - n, d);
+    }
+    template <class B, Scalar T>
+    static void kept(B& on, type const& c, std::span<T const> x, std::vector<T>& room, std::span<double> q) {
+        auto const n = levels<First>::count(c.first, x.size());
+        levels<First>::kept(on, c.first, x, room, q.first(n));
+        levels<Second>::kept(on, c.second, x, room, q.subspan(n));
+    }
+};
+
+template <class First, class Second>
+inline constexpr bool has_curve<one_of<First, Second>> = has_curve<First>&& has_curve<Second>;
+
+static_assert(Compressor<one_of<top_k<>, top_k<sign>>> && Contractive<one_of<top_k<>, top_k<sign>>>);
+
+}  // namespace laconic

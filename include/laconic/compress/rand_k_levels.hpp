@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+
+#include "laconic/compress/levels.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/rand_k.hpp"
+
+namespace laconic {
+
+/// k of rand_k, in full or rounded to powers of two. Its error is the same for every vector, so there is no kept():
+/// its level is one of a problem (method/guarantee.hpp). bits are the whole bytes that it writes, its support being
+/// free.
+template <class Rest>
+requires(std::same_as<Rest, full> || std::same_as<Rest, natural>) struct levels<rand_k<Rest>> {
+    using type = rand_k<Rest>;
+    static std::size_t count(type const&, std::size_t d) { return d; }
+    static type at(type const&, std::size_t level, std::size_t) { return {level}; }
+    static std::string family(type const&) { return detail::spelled("rand_k", Rest{}); }
+    template <Scalar T>
+    static double bits(type const&, std::size_t level, std::size_t) {
+        std::size_t width = 8 * sizeof(T);
+        if constexpr (std::same_as<Rest, natural>) width = message_of<natural, T>::code_width;
+        return static_cast<double>((level * width + 7) / 8 * 8);
+    }
+};
+
+}  // namespace laconic

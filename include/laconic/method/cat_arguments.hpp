@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "laconic/any/best_level.hpp"
+#include "laconic/any/compressor.hpp"
+#include "laconic/any/spelling.hpp"
+#include "laconic/method/any_method.hpp"
+#include "laconic/method/arguments.hpp"
+#include "laconic/method/cat.hpp"
+#include "laconic/recursion.hpp"
+
+namespace laconic::detail {
+
+// A method whose recursion has its compressor behind a face: what any_method makes of it is compiled once for all.
+template <class M>
+struct of_any_compressor {
+    M method;
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        auto r = method.template compose<T, B>(p);
+        return recursion<any_compressor<T, B>, decltype(r.feedback), decltype(r.step), decltype(r.level),
+                         decltype(r.estimator)>{r.compressor, r.feedback, r.step, r.level, r.estimator, {}, r.scale};
+    }
+    friend std::string to_string(of_any_compressor const& m) { return to_string(m.method); }
+};
+template <class M>
+of_any_compressor(M) -> of_any_compressor<M>;
+
+// cat(METHOD(rand_k), cost=...), a method of unbiased compressors.
+template <Scalar T, template <class...> class Method>
+any_method<T> cat_of_rand_k(spelling::arguments& a, spelling::call const& method) {
+    spelling::arguments of_method(a.text(), method);
+    auto const& family = family_argument(of_method, "rand_k");
+    auto const given = rates_arguments(of_method, {.memory = true, .batch = true});
+    of_method.finish();
+    auto const cost = cost_argument(a);
+    auto const& calls = family.calls;
+    bool const natural_too = calls.size() == 2 && calls[1].name == "natural";
+    if (calls[0].name != "rand_k" || (calls.size() > 1 && !natural_too))
+        a.refuse(family.position, method.name +
+                                      ": k can be chosen for rand_k and rand_k | natural, which are written "
+                                      "without their own");
+    for (auto const& piece : calls) spelling::arguments(a.text(), piece).finish();
+    if (natural_too) return of_any_compressor{cat{Method<rand_k<natural>>{{}, given, {}}, cost}};
+    return of_any_compressor{cat{Method<rand_k<>>{{}, given, {}}, cost}};
+}
+
+// cat(ef_sgd(top_k), cost=...), or of another family.
+template <Scalar T>
+any_method<T> cat_of_ef_sgd(spelling::arguments& a, spelling::call const& method) {
+    spelling::arguments of_method(a.text(), method);
+    auto const& family = family_argument(of_method, "top_k");
+    auto const given = rates_arguments(of_method, {.batch = true});
+    of_method.finish();
+    auto const cost = cost_argument(a);
+    return with_family_of(a, family, [&](auto const& c) -> any_method<T> {
+        return of_any_compressor{cat{ef_sgd{c, given}, cost}};
+    });
+}
+
+/// Reads cat(FAMILY, cost=..., step=...), of a family written without its level, or cat(METHOD(FAMILY), cost=...),
+/// where the method has numbers of its own. error_feedback stands for ef_sgd.
+template <Scalar T>
+any_method<T> cat_argument(spelling::arguments& a) {
+    auto const& what = family_argument(a, "top_k");
+    auto const& first = what.calls[0];
+    bool const unbiased = first.name == "diana" || first.name == "vr_diana" || first.name == "vr_diana_saga";
+    bool const feedback = first.name == "ef_sgd" || first.name == "error_feedback";
+    if ((unbiased || feedback) && what.calls.size() > 1)
+        a.refuse(what.calls[1].position, "a method is no piece of a pipe");
+    if (feedback) return cat_of_ef_sgd<T>(a, first);
+    if (first.name == "diana") return cat_of_rand_k<T, diana>(a, first);
+    if (first.name == "vr_diana") return cat_of_rand_k<T, vr_diana>(a, first);
+    if (first.name == "vr_diana_saga") return cat_of_rand_k<T, vr_diana_saga>(a, first);
+    auto const given = rates_arguments(a);
+    auto const cost = cost_argument(a);
+    auto const sizes = sizes_argument(a);
+    return with_families_of(a, what, [&](auto const& c) -> any_method<T> {
+        return of_any_compressor{cat{c, cost, given, sizes}};
+    });
+}
+
+}  // namespace laconic::detail

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/compress/curves.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "laconic/compress/levels.hpp"
+
+using namespace laconic;
+
+namespace {
+
+// Many equal ones, gaps, and numbers too small to count.
+std::vector<double> mixture() {
+    std::vector<double> x{1, -1, 1, 0, 0};
+    for (int i = 1; i <= 300; ++i) x.push_back(std::pow(i, -1.5) * (i % 2 ? 1 : -1));
+    for (int i = 0; i < 200; ++i) x.push_back(-0.01);
+    for (int i = 0; i < 50; ++i) x.push_back(1e-20);
+    return x;
+}
+template <class T>
+histogram histogram_of(std::vector<T> const& x) {
+    host on;
+    histogram h;
+    h.fill(on, std::span<T const>(x), largest_magnitude(on, std::span<T const>(x)));
+    return h;
+}
+template <class C>
+std::vector<double> kept_of(C const& c, std::vector<double> const& x) {
+    host on;
+    std::vector<double> room, q(x.size());
+    levels<C>::kept(on, c, std::span<double const>(x), room, std::span<double>(q));
+    return q;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("a curve over its price is the share that is kept, to within (1 + 2^-8)^2 between any two levels", C,
+                   top_k<>, top_k<sign>, proportional<full, true>) {
+    auto const x = mixture();
+    auto h = histogram_of(x);
+    auto const q = kept_of(C{}, x);
+    auto curve = levels<C>::curve(C{}, h);
+    double least = HUGE_VAL, most = 0;
+    for (std::size_t k = 1; k <= x.size(); ++k) {
+        double const worth = curve(k) / curve.price(k, 1);
+        double const ratio = (std::same_as<C, top_k<sign>> ? worth * worth : worth) / q[k - 1];
+        least = std::min(least, ratio);
+        most = std::max(most, ratio);
+    }
+    CHECK(most / least < (1 + 0x1p-8) * (1 + 0x1p-8));
+    CHECK(most / least > 1.0001);  // they are not the same
+}
+
+TEST_CASE_TEMPLATE("above(y) is the first level where the curve is above y", C, top_k<>, top_k<sign>,
+                   proportional<full, true>) {
+    auto const x = mixture();
+    auto h = histogram_of(x);
+    std::vector<double> values;
+    for (auto curve = levels<C>::curve(C{}, h); values.size() < x.size();) {
+        values.push_back(curve(values.size() + 1));
+        REQUIRE((values.size() == 1 || values.back() >= values[values.size() - 2]));
+    }
+    auto forward = levels<C>::curve(C{}, h);
+    for (std::size_t k = 1; k <= x.size(); ++k) {
+        double const y = values[k - 1] * (1 + 1e-9);
+        auto const known = static_cast<std::size_t>(std::upper_bound(values.begin(), values.end(), y) - values.begin());
+        auto fresh = levels<C>::curve(C{}, h);
+        if (known < x.size()) {
+            CHECK(fresh.above(y) == known + 1);
+            CHECK(forward.above(y) == known + 1);
+            CHECK(forward(known + 1) == values[known]);
+        } else {
+            CHECK(fresh.above(y) > x.size());
+        }
+    }
+    CHECK(levels<C>::curve(C{}, h).above(0) == 1);
+}
+
+TEST_CASE_TEMPLATE("the best level by a curve is worth what the best of all is, to within the slack", C, top_k<>,
+                   top_k<sign>, proportional<full, true>) {
+    auto const x = mixture();
+    auto h = histogram_of(x);
+    auto const curve = levels<C>::curve(C{}, h);
+    auto const never_less = [&](auto cost) {
+        auto const best = best_on(curve, x.size(), cost);
+        auto all = curve, chosen = curve;
+        double most = 0;
+        for (std::size_t k = 1; k <= x.size(); ++k) most = std::max(most, all(k) / all.price(k, cost(k)));
+        CHECK(chosen(best) / chosen.price(best, cost(best)) >= most / (1 + 0x1p-10));
+        return best;
+    };
+    for (double const fixed : {0., 3., 10., 100., 1e4, 1e6}) {
+        never_less([&](std::size_t k) { return double(k) + fixed; });
+        never_less([&](std::size_t k) { return std::ceil(double(k) / 17) + fixed / 17; });
+        never_less([&](std::size_t k) { return std::sqrt(double(k)) + fixed; });
+        never_less([&](std::size_t k) { return std::pow(double(k) + fixed, 1.3); });
+        never_less([&](std::size_t k) { return k <= 100 ? 1. : fixed + 1; });
+    }
+    CHECK(never_less([](std::size_t k) { return k < 40 ? 1 : std::exp2(double(k)); }) < 40);
+}
+
+TEST_CASE("what costs nothing is said at the lowest level, and what costs too much is not said") {
+    auto h = histogram_of(mixture());
+    largest_curve<true> const curve(h);
+    CHECK(best_on(curve, 300, [](std::size_t) { return 0.; }) == 1);
+    CHECK(best_on(curve, 300, [](std::size_t) { return HUGE_VAL; }) == 1);
+    CHECK(best_on(curve, 300, [](std::size_t k) { return k > 5 ? HUGE_VAL : 1; }) == 5);
+    CHECK(best_on(curve, 300, [](std::size_t k) { return k > 2 ? 1 : 0.; }) == 1);
+}
+
+TEST_CASE("few levels are looked at, most where all are worth as much") {
+    std::vector<float> const equal(1 << 20, -3.f);
+    auto h = histogram_of(equal);
+    std::size_t looks = 0;
+    best_on(largest_curve<true>(h), equal.size(), [&](std::size_t k) { return ++looks, double(k); });
+    CHECK(looks < std::log(double(equal.size())) * (1 / 0x1p-10 + 1 / 0x1p-4));
+    CHECK(looks > 5000);
+    looks = 0;
+    best_on(largest_curve<true>(h), equal.size(), [&](std::size_t k) { return ++looks, double(k) + 1e4; });
+    CHECK(looks < 1000);
+}
+
+TEST_CASE("all but one of 2^32 numbers at 2^-40: the draws that they take show") {
+    histogram h;
+    h.make_room();
+    h.bins = magnitude_bins(1);
+    h.counts[0] = 1;
+    h.counts[40 * magnitude_bins::per_octave] = 0xfffffffeu;
+    proportional_curve at_one(h), at_all(h);
+    std::size_t const d = 0xffffffffu;
+    CHECK(at_one(1) / at_all(d) == doctest::Approx(std::pow(1 + 0x1p-8, -2)).epsilon(1e-6));
+    CHECK(best_on(proportional_curve(h), d, [](std::size_t) { return 1.; }) > 1);
+    CHECK(best_on(proportional_curve(h), d, [](std::size_t k) { return double(k) + 1e3; }) < 10);
+    CHECK(best_on(largest_curve<true>(h), d, [](std::size_t k) { return double(k); }) == 1);
+    CHECK(best_on(largest_curve<false>(h), d, [](std::size_t) { return 1.; }) == 1);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/method/cat_arguments.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "laconic/method/parse.hpp"
+#include "named_methods.hpp"
+
+using namespace laconic;
+
+namespace {
+
+void refused(std::string const& text, std::size_t column, std::string const& why) {
+    CAPTURE(text);
+    try {
+        FAIL_CHECK("was read as " << to_string(parse_method(text)));
+    } catch (spelling_error const& e) {
+        CHECK(std::string(e.what()).find(why) != std::string::npos);
+        CHECK(e.column == column);
+    }
+}
+
+problem const of_five{100, 5, 4, .5, 9, 6, .25, 7, 12};
+
+}  // namespace
+
+TEST_CASE("what is written of a method inside reads back as the same") {
+    for (char const* const text :
+         {"cat(diana(rand_k))", "cat(diana(rand_k | natural, step=1/L, memory=0.25), cost=packets(512, 64, 60))",
+          "cat(vr_diana(rand_k, batch=1), cost=affine(1, 640))", "cat(vr_diana_saga(rand_k | natural))",
+          "cat(ef_sgd(top_k))", "cat(ef_sgd(top_k | sign(bucket=16), step=0.5/L, batch=2), cost=affine(1, 640))",
+          "cat(ef_sgd(proportional))", "cat(ef_sgd(top_blocks(block=64)))",
+          "cat(top_k | sign, cost=packets(512, 64, 60), step=0.05)"})
+        CHECK(to_string(parse_method(text)) == text);
+    CHECK(to_string(parse_method("cat(error_feedback(top_k))")) == "cat(ef_sgd(top_k))");
+    CHECK(
+        to_string(parse_method(" cat ( cost = affine(1, 2), compressor = diana ( step=1/L, compressor=rand_k() ) )")) ==
+        "cat(diana(rand_k, step=1/L), cost=affine(1, 2))");
+}
+
+TEST_CASE("and is the same as in C++") {
+    auto const same = [](auto const& m) {
+        CAPTURE(to_string(m));
+        auto const typed = m.template compose<double, host>(of_five);
+        auto const read = parse_method(to_string(m)).template compose<double, host>(of_five);
+        CHECK(to_string(read.compressor) == to_string(typed.compressor));
+        CHECK(to_string(read.feedback) == to_string(typed.feedback));
+        CHECK(to_string(read.step) == to_string(typed.step));
+        CHECK(read.scale == typed.scale);
+    };
+    auto const cost = packet_cost(40, 10, 20);
+    same(cat{diana{rand_k{}}, cost});
+    same(cat{diana{rand_k{} | natural{}, {.memory = .25}}, cost});
+    same(cat{vr_diana{rand_k{}}, cost});
+    same(cat{vr_diana_saga{rand_k{} | natural{}}, cost});
+    same(cat{ef_sgd{top_k{1}}, cost});
+    same(cat{ef_sgd{top_k{1} | sign{}, {.step = .25}}, cost});
+}
+
+TEST_CASE("where it stands what cannot be read") {
+    std::string const families = "k can be chosen for rand_k and rand_k | natural, which are written without their own";
+    refused("cat", 1, "cat needs a compressor: cat(top_k), say");
+    refused("cat(diana)", 5, "diana needs a compressor: diana(rand_k), say");
+    refused("cat(diana(step=0.1))", 5, "diana needs a compressor: diana(rand_k), say");
+    refused("cat(diana(natural))", 11, "diana: " + families);
+    refused("cat(vr_diana(rand_k | quantize(2)))", 14, "vr_diana: " + families);
+    refused("cat(diana(rand_k | natural | full))", 11, families);
+    refused("cat(diana(rand_k(3)))", 18, "rand_k takes no arguments");
+    refused("cat(diana(rand_k | natural(3)))", 28, "natural takes no arguments");
+    refused("cat(diana(rand_k), step=0.1)", 25, "cat takes compressor or cost");
+    refused("cat(diana(rand_k, cost=bits))", 24, "diana takes compressor, step, memory or batch");
+    refused("cat(diana(rand_k) | natural)", 21, "a method is no piece of a pipe");
+    refused("cat(ef_sgd(top_k, memory=1))", 26, "ef_sgd takes compressor, step or batch");
+    refused("cat(ef_sgd(rand_k))", 12, "a level can be chosen for");
+    refused("cat(error_feedback(top_k(3)))", 26, "top_k takes no arguments");
+    refused("cat(dcgd(top_k))", 5, "a level can be chosen for");
+    refused("cat(diana(rand_k), cost=3)", 25, "there is no cost '3'");
+}
