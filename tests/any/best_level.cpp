@@ -45,6 +45,9 @@ TEST_CASE("the families, without their levels, and the cost") {
     same("best_level(top_k, sort_up_to=65536)", best_level{top_k{1}});
     CHECK(to_string(best_level{top_k{1}, affine_cost(1, 2), formula_sizes{}, 7}) ==
           "best_level(top_k, cost=affine(1, 2), sort_up_to=7)");
+    same("best_level(top_k, top_k | sign)", best_level{one_of{top_k{1}, top_k{1} | sign{}}});
+    same("best_level(cost=affine(1, 2), or=top_k | sign(bucket=8), top_k)",
+         best_level{one_of{top_k{1}, top_k{1} | sign{8}}, affine_cost(1, 2)});
     same("best_level(quantize)", best_level{damped_quantize{}});
     same("best_level(quantize(bucket=16, p=inf))", best_level{damped_quantize{1, 16, norm::largest}});
     same("best_level(quantize(p=1))", best_level{damped_quantize{7, 0, norm::one}});
@@ -67,6 +70,7 @@ TEST_CASE("what is written is read back, and says the same bytes") {
     CHECK(said(parse_compressor("best_level(top_k, cost=packets(17, 2, 0))")).size() == 18);
     CHECK(said(parse_compressor("best_level(top_k, cost=packets(17, 2, 0), sizes=written)")).size() == 10);
     both(best_level{proportional<full, true>{}, affine_cost(1, 100), formula_sizes{}, 0});
+    both(best_level{one_of{top_k{1}, top_k{1} | sign{}}, affine_cost(1, 100)});
     CHECK(said(parse_compressor("best_level(top_k)")) !=
           said(parse_compressor("best_level(top_k, cost=affine(0, 1))")));
 }
@@ -91,9 +95,17 @@ TEST_CASE("what a level can be chosen for, and where it stands that it cannot") 
     refused("best_level(quantize | full)", 12, families);
     refused("best_level(top_blocks(block=0))", 29, "block is a whole number from 1 to 4294967296");
     refused("best_level(top_blocks(4, 3))", 26, "top_blocks takes block; this is none of them");
-    refused("best_level(top_k, 3)", 19, "best_level takes compressor, cost, sizes or sort_up_to; this is none of them");
+    std::string const pair = "only top_k goes with another, top_k | sign; in C++ one_of takes any two";
+    for (char const* const other : {"3", "top_k", "top_k | natural", "sign", "proportional"})
+        refused(std::string("best_level(top_k, ") + other + ")", 19, pair);
+    refused("best_level(top_k | sign, top_k)", 26, pair);
+    refused("best_level(top_k, or=top_k(3) | sign)", 28, "top_k takes no arguments");
+    refused("best_level(top_k(3), top_k | sign)", 18, "top_k takes no arguments");
+    refused("best_level(top_k, top_k | sign(3, 4))", 35, "sign takes bucket; this is none of them");
+    refused("best_level(top_k, top_k | sign, top_k)", 33,
+            "best_level takes compressor, or, cost, sizes or sort_up_to; this is none of them");
     refused("best_level(top_k, step=3)", 24,
-            "best_level takes compressor, cost, sizes or sort_up_to; this is none of them");
+            "best_level takes compressor, or, cost, sizes or sort_up_to; this is none of them");
     refused("best_level(top_k, sizes=4)", 25, "sizes is formula or written");
     for (char const* const bad : {"-1", "0.5", "1e30", "x"})
         refused(std::string("best_level(top_k, sort_up_to=") + bad + ")", 30,

@@ -76,7 +76,8 @@ TEST_CASE("blanks, names and defaults are free") {
 
 TEST_CASE("what is wrong, where, and what there is instead") {
     std::string const names =
-        "dense, top_k, rand_k, bernoulli, proportional, lazy, threshold, zero_blocks, top_blocks, rand_block, about_top_k, full, "
+        "dense, top_k, rand_k, bernoulli, proportional, lazy, threshold, zero_blocks, top_blocks, rand_block, "
+        "about_top_k, full, "
         "quantize, sign, vote, natural, natural_dithering, uniform, two_means, half, bfloat16, float8_e4m3, "
         "float8_e5m2, low_rank, scaled_down, best_level or parts";
     refused("top_q(3)", 1, "there is no compressor 'top_q' (did you mean top_k?); there are " + names);
@@ -94,8 +95,8 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("top_k(natural)", 7, "k is a number");
     refused("top_k(3 | natural)", 7, "k is a number");
     refused("top_k(3, 4)", 10, "top_k takes k; this is none of them");
-    refused("quantize(level=4)", 16, "quantize takes levels, bucket or p; this is none of them");
-    refused("quantize(4, 16, inf)", 17, "quantize takes levels, bucket or p; this is none of them");
+    refused("quantize(level=4)", 16, "quantize takes levels, bucket, p or damped; this is none of them");
+    refused("quantize(4, 16, inf)", 17, "quantize takes levels, bucket, p or damped; this is none of them");
     refused("vote(9)", 6, "vote takes no arguments");
     refused("natural(9)", 9, "natural takes no arguments");
     refused("dense(3)", 7, "dense takes no arguments");

@@ -12,9 +12,6 @@
 
 using namespace laconic;
 
-template <>
-inline constexpr bool laws::is_written<damped_quantize> = false;
-
 namespace {
 
 // The mean of |C(x) - x|^2 / |x|^2 over many keys.

@@ -96,9 +96,8 @@ inline message_sizes sizes_argument(spelling::arguments& a) {
 
 template <Scalar T, class B>
 any_compressor<T, B> make_best_level(spelling::arguments& a) {
-    auto const& written = family_argument(a, "top_k");
-    auto const cost = cost_argument(a);
-    return with_families_of(a, written, [&](auto const& family) -> any_compressor<T, B> {
+    return with_families_of(a, family_argument(a, "top_k"), [&](auto const& family) -> any_compressor<T, B> {
+        auto const cost = cost_argument(a);
         best_level chosen{family, cost, sizes_argument(a)};
         if (auto const* const i = a.find("sort_up_to", false)) {
             double value = 0;

@@ -12,6 +12,7 @@
 #include "laconic/any/spelling.hpp"
 #include "laconic/compress/about_top_k.hpp"
 #include "laconic/compress/bernoulli.hpp"
+#include "laconic/compress/damped_quantize.hpp"
 #include "laconic/compress/dense.hpp"
 #include "laconic/compress/lazy.hpp"
 #include "laconic/compress/low_rank.hpp"
@@ -111,7 +112,9 @@ std::vector<named_piece<T, B>> const& named_pieces() {
         {"quantize", false,
          [](arguments& a, any const*) -> any {
              auto const levels = a.whole("levels", 1, 1, 32767), bucket = a.whole("bucket", 0, 0, 0x1p53);
-             return quantize{static_cast<int>(levels), bucket, norm_named(a)};
+             auto const p = norm_named(a);
+             if (a.yes("damped")) return damped_quantize{static_cast<int>(levels), bucket, p};
+             return quantize{static_cast<int>(levels), bucket, p};
          }},
         {"sign", false, [](arguments& a, any const*) -> any { return sign{a.whole("bucket", 0, 0, 0x1p53)}; }},
         {"vote", false, [](arguments&, any const*) -> any { return vote{}; }},

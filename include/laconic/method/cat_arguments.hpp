@@ -75,10 +75,10 @@ any_method<T> cat_argument(spelling::arguments& a) {
     if (first.name == "diana") return cat_of_rand_k<T, diana>(a, first);
     if (first.name == "vr_diana") return cat_of_rand_k<T, vr_diana>(a, first);
     if (first.name == "vr_diana_saga") return cat_of_rand_k<T, vr_diana_saga>(a, first);
-    auto const given = rates_arguments(a);
-    auto const cost = cost_argument(a);
-    auto const sizes = sizes_argument(a);
     return with_families_of(a, what, [&](auto const& c) -> any_method<T> {
+        auto const cost = cost_argument(a);
+        auto const sizes = sizes_argument(a);
+        auto const given = rates_arguments(a);
         return of_any_compressor{cat{c, cost, given, sizes}};
     });
 }
