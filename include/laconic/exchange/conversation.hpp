@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/exchange/agreement.hpp"
+#include "laconic/exchange/sparse_sum.hpp"
+#include "laconic/wire/kind.hpp"
+#include "laconic/wire/stream.hpp"
+
+namespace laconic {
+
+/// One rank's part in a schedule of exchanges through which everybody hears of everybody. Once something is wrong (a
+/// number that is not finite, a vector of another dimension, bytes that are no message) the rank goes on with the
+/// schedule and hands over a complaint instead of what it would say; who hears one does the same. So at the end all
+/// ranks know and throw the same, nobody waits for anybody, and the next round can be held. Of several complaints the
+/// least counts. Reuses its memory.
+class conversation {
+  public:
+    /// `positions` is how this rank spells coordinates; the others need not agree.
+    explicit conversation(position_code positions = position_code::smallest) : sink_(positions) {}
+
+    /// Makes room for messages of n terms, once.
+    template <Scalar T>
+    void make_room(std::size_t n) {
+        sink_.reserve(n * (sizeof(T) + sizeof(coordinate) + 1) + 64);
+    }
+    /// A new round, which is told in errors.
+    void start(std::uint64_t round) {
+        worst_ = {};
+        round_ = round;
+    }
+    bool in_trouble() const { return worst_.what != nothing; }
+
+    /// What this rank brings is not for this round: it has another dimension than d, or a number that is not finite.
+    template <class B, Scalar T>
+    void check_input(B& on, int rank, sparse_sum<T, B> const& v, std::size_t d) {
+        if (v.dimension() != d) return complain({dimension, rank, v.dimension(), std::to_string(d)});
+        if (auto const j = first_non_finite(on, v.values()); j < v.size()) complain({input, rank, v.support()[j], {}});
+    }
+    template <class B, Scalar T>
+    void check_input(B& on, int rank, std::span<T const> x, std::size_t d) {
+        if (x.size() != d) return complain({dimension, rank, x.size(), std::to_string(d)});
+        if (auto const j = first_non_finite(on, x); j < d) complain({input, rank, j, {}});
+    }
+    /// A sum of finite numbers overflowed; its i-th is coordinate `where(i)` for those who read the error, or first +
+    /// i.
+    template <class B, Scalar T, class Where = std::identity>
+    void check_sum(B& on, sparse_sum<T, B> const& v, Where where = {}) {
+        if (auto const j = first_non_finite(on, v.values()); j < v.size())
+            complain({sum, -1, where(std::uint64_t{v.support()[j]}), {}});
+    }
+    template <class B, Scalar T>
+    void check_sum(B& on, std::span<T const> x, std::size_t first) {
+        if (auto const j = first_non_finite(on, x); j < x.size()) complain({sum, -1, first + j, {}});
+    }
+
+    /// Hands over what say(sink) writes and has hear(source) read what comes; either rank may be no_rank. Neither is
+    /// called in trouble, and hear() not for a complaint. What hear() leaves unread is trouble as well.
+    template <PointToPoint C, class Say, class Hear>
+    void exchange(C& comm, int to, Say say, int from, Hear hear) {
+        contribution mine;
+        if (to != no_rank) {
+            mine.complaint = in_trouble();
+            if (!in_trouble()) {
+                sink_.clear();
+                say(sink_);
+                mine.bytes = sink_.finish();
+            } else {
+                spell_worst();
+                mine.bytes = words_;
+            }
+        }
+        auto const heard = comm.exchange(to, mine, from);
+        if (from == no_rank) return;
+        if (heard.complaint) return complain(read_complaint(from, heard.bytes));
+        if (in_trouble()) return;
+        try {
+            bit_reader source(heard.bytes);
+            hear(source);
+            source.finish();
+        } catch (wire_error const& e) {
+            complain({unreadable, from, e.bit, e.why});
+        }
+    }
+    template <PointToPoint C, class Say>
+    void say(C& comm, int to, Say what) {
+        exchange(comm, to, what, no_rank, [](bit_reader&) {});
+    }
+    template <PointToPoint C, class Hear>
+    void hear(C& comm, int from, Hear what) {
+        exchange(
+            comm, no_rank, [](bit_writer&) {}, from, what);
+    }
+
+    /// Throws what is wrong: non_finite_error for what a rank brought, shape_error for its dimension, error for a sum
+    /// that overflowed, wire_error, which names the sender, for bytes that are no message. The same on all ranks,
+    /// unless those bytes came so late in the schedule that not all could be told.
+    void finish() const {
+        auto const& w = worst_;
+        auto const at = std::to_string(w.where), who = std::to_string(w.rank);
+        switch (w.what) {
+            case nothing:
+                return;
+            case input:
+                throw non_finite_error(static_cast<int>(w.rank), round_, static_cast<std::size_t>(w.where));
+            case dimension:
+                throw shape_error("rank " + who + " brings a vector of " + at + " numbers, the exchange is for " +
+                                  w.why);
+            case sum:
+                throw error("round " + std::to_string(round_) + ": the ranks' sum is not finite at coordinate " + at);
+            case unreadable:
+                throw wire_error(w.where, "from rank " + who + ": " + w.why);
+        }
+    }
+
+  private:
+    enum kind : std::uint64_t { nothing, input, dimension, sum, unreadable };
+    struct complaint {
+        kind what = nothing;
+        std::int64_t rank = 0;
+        std::uint64_t where = 0;
+        std::string why{};
+
+        auto order() const { return std::tie(what, rank, where, why); }
+    };
+
+    void complain(complaint const& other) {
+        if (worst_.what == nothing || other.order() < worst_.order()) worst_ = other;
+    }
+    void spell_worst() {
+        auto const text = std::as_bytes(std::span(worst_.why));
+        words_.resize(24);  // three words of the wire, then a text
+        detail::store_word(words_.data(), worst_.what);
+        detail::store_word(words_.data() + 8, static_cast<std::uint64_t>(worst_.rank));
+        detail::store_word(words_.data() + 16, worst_.where);
+        words_.insert(words_.end(), text.begin(), text.end());
+    }
+    static complaint read_complaint(int from, std::span<std::byte const> words) {
+        auto const what = words.size() < 24 ? nothing : detail::load_word(words.data());
+        if (what < input || what > unreadable) return {unreadable, from, 0, "an illegible complaint"};
+        auto const text = words.subspan(24);
+        return {static_cast<kind>(what), static_cast<std::int64_t>(detail::load_word(words.data() + 8)),
+                detail::load_word(words.data() + 16),
+                std::string(reinterpret_cast<char const*>(text.data()), text.size())};
+    }
+
+    bit_writer sink_;
+    std::vector<std::byte> words_;
+    complaint worst_;
+    std::uint64_t round_ = 0;
+};
+
+namespace detail {
+
+/// Throws argument_error for a vector that no list can be about.
+inline void check_dimension(std::size_t d) {
+    if (d > largest_dimension) throw argument_error("more than 2^32 - 1 dimensions");
+}
+
+/// Throws shape_error on every rank unless all make the same exchange for d numbers. Costs 16 bytes a rank.
+template <class T, Communicator C>
+void agree_on_exchange(C& comm, std::size_t d, std::string const& what) {
+    require_agreement(comm, {{"the dimension", std::to_string(d)},
+                             {"the bytes of a number", std::to_string(sizeof(T))},
+                             {"the version of the wire format", std::to_string(wire_version)},
+                             {"the exchange", what}});
+}
+
+}  // namespace detail
+
+}  // namespace laconic

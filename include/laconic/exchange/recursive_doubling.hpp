@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "laconic/exchange/conversation.hpp"
+
+namespace laconic {
+
+/// The sum of sparse vectors by recursive doubling (SparCML's SSAR_Recursive_double, Renggli et al., SC 2019): partners
+/// at distance 1, 2, 4, .. exchange all that they have added up. log2 P messages one after another, of k, up to 2 k, up
+/// to 4 k, .. terms. Where P is no power of two, the ranks from the largest one, Q, on hand their terms to rank - Q
+/// before and are told the sum after: 2 messages more. Nothing is dropped. Ranks are added up in the same pairs
+/// everywhere, so that all get the same bits. Reuses its memory.
+template <Scalar T, class B = host>
+class recursive_doubling {
+  public:
+    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
+    template <Communicator C>
+    recursive_doubling(C& comm, std::size_t d, position_code positions = position_code::smallest)
+        : recursive_doubling(d, positions) {
+        detail::agree_on_exchange<T>(comm, d, to_string(*this));
+    }
+    /// The same for ranks that know that they agree on d, T and to_string of this.
+    explicit recursive_doubling(std::size_t d, position_code positions = position_code::smallest)
+        : d_(d), talk_(positions) {
+        detail::check_dimension(d);
+    }
+
+    /// v <- the sum of all ranks' v. What the errors mean, see conversation::finish; then v is unspecified. Who hears
+    /// damaged bytes cannot tell the half of the ranks that it no longer meets: they have the sum.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
+        talk_.template make_room<T>(d_);
+        theirs_.reserve(d_);
+        v.reserve(d_);
+        talk_.start(round);
+        talk_.check_input(on, me, v, d_);
+        auto const say = [&](bit_writer& sink) { write(sink, v); };
+        auto const add = [&](bit_reader& source) {
+            theirs_.reset(d_);
+            read(on, source, theirs_);
+            v.add(theirs_);
+            talk_.check_sum(on, v);
+        };
+        if (me >= paired) {
+            talk_.say(comm, me - paired, say);
+            talk_.hear(comm, me - paired, [&](bit_reader& source) { read(on, source, v); });
+            return talk_.finish();
+        }
+        if (me + paired < comm.size()) talk_.hear(comm, me + paired, add);
+        for (int distance = 1; distance < paired; distance *= 2)
+            talk_.exchange(comm, me ^ distance, say, me ^ distance, add);
+        if (me + paired < comm.size()) talk_.say(comm, me + paired, say);
+        talk_.finish();
+    }
+
+    friend std::string to_string(recursive_doubling const&) { return "recursive_doubling"; }
+
+  private:
+    std::size_t d_;
+    conversation talk_;
+    sparse_sum<T, B> theirs_;
+};
+
+}  // namespace laconic

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "laconic/exchange/bruck.hpp"
+#include "laconic/exchange/partition.hpp"
+
+namespace laconic {
+
+/// What all are told of the sum.
+enum class second_stage {
+    sparse,  ///< the terms that it has (SSAR_Split_allgather)
+    dense    ///< every number (DSAR_Split_allgather): longer here, but quick to read where almost all are there
+};
+
+/// The sum of sparse vectors by parts (SparCML, Renggli et al., SC 2019): each rank hands to every other the part that
+/// the other adds up, and what is added up is gathered by all. P - 1 + ceil(log2 P) messages; of its k terms a rank
+/// says about (P - 1) / P, and so many of the K terms of the sum. Nothing is dropped. The sum is added up in the order
+/// of ranks, as by_gather does, and each part by one rank for all, so that all get the same bits. Any P. Reuses its
+/// memory.
+template <Scalar T, class B = host>
+class split_all_gather {
+  public:
+    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
+    template <Communicator C>
+    split_all_gather(C& comm, std::size_t d, second_stage then = second_stage::sparse,
+                     position_code positions = position_code::smallest)
+        : split_all_gather(d, then, positions) {
+        detail::agree_on_exchange<T>(comm, d, to_string(*this));
+    }
+    /// The same for ranks that know that they agree on d, T and to_string of this.
+    explicit split_all_gather(std::size_t d, second_stage then = second_stage::sparse,
+                              position_code positions = position_code::smallest)
+        : d_(d), then_(then), talk_(positions) {
+        detail::check_dimension(d);
+    }
+
+    /// v <- the sum of all ranks' v. What the errors mean, see conversation::finish; then v is unspecified.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+        partition const ranges{d_, n};
+        make_room(v, ranges);
+        talk_.start(round);
+        talk_.check_input(on, comm.rank(), v, d_);
+        for (std::size_t p = 0; p < n; ++p) parts_[p].reset(ranges.length(p));
+        // All that is for others is under way before any of theirs is awaited: so they can be heard in their order.
+        for (std::size_t step = 1; step < n; ++step)
+            talk_.say(comm, static_cast<int>((me + step) % n), [&](bit_writer& sink) {
+                std::size_t const p = (me + step) % n;
+                piece_.assign_part(v, ranges.first(p), ranges.length(p));
+                write(sink, piece_);
+            });
+        auto& mine = parts_[me];
+        for (std::size_t r = 0; r < n; ++r) {
+            if (r == me && !talk_.in_trouble()) {
+                piece_.assign_part(v, ranges.first(me), ranges.length(me));
+                mine.add(piece_);
+            }
+            if (r == me) continue;
+            talk_.hear(comm, static_cast<int>(r), [&](bit_reader& source) {
+                piece_.reset(ranges.length(me));
+                read(on, source, piece_);
+                mine.add(piece_);
+            });
+        }
+        talk_.check_sum(on, mine, [&](std::uint64_t i) { return ranges.first(me) + i; });
+        if (then_ == second_stage::dense) mine.fill();
+        detail::all_gather_parts(on, comm, talk_, parts_);
+        talk_.finish();
+        v.reset(d_);
+        for (std::size_t p = 0; p < n; ++p) v.append(parts_[p], ranges.first(p));
+    }
+
+    friend std::string to_string(split_all_gather const& e) {
+        return e.then_ == second_stage::dense ? "split_all_gather(dense)" : "split_all_gather(sparse)";
+    }
+
+  private:
+    // Once: later sums may have more terms.
+    void make_room(sparse_sum<T, B>& v, partition const& ranges) {
+        talk_.template make_room<T>(d_);
+        parts_.resize(ranges.parts);
+        for (std::size_t p = 0; p < ranges.parts; ++p) parts_[p].reserve(ranges.length(p));
+        piece_.reserve(d_ / ranges.parts + 1);
+        v.reserve(d_);
+    }
+
+    std::size_t d_;
+    second_stage then_;
+    conversation talk_;
+    std::vector<sparse_sum<T, B>> parts_;
+    sparse_sum<T, B> piece_;
+};
+
+}  // namespace laconic

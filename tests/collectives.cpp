@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "allocations.hpp"
+#include "exchange/sparse_vectors.hpp"
+#include "laconic/comm/delayed.hpp"
+#include "laconic/exchange/gtop_k.hpp"
+#include "laconic/exchange/halving_doubling.hpp"
+#include "laconic/exchange/recursive_doubling.hpp"
+#include "laconic/exchange/ring.hpp"
+#include "laconic/exchange/spar_reduce_scatter.hpp"
+#include "laconic/exchange/split_all_gather.hpp"
+
+using namespace laconic;
+namespace sv = sparse_vectors;
+
+namespace {
+
+constexpr std::size_t d = 400, k = 20;
+
+// An engine that is not counted, as its queues grow with the longest message: what it allocates, others account for.
+template <class C>
+struct uncounted {
+    C* inner;
+    std::size_t* engine;
+
+    int rank() const { return inner->rank(); }
+    int size() const { return inner->size(); }
+    void all_gather(contribution mine) {
+        count([&] { inner->all_gather(mine); });
+    }
+    void gather(int root, contribution mine) {
+        count([&] { inner->gather(root, mine); });
+    }
+    void broadcast(int root, contribution mine) {
+        count([&] { inner->broadcast(root, mine); });
+    }
+    contribution from(int r) const { return inner->from(r); }
+    contribution exchange(int to, contribution mine, int from) {
+        contribution heard;
+        count([&] { heard = inner->exchange(to, mine, from); });
+        return heard;
+    }
+
+  private:
+    // Meanwhile other ranks run in this thread.
+    template <class F>
+    void count(F f) {
+        auto const before = allocations();
+        f();
+        *engine += allocations() - before;
+    }
+};
+
+// Rounds in which each rank brings the largest of other numbers each time, all numbers, or a few. The allocations of
+// the rounds after the first.
+template <class Make, class Bring>
+std::vector<std::size_t> allocations_after_the_first(Make make, Bring bring) {
+    std::vector<std::size_t> later(6, 99);
+    fibers::run(6, [&](fibers::member& inner) {
+        std::size_t engine = 0;
+        uncounted<fibers::member> comm{&inner, &engine};
+        host on;
+        auto exchange = make(comm);
+        auto brought = bring(comm.rank(), 0);
+        std::size_t sum = 0;
+        for (int round = 0; round < 12; ++round) {
+            auto const next = bring(comm.rank(), round);
+            auto const before = allocations(), before_engine = engine;
+            brought(exchange, on, comm, next);
+            if (round > 0) sum += allocations() - before - (engine - before_engine);
+        }
+        later[std::size_t(comm.rank())] = sum;
+    });
+    return later;
+}
+
+// What is brought stays where the exchange leaves it, as in the loop of a method.
+struct sparse_bringer {
+    sparse_sum<float> v, kept;
+
+    template <class X, class C>
+    void operator()(X& exchange, host& on, C& comm, sparse_bringer const& next) {
+        v.reset(d);
+        v.append(next.v, 0);
+        exchange(on, comm, v);
+    }
+};
+struct dense_bringer {
+    std::vector<float> x;
+
+    template <class X, class C>
+    void operator()(X& exchange, host& on, C& comm, dense_bringer const& next) {
+        x = next.x;
+        exchange(on, comm, std::span(x));
+    }
+};
+
+auto const few_terms = [](int rank, int round) {
+    // First the fewest, so that later messages and sums are longer than any before.
+    auto const how = round % 3 == 0 ? sv::shape::same : round % 3 == 1 ? sv::shape::spread : sv::shape::apart;
+    sparse_bringer b;
+    b.v.reserve(k);
+    auto const all = sv::whole_numbers<float>(how, d, round == 0 ? k / 4 : k, rank, 6, std::uint64_t(round));
+    b.v.reset(d);
+    for (std::size_t j = 0; j < std::min(all.size(), k); ++j) b.v.append(all.support()[j], all.values()[j]);
+    return b;
+};
+auto const all_numbers = [](int rank, int round) {
+    dense_bringer b;
+    for (std::size_t i = 0; i < d; ++i)
+        b.x.push_back(float(key{std::uint64_t(round)}.child(std::uint64_t(rank)).below(i, 9)));
+    return b;
+};
+
+void none_after_the_first(auto make, auto bring) {
+    auto const later = allocations_after_the_first(make, bring);
+    CAPTURE(*std::max_element(later.begin(), later.end()));
+    CHECK(later == std::vector<std::size_t>(6, 0));
+}
+
+}  // namespace
+
+TEST_CASE("no collective allocates after its first round") {
+    none_after_the_first([](auto& comm) { return gtop_k<float>(comm, d, k); }, few_terms);
+    none_after_the_first([](auto& comm) { return gtop_k<float>(comm, d, k, left_out::as_published); }, few_terms);
+    none_after_the_first([](auto& comm) { return recursive_doubling<float>(comm, d); }, few_terms);
+    none_after_the_first([](auto& comm) { return split_all_gather<float>(comm, d); }, few_terms);
+    none_after_the_first([](auto& comm) { return split_all_gather<float>(comm, d, second_stage::dense); }, few_terms);
+    none_after_the_first([](auto& comm) { return spar_reduce_scatter<float>(comm, d, k); }, few_terms);
+    none_after_the_first([](auto& comm) { return spar_reduce_scatter<float>(comm, d, k, key{1}); }, few_terms);
+    none_after_the_first([](auto& comm) { return ring<float>(comm, d); }, all_numbers);
+    none_after_the_first([](auto& comm) { return halving_doubling<float>(comm, d); }, all_numbers);
+}
+
+// alpha is 1 + 1/4 seconds, a byte takes 1/16; in powers of two, so that formulas hold to the last bit. All numbers are
+// there, so that messages are as long as they can be: of n numbers a count and 32 n bits.
+TEST_CASE("over a network the last rank is done when the formulas say") {
+    network const net{1, 0x1p-7, 0.25};
+    double const alpha = 1.25, busy = 0.25, a_byte = 0x1p-4;
+    auto const bytes = [](std::size_t n, std::size_t of) { return double((n * (width_of(of + 1) + 32 * of) + 7) / 8); };
+    for (int const n : {1, 2, 4, 8, 16}) {
+        auto const ranks = std::size_t(n), length = 10 * ranks;
+        auto const last_of = [&](auto make, auto brought) {
+            double last = 0;
+            fibers::run(n, [&](auto& engine) {
+                delayed comm(engine, net);
+                host on;
+                auto exchange = make(comm.inner());
+                if constexpr (requires { brought.dimension(); }) {
+                    exchange(on, comm, brought);
+                } else {
+                    exchange(on, comm, std::span(brought));
+                }
+                last = std::max(last, comm.clock());
+            });
+            return last;
+        };
+        auto const list = sv::whole_numbers<float>(sv::shape::all, length, 0, 0, 1);
+        std::vector<float> const numbers(length, 1);
+        double const steps = width_of(ranks), others = double(ranks) - 1, whole = alpha + a_byte * bytes(1, length);
+        double doubling = 0;  // of messages of 1, 2, 4, .. parts
+        for (std::size_t parts = 1; parts < ranks; parts *= 2) doubling += alpha + a_byte * bytes(parts, 10);
+
+        CHECK(last_of([&](auto& comm) { return ring<float>(comm, length); }, numbers) ==
+              2 * others * (alpha + 40 * a_byte));
+        CHECK(last_of([&](auto& comm) { return halving_doubling<float>(comm, length); }, numbers) ==
+              2 * steps * alpha + 2 * others * 40 * a_byte);
+        CHECK(last_of([&](auto& comm) { return gtop_k<float>(comm, length, length); }, list) == 2 * steps * whole);
+        CHECK(last_of([&](auto& comm) { return recursive_doubling<float>(comm, length); }, list) == steps * whole);
+        // All parts are under way at once, one after another through the port: the latency is there once.
+        CHECK(last_of([&](auto& comm) { return split_all_gather<float>(comm, length); }, list) ==
+              (n > 1 ? net.latency : 0) + others * (busy + a_byte * bytes(1, 10)) + doubling);
+        CHECK(last_of([&](auto& comm) { return spar_reduce_scatter<float>(comm, length, length); }, list) ==
+              2 * doubling);
+    }
+    // 7 ranks after 4: two more messages one after another where ranks hand in before, else at most as for 8.
+    auto const extra = [&](auto make) {
+        std::vector<double> last(2);
+        for (int const n : {4, 7})
+            fibers::run(n, [&](auto& engine) {
+                delayed comm(engine, network{1, 0, 0});
+                host on;
+                auto exchange = make(comm.inner());
+                auto v = sv::of<float>(9, {{4, 1}});
+                exchange(on, comm, v);
+                last[n == 7] = std::max(last[n == 7], comm.clock());
+            });
+        return last;
+    };
+    CHECK(extra([](auto& comm) { return recursive_doubling<float>(comm, 9); }) == std::vector<double>{2, 4});
+    CHECK(extra([](auto& comm) { return gtop_k<float>(comm, 9, 1); }) == std::vector<double>{4, 4});  // 5 to 4 to 0
+    CHECK(extra([](auto& comm) { return spar_reduce_scatter<float>(comm, 9, 1); }) == std::vector<double>{4, 6});
+    CHECK(extra([](auto& comm) { return split_all_gather<float>(comm, 9); }) == std::vector<double>{3, 4});
+}

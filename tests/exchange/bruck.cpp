@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/exchange/bruck.hpp"
+
+#include <doctest/doctest.h>
+
+#include "laconic/comm/metered.hpp"
+#include "laconic/wire/message.hpp"
+#include "sparse_vectors.hpp"
+
+using namespace laconic;
+namespace sv = sparse_vectors;
+
+TEST_CASE("every rank gets every part, in ceil(log2 P) steps, each part once") {
+    for (int const n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33}) {
+        std::vector<sparse_sum<float>> all;
+        for (int r = 0; r < n; ++r)
+            all.push_back(sv::whole_numbers<float>(sv::shape::spread, std::size_t(10 + r), 5, r, n));
+        std::vector<int> steps(std::size_t(60));
+        fibers::run(n, [&](auto& inner) {
+            struct counting {
+                fibers::member* inner;
+                int* steps;
+                int rank() const { return inner->rank(); }
+                int size() const { return inner->size(); }
+                void all_gather(contribution mine) { inner->all_gather(mine); }
+                void gather(int root, contribution mine) { inner->gather(root, mine); }
+                void broadcast(int root, contribution mine) { inner->broadcast(root, mine); }
+                contribution from(int r) const { return inner->from(r); }
+                contribution exchange(int to, contribution mine, int from) {
+                    ++*steps;
+                    return inner->exchange(to, mine, from);
+                }
+            };
+            auto const me = std::size_t(inner.rank());
+            counting counts{&inner, &steps[me]};
+            metered comm(counts);
+            host on;
+            conversation talk;
+            talk.start(0);
+            auto parts = all;
+            for (std::size_t p = 0; p < parts.size(); ++p)
+                if (p != me) parts[p].reset(all[p].dimension());
+            detail::all_gather_parts(on, comm, talk, parts);
+            talk.finish();
+            CHECK(parts == all);
+            // Each part is heard once; a message of many is one string of bits.
+            std::uint64_t bits_heard = 0;
+            for (std::size_t p = 0; p < parts.size(); ++p)
+                if (p != me) bits_heard += account(parts[p].message()).unpadded();
+            CHECK(8 * comm.bytes_received() >= bits_heard);
+            CHECK(8 * comm.bytes_received() < bits_heard + 8 * std::uint64_t(steps[me]) + 1);
+        });
+        for (int r = 0; r < n; ++r) CHECK(steps[std::size_t(r)] == int(width_of(std::uint64_t(n))));
+    }
+}

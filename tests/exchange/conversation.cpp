@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/exchange/conversation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "sparse_vectors.hpp"
+
+using namespace laconic;
+namespace sv = sparse_vectors;
+
+namespace {
+
+// All ranks say a number to all, round the ring; what each has heard, in its order.
+template <class C>
+std::vector<std::uint64_t> go_round(conversation& talk, C& comm, std::uint64_t mine) {
+    int const n = comm.size(), next = (comm.rank() + 1) % n, last = (comm.rank() + n - 1) % n;
+    std::vector<std::uint64_t> heard{mine};
+    for (int step = 1; step < n; ++step)
+        talk.exchange(
+            comm, next, [&](bit_writer& sink) { sink.put(heard.back(), 16); }, last,
+            [&](bit_reader& source) { heard.push_back(source.take(16)); });
+    return heard;
+}
+
+sparse_sum<float> const fine = sv::of<float>(9, {{3, 1}, {4, 2}}), infinite = sv::of<float>(9, {{3, 1}, {4, INFINITY}});
+
+}  // namespace
+
+TEST_CASE("what is said is heard") {
+    threads::run(4, [](auto& comm) {
+        conversation talk;
+        for (std::uint64_t round = 0; round < 3; ++round) {
+            talk.start(round);
+            auto const r = std::uint64_t(comm.rank());
+            CHECK(go_round(talk, comm, r + round) ==
+                  std::vector<std::uint64_t>{r + round, (r + 3) % 4 + round, (r + 2) % 4 + round, (r + 1) % 4 + round});
+            CHECK(!talk.in_trouble());
+            talk.finish();
+        }
+    });
+}
+
+TEST_CASE("of all complaints the least is thrown on all ranks, each kind with its type and place") {
+    host on;
+    auto const thrown = [&](auto complain) {
+        std::array<std::string, 5> texts;
+        threads::run(5, [&](auto& comm) {
+            conversation talk;
+            talk.start(6);
+            complain(talk, comm.rank());
+            go_round(talk, comm, 1);
+            try {
+                talk.finish();
+            } catch (non_finite_error const& e) {
+                texts[std::size_t(comm.rank())] = "non_finite " + std::to_string(e.rank) + " " +
+                                                  std::to_string(e.round) + " " + std::to_string(e.coordinate);
+            } catch (shape_error const& e) {
+                texts[std::size_t(comm.rank())] = std::string("shape ") + e.what();
+            } catch (error const& e) {
+                texts[std::size_t(comm.rank())] = e.what();
+            }
+        });
+        for (auto const& t : texts) CHECK(t == texts[0]);
+        return texts[0];
+    };
+    CHECK(thrown([&](auto& talk, int r) { talk.check_input(on, r, fine, 9); }) == "");
+    CHECK(thrown([&](auto& talk, int r) { talk.check_input(on, r, r == 3 ? infinite : fine, 9); }) ==
+          "non_finite 3 6 4");
+    CHECK(thrown([&](auto& talk, int r) {
+              double const x[] = {1, r == 1 || r == 4 ? NAN : 2, 3};
+              talk.check_input(on, r, std::span<double const>(x), 3);
+          }) == "non_finite 1 6 1");
+    CHECK(thrown([&](auto& talk, int r) { talk.check_input(on, r, fine, r == 2 ? 8 : 9); }) ==
+          "shape rank 2 brings a vector of 9 numbers, the exchange is for 8");
+    CHECK(thrown([&](auto& talk, int r) {
+              double const x[] = {1, 2};
+              talk.check_input(on, r, std::span<double const>(x), r < 3 ? 2 : 1);
+          }) == "shape rank 3 brings a vector of 2 numbers, the exchange is for 1");
+    CHECK(thrown([&](auto& talk, int r) {
+              talk.check_sum(on, r == 3 ? infinite : fine, [](auto i) { return i + 100; });
+          }) == "round 6: the ranks' sum is not finite at coordinate 104");
+    CHECK(thrown([&](auto& talk, int r) {  // what is brought comes before what is made of it
+              double const x[] = {1, NAN};
+              if (r == 0) talk.check_sum(on, std::span<double const>(x), 10);
+              if (r == 3) talk.check_input(on, r, infinite, 9);
+          }) == "non_finite 3 6 4");
+}
+
+TEST_CASE("in trouble nothing is written and nothing read") {
+    threads::run(3, [](auto& comm) {
+        host on;
+        conversation talk;
+        talk.start(0);
+        if (comm.rank() == 1) talk.check_input(on, 1, infinite, 9);
+        auto const heard = go_round(talk, comm, 5).size();
+        CHECK(heard == (comm.rank() == 1 ? 1u : comm.rank() == 2 ? 1u : 2u));
+        CHECK(talk.in_trouble());
+        talk.start(1);
+        CHECK(!talk.in_trouble());
+    });
+}
+
+TEST_CASE("bytes that are no message, and complaints that are none") {
+    auto const after = [](contribution said) {
+        std::string text;
+        threads::run(2, [&](auto& comm) {
+            if (comm.rank() == 1) {
+                comm.exchange(0, said, no_rank);
+                return;
+            }
+            conversation talk;
+            talk.start(0);
+            std::uint64_t heard = 0;
+            talk.hear(comm, 1, [&](bit_reader& source) { heard = source.take(16); });
+            try {
+                talk.finish();
+                text = std::to_string(heard);
+            } catch (wire_error const& e) {
+                text = std::to_string(e.bit) + " " + e.why;
+            }
+        });
+        return text;
+    };
+    std::byte const two[] = {std::byte(3), std::byte(1)};
+    std::array<std::byte, 24> nine{};
+    nine[0] = std::byte(9);
+    CHECK(after({two}) == "259");
+    CHECK(after({std::span(two).first(1)}) == "0 from rank 1: it ends 8 bits too early");
+    CHECK(after({nine}) == "16 from rank 1: 176 bits are left over");
+    CHECK(after({two, true}) == "0 from rank 1: an illegible complaint");
+    CHECK(after({nine, true}) == "0 from rank 1: an illegible complaint");
+    nine[0] = std::byte(0);
+    CHECK(after({nine, true}) == "0 from rank 1: an illegible complaint");
+}
+
+TEST_CASE("the spelling of coordinates is the one that was asked for") {
+    threads::run(1, [](auto& comm) {
+        for (auto const how : {position_code::smallest, position_code::fastest}) {
+            conversation talk(how);
+            talk.start(0);
+            talk.exchange(
+                comm, 0,
+                [&](bit_writer& sink) {
+                    CHECK(sink.positions_as() == how);
+                    sink.put(1, 8);
+                },
+                0, [&](bit_reader& source) { CHECK(source.take(8) == 1); });
+        }
+    });
+}
+
+TEST_CASE("ranks that make different exchanges are told") {
+    auto const all = [](auto make) {
+        auto const told = sv::told(3, make);
+        CHECK(told == std::vector(3, told[0]));
+        return told[0];
+    };
+    auto const agree = [](auto& comm, std::size_t d, std::string const& what) {
+        detail::agree_on_exchange<float>(comm, d, what);
+    };
+    CHECK(all([&](auto& comm) { agree(comm, 5, "a"); }) == "none");
+    CHECK(all([&](auto& comm) { agree(comm, comm.rank() == 1 ? 6 : 5, "a"); }) ==
+          "ranks disagree: rank 0 has \"the dimension: 5\", rank 1 has \"the dimension: 6\"");
+    CHECK(all([&](auto& comm) { agree(comm, 5, comm.rank() == 2 ? "b" : "a"); }) ==
+          "ranks disagree: rank 0 has \"the exchange: a\", rank 2 has \"the exchange: b\"");
+    CHECK(all([&](auto& comm) {
+              if (comm.rank() == 2)
+                  detail::agree_on_exchange<double>(comm, 5, "a");
+              else
+                  agree(comm, 5, "a");
+          }) == "ranks disagree: rank 0 has \"the bytes of a number: 4\", rank 2 has \"the bytes of a number: 8\"");
+    CHECK_THROWS_AS(detail::check_dimension(std::size_t{1} << 32), argument_error);
+    detail::check_dimension((std::size_t{1} << 32) - 1);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/exchange/sparse_sum.hpp"
+
+#include <doctest/doctest.h>
+
+#include "laconic/compress/threshold.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/wire/message.hpp"
+#include "sparse_vectors.hpp"
+
+using namespace laconic;
+namespace sv = sparse_vectors;
+
+TEST_CASE_TEMPLATE("sums of lists, by hand", T, float, double) {
+    auto a = sv::of<T>(9, {{0, 1}, {3, 2}, {8, 5}});
+    auto const b = sv::of<T>(9, {{3, -2}, {4, 7}});
+    a.add(b);
+    CHECK(a == sv::of<T>(9, {{0, 1}, {3, 0}, {4, 7}, {8, 5}}));  // a term may be 0
+    a.add(sparse_sum<T>(9));
+    CHECK(a.size() == 4);
+    sparse_sum<T> c(9);
+    c.add(a);
+    CHECK(c == a);
+    c.add(c);
+    CHECK(c == sv::of<T>(9, {{0, 2}, {3, 0}, {4, 14}, {8, 10}}));
+    sparse_sum<T> nowhere(0);
+    nowhere.add(nowhere);
+    CHECK(nowhere.size() == 0);
+}
+
+TEST_CASE("the sum of two does not depend on which is which; more than two, on the order") {
+    auto const big = sv::of<double>(2, {{0, 1e16}, {1, .1}}), small = sv::of<double>(2, {{0, 1}, {1, .2}}),
+               minus = sv::of<double>(2, {{0, -1e16}});
+    auto a = big, b = small;
+    a.add(small);
+    b.add(big);
+    CHECK(a == b);
+    a.add(minus);
+    CHECK(a.values()[0] == 0);
+    auto c = big;
+    c.add(minus);
+    c.add(small);
+    CHECK(c.values()[0] == 1);
+}
+
+TEST_CASE_TEMPLATE("random lists add up like vectors", T, float, double) {
+    for (std::size_t const d : {1, 2, 7, 64, 65, 300})
+        for (std::uint64_t seed = 0; seed < 10; ++seed) {
+            auto const all = sv::all_whole_numbers<T>(sv::shape::spread, d, 1 + d * seed / 10, 3, seed);
+            auto sum = all[0];
+            sum.add(all[1]);
+            sum.add(all[2]);
+            CHECK(sv::dense(sum) == sv::sum_of(all));
+        }
+}
+
+TEST_CASE("parts of a vector, and together again") {
+    auto const v = sv::of<float>(10, {{0, 1}, {4, 2}, {5, 3}, {9, 4}});
+    sparse_sum<float> part, whole(10);
+    part.assign_part(v, 4, 3);
+    CHECK(part == sv::of<float>(3, {{0, 2}, {1, 3}}));
+    for (std::size_t first = 0; first < 10; first += 2) {
+        part.assign_part(v, first, 2);
+        whole.append(part, first);
+    }
+    CHECK(whole == v);
+    part.assign_part(v, 10, 0);
+    CHECK(part.dimension() == 0);
+    part.assign_without(v, sv::of<float>(10, {{1, 9}, {4, 9}, {9, 9}}));
+    CHECK(part == sv::of<float>(10, {{0, 1}, {5, 3}}));
+}
+
+TEST_CASE("the largest are kept, of equal ones the lower coordinates, and the others join what was left out") {
+    host on;
+    auto v = sv::of<double>(12, {{0, 1}, {2, -3}, {3, 2}, {5, 3}, {7, -2}, {11, 2}});
+    auto left = sv::of<double>(12, {{1, 9}, {7, 10}});
+    v.keep_largest(on, 3, left);
+    CHECK(v == sv::of<double>(12, {{2, -3}, {3, 2}, {5, 3}}));
+    CHECK(left == sv::of<double>(12, {{0, 1}, {1, 9}, {7, 8}, {11, 2}}));
+    v.keep_largest(on, 3, left);
+    CHECK(v.size() == 3);
+    CHECK(left.size() == 4);
+    v.keep_largest(on, 0, left);
+    CHECK(v.size() == 0);
+    CHECK(left.size() == 7);
+}
+
+TEST_CASE("from messages") {
+    host on;
+    std::vector<double> const x{3, 0, -5, 1, 4};
+    top_k<>::message<double, host> largest;
+    top_k{2}(on, std::span<double const>(x), key{}, largest);
+    sparse_sum<double> v;
+    v.assign(largest);
+    CHECK(v == sv::of<double>(5, {{2, -5}, {4, 4}}));
+    plain<double, host> all{x};
+    v.assign(all);
+    CHECK(sv::dense(v) == x);
+}
+
+TEST_CASE("on the wire it is what threshold says") {
+    host on;
+    std::vector<float> x(1000);
+    for (std::size_t i = 0; i < x.size(); i += 7) x[i] = float(i + 1);
+    threshold<>::message<float, host> said;
+    threshold{.5}(on, std::span<float const>(x), key{}, said);
+    sparse_sum<float> v, heard(1000);
+    v.assign(said);
+    bit_writer one, other;
+    write(one, said);
+    write(other, v);
+    auto const a = one.finish(), b = other.finish();
+    CHECK(std::equal(a.begin(), a.end(), b.begin(), b.end()));
+    bit_reader source(b);
+    read(on, source, heard);
+    source.finish();
+    CHECK(heard == v);
+    // 10 bits of a count, 3 of a code, then 143 gaps of 6 at about 4 bits each, and floats.
+    CHECK(b.size() == (bits(said) + 7) / 8);
+    CHECK(b.size() < 143 * 4 + 90);
+}
+
+TEST_CASE("bytes that are no list are refused") {
+    host on;
+    bit_writer sink;
+    write(sink, sv::of<float>(100, {{3, 1}, {50, 2}}));
+    auto const good = sink.finish();
+    std::vector<std::byte> bytes(good.begin(), good.end());
+    auto const refused = [&](std::size_t d) {
+        sparse_sum<float> heard(d);
+        bit_reader source(bytes);
+        try {
+            read(on, source, heard);
+            source.finish();
+        } catch (wire_error const&) {
+            return true;
+        }
+        return false;
+    };
+    CHECK(!refused(100));
+    bytes.pop_back();
+    CHECK(refused(100));
+    bytes.assign(good.begin(), good.end());
+    bytes.push_back(std::byte(0));
+    CHECK(refused(100));
+    bytes[0] = std::byte(0x7f);  // 127 coordinates of 100
+    CHECK(refused(100));
+    sink.clear();
+    write(sink, sv::of<float>(100, {{3, INFINITY}}));
+    auto const infinite = sink.finish();
+    bytes.assign(infinite.begin(), infinite.end());
+    CHECK(refused(100));
+}
+
+TEST_CASE_TEMPLATE("a list is never much longer than the vector in full", T, float, double) {
+    std::size_t const d = 6400;
+    std::uint64_t const in_full = width_of(d + 1) + d * 8 * sizeof(T);
+    for (std::size_t lacking = 0; lacking <= d; lacking = lacking < 300 ? lacking + 1 : lacking + 700) {
+        sparse_sum<T> v(d);
+        for (std::size_t i = 0; i < d; ++i)
+            if (i * 7919 % d >= lacking) v.append(i, T(1));  // each remainder once
+        REQUIRE(v.size() == d - lacking);
+        auto filled = v;
+        filled.fill();
+        CHECK(filled.size() == d);
+        CHECK(sv::dense(filled) == sv::dense(v));
+        CHECK(account(filled.message()).unpadded() == in_full);
+        auto const as_it_is = account(v.message()).unpadded();
+        CHECK(as_it_is <= in_full + (sizeof(T) == 4 ? 16 : 0));  // one zero is shorter than to say that it lacks it
+        // Pairs of a coordinate and a number, of 32 or 64 bits each.
+        if (lacking > 0 && 2 * lacking < d) CHECK(2 * v.size() * 8 * sizeof(T) > as_it_is + d * sizeof(T));
+    }
+}
