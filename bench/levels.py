@@ -7,20 +7,22 @@ the cost of f - f* = 1e-6 against the level.
     bench/levels.py RACE DATA OUT_FOLDER
 
 RACE is the program, build/demo/examples/race, say; DATA is mnist_t10k_scale as LIBSVM text (plain, .gz, .xz).
-OUT_FOLDER gets what the race says under each price; a price that is there already is not raced again. A fixed level has
-ROUNDS rounds; the script ends if one that has not come to 1e-6 by then has cost less than cat in all. Needs gnuplot for
-the drawing, levels.svg in OUT_FOLDER."""
+OUT_FOLDER gets what the race says; what is there already is not raced again. A fixed level is raced once, as what it says
+does not depend on the price, and priced round by round. It has ROUNDS rounds; the script ends if one that has not come to
+1e-6 by then has cost less than cat in all. Needs gnuplot for the drawing, levels.svg in OUT_FOLDER."""
 import json
+import math
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-# What a message costs, and how the drawing names it.
+# What a message of so many bits costs, and how the drawing names it.
 PRICES = {
-    "affine:1,1000": "1 a bit, 1000 a message",
-    "packets:1460,40,60": "packets of 1460 + 40 bytes, 60 a message",
-    "affine:1,100000": "1 a bit, 100,000 a message",
+    "affine:1,1000": (lambda bits: bits + 1000, "1 a bit, 1000 a message"),
+    "packets:1460,40,60": (lambda bits: 1500 * math.ceil(bits / 8 / 1460) + 60,
+                           "packets of 1460 + 40 bytes, 60 a message"),
+    "affine:1,100000": (lambda bits: bits + 100000, "1 a bit, 100,000 a message"),
 }
 DIMENSION = 7780
 LEVELS = sorted({round(1.5**i) for i in range(22)} | {DIMENSION})
@@ -30,26 +32,36 @@ ADAPTIVE = ["cat(top_k, step=1/L)", "cat(top_k | sign, step=1/L)", "cat(top_k, t
             "cat(top_k, top_k | sign, sizes=written, step=1/L)"]
 
 
-def race_under(price, race, data, out):
+def raced(race, data, out, methods, cost):
+    """What the race says of these methods, with the price that cat adapts to."""
     if not os.path.exists(out):
         command = [race, "--data", data, "--objective", "softmax", "--lambda", "1", "--workers", "1", "--rounds",
-                   str(ROUNDS), "--threads", "1", "--quiet", "--cost", price, "--json", out + ".part"]
-        for method in [form.format(level) for form in FIXED.values() for level in LEVELS] + ADAPTIVE:
+                   str(ROUNDS), "--threads", "1", "--quiet", "--cost", cost, "--json", out + ".part"]
+        for method in methods:
             command += ["--method", method]
         subprocess.run(command, check=True)
         os.rename(out + ".part", out)
     with open(out) as file:
-        methods = json.load(file)["methods"]
-    adaptive = [m["cost_reaching_target"] for m in methods[-len(ADAPTIVE):]]
-    curves = {}
-    for i, name in enumerate(FIXED):
-        curves[name] = []
-        for level, method in zip(LEVELS, methods[i * len(LEVELS):]):
-            if method["cost_reaching_target"] is not None:
-                curves[name].append((level, method["cost_reaching_target"]))
-            elif method["cost"] < min(a for a in adaptive if a is not None):
-                raise SystemExit(f"{price}: {method['method']} may still cost less; give it more rounds")
-    return curves, adaptive
+        return json.load(file)["methods"]
+
+
+def priced(method, price):
+    """The cost of the target, or of all that was said, and whether that came to the target."""
+    bits = [mark[1] for mark in method["trace"]]
+    return sum(price(b - a) for a, b in zip(bits, bits[1:])), method["round_reaching_target"] is not None
+
+
+def curves_under(price, fixed, adaptive, name):
+    least, curves = min(adaptive), {}
+    for family, methods in fixed.items():
+        curves[family] = []
+        for level, method in zip(LEVELS, methods):
+            cost, reached = priced(method, price)
+            if reached:
+                curves[family].append((level, cost))
+            elif cost < least:
+                raise SystemExit(f"{name}: {method['method']} may still cost less; give it more rounds")
+    return curves
 
 
 def draw(results, file):
@@ -58,7 +70,7 @@ def draw(results, file):
               "set xlabel 'numbers a message'", "set key top left", f"set xrange [1:{DIMENSION}]"]
     for i, (price, (curves, adaptive)) in enumerate(results.items()):
         least = min(adaptive + [c for costs in curves.values() for _, c in costs])
-        script.append(f"set title \"{PRICES[price]}\"\nset yrange [{least / 2}:{least * 200}]")
+        script.append(f"set title \"{PRICES[price][1]}\"\nset yrange [{least / 2}:{least * 200}]")
         script.append("set ylabel 'cost of f - f* = 1e-6'" if i == 0 else "unset ylabel")
         plots = []
         for name, costs in curves.items():
@@ -73,15 +85,25 @@ def draw(results, file):
 def main():
     race, data, folder = sys.argv[1:]
     os.makedirs(folder, exist_ok=True)
-    out = {price: os.path.join(folder, price.replace(":", "-") + ".json") for price in PRICES}
+
+    def in_folder(name):
+        return os.path.join(folder, name.replace(":", "-") + ".json")
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = dict(zip(PRICES, pool.map(lambda p: race_under(p, race, data, out[p]), PRICES)))
+        fixed = {name: pool.submit(raced, race, data, in_folder(name), [form.format(k) for k in LEVELS], "bits")
+                 for name, form in FIXED.items()}
+        adapted = {price: pool.submit(raced, race, data, in_folder(price), ADAPTIVE, price) for price in PRICES}
+    fixed = {name: run.result() for name, run in fixed.items()}
+    results = {}
+    for name, (price, _) in PRICES.items():
+        adaptive = [m["cost_reaching_target"] or math.inf for m in adapted[name].result()]
+        results[name] = curves_under(price, fixed, adaptive, name), adaptive
     titles = [m.replace(", step=1/L", "").replace("|", "\\|") for m in ADAPTIVE]
     print("| cost | best fixed level | its cost | " + " | ".join(f"`{t}`" for t in titles) + " |\n|---|---|---|"
           + "---|" * len(titles))
     for price, (curves, adaptive) in results.items():
         best, name, level = min((c, name, k) for name, costs in curves.items() for k, c in costs)
-        ratios = ["-" if a is None else f"{a / best:.3f}" for a in adaptive]
+        ratios = ["-" if a == math.inf else f"{a / best:.3f}" for a in adaptive]
         print(f"| `{price}` | {level} ({name}) | {best:.4g} | " + " | ".join(ratios) + " |")
     draw(results, os.path.join(folder, "levels.svg"))
 

@@ -3,6 +3,8 @@
 # Reads every header as text and fails, with file and line, where one breaks a rule of the house:
 #   - it includes only rows below its own (layers.txt) and its own folder;
 #   - it starts with the SPDX line, says #pragma once, has no #if outside backend/, and at most 300 lines;
+#   - it includes the standard header of every std:: name that it uses, as far as the list below knows it, and Eigen's if
+#     it says Eigen:: (tests are compiled with these headers read beforehand, so compilers do not miss them);
 #   - include/laconic/x/y.hpp has tests/x/y.cpp, whose first include it is, and that test has that header.
 cmake_minimum_required(VERSION 3.25)
 
@@ -16,6 +18,70 @@ set(complaints 0)
 function(complain place text)
     message(NOTICE "${place}: ${text}")
     math(EXPR complaints "${complaints} + 1")
+    set(complaints ${complaints} PARENT_SCOPE)
+endfunction()
+
+# A standard header, and what it is needed for.
+set(standard
+    "algorithm: all_of any_of clamp copy fill find_if max min mismatch nth_element sort"
+    "array: array"
+    "atomic: atomic"
+    "bit: bit_cast bit_width countl_zero countr_zero popcount"
+    "charconv: from_chars to_chars"
+    "chrono: chrono"
+    "cmath: ceil exp expm1 floor fma frexp isfinite isnan ldexp log log1p log2 nearbyint pow sqrt"
+    "concepts: convertible_to floating_point movable same_as semiregular"
+    "condition_variable: condition_variable"
+    "cstddef: byte ptrdiff_t size_t"
+    "cstdint: int32_t int64_t int8_t uint16_t uint32_t uint64_t uint8_t"
+    "cstring: memcmp memcpy memset"
+    "exception: exception_ptr"
+    "fstream: ifstream ofstream"
+    "functional: function greater less"
+    "initializer_list: initializer_list"
+    "limits: numeric_limits"
+    "map: map"
+    "memory: make_shared make_unique shared_ptr unique_ptr"
+    "mutex: lock_guard mutex unique_lock"
+    "numeric: accumulate iota"
+    "optional: nullopt optional"
+    "set: set"
+    "span: as_bytes span"
+    "sstream: ostringstream"
+    "string: string"
+    "string_view: string_view"
+    "thread: thread"
+    "tuple: tuple"
+    "type_traits: is_same_v is_trivially_copyable_v remove_cvref_t"
+    "unordered_map: unordered_map"
+    "utility: exchange forward move pair swap"
+    "variant: variant"
+    "vector: vector"
+)
+foreach(line IN LISTS standard)
+    string(REGEX MATCH "^[a-z_]+" home "${line}")
+    string(REGEX REPLACE "^[a-z_]+: " "" names "${line}")
+    string(REPLACE " " ";" names "${names}")
+    foreach(name IN LISTS names)
+        set(home_of_${name} ${home})
+    endforeach()
+endforeach()
+
+# Complains of each standard header that a file uses and does not include.
+function(check_standard_includes place path)
+    file(READ "${path}" text)
+    string(REGEX REPLACE "//[^\n]*" "" text "${text}")
+    string(REGEX MATCHALL "std::[a-z_0-9]+" names "${text}")
+    list(REMOVE_DUPLICATES names)
+    foreach(name IN LISTS names)
+        string(REPLACE "std::" "" name "${name}")
+        if(DEFINED home_of_${name} AND NOT text MATCHES "#include <${home_of_${name}}>")
+            complain("${place}:1" "std::${name} without #include <${home_of_${name}}>")
+        endif()
+    endforeach()
+    if(text MATCHES "Eigen::" AND NOT text MATCHES "#include <Eigen/")
+        complain("${place}:1" "Eigen:: without #include <Eigen/...>")
+    endif()
     set(complaints ${complaints} PARENT_SCOPE)
 endfunction()
 
@@ -104,6 +170,7 @@ foreach(header IN LISTS headers)
     if(NOT once)
         complain("${file}:1" "no #pragma once")
     endif()
+    check_standard_includes("${file}" "${include}/${header}")
 
     string(REGEX REPLACE "[.]hpp$" ".cpp" test "tests/${header}")
     if(NOT EXISTS "${ROOT}/${test}")

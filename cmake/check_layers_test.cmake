@@ -116,5 +116,13 @@ file(WRITE "${tree}/tests/core/key.cpp" "")
 expect("tests/core/key.cpp:1: the first include is not laconic/core/key.hpp")
 
 good_tree()
+header(core/key.hpp "#include <cstddef>\n#include <Eigen/Core>\nstd::size_t n; Eigen::VectorXd v; // std::vector\n")
+expect("")
+header(core/key.hpp "#include <vector>\nstd::vector<std::size_t> n;\n")
+expect("core/key.hpp:1: std::size_t without #include <cstddef>")
+header(core/key.hpp "Eigen::VectorXd v;\n")
+expect("core/key.hpp:1: Eigen:: without #include <Eigen/")
+
+good_tree()
 file(WRITE "${tree}/tests/core/lost.cpp" "")
 expect("tests/core/lost.cpp:1: has no include/laconic/core/lost.hpp")

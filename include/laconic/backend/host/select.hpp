@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/reduce.hpp"
