@@ -73,7 +73,8 @@ void parse(CLI::App& app, options& o) {
            "--cost", o.cost,
            "what a message costs, for cat(...) to adapt to and for the table: bits, affine:PER_BIT,PER_MESSAGE, "
            "packets:PAYLOAD,HEADER,FIXED in bytes, energy:PER_BIT,PER_PACKET,PAYLOAD,TO_WAKE in joules, or "
-           "air_time:RATE,PREAMBLE,PAYLOAD,WAIT in seconds; or a cost for each way, 'two_way(UP, DOWN, answer=BITS, "
+           "air_time:RATE,PREAMBLE,PAYLOAD,WAIT in seconds; any of them on a link that loses bits, "
+           "'lossy(affine(1, 64), 0.001)'; or a cost for each way, 'two_way(UP, DOWN, answer=BITS, "
            "others=N)', where the table has what a worker sends and is handed, and cat expects a server's answer of "
            "BITS and N other messages like its own")
         ->capture_default_str();

@@ -115,10 +115,10 @@ TEST_CASE("what a level can be chosen for, and where it stands that it cannot") 
 
 TEST_CASE("the cost is refused at its own place") {
     refused("best_level(top_k, cost=3)", 24,
-            "there is no cost '3'; there are bits, affine, packets, energy, air_time or two_way");
+            "there is no cost '3'; there are bits, affine, packets, energy, air_time, lossy or two_way");
     refused("best_level(top_k, cost=affin(1, 2))", 24,
-            "there is no cost 'affin' (did you mean affine?); there are bits, affine, packets, energy, air_time or "
-            "two_way");
+            "there is no cost 'affin' (did you mean affine?); there are bits, affine, packets, energy, air_time, lossy "
+            "or two_way");
     refused("best_level(top_k, cost=packets(512, 64))", 24, "packets needs fixed: packets(fixed=...)");
     refused("best_level(top_k, cost=affine(1, -2))", 24,
             "a cost per message of -2: it is a finite number of at least 0");

@@ -38,6 +38,9 @@ TEST_CASE("every cost is read, with names and without") {
     CHECK(parse_cost("air_time(250000, 0.01, 125, 0.2)") == air_time_cost(250e3, .01, 125, .2));
     CHECK(parse_cost("air_time(rate=250000, preamble=0.01, payload=125, wait=0.2)") ==
           air_time_cost(250e3, .01, 125, .2));
+    CHECK(parse_cost("lossy(affine(1, 64), 0.005)") == lossy_cost(affine_cost(1, 64), .005));
+    CHECK(parse_cost("lossy(loss=0.5, once=bits)") == lossy_cost({}, .5));
+    CHECK(parse_cost("lossy(bits, 0)") == message_cost{});
 }
 
 TEST_CASE("a cost for each way is read, with names and without") {
@@ -54,7 +57,8 @@ TEST_CASE("what a cost is written as reads back as the same") {
     for (auto const& c : {message_cost{}, affine_cost(2, 64), affine_cost(0, 1), affine_cost(1, 0), affine_cost(1, 3),
                           packet_cost(512, 64, 60), packet_cost(1460, 0, 0), packet_cost(512, .1, 60),
                           packet_cost(1.5, 0x1p53, 0), energy_cost(1e-6, 1e-3, 100, .5), energy_cost(0, 700, 512, 60),
-                          energy_cost(0, 2, 512, 60), energy_cost(0, 0, 1, 0), air_time_cost(250e3, .01, 125, .2)}) {
+                          energy_cost(0, 2, 512, 60), energy_cost(0, 0, 1, 0), air_time_cost(250e3, .01, 125, .2),
+                          lossy_cost(packet_cost(512, 64, 60), .01), lossy_cost({}, .25)}) {
         CAPTURE(to_string(c));
         CHECK(parse_cost(to_string(c)) == c);
         for (auto const& both : {two_way_cost{c, packet_cost(100, 10, 1), 5e4}, {c, c, 0, 9}, {c, c}, {c, {}, .5, 1e9}})
@@ -63,10 +67,11 @@ TEST_CASE("what a cost is written as reads back as the same") {
 }
 
 TEST_CASE("what is no cost: the place, and what there is instead") {
-    refused("packet(1, 2, 3)", 1,
-            "there is no cost 'packet' (did you mean packets?); there are bits, affine, packets, energy, air_time or "
-            "two_way");
-    refused("3", 1, "there is no cost '3'; there are bits, affine, packets, energy, air_time or two_way");
+    refused(
+        "packet(1, 2, 3)", 1,
+        "there is no cost 'packet' (did you mean packets?); there are bits, affine, packets, energy, air_time, lossy "
+        "or two_way");
+    refused("3", 1, "there is no cost '3'; there are bits, affine, packets, energy, air_time, lossy or two_way");
     refused("bits(3)", 6, "bits takes no arguments");
     refused(" affine(2)", 2, "affine needs per_message: affine(per_message=...)");
     refused("packets", 1, "packets needs payload: packets(payload=...)");
@@ -80,10 +85,17 @@ TEST_CASE("what is no cost: the place, and what there is instead") {
     refused("packets(512, 64, per_bit=60)", 1, "packets needs fixed: packets(fixed=...)");
     refused("bits | bits", 8, "a cost is no piece of a pipe");
     refused("", 1, "a name is expected here");
-    std::string const one_way = "; there are bits, affine, packets, energy or air_time";
+    std::string const one_way = "; there are bits, affine, packets, energy, air_time or lossy";
+    refused("lossy(0.5)", 7, "there is no cost of one way '0.5'" + one_way);
+    refused("lossy", 1, "lossy needs once: lossy(once=..., loss=...)");
+    refused("lossy(bits)", 1, "lossy needs loss: lossy(loss=...)");
+    refused("lossy(two_way(bits, bits), 0.5)", 7, "there is no cost of one way 'two_way'" + one_way);
+    refused("lossy(bits, 1)", 1, "a loss of 1: it is in [0, 1)");
+    refused("lossy(bits, -0.5)", 1, "a loss of -0.5: it is in [0, 1)");
+    refused("lossy(lossy(bits, 0.5), 0.5)", 1, "a loss of lossy(bits, 0.5): it has one already");
     refused("two_ways(bits, bits)", 1,
-            "there is no cost 'two_ways' (did you mean two_way?); there are bits, affine, packets, energy, air_time or "
-            "two_way");
+            "there is no cost 'two_ways' (did you mean two_way?); there are bits, affine, packets, energy, air_time, "
+            "lossy or two_way");
     refused("two_way", 1, "two_way needs up: two_way(up=...)");
     refused("two_way(bits)", 1, "two_way needs down: two_way(down=...)");
     refused("two_way(up=bits, answer=3)", 1, "two_way needs down: two_way(down=...)");

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 
 using namespace laconic;
@@ -46,6 +47,19 @@ TEST_CASE("a packet that is begun is paid in full") {
 TEST_CASE("a radio's energy and its time on the air") {
     CHECK(energy_cost(1e-6, 1e-3, 100, 0.5)(801) == doctest::Approx(801e-6 + 2e-3 + 0.5));
     CHECK(air_time_cost(250e3, 0.01, 125, 0.2)(2000) == doctest::Approx(0.008 + 0.02 + 0.2));
+}
+
+TEST_CASE("a lossy link takes a message again until it has arrived whole") {
+    CHECK(lossy_cost({}, 0) == message_cost{});
+    CHECK(lossy_cost({}, .5)(3) == doctest::Approx(3 * 8));
+    CHECK(lossy_cost(affine_cost(2, 10), .01)(100) == doctest::Approx(210 * std::pow(.99, -100)));
+    CHECK(lossy_cost(packet_cost(512, 64, 60), 1e-4)(8 * 512) == doctest::Approx(636 * std::pow(1 - 1e-4, -4096)));
+    CHECK(lossy_cost({}, .5)(0) == 0);
+    CHECK(lossy_cost({}, .5)(1e6) == std::numeric_limits<double>::infinity());
+    CHECK(to_string(lossy_cost(affine_cost(1, 64), .005)) == "lossy(affine(1, 64), 0.005)");
+    for (double const loss : {-.1, 1., 2., std::numeric_limits<double>::quiet_NaN()})
+        CHECK_THROWS_AS(lossy_cost({}, loss), argument_error);
+    CHECK_THROWS_AS(lossy_cost(lossy_cost({}, .1), .1), argument_error);
 }
 
 TEST_CASE("they are named, and what cannot be a cost is refused") {

@@ -170,9 +170,10 @@ inline void price_rounds(payoff& p, message_cost const& link, message_speed cons
     p.send = send(link);
     p.decode = n * speed.decode;
     p.pays = p.with_messages() < p.in_full;
-    message_cost free_bits = link;
+    message_cost free_bits = link, only_bits{1, 0, 0, 0, link.loss};
     free_bits.per_bit = 0;
-    double const price = (p.encode + p.decode + send(free_bits) - in_full(free_bits)) / ((n - 1) * (2 * d - p.bits));
+    double const price =
+        (p.encode + p.decode + send(free_bits) - in_full(free_bits)) / (in_full(only_bits) - send(only_bits));
     if (price > 0 && std::isfinite(price)) p.break_even = price;
 }
 

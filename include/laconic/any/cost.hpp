@@ -14,6 +14,8 @@ namespace laconic {
 
 namespace detail {
 
+inline message_cost make_message_cost(std::string_view text, spelling::pipe const& calls);
+
 // The cost of one way that a call names, such as packets(512, 64, 60); other(a) for any other name.
 template <class Cost, class Other>
 Cost cost_named(std::string_view text, spelling::pipe const& calls, Other other) {
@@ -38,6 +40,12 @@ Cost cost_named(std::string_view text, spelling::pipe const& calls, Other other)
         if (name == "air_time")
             return with(list{"rate", "preamble", "payload", "wait"},
                         [](auto& v) { return air_time_cost(v[0], v[1], v[2], v[3]); });
+        if (name == "lossy") {
+            auto const* const once = a.find("once");
+            if (!once) a.refuse(calls[0].position, "lossy needs once: lossy(once=..., loss=...)");
+            auto const price = make_message_cost(text, once->calls);
+            return lossy_cost(price, a.number("loss"));
+        }
         return other(a);
     };
     auto const result = [&] {
@@ -56,7 +64,7 @@ Cost cost_named(std::string_view text, spelling::pipe const& calls, Other other)
 inline message_cost make_message_cost(std::string_view text, spelling::pipe const& calls) {
     return cost_named<message_cost>(text, calls, [&](spelling::arguments const& a) -> message_cost {
         a.refuse(calls[0].position, spelling::no_such("cost of one way", calls[0].name,
-                                                      {"bits", "affine", "packets", "energy", "air_time"}));
+                                                      {"bits", "affine", "packets", "energy", "air_time", "lossy"}));
     });
 }
 
@@ -66,7 +74,7 @@ inline two_way_cost make_cost(std::string_view text, spelling::pipe const& calls
         if (calls[0].name != "two_way")
             a.refuse(calls[0].position,
                      spelling::no_such("cost", calls[0].name,
-                                       {"bits", "affine", "packets", "energy", "air_time", "two_way"}));
+                                       {"bits", "affine", "packets", "energy", "air_time", "lossy", "two_way"}));
         auto const way = [&](std::string const& name) {
             auto const* const i = a.find(name);
             if (!i) a.refuse(calls[0].position, "two_way needs " + name + ": two_way(" + name + "=...)");
@@ -81,8 +89,9 @@ inline two_way_cost make_cost(std::string_view text, spelling::pipe const& calls
 }  // namespace detail
 
 /// Reads a written cost: bits, affine(per_bit, per_message), packets(payload, header, fixed), energy(per_bit,
-/// per_packet, payload, to_wake) or air_time(rate, preamble, payload, wait), or one for each way, two_way(up, down,
-/// answer=0, others=0), with or without the names. Throws spelling_error with the place.
+/// per_packet, payload, to_wake) or air_time(rate, preamble, payload, wait), any of them on a lossy link, lossy(once,
+/// loss), or one for each way, two_way(up, down, answer=0, others=0), with or without the names. Throws spelling_error
+/// with the place.
 inline two_way_cost parse_cost(std::string_view text) { return detail::make_cost(text, spelling::read_pipe(text)); }
 
 }  // namespace laconic

@@ -18,23 +18,31 @@ concept CommunicationCost = std::semiregular<C> && std::equality_comparable<C> &
     { to_string(cost) } -> std::same_as<std::string>;
 };
 
-/// So much for each bit, for each packet that is begun, and for the message as such; a message of no bits is not sent
-/// and costs nothing. The functions below make one. Default: a message costs its bits.
+/// So much for each bit, for each packet that is begun, and for the message as such; all of it again for each time that
+/// the message is sent until it has arrived whole. A message of no bits is not sent and costs nothing. The functions
+/// below make one. Default: a message costs its bits.
 struct message_cost {
     double per_bit = 1, per_packet = 0;
     double payload = 0;  ///< how many bytes of a message go into a packet; 0: there are no packets
     double per_message = 0;
+    double loss = 0;  ///< the probability that a bit is lost, and its message with it
 
     /// How many packets a message of so many bits takes.
     double packets(double bits) const { return payload > 0 ? std::ceil(bits / (8 * payload)) : 0; }
     double operator()(double bits) const {
         if (!(bits > 0)) return 0;
         // Rounded alike with and without fused products: a level turns on it.
-        return std::fma(per_bit, bits, std::fma(per_packet, packets(bits), per_message));
+        double const once = std::fma(per_bit, bits, std::fma(per_packet, packets(bits), per_message));
+        return loss > 0 ? once * std::exp(-bits * std::log1p(-loss)) : once;  // once / (1 - loss)^bits
     }
 
     bool operator==(message_cost const&) const = default;
     friend std::string to_string(message_cost const& c) {
+        if (c.loss > 0) {
+            message_cost once = c;
+            once.loss = 0;
+            return "lossy(" + to_string(once) + ", " + shortest(c.loss) + ")";
+        }
         if (c.payload == 0 && c.per_message == 0 && c.per_bit == 1) return "bits";
         if (c.payload == 0) return "affine(" + shortest(c.per_bit) + ", " + shortest(c.per_message) + ")";
         double const header = c.per_packet - c.payload;
@@ -125,5 +133,15 @@ struct two_way_cost {
 };
 
 static_assert(CommunicationCost<two_way_cost>);
+
+/// On a link that loses each bit with probability `loss`, in [0, 1), by itself: a message that does not arrive whole is
+/// sent again, and so 1 / (1 - loss)^bits times on average. Throws argument_error for another loss, or where `once` has
+/// one of its own.
+inline message_cost lossy_cost(message_cost once, double loss) {
+    if (!(loss >= 0 && loss < 1)) throw argument_error("a loss of " + shortest(loss) + ": it is in [0, 1)");
+    if (once.loss > 0) throw argument_error("a loss of " + to_string(once) + ": it has one already");
+    once.loss = loss;
+    return once;
+}
 
 }  // namespace laconic
