@@ -340,7 +340,7 @@ TEST_CASE("the examples of docs/wire-format.md are files of golden.txt") {
     std::set<std::string> files, examples;
     for (auto const& l : decoder::golden()) files.insert(l.data);
     std::string text, bytes;
-    while (std::getline(page, text) && text != "## 10. Examples") {
+    while (std::getline(page, text) && text != "## 11. Examples") {
     }
     // Lines of the form "    6c 61   comment"; an empty line or other text ends an example.
     while (std::getline(page, text)) {
