@@ -75,8 +75,8 @@ bool pays_at(payoff p, message_cost link, double per_bit) {
 }
 void turns_at_the_break_even(payoff const& p, message_cost const& link) {
     REQUIRE(p.break_even);
-    CHECK(pays_at(p, link, *p.break_even * (1 + 1e-9)) == p.dearer_bits_help());
-    CHECK(pays_at(p, link, *p.break_even * (1 - 1e-9)) != p.dearer_bits_help());
+    CHECK(pays_at(p, link, *p.break_even * (1 + 1e-9)) == p.dearer_bits_help);
+    CHECK(pays_at(p, link, *p.break_even * (1 - 1e-9)) != p.dearer_bits_help);
     CHECK(pays_at(p, link, link.per_bit) == p.pays);
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("among many workers messages that all must hear are more than two piec
     // Each hears 15 x 8000 bits, and in full 2 x 15 x 2000; the fees of the messages are then all that speaks for them.
     auto const link = affine_cost(1e-12, 1e-4);
     auto const p = ask(link, 1000, 16);
-    CHECK_FALSE(p.dearer_bits_help());
+    CHECK_FALSE(p.dearer_bits_help);
     CHECK(p.pays);
     CHECK(p.why().find("it pays where a bit takes less than") != std::string::npos);
     turns_at_the_break_even(p, link);

@@ -9,7 +9,7 @@ foreach(rank IN ITEMS 0 2)
         RESULT_VARIABLE status
         OUTPUT_VARIABLE said
         ERROR_VARIABLE said
-        TIMEOUT 20
+        TIMEOUT 60
     )
     if(NOT status MATCHES "^[1-9][0-9]*$" OR NOT said MATCHES "rank ${rank} of 3 failed: data:3:1: broken line")
         message(FATAL_ERROR "rank ${rank} throws and the job ends with status ${status}:\n${said}")

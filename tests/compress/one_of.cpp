@@ -91,8 +91,8 @@ TEST_CASE("its levels are those of the first, then of the second") {
     using both = levels<one_of<top_k<>, top_k<sign>>>;
     CHECK(both::count(by_value_or_sign, 7) == 14);
     CHECK(both::at(by_value_or_sign, 7, 7) == one_of{top_k{7}, top_k{1} | sign{}});
-    CHECK(both::at(by_value_or_sign, 8, 7) == one_of{top_k{1}, top_k{1} | sign{}, false});
-    CHECK(both::at(by_value_or_sign, 14, 7) == one_of{top_k{1}, top_k{7} | sign{}, false});
+    CHECK(both::at(by_value_or_sign, 8, 7) == one_of{top_k{7}, top_k{1} | sign{}, false});
+    CHECK(both::at(by_value_or_sign, 14, 7) == one_of{top_k{7}, top_k{7} | sign{}, false});
     CHECK(both::at(by_value_or_sign, 0, 0) == one_of{top_k{0}, top_k{0} | sign{}});
     CHECK(both::bits<double>(by_value_or_sign, 7, 7) == 7 * (64 + 3));
     CHECK(both::bits<double>(by_value_or_sign, 14, 7) == 64 + 7 * (1 + 3));
@@ -146,6 +146,16 @@ TEST_CASE("and without a sort one that is worth 99 % of the best") {
     CHECK(by_value);
     CHECK(by_draw);
     CHECK(by_sign);
+}
+
+TEST_CASE("the memory of a shorter vector is none of a longer one's") {
+    host on;
+    best_level const c{by_value_or_sign, affine_cost(1, 3000), formula_sizes{}, 100};
+    decltype(c)::memory_for<double> work;
+    for (std::size_t const d : {60u, 3000u, 50u, 200u}) {
+        auto const x = power_law(d, .3);
+        CHECK(c.level_for(on, std::span<double const>(x), work) == level_of(c, x));
+    }
 }
 
 TEST_CASE("sizes as written are those of both families") {

@@ -56,6 +56,8 @@ TEST_CASE("a lossy link takes a message again until it has arrived whole") {
     CHECK(lossy_cost(packet_cost(512, 64, 60), 1e-4)(8 * 512) == doctest::Approx(636 * std::pow(1 - 1e-4, -4096)));
     CHECK(lossy_cost({}, .5)(0) == 0);
     CHECK(lossy_cost({}, .5)(1e6) == std::numeric_limits<double>::infinity());
+    CHECK(lossy_cost(affine_cost(0, 0), .5)(1e6) == 0);
+    CHECK(two_way_cost{message_cost{}, lossy_cost({}, .5), 32}(1e6) == doctest::Approx(1e6 + 32 * 0x1p32));
     CHECK(to_string(lossy_cost(affine_cost(1, 64), .005)) == "lossy(affine(1, 64), 0.005)");
     for (double const loss : {-.1, 1., 2., std::numeric_limits<double>::quiet_NaN()})
         CHECK_THROWS_AS(lossy_cost({}, loss), argument_error);

@@ -32,7 +32,7 @@ inline std::string with_unit(double x, char const* unit, double largest = 1e9) {
     } static constexpr steps[] = {{1e9, "G"},  {1e6, "M"},  {1e3, "k"},  {1, ""},
                                   {1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}, {1e-12, "p"}};
     auto const* step = std::find_if(std::begin(steps), std::end(steps),
-                                    [&](auto const& s) { return s.size <= largest && x >= s.size; });
+                                    [&](auto const& s) { return s.size <= largest && x >= 0.9995 * s.size; });
     double const size = step == std::end(steps) ? 1 : step->size;
     char text[32];
     auto const r = std::to_chars(text, text + sizeof text, x / size, std::chars_format::general, 3);
@@ -64,9 +64,10 @@ struct payoff {
     /// The price of a bit at which both take as long, with the link's other prices as they are; none where none does.
     std::optional<double> break_even;
 
+    /// Whether dearer bits speak for messages: fewer of them are sent than of vectors in full.
+    bool dearer_bits_help = false;
+
     double with_messages() const { return encode + send + decode; }
-    /// Whether dearer bits speak for messages: what all ranks hear of them is less than what the vectors take.
-    bool dearer_bits_help() const { return workers * bits < 2 * bits_in_full; }
 
     /// The answer with its reason, in one line.
     std::string why() const {
@@ -77,7 +78,7 @@ struct payoff {
                            " to encode, " + time(send) + " to send and " + time(decode) + " to decode";
         if (!pays && encode + decode >= in_full) text += ": too much even were sending free";
         if (break_even)
-            text += std::string("; it pays where a bit takes ") + (dearer_bits_help() ? "more" : "less") + " than " +
+            text += std::string("; it pays where a bit takes ") + (dearer_bits_help ? "more" : "less") + " than " +
                     time(*break_even) + " (" + detail::with_unit(1 / *break_even, "bit/s") + ")";
         else
             text += pays ? "; it pays whatever a bit takes" : "; it does not, whatever a bit takes";
@@ -172,8 +173,9 @@ inline void price_rounds(payoff& p, message_cost const& link, message_speed cons
     p.pays = p.with_messages() < p.in_full;
     message_cost free_bits = link, only_bits{1, 0, 0, 0, link.loss};
     free_bits.per_bit = 0;
-    double const price =
-        (p.encode + p.decode + send(free_bits) - in_full(free_bits)) / (in_full(only_bits) - send(only_bits));
+    double const saved = in_full(only_bits) - send(only_bits);  // where a bit costs 1
+    double const price = (p.encode + p.decode + send(free_bits) - in_full(free_bits)) / saved;
+    p.dearer_bits_help = saved > 0;
     if (price > 0 && std::isfinite(price)) p.break_even = price;
 }
 

@@ -29,7 +29,7 @@ namespace laconic {
 class mpi {
   public:
     struct settings {
-        std::size_t longest = std::size_t{1} << 30;  ///< bytes that MPI carries at a time, less than 2^31; more are cut
+        std::size_t longest = std::size_t{1} << 30;  ///< bytes that MPI carries at a time, the same on all ranks, below 2^31
     };
 
     /// One rank's end, over duplicates of the communicator that it is given: what else goes through that one does not
@@ -78,7 +78,7 @@ class mpi {
                 for (int r = 0; r < size_; ++r) broadcast_bytes(r, mine);
             }
         }
-        /// Only the root waits for the others.
+        /// Only the root waits for the others, but a long message waits until the root takes it.
         void gather(int root, contribution mine) {
             check_root(root);
             if (rank_ != root) {

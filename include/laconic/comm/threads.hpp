@@ -67,6 +67,7 @@ class threads {
             for (int r = 0; r < ranks; ++r) started.emplace_back([&all, &body, r] { all.live(r, body); });
         } catch (...) {  // the system has no thread left
             all.fail(static_cast<int>(started.size()), std::current_exception(), "its thread could not be started");
+            all.leave(started.size(), all.seats_.size());
         }
         for (auto& t : started) t.join();
         if (all.failure_) std::rethrow_exception(all.failure_);
@@ -98,6 +99,15 @@ class threads {
         for (auto& s : seats_) goes_on(s);
     }
 
+    // The ranks from `first` to before `last` will not come any more, nor take a turn to compute.
+    void leave(std::size_t first, std::size_t last) {
+        std::lock_guard lock(mutex_);
+        left_ += static_cast<int>(last - first);
+        for (; first < last; stop_computing(seats_[first++])) seats_[first].left = true;
+        for (auto& other : seats_) other.called.notify_one();  // who waits for them waits in vain
+        end_a_vain_wait();
+    }
+
     template <class Body>
     void live(int rank, Body& body) {
         seat& mine = at(rank);
@@ -113,12 +123,7 @@ class threads {
         } catch (...) {
             fail(rank, std::current_exception(), "an exception that is no std::exception");
         }
-        std::lock_guard lock(mutex_);
-        mine.left = true;
-        ++left_;
-        stop_computing(mine);
-        for (auto& other : seats_) other.called.notify_one();  // who waits for this rank waits in vain
-        end_a_vain_wait();
+        leave(static_cast<std::size_t>(rank), static_cast<std::size_t>(rank) + 1);
     }
 
     // Two sets of buffers take turns: a rank that is one meeting ahead writes into the other set, and it cannot be two

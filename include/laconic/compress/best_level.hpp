@@ -133,6 +133,7 @@ struct best_level {
             work.magnitudes.make_room();  // now: zeros may come first
             if (!(largest > 0)) return 1;
             work.magnitudes.fill(on, x, largest);
+            work.kept.clear();  // of a shorter vector, before
         } else {
             work.kept.resize(count);
             work.room.reserve(x.size());
@@ -158,7 +159,7 @@ struct best_level {
     // The best level of each part of one_of by itself, as a higher one costs more in one part only.
     template <class Part, class Price>
     std::size_t best_in(Part const& c, vector_known const& x, Price price) const {
-        if constexpr (requires { c.second; }) {
+        if constexpr (has_two_families<Part>) {
             auto const n = levels<decltype(c.first)>::count(c.first, x.d);
             auto const later = [&](std::size_t level) { return price(n + level); };
             auto const known = x.first_levels(n), rest = x.levels_after(n);
@@ -176,7 +177,7 @@ struct best_level {
     template <class Part>
     static double kept_in(Part const& c, vector_known const& x, std::size_t level) {
         if (!x.kept.empty()) return x.kept[level - 1];
-        if constexpr (requires { c.second; }) {
+        if constexpr (has_two_families<Part>) {
             auto const n = levels<decltype(c.first)>::count(c.first, x.d);
             return level <= n ? kept_in(c.first, x, level) : kept_in(c.second, x, level - n);
         } else if constexpr (has_curve<Part>) {

@@ -29,7 +29,7 @@ double guaranteed_share(C const& c, Cost const& cost, std::size_t d, double wort
         most = std::max(most, delta(k) / price(k));
         priced = priced && price(k) > 0 && std::isfinite(price(k));
     }
-    if (!priced) most = 0;  // no level, or the first that is free
+    if (!priced) most = 0;  // no level, or one that is free or has no finite price
     for (std::size_t k = 1; k <= count; ++k) share = std::min(share, std::max(delta(k), worth * most * price(k)));
     return share;
 }
@@ -72,8 +72,10 @@ double guaranteed_share(one_of<First, Second> const& c, Cost const& cost, std::s
     double const a = guaranteed_share<T>(c.first, cost, d, worth), b = guaranteed_share<T>(c.second, cost, d, worth);
     double const of_a = cost(levels<First>::template bits<T>(c.first, 1, d));
     double const of_b = cost(levels<Second>::template bits<T>(c.second, 1, d));
-    double const share = std::max(a / of_a, b / of_b) * std::min(of_a, of_b);
-    return share > 0 && std::isfinite(share) ? share : std::min(a, b);
+    double const lowest =
+        std::min(levels<First>::at(c.first, 1, d).delta(d), levels<Second>::at(c.second, 1, d).delta(d));
+    double const share = worth * std::max(a / of_a, b / of_b) * std::min(of_a, of_b);
+    return share > lowest && std::isfinite(share) ? share : lowest;
 }
 
 }  // namespace laconic

@@ -51,6 +51,10 @@ inline constexpr bool has_curve = requires(C const& c, histogram& h) {
     levels<C>::curve(c, h);
 };
 
+/// Whether C is one of two compressors, first and second, each with levels (compress/one_of.hpp).
+template <class C>
+inline constexpr bool has_two_families = false;
+
 namespace detail {
 
 // ceil(log2 n), which papers count for one place of n. n >= 1.

@@ -66,12 +66,13 @@ struct levels<one_of<First, Second>> {
     static std::size_t count(type const& c, std::size_t d) {
         return levels<First>::count(c.first, d) + levels<Second>::count(c.second, d);
     }
-    // The one that does not speak is at its lowest level, so that delta is the least of both.
+    // While the first speaks the second is at its lowest level, so that delta is the least of both; while the second
+    // does, the first is at its highest, so that there is room for all.
     static type at(type const& c, std::size_t level, std::size_t d) {
-        auto const n = levels<First>::count(c.first, d), lowest = std::min(n, std::size_t{1});
+        auto const n = levels<First>::count(c.first, d);
         bool const is_first = level <= n;
-        return {levels<First>::at(c.first, is_first ? level : lowest, d),
-                levels<Second>::at(c.second, is_first ? lowest : level - n, d), is_first};
+        return {levels<First>::at(c.first, is_first ? level : n, d),
+                levels<Second>::at(c.second, is_first ? std::min(n, std::size_t{1}) : level - n, d), is_first};
     }
     static std::string family(type const& c) {
         return levels<First>::family(c.first) + ", " + levels<Second>::family(c.second);
@@ -92,6 +93,8 @@ struct levels<one_of<First, Second>> {
 
 template <class First, class Second>
 inline constexpr bool has_curve<one_of<First, Second>> = has_curve<First>&& has_curve<Second>;
+template <class First, class Second>
+inline constexpr bool has_two_families<one_of<First, Second>> = true;
 
 static_assert(Compressor<one_of<top_k<>, top_k<sign>>> && Contractive<one_of<top_k<>, top_k<sign>>>);
 

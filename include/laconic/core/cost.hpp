@@ -33,7 +33,7 @@ struct message_cost {
         if (!(bits > 0)) return 0;
         // Rounded alike with and without fused products: a level turns on it.
         double const once = std::fma(per_bit, bits, std::fma(per_packet, packets(bits), per_message));
-        return loss > 0 ? once * std::exp(-bits * std::log1p(-loss)) : once;  // once / (1 - loss)^bits
+        return loss > 0 && once > 0 ? once * std::exp(-bits * std::log1p(-loss)) : once;  // once / (1 - loss)^bits
     }
 
     bool operator==(message_cost const&) const = default;
@@ -121,7 +121,10 @@ struct two_way_cost {
 
     static message_cost free() { return affine_cost(0, 0); }
 
-    double operator()(double bits) const { return std::fma(others, down(bits), up(bits) + down(answer)); }
+    double operator()(double bits) const {
+        double const first = up(bits) + down(answer);
+        return others > 0 ? std::fma(others, down(bits), first) : first;
+    }
 
     bool operator==(two_way_cost const&) const = default;
     friend std::string to_string(two_way_cost const& c) {

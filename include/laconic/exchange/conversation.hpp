@@ -51,8 +51,8 @@ class conversation {
         if (x.size() != d) return complain({dimension, rank, x.size(), std::to_string(d)});
         if (auto const j = first_non_finite(on, x); j < d) complain({input, rank, j, {}});
     }
-    /// A sum of finite numbers overflowed; its i-th is coordinate `where(i)` for those who read the error, or first +
-    /// i.
+    /// A sum of finite numbers overflowed; its i-th is coordinate `where(i)` for those who read the
+    /// error, or first + i.
     template <class B, Scalar T, class Where = std::identity>
     void check_sum(B& on, sparse_sum<T, B> const& v, Where where = {}) {
         if (auto const j = first_non_finite(on, v.values()); j < v.size())

@@ -103,7 +103,9 @@ class gtop_k {
             });
             if (talk_.in_trouble()) continue;
             talk_.check_sum(on, v);
-            if (!talk_.in_trouble()) v.keep_largest(on, k_, returned_);
+            if (talk_.in_trouble()) continue;
+            v.keep_largest(on, k_, returned_);
+            if (goes_ == left_out::to_merger) talk_.check_sum(on, returned_);  // it adds up over the merges
         }
         return distance;
     }

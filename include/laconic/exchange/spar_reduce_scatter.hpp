@@ -44,7 +44,7 @@ class spar_reduce_scatter {
     }
 
     /// v <- the terms that are applied, at most ceil(k / P) of each block, the same on all ranks; each brings its own
-    /// v, usually its top k. What the errors mean, see conversation::finish; then v and returned() are unspecified.
+    /// v, usually its top k, and the same round. What the errors mean, see conversation::finish; then v and returned() are unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size());

@@ -84,7 +84,7 @@ std::vector<named_method<T>> const& named_methods() {
              auto const c = compressor_argument<T>(a);
              return dcgd<any>{c, rates_arguments(a, {.batch = true})};
          }},
-        {{"cat", "(C or METHOD(C), cost=bits, step=)",
+        {{"cat", "(C or C, D or METHOD(C), cost=bits, sizes=formula, step=)",
           "g full, C at its best level for the cost, alpha 0; or another method, diana(rand_k), say, with such a C",
           "Khirirat, Magnusson, Aytekin, Johansson, arXiv:2003.06377"},
          [](arguments& a) -> method { return cat_argument<T>(a); }},

@@ -124,6 +124,8 @@ std::size_t best_rand_k(M m, Cost const& cost, problem const& p) {
     }
     if (best == 0) {
         static_cast<void>(m.template compose<T, host>(p));  // refuses a memory rate that suits no k
+        if (!m.given.step)
+            throw theory_error(std::string(guarantee<M>::name) + ": no k makes progress at a price that is finite");
         throw theory_error(std::string(guarantee<M>::name) + ": with step = " + to_string(*m.given.step) +
                            " its theorem covers no k, and so gives none to choose; give k yourself, or a shorter step");
     }
