@@ -64,12 +64,10 @@ struct port_clock {
 /// seconds from 0, and what is handed over arrives when the network would have brought it. Nothing really waits for it,
 /// so the clocks are the same on every machine, and with fibers thousands of ranks are timed in one process.
 /// - exchange: the message leaves when its sender's clock and port allow; the sender goes on, the receiver's clock
-/// moves
-///   to its arrival. A port in serves messages in the order in which its rank takes them.
+///   moves to its arrival. A port in serves messages in the order in which its rank takes them.
 /// - all_gather goes around a ring: in P - 1 steps each rank sends rank + 1 what it heard in the step before.
 /// - gather: each rank sends to the root, which takes them in the order of ranks; broadcast: the root sends to each
-/// rank,
-///   in that order. Other schedules are written with exchange.
+///   rank, in that order. Other schedules are written with exchange.
 /// What a rank hands itself takes no time. The times travel in front of the messages and in meetings of their own:
 /// count above this (metered over delayed), where only what is said is seen. Every rank gives the same network.
 template <PointToPoint C>

@@ -29,7 +29,7 @@ namespace laconic {
 class mpi {
   public:
     struct settings {
-        std::size_t longest = std::size_t{1} << 30;  ///< bytes that MPI carries at a time, the same on all ranks, below 2^31
+        std::size_t longest = std::size_t{1} << 30;  ///< bytes that MPI carries at a time; on all ranks the same
     };
 
     /// One rank's end, over duplicates of the communicator that it is given: what else goes through that one does not
