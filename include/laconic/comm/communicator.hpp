@@ -26,7 +26,7 @@ struct contribution {
 ///   gather(root, mine) the same, but only the root gets the contributions;
 ///   broadcast(root, mine)   hands the root's contribution to every rank; the others' are ignored;
 ///   from(r)            what rank r handed over in the last of these meetings, on the ranks that got it; valid until
-///                      the next one.
+///                      the next one begins.
 template <class C>
 concept Communicator = requires(C& comm, contribution mine, int r) {
     { comm.rank() } -> std::same_as<int>;
