@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <limits>
 #include <string>
@@ -174,8 +175,9 @@ TEST_CASE("a server takes the ranks' messages and answers one after the other") 
 
 TEST_CASE("what is said comes as it was said, is counted without its times, and to oneself it takes none") {
     for (int const ranks : {1, 4, 5}) {
-        int wrong = 0;
-        fibers::run(ranks, [&](fibers::member& engine) {
+        std::atomic<int> wrong = 0;
+        // Not over fibers: the address sanitizer misunderstands those that go on after an exception.
+        threads::run(ranks, [&](threads::member& engine) {
             metered bare(engine);
             schedules::all(bare);
             delayed comm(engine, net);
@@ -206,22 +208,22 @@ TEST_CASE("the clocks are the same from any engine, however its ranks take turns
 }
 
 TEST_CASE("who does not speak through it, and numbers that are no seconds, are refused") {
-    CHECK_THROWS_WITH_AS(fibers::run(2,
-                                     [](fibers::member& engine) {
-                                         if (engine.rank() == 1) return void(engine.exchange(0, of(7), no_rank));
-                                         delayed comm(engine, net);
-                                         comm.exchange(no_rank, {}, 1);
-                                     }),
+    CHECK_THROWS_WITH_AS(threads::run(2,
+                                      [](threads::member& engine) {
+                                          if (engine.rank() == 1) return void(engine.exchange(0, of(7), no_rank));
+                                          delayed comm(engine, net);
+                                          comm.exchange(no_rank, {}, 1);
+                                      }),
                          "rank 1 sends no times: its network is not delayed", comm_error);
-    CHECK_THROWS_AS(fibers::run(2,
-                                [](fibers::member& engine) {
-                                    if (engine.rank() == 1) return engine.gather(0, of(7));
-                                    delayed comm(engine, net);
-                                    comm.all_gather({});
-                                }),
+    CHECK_THROWS_AS(threads::run(2,
+                                 [](threads::member& engine) {
+                                     if (engine.rank() == 1) return engine.gather(0, of(7));
+                                     delayed comm(engine, net);
+                                     comm.all_gather({});
+                                 }),
                     comm_error);
     double const nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-    fibers::run(1, [&](fibers::member& engine) {
+    threads::run(1, [&](threads::member& engine) {
         for (double const bad : {-1.0, nan, inf}) {
             CHECK_THROWS_AS(delayed(engine, {bad, 0, 0}), argument_error);
             CHECK_THROWS_AS(delayed(engine, {0, bad, 0}), argument_error);
