@@ -27,6 +27,7 @@
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/sign.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/exchange/gtop_k.hpp"
 #include "laconic/feedback/momentum_correction.hpp"
 #include "laconic/method/dgc.hpp"
 #include "laconic/objective/idx.hpp"
@@ -98,14 +99,22 @@ method with_momentum(plan const& p, double rate, C compressor, memory<float> fee
 
 /// Each worker's own momentum, with error feedback around it (Zheng, Huang, Kwok, NeurIPS 2019).
 template <class C>
+auto momentum_inside(plan const& p, double rate, C compressor, bool nesterov) {
+    return recursion<C, momentum_correction<float>, falling<gradient_step>, fixed_level, mini_batch>{
+        std::move(compressor),
+        momentum_correction<float>(0.9, nesterov, false),
+        p.falling_from(rate, gradient_step{1}),
+        {},
+        p.batch};
+}
+template <class C>
 method with_momentum_inside(plan const& p, double rate, C compressor, bool nesterov) {
-    return erased<float, host>(
-        recursion<C, momentum_correction<float>, falling<gradient_step>, fixed_level, mini_batch, server>{
-            std::move(compressor),
-            momentum_correction<float>(0.9, nesterov, false),
-            p.falling_from(rate, gradient_step{1}),
-            {},
-            p.batch});
+    return erased<float, host>(momentum_inside(p, rate, std::move(compressor), nesterov).with_downlink(server{}));
+}
+
+/// The same, but no server: the workers' sums are cut to k numbers as well, on their way up a tree and down again.
+method tree_of_top_k(plan const& p, double rate, double k) {
+    return erased<float, host>(momentum_inside(p, rate, top_k{k}, false).with_exchange(by_gtop_k{k}));
 }
 
 /// Deep Gradient Compression has its momentum on the workers, and a warm-up; the paper's takes four epochs.
@@ -146,6 +155,7 @@ std::vector<named_method> compositions(plan const& p, network const& f, std::opt
     };
     add("dense", 0.05, [&](double rate) { return with_momentum(p, rate, full{}, nothing); });
     add("top-k 1 %", 0.05, [&](double rate) { return with_momentum_inside(p, rate, top_k{0.01}, false); });
+    add("gtop-k 1 %", 0.02, [&](double rate) { return tree_of_top_k(p, rate, 0.01); });
     add("dgc 0.1 %", 0.1, [&](double rate) { return deep_gradient_compression(p, rate); });
     add("ef-sign", 0.05, [&](double rate) { return with_momentum_inside(p, rate, units, true); });
     add("qsgd 4 bit", 0.05, [&](double rate) { return with_momentum(p, rate, quantize{7, 512}, nothing); });

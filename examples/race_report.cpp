@@ -64,6 +64,7 @@ std::string table(setting const& on, std::vector<result> const& results) {
                                                    fmt::format("up to {:g}", on.target), "vs gd", "seconds"}};
     bool const priced = on.costs_more_than_bits();
     if (priced) rows[0].insert(rows[0].end() - 1, {"cost", fmt::format("cost to {:g}", on.target)});
+    if (on.is_delayed) rows[0].insert(rows[0].end() - 1, {"on network", fmt::format("to {:g}", on.target)});
     double const gd = bits_of_gd(results);
     for (auto const& r : results) {
         rows.push_back({r.method, std::to_string(r.rounds), bits_text(r.bits_up), bits_text(r.bits_down),
@@ -73,6 +74,9 @@ std::string table(setting const& on, std::vector<result> const& results) {
         if (priced)
             rows.back().insert(rows.back().end() - 1, {fmt::format("{:.4g}", r.cost),
                                                        r.reached ? fmt::format("{:.4g}", r.reached->cost) : "-"});
+        if (on.is_delayed)
+            rows.back().insert(rows.back().end() - 1, {fmt::format("{:.4g} s", r.clock),
+                                                       r.reached ? fmt::format("{:.4g} s", r.reached->clock) : "-"});
     }
     std::vector<std::size_t> widths(rows[0].size());
     for (auto const& row : rows)
@@ -91,10 +95,11 @@ std::string table(setting const& on, std::vector<result> const& results) {
     return text;
 }
 
-std::string csv(std::vector<result> const& results) {
+std::string csv(setting const& on, std::vector<result> const& results) {
     std::string text =
         "method,step,rounds,bits_up_per_worker,bits_down_per_worker,final_suboptimality,final_gradient_norm,"
-        "round_reaching_target,bits_up_reaching_target,ratio_to_gd,seconds,cost,cost_reaching_target\n";
+        "round_reaching_target,bits_up_reaching_target,ratio_to_gd,seconds,cost,cost_reaching_target,network_seconds,"
+        "network_seconds_reaching_target\n";
     double const gd = bits_of_gd(results);
     for (auto const& r : results) {
         text += fmt::format("{},{},{},{},{},{},{},", quoted(r.method), r.step, r.rounds, r.bits_up, r.bits_down,
@@ -104,7 +109,11 @@ std::string csv(std::vector<result> const& results) {
         else
             text += ",,";
         if (r.reached && gd > 0 && r.reached->bits_up > 0) text += fmt::format("{}", gd / r.reached->bits_up);
-        text += fmt::format(",{},{},{}\n", r.seconds, r.cost, r.reached ? fmt::format("{}", r.reached->cost) : "");
+        text += fmt::format(",{},{},{},", r.seconds, r.cost, r.reached ? fmt::format("{}", r.reached->cost) : "");
+        if (on.is_delayed) text += fmt::format("{}", r.clock);
+        text += ',';
+        if (on.is_delayed && r.reached) text += fmt::format("{}", r.reached->clock);
+        text += '\n';
     }
     return text;
 }
@@ -120,12 +129,18 @@ std::string json(setting const& on, std::vector<result> const& results) {
                        {"dimension", on.constants.dimension},
                        {"samples", on.samples},
                        {"cost", to_string(on.cost)},
+                       {"network", on.network},
+                       {"exchange", nullptr},
                        {"f_star", on.f_star},
                        {"smoothness", on.constants.smoothness},
                        {"strong_convexity", on.constants.strong_convexity}};
+    if (!on.exchange.empty()) root["problem"]["exchange"] = on.exchange;
     for (auto const& r : results) {
         nlohmann::ordered_json trace = nlohmann::ordered_json::array(), method;
-        for (auto const& m : r.trace) trace.push_back({m.round, m.bits_up, m.suboptimality, m.cost});
+        for (auto const& m : r.trace) {
+            trace.push_back({m.round, m.bits_up, m.suboptimality, m.cost});
+            if (on.is_delayed) trace.back().push_back(m.clock);
+        }
         method = {{"method", r.method},
                   {"step", r.step},
                   {"rounds", r.rounds},
@@ -137,11 +152,15 @@ std::string json(setting const& on, std::vector<result> const& results) {
                   {"bits_up_reaching_target", nullptr},
                   {"cost", r.cost},
                   {"cost_reaching_target", nullptr},
+                  {"network_seconds", nullptr},
+                  {"network_seconds_reaching_target", nullptr},
                   {"seconds", r.seconds}};
+        if (on.is_delayed) method["network_seconds"] = r.clock;
         if (r.reached) {
             method["round_reaching_target"] = r.reached->round;
             method["bits_up_reaching_target"] = r.reached->bits_up;
             method["cost_reaching_target"] = r.reached->cost;
+            if (on.is_delayed) method["network_seconds_reaching_target"] = r.reached->clock;
         }
         method["trace"] = std::move(trace);
         methods.push_back(std::move(method));
@@ -160,7 +179,9 @@ bool plot(std::string const& file, setting const& on, std::vector<result> const&
         "set xlabel {} noenhanced\nset ylabel {} noenhanced\nset grid\nset key left bottom noenhanced\n"
         "set title {} noenhanced\nset yrange [{}:*]\n",
         terminal(file), gnuplot_quoted(file),
-        gnuplot_quoted(priced ? "cost of a worker's messages, " + to_string(on.cost) : "bits sent per worker"),
+        gnuplot_quoted(on.is_delayed ? "seconds on the network, " + on.network
+                       : priced      ? "cost of a worker's messages, " + to_string(on.cost)
+                                     : "bits sent per worker"),
         gnuplot_quoted(on.measure),
         gnuplot_quoted(fmt::format("{}, {}, {} workers, d = {}", on.data, on.objective, on.constants.workers,
                                    on.constants.dimension)),
@@ -171,7 +192,8 @@ bool plot(std::string const& file, setting const& on, std::vector<result> const&
         double last_x = -1e9, last_y = -1e9;
         auto const& trace = results[i].trace;
         for (auto const& m : trace) {
-            double const sent = priced ? m.cost : m.bits_up, x = std::log10(sent), y = std::log10(m.suboptimality);
+            double const sent = on.is_delayed ? m.clock : priced ? m.cost : m.bits_up;
+            double const x = std::log10(sent), y = std::log10(m.suboptimality);
             if (!std::isfinite(x) || !std::isfinite(y)) continue;
             if (std::abs(x - last_x) < 0.02 && std::abs(y - last_y) < 0.05 && &m != &trace.back()) continue;
             script += fmt::format("{} {}\n", sent, m.suboptimality);

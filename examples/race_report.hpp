@@ -18,6 +18,9 @@ struct setting {
     laconic::problem constants;
     std::string measure;  ///< what is brought to the target: f - f*, F - F* or |grad f|^2
     laconic::two_way_cost cost{};
+    std::string network;
+    bool is_delayed = false;  ///< there are seconds of the network to report
+    std::string exchange;     ///< empty: each method's own
 
     bool costs_more_than_bits() const { return !(cost == laconic::two_way_cost{}); }
 };
@@ -25,12 +28,12 @@ struct setting {
 /// The table for people.
 std::string table(setting const& on, std::vector<result> const& results);
 /// One row a method.
-std::string csv(std::vector<result> const& results);
+std::string csv(setting const& on, std::vector<result> const& results);
 /// Everything, traces included.
 std::string json(setting const& on, std::vector<result> const& results);
 
-/// Draws suboptimality against bits with gnuplot, in the format of the file's ending: svg, png or pdf. Returns false
-/// where gnuplot is not installed; throws laconic::error where it fails.
+/// Draws suboptimality against bits, the cost or the seconds on the network with gnuplot, in the format of the file's
+/// ending: svg, png or pdf. Returns false where gnuplot is not installed; throws laconic::error where it fails.
 bool plot(std::string const& file, setting const& on, std::vector<result> const& results);
 /// Whether plot() knows the file's ending.
 bool can_plot(std::string const& file);

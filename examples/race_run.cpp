@@ -7,32 +7,39 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "laconic/any/communicator.hpp"
 #include "laconic/any/spelling.hpp"
+#include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
+#include "laconic/exchange/exchanged_mean.hpp"
 #include "laconic/run.hpp"
 #include "named_methods.hpp"
+#include "race_exchange.hpp"
 
 namespace race {
 namespace {
 
+using ranks = laconic::any_communicator;  // so that one loop is compiled for all engines
+
+/// The i-th of the numbers that rank r handed over in the last meeting.
+double heard(ranks const& comm, int r, std::size_t i) {
+    double v;
+    std::memcpy(&v, comm.from(r).bytes.data() + i * sizeof v, sizeof v);
+    return v;
+}
+
 /// Sums over ranks, beside the meter: measuring is no part of a method's traffic.
-template <laconic::Communicator C>
-void sum_over_ranks(C& comm, std::span<double> numbers) {
+void sum_over_ranks(ranks& comm, std::span<double> numbers) {
     comm.all_gather({std::as_bytes(std::span<double const>(numbers))});
     for (double& v : numbers) v = 0;
-    for (int r = 0; r < comm.size(); ++r) {
-        auto const bytes = comm.from(r).bytes;
-        for (std::size_t i = 0; i < numbers.size(); ++i) {
-            double v;
-            std::memcpy(&v, bytes.data() + i * sizeof v, sizeof v);
-            numbers[i] += v;
-        }
-    }
+    for (int r = 0; r < comm.size(); ++r)
+        for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += heard(comm, r, i);
 }
 
 /// A mark costs a meeting, and a pass over the data where the value does not come with the gradient: the first rounds
@@ -44,8 +51,7 @@ bool is_due(std::uint64_t round, bool is_value_known) {
 }
 
 /// The gradient of f, meeting the other ranks; with R, the gradient mapping L (x - prox(x - grad f / L)).
-template <laconic::Communicator C>
-double gradient_norm(contest const& on, laconic::any_objective<> const& f, std::span<double const> x, C& comm,
+double gradient_norm(contest const& on, laconic::any_objective<> const& f, std::span<double const> x, ranks& comm,
                      std::vector<double>& g) {
     g.resize(x.size());
     f.gradient(x, std::span<double>(g));
@@ -64,11 +70,12 @@ double gradient_norm(contest const& on, laconic::any_objective<> const& f, std::
 }
 
 /// Counts, and prices each message on its way: up where this rank says it, down where it hears it. A root hears its own
-/// answer as the others do, for a server would say it; what a root collects is no worker's.
-template <laconic::Communicator C>
+/// answer as the others do, for a server would say it; what a root collects is no worker's. What nobody counts goes
+/// through inner(), beside the network.
 class priced_meter {
   public:
-    priced_meter(C& inner, laconic::two_way_cost const& prices) : meter_(inner), prices_(prices) {}
+    priced_meter(ranks& network, ranks& beside, laconic::two_way_cost const& prices)
+        : meter_(network), beside_(&beside), prices_(prices) {}
 
     int rank() const { return meter_.rank(); }
     int size() const { return meter_.size(); }
@@ -87,25 +94,40 @@ class priced_meter {
         pay(prices_.down, from(root));
     }
     laconic::contribution from(int r) const { return meter_.from(r); }
+    laconic::contribution exchange(int to, laconic::contribution mine, int from) {
+        auto const theirs = meter_.exchange(to, mine, from);
+        if (to != laconic::no_rank && to != rank()) pay(prices_.up, mine);
+        if (from != laconic::no_rank && from != rank()) pay(prices_.down, theirs);
+        return theirs;
+    }
+    template <class T>
+    void all_reduce(std::span<T> x) {
+        meter_.all_reduce(x);
+        pay(prices_.up, {std::as_bytes(x)});
+        pay(prices_.down, {std::as_bytes(x)});
+    }
 
-    laconic::metered<C> const& bytes() const { return meter_; }
+    laconic::metered<ranks> const& bytes() const { return meter_; }
     double cost() const { return cost_; }
-    C& inner() const { return meter_.inner(); }
+    ranks& inner() const { return *beside_; }
 
   private:
     void pay(laconic::message_cost const& price, laconic::contribution said) {
         cost_ += price(8.0 * static_cast<double>(said.bytes.size()));
     }
 
-    laconic::metered<C> meter_;
+    laconic::metered<ranks> meter_;
+    ranks* beside_;
     laconic::two_way_cost prices_;
     double cost_ = 0;
 };
 
-template <laconic::Communicator C>
 void run_rank(laconic::any_recursion<double> recursion, contest const& on, settings const& how, progress const& show,
-              C& comm, result& out) {
-    priced_meter<C> meter(comm, how.cost);
+              ranks comm, result& out) {
+    std::optional<laconic::delayed<ranks>> slow;
+    if (how.on.is_delayed()) slow.emplace(comm, how.on.link);
+    ranks network = slow ? ranks(*slow) : comm;
+    priced_meter meter(network, comm, how.cost);
     auto const& f = on.workers[static_cast<std::size_t>(comm.rank())];
     bool const first = comm.rank() == 0;
     double const share = 1.0 / comm.size();
@@ -117,13 +139,18 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
         std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - begin;
         bool const late = first && how.seconds > 0 && passed.count() > how.seconds;
         auto const& bytes = meter.bytes();
-        std::array<double, 5> sums = {on.convex ? now.value() : 0, 8.0 * static_cast<double>(bytes.bytes_sent()),
+        std::array<double, 6> sums = {on.convex ? now.value() : 0,
+                                      8.0 * static_cast<double>(bytes.bytes_sent()),
                                       8.0 * static_cast<double>(bytes.bytes_received() + bytes.bytes_told()),
-                                      late ? 1.0 : 0.0, meter.cost()};
+                                      late ? 1.0 : 0.0,
+                                      meter.cost(),
+                                      slow ? slow->clock() : 0};
         sum_over_ranks(comm, sums);
+        double clock = 0;  // the last rank's, not their sum
+        for (int r = 0; r < comm.size(); ++r) clock = std::max(clock, heard(comm, r, 5));
         double const measured = on.convex ? sums[0] * share + on.prox.value(now.x) - on.least_mean
                                           : std::pow(gradient_norm(on, f, now.x, comm, gradient), 2);
-        mark const m{now.round, sums[1] * share, measured, sums[4] * share};
+        mark const m{now.round, sums[1] * share, measured, sums[4] * share, clock};
         if (now.round == 0) start = m.suboptimality;
         bool const diverged = !(m.suboptimality <= 1e3 * std::abs(start) + 1e3);
         bool const reached = m.suboptimality <= how.target;
@@ -133,6 +160,7 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
             out.bits_up = m.bits_up;
             out.bits_down = sums[2] * share;
             out.cost = m.cost;
+            out.clock = m.clock;
             out.suboptimality = m.suboptimality;
             out.diverged = diverged;
             if (reached) out.reached = m;
@@ -147,6 +175,13 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
     }
     double const norm = gradient_norm(on, f, x, comm, gradient);
     if (first) out.gradient_norm = norm;
+}
+
+laconic::any_recursion<double> composed(laconic::any_method<double> const& method, contest const& on,
+                                        std::string const& exchange) {
+    auto r = method.compose(on.constants, on.prox);
+    if (!exchange.empty()) r.exchange = exchange_named(exchange);
+    return r;
 }
 
 }  // namespace
@@ -169,10 +204,13 @@ std::string priced(std::string const& method, laconic::two_way_cost const& cost)
 
 std::string spelled(std::string const& method) { return to_string(laconic::parse_method<double>(method)); }
 
-void check(std::string const& method, contest const& on) {
-    auto const r = laconic::parse_method<double>(method).compose(on.constants, on.prox);
-    r.compressor.check(on.constants.dimension);
-    if (r.downlink.on) r.downlink.compressor.check(on.constants.dimension);
+void check(std::string const& method, contest const& on, std::string const& exchange) {
+    auto const r = composed(laconic::parse_method<double>(method), on, exchange);
+    auto const d = on.constants.dimension;
+    r.compressor.check(d);
+    if (r.downlink.on) r.downlink.compressor.check(d);
+    laconic::exchanged_mean<laconic::any_exchange<double>, double>(r.exchange, d, {})
+        .require_beside(r.downlink.on, r.feedback, to_string(r.feedback));
 }
 
 std::string list_of_methods() {
@@ -187,10 +225,12 @@ result run(std::string const& method, contest const& on, settings const& how, pr
     auto const chosen = laconic::parse_method<double>(method);
     out.method = to_string(chosen);
     auto const begin = std::chrono::steady_clock::now();
-    auto const recursion = chosen.compose(on.constants, on.prox);
+    auto const recursion = composed(chosen, on, how.exchange);
     out.step = recursion.scale * recursion.step.rate();
     auto const body = [&](auto& comm) { run_rank(recursion, on, how, show, comm, out); };
-    if (how.at_once == 1)
+    if (how.job)
+        body(*how.job);
+    else if (how.at_once == 1)
         laconic::fibers::run(on.constants.workers, body);
     else
         laconic::threads::run(on.constants.workers, body, {how.at_once, {}});

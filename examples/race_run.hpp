@@ -7,16 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "laconic/any/communicator.hpp"
 #include "laconic/core/cost.hpp"
+#include "race_network.hpp"
 #include "race_problem.hpp"
 
 namespace race {
 
 /// One line of a run: before `round`, each worker had sent `bits_up` bits, at that cost with what it was handed (means
-/// over workers).
+/// over workers), and the last worker's clock stood at `clock` seconds of a delayed network.
 struct mark {
     std::uint64_t round;
-    double bits_up, suboptimality, cost;
+    double bits_up, suboptimality, cost, clock;
 };
 
 /// How one method did.
@@ -26,6 +28,7 @@ struct result {
     std::uint64_t rounds = 0;
     double bits_up = 0, bits_down = 0;  // per worker: sent, and heard from others or the server
     double cost = 0;                    // of what a worker sent and was handed
+    double clock = 0;                   // seconds of a delayed network
     double suboptimality = 0, gradient_norm = 0;
     bool diverged = false;
     std::optional<mark> reached;  // the first mark at or below the target
@@ -39,20 +42,24 @@ struct settings {
     double seconds = 0;  // of the clock, a method; 0: no limit
     int at_once = 0;
     laconic::two_way_cost cost{};  // of a message
+    std::string exchange{};        // empty: each method's own
+    network on{};
+    laconic::any_communicator* job = nullptr;  // this rank's end of an MPI job, where the workers are its ranks
 };
 
 /// The method with `cost` for every cat and best_level in it that has none of its own. Throws laconic::spelling_error.
 std::string priced(std::string const& method, laconic::two_way_cost const& cost);
 /// The method as the library writes it. Throws laconic::spelling_error where it cannot be read.
 std::string spelled(std::string const& method);
-/// Throws laconic::error where the method does not suit the problem.
-void check(std::string const& method, contest const& on);
+/// Throws laconic::error where the method does not suit the problem, or the exchange the method.
+void check(std::string const& method, contest const& on, std::string const& exchange);
 /// Each method with its parameters, its equation and its reference, as lines of text.
 std::string list_of_methods();
 
-/// Called now and then while a method runs.
+/// Called now and then while a method runs, for rank 0.
 using progress = std::function<void(mark const&)>;
 
+/// In a job every rank calls it, and only rank 0 gets more than the method and its step.
 result run(std::string const& method, contest const& on, settings const& how, progress const& show);
 
 }  // namespace race

@@ -8,12 +8,16 @@
 #include "allocations.hpp"
 #include "exchange/sparse_vectors.hpp"
 #include "laconic/comm/delayed.hpp"
+#include "laconic/exchange/compressed_split_all_gather.hpp"
 #include "laconic/exchange/gtop_k.hpp"
 #include "laconic/exchange/halving_doubling.hpp"
+#include "laconic/exchange/omni_reduce.hpp"
 #include "laconic/exchange/recursive_doubling.hpp"
 #include "laconic/exchange/ring.hpp"
 #include "laconic/exchange/spar_reduce_scatter.hpp"
 #include "laconic/exchange/split_all_gather.hpp"
+#include "laconic/exchange/sum_by_server.hpp"
+#include "laconic/exchange/switch_ml.hpp"
 
 using namespace laconic;
 namespace sv = sparse_vectors;
@@ -116,6 +120,14 @@ auto const all_numbers = [](int rank, int round) {
         b.x.push_back(float(key{std::uint64_t(round)}.child(std::uint64_t(rank)).below(i, 9)));
     return b;
 };
+// First none but zeros, later ever more that are none.
+auto const more_blocks = [](int rank, int round) {
+    auto b = all_numbers(rank, round);
+    for (std::size_t i = 0; i < d; ++i)
+        if (key{7}.child(std::uint64_t(rank)).below(i / 8, 12) > std::uint64_t(round)) b.x[i] = 0;
+    if (round == 0) b.x.assign(d, 0);
+    return b;
+};
 
 void none_after_the_first(auto make, auto bring) {
     auto const later = allocations_after_the_first(make, bring);
@@ -133,8 +145,16 @@ TEST_CASE("no collective allocates after its first round") {
     none_after_the_first([](auto& comm) { return split_all_gather<float>(comm, d, second_stage::dense); }, few_terms);
     none_after_the_first([](auto& comm) { return spar_reduce_scatter<float>(comm, d, k); }, few_terms);
     none_after_the_first([](auto& comm) { return spar_reduce_scatter<float>(comm, d, k, key{1}); }, few_terms);
+    none_after_the_first([](auto& comm) { return sum_by_server<float>(comm, d); }, few_terms);
+    none_after_the_first(
+        [](auto& comm) {
+            return compressed_split_all_gather<float>(comm, d, quantize{7, 64});
+        },
+        few_terms);
     none_after_the_first([](auto& comm) { return ring<float>(comm, d); }, all_numbers);
     none_after_the_first([](auto& comm) { return halving_doubling<float>(comm, d); }, all_numbers);
+    none_after_the_first([](auto& comm) { return switch_ml<float>(comm, d); }, all_numbers);
+    none_after_the_first([](auto& comm) { return omni_reduce<float>(comm, d, 8); }, more_blocks);
 }
 
 // alpha is 1 + 1/4 seconds, a byte takes 1/16; in powers of two, so that formulas hold to the last bit. All numbers are

@@ -9,6 +9,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/estimate/saga.hpp"
+#include "laconic/exchange/gtop_k.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "toys.hpp"
@@ -27,6 +28,7 @@ struct own {
     full_gradient estimator;
     no_downlink downlink;
     double scale = 1;
+    gather_all exchange;
 };
 struct without_estimator {
     full compressor;
@@ -35,6 +37,7 @@ struct without_estimator {
     fixed_level level;
     no_downlink downlink;
     double scale = 1;
+    gather_all exchange;
 };
 struct method_of_your_own {
     template <Scalar T, class B>
@@ -76,6 +79,16 @@ TEST_CASE("the same with another part: nothing else changes") {
     CHECK(served.scale == 2);
     CHECK(served.with_estimator(full_gradient{}).downlink.on);
     CHECK(served.with_step(gradient_step{}).downlink.on);
+    auto const exchanged = estimated.with_exchange(by_gtop_k{5});
+    CHECK(exchanged.exchange == by_gtop_k{5});
+    CHECK(to_string(exchanged.estimator) == "saga(batch=4)");
+    CHECK(exchanged.compressor == top_k{3});
+    CHECK(to_string(exchanged.feedback) == "memory(rate=0.5, errors kept)");
+    CHECK(exchanged.scale == 2);
+    CHECK(exchanged.with_step(momentum<>(.2, .9)).exchange == by_gtop_k{5});
+    CHECK(exchanged.with_estimator(full_gradient{}).exchange == by_gtop_k{5});
+    CHECK(exchanged.with_downlink(downlink<full>{}).exchange == by_gtop_k{5});
+    CHECK(r.exchange == gather_all{});
     CHECK(r.with_step(gradient_step{.3}).step.rate == .3);
     CHECK(r.step.rate == .1);
 }

@@ -188,6 +188,7 @@ struct replay {
     table* all = nullptr;
     int me = 0;
     bool tells = false;
+    laconic::threads::member* pairs = nullptr;  ///< through whom it talks in pairs, while it does
 
     int rank() const { return me; }
     int size() const { return static_cast<int>(all->said.size()); }
@@ -204,9 +205,13 @@ struct replay {
         if (tells) return all->told.at(0);
         return all->said[static_cast<std::size_t>(all->starting ? me : r)];
     }
+    laconic::contribution exchange(int to, laconic::contribution mine, int from) {
+        return pairs->exchange(to, mine, from);
+    }
 };
 
-/// All ranks of a run in one thread. (What is long to compile stands outside: see the types that are compiled once.)
+/// All ranks of a run in one thread; only where an exchange adds up their messages, they hear in threads. (What is long
+/// to compile stands outside: see the types that are compiled once.)
 template <class R, class F = quadratic<>>
 class lockstep {
   public:
@@ -216,6 +221,20 @@ class lockstep {
     lockstep(std::vector<R> const& methods, std::vector<F> const& f, vec const& start, std::uint64_t seed);
 
     void round();
+    /// hear(i) for every rank i, which calls rank(i).hear().
+    template <class Hear>
+    void hear_all(Hear hear) {
+        if (!has_exchange()) {
+            for (std::size_t i = 0; i < ranks_.size(); ++i) hear(i);
+            return;
+        }
+        laconic::threads::run(static_cast<int>(ranks_.size()), [&](laconic::threads::member& comm) {
+            auto const i = static_cast<std::size_t>(comm.rank());
+            seats_[i].pairs = &comm;
+            hear(i);
+        });
+    }
+    bool has_exchange() const { return to_string(method(0).exchange) != "gather"; }
     void rounds(std::size_t n) {
         for (std::size_t k = 0; k < n; ++k) round();
     }
@@ -251,7 +270,7 @@ lockstep<R, F>::lockstep(std::vector<R> const& methods, std::vector<F> const& f,
 template <class R, class F>
 void lockstep<R, F>::round() {
     for (auto& r : ranks_) r->say();
-    for (auto& r : ranks_) r->hear();
+    hear_all([&](std::size_t i) { ranks_[i]->hear(); });
 }
 
 /// What most methods are composed to.
@@ -272,7 +291,8 @@ auto composed(M const& method, laconic::problem const& p) {
     auto r = method.template compose<double, laconic::host>(p);
     if constexpr (std::same_as<decltype(r.level), laconic::fixed_level> &&
                   std::same_as<decltype(r.estimator), laconic::mini_batch> &&
-                  std::same_as<decltype(r.downlink), laconic::no_downlink>)
+                  std::same_as<decltype(r.downlink), laconic::no_downlink> &&
+                  std::same_as<decltype(r.exchange), laconic::gather_all>)
         return common_recursion<decltype(r.step)>{r.compressor, r.feedback, r.step, {}, r.estimator, {}, r.scale};
     else
         return r;

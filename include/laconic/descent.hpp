@@ -18,6 +18,7 @@
 #include "laconic/exchange/agreement.hpp"
 #include "laconic/exchange/by_gather.hpp"
 #include "laconic/exchange/by_server.hpp"
+#include "laconic/exchange/exchanged_mean.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/wire/kind.hpp"
@@ -53,9 +54,9 @@ class descent {
                   "the estimator cannot use this objective: one that takes some rows needs samples() and "
                   "batch_gradient(rows, x, g), SAGA also outputs, slopes and add_row (objective/finite_sum.hpp)");
 
-    /// x is the starting point, is moved in place and must outlive this. Throws argument_error where the compressor
-    /// does not suit the dimension, shape_error on every rank where ranks disagree on composition, dimension, seed or
-    /// x.
+    /// x is the starting point, is moved in place and must outlive this. Throws argument_error where the compressor or
+    /// the exchange does not suit the dimension, or the exchange the other parts; shape_error on every rank where ranks
+    /// disagree on composition, dimension, seed or x.
     descent(R method, F const& objective, C& comm, std::span<T> x, std::uint64_t seed, B on = {},
             position_code positions = position_code::smallest)
         : method_(std::move(method)),
@@ -66,6 +67,7 @@ class descent {
           on_(std::move(on)),
           to_all_(positions),
           to_server_(positions),
+          exchanged_(method_.exchange, x.size(), positions),
           news_(x.size()),
           mean_(x.size()) {
         if (x.size() != static_cast<std::size_t>(objective.dimension()))
@@ -85,7 +87,9 @@ class descent {
                   {"the level", described(method_.level)},
                   {"the estimator", described(method_.estimator)},
                   {"the downlink", described(method_.downlink)},
+                  {"the exchange", described(method_.exchange)},
                   {"the seed", std::to_string(seed)}};
+        exchanged_.require_beside(is_served(), method_.feedback, described(method_.feedback));
         auto agreed = items_;
         agreed.emplace_back("the starting point", digest(std::as_bytes(std::span<T const>(x))));
         require_agreement(comm, agreed);
@@ -107,21 +111,25 @@ class descent {
     /// rank where one's gradient is not finite: that rank has sent a complaint in place of a message, the others'
     /// messages are dropped unread, nothing has changed, and the next round() estimates the gradient anew. The same
     /// holds for a wire_error, of a rank's damaged message; but where a server's answer is damaged or lost the
-    /// server itself has moved on: every later round() and save() throws comm_error until a saved state is restored.
+    /// server itself has moved on, and where an exchange breaks off other ranks may have: every later round() and
+    /// save() throws comm_error until a saved state is restored.
     void round() {
         say();
         hear();
     }
 
-    /// The first half of a round: this rank's message is made and handed over.
+    /// The first half of a round: this rank's message is made and, unless an exchange is to add it up, handed over.
+    /// Where the communicator is Overlapping and nobody serves, it travels while the caller computes until hear().
     void say() {
         require_whole();
         look();
         looked_ = false;
         std::span<T> const news(news_);
         bool const serving = is_served();
+        complaint_ = no_complaint;
         if (auto const i = first_non_finite(on_, std::span<T const>(news)); i < news.size()) {
             complaint_ = i;
+            if (exchanged_.on()) return;
             auto const what = std::as_bytes(std::span(&complaint_, 1));
             return serving ? to_server_.complain(*comm_, what) : to_all_.complain(*comm_, what);
         }
@@ -130,6 +138,7 @@ class descent {
         method_.feedback.before(on_, at, news);
         method_.level.tune(on_, method_.compressor, at, std::span<T const>(x_), std::span<T const>(news));
         method_.compressor(on_, std::span<T const>(news), at.own, said_);
+        if (exchanged_.on()) return;
         serving ? to_server_.say(*comm_, said_, x_.size()) : to_all_.say(*comm_, said_, x_.size());
     }
 
@@ -141,7 +150,9 @@ class descent {
             method_.compressor.blank(on_, x_.size(), occasion::of(seed_, round_, rank, comm_->size()).own, m);
         };
         auto const complaint = [&](int rank, std::span<std::byte const> bytes) { throw_complaint(rank, bytes); };
-        if (!is_served()) {
+        if (exchanged_.on()) {
+            hear_exchange(at);
+        } else if (!is_served()) {
             to_all_.hear(on_, *comm_, blank, complaint, mean);
             method_.feedback.after(on_, std::span<T const>(news_), said_);
             method_.feedback.estimate(on_, at, mean);
@@ -171,6 +182,7 @@ class descent {
         archive.rewind();
         state(archive);
         looked_ = parted_ = false;
+        exchanged_.make_whole();
     }
 
     std::uint64_t rounds() const { return round_; }
@@ -188,6 +200,8 @@ class descent {
             return full{};
     }
     using down_type = message_of<decltype(down_compressor()), T, B>;
+
+    static constexpr std::uint64_t no_complaint = ~std::uint64_t{0};
 
     bool is_served() const { return has_downlink && method_.downlink.on; }
     occasion now() const { return occasion::of(seed_, round_, comm_->rank(), comm_->size()); }
@@ -220,7 +234,19 @@ class descent {
         down.feedback.estimate(on_, at, mean);
     }
 
+    void hear_exchange(occasion const& at) {
+        std::span<T> const mean(mean_);
+        if (complaint_ != no_complaint)
+            exchanged_.complain(on_, *comm_, static_cast<std::size_t>(complaint_), round_, mean);
+        else
+            exchanged_(on_, *comm_, said_, round_, mean);
+        method_.feedback.after(on_, std::span<T const>(news_), said_);
+        exchanged_.give_back(on_, method_.feedback);
+        method_.feedback.estimate(on_, at, mean);
+    }
+
     void require_whole() const {
+        exchanged_.require_whole();
         if (parted_)
             throw comm_error(0, "the server's answer in round " + std::to_string(round_) +
                                     " was lost: only a saved state can be gone on from");
@@ -229,6 +255,7 @@ class descent {
     void state(Archive& archive) {
         archive(round_, x_);
         method_.state(archive);
+        exchanged_.state(archive);
     }
     std::string identity() const {
         std::string text;
@@ -258,12 +285,13 @@ class descent {
     B on_;
     by_gather<message_type, T, B> to_all_;
     by_server<message_type, down_type, T, B> to_server_;
+    exchanged_mean<decltype(R::exchange), T, B> exchanged_;
     typename B::template array<T> news_, mean_;
     message_type said_;
     down_type answer_;
     std::vector<agreed_item> items_;
     std::uint64_t round_ = 0;
-    std::uint64_t complaint_ = 0;  // outlives say(): an engine may hand over its bytes later
+    std::uint64_t complaint_ = no_complaint;  // outlives say(): an engine may hand over its bytes later
     std::optional<double> value_;
     bool looked_ = false;
     bool parted_ = false;  // the server may have moved on without this rank, or this rank, the server, without others

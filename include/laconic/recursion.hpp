@@ -9,6 +9,7 @@
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/estimate/estimator.hpp"
+#include "laconic/exchange/exchange.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/objective/problem.hpp"
 #include "laconic/optim/gradient_step.hpp"
@@ -45,10 +46,12 @@ struct no_downlink {
 ///     d      = mean_i(h_i + m_i)               by the feedback, then through the downlink
 ///     x     <- step(x, d)
 ///
+/// The mean is by the exchange, which may leave part of the sum to later rounds.
+///
 /// The named methods of method/ fill one in from the theorems; change any part of what they give as you like. All
 /// ranks start with the same.
 template <class C, class F = memory<>, class S = gradient_step, class L = fixed_level, class E = full_gradient,
-          class D = no_downlink>
+          class D = no_downlink, class X = gather_all>
 struct recursion {
     C compressor{};
     F feedback{};
@@ -57,6 +60,7 @@ struct recursion {
     E estimator{};
     D downlink{};
     double scale = 1;
+    X exchange{};
 
     template <class Archive>
     void state(Archive& archive) {
@@ -64,16 +68,20 @@ struct recursion {
     }
     /// The same with another part.
     template <class New>
-    recursion<C, F, S, L, New, D> with_estimator(New e) const {
-        return {compressor, feedback, step, level, std::move(e), downlink, scale};
+    recursion<C, F, S, L, New, D, X> with_estimator(New e) const {
+        return {compressor, feedback, step, level, std::move(e), downlink, scale, exchange};
     }
     template <class New>
-    recursion<C, F, New, L, E, D> with_step(New s) const {
-        return {compressor, feedback, std::move(s), level, estimator, downlink, scale};
+    recursion<C, F, New, L, E, D, X> with_step(New s) const {
+        return {compressor, feedback, std::move(s), level, estimator, downlink, scale, exchange};
     }
     template <class New>
-    recursion<C, F, S, L, E, New> with_downlink(New d) const {
-        return {compressor, feedback, step, level, estimator, std::move(d), scale};
+    recursion<C, F, S, L, E, New, X> with_downlink(New d) const {
+        return {compressor, feedback, step, level, estimator, std::move(d), scale, exchange};
+    }
+    template <class New>
+    recursion<C, F, S, L, E, D, New> with_exchange(New x) const {
+        return {compressor, feedback, step, level, estimator, downlink, scale, std::move(x)};
     }
 };
 
@@ -87,6 +95,7 @@ concept Recursion = std::movable<R> && requires(R r) {
     r.estimator;
     { r.downlink.on } -> std::convertible_to<bool>;
     { r.scale } -> std::convertible_to<double>;
+    r.exchange;
 };
 
 /// A method of method/: something that fills in a recursion from the constants of a problem.

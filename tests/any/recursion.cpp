@@ -11,6 +11,7 @@
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/estimate/l_svrg.hpp"
+#include "laconic/exchange/gtop_k.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "laconic/optim/prox.hpp"
 #include "samples.hpp"
@@ -51,11 +52,12 @@ void says_the_same(R const& r) {
     CHECK(to_string(its.level) == to_string(parts.level));
     CHECK(to_string(its.estimator) == to_string(parts.estimator));
     CHECK(to_string(its.downlink) == to_string(parts.downlink));
+    CHECK(to_string(its.exchange) == to_string(parts.exchange));
 }
 
 }  // namespace
 
-TEST_CASE("a recursion behind faces says the same bytes: memories, levels, estimators, steps, answers") {
+TEST_CASE("a recursion behind faces says the same bytes: memories, levels, estimators, steps, answers, exchanges") {
     using bounds = std::span<double const>;
     says_the_same(recursion<threshold<full, bounds>, memory<>, gradient_step, follow_last_move<double>>{
         {}, {.01, true}, {.2}, follow_last_move<double>(3)});
@@ -64,6 +66,7 @@ TEST_CASE("a recursion behind faces says the same bytes: memories, levels, estim
     says_the_same(sampled);
     says_the_same(recursion<top_k<>, memory<>>{{2}, {0, true}, {1}, {}, {}, {}, .2}.with_downlink(
         downlink<natural>{{}, {.5, false}}));
+    says_the_same(recursion<top_k<>, memory<>>{{2}, {0, true}, {1}, {}, {}, {}, .2}.with_exchange(by_gtop_k{1}));
 }
 
 TEST_CASE("the length of a step, where it has one") {

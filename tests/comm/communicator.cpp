@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "laconic/comm/metered.hpp"
@@ -59,6 +60,20 @@ struct silent_pairs : alone {
 };
 static_assert(PointToPoint<in_pairs> && PointToPoint<threads::member> && PointToPoint<metered<threads::member>>);
 static_assert(!PointToPoint<alone> && !PointToPoint<silent_pairs> && !PointToPoint<metered<alone>>);
+struct overlaps : alone {
+    void start_all_gather(contribution mine) { said = mine; }
+    void finish() {}
+};
+struct never_finishes : alone {
+    void start_all_gather(contribution mine) { said = mine; }
+};
+static_assert(Overlapping<overlaps> && Overlapping<threads::member> && Overlapping<metered<overlaps>>);
+static_assert(!Overlapping<alone> && !Overlapping<never_finishes> && !Overlapping<metered<never_finishes>>);
+struct adds_floats : alone {
+    void all_reduce(std::span<float>) {}
+};
+static_assert(AllReducer<adds_floats, float> && AllReducer<metered<adds_floats>, float>);
+static_assert(!AllReducer<adds_floats, double> && !AllReducer<alone, float> && !AllReducer<metered<alone>, float>);
 static_assert(!Communicator<unsigned_rank> && !Communicator<int>);
 
 }  // namespace
@@ -83,6 +98,19 @@ TEST_CASE("who waits for whom is said until a rank comes again, or for eight ran
     CHECK(say({no_rank, 0}, 1) == "rank 1 waits for rank 0: nobody can go on");
     CHECK(say({1, 2, 3, 4, 5, 6, 7, 8, 9, 0}, 0)
               .ends_with("for rank 7, which waits for rank 8, and so on: nobody can go on"));
+}
+
+TEST_CASE("one all-gather is under way, or none") {
+    detail::under_way one;
+    CHECK_NOTHROW(one.check_none());
+    CHECK_THROWS_AS(one.finish(), argument_error);
+    one.start();
+    CHECK_THROWS_AS(one.check_none(), argument_error);
+    CHECK_THROWS_AS(one.start(), argument_error);
+    CHECK(one);
+    one.finish();
+    CHECK_FALSE(one);
+    CHECK_NOTHROW(one.start());
 }
 
 TEST_CASE("partners of an exchange are ranks, or none") {

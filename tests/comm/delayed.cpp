@@ -41,7 +41,8 @@ std::vector<double> all(int ranks, double seconds) {
 std::vector<std::byte> const zeros(1000);
 contribution of(std::size_t bytes) { return {std::span(zeros).first(bytes)}; }
 
-static_assert(PointToPoint<delayed<fibers::member>> && PointToPoint<metered<delayed<metered<threads::member>>>>);
+static_assert(PointToPoint<delayed<fibers::member>> && Overlapping<metered<delayed<fibers::member>>> &&
+              PointToPoint<metered<delayed<metered<threads::member>>>>);
 
 }  // namespace
 
@@ -147,6 +148,47 @@ TEST_CASE("an all-gather is a ring of exchanges, whatever its lengths and when i
     }
 }
 
+TEST_CASE("what a rank computes between a start and its finish costs no time, as long as the ring takes longer") {
+    for (int const ranks : {1, 2, 5, 8}) {
+        CAPTURE(ranks);
+        double const ring = (ranks - 1) * (alpha + 80 * a_byte);
+        for (double const work : {0.0, 1.0, 6.25, 100.0}) {
+            auto const body = [&](auto& comm) {
+                for (int round = 0; round < 3; ++round) {
+                    comm.start_all_gather(of(80));
+                    double const before = comm.clock();
+                    comm.compute(work);
+                    CHECK(comm.clock() == before + work);
+                    comm.finish();
+                }
+            };
+            CHECK(clocks(ranks, body) == all(ranks, 3 * std::max(ring, work)));
+            CHECK(clocks<threads>(ranks, body) == all(ranks, 3 * std::max(ring, work)));
+        }
+    }
+    // Rank 2 starts at 4, when rank 1's message is there. Its own is at rank 0 after 2.25 s and 2.25 s later at rank 1;
+    // rank 1's, which it passes on behind its own, is at rank 0 after 1.25 + 2.25 s.
+    auto const ends = clocks(3, [](auto& comm) {
+        if (comm.rank() == 2) comm.compute(4);
+        comm.start_all_gather(of(16));
+        comm.compute(comm.rank() == 0 ? 3 : comm.rank() == 1 ? 9 : 0);
+        comm.finish();
+    });
+    CHECK(ends == std::vector<double>{7.5, 9, 4.5});
+    // The ports are as busy afterwards as the ring has left them, whenever its rank looks.
+    auto const next = [](double work) {
+        return clocks(3, [work](auto& comm) {
+            comm.start_all_gather(of(16));
+            comm.compute(work);
+            comm.finish();
+            comm.exchange((comm.rank() + 1) % 3, of(16), (comm.rank() + 2) % 3);
+        });
+    };
+    CHECK(next(0) == all(3, 3 * 2.25));
+    CHECK(next(2) == next(0));
+    CHECK(next(50) == all(3, 52.25));
+}
+
 TEST_CASE("a server takes the ranks' messages and answers one after the other") {
     double const busy = 0.25 + 32 * a_byte;
     auto const gathered = clocks(4, [](auto& comm) { comm.gather(1, of(32)); });
@@ -183,6 +225,7 @@ TEST_CASE("what is said comes as it was said, is counted without its times, and 
             delayed comm(engine, net);
             metered counted(comm);
             wrong += schedules::all(counted) + schedules::refuses_ranks_that_do_not_exist(counted);
+            wrong += schedules::refuses_what_comes_between(comm);
             wrong += counted.bytes_sent() != bare.bytes_sent() || counted.bytes_received() != bare.bytes_received();
             wrong += counted.bytes_told() != bare.bytes_told() || counted.bytes_collected() != bare.bytes_collected();
             wrong += (comm.clock() > 0) != (ranks > 1);
@@ -205,6 +248,53 @@ TEST_CASE("the clocks are the same from any engine, however its ranks take turns
     auto const expected = clocks(6, body, odd);
     CHECK(*std::min_element(expected.begin(), expected.end()) > 0);
     for (int k = 0; k < 5; ++k) CHECK(clocks<threads>(6, body, odd) == expected);
+}
+
+TEST_CASE("one port for both ways says and hears one after the other") {
+    network radio = net;
+    radio.half_duplex = true;
+    // A message of 16 bytes takes 1.25 s, and 1 s to come: partners who speak at once hear a quarter of a second later.
+    auto const both = [](auto& comm) { comm.exchange(1 - comm.rank(), of(16), 1 - comm.rank()); };
+    CHECK(clocks(2, both, radio) == all(2, 2.5));
+    CHECK(clocks(2, both) == all(2, 2.25));
+    for (int const ranks : {2, 3, 8}) {
+        auto const ring = [&](auto& comm) {
+            int const me = comm.rank();
+            for (int k = 0; k < 5; ++k) comm.exchange((me + 1) % ranks, of(96), (me + ranks - 1) % ranks);
+        };
+        CHECK(clocks(ranks, ring, radio) == all(ranks, 5 * 2 * (0.25 + 96 * a_byte)));
+        CHECK(clocks<threads>(ranks, ring, radio) == all(ranks, 5 * 2 * (0.25 + 96 * a_byte)));
+        // Everybody's to everybody: each port is busy with all that comes and goes, and nothing waits for anything
+        // else.
+        auto const each = [&](auto& comm) {
+            int const me = comm.rank();
+            for (int k = 1; k < ranks; ++k) comm.exchange((me + k) % ranks, of(96), no_rank);
+            for (int k = 1; k < ranks; ++k) comm.exchange(no_rank, {}, (me + k) % ranks);
+        };
+        CHECK(clocks(ranks, each, radio) == all(ranks, 2 * (ranks - 1) * (0.25 + 96 * a_byte)));
+        CHECK(clocks(ranks, each) == all(ranks, 1 + (ranks - 1) * (0.25 + 96 * a_byte)));
+    }
+    // One way only: the same.
+    auto const one = [](auto& comm) {
+        comm.exchange(comm.rank() == 0 ? 1 : no_rank, of(16), comm.rank() == 0 ? no_rank : 0);
+    };
+    CHECK(clocks(2, one, radio) == clocks(2, one));
+    CHECK(clocks(
+              3, [](auto& comm) { comm.all_gather(of(96)); }, radio) == all(3, 4 * (0.25 + 96 * a_byte)));
+}
+
+TEST_CASE("a port is busy as long in whatever order its messages are taken") {
+    // 5 ranks say something to rank 0, of 1.25 to 5.25 s, at different times.
+    std::vector<int> order{1, 2, 3, 4, 5};
+    do {
+        auto const ends = clocks(6, [&](auto& comm) {
+            comm.compute(comm.rank() % 3 * 2);
+            if (comm.rank() != 0) return void(comm.exchange(0, of(16 * std::size_t(comm.rank())), no_rank));
+            for (int const r : order) comm.exchange(no_rank, {}, r);
+        });
+        // Rank 3's is there at 1 s and the last bit of all after 5 x 0.25 + 15 x 1 s without a pause.
+        CHECK(ends[0] == 1 + 5 * 0.25 + 15);
+    } while (std::next_permutation(order.begin(), order.end()));
 }
 
 TEST_CASE("who does not speak through it, and numbers that are no seconds, are refused") {

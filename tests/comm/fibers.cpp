@@ -312,3 +312,36 @@ TEST_CASE("a run is the same as over threads, bit for bit") {
     CHECK(end == end_of_a_run<threads>());
     CHECK(end[0] != 0);
 }
+
+TEST_CASE("between a start and its finish nothing else may come") {
+    auto const refused = [](auto body) { CHECK_THROWS_AS(fibers::run(2, body), argument_error); };
+    refused([](fibers::member& comm) { comm.finish(); });
+    refused([](fibers::member& comm) {
+        comm.start_all_gather({});
+        comm.start_all_gather({});
+    });
+    refused([](fibers::member& comm) {
+        comm.start_all_gather({});
+        comm.broadcast(0, {});
+    });
+    refused([](fibers::member& comm) {
+        comm.start_all_gather({});
+        comm.exchange(comm.rank(), {}, comm.rank());
+    });
+}
+
+TEST_CASE("a start waits for nobody: its rank goes on, and may leave") {
+    std::vector<int> order;
+    int wrong = 0;
+    fibers::run(3, [&](fibers::member& comm) {
+        schedules::word const mine(comm.rank(), 3, 0);
+        comm.start_all_gather(mine.said());
+        order.push_back(comm.rank());
+        if (comm.rank() == 1) return;
+        comm.finish();
+        order.push_back(10 + comm.rank());
+        for (int r = 0; r < 3; ++r) wrong += schedules::word(r, 3, 0).wrong(comm.from(r));
+    });
+    CHECK(order == std::vector<int>{0, 1, 2, 12, 10});
+    CHECK(wrong == 0);
+}

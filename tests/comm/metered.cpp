@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "laconic/comm/threads.hpp"
@@ -27,6 +28,23 @@ TEST_CASE("it counts what this rank says and what the others say, to the byte") 
     CHECK(sent == std::array<std::uint64_t, 3>{0, 10, 20});
     CHECK(received == std::array<std::uint64_t, 3>{30, 20, 10});
     CHECK(same == std::array<bool, 3>{true, true, true});
+}
+
+TEST_CASE("what is started is counted when it is finished, as if it had been waited for") {
+    std::array<std::uint64_t, 3> sent{}, received{}, early{};
+    threads::run(3, [&](threads::member& comm) {
+        metered counted(comm);
+        auto const me = static_cast<std::size_t>(counted.rank());
+        std::vector<std::byte> const mine(5 * me, std::byte{7});  // 0, 5 and 10 bytes
+        counted.start_all_gather({mine});
+        early[me] = counted.bytes_sent();
+        counted.finish();
+        sent[me] = counted.bytes_sent();
+        received[me] = counted.bytes_received();
+    });
+    CHECK(early == std::array<std::uint64_t, 3>{0, 0, 0});
+    CHECK(sent == std::array<std::uint64_t, 3>{0, 5, 10});
+    CHECK(received == std::array<std::uint64_t, 3>{15, 10, 5});
 }
 
 TEST_CASE("a meeting that fails is not counted") {
@@ -91,4 +109,20 @@ TEST_CASE("what goes between two ranks is counted at both, and what a rank tells
     });
     CHECK(sent == std::array<std::uint64_t, 3>{1 + 11, 6 + 1, 11 + 6});
     CHECK(received == std::array<std::uint64_t, 3>{11 + 6, 1 + 11, 6 + 1});
+}
+
+TEST_CASE("what an engine adds up is counted as the numbers that it takes and gives back") {
+    struct adding : threads::member {
+        void all_reduce(std::span<float> x) { x[0] *= 2; }
+    };
+    threads::run(1, [](threads::member& inner) {
+        adding engine{inner};
+        metered comm(engine);
+        float x[3] = {1, 2, 3};
+        comm.all_reduce(std::span<float>(x));
+        CHECK(x[0] == 2);
+        CHECK(comm.bytes_sent() == 12);
+        CHECK(comm.bytes_received() == 12);
+    });
+    static_assert(!AllReducer<metered<threads::member>, float>);
 }

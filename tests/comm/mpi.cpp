@@ -4,8 +4,12 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +21,9 @@
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/exchange/engine_all_reduce.hpp"
+#include "laconic/exchange/in_background.hpp"
+#include "laconic/exchange/ring.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/run.hpp"
@@ -88,6 +95,13 @@ int meetings(mpi::member& comm) {
     return wrong;
 }
 
+// MiB of this process.
+long resident() {
+    long mapped = 0, pages = 0;
+    std::ifstream("/proc/self/statm") >> mapped >> pages;
+    return pages * sysconf(_SC_PAGESIZE) / 1048576;
+}
+
 }  // namespace
 
 TEST_CASE("meetings hand over contributions of any lengths, and complaints") { CHECK(meetings(*world) == 0); }
@@ -97,16 +111,51 @@ TEST_CASE("ranks talk in pairs, by any schedule") {
     CHECK(schedules::refuses_ranks_that_do_not_exist(*world) == 0);
 }
 
+TEST_CASE("an all-gather is started and finished, and nothing else may come between") {
+    for (int k = 0; k < 3; ++k) CHECK(schedules::started_and_finished(*world) == 0);
+    CHECK(schedules::refuses_what_comes_between(*world) == 0);
+    world->start_all_gather({});
+    double x = 1;
+    CHECK_THROWS_AS(world->all_reduce(std::span(&x, 1)), argument_error);
+    world->finish();
+}
+
+TEST_CASE("an exchange runs on a thread of its own where MPI allows it") {
+    int const n = world->size(), me = world->rank();
+    ring<double> sum(*world, 40);
+    std::vector<double> x(40);
+    if (!world->may_change_threads()) {
+        MESSAGE("skipped: MPI serves one thread only");
+        return;
+    }
+    in_background<ring<double>, double, mpi::member> background(sum, *world);
+    for (int round = 0; round < 5; ++round) {
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = double(me + 1) * double(i);
+        background.start(std::span(x), std::uint64_t(round));
+        CHECK_THROWS_AS(background.start(std::span(x), 9), argument_error);
+        background.finish();
+        for (std::size_t i = 0; i < x.size(); ++i) CHECK(x[i] == double(n * (n + 1) / 2) * double(i));
+    }
+}
+
 TEST_CASE("what MPI cannot carry at a time is cut, and comes as one") {
     for (std::size_t const longest : {1u, 7u, 40u}) {
         CAPTURE(longest);
         mpi::member comm(MPI_COMM_WORLD, {.longest = longest});
         CHECK(meetings(comm) == 0);
+        CHECK(schedules::started_and_finished(comm) == 0);
         CHECK(schedules::first_in_first_out(comm, 5) == 0);
         CHECK(schedules::ring_all_reduce(comm, 11) == 0);
     }
     for (std::size_t const bad : {std::size_t{0}, std::size_t{1} << 31})
         CHECK_THROWS_AS(mpi::member(MPI_COMM_WORLD, {.longest = bad}), argument_error);
+    {
+        mpi::member comm(MPI_COMM_WORLD, {.piece = 3});
+        CHECK(meetings(comm) == 0);
+        CHECK(schedules::first_in_first_out(comm, 5) == 0);
+        CHECK(schedules::ring_all_reduce(comm, 11) == 0);
+    }
+    CHECK_THROWS_AS(mpi::member(MPI_COMM_WORLD, {.piece = 0}), argument_error);
 }
 
 TEST_CASE("messages of megabytes wait for their receiver, several at a time, while their sender goes on") {
@@ -123,6 +172,62 @@ TEST_CASE("messages of megabytes wait for their receiver, several at a time, whi
             CHECK(heard.back() == std::byte(10 * last + k));
         }
     }
+}
+
+TEST_CASE("behind a receiver who is late, what others have taken makes room") {
+    // Rank 1 takes what rank 0 says first when rank 2, which takes each at once and says so, has done with the rest.
+    if (world->size() < 3 || world->rank() > 2) return;
+    std::vector<std::byte> const large(std::size_t{1} << 20, std::byte(7));
+    if (world->rank() == 0) {
+        world->exchange(1, {large}, no_rank);
+        auto const before = resident();
+        for (int k = 0; k < 100; ++k) world->exchange(2, {large}, 2);
+        CHECK(resident() < before + 30);
+    } else if (world->rank() == 2) {
+        for (int k = 0; k < 100; ++k) CHECK(world->exchange(0, {}, 0).bytes.size() == large.size());
+        world->exchange(1, {}, no_rank);
+    } else {
+        world->exchange(no_rank, {}, 2);
+        CHECK(world->exchange(no_rank, {}, 0).bytes.size() == large.size());
+    }
+}
+
+TEST_CASE_TEMPLATE("MPI adds up, in pieces that it can carry", T, float, double) {
+    int const n = world->size(), me = world->rank();
+    for (std::size_t const longest : {std::size_t{1}, std::size_t{20}, std::size_t{1} << 30}) {
+        mpi::member comm(MPI_COMM_WORLD, {.longest = longest});
+        for (std::size_t const d : {0, 1, 5, 61}) {
+            std::vector<T> x(d), sum(d);
+            for (std::size_t i = 0; i < d; ++i)
+                for (int r = 0; r < n; ++r) {
+                    auto const v = T(int(i) * (r + 1) - 7 * r);
+                    sum[i] += v;
+                    if (r == me) x[i] = v;
+                }
+            comm.all_reduce(std::span(x));
+            CHECK(x == sum);
+        }
+    }
+    // As an exchange, which tells all what MPI would not.
+    host on;
+    engine_all_reduce<T> exchange(*world, 3);
+    auto const refused = [&](std::vector<T> x, T right) {
+        std::string text;
+        try {
+            exchange(on, *world, std::span(x), 2);
+            CHECK(x == std::vector<T>(3, right));
+        } catch (error const& e) {
+            text = e.what();
+        }
+        return text;
+    };
+    auto const last = me == n - 1;
+    CHECK(refused(std::vector<T>(3, T(1 + me)), T(n * (n + 1) / 2)).empty());
+    CHECK(refused({1, last ? T(NAN) : T(2), 3}, 0) ==
+          "rank " + std::to_string(n - 1) + ", round 2: the gradient is not finite at coordinate 1");
+    CHECK(refused(std::vector<T>(last ? 4 : 3), 0) ==
+          "rank " + std::to_string(n - 1) + " brings a vector of 4 numbers, the exchange is for 3");
+    CHECK(refused(std::vector<T>(3, T(2)), T(2 * n)).empty());
 }
 
 TEST_CASE("it keeps to itself: traffic of the user's on the same communicator does not mix with it") {
@@ -143,15 +248,19 @@ TEST_CASE("a root that does not exist is refused, and MPI's own errors are told 
     CHECK_THROWS_WITH_AS(world->gather(-1, {}), ("the root is rank -1 of " + std::to_string(world->size())).c_str(),
                          argument_error);
     CHECK_THROWS_AS(world->broadcast(world->size(), {}), argument_error);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    // What concerns no communicator goes to the handler of one of these, by the standard's version.
+    for (MPI_Comm const all : {MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+    char text[MPI_MAX_ERROR_STRING] = {};
+    int length = 0;
+    MPI_Error_string(MPI_ERR_COMM, text, &length);
     try {
         mpi::member const comm(MPI_COMM_NULL);
         FAIL("no exception");
     } catch (comm_error const& e) {
         CHECK(e.rank == -1);
-        CHECK(std::string_view(e.what()).starts_with("MPI_Comm_dup: MPI_ERR_COMM"));
+        CHECK(std::string_view(e.what()).starts_with("MPI_Comm_dup: " + std::string(text)));
     }
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    for (MPI_Comm const all : {MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(all, MPI_ERRORS_ARE_FATAL);
 }
 
 TEST_CASE("a run is the same as over threads, bit for bit and byte for byte") {

@@ -189,6 +189,29 @@ int mixed_with_meetings(C& comm) {
     return wrong;
 }
 
+/// All-gathers that are started and finished show what blocking ones do, in turns with all else.
+template <laconic::Overlapping C>
+int started_and_finished(C& comm) {
+    int const n = comm.size(), me = comm.rank();
+    int wrong = 0;
+    for (int k = 0; k < 12; ++k) {
+        auto const mine = word(me, n + 1, k);
+        comm.start_all_gather(mine.said());
+        comm.finish();
+        for (int r = 0; r < n; ++r) wrong += word(r, n + 1, k).wrong(comm.from(r));
+        if (k % 3 == 0) {
+            comm.all_gather(word(me, n + 2, k).said());
+            for (int r = 0; r < n; ++r) wrong += word(r, n + 2, k).wrong(comm.from(r));
+        }
+        if constexpr (laconic::PointToPoint<C>)
+            wrong += word((me + n - 1) % n, me, k)
+                         .wrong(comm.exchange((me + 1) % n, word(me, (me + 1) % n, k).said(), (me + n - 1) % n));
+        comm.broadcast(k % n, word(me, n + 3, k).said());
+        wrong += word(k % n, n + 3, k).wrong(comm.from(k % n));
+    }
+    return wrong;
+}
+
 /// To oneself, empty messages, and empty complaints.
 template <laconic::PointToPoint C>
 int with_oneself(C& comm) {
@@ -208,6 +231,7 @@ int all(C& comm) {
     int wrong = ring_sum(comm) + recursive_doubling_sum(comm) + with_oneself(comm) + first_in_first_out(comm, 7);
     for (std::size_t const length : {0, 3, 40}) wrong += ring_all_reduce(comm, length);
     wrong += mixed_with_meetings(comm);
+    if constexpr (laconic::Overlapping<C>) wrong += started_and_finished(comm);
     for (std::uint64_t seed = 0; seed < 3; ++seed) wrong += random_schedule(comm, seed, 20);
     return wrong;
 }
@@ -224,6 +248,32 @@ int refuses_ranks_that_do_not_exist(C& comm) {
         }
     }
     return 4 - refused;
+}
+
+/// Between a start and its finish nothing else may come, nor a finish without a start; what was started goes on.
+template <laconic::Overlapping C>
+int refuses_what_comes_between(C& comm) {
+    int refused = 0;
+    auto const refuses = [&](auto call) {
+        try {
+            call();
+        } catch (laconic::argument_error const&) {
+            ++refused;
+        }
+    };
+    refuses([&] { comm.finish(); });
+    word const mine(comm.rank(), 0, 3);
+    comm.start_all_gather(mine.said());
+    refuses([&] { comm.start_all_gather({}); });
+    refuses([&] { comm.all_gather({}); });
+    refuses([&] { comm.gather(0, {}); });
+    refuses([&] { comm.broadcast(0, {}); });
+    refuses([&] { comm.exchange(comm.rank(), {}, comm.rank()); });
+    comm.finish();
+    refuses([&] { comm.finish(); });
+    int wrong = 7 - refused;
+    for (int r = 0; r < comm.size(); ++r) wrong += word(r, 0, 3).wrong(comm.from(r));
+    return wrong;
 }
 
 }  // namespace schedules

@@ -461,3 +461,92 @@ TEST_CASE("ranks that do not exist are refused") {
     });
     CHECK(wrong == 0);
 }
+
+TEST_CASE("between a start and its finish nothing else may come") {
+    std::atomic<int> wrong = 0;
+    threads::run(3, [&](threads::member& comm) { wrong += schedules::refuses_what_comes_between(comm); });
+    CHECK(wrong == 0);
+    threads::run(1, [&](threads::member& comm) {
+        CHECK_THROWS_WITH_AS(comm.finish(), "there is no all-gather to finish: start_all_gather() comes before",
+                             argument_error);
+        comm.start_all_gather({});
+        CHECK_THROWS_WITH_AS(comm.all_gather({}), "an all-gather is under way: finish() comes before anything else",
+                             argument_error);
+    });
+}
+
+TEST_CASE("a start waits for nobody, and its rank may leave: the others hear what it said") {
+    std::atomic<int> started = 0, wrong = 0;
+    threads::run(3, [&](threads::member& comm) {
+        auto const mine = schedules::word(comm.rank(), 3, 0);
+        if (comm.rank() == 2)  // the others started before this one comes
+            while (started < 2) std::this_thread::yield();
+        comm.start_all_gather(mine.said());
+        ++started;
+        if (comm.rank() == 1) return;
+        comm.finish();
+        for (int r = 0; r < 3; ++r) wrong += schedules::word(r, 3, 0).wrong(comm.from(r));
+    });
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("a rank that computes after its start keeps its turn, and the others theirs") {
+    std::atomic<int> computing = 0, most = 0, wrong = 0;
+    threads::run(5,
+                 [&](threads::member& comm) {
+                     for (int k = 0; k < 100; ++k) {
+                         schedules::word const mine(comm.rank(), 5, k);
+                         comm.start_all_gather(mine.said());
+                         int const now = ++computing;
+                         for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+                         }
+                         if (k % 10 == comm.rank()) std::this_thread::yield();
+                         --computing;
+                         comm.finish();
+                         for (int r = 0; r < 5; ++r) wrong += schedules::word(r, 5, k).wrong(comm.from(r));
+                     }
+                 },
+                 {.at_once = 2});
+    CHECK(wrong == 0);
+    CHECK(most <= 2);
+}
+
+TEST_CASE("what goes wrong with an all-gather under way is told by its finish, and nothing is under way then") {
+    auto const finish = [](threads::member& comm) {
+        comm.start_all_gather({});
+        comm.finish();
+    };
+    std::atomic<bool> told_already = false;
+    failed_schedule const late(2,
+                               [&](threads::member& comm) {
+                                   if (comm.rank() == 1) {
+                                       while (!told_already) std::this_thread::yield();
+                                       return;
+                                   }
+                                   comm.start_all_gather({});
+                                   try {
+                                       comm.finish();
+                                   } catch (comm_error const&) {
+                                       told_already = true;
+                                       CHECK_THROWS_AS(comm.finish(), argument_error);
+                                       throw;
+                                   }
+                               },
+                               {.deadline = 20ms});
+    CHECK(late.heard[0].rank == 1);
+    CHECK(late.heard[0].why == "rank 1 did not come within 20 ms");
+
+    failed_schedule const threw(3, [&](threads::member& comm) {
+        finish(comm);
+        if (comm.rank() == 1) throw file_error("data", 3, 1, "broken line");
+        finish(comm);
+    });
+    CHECK(threw.thrown == "data:3:1: broken line");
+    for (std::size_t const r : {0u, 2u}) CHECK(threw.heard[r].why == "rank 1 failed: data:3:1: broken line");
+
+    failed_schedule const all_wait(2, [&](threads::member& comm) {
+        if (comm.rank() == 1) comm.exchange(no_rank, {}, 0);
+        finish(comm);
+    });
+    CHECK(all_wait.heard[0].why == "rank 0 waits for rank 1, which waits for rank 0: nobody can go on");
+}

@@ -1,47 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "examples/program.hpp"
+#include "examples/race_program.hpp"
 
 // The program as its users meet it: what it prints, writes and returns.
 namespace {
-
-// A folder of this process's own, removed at the end.
-std::string const& folder() {
-    static struct once {
-        std::string path = "race_test_" + std::to_string(getpid());
-        once() { (void)std::system(("mkdir -p " + path).c_str()); }
-        ~once() { (void)std::system(("rm -rf " + path).c_str()); }
-    } const it;
-    return it.path;
-}
-
-outcome race(std::string const& arguments) { return run_program(LACONIC_RACE, arguments); }
-
-nlohmann::json race_json(std::string const& arguments) {
-    auto const file = folder() + "/race.json";
-    auto const run = race(arguments + " --quiet --json " + file);
-    INFO(run.out);
-    REQUIRE(run.status == 0);
-    CHECK(run.out.empty());
-    std::ifstream in(file);
-    return nlohmann::json::parse(in);
-}
-
-std::string file_with(std::string const& name, std::string const& text) {
-    auto const path = folder() + "/" + name;
-    std::ofstream(path, std::ios::binary) << text;
-    return path;
-}
 
 std::string data_folder() { return LACONIC_TEST_DATA; }
 
@@ -97,12 +67,12 @@ TEST_CASE("race: each wrong input gives one line that names the place, and statu
     check_refusals(LACONIC_RACE, "race", cases);
 }
 
-TEST_CASE("race: --list names every method with its parameters, its equation and its reference") {
+TEST_CASE("race: --list names every method and exchange with its parameters, what it does and its reference") {
     auto const run = race("--list");
     CHECK(run.status == 0);
-    for (char const* const line :
-         {"gd(step=)\n", "signsgd(step=, batch=)\n", "vr_diana_saga(C, step=, memory=, batch=1)\n",
-          "\n    g full, C identity, alpha 0\n", "\n    Alistarh et al., NeurIPS 2017\n"})
+    for (char const* const line : {"gd(step=)\n", "signsgd(step=, batch=)\n",
+                                   "vr_diana_saga(C, step=, memory=, batch=1)\n", "\n    g full, C identity, alpha 0\n",
+                                   "\n    Alistarh et al., NeurIPS 2017\n", "\ngtop_k(k=0.01, as_published=no)\n"})
         CHECK(run.out.find(line) != std::string::npos);
 }
 
@@ -215,7 +185,7 @@ TEST_CASE("race: --cost is what every message costs, in the JSON, the CSV, the t
     std::ifstream in(csv);
     std::string row;
     std::getline(in, row);
-    CHECK(row.ends_with(",cost,cost_reaching_target"));
+    CHECK(row.ends_with(",cost,cost_reaching_target,network_seconds,network_seconds_reaching_target"));
 }
 
 TEST_CASE("race: --cost two_way prices what a worker sends and what it is handed, message by message") {

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "laconic/comm/metered.hpp"
 #include "sparse_vectors.hpp"
 
 using namespace laconic;
@@ -173,4 +174,38 @@ TEST_CASE("ranks that make different exchanges are told") {
           }) == "ranks disagree: rank 0 has \"the bytes of a number: 4\", rank 2 has \"the bytes of a number: 8\"");
     CHECK_THROWS_AS(detail::check_dimension(std::size_t{1} << 32), argument_error);
     detail::check_dimension((std::size_t{1} << 32) - 1);
+}
+
+TEST_CASE("ranks confer: what is wrong on one they all know, and in a good round they hand over nothing") {
+    host on;
+    auto const told = sv::told(4, [&](auto& inner) {
+        metered comm(inner);
+        conversation talk;
+        talk.start(1);
+        talk.confer(comm);
+        talk.finish();
+        CHECK(comm.bytes_received() == 0);
+        talk.start(2);
+        if (comm.rank() > 1) talk.check_input(on, comm.rank(), infinite, 9);
+        talk.confer(comm);
+        talk.finish();
+    });
+    CHECK(told == std::vector<std::string>(4, "rank 2, round 2: the gradient is not finite at coordinate 4"));
+}
+
+TEST_CASE("a rank gives up, and all are told why") {
+    std::array<std::string, 3> told;
+    threads::run(3, [&](auto& comm) {
+        conversation talk;
+        talk.start(5);
+        if (comm.rank() == 1) talk.give_up(1, "no words for it");
+        CHECK(talk.in_trouble() == (comm.rank() == 1));
+        go_round(talk, comm, 1);
+        try {
+            talk.finish();
+        } catch (argument_error const& e) {
+            told[std::size_t(comm.rank())] = e.what();
+        }
+    });
+    for (auto const& text : told) CHECK(text == "rank 1, round 5: no words for it");
 }

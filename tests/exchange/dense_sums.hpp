@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "laconic/comm/metered.hpp"
+#include "laconic/exchange/partition.hpp"
 #include "sparse_vectors.hpp"
 
 /// What every sum of dense vectors must do. make<T>(comm, d) gives one.
@@ -149,6 +150,29 @@ void refuses(Make make) {
     for (auto const& text :
          sparse_vectors::told(3, [&](auto& comm) { make.template operator()<float>(comm, comm.rank() == 2 ? 6 : 5); }))
         CHECK(text.find("the dimension: 6") != std::string::npos);
+}
+
+// Of more numbers than go in one piece.
+template <class Make>
+void long_parts(Make make) {
+    std::size_t const d = 5 * laconic::detail::numbers_in_piece<float> + 3;
+    for (int const n : {2, 3}) {
+        auto const all = whole_numbers<float>(d, n);
+        std::vector<float> sum(d);
+        for (auto const& x : all)
+            for (std::size_t i = 0; i < d; ++i) sum[i] += x[i];
+        auto const sums = after(all, make);
+        for (auto const& x : sums) CHECK(x == sum);
+        auto bad = all;
+        for (auto& x : bad) x[d - 2] = x[70] = 3e38f;
+        for (auto const& text : sparse_vectors::told(n, [&](auto& comm) {
+                 laconic::host on;
+                 auto exchange = make.template operator()<float>(comm, d);
+                 auto x = bad[std::size_t(comm.rank())];
+                 exchange(on, comm, std::span(x), 2);
+             }))
+            CHECK(text == "round 2: the ranks' sum is not finite at coordinate 70");
+    }
 }
 
 }  // namespace dense_sums

@@ -45,3 +45,5 @@ TEST_CASE("each rank says all parts but one twice; those beyond the power of two
 }
 
 TEST_CASE("what halving and doubling refuses") { dense_sums::refuses(make); }
+
+TEST_CASE("long parts go in pieces") { dense_sums::long_parts(make); }

@@ -42,7 +42,24 @@ TEST_CASE("numbers are added or taken as they are read") {
     bit_reader once(bytes), twice(bytes);
     detail::add_numbers(once, std::span(x));
     CHECK(x == std::vector<double>{4, -2});
-    detail::take_numbers(twice, std::span(x));
+    take_numbers(twice, std::span(x));
     CHECK(x == y);
-    CHECK_THROWS_AS(detail::take_numbers(twice, std::span(x)), wire_error);
+    CHECK_THROWS_AS(take_numbers(twice, std::span(x)), wire_error);
+}
+
+TEST_CASE("pieces cover a part, one after another, and a part of nothing is one") {
+    constexpr std::size_t most = detail::numbers_in_piece<float>;
+    CHECK(most * 4 < 65536);
+    CHECK(detail::numbers_in_piece<double> * 8 < 65536);
+    for (std::size_t const length : {std::size_t{0}, std::size_t{1}, most, most + 1, 3 * most}) {
+        std::size_t next = 7, pieces = 0;
+        detail::each_piece<float>(7, length, [&](std::size_t first, std::size_t n) {
+            CHECK(first == next);
+            CHECK(n <= most);
+            next += n;
+            ++pieces;
+        });
+        CHECK(next == 7 + length);
+        CHECK(pieces == std::max<std::size_t>(1, (length + most - 1) / most));
+    }
 }

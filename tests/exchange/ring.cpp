@@ -43,3 +43,5 @@ TEST_CASE("each rank says all parts but one twice") {
 }
 
 TEST_CASE("what a ring refuses") { dense_sums::refuses(make); }
+
+TEST_CASE("long parts go in pieces") { dense_sums::long_parts(make); }

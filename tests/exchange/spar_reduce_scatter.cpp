@@ -129,6 +129,29 @@ TEST_CASE("a crowded block is cut, scattered coordinates are not") {
     CHECK(!(kept[0] == kept[1]));
 }
 
+TEST_CASE("of four thousand million coordinates only those that are brought take time and memory") {
+    std::size_t const d = largest_dimension;
+    sv::lists<float> brought;
+    for (std::size_t r = 0; r < 5; ++r) brought.push_back(sv::of<float>(d, {{7, 1}, {d / 2 + r, 2}, {d - 1, 3}}));
+    for (auto const scatter : {std::optional<key>{}, std::optional<key>{key{3}}}) {
+        auto const applied = sv::after(brought, keeping<float>(d, 40, scatter)).first;
+        auto const h = d / 2;
+        for (auto const& v : applied)
+            CHECK(v == sv::of<float>(d, {{7, 5}, {h, 2}, {h + 1, 2}, {h + 2, 2}, {h + 3, 2}, {h + 4, 2}, {d - 1, 15}}));
+    }
+}
+
+TEST_CASE("a block of more terms than the quota is refused") {
+    // Both cut to what they take the quota for: they did not agree on k.
+    auto const told = sv::told(2, [](auto& comm) {
+        host on;
+        spar_reduce_scatter<float> exchange(8, comm.rank() == 0 ? 8 : 2);
+        auto v = sv::of<float>(8, {{0, 1}, {1, 1}, {4, 1}, {5, 1}, {6, 1}});
+        exchange(on, comm, v);
+    });
+    for (auto const& text : told) CHECK(text.find("from rank 0: more terms than a block may have") < text.size());
+}
+
 TEST_CASE("what each rank says: all blocks but its own, then those that it has, in 2 ceil(log2 P) messages") {
     // In full, 4 bits of a count for 10 numbers in each block.
     for (int const n : {2, 4, 8}) {
@@ -164,4 +187,20 @@ TEST_CASE("what cannot be summed is refused on all ranks") {
     });
     CHECK(to_string(spar_reduce_scatter<float>(9, 4, key{7})) == "spar_reduce_scatter(4, scattered by 7)");
     CHECK_THROWS_AS(spar_reduce_scatter<float>(std::size_t{1} << 32, 1), argument_error);
+}
+
+TEST_CASE("thousands of terms are scattered and come back in their places") {
+    std::size_t const d = 3000000, terms = 4000;
+    fibers::run(3, [&](auto& comm) {
+        host on;
+        sparse_sum<float> v(d), wanted(d);
+        for (std::size_t j = 0; j < terms; ++j) {
+            v.append(j * 700 + j % 5, float(int(j % 100) - 50) * float(comm.rank() + 1));
+            wanted.append(j * 700 + j % 5, float(int(j % 100) - 50) * 6);
+        }
+        spar_reduce_scatter<float> exchange(comm, d, d, key{3});
+        exchange(on, comm, v);
+        CHECK(v == wanted);
+        CHECK(exchange.returned().size() == 0);
+    });
 }

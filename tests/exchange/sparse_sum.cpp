@@ -68,6 +68,12 @@ TEST_CASE("parts of a vector, and together again") {
     CHECK(part.dimension() == 0);
     part.assign_without(v, sv::of<float>(10, {{1, 9}, {4, 9}, {9, 9}}));
     CHECK(part == sv::of<float>(10, {{0, 1}, {5, 3}}));
+    part.drop_from(6);
+    CHECK(part == sv::of<float>(10, {{0, 1}, {5, 3}}));
+    part.drop_from(5);
+    CHECK(part == sv::of<float>(10, {{0, 1}}));
+    part.drop_from(0);
+    CHECK(part.size() == 0);
 }
 
 TEST_CASE("the largest are kept, of equal ones the lower coordinates, and the others join what was left out") {
@@ -169,5 +175,33 @@ TEST_CASE_TEMPLATE("a list is never much longer than the vector in full", T, flo
         CHECK(as_it_is <= in_full + (sizeof(T) == 4 ? 16 : 0));  // one zero is shorter than to say that it lacks it
         // Pairs of a coordinate and a number, of 32 or 64 bits each.
         if (lacking > 0 && 2 * lacking < d) CHECK(2 * v.size() * 8 * sizeof(T) > as_it_is + d * sizeof(T));
+    }
+}
+
+TEST_CASE("runs of terms are added as term by term") {
+    std::size_t const d = 4000;
+    for (std::uint64_t draw = 0; draw < 12; ++draw) {
+        std::vector<double> sum(d);
+        sparse_sum<double> lists[2] = {sparse_sum<double>(d), sparse_sum<double>(d)};
+        for (std::uint64_t l = 0; l < 2; ++l)
+            for (std::size_t i = 0; i < d; ++i) {
+                // Blocks of 1, 5, 40, .., some shifted against the other list's by one.
+                std::size_t const block = std::size_t{1} + 13 * (draw / 2), at = (i + (draw % 2) * l) / block;
+                if (key{draw}.child(l).uniform(at) < 0.5) continue;
+                lists[l].append(i, double(i + 1) * (l == 0 ? 1 : -3));
+                sum[i] += double(i + 1) * (l == 0 ? 1 : -3);
+            }
+        auto other = lists[1];
+        other.add(lists[0]);
+        lists[0].add(lists[1]);
+        CHECK(lists[0] == other);
+        std::size_t j = 0;
+        for (std::size_t i = 0; i < d; ++i)
+            if (sum[i] != 0) {
+                REQUIRE(j < lists[0].size());
+                REQUIRE(lists[0].support()[j] == i);
+                REQUIRE(lists[0].values()[j++] == sum[i]);
+            }
+        CHECK(j == lists[0].size());
     }
 }

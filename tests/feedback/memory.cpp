@@ -57,6 +57,23 @@ TEST_CASE("two rounds by hand, with both switches on") {
     CHECK(copied(m.mean_known()) == std::vector<double>{1.5, -2, 1.5});
 }
 
+TEST_CASE("what an exchange gives back is said later, where errors alone are kept") {
+    host on;
+    memory<> m(0, true);
+    m.start(3);
+    std::vector<double> const news{4, -8, 2};
+    auto const said = compress(top_k{1}, news, key{});
+    m.after(on, fixed(news), said);
+    m.keep(on, said);
+    CHECK(copied(m.unsaid()) == news);           // in vain
+    m.keep(on, plain<double, host>{{1, 2, 3}});  // what others said
+    CHECK(copied(m.unsaid()) == std::vector<double>{5, -6, 5});
+    CHECK(m.keeps_returned());
+    CHECK(!memory<>(0, false).keeps_returned());
+    CHECK(!memory<>(.5, false).keeps_returned());
+    CHECK(!memory<>(.5, true).keeps_returned());
+}
+
 TEST_CASE("both switches off: nothing is remembered and nothing is changed") {
     host on;
     memory<float> m;

@@ -102,6 +102,17 @@ TEST_CASE("before() may be called again, and changes nothing that lasts") {
     CHECK(f.momentum()[1] == 0);
 }
 
+TEST_CASE("what an exchange gives back is gathered with the rest, and momentum stays as it is") {
+    host on;
+    momentum_correction<> f(.5);
+    f.start(2);
+    CHECK(say(f, {4, 1}, 1) == vec{4, 0});
+    CHECK(f.keeps_returned());
+    f.keep(on, plain<double, host>{{4, -3}});
+    CHECK(copied(f.unsaid()) == vec{4, -2});
+    CHECK(copied(f.momentum()) == vec{0, 1});
+}
+
 TEST_CASE("both vectors are its state") {
     momentum_correction<> f(.9), same(.9);
     f.start(2);

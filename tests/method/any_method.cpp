@@ -14,14 +14,14 @@
 using namespace laconic;
 
 namespace {
-problem const p{8, 5, 4, .5, 9, 6, .5};
+problem const some_problem{8, 5, 4, .5, 9, 6, .5};
 }
 
 TEST_CASE("it composes what the method inside composes") {
     any_method<> const m = diana{rand_k{2}};
     CHECK(to_string(m) == "diana(rand_k(2))");
-    auto const inside = diana{rand_k{2}}.compose<double, host>(p);
-    auto const r = m.compose<double, host>(p);
+    auto const inside = diana{rand_k{2}}.compose<double, host>(some_problem);
+    auto const r = m.compose<double, host>(some_problem);
     CHECK(to_string(r.compressor) == "rand_k(2)");
     CHECK(to_string(r.feedback) == to_string(inside.feedback));
     CHECK(r.step.rate() == inside.step.rate);
@@ -31,10 +31,10 @@ TEST_CASE("it composes what the method inside composes") {
 
 TEST_CASE("a proximal operator goes behind the step, at the step's own length") {
     elastic_net const net{.3, .2};
-    auto const r = any_method<>(ef_sgd{top_k{2}, {.step = .125}}).compose(p, net);
+    auto const r = any_method<>(ef_sgd{top_k{2}, {.step = .125}}).compose(some_problem, net);
     CHECK(r.scale == .125);
     CHECK(to_string(r.step) == to_string(gradient_step{1}) + ", " + to_string(net) + " for 0.125");
-    CHECK_THROWS_WITH_AS(any_method<>(dual_averaging{}).compose(p, net),
+    CHECK_THROWS_WITH_AS(any_method<>(dual_averaging{}).compose(some_problem, net),
                          doctest::Contains("dual_averaging: its step goes with no proximal operator"), argument_error);
 }
 
@@ -42,13 +42,14 @@ TEST_CASE("a method around one that is chosen at run time: its answer, and the p
     using chosen = bidirectional<any_method<>, any_compressor<>>;
     any_method<> const m = chosen{diana{rand_k{2}}, natural{}, .5, true};
     CHECK(to_string(m) == "bidirectional(diana(rand_k(2)), natural, memory=0.5, errors=kept)");
-    for (auto const& r : {m.compose<double, host>(p), m.compose(p, elastic_net{.3, 0})}) {
+    for (auto const& r : {m.compose<double, host>(some_problem), m.compose(some_problem, elastic_net{.3, 0})}) {
         CHECK(r.downlink.on);
         CHECK(to_string(r.downlink.compressor) == "natural");
         CHECK(r.downlink.feedback.rate() == .5);
         CHECK(r.downlink.feedback.keeps_unsaid());
     }
-    CHECK(to_string(m.compose(p, elastic_net{.3, 0}).step).find("elastic_net(0.3, 0)") != std::string::npos);
+    CHECK(to_string(m.compose(some_problem, elastic_net{.3, 0}).step).find("elastic_net(0.3, 0)") != std::string::npos);
     any_method<> const twice = chosen{m, natural{}, 0, false};
-    CHECK_THROWS_WITH_AS((twice.compose<double, host>(p)), doctest::Contains("an answer of its own"), argument_error);
+    CHECK_THROWS_WITH_AS((twice.compose<double, host>(some_problem)), doctest::Contains("an answer of its own"),
+                         argument_error);
 }

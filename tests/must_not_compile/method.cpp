@@ -7,6 +7,7 @@
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/estimate/saga.hpp"
+#include "laconic/exchange/ring.hpp"
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef21.hpp"
@@ -26,6 +27,8 @@
 // expect MEMORY_OF_ANOTHER_TYPE: the recursion.s feedback is none for these numbers
 // expect SAGA_WITHOUT_SAMPLES: SAGA also outputs, slopes and add_row
 // expect OBJECTIVE_WITHOUT_GRADIENT: an objective needs dimension.., value.x. and gradient.x, g.
+// expect EXCHANGE_OF_A_NUMBER: this is no exchange for these numbers
+// expect EXCHANGE_WITHOUT_PAIRS: this exchange is not for this communicator: most need one whose ranks talk in pairs
 // expect STATE_OF_A_LIST: a range that is no array of numbers has no state.archive.
 // expect DESCEND_WITHOUT_CONSTANTS: constraints not satisfied|SmoothObjective|no matching function for call to .descend
 
@@ -41,6 +44,14 @@ struct bare_in_float {
     std::size_t dimension() const { return 1; }
     float value(std::span<float const> x) const { return x[0]; }
     void gradient(std::span<float const>, std::span<float> g) const { g[0] = 1; }
+};
+struct meets_only {
+    int rank() const { return 0; }
+    int size() const { return 1; }
+    void all_gather(laconic::contribution) {}
+    void gather(int, laconic::contribution) {}
+    void broadcast(int, laconic::contribution) {}
+    laconic::contribution from(int) const { return {}; }
 };
 struct remembers_a_list {
     std::vector<std::vector<double>> rows;
@@ -84,6 +95,13 @@ struct remembers_a_list {
 #elif defined(OBJECTIVE_WITHOUT_GRADIENT)
     recursion<full> const method{};
     descend(method, 3.0, x, comm);
+#elif defined(EXCHANGE_OF_A_NUMBER)
+    auto const method = recursion<full>{}.with_exchange(3);
+    descend(method, f, x, comm);
+#elif defined(EXCHANGE_WITHOUT_PAIRS)
+    auto const method = recursion<full>{}.with_exchange(by_ring{});
+    meets_only alone;
+    descend(method, f, x, alone);
 #elif defined(STATE_OF_A_LIST)
     remembers_a_list method;
     state_writer archive("");
@@ -95,6 +113,9 @@ struct remembers_a_list {
     descend(method, problem{1, 1, 1, 0, 1, 1}, f, x, comm);
     descend(unbiased, problem{1, 1, 1, 0, 1, 1}, f, x, comm);
     descend(stepped, problem{}, f, x, comm);
+    descend(recursion<full>{}.with_exchange(by_ring{}), f, x, comm);
+    meets_only alone;
+    descend(recursion<full>{}, f, x, alone);
     std::vector<float> y(1);
     descend(recursion<full, memory<float>>{}, bare_in_float{}, y, comm);
 #endif

@@ -12,7 +12,7 @@
 
 namespace {
 
-struct multiply {
+struct counting_product {
     Eigen::MatrixXd const& matrix;
     int times = 0;
 
@@ -36,7 +36,9 @@ Eigen::MatrixXd with_eigenvalues(Eigen::VectorXd const& values, std::uint64_t se
     return q * values.asDiagonal() * q.transpose();
 }
 
-double largest(Eigen::MatrixXd const& m) { return laconic::largest_eigenvalue(std::size_t(m.rows()), multiply{m}); }
+double largest(Eigen::MatrixXd const& m) {
+    return laconic::largest_eigenvalue(std::size_t(m.rows()), counting_product{m});
+}
 
 }  // namespace
 
@@ -69,10 +71,10 @@ TEST_CASE("few applications where one eigenvalue stands out, and the same bits a
     Eigen::VectorXd values = Eigen::VectorXd::LinSpaced(400, 0, 1);
     values[399] = 10;
     auto const m = with_eigenvalues(values, 6);
-    multiply counted{m};
+    counting_product counted{m};
     double const first = laconic::largest_eigenvalue(400, counted);
     CHECK(first == doctest::Approx(10).epsilon(1e-13));
-    multiply copy{m};
+    counting_product copy{m};
     auto& reference = copy;
     CHECK(laconic::largest_eigenvalue(400, reference) == first);
     CHECK(copy.times > 1);

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -20,4 +21,17 @@ TEST_CASE("known checksums") {
     CHECK(checksum(up) == 0x46dd794eu);
     CHECK(checksum(down) == 0x113fdb5cu);
     CHECK(checksum({}) == 0);
+}
+
+TEST_CASE("of any length it is what the polynomial leaves, bit by bit") {
+    std::vector<std::byte> bytes;
+    std::uint32_t left = 0xffffffffu;
+    for (unsigned n = 0; n < 100; ++n) {
+        CHECK(checksum(bytes) == ~left);
+        bytes.push_back(static_cast<std::byte>(37 * n + 11));
+        left ^= std::to_integer<std::uint32_t>(bytes.back());
+        for (int k = 0; k < 8; ++k) left = (left & 1) != 0 ? left >> 1 ^ 0x82f63b78u : left >> 1;
+    }
+    constexpr std::array<std::byte, 9> fixed{std::byte{1}, std::byte{2}};
+    static_assert(checksum(fixed) != 0);
 }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -45,4 +46,34 @@ TEST_CASE_TEMPLATE("several magnitudes", T, float, double) {
     put_numbers(negative, std::vector<T>{1, -1, 1});
     bit_reader refused(negative.finish());
     CHECK_THROWS_WITH_AS(take_magnitudes(refused, back, "width"), doctest::Contains("a negative width"), wire_error);
+}
+
+TEST_CASE_TEMPLATE("many numbers are the same bits as one after another, and finite", T, float, double) {
+    std::vector<T> const x{T(1), T(-0.0), std::numeric_limits<T>::max(), std::numeric_limits<T>::denorm_min(), T(-7)};
+    for (unsigned const before : {0u, 5u}) {
+        bit_writer at_once, one_by_one;
+        at_once.put(0, before);
+        one_by_one.put(0, before);
+        put_numbers(at_once, x);
+        for (T const v : x) put_number(one_by_one, v);
+        auto const said = at_once.finish(), wanted = one_by_one.finish();
+        CHECK(std::vector(said.begin(), said.end()) == std::vector(wanted.begin(), wanted.end()));
+        std::vector<T> read(x.size());
+        bit_reader source(said), longer(said);
+        source.take(before);
+        take_numbers(source, read);
+        CHECK(read == x);
+        CHECK(std::signbit(read[1]));
+        read.resize(x.size() + 1);
+        CHECK_THROWS_AS(take_numbers(longer, read), wire_error);
+        for (T const bad : {std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity(),
+                            std::numeric_limits<T>::quiet_NaN()}) {
+            std::vector<T> y = x;
+            y[3] = bad;
+            bit_writer sink;
+            put_numbers(sink, y);
+            bit_reader refused(sink.finish());
+            CHECK_THROWS_AS(take_numbers(refused, y), wire_error);
+        }
+    }
 }

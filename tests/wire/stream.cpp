@@ -116,6 +116,34 @@ TEST_CASE("what is left over, and padding that is not zero, are refused") {
     CHECK_NOTHROW(good.finish());
 }
 
+TEST_CASE("bytes of the caller's own stand between words, from a whole byte on") {
+    bit_writer w;
+    w.put(5, 3);
+    auto const room = w.append(2);
+    CHECK(room.size() == 2);
+    room[0] = std::byte(0xab);
+    room[1] = std::byte(0xcd);
+    w.put(1, 1);
+    w.append(0);
+    auto const bytes = w.finish();
+    CHECK(std::vector(bytes.begin(), bytes.end()) ==
+          std::vector{std::byte(5), std::byte(0xab), std::byte(0xcd), std::byte(1)});
+    bit_reader r(bytes);
+    CHECK(r.take(3) == 5);
+    auto const read = r.take_bytes(2);
+    CHECK(std::vector(read.begin(), read.end()) == std::vector{std::byte(0xab), std::byte(0xcd)});
+    CHECK(r.take(1) == 1);
+    CHECK(r.take_bytes(0).empty());
+    r.finish();
+
+    bit_reader short_of(bytes);
+    short_of.take(3);
+    CHECK_THROWS_WITH_AS(short_of.take_bytes(4), "at bit 8 of a message: it ends 1 bytes too early", wire_error);
+    bit_reader padded(bytes);
+    padded.take(2);
+    CHECK_THROWS_WITH_AS(padded.take_bytes(1), "at bit 8 of a message: the padding of a byte is not zero", wire_error);
+}
+
 TEST_CASE("refuse tells the place of the reader") {
     auto const bytes = some_bytes({0, 0, 0});
     bit_reader source(bytes);
@@ -126,4 +154,26 @@ TEST_CASE("refuse tells the place of the reader") {
         CHECK(e.bit == 17);
         CHECK(e.why == "why not");
     }
+}
+
+TEST_CASE("bytes are put and taken wherever the last bit ended") {
+    for (unsigned const before : {0u, 3u, 8u, 13u, 61u, 64u})
+        for (std::size_t const n : {0, 1, 7, 8, 9, 40}) {
+            std::vector<std::byte> bytes(n), read(n);
+            for (std::size_t j = 0; j < n; ++j) bytes[j] = static_cast<std::byte>(37 * j + 5);
+            bit_writer at_once, one_by_one;
+            for (auto* const w : {&at_once, &one_by_one}) w->put(before > 0, before);
+            at_once.put_bytes(bytes);
+            for (auto const b : bytes) one_by_one.put(std::to_integer<std::uint64_t>(b), 8);
+            for (auto* const w : {&at_once, &one_by_one}) w->put(5, 3);
+            auto const said = at_once.finish(), wanted = one_by_one.finish();
+            REQUIRE(std::vector(said.begin(), said.end()) == std::vector(wanted.begin(), wanted.end()));
+            bit_reader source(said);
+            source.take(before);
+            source.take_bytes_to(read);
+            CHECK(read == bytes);
+            CHECK(source.take(3) == 5);
+            std::vector<std::byte> more(1);
+            CHECK_THROWS_AS(source.take_bytes_to(more), wire_error);
+        }
 }

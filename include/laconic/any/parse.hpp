@@ -10,6 +10,7 @@
 
 #include "laconic/any/best_level.hpp"
 #include "laconic/any/compressor.hpp"
+#include "laconic/any/norm.hpp"
 #include "laconic/any/spelling.hpp"
 #include "laconic/compress/about_top_k.hpp"
 #include "laconic/compress/bernoulli.hpp"
@@ -51,15 +52,6 @@ template <Scalar T, class B, class S>
 any_compressor<T, B> with_rest(S const& piece, any_compressor<T, B> const* rest) {
     if (rest) return piece.with(*rest);
     return piece;
-}
-
-inline norm norm_named(spelling::arguments& a) {
-    auto const* const p = a.find("p", false);
-    if (p && (p->calls.size() != 1 || !p->calls[0].items.empty())) a.refuse(p->position, "p is 1, 2 or inf");
-    if (!p || p->word == "2") return norm::two;
-    if (p->word == "1") return norm::one;
-    if (p->word == "inf") return norm::largest;
-    a.refuse(p->position, "p is 1, 2 or inf");
 }
 
 inline rounding rounding_named(spelling::arguments& a) {

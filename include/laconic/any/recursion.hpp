@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "laconic/any/compressor.hpp"
+#include "laconic/any/exchange.hpp"
 #include "laconic/any/objective.hpp"
 #include "laconic/any/part.hpp"
+#include "laconic/exchange/sparse_sum.hpp"
 #include "laconic/recursion.hpp"
 
 /// Recursions that are chosen while the program runs: each part behind a face, so that all methods are one type, and
@@ -20,11 +22,14 @@ namespace laconic {
 
 template <Scalar T = double, class B = host>
 class any_feedback {
+    using returned = typename sparse_sum<T, B>::message_type;
     struct face : detail::part_face<face> {
         virtual void start(std::size_t d) = 0;
         virtual void before(B& on, occasion const& now, std::span<T> g) = 0;
         virtual void after(B& on, std::span<T const> news, any_message<T, B> const& m) = 0;
         virtual void estimate(B& on, occasion const& now, std::span<T> mean) = 0;
+        virtual bool keeps_returned() const = 0;
+        virtual void keep(B& on, returned const& m) = 0;
     };
     template <class F>
     struct model final : detail::part_model<model<F>, face, F> {
@@ -35,6 +40,15 @@ class any_feedback {
             this->inside.after(on, news, m);
         }
         void estimate(B& on, occasion const& now, std::span<T> mean) override { this->inside.estimate(on, now, mean); }
+        bool keeps_returned() const override {
+            if constexpr (requires { this->inside.keeps_returned(); })
+                return this->inside.keeps_returned();
+            else
+                return false;
+        }
+        void keep(B& on, returned const& m) override {
+            if constexpr (requires { this->inside.keep(on, m); }) this->inside.keep(on, m);
+        }
     };
     detail::held_part<face> held_;
 
@@ -49,6 +63,8 @@ class any_feedback {
     void before(B& on, occasion const& now, std::span<T> g) { held_->before(on, now, g); }
     void after(B& on, std::span<T const> news, any_message<T, B> const& m) { held_->after(on, news, m); }
     void estimate(B& on, occasion const& now, std::span<T> mean) { held_->estimate(on, now, mean); }
+    bool keeps_returned() const { return held_->keeps_returned(); }
+    void keep(B& on, returned const& m) { held_->keep(on, m); }
     template <class Archive>
     void state(Archive& archive) {
         held_->state(archive);
@@ -183,22 +199,17 @@ class any_estimator {
 /// Every method as one type; it minimises an any_objective<T>.
 template <Scalar T = double, class B = host>
 using any_recursion = recursion<any_compressor<T, B>, any_feedback<T, B>, any_step<T, B>, any_level<T, B>,
-                                any_estimator<T, B>, downlink<any_compressor<T, B>, T, B>>;
+                                any_estimator<T, B>, downlink<any_compressor<T, B>, T, B>, any_exchange<T, B>>;
 
 /// The same recursion behind faces.
-template <Scalar T, class B, class C, class F, class S, class L, class E, class D>
-any_recursion<T, B> erased(recursion<C, F, S, L, E, D> r) {
+template <Scalar T, class B, class C, class F, class S, class L, class E, class D, class X>
+any_recursion<T, B> erased(recursion<C, F, S, L, E, D, X> r) {
     downlink<any_compressor<T, B>, T, B> down{{}, {}, false};
     if constexpr (requires { r.downlink.compressor; })
         down = {r.downlink.compressor, r.downlink.feedback, r.downlink.on};
     any_level<T, B> level(std::move(r.level), r.compressor);
-    return {std::move(r.compressor),
-            std::move(r.feedback),
-            std::move(r.step),
-            std::move(level),
-            std::move(r.estimator),
-            std::move(down),
-            r.scale};
+    return {std::move(r.compressor), std::move(r.feedback), std::move(r.step), std::move(level),
+            std::move(r.estimator),  std::move(down),       r.scale,           std::move(r.exchange)};
 }
 
 }  // namespace laconic

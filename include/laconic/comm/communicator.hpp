@@ -53,7 +53,57 @@ concept PointToPoint = Communicator<C> && requires(C& comm, contribution mine, i
     { comm.exchange(r, mine, r) } -> std::same_as<contribution>;
 };
 
+/// A communicator whose engine adds up vectors of T by itself, by the algorithm that it takes for the best. Satisfied
+/// iff C also has
+///   all_reduce(x)      x <- the sum of all ranks' x, with the same bits on all ranks, but in an order of the engine's,
+///                      which may be another in another run. All ranks must call it, with as many numbers: it does not
+///                      see to that. As a meeting, it may stand between the hand-overs of exchanges.
+template <class C, class T>
+concept AllReducer = Communicator<C> && requires(C& comm, std::span<T> x) {
+    comm.all_reduce(x);
+};
+
+/// A communicator that carries an all-gather while its rank computes. Satisfied iff C also has
+///   start_all_gather(mine)   hands `mine` over and waits for nobody; its bytes must stay as they are until
+///   finish()           which waits until every rank's contribution is here and throws what all_gather would.
+/// All ranks take part in one meeting in the same way. Between the two a rank only computes: meetings, exchanges and a
+/// second start throw argument_error, as does finish() where nothing was started. After an error nothing is under way.
+template <class C>
+concept Overlapping = Communicator<C> && requires(C& comm, contribution mine) {
+    comm.start_all_gather(mine);
+    comm.finish();
+};
+
 namespace detail {
+
+/// Whether a rank has started an all-gather that it has not finished, for the engines' refusals.
+class under_way {
+  public:
+    explicit operator bool() const { return started_; }
+    void check_none() const {
+        if (started_) throw argument_error("an all-gather is under way: finish() comes before anything else");
+    }
+    void start() {
+        check_none();
+        started_ = true;
+    }
+    void finish() {
+        if (!started_) throw argument_error("there is no all-gather to finish: start_all_gather() comes before");
+        started_ = false;
+    }
+
+  private:
+    bool started_ = false;
+};
+
+// Whether a rank's communicator may be used from another thread while its own leaves it alone: who can says so.
+template <Communicator C>
+bool may_change_threads(C const& comm) {
+    if constexpr (requires { comm.may_change_threads(); })
+        return comm.may_change_threads();
+    else
+        return false;
+}
 
 inline void check_partners(int ranks, int to, int from) {
     for (int const r : {to, from})

@@ -9,65 +9,24 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/network.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 
 namespace laconic {
 
-/// What messages take between any two ranks. Each rank has a port out and a port in, which serve one message at a time
-/// each: a message of b bits keeps them busy for overhead + b x seconds_per_bit, and is on its way for as long and the
-/// latency. So alpha of the alpha-beta model is latency + overhead, and beta seconds_per_bit.
-struct network {
-    double latency = 0;          ///< seconds
-    double seconds_per_bit = 0;  ///< 1 / bandwidth
-    double overhead = 0;         ///< seconds
-
-    double busy(std::size_t bytes) const { return overhead + 8.0 * static_cast<double>(bytes) * seconds_per_bit; }
-    /// Throws argument_error unless all are finite and at least 0.
-    void check() const {
-        for (double const v : {latency, seconds_per_bit, overhead})
-            if (!(v >= 0 && v <= 1e300))
-                throw argument_error("a network with " + shortest(v) + " seconds: they are finite and at least 0");
-    }
-};
-
-namespace detail {
-
-/// A rank's time and its ports'.
-struct port_clock {
-    double now = 0;
-    double out_free = 0;
-    double in_since = 0, in_free = 0;  // when the port was busy last, without a pause
-
-    /// Sends a message as soon as the port is free, and goes on. Returns when it is there, if the port there is free.
-    double send(network const& net, double busy) {
-        out_free = std::max(now, out_free) + busy;
-        return out_free + net.latency;
-    }
-    /// Waits for a message. What comes while the port serves another one waits; what came before that passes.
-    void receive(double there, double busy) {
-        if (there > in_since) {
-            if (there - busy < in_free) {
-                there = in_free + busy;
-            } else if (there - busy > in_free) {
-                in_since = there - busy;
-            }
-            in_free = there;
-        }
-        now = std::max(now, there);
-    }
-};
-
-}  // namespace detail
-
 /// Lets the ranks of any engine talk over a network that is not there: each has a clock, which only this moves, in
 /// seconds from 0, and what is handed over arrives when the network would have brought it. Nothing really waits for it,
 /// so the clocks are the same on every machine, and with fibers thousands of ranks are timed in one process.
 /// - exchange: the message leaves when its sender's clock and port allow; the sender goes on, the receiver's clock
-///   moves to its arrival. A port in serves messages in the order in which its rank takes them.
+///   moves to its arrival. What comes at the same time through one port in is served one after the other.
 /// - all_gather goes around a ring: in P - 1 steps each rank sends rank + 1 what it heard in the step before.
 /// - gather: each rank sends to the root, which takes them in the order of ranks; broadcast: the root sends to each
 ///   rank, in that order. Other schedules are written with exchange.
+/// - start_all_gather, finish: the same ring, which begins at the start's time and whose messages are passed on while
+///   the ranks compute; finish moves the clock to where it has come, if that is later.
+/// Where one port serves both ways, what a rank sends goes before what it has not yet asked for. What is left out: ways
+/// that several ranks share (see racks), lost packets, and a port's work for messages that its rank takes later.
 /// What a rank hands itself takes no time. The times travel in front of the messages and in meetings of their own:
 /// count above this (metered over delayed), where only what is said is seen. Every rank gives the same network.
 template <PointToPoint C>
@@ -92,16 +51,28 @@ class delayed {
     }
 
     void all_gather(contribution mine) {
-        stamp const begin{mine_, net_.busy(mine.bytes.size())};
-        inner_->gather(0, {bytes_of(begin)});
+        start_all_gather(mine);
+        finish();
+    }
+    void start_all_gather(contribution mine) {
+        under_way_.start();
+        started_ = mine;
+        begin_ = {mine_, net_.busy(mine.bytes.size())};
+    }
+    void finish() {
+        under_way_.finish();
+        inner_->gather(0, {bytes_of(begin_)});
         if (rank() == 0) go_around();
         inner_->broadcast(0, {std::as_bytes(std::span(all_))});
         auto const ended = inner_->from(0).bytes;
         if (ended.size() != static_cast<std::size_t>(size()) * sizeof(stamp)) no_times_from(0);
+        double const now = mine_.now;
         std::memcpy(&mine_, ended.data() + static_cast<std::size_t>(rank()) * sizeof(stamp), sizeof mine_);
-        inner_->all_gather(mine);
+        mine_.now = std::max(mine_.now, now);
+        inner_->all_gather(started_);
     }
     void gather(int root, contribution mine) {
+        under_way_.check_none();
         double const there = rank() == root ? mine_.now : mine_.send(net_, net_.busy(mine.bytes.size()));
         inner_->gather(root, {bytes_of(there)});
         for (int r = 0; r < size() && rank() == root; ++r) read(r, inner_->from(r), arrival(r));
@@ -110,6 +81,7 @@ class delayed {
             if (r != root) mine_.receive(arrival(r), net_.busy(from(r).bytes.size()));
     }
     void broadcast(int root, contribution mine) {
+        under_way_.check_none();
         if (rank() == root)
             for (int r = 0; r < size(); ++r)
                 if (r != root) arrival(r) = mine_.send(net_, net_.busy(mine.bytes.size()));
@@ -123,6 +95,7 @@ class delayed {
 
     contribution exchange(int to, contribution mine, int from) {
         detail::check_partners(size(), to, from);
+        under_way_.check_none();
         contribution stamped;
         if (to != no_rank) {
             double const there = to == rank() ? mine_.now : mine_.send(net_, net_.busy(mine.bytes.size()));
@@ -183,6 +156,9 @@ class delayed {
     C* inner_;
     network net_;
     detail::port_clock mine_;
+    detail::under_way under_way_;
+    contribution started_;
+    stamp begin_;
     std::vector<std::byte> said_;
     std::vector<double> arrivals_;  // at each rank, or from it
     std::vector<stamp> all_;

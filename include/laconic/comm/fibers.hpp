@@ -40,22 +40,35 @@ class fibers {
         member(fibers& all, int rank) : all_(&all), rank_(rank) {}
         int rank() const { return rank_; }
         int size() const { return all_->size(); }
-        void all_gather(contribution mine) { all_->meet(rank_, mine); }
+        void all_gather(contribution mine) {
+            start_all_gather(mine);
+            finish();
+        }
+        void start_all_gather(contribution mine) {
+            under_way_.start();
+            all_->start(rank_, mine);
+        }
+        void finish() {
+            under_way_.finish();
+            all_->finish(rank_);
+        }
         void gather(int, contribution mine) { all_gather(mine); }
         void broadcast(int root, contribution mine) { all_gather(rank_ == root ? mine : contribution{}); }
         contribution from(int r) const {
             auto const met = all_->at(rank_).met;
-            LACONIC_EXPECTS(r >= 0 && r < size() && met > 0);
+            LACONIC_EXPECTS(r >= 0 && r < size() && met > 0 && !under_way_);
             return all_->at(r).said[(met - 1) % 2];
         }
         contribution exchange(int to, contribution mine, int from) {
             detail::check_partners(size(), to, from);
+            under_way_.check_none();
             return all_->exchange(rank_, to, mine, from);
         }
 
       private:
         fibers* all_;
         int rank_;
+        detail::under_way under_way_;
     };
 
     /// Throws argument_error for fewer than one rank, comm_error where a rank left early or there is no memory for its
@@ -186,19 +199,21 @@ class fibers {
         return detail::say_who_waits(rank, [this](int r) { return at(r).waits_for == no_rank ? no_rank : lacks(r); });
     }
 
-    void meet(int rank, contribution mine) {
+    void start(int rank, contribution mine) {
         seat& my = at(rank);
         auto const turn = my.met++;
-        auto& said = my.said[turn % 2];
-        said.say(mine);
+        my.said[turn % 2].say(mine);
         if (turn == complete_ && ++here_ == size()) {
             here_ = 0;
             ++complete_;
         }
+    }
+    void finish(int rank) {
         wait(rank, everyone);
         // Nobody reads the other utterance any more: it is made as large as this one, so that later turns allocate
         // nothing.
-        my.said[(turn + 1) % 2].bytes.reserve(said.bytes.capacity());
+        seat& my = at(rank);
+        my.said[my.met % 2].bytes.reserve(my.said[(my.met - 1) % 2].bytes.capacity());
     }
 
     contribution exchange(int rank, int to, contribution mine, int from) {
@@ -239,6 +254,6 @@ class fibers {
     std::string why_;
 };
 
-static_assert(PointToPoint<fibers::member>);
+static_assert(PointToPoint<fibers::member> && Overlapping<fibers::member>);
 
 }  // namespace laconic

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "laconic/comm/communicator.hpp"
 
@@ -17,9 +18,19 @@ class metered {
 
     int rank() const { return inner_->rank(); }
     int size() const { return inner_->size(); }
+    bool may_change_threads() const { return detail::may_change_threads(*inner_); }
     void all_gather(contribution mine) {
         inner_->all_gather(mine);
         sent_ += mine.bytes.size();
+        received_ += from_others();
+    }
+    void start_all_gather(contribution mine) requires Overlapping<C> {
+        inner_->start_all_gather(mine);
+        started_ = mine.bytes.size();
+    }
+    void finish() requires Overlapping<C> {
+        inner_->finish();
+        sent_ += started_;
         received_ += from_others();
     }
     void gather(int root, contribution mine) {
@@ -42,9 +53,19 @@ class metered {
         return heard;
     }
 
-    /// As one of many: handed to all_gather and gather, and to another rank in an exchange.
+    /// The numbers that this rank hands to its engine, and is handed back: what the engine makes of them it knows
+    /// alone.
+    template <class T>
+    void all_reduce(std::span<T> x) requires AllReducer<C, T> {
+        inner_->all_reduce(x);
+        sent_ += x.size_bytes();
+        received_ += x.size_bytes();
+    }
+
+    /// As one of many: handed to all_gather, gather and all_reduce, and to another rank in an exchange.
     std::uint64_t bytes_sent() const { return sent_; }
-    /// As one of many: what others handed to all_gather and, in an exchange, to this rank, and the root to broadcast.
+    /// As one of many: what others handed to all_gather and, in an exchange, to this rank, and the root to broadcast;
+    /// the sums of all_reduce.
     std::uint64_t bytes_received() const { return received_; }
     /// As the root: handed to broadcast, counted once for all.
     std::uint64_t bytes_told() const { return told_; }
@@ -64,6 +85,7 @@ class metered {
 
     C* inner_;
     std::uint64_t sent_ = 0, received_ = 0, told_ = 0, collected_ = 0;
+    std::uint64_t started_ = 0;  // counted when it is finished
 };
 
 /// What lies under counters, and whatever else has an inner communicator; any other communicator is itself.

@@ -15,6 +15,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/mailbox.hpp"
+#include "laconic/comm/turns.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
 
@@ -31,22 +32,36 @@ class threads {
         std::chrono::milliseconds deadline{0};  ///< the longest wait for the others, turns to compute included; 0: none
     };
 
-    /// One rank's end. Use it from that rank's thread only.
+    /// One rank's end. Use it from one thread at a time.
     class member {
       public:
         member(threads& all, int rank) : all_(&all), rank_(rank) {}
         int rank() const { return rank_; }
         int size() const { return all_->size_; }
-        void all_gather(contribution mine) { all_->meet(rank_, gathered_++, mine); }
+        bool may_change_threads() const { return true; }
+        void all_gather(contribution mine) {
+            under_way_.check_none();
+            all_->start(rank_, gathered_++, mine, true);
+            all_->finish(rank_, gathered_ - 1);
+        }
+        void start_all_gather(contribution mine) {
+            under_way_.check_none();
+            all_->start(rank_, gathered_++, mine, false);
+            under_way_.start();
+        }
+        void finish() {
+            under_way_.finish();
+            all_->finish(rank_, gathered_ - 1);
+        }
         void gather(int, contribution mine) { all_gather(mine); }
         void broadcast(int root, contribution mine) { all_gather(rank_ == root ? mine : contribution{}); }
         contribution from(int r) const {
-            LACONIC_EXPECTS(r >= 0 && r < size() && gathered_ > 0);
-            auto const& said = all_->said_[(gathered_ - 1) % 2][static_cast<std::size_t>(r)];
-            return said;
+            LACONIC_EXPECTS(r >= 0 && r < size() && gathered_ > 0 && !under_way_);
+            return all_->said_[(gathered_ - 1) % 2][static_cast<std::size_t>(r)];
         }
         contribution exchange(int to, contribution mine, int from) {
             detail::check_partners(size(), to, from);
+            under_way_.check_none();
             return all_->exchange(rank_, to, mine, from);
         }
 
@@ -54,6 +69,7 @@ class threads {
         threads* all_;
         int rank_;
         std::uint64_t gathered_ = 0;
+        detail::under_way under_way_;
     };
 
     /// Throws argument_error for fewer than one rank, comm_error where a rank left early or came too late, and whatever
@@ -79,23 +95,19 @@ class threads {
 
   private:
     static constexpr int everyone = -2;
-    struct seat {
-        std::condition_variable called;
+    struct seat : detail::turns::seat {
         mailbox handed;             // to it, and not yet taken
         int waits_for = no_rank;    // whose message it lacks, or everyone in a meeting
         bool in_vain = false;       // all others wait, too
-        bool may_compute = false;   // and does, or is about to
-        bool ready = false;         // to be called to compute
-        bool left = false;          // its body has returned
         std::uint64_t arrived = 0;  // meetings it has come to
     };
 
     threads(int ranks, settings how)
-        : size_(ranks), at_once_(how.at_once > 0 ? how.at_once : ranks), deadline_(how.deadline) {
-        auto const n = static_cast<std::size_t>(ranks);
-        for (auto& turn : said_) turn.resize(n);
-        seats_ = std::vector<seat>(n);
-        ready_.resize(n);
+        : size_(ranks),
+          deadline_(how.deadline),
+          seats_(static_cast<std::size_t>(ranks)),
+          turns_(seats_.size(), how.at_once > 0 ? how.at_once : ranks) {
+        for (auto& turn : said_) turn.resize(seats_.size());
         for (auto& s : seats_) goes_on(s);
     }
 
@@ -103,7 +115,7 @@ class threads {
     void leave(std::size_t first, std::size_t last) {
         std::lock_guard lock(mutex_);
         left_ += static_cast<int>(last - first);
-        for (; first < last; stop_computing(seats_[first++])) seats_[first].left = true;
+        for (; first < last; turns_.stops(seats_[first++])) seats_[first].left = true;
         for (auto& other : seats_) other.called.notify_one();  // who waits for them waits in vain
         end_a_vain_wait();
     }
@@ -128,23 +140,27 @@ class threads {
 
     // Two sets of buffers take turns: a rank that is one meeting ahead writes into the other set, and it cannot be two
     // ahead, so what from() shows stays until its reader comes to the next meeting.
-    void meet(int rank, std::uint64_t turn, contribution mine) {
+    // The last to come lets all go on that wait; where it is about to wait, too, it goes on as one of them, by its
+    // rank.
+    void start(int rank, std::uint64_t turn, contribution mine, bool about_to_wait) {
+        said_[turn % 2][static_cast<std::size_t>(rank)].say(mine);
         seat& my = at(rank);
-        auto& said = said_[turn % 2][static_cast<std::size_t>(rank)];
-        said.say(mine);
-        std::unique_lock lock(mutex_);
+        std::lock_guard lock(mutex_);
         if (complete_ < turn) give_up(late_rank(complete_), "did not come to an earlier meeting");
         my.arrived = turn + 1;
-        if (++here_ == size_) {
-            here_ = 0;
-            complete_ = turn + 1;
-            stop_computing(my);
-            for (auto& s : seats_)
-                if (s.waits_for == everyone || &s == &my) goes_on(s);
-        }
-        wait(lock, my, everyone);
+        if (++here_ < size_) return;
+        here_ = 0;
+        complete_ = turn + 1;
+        if (about_to_wait) turns_.stops(my);
+        for (auto& s : seats_)
+            if (s.waits_for == everyone || (about_to_wait && &s == &my)) goes_on(s);
+    }
+    void finish(int rank, std::uint64_t turn) {
+        std::unique_lock lock(mutex_);
+        wait(lock, at(rank), everyone);
         // Nobody reads the other set any more: it is made as large as this one, so that later turns allocate nothing.
-        said_[(turn + 1) % 2][static_cast<std::size_t>(rank)].bytes.reserve(said.bytes.capacity());
+        auto const r = static_cast<std::size_t>(rank);
+        said_[(turn + 1) % 2][r].bytes.reserve(said_[turn % 2][r].bytes.capacity());
     }
 
     contribution exchange(int rank, int to, contribution mine, int from) {
@@ -170,7 +186,7 @@ class threads {
         if (!there(my, whom)) {
             my.waits_for = whom;
             ++waiting_;
-            stop_computing(my);
+            turns_.stops(my);
             end_a_vain_wait();
         }
         bool in_time = true;
@@ -185,8 +201,9 @@ class threads {
             if (failed_) give_up(failed_rank_, "failed: " + failed_why_);
             if (gone(my, whom) >= 0) give_up(gone(my, whom), "left before the others were done");
             if (in_time) throw comm_error(late(my, whom), who);
-            give_up(late(my, whom), (whom == everyone ? "did not come within " : "handed over nothing within ") +
-                                        std::to_string(deadline_.count()) + " ms");
+            auto const time = std::to_string(deadline_.count()) + " ms";
+            give_up(slowest(late(my, whom)),
+                    (whom == everyone ? "did not come within " : "handed over nothing within ") + time);
         }
         my.called.wait(lock, [&] { return my.may_compute; });
     }
@@ -197,40 +214,25 @@ class threads {
         return whom == everyone ? left_rank(s.arrived - 1) : at(whom).left ? whom : -1;
     }
     int late(seat const& s, int whom) const { return whom == everyone ? late_rank(s.arrived - 1) : whom; }
+    // Rank r, or, where it waits itself, whom it waits for in the end.
+    int slowest(int r) const {
+        for (int n = 0; n < size_ && at(r).waits_for != no_rank; ++n) r = late(at(r), at(r).waits_for);
+        return r;
+    }
 
     [[noreturn]] static void give_up(int culprit, std::string const& why) {
         throw comm_error(culprit, "rank " + std::to_string(culprit) + " " + why);
     }
 
-    // At most at_once_ ranks compute; the others wait to be called, in the order in which they could go on, after a
-    // meeting in that of ranks. All under the mutex.
+    // After a meeting ranks go on in their order. All under the mutex.
     void goes_on(seat& s) {
         stop_waiting(s);
-        if (s.ready || s.may_compute) return;
-        s.ready = true;
-        ready_[(first_ready_ + ready_count_++) % ready_.size()] = &s;
-        call_next();
+        turns_.goes_on(s);
     }
     void stop_waiting(seat& s) {
         if (s.waits_for != no_rank) --waiting_;
         s.waits_for = no_rank;
         s.in_vain = false;
-    }
-    void stop_computing(seat& s) {
-        if (s.may_compute) --computing_;
-        s.may_compute = false;
-        call_next();
-    }
-    void call_next() {
-        for (; computing_ < at_once_ && ready_count_ > 0; --ready_count_) {
-            seat& s = *ready_[first_ready_];
-            first_ready_ = (first_ready_ + 1) % ready_.size();
-            s.ready = false;
-            if (s.left) continue;
-            s.may_compute = true;
-            ++computing_;
-            s.called.notify_one();
-        }
     }
 
     // Where nobody can go on, and nobody is about to learn why, the lowest rank that waits learns it.
@@ -278,15 +280,14 @@ class threads {
     seat& at(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
     seat const& at(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
 
-    int const size_, at_once_;
+    int const size_;
     std::chrono::milliseconds const deadline_;
     std::array<std::vector<mailbox::utterance>, 2> said_;
 
     std::mutex mutex_;
     std::vector<seat> seats_;
-    std::vector<seat*> ready_;  // a ring of those to be called to compute
-    std::size_t first_ready_ = 0, ready_count_ = 0;
-    int computing_ = 0, waiting_ = 0, left_ = 0, here_ = 0;
+    detail::turns turns_;
+    int waiting_ = 0, left_ = 0, here_ = 0;
     std::uint64_t complete_ = 0;  // meetings that every rank has come to
     bool failed_ = false;
     int failed_rank_ = -1;
@@ -294,6 +295,6 @@ class threads {
     std::exception_ptr failure_;
 };
 
-static_assert(PointToPoint<threads::member>);
+static_assert(PointToPoint<threads::member> && Overlapping<threads::member>);
 
 }  // namespace laconic

@@ -63,31 +63,41 @@ class by_gather {
     /// `positions` is how this rank spells coordinates; the others need not agree.
     explicit by_gather(position_code positions = position_code::smallest) : sink_(positions) {}
 
-    /// Hands this rank's message, about d numbers, to all.
+    /// Hands this rank's message, about d numbers, to all; over a communicator that is Overlapping it waits for nobody.
     template <Communicator C>
     void say(C& comm, M const& mine, std::size_t d) {
         detail::make_room<T>(sink_, d);
         sink_.clear();
         write(sink_, mine);
-        comm.all_gather({sink_.finish(), false});
+        hand_over(comm, {sink_.finish(), false});
     }
 
-    /// Takes part in the same meeting with a complaint instead of a message.
+    /// Takes part in the same meeting with a complaint instead of a message, which must stay until hear().
     template <Communicator C>
     static void complain(C& comm, std::span<std::byte const> what) {
-        comm.all_gather({what, true});
+        hand_over(comm, {what, true});
     }
 
     /// out <- mean of all ranks' messages. blank(r, m) makes m what is known of rank r's message beforehand. Throws
     /// wire_error, which names the rank, for bytes that are no such message, and `complaint(r, bytes)` decides what a
-    /// rank's complaint means (it should throw the same on every rank). In both cases `out` is unspecified.
+    /// rank's complaint means (it should throw the same on every rank). In both cases `out` is unspecified. Throws
+    /// comm_error where say() did not wait and a rank cannot come.
     template <Communicator C, class Blank, class OnComplaint>
     void hear(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out) {
+        if constexpr (Overlapping<C>) comm.finish();
         detail::hear_complaints(comm, complaint);
         detail::mean_of_messages(on, comm, blank, theirs_, out);
     }
 
   private:
+    template <class C>
+    static void hand_over(C& comm, contribution mine) {
+        if constexpr (Overlapping<C>)
+            comm.start_all_gather(mine);
+        else
+            comm.all_gather(mine);
+    }
+
     bit_writer sink_;
     M theirs_;
 };

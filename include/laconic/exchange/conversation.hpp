@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,6 +15,7 @@
 #include "laconic/exchange/agreement.hpp"
 #include "laconic/exchange/sparse_sum.hpp"
 #include "laconic/wire/kind.hpp"
+#include "laconic/wire/number.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
@@ -63,25 +65,31 @@ class conversation {
         if (auto const j = first_non_finite(on, x); j < x.size()) complain({sum, -1, first + j, {}});
     }
 
+    /// This rank cannot say what it has added up, for a reason that all are told.
+    void give_up(int rank, std::string const& why) { complain({unsayable, rank, 0, why}); }
+
     /// Hands over what say(sink) writes and has hear(source) read what comes; either rank may be no_rank. Neither is
     /// called in trouble, and hear() not for a complaint. What hear() leaves unread is trouble as well.
     template <PointToPoint C, class Say, class Hear>
     void exchange(C& comm, int to, Say say, int from, Hear hear) {
-        contribution mine;
-        if (to != no_rank) {
-            mine.complaint = in_trouble();
-            if (!in_trouble()) {
-                sink_.clear();
-                say(sink_);
-                mine.bytes = sink_.finish();
-            } else {
-                spell_worst();
-                mine.bytes = words_;
-            }
+        std::span<std::byte const> mine;
+        if (to != no_rank && !in_trouble()) {
+            sink_.clear();
+            say(sink_);
+            mine = sink_.finish();
         }
-        auto const heard = comm.exchange(to, mine, from);
+        exchange_bytes(comm, to, mine, from, hear);
+    }
+    /// The same with what was written before, maybe for several ranks.
+    template <PointToPoint C, class Hear>
+    void exchange_bytes(C& comm, int to, std::span<std::byte const> mine, int from, Hear hear) {
+        if (to != no_rank && in_trouble()) {
+            spell_worst();
+            mine = words_;
+        }
+        auto const heard = comm.exchange(to, {mine, in_trouble()}, from);
         if (from == no_rank) return;
-        if (heard.complaint) return complain(read_complaint(from, heard.bytes));
+        if (heard.complaint) return complain(read_complaint(comm.size(), from, heard.bytes));
         if (in_trouble()) return;
         try {
             bit_reader source(heard.bytes);
@@ -90,6 +98,19 @@ class conversation {
         } catch (wire_error const& e) {
             complain({unreadable, from, e.bit, e.why});
         }
+    }
+    template <PointToPoint C>
+    void say_bytes(C& comm, int to, std::span<std::byte const> mine) {
+        exchange_bytes(comm, to, mine, no_rank, [](bit_reader&) {});
+    }
+    /// The n numbers of x from `first` on, in full; not copied here where they lie in the order of bytes of the wire.
+    template <PointToPoint C, Scalar T>
+    void say_numbers(C& comm, int to, std::span<T> x, std::size_t first, std::size_t n) {
+        auto const numbers = in_trouble() ? std::span<T const>() : std::span<T const>(x.subspan(first, n));
+        if constexpr (std::endian::native == std::endian::little)
+            say_bytes(comm, to, std::as_bytes(numbers));
+        else
+            say(comm, to, [&](bit_writer& sink) { put_numbers(sink, numbers); });
     }
     template <PointToPoint C, class Say>
     void say(C& comm, int to, Say what) {
@@ -101,9 +122,22 @@ class conversation {
             comm, no_rank, [](bit_writer&) {}, from, what);
     }
 
+    /// All ranks meet, and what is wrong on any they all know. All hand over no bytes unless something is.
+    template <Communicator C>
+    void confer(C& comm) {
+        contribution mine{{}, in_trouble()};
+        if (in_trouble()) {
+            spell_worst();
+            mine.bytes = words_;
+        }
+        comm.all_gather(mine);
+        for (int r = 0; r < comm.size(); ++r)
+            if (auto const heard = comm.from(r); heard.complaint) complain(read_complaint(comm.size(), r, heard.bytes));
+    }
+
     /// Throws what is wrong: non_finite_error for what a rank brought, shape_error for its dimension, error for a sum
-    /// that overflowed, wire_error, which names the sender, for bytes that are no message. The same on all ranks,
-    /// unless those bytes came so late in the schedule that not all could be told.
+    /// that overflowed, argument_error where a rank gave up, wire_error, which names the sender, for bytes that are no
+    /// message. The same on all ranks, unless those bytes came so late in the schedule that not all could be told.
     void finish() const {
         auto const& w = worst_;
         auto const at = std::to_string(w.where), who = std::to_string(w.rank);
@@ -117,13 +151,15 @@ class conversation {
                                   w.why);
             case sum:
                 throw error("round " + std::to_string(round_) + ": the ranks' sum is not finite at coordinate " + at);
+            case unsayable:
+                throw argument_error("rank " + who + ", round " + std::to_string(round_) + ": " + w.why);
             case unreadable:
                 throw wire_error(w.where, "from rank " + who + ": " + w.why);
         }
     }
 
   private:
-    enum kind : std::uint64_t { nothing, input, dimension, sum, unreadable };
+    enum kind : std::uint64_t { nothing, input, dimension, sum, unsayable, unreadable };
     struct complaint {
         kind what = nothing;
         std::int64_t rank = 0;
@@ -144,12 +180,13 @@ class conversation {
         detail::store_word(words_.data() + 16, worst_.where);
         words_.insert(words_.end(), text.begin(), text.end());
     }
-    static complaint read_complaint(int from, std::span<std::byte const> words) {
+    static complaint read_complaint(int ranks, int from, std::span<std::byte const> words) {
         auto const what = words.size() < 24 ? nothing : detail::load_word(words.data());
-        if (what < input || what > unreadable) return {unreadable, from, 0, "an illegible complaint"};
+        auto const about = what == nothing ? 0 : static_cast<std::int64_t>(detail::load_word(words.data() + 8));
+        if (what < input || what > unreadable || about < no_rank || about >= ranks)
+            return {unreadable, from, 0, "an illegible complaint"};
         auto const text = words.subspan(24);
-        return {static_cast<kind>(what), static_cast<std::int64_t>(detail::load_word(words.data() + 8)),
-                detail::load_word(words.data() + 16),
+        return {static_cast<kind>(what), about, detail::load_word(words.data() + 16),
                 std::string(reinterpret_cast<char const*>(text.data()), text.size())};
     }
 

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <string>
 
+#include "laconic/core/portion.hpp"
 #include "laconic/exchange/conversation.hpp"
+#include "laconic/exchange/exchange.hpp"
 
 namespace laconic {
 
@@ -115,5 +117,23 @@ class gtop_k {
     conversation talk_;
     sparse_sum<T, B> theirs_, brought_, returned_;
 };
+
+/// gTop-k, in a recursion whose feedback keeps errors: of all ranks' sums k terms, a count or a fraction of them.
+struct by_gtop_k {
+    portion k = 0.01;
+    left_out goes = left_out::to_merger;
+
+    void check(std::size_t d) const { k.check(d); }
+    template <Scalar T, class B>
+    gtop_k<T, B> make(std::size_t d, position_code positions) const {
+        return gtop_k<T, B>(d, k.of(d), goes, positions);
+    }
+    bool operator==(by_gtop_k const&) const = default;
+    friend std::string to_string(by_gtop_k const& x) {
+        return "gtop_k(" + to_string(x.k) + (x.goes == left_out::to_merger ? ")" : ", as_published=yes)");
+    }
+};
+
+static_assert(Exchange<by_gtop_k>);
 
 }  // namespace laconic

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "laconic/exchange/conversation.hpp"
+#include "laconic/exchange/exchange.hpp"
 #include "laconic/exchange/partition.hpp"
 
 namespace laconic {
@@ -16,8 +17,8 @@ namespace laconic {
 /// recursive doubling, in which they exchange all that is added up (Rabenseifner, ICCS 2004). 2 log2 P messages one
 /// after another, 2 (P - 1) / P d numbers said by each rank. Where P is no power of two, the ranks from the largest
 /// one, Q, on hand their d numbers to rank - Q before and are told the sum after: 2 messages and 2 d numbers more. Each
-/// part is added up by one rank for all, in pairs at distance Q / 2, Q / 4, .., so that all get the same bits. Reuses
-/// its memory.
+/// part is added up by one rank for all, in pairs at distance Q / 2, Q / 4, .., so that all get the same bits. More
+/// than 64 000 bytes are handed over in pieces of so many.
 template <Scalar T, class B = host>
 class halving_doubling {
   public:
@@ -33,53 +34,73 @@ class halving_doubling {
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
         int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
-        bool const folds = comm.size() > paired;
-        talk_.template make_room<T>(folds ? d_ : d_ / 2 + 1);
         talk_.start(round);
         talk_.check_input(on, me, std::span<T const>(x), d_);
-        auto const say_all = [&](bit_writer& sink) { put_numbers(sink, x); };
+        auto const say = [&](int to) {
+            detail::each_piece<T>(0, d_, [&](std::size_t at, std::size_t n) { talk_.say_numbers(comm, to, x, at, n); });
+        };
         if (me >= paired) {
-            talk_.say(comm, me - paired, say_all);
-            talk_.hear(comm, me - paired, [&](bit_reader& source) { detail::take_numbers(source, x); });
+            say(me - paired);
+            hear(on, comm, me - paired, x, 0, d_, false);
             return talk_.finish();
         }
-        if (me + paired < comm.size()) {
-            talk_.hear(comm, me + paired, [&](bit_reader& source) { detail::add_numbers(source, x); });
-            if (!talk_.in_trouble()) talk_.check_sum(on, std::span<T const>(x), 0);
-        }
+        if (me + paired < comm.size()) hear(on, comm, me + paired, x, 0, d_, true);
         sum_by_halves(on, comm, x, paired);
-        if (me + paired < comm.size()) talk_.say(comm, me + paired, say_all);
+        if (me + paired < comm.size()) say(me + paired);
         talk_.finish();
     }
 
     friend std::string to_string(halving_doubling const&) { return "halving_doubling"; }
 
   private:
+    // Into x from `first` on, in pieces: added to what is there, or in its place.
+    template <PointToPoint C>
+    void hear(B& on, C& comm, int from, std::span<T> x, std::size_t first, std::size_t length, bool adds) {
+        detail::each_piece<T>(first, length, [&](std::size_t at, std::size_t n) {
+            talk_.hear(comm, from, [&](bit_reader& source) {
+                auto const piece = x.subspan(at, n);
+                adds ? detail::add_numbers(source, piece) : take_numbers(source, piece);
+                if (adds) talk_.check_sum(on, std::span<T const>(piece), at);
+            });
+        });
+    }
     // Among ranks 0 .. q - 1, a power of two. Part r is added up by rank r.
     template <PointToPoint C>
     void sum_by_halves(B& on, C& comm, std::span<T> x, int q) {
         auto const me = static_cast<std::size_t>(comm.rank()), all = static_cast<std::size_t>(q);
         partition const parts{d_, all};
-        auto const exchange = [&](std::size_t distance, std::size_t mine, std::size_t theirs, auto hear) {
+        auto const exchange = [&](std::size_t distance, std::size_t mine, std::size_t theirs, bool adds) {
             int const partner = static_cast<int>(me ^ distance);
-            talk_.exchange(
-                comm, partner, [&](bit_writer& sink) { put_numbers(sink, parts.of(x, mine, distance)); }, partner,
-                [&](bit_reader& source) { hear(source, parts.of(x, theirs, distance)); });
+            auto const length = [&](std::size_t p) { return parts.first(p + distance) - parts.first(p); };
+            detail::each_piece<T>(parts.first(mine), length(mine),
+                                  [&](std::size_t at, std::size_t n) { talk_.say_numbers(comm, partner, x, at, n); });
+            hear(on, comm, partner, x, parts.first(theirs), length(theirs), adds);
         };
         for (std::size_t distance = all / 2; distance > 0; distance /= 2) {
             std::size_t const kept = me & ~(distance - 1);
-            exchange(distance, kept ^ distance, kept, detail::add_numbers<T, bit_reader>);
-            if (!talk_.in_trouble())
-                talk_.check_sum(on, std::span<T const>(parts.of(x, kept, distance)), parts.first(kept));
+            exchange(distance, kept ^ distance, kept, true);
         }
         for (std::size_t distance = 1; distance < all; distance *= 2) {
             std::size_t const mine = me & ~(distance - 1);
-            exchange(distance, mine, mine ^ distance, detail::take_numbers<T, bit_reader>);
+            exchange(distance, mine, mine ^ distance, false);
         }
     }
 
     std::size_t d_;
     conversation talk_;
 };
+
+/// Recursive halving and doubling, in a recursion.
+struct by_halving_doubling {
+    void check(std::size_t) const {}
+    template <Scalar T, class B>
+    halving_doubling<T, B> make(std::size_t d, position_code) const {
+        return halving_doubling<T, B>(d);
+    }
+    bool operator==(by_halving_doubling const&) const = default;
+    friend std::string to_string(by_halving_doubling) { return "halving_doubling"; }
+};
+
+static_assert(Exchange<by_halving_doubling>);
 
 }  // namespace laconic

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,14 +30,31 @@ struct partition {
 
 namespace detail {
 
-// What adds numbers that it reads to x, and what replaces x by them.
+// Long parts are said in pieces: one is added up while the next is on its way. They stay below 2^16 bytes, which
+// engines send off at once: of longer ones Open MPI, over TCP, first asks the receiver, who may be busy.
+template <Scalar T>
+inline constexpr std::size_t numbers_in_piece = 64000 / sizeof(T);
+// f(first, length) for each piece of the `length` coordinates from `first` on; at least once.
+template <Scalar T, class F>
+void each_piece(std::size_t first, std::size_t length, F f) {
+    do {
+        std::size_t const n = std::min(numbers_in_piece<T>, length);
+        f(first, n);
+        first += n;
+        length -= n;
+    } while (length > 0);
+}
+
+// What adds numbers that it reads to x.
 template <Scalar T, BitSource R>
 void add_numbers(R& source, std::span<T> x) {
-    for (T& v : x) v += take_number<T>(source);
-}
-template <Scalar T, BitSource R>
-void take_numbers(R& source, std::span<T> x) {
-    for (T& v : x) v = take_number<T>(source);
+    std::array<T, 1024> some;
+    for (std::size_t first = 0; first < x.size(); first += some.size()) {
+        auto const to = x.subspan(first, std::min(some.size(), x.size() - first));
+        auto const read = std::span(some).first(to.size());
+        take_numbers(source, read);
+        for (std::size_t i = 0; i < to.size(); ++i) to[i] += read[i];
+    }
 }
 
 }  // namespace detail

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "laconic/exchange/conversation.hpp"
+#include "laconic/exchange/exchange.hpp"
 
 namespace laconic {
 
@@ -66,5 +67,18 @@ class recursive_doubling {
     conversation talk_;
     sparse_sum<T, B> theirs_;
 };
+
+/// Recursive doubling, in a recursion.
+struct by_recursive_doubling {
+    void check(std::size_t) const {}
+    template <Scalar T, class B>
+    recursive_doubling<T, B> make(std::size_t d, position_code positions) const {
+        return recursive_doubling<T, B>(d, positions);
+    }
+    bool operator==(by_recursive_doubling const&) const = default;
+    friend std::string to_string(by_recursive_doubling) { return "recursive_doubling"; }
+};
+
+static_assert(Exchange<by_recursive_doubling>);
 
 }  // namespace laconic

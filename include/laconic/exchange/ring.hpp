@@ -7,6 +7,7 @@
 #include <string>
 
 #include "laconic/exchange/conversation.hpp"
+#include "laconic/exchange/exchange.hpp"
 #include "laconic/exchange/partition.hpp"
 
 namespace laconic {
@@ -14,7 +15,8 @@ namespace laconic {
 /// The sum of dense vectors by a ring (Patarasuk, Yuan, 2009): in P - 1 steps each part goes round and is added to, and
 /// in P - 1 more it goes round as it is. 2 (P - 1) messages one after another, 2 (P - 1) / P d numbers said by each
 /// rank, to within 2 (P - 1): the fewest that there can be. Part p is added up in the order of ranks p, p + 1, .., p -
-/// 1, and by one rank for all, so that all get the same bits. Reuses its memory.
+/// 1, and by one rank for all, so that all get the same bits. Parts of more than 64 000 bytes are handed on in pieces
+/// of so many, each as soon as it is added up.
 template <Scalar T, class B = host>
 class ring {
   public:
@@ -32,21 +34,25 @@ class ring {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         int const next = static_cast<int>((me + 1) % n), last = static_cast<int>((me + n - 1) % n);
         partition const parts{d_, n};
-        talk_.template make_room<T>(d_ / n + 1);
         talk_.start(round);
         talk_.check_input(on, comm.rank(), std::span<T const>(x), d_);
-        auto const pass_on = [&](std::size_t mine, std::size_t theirs, auto hear) {
-            talk_.exchange(
-                comm, next, [&](bit_writer& sink) { put_numbers(sink, parts.of(x, mine % n)); }, last,
-                [&](bit_reader& source) { hear(source, parts.of(x, theirs % n)); });
+        auto const each_piece = [&](std::size_t p, auto f) {
+            detail::each_piece<T>(parts.first(p), parts.length(p), f);
         };
-        for (std::size_t step = 0; step + 1 < n; ++step) {
-            std::size_t const theirs = (me + 2 * n - step - 1) % n;
-            pass_on(me + n - step, theirs, detail::add_numbers<T, bit_reader>);
-            if (!talk_.in_trouble()) talk_.check_sum(on, std::span<T const>(parts.of(x, theirs)), parts.first(theirs));
-        }
-        for (std::size_t step = 0; step + 1 < n; ++step)
-            pass_on(me + n + 1 - step, me + n - step, detail::take_numbers<T, bit_reader>);
+        auto const say = [&](std::size_t first, std::size_t length) {
+            talk_.say_numbers(comm, next, x, first, length);
+        };
+        if (n > 1) each_piece(me, say);
+        for (std::size_t step = 0; step + 2 < 2 * n; ++step)
+            each_piece((me + 2 * n - step - 1) % n, [&](std::size_t first, std::size_t length) {
+                bool const adds = step + 1 < n;
+                talk_.hear(comm, last, [&](bit_reader& source) {
+                    auto const piece = x.subspan(first, length);
+                    adds ? detail::add_numbers(source, piece) : take_numbers(source, piece);
+                    if (adds) talk_.check_sum(on, std::span<T const>(piece), first);
+                });
+                if (step + 3 < 2 * n) say(first, length);
+            });
         talk_.finish();
     }
 
@@ -56,5 +62,18 @@ class ring {
     std::size_t d_;
     conversation talk_;
 };
+
+/// A ring, in a recursion.
+struct by_ring {
+    void check(std::size_t) const {}
+    template <Scalar T, class B>
+    ring<T, B> make(std::size_t d, position_code) const {
+        return ring<T, B>(d);
+    }
+    bool operator==(by_ring const&) const = default;
+    friend std::string to_string(by_ring) { return "ring"; }
+};
+
+static_assert(Exchange<by_ring>);
 
 }  // namespace laconic

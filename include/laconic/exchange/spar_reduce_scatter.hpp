@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -10,9 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/exchange/bruck.hpp"
+#include "laconic/core/portion.hpp"
+#include "laconic/exchange/exchange.hpp"
 #include "laconic/exchange/partition.hpp"
 #include "laconic/exchange/permutation.hpp"
+#include "laconic/exchange/turned.hpp"
 
 namespace laconic {
 
@@ -21,11 +24,13 @@ namespace laconic {
 /// ceil(k / P) terms of largest magnitude, of equal ones those that come first; then the blocks are gathered by
 /// all. What is cut stays with the rank that cuts: the sum of what is brought = what is applied + the sum of what is
 /// returned. 2 ceil(log2 P) messages one after another, 2 (P - 1) / P k terms said by each rank; any P. Each block is
-/// added up in the same way for all, so that all get the same bits. Reuses its memory.
+/// added up in the same way for all, so that all get the same bits. Time and memory go with k, not with d. Reuses its
+/// memory.
 ///
-/// Blocks are equally long, and where most that is brought lies in few of them, most of it is cut. `scatter` deals the
-/// coordinates to blocks by a permutation drawn from this key and the round, so that the blocks have about as much
-/// each.
+/// Blocks are equally long, and where most that is brought lies in few of them, as it does in the gradients of most
+/// networks, most of it is cut. `scatter` deals the coordinates to blocks by a permutation drawn from this key and the
+/// round, so that the blocks have about as much each, for the time of two sorts of k terms: give it unless the blocks
+/// are known to be alike.
 template <Scalar T, class B = host>
 class spar_reduce_scatter {
   public:
@@ -44,34 +49,32 @@ class spar_reduce_scatter {
     }
 
     /// v <- the terms that are applied, at most ceil(k / P) of each block, the same on all ranks; each brings its own
-    /// v, usually its top k, and the same round. What the errors mean, see conversation::finish; then v and returned() are unspecified.
+    /// v, usually its top k, and the same round. What the errors mean, see conversation::finish; then v and returned()
+    /// are unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size());
         partition const blocks{d_, n};
-        make_room(on, v, blocks);
+        detail::turned const order{&blocks, d_, n, static_cast<std::size_t>(comm.rank())};
+        std::size_t const quota = k_ / n + (k_ % n != 0), back = d_ - order.origin();
+        make_room(on, v, blocks, quota);
         talk_.start(round);
         talk_.check_input(on, comm.rank(), v, d_);
         permutation const dealt(d_, scatter_.value_or(key{}).child(round));
-        if (scatter_ && !talk_.in_trouble()) rearrange(v, dealt);
-        for (std::size_t p = 0; p < n; ++p) {
-            parts_[p].reset(blocks.length(p));
-            cut_[p].reset(blocks.length(p));
-            if (!talk_.in_trouble()) parts_[p].assign_part(v, blocks.first(p), blocks.length(p));
+        held_.reset(d_);
+        if (!talk_.in_trouble()) {
+            if (scatter_) rearrange(v, dealt);
+            detail::turn(v, order.origin(), held_);
         }
-        reduce_scatter(on, comm, blocks, [&](std::uint64_t i) { return scatter_ ? dealt.inverse(i) : i; });
-        detail::all_gather_parts(on, comm, talk_, parts_);
+        auto const undealt = [&](std::uint64_t i) { return scatter_ ? dealt.inverse(i) : i; };
+        reduce_scatter(on, comm, order, quota, [&](std::uint64_t i) { return undealt((i + order.origin()) % d_); });
+        detail::all_gather_turned(on, comm, talk_, order, held_, piece_);
         talk_.finish();
-        v.reset(d_);
-        returned_.reset(d_);
-        for (std::size_t p = 0; p < n; ++p) {
-            v.append(parts_[p], blocks.first(p));
-            returned_.append(cut_[p], blocks.first(p));
-        }
+        detail::turn(held_, back, v);
+        detail::turn(cut_, back, returned_);
         if (!scatter_) return;
-        auto const back = [&](std::uint64_t i) { return dealt.inverse(i); };
-        rearrange(v, back);
-        rearrange(returned_, back);
+        rearrange(v, undealt);
+        rearrange(returned_, undealt);
     }
 
     /// What this rank keeps, to be said later: what it cut from the blocks that it handed on or added up.
@@ -83,34 +86,52 @@ class spar_reduce_scatter {
     }
 
   private:
-    // A block reaches its rank over at most ceil(log2 P) others, each of which adds its own to it.
-    template <PointToPoint C, class Where>
-    void reduce_scatter(B& on, C& comm, partition const& blocks, Where where) {
-        auto const n = blocks.parts, me = static_cast<std::size_t>(comm.rank());
-        std::size_t const quota = k_ / n + (k_ % n != 0);
+    // A block reaches its rank over at most ceil(log2 P) others, each of which adds its own to it. In turned order
+    // those that leave are the last that are held, and those that come the first.
+    template <PointToPoint C, class Order, class Where>
+    void reduce_scatter(B& on, C& comm, Order const& order, std::size_t quota, Where where) {
+        auto const n = order.ranks;
+        cut_.reset(d_);
         for (std::size_t gap = std::bit_ceil(n) / 2; gap > 0; gap /= 2) {
             std::size_t const count = std::min(gap, n - gap);
             talk_.exchange(
-                comm, static_cast<int>((me + gap) % n),
+                comm, static_cast<int>((order.me + gap) % n),
                 [&](bit_writer& sink) {
-                    for (std::size_t j = 0; j < count; ++j) {
-                        std::size_t const p = (me + gap + j) % n;
-                        parts_[p].keep_largest(on, quota, cut_[p]);
-                        write(sink, parts_[p]);
+                    arrived_.reset(d_);  // for now: what is cut
+                    for (std::size_t j = gap; j < gap + count; ++j) {
+                        cut(on, order, j, quota);
+                        write(sink, piece_);
                     }
+                    held_.drop_from(order.first(gap));
+                    cut_.add(arrived_);
                 },
-                static_cast<int>((me + n - gap) % n),
+                static_cast<int>((order.me + n - gap) % n),
                 [&](bit_reader& source) {
+                    arrived_.reset(d_);
                     for (std::size_t j = 0; j < count; ++j) {
-                        std::size_t const p = (me + j) % n;
-                        theirs_.reset(blocks.length(p));
-                        read(on, source, theirs_);
-                        parts_[p].add(theirs_);
-                        talk_.check_sum(on, parts_[p], [&](std::uint64_t i) { return where(blocks.first(p) + i); });
+                        piece_.reset(order.length(j));
+                        read(on, source, piece_);
+                        if (piece_.size() > quota) source.refuse("more terms than a block may have");
+                        arrived_.append(piece_, order.first(j));
                     }
+                    held_.add(arrived_);
+                    talk_.check_sum(on, held_, where);
                 });
         }
-        if (!talk_.in_trouble()) parts_[me].keep_largest(on, quota, cut_[me]);
+        if (talk_.in_trouble()) return;
+        arrived_.reset(d_);
+        cut(on, order, 0, quota);
+        cut_.add(arrived_);
+        held_.reset(d_);
+        held_.append(piece_, 0);
+    }
+    // piece_ <- what may leave of the j-th block, and behind arrived_ the rest of it.
+    template <class Order>
+    void cut(B& on, Order const& order, std::size_t j, std::size_t quota) {
+        piece_.assign_part(held_, order.first(j), order.length(j));
+        rest_.reset(order.length(j));
+        piece_.keep_largest(on, quota, rest_);
+        arrived_.append(rest_, order.first(j));
     }
 
     // v_i becomes v_to(i).
@@ -119,33 +140,70 @@ class spar_reduce_scatter {
         moved_.clear();
         for (std::size_t j = 0; j < v.size(); ++j)
             moved_.emplace_back(static_cast<coordinate>(to(v.support()[j])), v.values()[j]);
-        std::sort(moved_.begin(), moved_.end(), [](auto const& a, auto const& b) { return a.first < b.first; });
+        sort_moved();
         v.reset(d_);
         for (auto const& [at, value] : moved_) v.append(at, value);
     }
-
-    // Once: later blocks may have more terms.
-    void make_room(B& on, sparse_sum<T, B>& v, partition const& blocks) {
-        auto const n = blocks.parts;
-        parts_.resize(n);
-        cut_.resize(n);
-        for (std::size_t p = 0; p < n; ++p) {
-            parts_[p].reserve_to_cut(on, blocks.length(p));
-            cut_[p].reserve(blocks.length(p));
+    // By coordinates. Of many, by their digits, the lowest first: half of the time of all went into comparing them.
+    void sort_moved() {
+        constexpr unsigned digit = 9;
+        constexpr std::size_t few = 1024, values = std::size_t{1} << digit;
+        if (moved_.size() < few)
+            return std::sort(moved_.begin(), moved_.end(),
+                             [](auto const& a, auto const& b) { return a.first < b.first; });
+        sorted_.resize(moved_.size());
+        for (unsigned shift = 0; shift < width_of(d_); shift += digit) {
+            std::array<std::size_t, values> place{};
+            auto const of = [&](auto const& term) { return term.first >> shift & (values - 1); };
+            for (auto const& term : moved_) ++place[of(term)];
+            std::size_t before = 0;
+            for (auto& p : place) before += std::exchange(p, before);
+            for (auto const& term : moved_) sorted_[place[of(term)]++] = term;
+            moved_.swap(sorted_);
         }
-        theirs_.reserve(std::min(k_ / n + 1, blocks.length(n - 1) + 1));
-        talk_.template make_room<T>(k_ + n);
-        v.reserve(d_);
-        returned_.reserve(d_);
-        if (scatter_) moved_.reserve(d_);
+    }
+
+    // Once: a later round may bring other blocks. All that comes, of all blocks, is P - 1 quotas.
+    void make_room(B& on, sparse_sum<T, B>& v, partition const& blocks, std::size_t quota) {
+        auto const n = blocks.parts, own = std::max(std::min(v.size(), d_), k_);
+        auto const all = std::min(own + n * quota, d_);
+        auto const block = std::min(own + width_of(n) * quota, d_ / n + 1);
+        for (auto* const list : {&held_, &arrived_, &cut_, &returned_, &v}) list->reserve(all);
+        piece_.reserve_to_cut(on, block);
+        rest_.reserve(block);
+        talk_.template make_room<T>(std::min((n + 1) / 2 * quota, d_) + n);
+        if (!scatter_) return;
+        moved_.reserve(all);
+        sorted_.reserve(all);
     }
 
     std::size_t d_, k_;
     std::optional<key> scatter_;
     conversation talk_;
-    std::vector<sparse_sum<T, B>> parts_, cut_;
-    sparse_sum<T, B> theirs_, returned_;
-    std::vector<std::pair<coordinate, T>> moved_;
+    sparse_sum<T, B> held_, arrived_, cut_;  // in turned order
+    sparse_sum<T, B> piece_, rest_, returned_;
+    std::vector<std::pair<coordinate, T>> moved_, sorted_;
 };
+
+/// SparDL's exchange, in a recursion whose feedback keeps errors: of all ranks' sums k terms, a count or a fraction of
+/// them. The coordinates are dealt to blocks anew in each round, unless it is to be as published.
+struct by_spar_reduce_scatter {
+    portion k = 0.01;
+    bool as_published = false;  ///< blocks are of coordinates in their order
+    std::uint64_t seed = 0;     ///< of the permutations
+
+    void check(std::size_t d) const { k.check(d); }
+    template <Scalar T, class B>
+    spar_reduce_scatter<T, B> make(std::size_t d, position_code positions) const {
+        return spar_reduce_scatter<T, B>(d, k.of(d), as_published ? std::nullopt : std::optional(key{seed}), positions);
+    }
+    bool operator==(by_spar_reduce_scatter const&) const = default;
+    friend std::string to_string(by_spar_reduce_scatter const& x) {
+        return "spar_reduce_scatter(" + to_string(x.k) + (x.as_published ? ", as_published=yes" : "") +
+               (x.seed != 0 ? ", seed=" + std::to_string(x.seed) + ")" : ")");
+    }
+};
+
+static_assert(Exchange<by_spar_reduce_scatter>);
 
 }  // namespace laconic

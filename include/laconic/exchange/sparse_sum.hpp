@@ -61,21 +61,37 @@ class sparse_sum {
     }
     /// All terms of a part of this vector that starts at `first`, beyond those that are there.
     void append(sparse_sum const& part, std::size_t first) {
-        for (std::size_t j = 0; j < part.size(); ++j) append(first + part.support()[j], part.values()[j]);
+        LACONIC_EXPECTS(part.size() == 0 || (first + part.support().back() < dimension() &&
+                                             (size() == 0 || first + part.support()[0] > said_.support.back())));
+        take_terms(part, 0, part.size(), [first](coordinate at) { return static_cast<coordinate>(at + first); });
     }
     /// The terms of a message, whose coordinates ascend: that of top_k, threshold or rand_k, or a dense one.
     template <TermMessage M>
     void assign(M const& m) {
         reset(m.dimension());
         auto const terms = m.terms();
-        for (std::size_t j = 0; j < terms.size(); ++j) append(terms[j].at, static_cast<T>(terms[j].value));
+        resize(terms.size());
+        for (std::size_t j = 0; j < terms.size(); ++j) {
+            auto const term = terms[j];
+            LACONIC_EXPECTS(term.at < dimension() && (j == 0 || term.at > said_.support[j - 1]));
+            said_.support[j] = static_cast<coordinate>(term.at);
+            said_.payload.values[j] = static_cast<T>(term.value);
+        }
     }
     /// The coordinates first .. first + d - 1 of another vector, counted from first.
     void assign_part(sparse_sum const& whole, std::size_t first, std::size_t d) {
         reset(d);
         auto const all = whole.support();
-        auto j = static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), first) - all.begin());
-        for (; j < all.size() && all[j] < first + d; ++j) append(all[j] - first, whole.values()[j]);
+        auto const place = [&](std::size_t at) {
+            return static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), at) - all.begin());
+        };
+        take_terms(whole, place(first), place(first + d),
+                   [first](coordinate at) { return static_cast<coordinate>(at - first); });
+    }
+    /// Forgets the terms at coordinates from `first` on.
+    void drop_from(std::size_t first) {
+        auto const all = support();
+        resize(static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), first) - all.begin()));
     }
     /// The terms of `all` whose coordinates `other` does not have.
     void assign_without(sparse_sum const& all, sparse_sum const& other) {
@@ -96,15 +112,43 @@ class sparse_sum {
         spare_at_.resize(most);
         spare_values_.resize(most);
         std::size_t i = 0, j = 0, n = 0;
-        for (; i < a.size() && j < b.size(); ++n) {
-            bool const here = a[i] <= b[j], there = b[j] <= a[i];
-            spare_at_[n] = here ? a[i] : b[j];
-            spare_values_[n] = here && there ? x[i] + y[j] : here ? x[i] : y[j];
-            i += here;
-            j += there;
+        auto const from_here = [&](std::size_t count) {
+            std::copy_n(a.data() + i, count, spare_at_.data() + n);
+            std::copy_n(x.data() + i, count, spare_values_.data() + n);
+            i += count, n += count;
+        };
+        auto const from_there = [&](std::size_t count) {
+            std::copy_n(b.data() + j, count, spare_at_.data() + n);
+            std::copy_n(y.data() + j, count, spare_values_.data() + n);
+            j += count, n += count;
+        };
+        auto const smaller = [&](std::size_t until) {
+            for (; n < until; ++n) {
+                bool const here = a[i] <= b[j], there = b[j] <= a[i];
+                spare_at_[n] = here ? a[i] : b[j];
+                spare_values_[n] = here && there ? x[i] + y[j] : here ? x[i] : y[j];
+                i += here;
+                j += there;
+            }
+        };
+        // Runs of neighbours, as blocks give them, many at a time: those of one list alone, or the same of both.
+        constexpr std::size_t run = 16;
+        while (a.size() - i >= run && b.size() - j >= run) {
+            coordinate const last = a[i + run - 1], other_last = b[j + run - 1];
+            if (last < b[j])
+                from_here(run);
+            else if (other_last < a[i])
+                from_there(run);
+            else if (a[i] == b[j] && last == a[i] + (run - 1) && other_last == last) {
+                for (std::size_t l = 0; l < run; ++l) spare_values_[n + l] = x[i + l] + y[j + l];
+                std::copy_n(a.data() + i, run, spare_at_.data() + n);
+                i += run, j += run, n += run;
+            } else
+                smaller(n + run);
         }
-        for (; i < a.size(); ++i, ++n) put_spare(n, a[i], x[i]);
-        for (; j < b.size(); ++j, ++n) put_spare(n, b[j], y[j]);
+        while (i < a.size() && j < b.size()) smaller(n + 1);
+        from_here(a.size() - i);
+        from_there(b.size() - j);
         swap_spare(n);
     }
 
@@ -155,6 +199,15 @@ class sparse_sum {
     }
 
   private:
+    // Terms first .. last - 1 of another list, behind those that are there.
+    template <class Place>
+    void take_terms(sparse_sum const& from, std::size_t first, std::size_t last, Place place) {
+        std::size_t const before = size(), n = last - first;
+        resize(before + n);
+        std::transform(from.support().data() + first, from.support().data() + last, said_.support.data() + before,
+                       place);
+        std::copy_n(from.values().data() + first, n, said_.payload.values.data() + before);
+    }
     void resize(std::size_t n) {
         said_.support.resize(n);
         said_.payload.values.resize(n);

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "laconic/exchange/bruck.hpp"
+#include "laconic/exchange/exchange.hpp"
 #include "laconic/exchange/partition.hpp"
+#include "laconic/exchange/split_and_add.hpp"
 
 namespace laconic {
 
@@ -48,28 +50,8 @@ class split_all_gather {
         talk_.start(round);
         talk_.check_input(on, comm.rank(), v, d_);
         for (std::size_t p = 0; p < n; ++p) parts_[p].reset(ranges.length(p));
-        // All that is for others is under way before any of theirs is awaited: so they can be heard in their order.
-        for (std::size_t step = 1; step < n; ++step)
-            talk_.say(comm, static_cast<int>((me + step) % n), [&](bit_writer& sink) {
-                std::size_t const p = (me + step) % n;
-                piece_.assign_part(v, ranges.first(p), ranges.length(p));
-                write(sink, piece_);
-            });
-        auto& mine = parts_[me];
-        for (std::size_t r = 0; r < n; ++r) {
-            if (r == me && !talk_.in_trouble()) {
-                piece_.assign_part(v, ranges.first(me), ranges.length(me));
-                mine.add(piece_);
-            }
-            if (r == me) continue;
-            talk_.hear(comm, static_cast<int>(r), [&](bit_reader& source) {
-                piece_.reset(ranges.length(me));
-                read(on, source, piece_);
-                mine.add(piece_);
-            });
-        }
-        talk_.check_sum(on, mine, [&](std::uint64_t i) { return ranges.first(me) + i; });
-        if (then_ == second_stage::dense) mine.fill();
+        detail::split_and_add(on, comm, talk_, ranges, v, parts_[me], piece_);
+        if (then_ == second_stage::dense) parts_[me].fill();
         detail::all_gather_parts(on, comm, talk_, parts_);
         talk_.finish();
         v.reset(d_);
@@ -96,5 +78,22 @@ class split_all_gather {
     std::vector<sparse_sum<T, B>> parts_;
     sparse_sum<T, B> piece_;
 };
+
+/// A split all-gather, in a recursion.
+struct by_split_all_gather {
+    second_stage then = second_stage::sparse;
+
+    void check(std::size_t) const {}
+    template <Scalar T, class B>
+    split_all_gather<T, B> make(std::size_t d, position_code positions) const {
+        return split_all_gather<T, B>(d, then, positions);
+    }
+    bool operator==(by_split_all_gather const&) const = default;
+    friend std::string to_string(by_split_all_gather x) {
+        return x.then == second_stage::dense ? "split_all_gather(dense)" : "split_all_gather(sparse)";
+    }
+};
+
+static_assert(Exchange<by_split_all_gather>);
 
 }  // namespace laconic

@@ -18,6 +18,9 @@ namespace laconic {
 ///   feedback.after(on, news, m)      is told that the message m about those news has reached the others;
 ///   feedback.estimate(on, now, mean) turns the mean of all ranks' messages, in place, into an estimate of the mean
 ///                                    gradient, once a round, on every rank that hears the messages.
+/// An exchange that leaves out part of the messages' sum needs two more:
+///   feedback.keeps_returned()        whether what is said in vain is only postponed by it;
+///   feedback.keep(on, m)             is told, after after(), which terms this rank must say again, its own or others'.
 /// With to_string(feedback) its numbers are among what the ranks agree on; with state(archive) (wire/state.hpp) what it
 /// remembers is saved.
 template <class F, class T = double, class B = host, class M = plain<T, B>>

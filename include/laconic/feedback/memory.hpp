@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "laconic/core/contract.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
 
@@ -45,6 +46,16 @@ class memory {
         if (rate_ == 0) return;
         mean_known_.resize(mean.size());
         complete_and_remember(on, mean, static_cast<T>(rate_), std::span<T>(mean_known_));
+    }
+
+    /// With a rate h_i would hold what nobody applied, and the mean of the h_i would not be what the ranks keep as
+    /// such.
+    bool keeps_returned() const { return rate_ == 0 && keep_unsaid_; }
+    /// e <- e + m.
+    template <class M>
+    void keep(B& on, M const& m) {
+        LACONIC_EXPECTS(keeps_returned());
+        add_message(on, std::span<T>(unsaid_), T(1), m);
     }
 
     double rate() const { return rate_; }

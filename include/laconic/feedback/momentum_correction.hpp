@@ -60,6 +60,13 @@ class momentum_correction {
 
     void estimate(B&, occasion const&, std::span<T>) const {}
 
+    /// v <- v + m. Momentum that was forgotten where this rank spoke stays so: what comes back may be others'.
+    static constexpr bool keeps_returned() { return true; }
+    template <class M>
+    void keep(B& on, M const& m) {
+        add_message(on, std::span<T>(unsaid_), T(1), m);
+    }
+
     /// v: what this rank has not said yet.
     std::span<T const> unsaid() const { return unsaid_; }
     /// u: this rank's momentum.

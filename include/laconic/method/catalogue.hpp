@@ -20,6 +20,7 @@
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/method/gd_sec.hpp"
+#include "laconic/method/gtop_k_sgd.hpp"
 #include "laconic/method/heavy_ball.hpp"
 #include "laconic/method/iasgd.hpp"
 #include "laconic/method/ibcd.hpp"
@@ -38,6 +39,7 @@
 #include "laconic/method/sgd_sec.hpp"
 #include "laconic/method/signsgd.hpp"
 #include "laconic/method/signum.hpp"
+#include "laconic/method/spardl_sgd.hpp"
 #include "laconic/method/terngrad.hpp"
 #include "laconic/method/top_k_sgd.hpp"
 #include "laconic/method/vr_diana.hpp"
@@ -121,6 +123,20 @@ std::vector<named_method<T>> const& named_methods() {
          [](arguments& a) -> method {
              double const k = a.number("k", 0.01);
              return top_k_sgd{portion{k}, rates_arguments(a, {.batch = true})};
+         }},
+        {{"gtop_k_sgd", "(k=0.01, as_published=no, step=, batch=)",
+          "top_k_sgd whose sums are cut to k on their way up a tree", "Shi et al., ICDCS 2019"},
+         [](arguments& a) -> method {
+             double const k = a.number("k", 0.01);
+             bool const as_published = a.yes("as_published");
+             return gtop_k_sgd{portion{k}, as_published, rates_arguments(a, {.batch = true})};
+         }},
+        {{"spardl_sgd", "(k=0.01, as_published=no, step=, batch=)",
+          "top_k_sgd whose sums are cut to k by a reduce-scatter of blocks", "Zhao et al., ICDE 2024"},
+         [](arguments& a) -> method {
+             double const k = a.number("k", 0.01);
+             bool const as_published = a.yes("as_published");
+             return spardl_sgd{portion{k}, as_published, rates_arguments(a, {.batch = true})};
          }},
         {{"one_bit_sgd", "(bucket=0, step=, batch=)", "g scaled by the step, C two_means, alpha 0, errors kept",
           "Seide et al., Interspeech 2014"},

@@ -4,6 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <limits>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -11,6 +14,16 @@
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
+
+namespace detail {
+
+template <class Array>
+concept lies_as_on_wire = std::endian::native == std::endian::little&& requires(Array& numbers) {
+    requires Scalar<std::remove_cvref_t<decltype(*std::data(numbers))>>;
+    std::span(numbers);
+};
+
+}  // namespace detail
 
 /// A number in full: its 32 or 64 bits.
 template <Scalar T, BitSink W>
@@ -41,10 +54,33 @@ T take_magnitude(R& source, char const* what) {
     return v;
 }
 
-/// The numbers of an array in full, one after another.
+/// The numbers of an array in full, one after another: all at once where they lie in the order of bytes of the wire.
 template <BitSink W, class Array>
 void put_numbers(W& sink, Array const& numbers) {
-    for (auto const v : numbers) put_number(sink, v);
+    if constexpr (detail::lies_as_on_wire<Array> && requires { sink.put_bytes(std::as_bytes(std::span(numbers))); })
+        sink.put_bytes(std::as_bytes(std::span(numbers)));
+    else
+        for (auto const v : numbers) put_number(sink, v);
+}
+
+/// Fills an array with such numbers; throws wire_error at the first that is not finite.
+template <BitSource R, class Array>
+void take_numbers(R& source, Array&& numbers) {
+    using T = std::remove_cvref_t<decltype(*std::data(numbers))>;
+    if constexpr (detail::lies_as_on_wire<Array> &&
+                  requires { source.take_bytes_to(std::as_writable_bytes(std::span(numbers))); }) {
+        using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+        constexpr bits exponent = std::bit_cast<bits>(std::numeric_limits<T>::infinity());
+        auto const bytes = std::as_writable_bytes(std::span(numbers));
+        if (auto const before = source; bytes.size() <= source.left() / 8) {
+            source.take_bytes_to(bytes);
+            bool finite = true;
+            for (T const v : numbers) finite &= (std::bit_cast<bits>(v) & exponent) != exponent;
+            if (finite) return;
+            source = before;  // one by one, to tell where
+        }
+    }
+    for (T& v : numbers) v = take_number<T>(source);
 }
 
 /// Fills an array with such numbers, none of which can be negative.

@@ -11,11 +11,11 @@ namespace laconic {
 template <BitSink W, Scalar T, class B>
 void write(W& sink, plain<T, B> const& m) {
     charge(sink, part::values);
-    for (T const v : m.values) put_number(sink, v);
+    put_numbers(sink, m.values);
 }
 template <class B, BitSource R, Scalar T>
 void read(B&, R& source, plain<T, B>& m) {
-    for (T& v : m.values) v = take_number<T>(source);
+    take_numbers(source, m.values);
 }
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, plain<T, B> const&) {

@@ -133,6 +133,25 @@ class bit_writer {
         return {bytes_.data(), size_};
     }
 
+    /// Pads to a whole byte and then has n bytes more, for the caller to fill before the next put.
+    std::span<std::byte> append(std::size_t n) {
+        finish();
+        size_ += n;
+        make_room();
+        return {bytes_.data() + size_ - n, n};
+    }
+
+    /// These bytes, eight bits each, wherever the last bit ended.
+    void put_bytes(std::span<std::byte const> bytes) {
+        if (held_ % 8 == 0) {
+            auto const room = append(bytes.size());
+            if (!bytes.empty()) std::memcpy(room.data(), bytes.data(), bytes.size());
+            return;
+        }
+        for (; bytes.size() >= 8; bytes = bytes.subspan(8)) put(detail::load_word(bytes.data()), 64);
+        for (std::byte const b : bytes) put(std::to_integer<std::uint64_t>(b), 8);
+    }
+
     /// Makes room for n bytes.
     void reserve(std::size_t n) { bytes_.reserve(n); }
 
@@ -146,8 +165,9 @@ class bit_writer {
 
   private:
     void make_room() {
+        // Not at once to all that is reserved: that would touch it.
         if (bytes_.size() < size_ + 8)
-            bytes_.resize(bytes_.capacity() < size_ + 8 ? 2 * size_ + 64 : bytes_.capacity());
+            bytes_.resize(bytes_.capacity() < size_ + 8 ? 2 * size_ + 64 : std::min(bytes_.capacity(), 2 * size_ + 64));
     }
 
     std::vector<std::byte> bytes_;
@@ -182,6 +202,27 @@ class bit_reader {
             ++bit_;
             return n;
         }
+    }
+
+    /// The n bytes after this one's padding, which must be zero.
+    std::span<std::byte const> take_bytes(std::uint64_t n) {
+        if (take(static_cast<unsigned>(left() % 8)) != 0) refuse("the padding of a byte is not zero");
+        if (n > left() / 8) refuse("it ends " + std::to_string(n - left() / 8) + " bytes too early");
+        auto const bytes = bytes_.subspan(static_cast<std::size_t>(bit_ / 8), static_cast<std::size_t>(n));
+        bit_ += 8 * n;
+        return bytes;
+    }
+
+    /// Fills `to` with the next bytes, wherever the last bit ended.
+    void take_bytes_to(std::span<std::byte> to) {
+        if (to.size() > left() / 8) refuse("it ends " + std::to_string(to.size() - left() / 8) + " bytes too early");
+        if (bit_ % 8 == 0) {
+            if (!to.empty()) std::memcpy(to.data(), bytes_.data() + bit_ / 8, to.size());
+            bit_ += 8 * std::uint64_t{to.size()};
+            return;
+        }
+        for (; to.size() >= 8; to = to.subspan(8)) detail::store_word(to.data(), take(64));
+        for (std::byte& b : to) b = static_cast<std::byte>(take(8));
     }
 
     /// How many bits are left, padding included, and how many have been read.

@@ -13,6 +13,7 @@
 
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/reduce.hpp"
+#include "laconic/backend/host/select_largest.hpp"
 #include "laconic/backend/magnitude_bins.hpp"
 #include "laconic/backend/unit_scale.hpp"
 #include "laconic/core/contract.hpp"
@@ -22,37 +23,6 @@
 
 /// Which coordinates of a vector travel. All write ascending coordinates.
 namespace laconic {
-
-namespace detail {
-
-// |x| as an integer with the same order; every NaN is above infinity.
-inline std::uint32_t magnitude_bits(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fffffffu; }
-inline std::uint64_t magnitude_bits(double x) { return std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffffu; }
-
-}  // namespace detail
-
-/// The k coordinates with the largest |x_i|, of equal ones the lower coordinate first. k <= x.size() < 2^32.
-/// A copy of x in scratch memory, one selection in it, one pass.
-template <class A, Scalar T>
-void select_largest(basic_host<A>& on, std::span<T const> x, std::size_t k, std::vector<coordinate>& out) {
-    LACONIC_EXPECTS(k <= x.size() && x.size() <= largest_dimension);
-    out.resize(k);
-    if (k == 0) return;
-    using bits = decltype(detail::magnitude_bits(T{}));
-    auto const magnitudes = on.template scratch<bits>(0, x.size());
-    for (std::size_t i = 0; i < x.size(); ++i) magnitudes[i] = detail::magnitude_bits(x[i]);
-    auto const kth = magnitudes.begin() + static_cast<std::ptrdiff_t>(k - 1);
-    std::nth_element(magnitudes.begin(), kth, magnitudes.end(), std::greater<>{});
-    bits const threshold = *kth;
-    auto equal = static_cast<std::size_t>(std::count(magnitudes.begin(), kth + 1, threshold));
-    std::size_t n = 0;
-    for (std::size_t i = 0; n < k; ++i) {
-        bits const m = detail::magnitude_bits(x[i]);
-        bool const chosen = m > threshold || (m == threshold && equal > 0);
-        equal -= m == threshold && equal > 0;
-        if (chosen) out[n++] = static_cast<coordinate>(i);
-    }
-}
 
 /// The coordinates with |x_i| > bound; a NaN is always above, so that it is not lost. One pass.
 template <class A, Scalar T>
@@ -166,6 +136,20 @@ void sample_in_proportion(basic_host<A>&, std::span<T const> x, T bound, key fro
             out.push_back(static_cast<coordinate>(i));
 }
 
+namespace detail {
+
+template <class A, Scalar T>
+bool any_nonzero(std::span<T const> x) {
+    using pack = simd::pack<T, A>;
+    auto const zeros = pack::all(T(0));
+    std::size_t i = 0;
+    for (; i + pack::width <= x.size(); i += pack::width)
+        if (!all_at_most(magnitude(pack::load(x.data() + i)), zeros)) return true;
+    return std::any_of(x.begin() + static_cast<std::ptrdiff_t>(i), x.end(), [](T v) { return v != 0; });
+}
+
+}  // namespace detail
+
 /// The blocks of `block` consecutive coordinates (the last may be shorter) that hold a number other than 0; a NaN is
 /// one. block >= 1. One pass, which leaves a block at its first such number.
 template <class A, Scalar T>
@@ -175,9 +159,7 @@ void select_nonzero_blocks(basic_host<A>&, std::span<T const> x, std::size_t blo
     out.reserve(x.size() / block + 1);  // once: a later support may be larger
     for (std::size_t first = 0; first < x.size();) {
         std::size_t const count = std::min(block, x.size() - first);
-        auto const part = x.subspan(first, count);
-        if (std::any_of(part.begin(), part.end(), [](T v) { return v != 0; }))
-            out.push_back(static_cast<coordinate>(first / block));
+        if (detail::any_nonzero<A>(x.subspan(first, count))) out.push_back(static_cast<coordinate>(first / block));
         first += count;
     }
 }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/comm/mpi.hpp"
+#include "race_job.hpp"
+
+namespace race {
+
+int join_job(int& argc, char**& argv, std::function<int(laconic::any_communicator)> const& play) {
+    int status = 0;
+    laconic::mpi::run(argc, argv, [&](laconic::mpi::member& comm) { status = play(comm); });
+    return status;
+}
+
+}  // namespace race

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <span>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+
+namespace laconic {
+
+/// A communicator that is chosen while the program runs: a handle to one that outlives it, so that a loop is compiled
+/// once for all engines. Copies stand for the same communicator, and what that one counts or delays it counts and
+/// delays here; each call costs one indirect call more. Where the ranks underneath do not talk in pairs, exchange
+/// throws argument_error; where they cannot compute during an all-gather, start_all_gather waits for all of it.
+class any_communicator {
+  public:
+    template <Communicator C>
+    requires(!std::same_as<C, any_communicator>) any_communicator(C& comm)  // NOLINT: implicit, as std::function's
+        : comm_(&comm), face_(&face_of<C>), rank_(comm.rank()), size_(comm.size()) {}
+
+    int rank() const { return rank_; }
+    int size() const { return size_; }
+    bool may_change_threads() const { return face_->may_change_threads(comm_); }
+    void all_gather(contribution mine) { face_->all_gather(comm_, mine); }
+    void start_all_gather(contribution mine) { face_->start_all_gather(comm_, mine); }
+    void finish() { face_->finish(comm_); }
+    void gather(int root, contribution mine) { face_->gather(comm_, root, mine); }
+    void broadcast(int root, contribution mine) { face_->broadcast(comm_, root, mine); }
+    contribution from(int r) const { return face_->from(comm_, r); }
+    contribution exchange(int to, contribution mine, int from) { return face_->exchange(comm_, to, mine, from); }
+
+    template <class T>
+    requires(std::same_as<T, float> || std::same_as<T, double>) void all_reduce(std::span<T> x) {
+        if constexpr (std::same_as<T, float>)
+            face_->all_reduce_floats(comm_, x);
+        else
+            face_->all_reduce_doubles(comm_, x);
+    }
+
+    /// Whether exchange can be called: the communicator is PointToPoint.
+    bool talks_in_pairs() const { return face_->talks_in_pairs; }
+
+  private:
+    struct face {
+        bool talks_in_pairs;
+        bool (*may_change_threads)(void*);
+        void (*all_gather)(void*, contribution);
+        void (*start_all_gather)(void*, contribution);
+        void (*finish)(void*);
+        void (*gather)(void*, int, contribution);
+        void (*broadcast)(void*, int, contribution);
+        contribution (*from)(void*, int);
+        contribution (*exchange)(void*, int, contribution, int);
+        void (*all_reduce_floats)(void*, std::span<float>);
+        void (*all_reduce_doubles)(void*, std::span<double>);
+    };
+    template <class C>
+    static C& as(void* comm) {
+        return *static_cast<C*>(comm);
+    }
+    template <class C>
+    static contribution exchange_of(void* comm, int to, contribution mine, int from) {
+        if constexpr (PointToPoint<C>)
+            return as<C>(comm).exchange(to, mine, from);
+        else
+            throw argument_error("this communicator's ranks do not talk in pairs: it has no exchange(to, mine, from)");
+    }
+    template <class C, class T>
+    static void all_reduce_of(void* comm, std::span<T> x) {
+        if constexpr (AllReducer<C, T>)
+            as<C>(comm).all_reduce(x);
+        else
+            throw argument_error("this communicator's engine adds up no vectors: it has no all_reduce(x)");
+    }
+    template <class C>
+    static constexpr face face_of = {
+        PointToPoint<C>,
+        [](void* comm) { return detail::may_change_threads(as<C>(comm)); },
+        [](void* comm, contribution mine) { as<C>(comm).all_gather(mine); },
+        [](void* comm, contribution mine) {
+            if constexpr (Overlapping<C>)
+                as<C>(comm).start_all_gather(mine);
+            else
+                as<C>(comm).all_gather(mine);
+        },
+        []([[maybe_unused]] void* comm) {
+            if constexpr (Overlapping<C>) as<C>(comm).finish();
+        },
+        [](void* comm, int root, contribution mine) { as<C>(comm).gather(root, mine); },
+        [](void* comm, int root, contribution mine) { as<C>(comm).broadcast(root, mine); },
+        [](void* comm, int r) { return as<C>(comm).from(r); },
+        exchange_of<C>,
+        all_reduce_of<C, float>,
+        all_reduce_of<C, double>,
+    };
+
+    void* comm_;
+    face const* face_;
+    int rank_, size_;
+};
+
+static_assert(PointToPoint<any_communicator> && Overlapping<any_communicator> && AllReducer<any_communicator, float> &&
+              AllReducer<any_communicator, double>);
+
+}  // namespace laconic

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <queue>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "laconic/comm/network.hpp"
+#include "laconic/comm/recorded.hpp"
+
+namespace laconic {
+
+/// A network whose ranks stand in racks, 0 .. per_rack - 1 in the first. What goes from rack to rack also passes an
+/// uplink and a downlink, which all ranks of a rack share.
+struct racks {
+    network ports{};   ///< a rank's, and the way within its rack
+    int per_rack = 0;  ///< 0: all ranks are in one
+    network links{};   ///< a rack's; its latency comes once, on top of that of the ports
+
+    /// Throws argument_error for a network of negative or infinite seconds, or fewer than no ranks a rack.
+    void check() const {
+        ports.check();
+        links.check();
+        if (per_rack < 0) throw argument_error("racks of " + std::to_string(per_rack) + " ranks");
+    }
+    int rack_of(int rank) const { return per_rack > 0 ? rank / per_rack : 0; }
+};
+
+namespace detail {
+
+/// What happens to everyone, in the order of time wherever ranks share a link. A link works for one message at a time,
+/// that first whose first bit is there first, of equal ones that of the lowest rank; it passes bits on as they come,
+/// and is through with a message not before its last bit has come. All else is as in `delayed`. So every number depends
+/// on the logs alone.
+class replayer {
+  public:
+    replayer(racks const& how, std::span<std::vector<deed> const> logs) : how_(how), logs_(logs), seats_(logs.size()) {
+        auto const n = logs.size();
+        for (std::size_t r = 0; r < n; ++r) {
+            std::vector<std::uint64_t> told;
+            for (auto const& d : logs[r])
+                if (d.to == deed::everyone)
+                    told.push_back(d.bytes);
+                else
+                    check_partners(static_cast<int>(n), d.to, d.from);
+            if (r > 0 && told.size() != rounds_)
+                throw argument_error("rank " + std::to_string(r) + " was in " + std::to_string(told.size()) +
+                                     " all-gathers, rank 0 in " + std::to_string(rounds_));
+            rounds_ = told.size();
+            told_.insert(told_.end(), told.begin(), told.end());
+        }
+        links_.resize(n == 0 ? 0 : 2 * (static_cast<std::size_t>(how.rack_of(static_cast<int>(n) - 1)) + 1));
+    }
+
+    /// When each rank is done. Throws comm_error where one waits for what nobody handed over.
+    std::vector<double> operator()() {
+        for (std::size_t r = seats_.size(); r-- > 0;) ready_.push_back(static_cast<int>(r));
+        while (!ready_.empty() || !under_way_.empty()) {
+            if (!ready_.empty()) {
+                int const rank = ready_.back();
+                ready_.pop_back();
+                go_on(rank);
+            } else {
+                auto const m = under_way_.top();
+                under_way_.pop();
+                pass(m);
+            }
+        }
+        std::vector<double> ends;
+        for (std::size_t r = 0; r < seats_.size(); ++r) {
+            if (seats_[r].next < logs_[r].size())
+                throw comm_error(seats_[r].waits_for, say_who_waits(static_cast<int>(r), [&](int other) {
+                                     return seats_[static_cast<std::size_t>(other)].waits_for;
+                                 }));
+            ends.push_back(seats_[r].at.now);
+        }
+        return ends;
+    }
+
+  private:
+    struct seat {
+        port_clock at;
+        std::size_t next = 0, step = 0, round = 0;  // of its deeds; of an all-gather; which one
+        double worked = 0;                          // when its work for this deed is done
+        bool said = false;                          // what is next
+        int waits_for = no_rank;
+        // By sender, and whether they meet: when it is there, and how many bytes.
+        std::multimap<std::pair<int, bool>, std::pair<double, std::uint64_t>> here;
+    };
+    // On its way between racks.
+    struct message {
+        double first, last;  // when these bits are at the link that is next
+        int from, to;
+        std::uint64_t number;  // of those between racks
+        std::uint64_t bytes;
+        bool meets, down;
+
+        bool operator<(message const& other) const {  // the largest is next
+            return std::tie(other.first, other.from, other.number) < std::tie(first, from, number);
+        }
+    };
+
+    // Until it must wait.
+    void go_on(int rank) {
+        seat& my = at(rank);
+        auto const& log = logs_[static_cast<std::size_t>(rank)];
+        auto const n = seats_.size(), me = static_cast<std::size_t>(rank);
+        while (my.next < log.size()) {
+            auto now = log[my.next];
+            bool const ring = now.to == deed::everyone;
+            if (ring && my.step + 1 < n) {
+                now.to = static_cast<int>((me + 1) % n);
+                now.from = static_cast<int>((me + n - 1) % n);
+                now.bytes = told_[(me + n - my.step) % n * rounds_ + my.round];
+            } else if (ring) {
+                now.to = now.from = no_rank;
+            }
+            if (!my.said) {
+                if (my.step == 0) {
+                    my.worked = my.at.now + now.seconds;
+                    if (!now.meanwhile) my.at.now = my.worked;
+                }
+                if (now.to != no_rank) send(rank, now);
+                my.said = true;
+            }
+            if (now.from != no_rank && !take(rank, {now.from, now.meets})) {
+                my.waits_for = now.from;
+                return;
+            }
+            my.said = false;
+            if (ring && ++my.step + 1 < n) continue;
+            my.at.now = std::max(my.at.now, my.worked);
+            my.round += ring;
+            my.step = 0;
+            ++my.next;
+        }
+    }
+    void send(int rank, deed const& d) {
+        auto& clock = at(rank).at;
+        if (d.to == rank) return arrive(d.to, {rank, d.meets}, clock.now, d.bytes);
+        double const busy = how_.ports.busy(d.bytes), left = clock.leave(how_.ports, busy);
+        if (how_.rack_of(rank) == how_.rack_of(d.to))
+            return arrive(d.to, {rank, d.meets}, left + how_.ports.latency, d.bytes);
+        under_way_.push({left - busy, left, rank, d.to, sent_++, d.bytes, d.meets, false});
+    }
+    void pass(message m) {
+        auto const rack = 2 * static_cast<std::size_t>(how_.rack_of(m.down ? m.to : m.from));
+        double& free = links_[m.down && !how_.links.half_duplex ? rack + 1 : rack];
+        m.first = std::max(m.first, free);
+        free = m.first + how_.links.busy(m.bytes);
+        m.last = std::max(m.last, free);
+        if (!m.down) {
+            m.first += how_.links.latency;
+            m.last += how_.links.latency;
+            m.down = true;
+            return under_way_.push(m);
+        }
+        arrive(m.to, {m.from, m.meets}, m.last + how_.ports.latency, m.bytes);
+    }
+    void arrive(int to, std::pair<int, bool> from, double there, std::uint64_t bytes) {
+        at(to).here.emplace(from, std::pair(there, bytes));
+        if (at(to).waits_for != from.first) return;  // it looks for itself whether this is it
+        at(to).waits_for = no_rank;
+        ready_.push_back(to);
+    }
+    bool take(int rank, std::pair<int, bool> from) {
+        seat& my = at(rank);
+        auto const first = my.here.lower_bound(from);
+        if (first == my.here.end() || first->first != from) return false;
+        auto const [there, bytes] = first->second;
+        my.here.erase(first);
+        if (from.first == rank)
+            my.at.now = std::max(my.at.now, there);
+        else
+            my.at.receive(there, how_.ports.busy(bytes));
+        return true;
+    }
+    seat& at(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
+
+    racks how_;
+    std::span<std::vector<deed> const> logs_;
+    std::vector<seat> seats_;
+    std::size_t rounds_ = 0;           // all-gathers
+    std::vector<std::uint64_t> told_;  // in each of them, rank after rank
+    std::vector<double> links_;        // when they are free: of each rack, up and down
+    std::vector<int> ready_;           // ranks that can go on; no link is asked for before they have
+    std::priority_queue<message> under_way_;
+    std::uint64_t sent_ = 0;
+};
+
+}  // namespace detail
+
+/// When each rank is done, in seconds from 0, if the ranks do what was recorded over this network: the same numbers on
+/// every machine. Packets are not lost, and a link does not mix its messages but serves them whole. Throws
+/// argument_error for a network that makes no sense or logs of different all-gathers, comm_error where a rank waits for
+/// what nobody handed over.
+inline std::vector<double> replay(racks const& how, std::span<std::vector<deed> const> logs) {
+    how.check();
+    return detail::replayer(how, logs)();
+}
+
+/// When this rank is done, if the ranks do what each has recorded over this network. Every rank calls it; the meetings
+/// that this takes are not written down. Throws argument_error for a network that makes no sense, comm_error for what
+/// was recorded, on every rank.
+template <PointToPoint C>
+double replayed_clock(recorded<C>& comm, racks const& how) {
+    how.check();
+    auto& inner = comm.inner();
+    auto const log = std::as_bytes(std::span(comm.log()));
+    inner.gather(0, {log});
+    std::vector<double> ends;
+    std::string why;
+    if (comm.rank() == 0) {
+        std::vector<std::vector<deed>> logs(static_cast<std::size_t>(comm.size()));
+        for (std::size_t r = 0; r < logs.size(); ++r) {
+            auto const bytes = inner.from(static_cast<int>(r)).bytes;
+            logs[r].resize(bytes.size() / sizeof(deed));
+            if (!logs[r].empty()) std::memcpy(logs[r].data(), bytes.data(), logs[r].size() * sizeof(deed));
+        }
+        try {
+            ends = replay(how, logs);
+        } catch (error const& e) {
+            why = e.what();
+        }
+        inner.broadcast(0,
+                        {why.empty() ? std::as_bytes(std::span(ends)) : std::as_bytes(std::span(why)), !why.empty()});
+    } else {
+        inner.broadcast(0, {});
+    }
+    auto const [told, complaint] = inner.from(0);
+    if (complaint) throw comm_error(0, std::string(reinterpret_cast<char const*>(told.data()), told.size()));
+    double mine = 0;
+    if (told.size() != static_cast<std::size_t>(comm.size()) * sizeof mine)
+        throw comm_error(0, "rank 0 does not replay what was recorded");
+    std::memcpy(&mine, told.data() + static_cast<std::size_t>(comm.rank()) * sizeof mine, sizeof mine);
+    return mine;
+}
+
+}  // namespace laconic

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "laconic/comm/packet_machine.hpp"
+#include "laconic/core/error.hpp"
+
+namespace laconic {
+
+/// When a packet that was not answered is sent again, in seconds.
+struct retransmission {
+    double first = 0.02;   ///< before any answer was timed
+    double least = 0.001;  ///< the shortest wait
+    double most = 0.2;     ///< the longest, however often it was sent
+    int farewells = 6;     ///< how often what nobody need answer is sent
+
+    /// Throws argument_error for waits that are not 0 < least <= first <= most, and for no farewell.
+    void check() const {
+        if (!(least > 0 && least <= first && first <= most && std::isfinite(most)))
+            throw argument_error("waits of " + std::to_string(least) + ", " + std::to_string(first) + " and " +
+                                 std::to_string(most) + " seconds");
+        if (farewells < 1) throw argument_error(std::to_string(farewells) + " farewells");
+    }
+};
+
+/// How long to wait for an answer, from the times that others took (Jacobson, SIGCOMM 1988; RFC 6298): their mean and
+/// four mean deviations, doubled for each time that the packet was sent before.
+class round_trip {
+  public:
+    explicit round_trip(retransmission how) : how_(how) {}
+
+    /// An answer came after so many seconds. Only to what was sent once: of others nobody knows to which copy (Karn,
+    /// Partridge, SIGCOMM 1987).
+    void answered(double after) {
+        if (mean_ < 0) {
+            mean_ = after;
+            deviation_ = after / 2;
+            return;
+        }
+        deviation_ += (std::abs(after - mean_) - deviation_) / 4;
+        mean_ += (after - mean_) / 8;
+    }
+    /// For a packet that was sent `before` times already.
+    double wait(int before) const {
+        double const once = mean_ < 0 ? how_.first : std::max(how_.least, mean_ + 4 * deviation_);
+        return std::min(how_.most, std::ldexp(once, std::min(before, 30)));
+    }
+
+  private:
+    retransmission how_;
+    double mean_ = -1, deviation_ = 0;  // below 0: none was timed
+};
+
+/// The packets of one node that wait for an answer, by numbers of their own, each to one of several peers. Reuses its
+/// memory.
+class unanswered {
+  public:
+    explicit unanswered(retransmission how) : how_(how) {}
+
+    /// None, of n packets to `peers` peers, whose round trips are not known.
+    void reset(std::size_t n, std::size_t peers) {
+        all_.assign(n, {});
+        peers_.assign(peers, round_trip(how_));
+        wakes_ = never;
+    }
+    /// Packet i is sent to a peer, for the first time or again.
+    void sent(std::size_t i, std::size_t peer, double now) {
+        auto& p = all_[i];
+        p = {p.waits, p.waits ? p.before + 1 : 0, peer, now, 0};
+        p.waits = true;
+        p.due = now + peers_[peer].wait(p.before);
+        wakes_ = std::min(wakes_, p.due);
+    }
+    void answered(std::size_t i, double now) {
+        auto& p = all_[i];
+        if (p.before == 0) peers_[p.peer].answered(now - p.sent);
+        p.waits = false;
+    }
+    /// The peer says that it had packet i already: it is the second copy that it answers, if there are two.
+    void had(std::size_t i, double now) {
+        auto const& p = all_[i];
+        if (p.waits && p.before == 1) peers_[p.peer].answered(now - p.sent);
+    }
+    /// Nobody need answer any more.
+    void forget(std::size_t i) { all_[i].waits = false; }
+
+    bool waits(std::size_t i) const { return all_[i].waits; }
+    /// How often it was sent.
+    int times(std::size_t i) const { return all_[i].before + 1; }
+
+    /// Calls late(i) for each packet whose time has come, to send or to forget it.
+    template <class F>
+    void each_late(double now, F late) {
+        wakes_ = never;
+        for (std::size_t i = 0; i < all_.size(); ++i) {
+            if (!all_[i].waits) continue;
+            if (all_[i].due <= now)
+                late(i);
+            else
+                wakes_ = std::min(wakes_, all_[i].due);
+        }
+    }
+    /// Not later than the first such time; it may be that of a packet that was answered meanwhile.
+    double wakes_at() const { return wakes_; }
+
+  private:
+    struct packet {
+        bool waits = false;
+        int before = 0;  // how often it was sent before
+        std::size_t peer = 0;
+        double sent = 0, due = never;
+    };
+
+    retransmission how_;
+    std::vector<packet> all_;
+    std::vector<round_trip> peers_;
+    double wakes_ = never;
+};
+
+}  // namespace laconic

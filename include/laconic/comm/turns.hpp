@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <vector>
+
+namespace laconic::detail {
+
+/// Which ranks of a process compute: at most so many at a time. The others wait to be called, in the order in which
+/// they could go on. One mutex, its owner's, is held in every call and stands behind every seat's condition variable.
+class turns {
+  public:
+    struct seat {
+        std::condition_variable called;
+        bool may_compute = false;  // and does, or is about to
+        bool ready = false;        // to be called to compute
+        bool left = false;         // its body has returned: it is not called any more
+    };
+
+    turns(std::size_t ranks, int at_once) : at_once_(at_once), ready_(ranks) {}
+
+    /// This rank computes as soon as it may.
+    void goes_on(seat& s) {
+        if (s.ready || s.may_compute) return;
+        s.ready = true;
+        ready_[(first_ + count_++) % ready_.size()] = &s;
+        call_next();
+    }
+    /// This rank computes no more, until it goes on.
+    void stops(seat& s) {
+        if (s.may_compute) --computing_;
+        s.may_compute = false;
+        call_next();
+    }
+
+  private:
+    void call_next() {
+        for (; computing_ < at_once_ && count_ > 0; --count_) {
+            seat& s = *ready_[first_];
+            first_ = (first_ + 1) % ready_.size();
+            s.ready = false;
+            if (s.left) continue;
+            s.may_compute = true;
+            ++computing_;
+            s.called.notify_one();
+        }
+    }
+
+    int at_once_, computing_ = 0;
+    std::vector<seat*> ready_;  // a ring
+    std::size_t first_ = 0, count_ = 0;
+};
+
+}  // namespace laconic::detail

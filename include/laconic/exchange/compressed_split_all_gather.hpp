@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/compress/quantize.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/exchange/bruck.hpp"
+#include "laconic/exchange/exchange.hpp"
+#include "laconic/exchange/partition.hpp"
+#include "laconic/exchange/split_and_add.hpp"
+#include "laconic/wire/quantized.hpp"
+
+namespace laconic {
+
+/// split_all_gather with a second stage of compressed dense parts (SparCML's DSAR with low precision, Renggli et al.,
+/// SC 2019: QSGD of 2, 4 or 8 bits, buckets of 1024): who has added up a part says C's message about it, with a key of
+/// the round and the part, and all take what it says. With an unbiased compressor E(what is applied) = the sum. What is
+/// left, sum - said, returns to the rank that added up: the sum of what is brought = what is applied + the sum of what
+/// is returned, to within one rounding. P - 1 + ceil(log2 P) messages; of its k terms a rank says about (P - 1) / P,
+/// and so much of a message about d numbers. Sums are in the order of ranks; all get the same bits. Any P. Reuses its
+/// memory. Include the wire/ header of C's messages.
+template <Scalar T, class C = quantize, class B = host>
+requires Compressor<C, T, B> && TermMessage<message_of<C, T, B>>
+class compressed_split_all_gather {
+  public:
+    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
+    template <Communicator Ranks>
+    compressed_split_all_gather(Ranks& comm, std::size_t d, C const& compressor, key from = {},
+                                position_code positions = position_code::smallest)
+        : compressed_split_all_gather(d, compressor, from, positions) {
+        detail::agree_on_exchange<T>(comm, d, to_string(*this));
+    }
+    /// The same for ranks that know that they agree on d, T and to_string of this.
+    compressed_split_all_gather(std::size_t d, C const& compressor, key from = {},
+                                position_code positions = position_code::smallest)
+        : d_(d), compressor_(compressor), from_(from), talk_(positions) {
+        detail::check_dimension(d);
+    }
+
+    /// v <- the sum of all ranks' v as the messages have it, those numbers that are not 0. What the errors mean, see
+    /// conversation::finish; argument_error also where the compressor does not suit parts of d / P numbers, or has no
+    /// message about a sum. Then v and returned() are unspecified.
+    template <PointToPoint Ranks>
+    void operator()(B& on, Ranks& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+        partition const ranges{d_, n};
+        for (auto const length : {d_ / n, d_ / n + (d_ % n != 0)}) compressor_.check(length);
+        make_room(v, ranges);
+        talk_.start(round);
+        talk_.check_input(on, comm.rank(), v, d_);
+        detail::split_and_add(on, comm, talk_, ranges, v, sum_, piece_);
+        key const now = from_.child(round);
+        for (std::size_t p = 0; p < n; ++p)
+            if (p != me) compressor_.blank(on, ranges.length(p), now.child(p), messages_[p]);
+        if (!talk_.in_trouble()) compress(on, comm.rank(), now.child(me));
+        detail::all_gather_parts(on, comm, talk_, messages_);
+        talk_.finish();
+        v.reset(d_);
+        for (std::size_t p = 0; p < n; ++p) {
+            auto const terms = messages_[p].terms();
+            for (std::size_t j = 0; j < terms.size(); ++j)
+                if (auto const t = terms[j]; t.value != 0) v.append(ranges.first(p) + t.at, static_cast<T>(t.value));
+        }
+        keep_rest(on, messages_[me], ranges.first(me));
+    }
+
+    /// What this rank keeps, to be said later: of the part that it added up, the sum less what it said.
+    sparse_sum<T, B> const& returned() const { return returned_; }
+
+    friend std::string to_string(compressed_split_all_gather const& e) {
+        return "split_all_gather(" + to_string(e.compressor_) + ", drawn from " + std::to_string(e.from_.bits) + ")";
+    }
+
+  private:
+    void compress(B& on, int rank, key from) {
+        numbers_.assign(sum_.dimension(), T(0));
+        for (std::size_t j = 0; j < sum_.size(); ++j) numbers_[sum_.support()[j]] = sum_.values()[j];
+        try {
+            compressor_(on, std::span<T const>(numbers_), from, messages_[static_cast<std::size_t>(rank)]);
+        } catch (argument_error const& e) {
+            talk_.give_up(rank, e.what());
+        }
+    }
+    template <class M>
+    void keep_rest(B& on, M const& said, std::size_t first) {
+        add_message(on, std::span<T>(numbers_), T(-1), said);
+        returned_.reset(d_);
+        for (std::size_t i = 0; i < numbers_.size(); ++i)
+            if (numbers_[i] != 0) returned_.append(first + i, numbers_[i]);
+    }
+
+    // Once: later sums may have more terms.
+    void make_room(sparse_sum<T, B>& v, partition const& ranges) {
+        auto const longest = d_ / ranges.parts + 1;
+        talk_.template make_room<T>(d_);
+        messages_.resize(ranges.parts);
+        for (auto* const list : {&sum_, &piece_, &returned_}) list->reserve(longest);
+        v.reserve(d_);
+    }
+
+    std::size_t d_;
+    C compressor_;
+    key from_;
+    conversation talk_;
+    std::vector<message_of<C, T, B>> messages_;
+    typename B::template array<T> numbers_;
+    sparse_sum<T, B> sum_, piece_, returned_;
+};
+
+/// The same with the library's quantizer, in a recursion whose feedback keeps errors.
+struct by_quantized_split_all_gather {
+    quantize compressor{127, 1024};
+    std::uint64_t seed = 0;
+
+    void check(std::size_t d) const { compressor.check(d); }
+    template <Scalar T, class B>
+    compressed_split_all_gather<T, quantize, B> make(std::size_t d, position_code positions) const {
+        return {d, compressor, key{seed}, positions};
+    }
+    bool operator==(by_quantized_split_all_gather const&) const = default;
+    friend std::string to_string(by_quantized_split_all_gather const& x) {
+        return "split_all_gather(" + to_string(x.compressor) +
+               (x.seed != 0 ? ", seed=" + std::to_string(x.seed) + ")" : ")");
+    }
+};
+
+static_assert(Exchange<by_quantized_split_all_gather>);
+
+}  // namespace laconic

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/comm/communicator.hpp"
+#include "laconic/exchange/sparse_sum.hpp"
+#include "laconic/wire/stream.hpp"
+
+namespace laconic {
+
+/// Messages go to all ranks as they are, or with a downlink to its server: over any communicator, and whatever the
+/// messages are (by_gather, by_server).
+struct gather_all {
+    bool operator==(gather_all const&) const = default;
+    friend std::string to_string(gather_all) { return "gather"; }
+};
+
+/// sum(on, comm, v, round) replaces every rank's sparse vector by the sum of all, or by what is to be applied of it.
+template <class S, class T, class B, class C>
+concept SumsTerms = requires(S& sum, B& on, C& comm, sparse_sum<T, B>& v) {
+    sum(on, comm, v, std::uint64_t{});
+};
+/// The same with vectors in full.
+template <class S, class T, class B, class C>
+concept SumsNumbers = requires(S& sum, B& on, C& comm, std::span<T> x) {
+    sum(on, comm, x, std::uint64_t{});
+};
+/// sum.returned() is what of the last sum was not applied and this rank must bring again, in a later round.
+template <class S, class T, class B>
+concept GivesBack = requires(S const& sum) {
+    { sum.returned() } -> std::same_as<sparse_sum<T, B> const&>;
+};
+
+namespace detail {
+
+// Only to ask what may be called with one.
+struct some_ranks {
+    int rank() const;
+    int size() const;
+    void all_gather(contribution);
+    void gather(int, contribution);
+    void broadcast(int, contribution);
+    contribution from(int) const;
+    contribution exchange(int, contribution, int);
+    template <class T>
+    void all_reduce(std::span<T>);
+};
+
+template <class X, class T, class B>
+using sum_of = decltype(std::declval<X const&>().template make<T, B>(std::size_t{}, position_code::smallest));
+
+}  // namespace detail
+
+/// By what algorithm the ranks' messages are added up, as a recursion carries it: a small value such as
+/// by_gtop_k{0.01}. Satisfied iff
+///   x.check(d)                    throws argument_error where it does not suit vectors of d numbers;
+///   x.make<T, B>(d, positions)    makes the object that works, on every rank one, which SumsTerms or SumsNumbers, may
+///                                 give back, and reuses its memory from round to round; with state(archive)
+///                                 (wire/state.hpp) what else it remembers is saved;
+///   to_string(x)                  is what the ranks must agree on.
+/// Where the object throws a wire_error or a comm_error, some ranks may have the sum; any other laconic::error is
+/// thrown on all.
+template <class X, class T = double, class B = host>
+concept Exchange = std::copyable<X> && requires(X const& x, std::size_t d) {
+    x.check(d);
+    { to_string(x) } -> std::convertible_to<std::string>;
+    typename detail::sum_of<X, T, B>;
+} &&(SumsTerms<detail::sum_of<X, T, B>, T, B, detail::some_ranks> ||
+     SumsNumbers<detail::sum_of<X, T, B>, T, B, detail::some_ranks>);
+
+}  // namespace laconic

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/exchange/exchange.hpp"
+#include "laconic/message/message.hpp"
+
+namespace laconic {
+
+/// The mean of the ranks' messages, where an exchange adds them up: each rank's message becomes a list of terms or a
+/// vector in full, whichever the exchange sums. Reuses its memory.
+template <class X, Scalar T, class B = host>
+class exchanged_mean {
+    static_assert(Exchange<X, T, B>, "this is no exchange for these numbers: see exchange/exchange.hpp");
+    using sum_type = detail::sum_of<X, T, B>;
+
+  public:
+    /// Of vectors of d numbers. Throws argument_error where x does not suit them.
+    exchanged_mean(X const& x, std::size_t d, position_code positions) : name_(to_string(x)) {
+        if (gathers(x)) return;
+        x.check(d);
+        sum_.emplace(x.template make<T, B>(d, positions));
+        mine_.reset(d);
+    }
+    /// Whether there is anything to do: messages are not gathered as they are.
+    bool on() const { return sum_.has_value(); }
+
+    /// Throws argument_error beside a server, who would get no message, and beside a feedback that would lose what
+    /// comes back.
+    template <class F>
+    void require_beside(bool served, F const& feedback, std::string const& described) const {
+        if (!on()) return;
+        if (served)
+            throw argument_error("the exchange " + name_ + " leaves a server no message: it goes with no downlink");
+        if constexpr (requires { feedback.keeps_returned(); })
+            if (feedback.keeps_returned()) return;
+        if (gives_back())
+            throw argument_error("the exchange " + name_ + " gives back what it leaves out, which the feedback " +
+                                 described + " would lose: it goes with memory(0, true) or momentum_correction");
+    }
+
+    /// mean <- sum / P, what is applied of the messages' sum, the same on all ranks. Errors as the exchange's; then
+    /// mean is unspecified.
+    template <Communicator C, class M>
+    void operator()(B& on, C& comm, M const& m, std::uint64_t round, std::span<T> mean) {
+        sum_up(
+            on, comm, round, mean, [&] { list(on, m, mean); }, [&] { scatter(on, m, mean); });
+    }
+    /// In place of the above on a rank whose i-th number is not finite: throws non_finite_error, as all ranks do.
+    template <Communicator C>
+    void complain(B& on, C& comm, std::size_t i, std::uint64_t round, std::span<T> mean) {
+        T const bad = std::numeric_limits<T>::quiet_NaN();
+        auto const one_term = [&] {
+            mine_.reset(mean.size());
+            mine_.append(i, bad);
+        };
+        auto const one_number = [&] {
+            std::fill(mean.begin(), mean.end(), T(0));
+            mean[i] = bad;
+        };
+        sum_up(on, comm, round, mean, one_term, one_number);
+    }
+
+    /// Tells the feedback what this rank must bring again.
+    template <class F>
+    void give_back(B& on, F& feedback) const {
+        if constexpr (GivesBack<sum_type, T, B>)
+            if constexpr (requires { feedback.keep(on, sum_->returned().message()); })
+                if (gives_back()) feedback.keep(on, sum_->returned().message());
+    }
+
+    /// Throws comm_error after a round whose exchange broke off in the middle: other ranks may have its sum.
+    void require_whole() const {
+        if (parted_)
+            throw comm_error(-1, "the exchange of round " + std::to_string(round_) +
+                                     " broke off, and other ranks may have its sum: only a saved state can be gone on "
+                                     "from");
+    }
+    void make_whole() { parted_ = false; }
+
+    /// What the exchange remembers from round to round, where it does.
+    template <class Archive>
+    void state(Archive& archive) {
+        if constexpr (requires { sum_->state(archive); })
+            if (on()) sum_->state(archive);
+    }
+
+  private:
+    static bool gathers(X const& x) {
+        if constexpr (requires { x.gathers(); })
+            return x.gathers();
+        else
+            return false;
+    }
+    // One that is chosen at run time has all members, and tells which may be called.
+    bool gives_back() const {
+        if constexpr (requires { sum_->gives_back(); })
+            return sum_->gives_back();
+        else
+            return GivesBack<sum_type, T, B>;
+    }
+    bool wants_terms() const {
+        if constexpr (requires { sum_->wants_terms(); })
+            return sum_->wants_terms();
+        else
+            return true;
+    }
+
+    template <class C, class List, class Fill>
+    void sum_up(B& on, C& comm, std::uint64_t round, std::span<T> mean, List list, Fill fill) {
+        static constexpr bool lists = SumsTerms<sum_type, T, B, C>, fills = SumsNumbers<sum_type, T, B, C>;
+        static_assert(lists || fills,
+                      "this exchange is not for this communicator: most need one whose ranks talk in pairs, with "
+                      "exchange(to, mine, from) (comm/communicator.hpp)");
+        round_ = round;
+        parted_ = true;
+        try {
+            if constexpr (lists)
+                if (wants_terms()) {
+                    list();
+                    (*sum_)(on, comm, mine_, round);
+                }
+            if constexpr (fills)
+                if (!lists || !wants_terms()) {
+                    fill();
+                    (*sum_)(on, comm, mean, round);
+                }
+        } catch (wire_error const&) {  // who knows where it came through, and who has heard
+            throw;
+        } catch (comm_error const&) {
+            throw;
+        } catch (error const&) {  // all ranks know what is wrong with what they brought
+            parted_ = false;
+            throw;
+        }
+        parted_ = false;
+        take_mean(on, lists && wants_terms(), T(1) / static_cast<T>(comm.size()), mean);
+    }
+    void take_mean(B& on, bool from_terms, T share, std::span<T> mean) {
+        if (!from_terms) return multiply(on, share, mean);
+        std::fill(mean.begin(), mean.end(), T(0));
+        for (std::size_t j = 0; j < mine_.size(); ++j) mean[mine_.support()[j]] = share * mine_.values()[j];
+    }
+
+    template <class M>
+    static void scatter(B& on, M const& m, std::span<T> out) {
+        std::fill(out.begin(), out.end(), T(0));
+        add_message(on, out, T(1), m);
+    }
+    template <class M>
+    void list(B& on, M const& m, std::span<T> spare) {
+        if constexpr (TermMessage<M>) {
+            mine_.assign(m);
+        } else {  // what is not 0 is listed; a later message may have more of that
+            scatter(on, m, spare);
+            mine_.reset(spare.size());
+            mine_.reserve(spare.size());
+            for (std::size_t i = 0; i < spare.size(); ++i)
+                if (spare[i] != 0) mine_.append(i, spare[i]);
+        }
+    }
+
+    std::string name_;
+    std::optional<sum_type> sum_;
+    sparse_sum<T, B> mine_;
+    std::uint64_t round_ = 0;
+    bool parted_ = false;
+};
+
+/// Messages are gathered as they are, by others.
+template <Scalar T, class B>
+class exchanged_mean<gather_all, T, B> {
+  public:
+    exchanged_mean(gather_all, std::size_t, position_code) {}
+    static constexpr bool on() { return false; }
+    template <class F>
+    void require_beside(bool, F const&, std::string const&) const {}
+    template <class C, class M>
+    void operator()(B&, C&, M const&, std::uint64_t, std::span<T>) {}
+    template <class C>
+    void complain(B&, C&, std::size_t, std::uint64_t, std::span<T>) {}
+    template <class F>
+    void give_back(B&, F&) const {}
+    void require_whole() const {}
+    void make_whole() {}
+    template <class Archive>
+    void state(Archive&) {}
+};
+
+}  // namespace laconic

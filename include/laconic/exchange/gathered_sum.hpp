@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "laconic/exchange/bruck.hpp"
+#include "laconic/exchange/exchange.hpp"
+
+namespace laconic {
+
+/// The sum of sparse vectors by each rank for itself, of everybody's terms: ceil(log2 P) messages, (P - 1) k terms
+/// said by each rank, and P k terms of memory. The fewest messages that there can be; where ranks have much in common
+/// or are many, others say less. Added up in the order of ranks, so that all get the same bits. Any P. Reuses its
+/// memory, which grows where a rank has more terms than ever before: P lists of d terms would be too much to begin
+/// with.
+template <Scalar T, class B = host>
+class gathered_sum {
+  public:
+    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
+    template <Communicator C>
+    gathered_sum(C& comm, std::size_t d, position_code positions = position_code::smallest)
+        : gathered_sum(d, positions) {
+        detail::agree_on_exchange<T>(comm, d, to_string(*this));
+    }
+    /// The same for ranks that know that they agree on d, T and to_string of this.
+    explicit gathered_sum(std::size_t d, position_code positions = position_code::smallest) : d_(d), talk_(positions) {
+        detail::check_dimension(d);
+    }
+
+    /// v <- the sum of all ranks' v. What the errors mean, see conversation::finish; then v is unspecified. Who hears
+    /// damaged bytes can tell only those whom it meets later: the others have the sum.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+        lists_.resize(n);
+        for (auto& list : lists_) list.reset(d_);
+        talk_.template make_room<T>(d_);
+        v.reserve(d_);
+        talk_.start(round);
+        talk_.check_input(on, comm.rank(), v, d_);
+        if (!talk_.in_trouble()) lists_[me].append(v, 0);
+        detail::all_gather_parts(on, comm, talk_, lists_);
+        talk_.finish();
+        v.reset(d_);
+        for (auto const& list : lists_) v.add(list);
+        talk_.check_sum(on, v);  // all see the same
+        talk_.finish();
+    }
+
+    friend std::string to_string(gathered_sum const&) { return "gathered_sum"; }
+
+  private:
+    std::size_t d_;
+    conversation talk_;
+    std::vector<sparse_sum<T, B>> lists_;
+};
+
+/// Everybody's terms, in a recursion.
+struct by_gathered_sum {
+    void check(std::size_t) const {}
+    template <Scalar T, class B>
+    gathered_sum<T, B> make(std::size_t d, position_code positions) const {
+        return gathered_sum<T, B>(d, positions);
+    }
+    bool operator==(by_gathered_sum const&) const = default;
+    friend std::string to_string(by_gathered_sum) { return "gathered_sum"; }
+};
+
+static_assert(Exchange<by_gathered_sum>);
+
+}  // namespace laconic

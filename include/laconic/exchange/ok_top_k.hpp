@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/core/key.hpp"
+#include "laconic/core/portion.hpp"
+#include "laconic/exchange/bruck.hpp"
+#include "laconic/exchange/exchange.hpp"
+#include "laconic/exchange/gathered_lists.hpp"
+#include "laconic/exchange/regions.hpp"
+#include "laconic/exchange/split_and_add.hpp"
+
+namespace laconic {
+
+/// For how many rounds ok_top_k uses what it found.
+struct reused_for {
+    std::uint64_t threshold = 32, regions = 64;  ///< at least 1
+
+    /// Throws argument_error for 0 rounds.
+    void check() const {
+        if (threshold < 1 || regions < 1)
+            throw argument_error("ok_top_k: a threshold and regions are used for at least one round");
+    }
+    bool operator==(reused_for const&) const = default;
+};
+
+namespace detail {
+
+inline std::string spelled(reused_for rounds) {
+    return ", threshold=" + std::to_string(rounds.threshold) + ", regions=" + std::to_string(rounds.regions);
+}
+
+}  // namespace detail
+
+/// About k terms of the sum of sparse vectors (Ok-Topk's sparse all-reduce, Li, Hoefler, PPoPP 2022). Each rank adds up
+/// one region of the coordinates, and says of its sums those whose magnitude reaches a threshold that all share:
+/// - regions: for reused_for.regions rounds, such that all ranks bring about as much to each: where they start is the
+///   mean of the ranks' quantiles. Told with the terms of a round and used from the next one on, they cost no message;
+/// - threshold: the magnitude of the k-th largest sum, for which every reused_for.threshold rounds all sums are
+///   gathered; from then on a round that applies more than 5/4 k raises it by 2.5 %, one of fewer than 4/5 k lowers it,
+///   and after one of more than 2 k or fewer than k / 2 it is found anew;
+/// - balance: where a region would have had more than four times the mean of what a round applied, in the next one
+///   the sums are dealt to all ranks before they are gathered, in P - 1 messages more, and regions found anew.
+/// What a rank brought of coordinates that are not applied returns to it, and an applied sum is whole: the sum of what
+/// is brought = what is applied + the sum of what is returned. The paper's local thresholds are a compressor's business
+/// (about_top_k, threshold), its residuals a feedback's.
+///
+/// P - 1 + ceil(log2 P) messages; of its k terms a rank says about (P - 1) / P, and so many of those applied. Sums are
+/// added up in the order of ranks, each by one rank for all, so that all get the same bits. Any P. Reuses its memory,
+/// which is enough for as many terms as all ranks bring where none brings more than this one in its first round.
+template <Scalar T, class B = host>
+class ok_top_k {
+  public:
+    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
+    template <Communicator C>
+    ok_top_k(C& comm, std::size_t d, std::size_t k, reused_for rounds = {},
+             position_code positions = position_code::smallest)
+        : ok_top_k(d, k, rounds, positions) {
+        detail::agree_on_exchange<T>(comm, d, to_string(*this));
+    }
+    /// The same for ranks that know that they agree on d, T and to_string of this. Throws argument_error for 0 rounds.
+    ok_top_k(std::size_t d, std::size_t k, reused_for rounds = {}, position_code positions = position_code::smallest)
+        : d_(d), k_(std::min(k, d)), rounds_(rounds), talk_(positions), regions_{d} {
+        detail::check_dimension(d);
+        rounds.check();
+    }
+
+    /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually about its top k. What the
+    /// errors mean, see conversation::finish; then v and returned() are unspecified, and what is remembered is as it
+    /// was. Throws shape_error where a loaded state is of another number of ranks, wire_error where it is not that of
+    /// the others.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        prepare(static_cast<std::size_t>(comm.size()));
+        make_room(on, v);
+        talk_.start(round);
+        talk_.check_input(on, comm.rank(), v, d_);
+        brought_.reset(d_);
+        if (!talk_.in_trouble()) brought_.append(v, 0);
+        split(on, comm);
+        if (!exact()) drop_below_threshold();
+        if (uneven_) deal(on, comm);
+        gather(on, comm);
+        talk_.finish();
+        put_together(v, static_cast<std::size_t>(comm.rank()));
+        learn(on, v);
+        returned_.assign_without(brought_, v);
+    }
+
+    /// What this rank keeps, to be said later: those of its terms whose coordinates are not applied.
+    sparse_sum<T, B> const& returned() const { return returned_; }
+    /// What a sum must reach to be applied in the next round, if its threshold is not found anew; 0 before the first.
+    T threshold() const { return threshold_; }
+    /// Where the ranks' regions start in the next round, and d; before the first nothing, or equal ones.
+    std::vector<std::uint64_t> const& regions() const { return regions_.starts; }
+
+    template <class Archive>
+    void state(Archive& archive) {
+        if (held_ == 0) regions_.starts.clear();  // what a first round left that was refused
+        archive(held_, threshold_, anew_, uneven_);
+        archive.of_any_length(regions_.starts);
+    }
+    friend std::string to_string(ok_top_k const& e) {
+        return "ok_top_k(" + std::to_string(e.k_) + detail::spelled(e.rounds_) + ")";
+    }
+
+  private:
+    bool exact() const { return anew_ || held_ % rounds_.threshold == 0; }
+    bool new_regions() const { return uneven_ || held_ % rounds_.regions == 0; }
+    void prepare(std::size_t n) {
+        if (!(threshold_ >= 0)) throw shape_error("ok_top_k: this state has a threshold below 0");
+        regions_.prepare(n);
+        next_.assign(n, 0);
+    }
+    // Once: a later round may bring other terms, and find its threshold anew, when all sums are gathered.
+    void make_room(B& on, sparse_sum<T, B>& v) {
+        auto const own = std::max(std::min(v.size(), d_), k_);
+        auto const all = own > d_ / next_.size() ? d_ : own * next_.size();
+        for (auto* const list : {&mine_, &piece_, &share_}) list->reserve(all);
+        for (auto* const list : {&brought_, &returned_}) list->reserve(own);
+        v.reserve_to_cut(on, all);
+        lists_.reserve(next_.size(), all);
+        talk_.template make_room<T>(all + next_.size());
+    }
+    // The same on ranks that remember the same, as they must to understand each other.
+    std::uint64_t digest() const {
+        key all = key{held_}.child(anew_ ? 1 : 0).child(uneven_ ? 1 : 0);
+        all = all.child(std::bit_cast<std::uint64_t>(static_cast<double>(threshold_)));
+        for (auto const s : regions_.starts) all = all.child(s);
+        return all.bits & 0xffffffffu;
+    }
+    std::uint64_t take_coordinate(bit_reader& source) const {
+        auto const at = source.take(32);
+        if (at > d_) source.refuse("a region from " + std::to_string(at) + " of " + std::to_string(d_));
+        return at;
+    }
+
+    // Each rank hears from all where they would have its region start, and takes the mean: a sum of 64 bits.
+    template <PointToPoint C>
+    void split(B& on, C& comm) {
+        auto const n = next_.size(), me = static_cast<std::size_t>(comm.rank());
+        std::uint64_t const what = digest();
+        std::uint64_t sum = regions_.quantile(brought_, me, n);
+        auto const say = [&](bit_writer& sink, std::size_t p) {
+            sink.put(what, 32);
+            if (new_regions()) sink.put(regions_.quantile(brought_, p, n), 32);
+        };
+        auto const hear = [&](bit_reader& source, std::size_t) {
+            if (source.take(32) != what) source.refuse("it remembers other regions, or another threshold");
+            if (new_regions()) sum += take_coordinate(source);
+        };
+        detail::split_and_add(on, comm, talk_, regions_, brought_, mine_, piece_, say, hear);
+        next_[me] = sum / n;
+    }
+
+    void drop_below_threshold() {
+        piece_.reset(mine_.dimension());
+        for (std::size_t j = 0; j < mine_.size(); ++j)
+            if (!(std::abs(mine_.values()[j]) < threshold_)) piece_.append(mine_.support()[j], mine_.values()[j]);
+        std::swap(mine_, piece_);
+    }
+
+    // Every rank gets as many of each region's terms, of all coordinates.
+    template <PointToPoint C>
+    void deal(B& on, C& comm) {
+        auto const n = next_.size(), me = static_cast<std::size_t>(comm.rank());
+        auto const cut = [&](std::size_t p) {
+            partition const shares{mine_.size(), n};
+            piece_.reset(mine_.dimension());
+            for (std::size_t j = shares.first(p); j < shares.first(p + 1); ++j)
+                piece_.append(mine_.support()[j], mine_.values()[j]);
+        };
+        for (std::size_t step = 1; step < n; ++step)
+            talk_.say(comm, static_cast<int>((me + step) % n), [&](bit_writer& sink) {
+                cut((me + step) % n);
+                write(sink, piece_);
+            });
+        share_.reset(d_);
+        for (std::size_t r = 0; r < n; ++r) {
+            if (r == me) {
+                cut(me);
+                share_.append(piece_, regions_.first(me));
+                continue;
+            }
+            talk_.hear(comm, static_cast<int>(r), [&](bit_reader& source) {
+                piece_.reset(regions_.length(r));
+                read(on, source, piece_);
+                share_.append(piece_, regions_.first(r));
+            });
+        }
+        std::swap(mine_, share_);
+    }
+
+    // The ranks' lists come in the order of ranks from this one on.
+    template <PointToPoint C>
+    void gather(B& on, C& comm) {
+        auto const n = next_.size(), me = static_cast<std::size_t>(comm.rank());
+        auto const first = [&](std::size_t p) { return uneven_ ? 0 : regions_.first(p); };
+        auto const length = [&](std::size_t p) { return uneven_ ? d_ : regions_.length(p); };
+        auto const say = [&](bit_writer& sink, std::size_t p) {
+            if (new_regions()) sink.put(next_[p], 32);
+            lists_.copy((p + n - me) % n, first(p), length(p), piece_);
+            write(sink, piece_);
+        };
+        auto const hear = [&](bit_reader& source, std::size_t p) {
+            if (new_regions()) next_[p] = take_coordinate(source);
+            piece_.reset(length(p));
+            read(on, source, piece_);
+            lists_.append(piece_, first(p));
+        };
+        lists_.clear();
+        lists_.append(mine_, first(me));
+        detail::all_gather_by(comm, talk_, say, hear);
+    }
+
+    // v <- all that was gathered: regions, or shares of all of them. What is wrong with these is so on all ranks.
+    void put_together(sparse_sum<T, B>& v, std::size_t me) {
+        auto const n = next_.size();
+        auto const at = lists_.support();
+        v.reset(d_);
+        seen_.clear();
+        for (std::size_t i = 0; i < n; ++i) seen_.push_back(lists_.begin(i));
+        for (std::size_t p = 0; p < n; ++p)
+            for (std::size_t r = uneven_ ? 0 : p; r < (uneven_ ? n : p + 1); ++r) {
+                auto const i = (r + n - me) % n;
+                for (auto& j = seen_[i]; j < lists_.end(i) && at[j] < regions_.first(p + 1); ++j) {
+                    if (v.size() > 0 && at[j] <= v.support().back())
+                        throw wire_error(0, "from rank " + std::to_string(r) + ": a share of sums that others have");
+                    v.append(at[j], lists_.values()[j]);
+                }
+            }
+    }
+
+    // Cuts v where all sums are known, and prepares the next round. All ranks see the same.
+    void learn(B& on, sparse_sum<T, B>& v) {
+        auto const total = v.size();
+        if (exact()) {
+            share_.reset(d_);
+            v.keep_largest(on, k_, share_);
+            threshold_ = k_ == 0 ? std::numeric_limits<T>::infinity() : T(0);
+            if (k_ > 0 && total >= k_) {
+                threshold_ = std::numeric_limits<T>::infinity();
+                for (T const x : v.values()) threshold_ = std::min(threshold_, std::abs(x));
+            }
+            anew_ = false;
+        } else {
+            if (4 * total > 5 * k_) threshold_ *= T(1.025);
+            if (5 * total < 4 * k_) threshold_ /= T(1.025);
+            anew_ = total > 2 * k_ || 2 * total < k_;
+        }
+        if (new_regions()) regions_.move(next_);
+        uneven_ = regions_.uneven(v);
+        ++held_;
+    }
+
+    std::size_t d_, k_;
+    reused_for rounds_;
+    conversation talk_;
+    std::uint64_t held_ = 0;  // rounds
+    T threshold_ = 0;
+    bool anew_ = false, uneven_ = false;  // the next round finds the threshold; deals its sums, and finds regions
+    detail::regions regions_;
+    std::vector<std::uint64_t> next_;  // where each rank would have its region start
+    sparse_sum<T, B> mine_, piece_, share_, brought_, returned_;
+    detail::gathered_lists<T, B> lists_;  // this rank's first
+    std::vector<std::size_t> seen_;       // how far each is put together
+};
+
+/// Ok-Topk, in a recursion whose feedback keeps errors: of all ranks' sums about k terms, a count or a fraction of
+/// them.
+struct by_ok_top_k {
+    portion k = 0.01;
+    reused_for rounds{};
+
+    void check(std::size_t d) const {
+        k.check(d);
+        rounds.check();
+    }
+    template <Scalar T, class B>
+    ok_top_k<T, B> make(std::size_t d, position_code positions) const {
+        return ok_top_k<T, B>(d, k.of(d), rounds, positions);
+    }
+    bool operator==(by_ok_top_k const&) const = default;
+    friend std::string to_string(by_ok_top_k const& x) {
+        return "ok_top_k(" + to_string(x.k) + detail::spelled(x.rounds) + ")";
+    }
+};
+
+static_assert(Exchange<by_ok_top_k>);
+
+}  // namespace laconic

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/core/term.hpp"
+#include "laconic/exchange/conversation.hpp"
+#include "laconic/exchange/exchange.hpp"
+#include "laconic/exchange/omni_blocks.hpp"
+#include "laconic/wire/support.hpp"
+
+namespace laconic {
+
+/// The sum of dense vectors whose zeros come in blocks (OmniReduce, Fei et al., SIGCOMM 2021): blocks of which every
+/// number is 0 are not said. Every rank adds up one P-th of the blocks for all. Where nothing is lost and messages are
+/// of any length, the stream of omni_machine has as many columns as there are blocks, and comes down to two: which
+/// blocks are not zero, with their numbers, to those who add them up, and their sums to all. 2 (P - 1) messages, half
+/// of them under way at once; of b blocks of its own and the u that any rank has, a rank says about
+/// (P - 1) / P (b + u) with a bit or less for each block that there is. Sums are added up in the order of ranks,
+/// starting with 0, and by one rank for all: the same bits for all, and the same where zero blocks were said. A block
+/// that no rank has is not touched: a -0 in it stays. Memory beside x: what is said and heard, and 4 bytes a block.
+template <Scalar T, class B = host>
+class omni_reduce {
+  public:
+    /// For vectors of d numbers in blocks of `block` >= 1. Throws shape_error on all ranks where they do not call it
+    /// with the same.
+    template <Communicator C>
+    omni_reduce(C& comm, std::size_t d, std::size_t block = 256) : omni_reduce(d, block) {
+        detail::agree_on_exchange<T>(comm, d, to_string(*this));
+    }
+    /// The same for ranks that know that they agree on d, T and to_string of this.
+    explicit omni_reduce(std::size_t d, std::size_t block = 256) : blocks_{d, block} {
+        detail::check_dimension(d);
+        blocks_.check();
+    }
+
+    /// x <- the sum of all ranks' x. What the errors mean, see conversation::finish; then x is unspecified, but as it
+    /// was where some rank's x is not for this round.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+        auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+        auto const other = [&](std::size_t step) { return static_cast<int>((me + step) % n); };
+        deal_ = {blocks_.count(), n};
+        talk_.start(round);
+        list_own(on, comm.rank(), x);
+        if (n == 1) return talk_.finish();
+        // All that is for others is under way before any of theirs is awaited.
+        for (std::size_t step = 1; step < n; ++step) {
+            auto const to = static_cast<std::size_t>(other(step));
+            if (!talk_.in_trouble())
+                spell(rows_of(to), [&](std::size_t row) { return blocks_.of(x, deal_.block_of(to, row)); });
+            talk_.say_bytes(comm, other(step), spelled_.finish());
+        }
+        sum_up(on, comm, x);
+        // Now all know what anybody brought: from here on x may change.
+        if (!talk_.in_trouble()) spell(rows_, [&](std::size_t row) { return std::span<T const>(sum_of(me, row)); });
+        auto const told = spelled_.finish();
+        for (std::size_t step = 1; step < n; ++step) talk_.say_bytes(comm, other(step), told);
+        for (std::size_t r = 0; r < n; ++r)
+            if (r != me)
+                talk_.hear(comm, static_cast<int>(r), [&](bit_reader& source) {
+                    read(
+                        on, source, r, [&](std::size_t row) { return blocks_.of(x, deal_.block_of(r, row)); },
+                        [](std::size_t, std::span<T const>) {});
+                });
+        talk_.finish();
+        for (auto const row : rows_) {
+            auto const sum = sum_of(me, row);
+            std::copy(sum.begin(), sum.end(), blocks_.of(x, deal_.block_of(me, row)).begin());
+        }
+    }
+
+    friend std::string to_string(omni_reduce const& e) {
+        return "omni_reduce(" + std::to_string(e.blocks_.block) + ")";
+    }
+
+  private:
+    static constexpr coordinate nowhere = static_cast<coordinate>(largest_dimension);
+
+    // The rows of the blocks that are not zero, first those of part 0, and where each part's begin. One pass over x,
+    // and one over what is not zero.
+    void list_own(B& on, int rank, std::span<T> x) {
+        own_.clear();
+        starts_.assign(deal_.parts + 1, 0);
+        if (x.size() != blocks_.d) return talk_.check_input(on, rank, std::span<T const>(x), blocks_.d);
+        select_nonzero_blocks(on, std::span<T const>(x), blocks_.block, found_);
+        for (auto const b : found_) {
+            auto const part = blocks_.of(std::span<T const>(x), b);
+            // A block that is not finite makes the whole complaint: its first coordinate is the vector's.
+            if (first_non_finite(on, part) < part.size())
+                return talk_.check_input(on, rank, std::span<T const>(x), blocks_.d);
+            ++starts_[deal_.part_of(b) + 1];
+        }
+        for (std::size_t p = 0; p < deal_.parts; ++p) starts_[p + 1] += starts_[p];
+        own_.reserve(blocks_.count());
+        own_.resize(found_.size());
+        next_.assign(starts_.begin(), starts_.end());
+        for (auto const b : found_) own_[next_[deal_.part_of(b)]++] = static_cast<coordinate>(deal_.row_of(b));
+    }
+    std::span<coordinate const> rows_of(std::size_t part) const {
+        return std::span(own_).subspan(starts_[part], starts_[part + 1] - starts_[part]);
+    }
+
+    // How many rows, which, and the numbers of their blocks.
+    template <class Numbers>
+    void spell(std::span<coordinate const> rows, Numbers numbers) {
+        spelled_.reserve(longest_message());
+        spelled_.clear();
+        put_whole(spelled_, rows.size());
+        write_support(spelled_, deal_.rows(), rows);
+        std::size_t n = 0;
+        for (auto const row : rows) n += numbers(row).size();
+        auto to = spelled_.append(n * sizeof(T)).data();
+        for (auto const row : rows) {
+            std::span<T const> const part = numbers(row);
+            detail::store_numbers(to, part);
+            to += part.size_bytes();
+        }
+    }
+    // Puts the numbers of a part's blocks where room(row) says, and says so to placed(row, numbers).
+    template <class Room, class Placed>
+    void read(B& on, bit_reader& source, std::size_t part, Room room, Placed placed) {
+        heard_.reserve(deal_.rows());
+        heard_.resize(static_cast<std::size_t>(take_whole(source, deal_.rows())));
+        read_support(source, deal_.rows(), std::span<coordinate>(heard_));
+        if (!heard_.empty() && deal_.block_of(part, heard_.back()) >= deal_.blocks)
+            source.refuse("a block beyond the last");
+        for (auto const row : heard_) {
+            auto const numbers = room(row);
+            detail::load_numbers(source.take_bytes(numbers.size_bytes()).data(), numbers);
+            if (first_non_finite(on, std::span<T const>(numbers)) < numbers.size())
+                source.refuse("a number that is not finite");
+            placed(row, std::span<T const>(numbers));
+        }
+    }
+
+    // Of this rank's part, in the order of ranks; rows_ become those that anybody has.
+    template <PointToPoint C>
+    void sum_up(B& on, C& comm, std::span<T const> x) {
+        auto const me = static_cast<std::size_t>(comm.rank());
+        places_.assign(deal_.rows(), nowhere);
+        rows_.clear();
+        sums_.clear();
+        sums_.reserve(deal_.rows() * blocks_.longest());
+        incoming_.resize(blocks_.longest());
+        auto const add = [&](std::size_t row, std::span<T const> numbers) {
+            if (places_[row] == nowhere) {
+                places_[row] = static_cast<coordinate>(sums_.size() / std::max<std::size_t>(1, blocks_.longest()));
+                sums_.resize(sums_.size() + blocks_.longest());
+            }
+            add_scaled(on, T(1), numbers, sum_of(me, row));
+        };
+        for (int r = 0; r < comm.size(); ++r) {
+            if (r != comm.rank())
+                talk_.hear(comm, r, [&](bit_reader& source) {
+                    auto const room = [&](std::size_t row) {
+                        return std::span(incoming_).first(blocks_.length(deal_.block_of(me, row)));
+                    };
+                    read(on, source, me, room, add);
+                });
+            else if (!talk_.in_trouble())
+                for (auto const row : rows_of(me)) add(row, blocks_.of(x, deal_.block_of(me, row)));
+        }
+        if (talk_.in_trouble()) return;
+        rows_.reserve(deal_.rows());
+        for (std::size_t row = 0; row < deal_.rows(); ++row) {
+            if (places_[row] == nowhere) continue;
+            rows_.push_back(static_cast<coordinate>(row));
+            talk_.check_sum(on, std::span<T const>(sum_of(me, row)), blocks_.first(deal_.block_of(me, row)));
+        }
+    }
+    std::span<T> sum_of(std::size_t part, std::size_t row) {
+        return std::span(sums_).subspan(places_[row] * blocks_.longest(), blocks_.length(deal_.block_of(part, row)));
+    }
+    std::size_t longest_message() const { return deal_.rows() * blocks_.longest() * sizeof(T) + deal_.rows() / 8 + 64; }
+
+    omni_blocks blocks_;
+    omni_deal deal_{0, 1};
+    conversation talk_;
+    bit_writer spelled_;
+    std::vector<coordinate> found_, own_, heard_, rows_, places_;
+    std::vector<std::size_t> starts_, next_;
+    std::vector<T> sums_, incoming_;
+};
+
+/// OmniReduce, in a recursion.
+struct by_omni_reduce {
+    std::size_t block = 256;
+
+    void check(std::size_t d) const { omni_blocks{d, block}.check(); }
+    template <Scalar T, class B>
+    omni_reduce<T, B> make(std::size_t d, position_code) const {
+        return omni_reduce<T, B>(d, block);
+    }
+    bool operator==(by_omni_reduce const&) const = default;
+    friend std::string to_string(by_omni_reduce const& x) { return "omni_reduce(" + std::to_string(x.block) + ")"; }
+};
+
+static_assert(Exchange<by_omni_reduce>);
+
+}  // namespace laconic

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "laconic/exchange/conversation.hpp"
+#include "laconic/exchange/exchange.hpp"
+#include "laconic/exchange/partition.hpp"
+
+namespace laconic {
+
+/// The sum of vectors by a server, which is also rank 0: all ranks hand it theirs, it adds them up in the order of
+/// ranks and tells all the sum, the same bits. Two messages one after another, but P - 1 of them through the server's
+/// port each way: it hears all terms of all ranks, and says P - 1 times those of the sum. by_server has the same with
+/// messages of any kind and a compressed answer. Reuses its memory.
+template <Scalar T, class B = host>
+class sum_by_server {
+  public:
+    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
+    template <Communicator C>
+    sum_by_server(C& comm, std::size_t d, position_code positions = position_code::smallest)
+        : sum_by_server(d, positions) {
+        detail::agree_on_exchange<T>(comm, d, to_string(*this));
+    }
+    /// The same for ranks that know that they agree on d, T and to_string of this.
+    explicit sum_by_server(std::size_t d, position_code positions = position_code::smallest) : d_(d), talk_(positions) {
+        detail::check_dimension(d);
+    }
+
+    /// v <- the sum of all ranks' v. What the errors mean, see conversation::finish; then v is unspecified.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        theirs_.reserve(d_);
+        v.reserve(d_);
+        auto const take = [&](bit_reader& source, sparse_sum<T, B>& to) {
+            to.reset(d_);
+            read(on, source, to);
+        };
+        auto const add = [&](bit_reader& source) {
+            take(source, theirs_);
+            v.add(theirs_);
+        };
+        serve(
+            on, comm, v, round, [&](bit_writer& sink) { write(sink, v); }, add,
+            [&](bit_reader& source) { take(source, v); }, [&] { talk_.check_sum(on, v); });
+    }
+    /// The same with vectors in full.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+        serve(
+            on, comm, std::span<T const>(x), round, [&](bit_writer& sink) { put_numbers(sink, x); },
+            [&](bit_reader& source) { detail::add_numbers(source, x); },
+            [&](bit_reader& source) { take_numbers(source, x); },
+            [&] { talk_.check_sum(on, std::span<T const>(x), 0); });
+    }
+
+    friend std::string to_string(sum_by_server const&) { return "sum_by_server"; }
+
+  private:
+    template <PointToPoint C, class V, class Say, class Add, class Take, class Check>
+    void serve(B& on, C& comm, V const& mine, std::uint64_t round, Say say, Add add, Take take, Check check) {
+        talk_.template make_room<T>(d_);
+        talk_.start(round);
+        talk_.check_input(on, comm.rank(), mine, d_);
+        if (comm.rank() != 0) {
+            talk_.say(comm, 0, say);
+            talk_.hear(comm, 0, take);
+            return talk_.finish();
+        }
+        for (int r = 1; r < comm.size(); ++r) talk_.hear(comm, r, add);
+        if (!talk_.in_trouble()) check();
+        for (int r = 1; r < comm.size(); ++r) talk_.say(comm, r, say);
+        talk_.finish();
+    }
+
+    std::size_t d_;
+    conversation talk_;
+    sparse_sum<T, B> theirs_;
+};
+
+/// A server, in a recursion.
+struct by_sum_by_server {
+    void check(std::size_t) const {}
+    template <Scalar T, class B>
+    sum_by_server<T, B> make(std::size_t d, position_code positions) const {
+        return sum_by_server<T, B>(d, positions);
+    }
+    bool operator==(by_sum_by_server const&) const = default;
+    friend std::string to_string(by_sum_by_server) { return "sum_by_server"; }
+};
+
+static_assert(Exchange<by_sum_by_server>);
+
+}  // namespace laconic

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "laconic/compress/top_k.hpp"
+#include "laconic/exchange/spar_reduce_scatter.hpp"
+#include "laconic/method/ef_sgd.hpp"
+
+namespace laconic {
+
+/// SparDL's SGD (Zhao et al., ICDE 2024): top_k_sgd, but the ranks' sums are scattered by blocks, of each of which
+/// ceil(k / P) numbers pass each step, and the rest stays with the rank that cuts, to be said later. So a rank says
+/// about 2 k numbers, however many ranks there are. The blocks are of coordinates that are dealt anew in each round; as
+/// published they are of neighbours. No theorem gives its step; steps of the order of 1 / L usually work.
+struct spardl_sgd {
+    portion k = 0.01;
+    bool as_published = false;
+    rates given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        detail::own_step(given, p, "spardl_sgd", "no theorem gives its step");
+        return detail::compose_ef<T, B>(top_k{k.value}, given, p, "spardl_sgd")
+            .with_exchange(by_spar_reduce_scatter{k, as_published});
+    }
+
+    bool operator==(spardl_sgd const&) const = default;
+    friend std::string to_string(spardl_sgd const& m) {
+        return detail::called("spardl_sgd", "k=" + to_string(m.k) + (m.as_published ? ", as_published=yes" : ""),
+                              m.given);
+    }
+};
+
+static_assert(Method<spardl_sgd>);
+
+}  // namespace laconic

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/any/communicator.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "laconic/comm/metered.hpp"
+#include "laconic/comm/threads.hpp"
+
+using namespace laconic;
+
+namespace {
+
+// One rank that only meets.
+struct alone {
+    contribution said{};
+    int rank() const { return 0; }
+    int size() const { return 1; }
+    void all_gather(contribution mine) { said = mine; }
+    void gather(int, contribution mine) { said = mine; }
+    void broadcast(int, contribution mine) { said = mine; }
+    contribution from(int) const { return said; }
+};
+// One that adds up, too.
+struct adding : alone {
+    template <class T>
+    void all_reduce(std::span<T> x) {
+        for (T& v : x) v *= 2;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("every call reaches the communicator underneath, which counts it") {
+    std::array<std::uint64_t, 3> sent{}, received{}, told{}, collected{};
+    std::array<int, 3> wrong{};
+    threads::run(3, [&](threads::member& engine) {
+        metered counted(engine);
+        any_communicator comm = counted;
+        auto const me = static_cast<std::size_t>(comm.rank());
+        auto& bad = wrong[me];
+        bad += comm.rank() != engine.rank() || comm.size() != 3 || !comm.talks_in_pairs();
+        std::vector<std::byte> const mine(me + 1, static_cast<std::byte>(me));
+        comm.all_gather({mine});
+        for (int r = 0; r < 3; ++r) {
+            auto const heard = comm.from(r);
+            bad += heard.complaint || heard.bytes.size() != static_cast<std::size_t>(r) + 1 ||
+                   heard.bytes[0] != static_cast<std::byte>(r);
+        }
+        comm.gather(1, {mine, true});
+        if (me == 1) bad += !comm.from(2).complaint || comm.from(2).bytes.size() != 3;
+        auto copy = comm;
+        copy.broadcast(2, {mine});
+        bad += comm.from(2).bytes.size() != 3;
+        auto const heard = copy.exchange((comm.rank() + 1) % 3, {mine, me == 0}, (comm.rank() + 2) % 3);
+        bad += heard.bytes.size() != (me + 2) % 3 + 1 || heard.complaint != (me == 1);
+        sent[me] = counted.bytes_sent();
+        received[me] = counted.bytes_received();
+        told[me] = counted.bytes_told();
+        collected[me] = counted.bytes_collected();
+    });
+    CHECK(wrong == std::array<int, 3>{});
+    CHECK(sent == std::array<std::uint64_t, 3>{3, 6, 9});       // three times its own
+    CHECK(received == std::array<std::uint64_t, 3>{11, 8, 5});  // of all, of rank 2's answer, of the rank before
+    CHECK(told == std::array<std::uint64_t, 3>{0, 0, 3});
+    CHECK(collected == std::array<std::uint64_t, 3>{0, 4, 0});
+}
+
+TEST_CASE("what can be started is, and what cannot is waited for at once") {
+    std::array<std::uint64_t, 2> early{}, late{};
+    threads::run(2, [&](threads::member& engine) {
+        metered counted(engine);
+        any_communicator comm = counted;
+        auto const me = static_cast<std::size_t>(comm.rank());
+        std::vector<std::byte> const mine(me + 1);
+        comm.start_all_gather({mine});
+        early[me] = counted.bytes_sent();
+        comm.finish();
+        late[me] = counted.bytes_sent();
+    });
+    CHECK(early == std::array<std::uint64_t, 2>{0, 0});
+    CHECK(late == std::array<std::uint64_t, 2>{1, 2});
+    alone inside;
+    any_communicator comm(inside);
+    std::byte const word[4] = {};
+    comm.start_all_gather({word});
+    CHECK(inside.said.bytes.size() == 4);
+    comm.finish();
+    CHECK(comm.from(0).bytes.size() == 4);
+}
+
+TEST_CASE("ranks that only meet do so, and say that they do not talk in pairs") {
+    alone inside;
+    any_communicator comm(inside);
+    std::byte const word[4] = {};
+    comm.all_gather({word});
+    CHECK(inside.said.bytes.size() == 4);
+    CHECK_FALSE(comm.talks_in_pairs());
+    CHECK_THROWS_WITH_AS(comm.exchange(0, {word}, 0),
+                         "this communicator's ranks do not talk in pairs: it has no exchange(to, mine, from)",
+                         argument_error);
+}
+
+TEST_CASE("an engine that adds up does so, and another says that it does not") {
+    adding inside;
+    any_communicator comm(inside);
+    double x[2] = {1.5, -2};
+    float y[1] = {.25f};
+    comm.all_reduce(std::span<double>(x));
+    comm.all_reduce(std::span<float>(y));
+    CHECK(x[0] == 3);
+    CHECK(x[1] == -4);
+    CHECK(y[0] == .5f);
+    alone other;
+    any_communicator without(other);
+    CHECK_THROWS_WITH_AS(without.all_reduce(std::span<double>(x)),
+                         "this communicator's engine adds up no vectors: it has no all_reduce(x)", argument_error);
+    CHECK_THROWS_AS(without.all_reduce(std::span<float>(y)), argument_error);
+}

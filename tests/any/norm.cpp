@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/any/norm.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace laconic;
+
+namespace {
+
+norm named(std::string const& text) {
+    auto const calls = spelling::read_pipe(text);
+    spelling::arguments a(text, calls[0]);
+    auto const p = detail::norm_named(a);
+    a.finish();
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("a norm is 1, 2 or inf, by name, and 2 where it is not given") {
+    CHECK(named("c(p=1)") == norm::one);
+    CHECK(named("c(p=2)") == norm::two);
+    CHECK(named("c(p=inf)") == norm::largest);
+    CHECK(named("c") == norm::two);
+    for (std::string const text : {"c(p=3)", "c(p=1(2))", "c(p=1|2)"}) {
+        std::string why;
+        try {
+            named(text);
+        } catch (spelling_error const& e) {
+            why = e.what();
+        }
+        CHECK(why.find("column 5: p is 1, 2 or inf") != std::string::npos);
+    }
+    CHECK_THROWS_AS(named("c(1)"), spelling_error);  // by name only
+}

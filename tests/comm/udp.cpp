@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/comm/udp.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "laconic/comm/fibers.hpp"
+#include "laconic/exchange/omni_machine.hpp"
+#include "laconic/exchange/switch_ml.hpp"
+
+using namespace laconic;
+using std::chrono::milliseconds;
+
+namespace {
+
+// Answers wait for the slowest of processes that share a few cores, and at heavy loss for what others send again: waits
+// that follow them grow as long as they may.
+constexpr retransmission impatient{.first = 0.005, .least = 0.001, .most = 0.01};
+
+int open_files() {
+    int n = 0;
+    for (int f = 0; f < 256; ++f) n += ::fcntl(f, F_GETFD) != -1;
+    return n;
+}
+
+// Runs body(socket, node) in a process for each node, connected over the loopback, and returns what each returned;
+// "killed" where it did not. None is left when this returns, nor a socket.
+template <class Body>
+std::vector<std::string> processes(int nodes, udp::settings how, Body body, std::string const& own = "127.0.0.1:0") {
+    constexpr std::size_t room = 512;
+    auto const n = std::size_t(nodes);
+    int const files = open_files();
+    auto* const texts =
+        static_cast<char*>(::mmap(nullptr, n * room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(texts != MAP_FAILED);
+    std::vector<pid_t> pids;
+    {
+        std::vector<udp> sockets;
+        std::vector<std::string> all;
+        for (std::size_t i = 0; i < n; ++i) {
+            how.losses = key{9}.child(i);
+            all.push_back(sockets.emplace_back(own, how).address());
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            std::snprintf(texts + i * room, room, "killed");
+            pids.push_back(::fork());
+            REQUIRE(pids.back() >= 0);
+            if (pids.back() > 0) continue;
+            udp mine(std::move(sockets[i]));
+            sockets.clear();
+            std::string text;
+            try {
+                mine.meet(int(i), all);
+                text = body(mine, int(i));
+            } catch (std::exception const& e) {
+                text = e.what();
+            }
+            std::snprintf(texts + i * room, room, "%s", text.c_str());
+            ::_exit(0);
+        }
+    }
+    auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    for (auto const pid : pids) {
+        while (::waitpid(pid, nullptr, WNOHANG) == 0) {
+            if (std::chrono::steady_clock::now() > end) ::kill(pid, SIGKILL);
+            std::this_thread::sleep_for(milliseconds(2));
+        }
+    }
+    std::vector<std::string> said;
+    for (std::size_t i = 0; i < n; ++i) said.emplace_back(texts + i * room);
+    ::munmap(texts, n * room);
+    CHECK(open_files() == files);
+    return said;
+}
+
+std::vector<float> whole_numbers(std::size_t d, int rank, std::uint64_t round) {
+    std::vector<float> x(d);
+    auto const k = key{round}.child(std::uint64_t(rank));
+    // Blocks of 64, every third of which is not zero, on each rank others.
+    for (std::size_t i = 0; i < d; ++i)
+        if ((i / 64 + std::size_t(rank)) % 3 == 0) x[i] = float(k.below(i, 2001)) - 1000;
+    return x;
+}
+
+// Two rounds; "right" if both sums are.
+template <class M>
+std::string sums(udp& socket, M& machine, int node, int workers, std::size_t d) {
+    for (std::uint64_t round : {1, 2}) {
+        auto x = node < workers ? whole_numbers(d, node, round) : std::vector<float>();
+        machine.begin(std::span<float>(x), round);
+        socket.run(machine);
+        machine.finish();
+        if (node >= workers) continue;
+        std::vector<float> sum(d);
+        for (int r = 0; r < workers; ++r) {
+            auto const y = whole_numbers(d, r, round);
+            for (std::size_t i = 0; i < d; ++i) sum[i] += y[i];
+        }
+        if (x != sum) return "wrong";
+    }
+    return "right";
+}
+
+// A machine whose process is killed when so many packets have come.
+template <class M>
+struct mortal {
+    M* machine;
+    int left;
+
+    void start(double now, auto out) { machine->start(now, out); }
+    bool take(double now, int from, std::span<std::byte const> packet, auto out) {
+        if (left-- == 0) ::raise(SIGKILL);
+        return machine->take(now, from, packet, out);
+    }
+    void wake(double now, auto out) { machine->wake(now, out); }
+    double wakes_at() const { return machine->wakes_at(); }
+    bool done() const { return machine->done(); }
+    int waits_for() const { return machine->waits_for(); }
+};
+
+}  // namespace
+
+TEST_CASE("SwitchML between processes, with loss") {
+    std::size_t const d = 20000;
+    for (double const loss : {0.0, 0.05, 0.2}) {
+        switch_layout const apart{.d = d, .workers = 4, .slots = 16};
+        CHECK(processes(5, {.loss = loss}, [&](udp& socket, int node) {
+                  switch_machine<float> machine(apart, node, impatient);
+                  return sums(socket, machine, node, 4, d);
+              }) == std::vector<std::string>(5, "right"));
+    }
+}
+
+TEST_CASE("OmniReduce between processes, with loss") {
+    std::size_t const d = 20000;
+    for (double const loss : {0.0, 0.05, 0.2}) {
+        omni_stream const stream{.d = d, .workers = 4, .aggregators = 2, .block = 64, .fused = 4};
+        CHECK(processes(6, {.loss = loss}, [&](udp& socket, int node) {
+                  omni_machine<float> machine(stream, node, impatient);
+                  return sums(socket, machine, node, 4, d);
+              }) == std::vector<std::string>(6, "right"));
+    }
+}
+
+TEST_CASE("workers that are the switches, too, get the bits that threads of one process get") {
+    std::size_t const d = 5000;
+    auto const fractions = [](int rank) {
+        auto x = whole_numbers(d, rank, 3);
+        for (auto& v : x) v /= 7;
+        return x;
+    };
+    std::string expected;
+    fibers::run(3, [&](fibers::member& comm) {
+        host on;
+        auto x = fractions(comm.rank());
+        switch_ml<float> sum(comm, d);
+        sum(on, comm, std::span<float>(x));
+        expected = digest(std::as_bytes(std::span(x)));
+    });
+    CHECK(processes(3, {.loss = 0.1}, [&](udp& socket, int node) {
+              switch_machine<float> machine({.d = d, .workers = 3, .slots = 8, .switches = 3, .apart = false}, node);
+              auto x = fractions(node);
+              machine.begin(std::span<float>(x), 1);
+              socket.run(machine);
+              machine.finish();
+              return digest(std::as_bytes(std::span(x)));
+          }) == std::vector(3, expected));
+}
+
+TEST_CASE("a process that is killed, or never comes, is named by all others before the deadline") {
+    udp::settings const how{.deadline = milliseconds(500), .loss = 0.02};
+    auto const told = [&](int victim, int packets, auto make) {
+        auto const begin = std::chrono::steady_clock::now();
+        auto const said = processes(4, how, [&](udp& socket, int node) {
+            auto machine = make(node);
+            auto x = node < 3 ? whole_numbers(200000, node, 1) : std::vector<float>();
+            if (node == victim && packets < 0) return std::string("never came");
+            machine.begin(std::span<float>(x), 1);
+            mortal<decltype(machine)> m{&machine, node == victim ? packets : -1};
+            try {
+                socket.run(m);
+            } catch (comm_error const& e) {
+                return "without " + std::to_string(e.rank);
+            }
+            return std::string("done");
+        });
+        // The deadline, and what sent again the last news; the machine may be busy.
+        CHECK(std::chrono::steady_clock::now() - begin < milliseconds(10000));
+        for (int node = 0; node < 4; ++node)
+            CHECK(said[std::size_t(node)] == (node != victim ? "without " + std::to_string(victim)
+                                              : packets < 0  ? "never came"
+                                                             : "killed"));
+    };
+    for (int const victim : {1, 3})
+        for (int const packets : {-1, 40}) {
+            CAPTURE(victim);
+            CAPTURE(packets);
+            told(victim, packets,
+                 [](int node) { return switch_machine<float>({.d = 200000, .workers = 3, .slots = 4}, node); });
+            told(victim, packets,
+                 [](int node) { return omni_machine<float>({.d = 200000, .workers = 3, .block = 64}, node); });
+        }
+}
+
+TEST_CASE("what a rank brings is refused by all processes alike") {
+    auto const said = processes(4, {.loss = 0.1}, [&](udp& socket, int node) {
+        switch_machine<float> machine({.d = 1000, .workers = 3}, node);
+        auto x = node < 3 ? whole_numbers(1000, node, 1) : std::vector<float>();
+        if (node == 1) x[700] = NAN;
+        machine.begin(std::span<float>(x), 1);
+        socket.run(machine);
+        machine.finish();
+        return std::string("summed");
+    });
+    std::string const text = "rank 1, round 1: the gradient is not finite at coordinate 700";
+    CHECK(said == std::vector<std::string>{text, text, text, "summed"});  // the switch itself brings nothing
+}
+
+TEST_CASE("over IPv6") {
+    try {
+        udp here("[::1]:0");
+        CHECK(here.address().substr(0, 6) == "[::1]:");
+    } catch (comm_error const& e) {
+        MESSAGE("skipped: ", e.what());
+        return;
+    }
+    omni_stream const stream{.d = 1000, .workers = 2};
+    auto const body = [&](udp& socket, int node) {
+        omni_machine<float> machine(stream, node);
+        return sums(socket, machine, node, 2, 1000);
+    };
+    CHECK(processes(3, {}, body, "[::1]:0") == std::vector<std::string>(3, "right"));
+}
+
+TEST_CASE("what a socket refuses") {
+    for (auto const* address : {"", "localhost", ":80", "127.0.0.1:many", "127.0.0.1:"}) {
+        CAPTURE(address);
+        CHECK_THROWS_AS(udp{address}, argument_error);
+    }
+    CHECK_THROWS_WITH_AS(udp("127.0.0.1:0", {.deadline = milliseconds(0)}), "a deadline of no time", argument_error);
+    CHECK_THROWS_WITH_AS(udp("127.0.0.1:0", {.loss = 1.5}), "a loss that is no share", argument_error);
+    udp one("127.0.0.1:0", {.deadline = milliseconds(50)}), two("127.0.0.1:0");
+    CHECK_THROWS_AS(udp{one.address()}, comm_error);  // is taken
+    CHECK_THROWS_WITH_AS(one.meet(2, {one.address(), two.address()}), "node 2 of 2", argument_error);
+    CHECK_THROWS_AS(one.meet(0, {one.address(), two.address(), two.address()}), argument_error);
+    one.meet(0, {one.address(), two.address()});
+
+    // Nobody answers; a packet is longer than a datagram may be; there is no such node.
+    switch_machine<float> machine({.d = 4, .workers = 2, .switches = 2, .apart = false}, 0);
+    std::vector<float> x(4);
+    machine.begin(std::span<float>(x), 1);
+    CHECK_THROWS_WITH_AS(one.run(machine), "node 1 said nothing that was waited for, for 50 ms", comm_error);
+    udp narrow("127.0.0.1:0", {.longest = 100});
+    narrow.meet(0, {one.address(), two.address()});
+    machine.begin(std::span<float>(x), 2);
+    CHECK_THROWS_WITH_AS(narrow.run(machine), "a packet of 130 bytes: up to 100 can be", argument_error);
+    switch_machine<float> elsewhere({.d = 4, .workers = 2}, 0);
+    elsewhere.begin(std::span<float>(x), 1);
+    CHECK_THROWS_WITH_AS(one.run(elsewhere), "a packet for node 2 of 2", argument_error);
+}

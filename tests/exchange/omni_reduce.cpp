@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/exchange/omni_reduce.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "block_vectors.hpp"
+#include "dense_sums.hpp"
+
+using namespace laconic;
+
+namespace {
+
+constexpr auto make = []<class T>(auto& comm, std::size_t d) { return omni_reduce<T>(comm, d, 4); };
+
+}  // namespace
+
+TEST_CASE("sums of floats in blocks") { dense_sums::sums_are_right<float>(make); }
+TEST_CASE("sums of doubles in blocks") { dense_sums::sums_are_right<double>(make); }
+
+TEST_CASE("the sum is added up in the order of ranks, whatever is left out") {
+    for (int const n : {1, 2, 3, 8, 16})
+        for (double const share : {0.0, 0.02, 0.4, 1.0})
+            for (std::size_t const block : {1, 3, 16, 1000}) {
+                std::size_t const d = 500;
+                auto const all = block_vectors::fractions<float>(d, block, n, share);
+                auto const sum = block_vectors::sum_in_order(all);
+                auto const make_blocks = [&]<class T>(auto& comm, std::size_t length) {
+                    return omni_reduce<T>(comm, length, block);
+                };
+                for (auto const& x : dense_sums::after(all, make_blocks))
+                    CHECK(std::memcmp(x.data(), sum.data(), d * sizeof(float)) == 0);
+            }
+}
+
+TEST_CASE("what nobody has is not touched, and 0 of either sign is nothing") {
+    dense_sums::vectors<double> all{{-0.0, -0.0, 1, -0.0}, {0.0, -0.0, -0.0, -0.0}};
+    auto const sums =
+        dense_sums::after(all, []<class T>(auto& comm, std::size_t d) { return omni_reduce<T>(comm, d, 2); });
+    CHECK(std::signbit(sums[0][0]));
+    CHECK(!std::signbit(sums[1][0]));
+    for (auto const& x : sums) {
+        CHECK(x[2] == 1);
+        CHECK(!std::signbit(x[3]));
+    }
+}
+
+// With d a multiple of the block, and 8 parts that a bitmap of b bits tells apart: counts and bitmaps, and the blocks.
+TEST_CASE("each rank says its blocks once, and the blocks that anybody has") {
+    std::size_t const d = 64000, block = 32, ranks = 8;
+    omni_deal const deal{d / block, ranks};
+    for (double const share : {0.01, 0.1, 0.4}) {
+        auto const all = block_vectors::fractions<float>(d, block, int(ranks), share);
+        std::vector<std::uint64_t> sent(ranks);
+        dense_sums::after(
+            all, []<class T>(auto& comm, std::size_t length) { return omni_reduce<T>(comm, length, 32); }, &sent);
+        auto const has = [&](std::size_t r, std::size_t b) { return block_vectors::has_block(all[r], block, b); };
+        for (std::size_t me = 0; me < ranks; ++me) {
+            std::uint64_t up = 0, down = 0;
+            for (std::size_t b = 0; b < deal.blocks; ++b) {
+                bool named = false;
+                for (std::size_t r = 0; r < ranks; ++r) named = named || has(r, b);
+                up += deal.part_of(b) != me && has(me, b);
+                down += deal.part_of(b) == me && named;
+            }
+            std::uint64_t const least = 4 * block * (up + (ranks - 1) * down);
+            CHECK(sent[me] >= least + 2 * (ranks - 1));
+            CHECK(sent[me] <= least + 2 * (ranks - 1) * (4 + deal.rows() / 8));
+        }
+    }
+}
+
+TEST_CASE("what is refused, for blocks of 4") { dense_sums::refuses(make); }
+
+TEST_CASE("a block of no numbers, and ranks with other blocks") {
+    CHECK_THROWS_AS((omni_reduce<float>(10, 0)), argument_error);
+    for (auto const& text :
+         sparse_vectors::told(3, [&](auto& comm) { omni_reduce<float>(comm, 10, comm.rank() == 2 ? 5 : 4); }))
+        CHECK(text.find("omni_reduce(5)") != std::string::npos);
+}
+
+TEST_CASE("a round that is refused changes nothing, and a NaN among zeros is none of them") {
+    auto all = block_vectors::fractions<float>(90, 4, 5, 0.3);
+    std::fill(all[3].begin() + 40, all[3].begin() + 44, 0.f);
+    all[3][42] = NAN;
+    auto const before = all;
+    for (auto const& text : sparse_vectors::told(5, [&](auto& comm) {
+             host on;
+             auto sum = make.operator()<float>(comm, 90);
+             sum(on, comm, std::span(all[std::size_t(comm.rank())]), 7);
+         }))
+        CHECK(text == "rank 3, round 7: the gradient is not finite at coordinate 42");
+    for (std::size_t r = 0; r < 5; ++r) CHECK(std::memcmp(all[r].data(), before[r].data(), 90 * sizeof(float)) == 0);
+}
+
+TEST_CASE("its recipe makes it") {
+    by_omni_reduce const x{32};
+    CHECK(to_string(x) == "omni_reduce(32)");
+    CHECK(to_string(x.make<float, host>(100, position_code::smallest)) == to_string(x));
+    CHECK_THROWS_AS(by_omni_reduce{0}.check(100), argument_error);
+}

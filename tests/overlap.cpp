@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a loop computes between say() and hear() overlaps with its messages' way, and changes none of them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "allocations.hpp"
+#include "laconic/any/communicator.hpp"
+#include "laconic/comm/delayed.hpp"
+#include "laconic/comm/fibers.hpp"
+#include "laconic/comm/metered.hpp"
+#include "laconic/comm/threads.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/descent.hpp"
+#include "laconic/method/diana.hpp"
+
+using namespace laconic;
+
+namespace {
+
+struct bowl {
+    double c;
+    std::size_t dimension() const { return 40; }
+    double value(std::span<double const>) const { return 0; }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        for (std::size_t i = 0; i < x.size(); ++i) g[i] = x[i] * double(1 + i % 3) - c;
+    }
+    double smoothness() const { return 3; }
+    double strong_convexity() const { return 1; }
+};
+
+// An engine that only waits.
+template <class C>
+struct waiting {
+    C* inner;
+    int rank() const { return inner->rank(); }
+    int size() const { return inner->size(); }
+    void all_gather(contribution mine) { inner->all_gather(mine); }
+    void gather(int root, contribution mine) { inner->gather(root, mine); }
+    void broadcast(int root, contribution mine) { inner->broadcast(root, mine); }
+    contribution from(int r) const { return inner->from(r); }
+};
+static_assert(!Overlapping<waiting<threads::member>>);
+
+// Where a run ends, and what it said and heard.
+struct ended {
+    std::vector<double> x;
+    std::uint64_t sent = 0, received = 0;
+    bool operator==(ended const&) const = default;
+};
+constexpr std::size_t rounds = 12;
+
+ended run_of(any_communicator engine, std::function<void()> const& between) {
+    metered comm(engine);
+    bowl const f{1.0 * comm.rank()};
+    ended end{std::vector<double>(40)};
+    problem const p{.dimension = 40,
+                    .workers = comm.size(),
+                    .smoothness = 3,
+                    .strong_convexity = 1,
+                    .largest_smoothness = 3,
+                    .least_strong_convexity = 1};
+    descent run(diana{rand_k{0.2} | natural{}}.compose<double, host>(p), f, comm, std::span(end.x), 3);
+    for (std::size_t k = 0; k < rounds; ++k) {
+        run.say();
+        between();
+        run.hear();
+    }
+    end.sent = comm.bytes_sent();
+    end.received = comm.bytes_received();
+    return end;
+}
+
+}  // namespace
+
+TEST_CASE("a run says the same bytes and ends in the same place, whether its engine waits in say() or in hear()") {
+    std::vector<ended> waited(3), overlapped(3), in_turns(3);
+    threads::run(3, [&](threads::member& engine) {
+        waiting<threads::member> comm{&engine};
+        waited[std::size_t(engine.rank())] = run_of(comm, [] {});
+    });
+    threads::run(3, [&](threads::member& engine) { overlapped[std::size_t(engine.rank())] = run_of(engine, [] {}); });
+    fibers::run(3, [&](fibers::member& engine) { in_turns[std::size_t(engine.rank())] = run_of(engine, [] {}); });
+    CHECK(waited[0].sent > 0);
+    CHECK(waited[0].x[0] != 0);
+    CHECK(overlapped == waited);
+    CHECK(in_turns == waited);
+}
+
+TEST_CASE("a round takes as long as its messages or as what is computed meanwhile, whichever is longer") {
+    // 1 s a message and nothing for its bits, so that of 4 ranks each takes 3 s to hear all.
+    network const net{1, 0, 0};
+    double begun = 0;  // after the ranks have agreed
+    auto const seconds = [&](double work, bool waits) {
+        double end = 0;
+        fibers::run(4, [&](fibers::member& engine) {
+            delayed comm(engine, net);
+            waiting<delayed<fibers::member>> blocking{&comm};
+            auto const between = [&] { comm.compute(work); };
+            waits ? run_of(blocking, between) : run_of(comm, between);
+            if (comm.rank() == 2) end = comm.clock();
+        });
+        return end - begun;
+    };
+    begun = seconds(0, true) - rounds * 3.0;
+    CHECK(seconds(0, false) == rounds * 3.0);
+    CHECK(seconds(2, false) == rounds * 3.0);
+    CHECK(seconds(3, false) == rounds * 3.0);
+    CHECK(seconds(5, false) == rounds * 5.0);
+    CHECK(seconds(2, true) == rounds * (3.0 + 2.0));
+}
+
+TEST_CASE_TEMPLATE("what overlaps allocates nothing after the first rounds", Engine, threads, fibers) {
+    std::vector<int> last(4, -1);
+    Engine::run(4, [&](auto& engine) {
+        metered comm(engine);
+        std::vector<std::byte> const mine(300);
+        for (int round = 0; round < 20; ++round) {
+            auto const before = allocations();
+            comm.start_all_gather({std::span(mine).first(static_cast<std::size_t>(100 + round % 3 * 100))});
+            comm.finish();
+            if (allocations() != before) last[static_cast<std::size_t>(comm.rank())] = round;
+        }
+    });
+    CHECK(*std::max_element(last.begin(), last.end()) >= 0);
+    CHECK(*std::max_element(last.begin(), last.end()) < 4);
+}
