@@ -99,6 +99,7 @@ class threads {
         mailbox handed;             // to it, and not yet taken
         int waits_for = no_rank;    // whose message it lacks, or everyone in a meeting
         bool in_vain = false;       // all others wait, too
+        int blamed = no_rank;       // whom it last gave up on
         std::uint64_t arrived = 0;  // meetings it has come to
     };
 
@@ -140,8 +141,7 @@ class threads {
 
     // Two sets of buffers take turns: a rank that is one meeting ahead writes into the other set, and it cannot be two
     // ahead, so what from() shows stays until its reader comes to the next meeting.
-    // The last to come lets all go on that wait; where it is about to wait, too, it goes on as one of them, by its
-    // rank.
+    // The last to come lets all go on that wait; where it is about to wait, too, it goes on as one of them, by rank.
     void start(int rank, std::uint64_t turn, contribution mine, bool about_to_wait) {
         said_[turn % 2][static_cast<std::size_t>(rank)].say(mine);
         seat& my = at(rank);
@@ -183,6 +183,7 @@ class threads {
 
     // Lets others compute until what this rank needs of `whom` is there and it is its turn again.
     void wait(std::unique_lock<std::mutex>& lock, seat& my, int whom) {
+        my.blamed = no_rank;
         if (!there(my, whom)) {
             my.waits_for = whom;
             ++waiting_;
@@ -202,22 +203,21 @@ class threads {
             if (gone(my, whom) >= 0) give_up(gone(my, whom), "left before the others were done");
             if (in_time) throw comm_error(late(my, whom), who);
             auto const time = std::to_string(deadline_.count()) + " ms";
-            give_up(slowest(late(my, whom)),
-                    (whom == everyone ? "did not come within " : "handed over nothing within ") + time);
+            my.blamed = slowest(late(my, whom));
+            give_up(my.blamed, (whom == everyone ? "did not come within " : "handed over nothing within ") + time);
         }
         my.called.wait(lock, [&] { return my.may_compute; });
     }
-    // What s needs of a rank, or in its meeting of everyone; a rank that will not bring it any more, or -1; one that
-    // has not yet.
+    // What s needs of a rank, or in its meeting of everyone; a rank that will never bring it, or -1; one that has not.
     bool there(seat const& s, int whom) const { return whom == everyone ? complete_ >= s.arrived : s.handed.has(whom); }
     int gone(seat const& s, int whom) const {
         return whom == everyone ? left_rank(s.arrived - 1) : at(whom).left ? whom : -1;
     }
     int late(seat const& s, int whom) const { return whom == everyone ? late_rank(s.arrived - 1) : whom; }
-    // Rank r, or, where it waits itself, whom it waits for in the end.
+    // Rank r, or, where it waits itself or has just given up, whom it waits for in the end.
     int slowest(int r) const {
         for (int n = 0; n < size_ && at(r).waits_for != no_rank; ++n) r = late(at(r), at(r).waits_for);
-        return r;
+        return at(r).blamed == no_rank ? r : at(r).blamed;
     }
 
     [[noreturn]] static void give_up(int culprit, std::string const& why) {
