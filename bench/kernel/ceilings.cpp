@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "kernel.hpp"
+
+namespace kernel_bench {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// The most bytes a second that pass() does, which passes over `bytes`: over a tenth of a second and ten passes.
+template <class Pass>
+double best(std::size_t bytes, Pass pass) {
+    double least = 1e9;
+    auto const begin = clock::now();
+    for (int n = 0; n < 10 || clock::now() - begin < std::chrono::milliseconds(100); ++n) {
+        auto const from = clock::now();
+        // What lies in a cache is over too soon for the clock.
+        std::size_t const times = 1 + (std::size_t{1} << 20) / (bytes + 1);
+        for (std::size_t t = 0; t < times; ++t) {
+            pass();
+            benchmark::ClobberMemory();
+        }
+        auto const taken = std::chrono::duration<double>(clock::now() - from).count();
+        least = std::min(least, taken / static_cast<double>(times));
+    }
+    return static_cast<double>(bytes) / least;
+}
+
+template <class Measure>
+double measured_once(std::map<std::size_t, double>& known, std::size_t bytes, Measure measure) {
+    auto const found = known.find(bytes);
+    return found != known.end() ? found->second : known[bytes] = measure();
+}
+
+}  // namespace
+
+double read_ceiling(std::size_t bytes) {
+    static std::map<std::size_t, double> known;
+    return measured_once(known, bytes, [&] {
+        std::vector<std::uint64_t> const a(bytes / sizeof(std::uint64_t) / 64 * 64 + 64, 1);
+        return best(a.size() * sizeof a[0], [&] {
+            // Sums that do not wait for each other, of whole numbers, so that the compiler may add up in any order.
+            std::uint64_t sums[64] = {};
+            for (std::size_t i = 0; i < a.size(); i += 64)
+                for (std::size_t j = 0; j < 64; ++j) sums[j] += a[i + j];
+            benchmark::DoNotOptimize(sums);
+        });
+    });
+}
+
+double copy_ceiling(std::size_t bytes) {
+    static std::map<std::size_t, double> known;
+    return measured_once(known, bytes, [&] {
+        std::vector<char> const a(bytes / 2, 1);
+        std::vector<char> b(bytes / 2);
+        return best(bytes, [&] { std::copy(a.begin(), a.end(), b.begin()); });
+    });
+}
+
+double triad_ceiling(std::size_t bytes) {
+    static std::map<std::size_t, double> known;
+    return measured_once(known, bytes, [&] {
+        std::vector<float> a(bytes / 3 / sizeof(float), 1), b(a.size(), 2), c(a.size());
+        return best(3 * sizeof(float) * a.size(), [&] {
+            float const* x = a.data();
+            float const* y = b.data();
+            float* z = c.data();
+            for (std::size_t i = 0; i < c.size(); ++i) z[i] = x[i] + 0.5f * y[i];
+        });
+    });
+}
+
+}  // namespace kernel_bench

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/// What the kernels of the host are measured with. A case is KERNEL/float|double/INPUT/d:N/k:K; what a user would take
+/// in place of a kernel is named after it and a dot, KERNEL.PEER/.., and bench/kernel.py prints the ratio.
+namespace kernel_bench {
+
+/// Gaussian; heavy-tailed (Student's t with 2 degrees of freedom); Gaussian, where 90 or 99 % of the blocks of 256 or,
+/// of single numbers, are 0; Gaussian, ascending by magnitude; all equal.
+enum class input { gauss, heavy, zeros_90, zeros_99, zero_blocks_90, zero_blocks_99, sorted, equal };
+char const* name_of(input);
+
+/// Of d numbers. It stays until another is asked for: ask where the case runs, not where it is registered.
+template <class T>
+std::vector<T> const& numbers(input, std::size_t d);
+
+/// How fast this machine's memory is now, where `bytes` bytes are passed over again and again, bytes a second: a sum of
+/// all that is read; a copy, where read and written bytes both count; a + s b -> c, where all three count. Measured
+/// once for each size.
+double read_ceiling(std::size_t bytes);
+double copy_ceiling(std::size_t bytes);
+double triad_ceiling(std::size_t bytes);
+
+/// The sizes in numbers of T that lie in the second cache, in the third, and in memory alone.
+inline constexpr std::size_t in_l2 = std::size_t{1} << 16, in_l3 = std::size_t{1} << 20;
+inline constexpr std::size_t in_memory = std::size_t{1} << 24, far_in_memory = std::size_t{1} << 26;
+
+struct scenario {
+    std::string kernel;  ///< or KERNEL.PEER
+    input from = input::gauss;
+    std::size_t d = in_memory;
+    std::size_t k = 0;  ///< 0: the kernel has none
+    /// Bytes that a run reads at least; 0: all of the input. They give bytes_per_second, and fraction_of_read of it.
+    std::size_t bytes = 0;
+};
+
+template <class T>
+std::string name_of(scenario const& s) {
+    auto name =
+        s.kernel + (std::is_same_v<T, float> ? "/float/" : "/double/") + name_of(s.from) + "/d:" + std::to_string(s.d);
+    return s.k == 0 ? name : name + "/k:" + std::to_string(s.k);
+}
+
+/// Registers what make(numbers) returns: a function of nothing that runs the kernel once.
+template <class T, class Make>
+void add(scenario const& s, Make make) {
+    auto const body = [s, make](benchmark::State& state) {
+        auto run = make(std::span<T const>(numbers<T>(s.from, s.d)));
+        run();  // what is allocated, is allocated here
+        for (auto _ : state) {
+            run();
+            benchmark::ClobberMemory();
+        }
+        auto const bytes = s.bytes == 0 ? s.d * sizeof(T) : s.bytes;
+        state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * static_cast<std::int64_t>(state.iterations()));
+        auto const total = static_cast<double>(bytes) * static_cast<double>(state.iterations());
+        using counter = benchmark::Counter;
+        state.counters["fraction_of_read"] = counter(total / read_ceiling(bytes), counter::kIsRate);
+    };
+    benchmark::RegisterBenchmark(name_of<T>(s).c_str(), body)->Unit(benchmark::kMicrosecond);
+}
+
+/// The kernels, by their files. Each registers its cases.
+void add_top_k();
+
+}  // namespace kernel_bench

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of the host beside what this machine's memory gives and what a user would take instead, in one process.
+// bench/kernel.py makes a table of it. All of Google Benchmark's options; --benchmark_filter=^top_k/float/gauss is one.
+#include "kernel.hpp"
+
+int main(int count, char** arguments) {
+    kernel_bench::add_top_k();
+    benchmark::Initialize(&count, arguments);
+    if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
+    benchmark::RunSpecifiedBenchmarks();
+}
