@@ -140,10 +140,11 @@ any_exchange<T, B> parse_exchange(std::string_view text) {
     return exchange;
 }
 
-/// All exchanges that parse_exchange knows.
-inline std::vector<exchange_description> describe_exchanges() {
+/// All exchanges that parse_exchange knows. (A template, so that only those pay for all exchanges who ask.)
+template <Scalar T = double, class B = host>
+std::vector<exchange_description> describe_exchanges() {
     std::vector<exchange_description> all;
-    for (auto const& x : detail::named_exchanges<double, host>()) all.push_back(x.about);
+    for (auto const& x : detail::named_exchanges<T, B>()) all.push_back(x.about);
     return all;
 }
 

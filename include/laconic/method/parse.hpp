@@ -38,10 +38,11 @@ any_method<T> parse_method(std::string_view text) {
     return detail::make_method<T>(text, spelling::read_pipe(text));
 }
 
-/// All methods that parse_method knows.
-inline std::vector<method_description> describe_methods() {
+/// All methods that parse_method knows. (A template, so that only those pay for all methods who ask.)
+template <Scalar T = double>
+std::vector<method_description> describe_methods() {
     std::vector<method_description> all;
-    for (auto const& m : detail::named_methods<double>()) all.push_back(m.about);
+    for (auto const& m : detail::named_methods<T>()) all.push_back(m.about);
     return all;
 }
 

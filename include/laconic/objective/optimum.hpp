@@ -43,10 +43,12 @@ struct optimum {
 
 namespace detail {
 
-// The Newton step -H^-1 g by Cholesky; a matrix that is singular in double precision is lifted until it is not.
-inline Eigen::VectorXd dense_step(Eigen::MatrixXd& h, Eigen::VectorXd const& g) {
+// The Newton step -H^-1 g by Cholesky; a matrix that is singular in double precision is lifted until it is not. (For
+// any Matrix, so that only those compile a Cholesky factorization who need it.)
+template <class Matrix>
+Eigen::VectorXd dense_step(Matrix& h, Eigen::VectorXd const& g) {
     double const scale = h.trace() / double(h.rows());
-    Eigen::LLT<Eigen::MatrixXd> factors(h);
+    Eigen::LLT<Matrix> factors(h);
     for (double lift = 1e-15; factors.info() != Eigen::Success && lift < 1; lift *= 10) {
         h.diagonal().array() += lift * scale;
         factors.compute(h);

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What it takes to compile the umbrella header, and each header alone, and a small program that uses some of them.
+
+    bench/compile.py [--cxx g++] [--flags "-std=c++20 -O2"] [--include FOLDER]... [--repeat 3] [PART_OF_A_NAME]...
+
+Prints a table in Markdown: seconds of one core, the least of some runs; the lines that the compiler reads after
+preprocessing; the bytes of code and data in the object, which for a header alone should be none. Without names, all
+headers that a compiler without MPI can read. --include is for Eigen and xsimd where they are not found by themselves."""
+import argparse
+import os
+import pathlib
+import resource
+import subprocess
+import tempfile
+
+INCLUDE = pathlib.Path(__file__).resolve().parent.parent / "include"
+# What a user writes at first, with as few headers as that takes, and with the umbrella.
+PROGRAM = """
+#include <cstdio>
+#include <span>
+#include <vector>
+int main() {
+    using namespace laconic;
+    std::vector<double> const x{3, -1, 4, -1, 5};
+    std::vector<double> y(5);
+    host on;
+    auto m = message_of<top_k<>, double, host>();
+    top_k{2}(on, std::span<double const>(x), key{1}, m);
+    add_message(on, std::span<double>(y), 1.0, m);
+    std::printf("%g\\n", y[4]);
+}
+"""
+FEW = ["backend/host.hpp", "compress/top_k.hpp"]
+
+
+def include(*headers):
+    return "".join(f"#include <laconic/{h}>\n" for h in headers)
+
+
+def seconds_of_children():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def measure(how, text):
+    with tempfile.TemporaryDirectory() as folder:
+        source, binary = os.path.join(folder, "a.cpp"), os.path.join(folder, "a.o")
+        with open(source, "w") as file:
+            file.write(text)
+        least = float("inf")
+        for _ in range(how.repeat):
+            before = seconds_of_children()
+            subprocess.run([*how.command, "-c", source, "-o", binary], check=True)
+            least = min(least, seconds_of_children() - before)
+        read = subprocess.run([*how.command, "-E", "-P", source], check=True, capture_output=True).stdout.count(b"\n")
+        sizes = subprocess.run(["size", binary], check=True, capture_output=True, text=True).stdout.split("\n")[1].split()
+        return least, read, sum(map(int, sizes[:3]))
+
+
+def main():
+    ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ask.add_argument("--cxx", default=os.environ.get("CXX", "c++"))
+    ask.add_argument("--flags", default="-std=c++20 -O2")
+    ask.add_argument("--include", action="append", default=["/usr/include/eigen3"])
+    ask.add_argument("--repeat", type=int, default=3)
+    ask.add_argument("names", nargs="*")
+    how = ask.parse_args()
+    how.command = [how.cxx, *how.flags.split(), f"-I{INCLUDE}", *(f"-isystem{i}" for i in how.include)]
+
+    headers = sorted(str(h.relative_to(INCLUDE / "laconic")) for h in (INCLUDE / "laconic").rglob("*.hpp"))
+    headers = [h for h in headers if not h.startswith("comm/mpi") and any(n in h for n in how.names or [""])]
+    todo = [("nothing", ""), ("the standard headers alone", "#include <algorithm>\n#include <span>\n#include <string>\n#include <vector>\n")]
+    if not how.names:
+        todo += [("`laconic.hpp`", include("laconic.hpp")), ("a program, `laconic.hpp`", include("laconic.hpp") + PROGRAM),
+                 (f"a program, {len(FEW)} headers", include(*FEW) + PROGRAM)]
+        headers.remove("laconic.hpp")
+    rows = [(name, *measure(how, text)) for name, text in todo]
+    rows += sorted(((f"`{h}`", *measure(how, include(h))) for h in headers), key=lambda row: -row[1])
+    version = subprocess.run([how.cxx, "--version"], check=True, capture_output=True, text=True).stdout.split("\n")[0]
+    print(f"{version}, {how.flags}\n\n| | seconds | lines read | bytes made |\n|---|---|---|---|")
+    for name, seconds, lines, made in rows:
+        print(f"| {name} | {seconds:.2f} | {lines} | {made} |")
+
+
+if __name__ == "__main__":
+    main()
