@@ -3,8 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <set>
+#include <span>
 #include <string>
+#include <vector>
+
+#include "laconic/comm/fibers.hpp"
 
 using namespace laconic;
 
@@ -97,4 +102,31 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("spar_reduce_scatter(3, 0.5)", 24, "seed is a whole number from 0 to");
     refused("", 1, "a name is expected here");
     CHECK_THROWS_AS(parse_exchange("auto(-1)").check(3), argument_error);
+}
+
+TEST_CASE("of floats, too: all that add up over three ranks give the sum") {
+    constexpr std::size_t d = 9;
+    for (auto const& known : describe_exchanges<float>()) {
+        if (known.name == "gather" || known.name == "engine_all_reduce")
+            continue;  // another sum; an engine that has it
+        auto const x =
+            parse_exchange<float>(known.parameters.starts_with("(k=") ? known.name + "(1000000)" : known.name);
+        CAPTURE(to_string(x));
+        fibers::run(3, [&](fibers::member& comm) {
+            host on;
+            auto sum = x.make<float, host>(d, position_code::smallest);
+            auto const mine = static_cast<float>(1 + comm.rank());
+            std::vector<float> dense(d);
+            if (sum.wants_terms()) {
+                sparse_sum<float> v(d);
+                v.append(4, mine);
+                sum(on, comm, v);
+                for (std::size_t j = 0; j < v.size(); ++j) dense[v.support()[j]] = v.values()[j];
+            } else {
+                dense[4] = mine;
+                sum(on, comm, std::span<float>(dense));
+            }
+            CHECK(dense == std::vector<float>{0, 0, 0, 0, 6, 0, 0, 0, 0});
+        });
+    }
 }
