@@ -54,7 +54,10 @@ if(LACONIC_EXAMPLES OR LACONIC_BENCH)
     endif()
 endif()
 if(LACONIC_BENCH)
-    find_package(benchmark REQUIRED) # a library to link: there is nothing to fetch
+    find_package(benchmark QUIET GLOBAL)
+    if(NOT TARGET benchmark::benchmark)
+        list(APPEND laconic_missing "Google Benchmark") # a library to link: its headers alone are no use
+    endif()
 endif()
 if(LACONIC_TESTS OR LACONIC_EXAMPLES)
     need(nlohmann_json::nlohmann_json nlohmann_json single_include ${git_hub}/nlohmann/json.git v3.11.3)

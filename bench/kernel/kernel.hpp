@@ -42,6 +42,10 @@ struct scenario {
     std::size_t k = 0;  ///< 0: the kernel has none
     /// Bytes that a run reads at least; 0: all of the input. They give bytes_per_second, and fraction_of_read of it.
     std::size_t bytes = 0;
+    /// Bytes that a run reads and writes at least, of a kernel that passes over several vectors: they are compared with
+    /// the triad instead.
+    std::size_t moved = 0;
+    std::size_t items = 0;  ///< what a run handles, for items_per_second
 };
 
 template <class T>
@@ -61,16 +65,25 @@ void add(scenario const& s, Make make) {
             run();
             benchmark::ClobberMemory();
         }
-        auto const bytes = s.bytes == 0 ? s.d * sizeof(T) : s.bytes;
+        auto const bytes = s.moved > 0 ? s.moved : s.bytes > 0 ? s.bytes : s.d * sizeof(T);
         state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * static_cast<std::int64_t>(state.iterations()));
         auto const total = static_cast<double>(bytes) * static_cast<double>(state.iterations());
         using counter = benchmark::Counter;
-        state.counters["fraction_of_read"] = counter(total / read_ceiling(bytes), counter::kIsRate);
+        if (s.moved > 0)
+            state.counters["fraction_of_triad"] = counter(total / triad_ceiling(bytes), counter::kIsRate);
+        else
+            state.counters["fraction_of_read"] = counter(total / read_ceiling(bytes), counter::kIsRate);
+        auto const items = static_cast<std::int64_t>(s.items);
+        if (items > 0) state.SetItemsProcessed(items * static_cast<std::int64_t>(state.iterations()));
     };
     benchmark::RegisterBenchmark(name_of<T>(s).c_str(), body)->Unit(benchmark::kMicrosecond);
 }
 
 /// The kernels, by their files. Each registers its cases.
 void add_top_k();
+void add_support();
+void add_updates();
+void add_merge();
+void add_say();
 
 }  // namespace kernel_bench

@@ -37,6 +37,15 @@ struct key {
     /// The n-th 32-bit word of the stream: word(4 n + j) is words(n)[j].
     constexpr std::uint32_t word(std::uint64_t n) const { return words(n / 4)[n % 4]; }
 
+    /// The n-th 16 bits of the stream: half(2 n) and half(2 n + 1) are the lower and the upper half of word(n).
+    constexpr std::uint16_t half(std::uint64_t n) const { return half_of(words(n / 8), n); }
+
+    /// The n-th 32-bit word to compare with a probability: half(n), and below it 16 bits that no other word has. The
+    /// upper half alone decides all comparisons but one of 2^16, and one Philox gives eight of them.
+    constexpr std::uint32_t chance(std::uint64_t n) const {
+        return std::uint32_t{half(n)} << 16 | half_of(philox(counter(n / 8, 2), halves()), n);
+    }
+
     /// The n-th 64-bit word of the stream: two halves of words(n / 2).
     constexpr std::uint64_t long_word(std::uint64_t n) const {
         auto const w = words(n / 2);
@@ -61,6 +70,9 @@ struct key {
     // Children and numbers must never share a counter: the purpose stands in the counter's upper half.
     static constexpr std::array<std::uint32_t, 4> counter(std::uint64_t n, std::uint32_t purpose) {
         return {std::uint32_t(n), std::uint32_t(n >> 32), purpose, 0};
+    }
+    static constexpr std::uint16_t half_of(std::array<std::uint32_t, 4> const& eight, std::uint64_t n) {
+        return static_cast<std::uint16_t>(eight[n / 2 % 4] >> (16 * (n % 2)));
     }
     constexpr std::array<std::uint32_t, 2> halves() const { return {std::uint32_t(bits), std::uint32_t(bits >> 32)}; }
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -32,6 +33,15 @@ class rice_sums {
     void add(std::uint64_t n) {
         for (unsigned j = 0; j < 3; ++j) quotients_[j] += n >> (first_ + j);
     }
+    // Many at once; their sum fits an I.
+    template <std::unsigned_integral I, std::size_t N>
+    void add(std::array<I, N> const& numbers) {
+        for (unsigned j = 0; j < 3 && first_ + j < 8 * sizeof(I); ++j) {
+            I sum = 0;
+            for (I const n : numbers) sum += static_cast<I>(n >> (first_ + j));
+            quotients_[j] += sum;
+        }
+    }
     std::uint64_t bits() const { return bits(best()); }
     unsigned parameter() const { return first_ + best(); }
 
@@ -51,13 +61,18 @@ class rice_sums {
 
 }  // namespace detail
 
-/// Writes n < 2^41 with the parameter r.
+/// Writes n < 2^41 with the parameter r, in words of at most 56 bits.
 template <BitSink W>
 void put_rice(W& sink, std::uint64_t n, unsigned r) {
     std::uint64_t quotient = n >> r;
+    std::uint64_t const low = n & ((std::uint64_t{1} << r) - 1);
+    if (quotient + 1 + r <= 56) {
+        auto const ones = static_cast<unsigned>(quotient);
+        return sink.put(((std::uint64_t{1} << ones) - 1) | low << (ones + 1), ones + 1 + r);
+    }
     for (; quotient >= 32; quotient -= 32) sink.put(0xffffffffu, 32);
     sink.put((std::uint64_t{1} << quotient) - 1, static_cast<unsigned>(quotient) + 1);
-    sink.put(n & ((std::uint64_t{1} << r) - 1), r);
+    sink.put(low, r);
 }
 
 /// Reads such a number; throws wire_error where it must be above `most`, so that hostile bytes cost no more than their
@@ -67,6 +82,28 @@ std::uint64_t take_rice(R& source, std::uint64_t most, unsigned r) {
     std::uint64_t const quotient = source.take_ones(most >> r);
     return quotient << r | source.take(r);
 }
+
+namespace detail {
+
+// Looks at the `group` numbers of parameter r that begin at bit `at`, and passes over them where all lie among the 57
+// bits from there on, which must be there; else gives false.
+template <std::size_t group>
+bool look_at_rices(std::byte const* bytes, std::uint64_t& at, unsigned r, std::array<std::uint64_t, group>& numbers) {
+    std::uint64_t const low = (std::uint64_t{1} << r) - 1;
+    std::uint64_t zeros = ~(load_word(bytes + at / 8) >> at % 8);  // a one for each zero: the first ends the quotient
+    unsigned width = 0;
+    for (std::uint64_t& n : numbers) {
+        auto const ones = static_cast<unsigned>(std::countr_zero(zeros));
+        n = std::uint64_t{ones} << r | (~(zeros >> ((ones + 1) % 64)) & low);
+        zeros >>= (ones + 1 + r) % 64;
+        width += ones + 1 + r;
+    }
+    if (width > 57) return false;
+    at += width;
+    return true;
+}
+
+}  // namespace detail
 
 template <BitSource R>
 unsigned take_rice_parameter(R& source) {

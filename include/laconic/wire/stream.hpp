@@ -59,6 +59,8 @@ class ledger {
     explicit ledger(position_code how = position_code::smallest) : how_(how) {}
 
     void put(std::uint64_t, unsigned width) { spent_[static_cast<std::size_t>(to_)] += width; }
+    /// Words of so many bits in all.
+    void add(std::uint64_t bits) { spent_[static_cast<std::size_t>(to_)] += bits; }
     void charge(part to) { to_ = to; }
     position_code positions_as() const { return how_; }
 
@@ -164,10 +166,13 @@ class bit_writer {
     position_code positions_as() const { return how_; }
 
   private:
-    void make_room() {
+    friend class word_run;
+
+    // For n bytes more.
+    void make_room(std::size_t n = 8) {
         // Not at once to all that is reserved: that would touch it.
-        if (bytes_.size() < size_ + 8)
-            bytes_.resize(bytes_.capacity() < size_ + 8 ? 2 * size_ + 64 : std::min(bytes_.capacity(), 2 * size_ + 64));
+        std::size_t const least = size_ + n, good = least + size_ + 56;
+        if (bytes_.size() < least) bytes_.resize(bytes_.capacity() < least ? good : std::min(bytes_.capacity(), good));
     }
 
     std::vector<std::byte> bytes_;
@@ -228,6 +233,13 @@ class bit_reader {
     /// How many bits are left, padding included, and how many have been read.
     std::uint64_t left() const { return 8 * std::uint64_t{bytes_.size()} - bit_; }
     std::uint64_t at() const { return bit_; }
+
+    /// For those who look ahead: all bytes of the message, and at most left() bits passed over.
+    std::span<std::byte const> bytes() const { return bytes_; }
+    void skip(std::uint64_t bits) {
+        LACONIC_EXPECTS(bits <= left());
+        bit_ += bits;
+    }
 
     /// From here on, the message ends after `bits` bits in all, a whole number of bytes that are there.
     void limit(std::uint64_t bits) { bytes_ = bytes_.first(static_cast<std::size_t>(bits / 8)); }

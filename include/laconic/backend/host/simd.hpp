@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 
 #if !defined(LACONIC_SCALAR)
 #    include <xsimd/xsimd.hpp>
@@ -50,6 +52,8 @@ struct pack {
     friend pack larger(pack a, pack b) { return {a.value < b.value ? b.value : a.value}; }
     friend bool all_at_most(pack a, pack b) { return a.value <= b.value; }
     friend bool any_above(pack a, pack b) { return a.value > b.value; }
+    friend std::uint64_t which_at_most(pack a, pack b) { return a.value <= b.value; }
+    friend std::uint64_t which_below(pack a, pack b) { return a.value < b.value; }
     friend pack settled(pack a) {
         settle(a.value);
         return a;
@@ -59,6 +63,36 @@ struct pack {
 #else
 
 using arch = xsimd::default_arch;
+
+namespace detail {
+
+// Truth values of a register as bits of a number, the first as the lowest.
+inline unsigned packed(std::unsigned_integral auto mask) { return mask; }  // AVX-512
+#    if defined(__SSE2__)
+inline int packed(__m128 v) { return _mm_movemask_ps(v); }
+inline int packed(__m128d v) { return _mm_movemask_pd(v); }
+#    endif
+#    if defined(__AVX__)
+inline int packed(__m256 v) { return _mm256_movemask_ps(v); }
+inline int packed(__m256d v) { return _mm256_movemask_pd(v); }
+#    endif
+
+template <class Bools>
+std::uint64_t packed_bools(Bools const& b) {
+    if constexpr (requires { b.mask(); })  // xsimd 8 has none
+        return static_cast<std::uint64_t>(b.mask());
+    else if constexpr (requires { packed(b.data); })
+        return static_cast<std::uint64_t>(packed(b.data));
+    else {
+        bool each[Bools::size];
+        b.store_unaligned(each);
+        std::uint64_t bits = 0;
+        for (std::size_t j = 0; j < Bools::size; ++j) bits |= std::uint64_t{each[j]} << j;
+        return bits;
+    }
+}
+
+}  // namespace detail
 
 template <class T, class A>
 struct pack {
@@ -77,6 +111,10 @@ struct pack {
     friend pack larger(pack a, pack b) { return {xsimd::max(a.value, b.value)}; }
     friend bool all_at_most(pack a, pack b) { return xsimd::all(a.value <= b.value); }
     friend bool any_above(pack a, pack b) { return xsimd::any(a.value > b.value); }
+    /// Bit j tells whether a_j <= b_j; where one is NaN it is 0.
+    friend std::uint64_t which_at_most(pack a, pack b) { return detail::packed_bools(a.value <= b.value); }
+    /// Bit j tells whether a_j < b_j; where one is NaN it is 0.
+    friend std::uint64_t which_below(pack a, pack b) { return detail::packed_bools(a.value < b.value); }
 
     /// The same number, rounded: keeps the compiler from fusing the product it came from with a later sum, which would
     /// make the result depend on the instruction set. (g++ does that even to intrinsics.)
