@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
-#include <map>
 #include <vector>
 
 #include "kernel.hpp"
@@ -23,7 +22,7 @@ double best(std::size_t bytes, Pass pass) {
     for (int n = 0; n < 10 || seconds() - begin < 0.1; ++n) {
         double const from = seconds();
         // What lies in a cache is over too soon for the clock.
-        std::size_t const times = 1 + (std::size_t{1} << 20) / (bytes + 1);
+        std::size_t const times = 1 + (std::size_t{1} << 25) / (bytes + 1);
         for (std::size_t t = 0; t < times; ++t) {
             pass();
             benchmark::ClobberMemory();
@@ -33,47 +32,45 @@ double best(std::size_t bytes, Pass pass) {
     return static_cast<double>(bytes) / least;
 }
 
-template <class Measure>
-double measured_once(std::map<std::size_t, double>& known, std::size_t bytes, Measure measure) {
-    auto const found = known.find(bytes);
-    return found != known.end() ? found->second : known[bytes] = measure();
+// A vector that stays until another size is asked for.
+template <class T>
+std::vector<T>& kept(std::vector<T>& x, std::size_t n) {
+    if (x.size() != n) {
+        std::vector<T>().swap(x);
+        x.assign(n, T(1));
+    }
+    return x;
 }
 
 }  // namespace
 
 double read_ceiling(std::size_t bytes) {
-    static std::map<std::size_t, double> known;
-    return measured_once(known, bytes, [&] {
-        std::vector<std::uint64_t> const a(bytes / sizeof(std::uint64_t) / 64 * 64 + 64, 1);
-        return best(a.size() * sizeof a[0], [&] {
-            // Sums that do not wait for each other, of whole numbers, so that the compiler may add up in any order.
-            std::uint64_t sums[64] = {};
-            for (std::size_t i = 0; i < a.size(); i += 64)
-                for (std::size_t j = 0; j < 64; ++j) sums[j] += a[i + j];
-            benchmark::DoNotOptimize(sums);
-        });
+    static std::vector<std::uint64_t> memory;
+    auto const& a = kept(memory, bytes / sizeof(std::uint64_t) / 64 * 64 + 64);
+    return best(a.size() * sizeof a[0], [&] {
+        // Sums that do not wait for each other, of whole numbers, so that the compiler may add up in any order.
+        std::uint64_t sums[64] = {};
+        for (std::size_t i = 0; i < a.size(); i += 64)
+            for (std::size_t j = 0; j < 64; ++j) sums[j] += a[i + j];
+        benchmark::DoNotOptimize(sums);
     });
 }
 
 double copy_ceiling(std::size_t bytes) {
-    static std::map<std::size_t, double> known;
-    return measured_once(known, bytes, [&] {
-        std::vector<char> const a(bytes / 2, 1);
-        std::vector<char> b(bytes / 2);
-        return best(bytes, [&] { std::copy(a.begin(), a.end(), b.begin()); });
-    });
+    static std::vector<char> from, to;
+    auto const& a = kept(from, bytes / 2);
+    auto& b = kept(to, bytes / 2);
+    return best(bytes, [&] { std::copy(a.begin(), a.end(), b.begin()); });
 }
 
 double triad_ceiling(std::size_t bytes) {
-    static std::map<std::size_t, double> known;
-    return measured_once(known, bytes, [&] {
-        std::vector<float> a(bytes / 3 / sizeof(float), 1), b(a.size(), 2), c(a.size());
-        return best(3 * sizeof(float) * a.size(), [&] {
-            float const* x = a.data();
-            float const* y = b.data();
-            float* z = c.data();
-            for (std::size_t i = 0; i < c.size(); ++i) z[i] = x[i] + 0.5f * y[i];
-        });
+    static std::vector<float> first, second, sum;
+    std::size_t const n = bytes / 3 / sizeof(float);
+    float const* x = kept(first, n).data();
+    float const* y = kept(second, n).data();
+    float* z = kept(sum, n).data();
+    return best(3 * sizeof(float) * n, [&] {
+        for (std::size_t i = 0; i < n; ++i) z[i] = x[i] + 0.5f * y[i];
     });
 }
 

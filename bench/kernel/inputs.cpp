@@ -39,8 +39,8 @@ double heavy(std::size_t i) {
 }  // namespace
 
 char const* name_of(input from) {
-    constexpr char const* names[] = {"gauss",          "heavy",          "zeros_90", "zeros_99",
-                                     "zero_blocks_90", "zero_blocks_99", "sorted",   "equal"};
+    constexpr char const* names[] = {"gauss",          "heavy",  "zeros_90", "zeros_99", "zero_blocks_90",
+                                     "zero_blocks_99", "sorted", "equal",    "one_block"};
     return names[static_cast<std::size_t>(from)];
 }
 
@@ -63,6 +63,8 @@ std::vector<T> const& numbers(input from, std::size_t d) {
                                                           : false;
         x[i] = static_cast<T>(is_0 ? 0.0 : from == input::heavy ? heavy(i) : from == input::equal ? 1.0 : gauss(i));
     }
+    if (from == input::one_block)
+        for (std::size_t i = d / 2; i < d / 2 + d / 64; ++i) x[i] *= 1000;
     if (from == input::sorted) std::sort(x.begin(), x.end(), [](T a, T b) { return std::abs(a) < std::abs(b); });
     return x;
 }

@@ -16,8 +16,9 @@
 namespace kernel_bench {
 
 /// Gaussian; heavy-tailed (Student's t with 2 degrees of freedom); Gaussian, where 90 or 99 % of the blocks of 256 or,
-/// of single numbers, are 0; Gaussian, ascending by magnitude; all equal.
-enum class input { gauss, heavy, zeros_90, zeros_99, zero_blocks_90, zero_blocks_99, sorted, equal };
+/// of single numbers, are 0; Gaussian, ascending by magnitude; all equal; Gaussian, where a stretch of a 64th is
+/// 1000 times as large.
+enum class input { gauss, heavy, zeros_90, zeros_99, zero_blocks_90, zero_blocks_99, sorted, equal, one_block };
 char const* name_of(input);
 
 /// Of d numbers. It stays until another is asked for: ask where the case runs, not where it is registered.
@@ -26,7 +27,7 @@ std::vector<T> const& numbers(input, std::size_t d);
 
 /// How fast this machine's memory is now, where `bytes` bytes are passed over again and again, bytes a second: a sum of
 /// all that is read; a copy, where read and written bytes both count; a + s b -> c, where all three count. Measured
-/// once for each size.
+/// whenever it is called, a tenth of a second: other programs share the memory, now more and now less.
 double read_ceiling(std::size_t bytes);
 double copy_ceiling(std::size_t bytes);
 double triad_ceiling(std::size_t bytes);
@@ -81,6 +82,9 @@ void add(scenario const& s, Make make) {
 
 /// The kernels, by their files. Each registers its cases.
 void add_top_k();
+void add_quantize();
+void add_select();
+void add_rand_k();
 void add_support();
 void add_updates();
 void add_merge();

@@ -6,6 +6,13 @@
 
 int main(int count, char** arguments) {
     kernel_bench::add_top_k();
+    kernel_bench::add_select();
+    kernel_bench::add_rand_k();
+    kernel_bench::add_quantize();
+    kernel_bench::add_support();
+    kernel_bench::add_updates();
+    kernel_bench::add_merge();
+    kernel_bench::add_say();
     benchmark::Initialize(&count, arguments);
     if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
     benchmark::RunSpecifiedBenchmarks();

@@ -40,9 +40,16 @@ void add_case(input from, std::size_t d, std::size_t k, bool peers) {
 }  // namespace
 
 void add_top_k() {
-    for (std::size_t const d : {in_l2, in_l3, in_memory, far_in_memory})
-        for (double const share : {1e-4, 1e-3, 1e-2, 1e-1})
-            add_case<float>(input::gauss, d, static_cast<std::size_t>(share * static_cast<double>(d)), true);
+    for (std::size_t const d : {in_memory, far_in_memory})
+        for (std::size_t const parts : {10000u, 1000u, 100u, 10u})
+            add_case<float>(input::gauss, d, d / parts, d == in_memory);
+    for (input const from : {input::heavy, input::zeros_90, input::zeros_99, input::zero_blocks_99, input::sorted,
+                             input::equal, input::one_block})
+        add_case<float>(from, in_memory, in_memory / 100, false);
+    add_case<float>(input::zeros_90, in_memory, in_memory / 10, false);
+    add_case<float>(input::gauss, in_memory, in_memory / 2, false);
+    for (std::size_t const d : {in_l2, in_l3}) add_case<float>(input::gauss, d, d / 100, true);
+    for (std::size_t const parts : {100u, 10u}) add_case<double>(input::gauss, in_memory, in_memory / parts, true);
 }
 
 }  // namespace kernel_bench

@@ -126,16 +126,14 @@ class descent {
         looked_ = false;
         std::span<T> const news(news_);
         bool const serving = is_served();
+        auto const at = now();
         complaint_ = no_complaint;
-        if (auto const i = first_non_finite(on_, std::span<T const>(news)); i < news.size()) {
-            complaint_ = i;
+        if (!detail::make_news(method_.feedback, on_, at, static_cast<T>(method_.scale), news)) {
+            complaint_ = first_non_finite(on_, std::span<T const>(news));
             if (exchanged_.on()) return;
             auto const what = std::as_bytes(std::span(&complaint_, 1));
             return serving ? to_server_.complain(*comm_, what) : to_all_.complain(*comm_, what);
         }
-        auto const at = now();
-        if (method_.scale != 1) multiply(on_, static_cast<T>(method_.scale), news);
-        method_.feedback.before(on_, at, news);
         method_.level.tune(on_, method_.compressor, at, std::span<T const>(x_), std::span<T const>(news));
         method_.compressor(on_, std::span<T const>(news), at.own, said_);
         if (exchanged_.on()) return;
@@ -154,7 +152,7 @@ class descent {
             hear_exchange(at);
         } else if (!is_served()) {
             to_all_.hear(on_, *comm_, blank, complaint, mean);
-            method_.feedback.after(on_, std::span<T const>(news_), said_);
+            method_.feedback.after(on_, std::move(news_), said_);
             method_.feedback.estimate(on_, at, mean);
         } else if constexpr (has_downlink) {
             hear_server(at, blank, complaint);
@@ -227,7 +225,7 @@ class descent {
             },
             answer_);
         parted_ = false;
-        method_.feedback.after(on_, std::span<T const>(news_), said_);
+        method_.feedback.after(on_, std::move(news_), said_);
         if (comm_->rank() == 0) down.feedback.after(on_, std::span<T const>(mean), answer_);
         std::fill(mean_.begin(), mean_.end(), T(0));
         add_message(on_, mean, T(1), answer_);
@@ -240,7 +238,7 @@ class descent {
             exchanged_.complain(on_, *comm_, static_cast<std::size_t>(complaint_), round_, mean);
         else
             exchanged_(on_, *comm_, said_, round_, mean);
-        method_.feedback.after(on_, std::span<T const>(news_), said_);
+        method_.feedback.after(on_, std::move(news_), said_);
         exchanged_.give_back(on_, method_.feedback);
         method_.feedback.estimate(on_, at, mean);
     }

@@ -7,8 +7,12 @@
 #include <sys/wait.h>
 
 #include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,8 +36,8 @@ int open_files() {
     return n;
 }
 
-// Runs body(socket, node) in a process for each node, connected over the loopback, and returns what each returned;
-// "killed" where it did not. None is left when this returns, nor a socket.
+// Runs body(socket, node), or body(socket, node, addresses of all), in a process for each node, connected over the
+// loopback, and returns what each returned; "killed" where it did not. None is left when this returns, nor a socket.
 template <class Body>
 std::vector<std::string> processes(int nodes, udp::settings how, Body body, std::string const& own = "127.0.0.1:0") {
     constexpr std::size_t room = 512;
@@ -60,7 +64,10 @@ std::vector<std::string> processes(int nodes, udp::settings how, Body body, std:
             std::string text;
             try {
                 mine.meet(int(i), all);
-                text = body(mine, int(i));
+                if constexpr (requires { body(mine, int(i), all); })
+                    text = body(mine, int(i), all);
+                else
+                    text = body(mine, int(i));
             } catch (std::exception const& e) {
                 text = e.what();
             }
@@ -91,10 +98,10 @@ std::vector<float> whole_numbers(std::size_t d, int rank, std::uint64_t round) {
     return x;
 }
 
-// Two rounds; "right" if both sums are.
+// Some rounds, from 1 on; "right" if all sums are.
 template <class M>
-std::string sums(udp& socket, M& machine, int node, int workers, std::size_t d) {
-    for (std::uint64_t round : {1, 2}) {
+std::string sums(udp& socket, M& machine, int node, int workers, std::size_t d, std::uint64_t rounds = 2) {
+    for (std::uint64_t round = 1; round <= rounds; ++round) {
         auto x = node < workers ? whole_numbers(d, node, round) : std::vector<float>();
         machine.begin(std::span<float>(x), round);
         socket.run(machine);
@@ -126,6 +133,94 @@ struct mortal {
     bool done() const { return machine->done(); }
     int waits_for() const { return machine->waits_for(); }
 };
+
+// Somewhere out of the same many: quick to draw, even where nothing is optimized.
+std::span<std::byte const> any_bytes(key from, std::size_t length) {
+    static auto const all = [] {
+        std::vector<std::byte> bytes(8192);
+        for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::byte(key{4}.word(i) & 255);
+        return bytes;
+    }();
+    return std::span<std::byte const>(all).subspan(std::size_t(from.below(0, all.size() - length + 1)), length);
+}
+
+// A machine from whose address comes, besides each of its packets, what damage can make of it: any bytes of its length,
+// one byte changed, and another round; and which counts the packets that brought it nothing.
+template <class M>
+struct noisy {
+    M* machine;
+    std::size_t round_at;  // where packets have it
+    key draws;
+    std::uint64_t packets = 0;
+    int useless = 0;
+
+    void begin(std::span<float> x, std::uint64_t round) { machine->begin(x, round); }
+    void finish() const { machine->finish(); }
+
+    auto with_noise(auto& out) {
+        return [this, &out](int to, std::span<std::byte const> packet) {
+            auto const from = draws.child(packets++);
+            out(to, any_bytes(from, packet.size()));
+            std::vector<std::byte> bytes;
+            for (std::size_t const at : {std::size_t(from.below(0, packet.size())), round_at}) {
+                bytes.assign(packet.begin(), packet.end());
+                bytes[at] ^= std::byte(1 + from.below(1, 255));
+                out(to, std::span<std::byte const>(bytes));
+            }
+            out(to, packet);
+        };
+    }
+    void start(double now, auto out) { machine->start(now, with_noise(out)); }
+    bool take(double now, int from, std::span<std::byte const> packet, auto out) {
+        bool const news = machine->take(now, from, packet, with_noise(out));
+        useless += !news;
+        return news;
+    }
+    void wake(double now, auto out) { machine->wake(now, with_noise(out)); }
+    double wakes_at() const { return machine->wakes_at(); }
+    bool done() const { return machine->done(); }
+    int waits_for() const { return machine->waits_for(); }
+};
+
+// Hands out any bytes of any length to each of so many nodes, and is done.
+struct flood {
+    int nodes;
+    key draws;
+
+    void start(double, auto out) {
+        for (std::uint64_t n = 0; n < 2000; ++n) {
+            auto const from = draws.child(n);
+            out(int(n) % nodes, any_bytes(from, std::size_t(from.below(1, 1473))));
+        }
+    }
+    bool take(double, int, std::span<std::byte const>, auto) { return false; }
+    void wake(double, auto) {}
+    double wakes_at() const { return never; }
+    bool done() const { return true; }
+    int waits_for() const { return no_rank; }
+};
+
+// What a stranger says to all nodes, from an address that they do not know: what worker 1 would say in these and in
+// later rounds if its numbers were not finite, and any bytes.
+template <class M>
+std::string as_a_stranger(std::vector<std::string> const& all, M machine, std::size_t d) {
+    int const me = int(all.size()) - 1;
+    udp outside("127.0.0.1:0", {.deadline = milliseconds(20)});
+    outside.meet(me, all);
+    int refused = 0;
+    for (std::uint64_t const round : {1u, 3u, 7u, 20u}) {
+        std::vector<float> x(d, NAN);
+        machine.begin(std::span<float>(x), round);
+        try {
+            outside.run(machine);
+        } catch (comm_error const&) {
+            ++refused;
+        }
+        flood bytes{me, key{round}};
+        outside.run(bytes);
+    }
+    return refused == 4 ? "refused" : "heard";
+}
 
 }  // namespace
 
@@ -178,11 +273,13 @@ TEST_CASE("workers that are the switches, too, get the bits that threads of one 
 
 TEST_CASE("a process that is killed, or never comes, is named by all others before the deadline") {
     udp::settings const how{.deadline = milliseconds(500), .loss = 0.02};
+    std::vector<std::vector<float>> brought(4);  // before anybody waits for it
+    for (int node = 0; node < 3; ++node) brought[std::size_t(node)] = whole_numbers(200000, node, 1);
     auto const told = [&](int victim, int packets, auto make) {
         auto const begin = std::chrono::steady_clock::now();
         auto const said = processes(4, how, [&](udp& socket, int node) {
             auto machine = make(node);
-            auto x = node < 3 ? whole_numbers(200000, node, 1) : std::vector<float>();
+            auto x = brought[std::size_t(node)];
             if (node == victim && packets < 0) return std::string("never came");
             machine.begin(std::span<float>(x), 1);
             mortal<decltype(machine)> m{&machine, node == victim ? packets : -1};
@@ -223,6 +320,25 @@ TEST_CASE("what a rank brings is refused by all processes alike") {
     });
     std::string const text = "rank 1, round 1: the gradient is not finite at coordinate 700";
     CHECK(said == std::vector<std::string>{text, text, text, "summed"});  // the switch itself brings nothing
+}
+
+TEST_CASE("neither strangers nor damage change a sum or stop it, however many packets they bring") {
+    std::size_t const d = 10000;
+    auto const check = [&](std::size_t round_at, auto make) {
+        auto const said = processes(6, {}, [&](udp& socket, int node, std::vector<std::string> const& all) {
+            if (node == 5) return as_a_stranger(all, make(1), d);
+            if (node == 1) std::this_thread::sleep_for(milliseconds(30));  // the stranger may come before it
+            auto machine = make(node);
+            noisy<decltype(machine)> loud{&machine, round_at, key{3}.child(std::uint64_t(node))};
+            auto const text = sums(socket, loud, node, 4, d, 6);
+            return loud.useless > 200 ? text : "heard little that was useless";
+        });
+        std::vector<std::string> expected(5, "right");
+        expected.emplace_back("refused");
+        CHECK(said == expected);
+    };
+    check(16, [&](int node) { return switch_machine<float>({.d = d, .workers = 4, .slots = 16}, node); });
+    check(8, [&](int node) { return omni_machine<float>({.d = d, .workers = 4, .block = 64, .fused = 4}, node); });
 }
 
 TEST_CASE("over IPv6") {

@@ -33,6 +33,12 @@ TEST_CASE("words, word and long_word are views of one stream, from block 2^64 - 
         CHECK(static_cast<std::uint32_t>(k.long_word(n)) == k.word(2 * n));
         CHECK(static_cast<std::uint32_t>(k.long_word(n) >> 32) == k.word(2 * n + 1));
     }
+    for (std::uint64_t n : {0u, 1u, 6u, 7u, 8u, 15u, 1001u}) {
+        CHECK(k.half(n) == static_cast<std::uint16_t>(k.word(n / 2) >> (n % 2 == 0 ? 0 : 16)));
+        auto const lower = philox({static_cast<std::uint32_t>(n / 8), 0, 2, 0}, {0x89abcdef, 0x01234567})[n / 2 % 4];
+        CHECK((k.chance(n) >> 16) == k.half(n));
+        CHECK((k.chance(n) & 0xffff) == (n % 2 == 0 ? lower & 0xffff : lower >> 16));
+    }
     CHECK(k.words(~std::uint64_t{0}) == philox({0xffffffff, 0xffffffff, 0, 0}, {0x89abcdef, 0x01234567}));
 }
 

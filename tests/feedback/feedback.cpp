@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <vector>
+
 #include "laconic/feedback/memory.hpp"
 #include "laconic/message/sparse.hpp"
 
@@ -33,4 +36,25 @@ TEST_CASE("a feedback is any type with the four members, for one kind of number"
     memory<> m(.5, false);
     m.start(3);
     CHECK(m.known().size() == 3);
+}
+
+// Doubles what it is given.
+struct doubling : forgetful {
+    void before(host& on, occasion const&, std::span<double> g) { multiply(on, 2., g); }
+};
+
+TEST_CASE("news of a feedback without news(): checked, scaled, then before()") {
+    host on;
+    doubling f;
+    std::vector<double> g{1, -3};
+    CHECK(laconic::detail::make_news(f, on, occasion{}, .5, std::span(g)));
+    CHECK(g == std::vector<double>{1, -3});
+    g[1] = INFINITY;
+    CHECK(!laconic::detail::make_news(f, on, occasion{}, .5, std::span(g)));
+    CHECK(g == std::vector<double>{1, INFINITY});
+    memory<> m(0, true);
+    m.start(2);
+    g = {1, -3};
+    CHECK(laconic::detail::make_news(m, on, occasion{}, .5, std::span(g)));
+    CHECK(g == std::vector<double>{.5, -1.5});
 }

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "laconic/compress/rand_k.hpp"
@@ -158,6 +160,40 @@ TEST_CASE("before may be asked again; an estimate needs no start, for ranks that
     hears.estimate(on, now, std::span(mean));
     CHECK(mean == std::vector<double>{3, -9});
     CHECK(hears.known().empty());
+}
+
+// As the loop does it: the scale in the same pass, and the news given away.
+TEST_CASE_TEMPLATE("news that are given away become what is unsaid, where they are", T, float, double) {
+    host on;
+    for (double const rate : {0., .5}) {
+        memory<T> copies(rate, true), takes(rate, true);
+        copies.start(5);
+        takes.start(5);
+        for (int round = 1; round < 5; ++round) {
+            std::vector<T> news{T(3), T(-1), T(.1) * T(round), T(7), T(-5)}, given = news;
+            multiply(on, T(.3), std::span<T>(news));
+            copies.before(on, now, std::span<T>(news));
+            CHECK(takes.news(on, now, T(.3), std::span<T>(given)));
+            CHECK(given == news);
+            auto const said = compress(top_k{2}, news, key{});
+            auto const* const at = given.data();
+            copies.after(on, fixed(news), said);
+            takes.after(on, std::move(given), said);
+            CHECK(takes.unsaid().data() == at);
+            CHECK(given.size() == 5);  // NOLINT: an array in return
+            CHECK(copied(takes.unsaid()) == copied(copies.unsaid()));
+            CHECK(copied(takes.known()) == copied(copies.known()));
+        }
+    }
+    memory<T> nothing;
+    nothing.start(2);
+    std::vector<T> g{1, 2}, const_g = g;
+    CHECK(nothing.news(on, now, T(1), std::span<T>(g)));
+    nothing.after(on, std::move(g), plain<T, host>{const_g});
+    CHECK(g == const_g);  // NOLINT: nothing wants it
+    g[1] = std::numeric_limits<T>::infinity();
+    CHECK(!nothing.news(on, now, T(1), std::span<T>(g)));
+    CHECK(!nothing.news(on, now, T(2), std::span<T>(g)));
 }
 
 TEST_CASE("its state is all that it remembers, and nothing else") {

@@ -4,8 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
+#include "laconic/any/compressor.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "states.hpp"
@@ -100,6 +102,33 @@ TEST_CASE("before() may be called again, and changes nothing that lasts") {
     CHECK(first == std::vector<float>{1, 2});
     CHECK(f.unsaid()[0] == 0);
     CHECK(f.momentum()[1] == 0);
+}
+
+// Messages that list their terms forget momentum there alone, others pass over all of it.
+TEST_CASE("whatever becomes of the news and however the message is known, it is the same") {
+    host on;
+    for (bool const nesterov : {false, true}) {
+        momentum_correction<> copies(.9, nesterov), takes(.9, nesterov), unlisted(.9, nesterov);
+        for (auto* const f : {&copies, &takes, &unlisted}) f->start(6);
+        for (int round = 0; round < 9; ++round) {
+            vec news{1, -2, 3, .5 * round, -4, 0}, given;
+            copies.before(on, occasion{}, std::span(news));
+            given = vec{1, -2, 3, .5 * round, -4, 0};
+            takes.before(on, occasion{}, std::span(given));
+            CHECK(given == news);
+            given = vec{1, -2, 3, .5 * round, -4, 0};
+            unlisted.before(on, occasion{}, std::span(given));
+            auto const m = compress(top_k{2}, news, key{});
+            copies.after(on, std::span<double const>(news), m);
+            unlisted.after(on, std::span<double const>(news), compress(any_compressor<>(top_k{2}), news, key{}));
+            takes.after(on, std::move(given), m);
+            CHECK(given.size() == 6);  // NOLINT: an array in return
+            for (auto const* const f : {&takes, &unlisted}) {
+                CHECK(copied(f->unsaid()) == copied(copies.unsaid()));
+                CHECK(copied(f->momentum()) == copied(copies.momentum()));
+            }
+        }
+    }
 }
 
 TEST_CASE("what an exchange gives back is gathered with the rest, and momentum stays as it is") {

@@ -3,10 +3,20 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/message/dithered.hpp"
+#include "laconic/message/means.hpp"
 #include "laconic/message/plain.hpp"
+#include "laconic/message/quantized.hpp"
+#include "laconic/message/signs.hpp"
+#include "laconic/message/stepped.hpp"
 
 using namespace laconic;
 
@@ -64,4 +74,41 @@ TEST_CASE("one decoder for what lists its terms, the message's own for what does
     CHECK(out == std::vector<double>{3, 3, 3});
     add_message(on, std::span<double>(out), 2.0, twice{5});
     CHECK(out == std::vector<double>{3, 23, 3});
+}
+
+// Buckets that end within words of signs, at their ends, and never; -0, subnormal and large scales.
+TEST_CASE_TEMPLATE("bucket by bucket a message adds the terms of the whole", T, float, double) {
+    host on;
+    key const from{4};
+    for (std::size_t const d : {0, 1, 5, 63, 64, 65, 128, 200, 700})
+        for (std::size_t const bucket : {1, 5, 16, 64, 65, 100, 128, 1000}) {
+            std::size_t const buckets = (d + bucket - 1) / bucket;
+            std::vector<T> scales(buckets), more(buckets);
+            for (std::size_t b = 0; b < buckets; ++b) {
+                scales[b] = b % 5 == 0   ? std::numeric_limits<T>::min() / 3
+                            : b % 5 == 1 ? std::numeric_limits<T>::max() / 1024
+                                         : static_cast<T>(from.uniform(b));
+                more[b] = b % 3 == 0 ? T(0) : static_cast<T>(from.uniform(b + 1000));
+            }
+            std::vector<std::int16_t> codes(d);
+            std::vector<std::uint8_t> bytes(d);
+            for (std::size_t j = 0; j < d; ++j) {
+                codes[j] = static_cast<std::int16_t>(static_cast<int>(from.child(1).below(j, 15)) - 7);
+                bytes[j] = static_cast<std::uint8_t>(from.child(2).below(j, 256));
+            }
+            std::vector<std::uint64_t> words((d + 63) / 64);
+            for (std::size_t w = 0; w < words.size(); ++w) words[w] = from.child(3).long_word(w);
+            auto const agree = [&](auto const& m) {
+                std::vector<T> out(d, T(0.25)), wanted(out);
+                add_message(on, std::span(out), T(-0.75), m);
+                add_terms(on, std::span(wanted), T(-0.75), m.terms());
+                CHECK(out == wanted);
+            };
+            agree(quantized<T, host>{7, bucket, scales, codes});
+            agree(dithered<T, host>{7, bucket, scales, codes});
+            agree(stepped<T, host>{8, bucket, more, scales, bytes});
+            agree(signs<T, host>{d, bucket, scales, words});
+            agree(signs<T, host>{d, 0, {}, words});
+            agree(means<T, host>{d, bucket, scales, more, words});
+        }
 }

@@ -62,6 +62,52 @@ void refused(std::uint64_t length, std::size_t count, bytes const& text, char co
     CHECK_THROWS_WITH_AS(read(length, count, text), doctest::Contains(why), wire_error);
 }
 
+// What a reader makes of the bytes, one coordinate after another: the definition.
+std::string plainly(std::uint64_t length, coordinates& support, bytes const& text) {
+    bit_reader source(text);
+    std::uint64_t next = 0;
+    auto const place = [&](std::uint64_t& i, std::uint64_t gap) {
+        if (gap >= length - next)
+            source.refuse("coordinate " + std::to_string(next + gap) + " of " + std::to_string(length));
+        i = next + gap;
+        next += gap + 1;
+    };
+    try {
+        auto const code = static_cast<support_code>(source.take(3));
+        if (code == support_code::rice) {
+            unsigned const r = take_rice_parameter(source);
+            for (auto& i : support) place(i, take_rice(source, length, r));
+        } else if (code == support_code::packed) {
+            unsigned width = 0;
+            for (std::size_t j = 0; j < support.size(); ++j) {
+                if (j % 128 == 0) width = static_cast<unsigned>(source.take(6));
+                if (width > width_of(length)) source.refuse("gaps of " + std::to_string(width) + " bits");
+                place(support[j], source.take(width));
+            }
+        } else if (code == support_code::bitmap) {
+            std::size_t n = 0;
+            for (std::uint64_t first = 0; first < length; first += 64) {
+                auto const width = static_cast<unsigned>(std::min<std::uint64_t>(64, length - first));
+                auto const word = source.take(width);
+                for (unsigned b = 0; b < width; ++b) {
+                    if ((word >> b & 1) == 0) continue;
+                    if (n == support.size())
+                        source.refuse("the bitmap has more than " + std::to_string(n) + " bits set");
+                    support[n++] = first + b;
+                }
+            }
+            if (n < support.size())
+                source.refuse("the bitmap has fewer than " + std::to_string(support.size()) + " bits set");
+        } else {
+            return "another code";
+        }
+        source.finish();
+    } catch (wire_error const& e) {
+        return e.what();
+    }
+    return "";
+}
+
 // k of d coordinates, uniform.
 coordinates random_support(std::uint64_t d, std::size_t k, std::uint64_t seed) {
     if (d <= largest_dimension) {
@@ -244,6 +290,42 @@ TEST_CASE("supports that repeat, descend or leave the vector are refused") {
     refused(3, 2, by_hand(support_code::runs, {{0, 6}, {0, 6}, {0b011, 3}, {0b01, 2}}), "coordinate 3 of 3");
     for (std::uint64_t code : {5u, 6u, 7u})
         refused(100, 1, by_hand(static_cast<support_code>(code), {{0, 64}}), "a code for positions that there is not");
+}
+
+// Readers look at many coordinates at once. Whatever the bytes are, they find the same, or the same wrong at the same
+// bit.
+TEST_CASE("long supports, whole and damaged, are read as one coordinate after another") {
+    std::size_t read_well = 0, refused_alike = 0;
+    for (std::uint64_t t = 0; t < 1500; ++t) {
+        key const draw = key{21}.child(t);
+        std::uint64_t const d = std::uint64_t{1} << (9 + t % 24);
+        auto const support = random_support(d, 1 + draw.below(0, std::min<std::uint64_t>(d / 2, 700)), t);
+        auto text = write(d, support, t % 2 == 0 ? position_code::smallest : position_code::fastest).text;
+        auto length = d, count = std::uint64_t{support.size()};
+        if (t % 6 >= 2) {  // else as it is
+            auto const hit = draw.below(1, text.size());
+            if (t % 6 == 2) text[hit] ^= static_cast<std::byte>(1 + draw.below(2, 255));
+            if (t % 6 == 3) text.resize(hit);
+            if (t % 6 == 4) length = support.back() + draw.below(2, 2);
+            if (t % 6 == 5) count += draw.below(2, 2) == 0 ? 1 : -1;
+        }
+        if (count == 0 || count >= length) continue;
+        coordinates wanted(count), found(count);
+        auto const wrong = plainly(length, wanted, text);
+        if (wrong == "another code") continue;
+        CAPTURE(t);
+        try {
+            found = read(length, count, text);
+            REQUIRE(wrong == "");
+            REQUIRE(found == wanted);
+            ++read_well;
+        } catch (wire_error const& e) {
+            REQUIRE(wrong == e.what());
+            ++refused_alike;
+        }
+    }
+    CHECK(read_well > 400);
+    CHECK(refused_alike > 400);
 }
 
 TEST_CASE("bitmaps with more or fewer bits than counted are refused, in the first word and in the last") {

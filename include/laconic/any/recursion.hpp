@@ -23,10 +23,13 @@ namespace laconic {
 template <Scalar T = double, class B = host>
 class any_feedback {
     using returned = typename sparse_sum<T, B>::message_type;
+    using array = typename B::template array<T>;
     struct face : detail::part_face<face> {
         virtual void start(std::size_t d) = 0;
         virtual void before(B& on, occasion const& now, std::span<T> g) = 0;
+        virtual bool news(B& on, occasion const& now, T scale, std::span<T> g) = 0;
         virtual void after(B& on, std::span<T const> news, any_message<T, B> const& m) = 0;
+        virtual void after(B& on, array&& news, any_message<T, B> const& m) = 0;
         virtual void estimate(B& on, occasion const& now, std::span<T> mean) = 0;
         virtual bool keeps_returned() const = 0;
         virtual void keep(B& on, returned const& m) = 0;
@@ -36,8 +39,14 @@ class any_feedback {
         using detail::part_model<model<F>, face, F>::part_model;
         void start(std::size_t d) override { this->inside.start(d); }
         void before(B& on, occasion const& now, std::span<T> g) override { this->inside.before(on, now, g); }
+        bool news(B& on, occasion const& now, T scale, std::span<T> g) override {
+            return detail::make_news(this->inside, on, now, scale, g);
+        }
         void after(B& on, std::span<T const> news, any_message<T, B> const& m) override {
             this->inside.after(on, news, m);
+        }
+        void after(B& on, array&& news, any_message<T, B> const& m) override {
+            this->inside.after(on, std::move(news), m);
         }
         void estimate(B& on, occasion const& now, std::span<T> mean) override { this->inside.estimate(on, now, mean); }
         bool keeps_returned() const override {
@@ -61,7 +70,9 @@ class any_feedback {
 
     void start(std::size_t d) { held_->start(d); }
     void before(B& on, occasion const& now, std::span<T> g) { held_->before(on, now, g); }
+    bool news(B& on, occasion const& now, T scale, std::span<T> g) { return held_->news(on, now, scale, g); }
     void after(B& on, std::span<T const> news, any_message<T, B> const& m) { held_->after(on, news, m); }
+    void after(B& on, array&& news, any_message<T, B> const& m) { held_->after(on, std::move(news), m); }
     void estimate(B& on, occasion const& now, std::span<T> mean) { held_->estimate(on, now, mean); }
     bool keeps_returned() const { return held_->keeps_returned(); }
     void keep(B& on, returned const& m) { held_->keep(on, m); }

@@ -55,6 +55,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     round_to_range(on, x, a, a, 1, from, first, bytes);
     round_to_nearest_in_range(on, x, a, a, 1, bytes);
     pack_signs(on, x, words);
+    { pack_signs_and_sum(on, x, words) } -> std::same_as<double>;
     // matrix
     draw_symmetric(on, from, first, y);
     multiply_matrix(on, x, matrix_is{}, x, k, y);
@@ -63,7 +64,9 @@ concept Backend = std::movable<B> && Scalar<T> &&
     add_scaled(on, a, x, y);
     multiply(on, a, y);
     raise_magnitudes(on, a, a, y);
-    subtract_known_add_unsaid(on, y, x, x);
+    { subtract_known_add_unsaid(on, a, y, x, x) } -> std::same_as<bool>;
+    subtract_last(on, y, x, y);
+    gather_momentum(on, a, true, y, x, x, y);
     complete_and_remember(on, y, a, y);
     scaled_distances(on, a, x, x, y);
 };

@@ -67,12 +67,14 @@ template <Scalar T>
 constexpr T short_value(short_layout f, std::uint16_t code) {
     using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     constexpr int mantissa = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 1;
-    if (!f.is_finite(code)) return std::numeric_limits<T>::quiet_NaN();
+    constexpr bits nan = std::bit_cast<bits>(std::numeric_limits<T>::quiet_NaN());
     // The fields in the place of T's mean the number times a power of two, subnormal numbers too.
     auto const magnitude = static_cast<bits>(code & (f.sign() - 1)) << (mantissa - f.mantissa);
     auto const factor = static_cast<bits>(bias + bias - f.bias()) << mantissa;
-    T const v = std::bit_cast<T>(magnitude) * std::bit_cast<T>(factor);
-    return (code & f.sign()) != 0 ? -v : v;
+    auto const size = std::bit_cast<bits>(std::bit_cast<T>(magnitude) * std::bit_cast<T>(factor));
+    // Chosen among whole numbers, which compilers put into vectors.
+    auto const sign = static_cast<bits>((code & f.sign()) != 0) << (8 * sizeof(T) - 1);
+    return std::bit_cast<T>(f.is_finite(code) ? size ^ sign : nan);
 }
 
 }  // namespace laconic

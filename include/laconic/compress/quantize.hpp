@@ -42,7 +42,8 @@ struct quantize {
         m.codes.resize(d);
     }
 
-    /// Throws argument_error where the norm of a bucket is not finite in T.
+    /// Throws argument_error where the norm of a bucket is not finite in T. One pass over x in memory where buckets fit
+    /// the first cache, else one for the codes and those of norm_of.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, quantized<T, B>& m) const {
         blank(on, x.size(), from, m);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -29,15 +30,21 @@ struct sign {
         m.scales.resize(detail::buckets_in(d, m.bucket));
         m.words.resize((d + 63) / 64);
     }
-    /// Throws argument_error where the mean magnitude of a bucket is not finite in T.
+    /// Throws argument_error where the mean magnitude of a bucket is not finite in T. One pass over x, two where
+    /// buckets are not whole words of 64 signs.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, signs<T, B>& m) const {
         blank(on, x.size(), from, m);
-        detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t, std::span<T const> part) {
-            m.scales[b] = static_cast<T>(sum_of_magnitudes(on, part) / static_cast<double>(part.size()));
+        bool const whole_words = m.bucket % 64 == 0 || m.bucket >= x.size();
+        std::span<std::uint64_t> const words(m.words);
+        detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
+            double const sum = whole_words
+                                   ? pack_signs_and_sum(on, part, words.subspan(first / 64, (part.size() + 63) / 64))
+                                   : sum_of_magnitudes(on, part);
+            m.scales[b] = static_cast<T>(sum / static_cast<double>(part.size()));
             if (!std::isfinite(m.scales[b])) throw argument_error("sign: the mean magnitude of a bucket is not finite");
         });
-        pack_signs(on, x, std::span(m.words));
+        if (!whole_words) pack_signs(on, x, words);
     }
     double delta(std::size_t d) const { return 1 / static_cast<double>(detail::longest_bucket(bucket, d)); }
 

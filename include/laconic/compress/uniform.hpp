@@ -48,13 +48,14 @@ struct uniform {
         m.codes.resize(d);
     }
 
-    /// Throws argument_error where a value, or the distance between two of a bucket, is not finite in T.
+    /// Throws argument_error where a value, or the distance between two of a bucket, is not finite in T. One pass over
+    /// x in memory where buckets fit the first cache, else three.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, stepped<T, B>& m) const {
-        if (auto const j = first_non_finite(on, x); j < x.size())
-            throw argument_error("uniform: coordinate " + std::to_string(j) + " is not finite");
         blank(on, x.size(), from, m);
         detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
+            if (auto const j = first_non_finite(on, part); j < part.size())
+                throw argument_error("uniform: coordinate " + std::to_string(first + j) + " is not finite");
             auto const codes = std::span(m.codes).subspan(first, part.size());
             auto const [least, largest] = least_and_largest(on, part);
             m.least[b] = least;

@@ -8,6 +8,7 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/core/contract.hpp"
+#include "laconic/exchange/merge.hpp"
 #include "laconic/message/sparse.hpp"
 #include "laconic/wire/plain.hpp"
 #include "laconic/wire/sparse.hpp"
@@ -106,50 +107,11 @@ class sparse_sum {
     /// Adds another vector of the same dimension. One pass over both; the sum of two does not depend on which is which.
     void add(sparse_sum const& other) {
         LACONIC_EXPECTS(other.dimension() == dimension());
-        auto const a = support(), b = other.support();
-        auto const x = values(), y = other.values();
-        auto const most = std::min(a.size() + b.size(), dimension());
+        auto const most = std::min(size() + other.size(), dimension());
         spare_at_.resize(most);
         spare_values_.resize(most);
-        std::size_t i = 0, j = 0, n = 0;
-        auto const from_here = [&](std::size_t count) {
-            std::copy_n(a.data() + i, count, spare_at_.data() + n);
-            std::copy_n(x.data() + i, count, spare_values_.data() + n);
-            i += count, n += count;
-        };
-        auto const from_there = [&](std::size_t count) {
-            std::copy_n(b.data() + j, count, spare_at_.data() + n);
-            std::copy_n(y.data() + j, count, spare_values_.data() + n);
-            j += count, n += count;
-        };
-        auto const smaller = [&](std::size_t until) {
-            for (; n < until; ++n) {
-                bool const here = a[i] <= b[j], there = b[j] <= a[i];
-                spare_at_[n] = here ? a[i] : b[j];
-                spare_values_[n] = here && there ? x[i] + y[j] : here ? x[i] : y[j];
-                i += here;
-                j += there;
-            }
-        };
-        // Runs of neighbours, as blocks give them, many at a time: those of one list alone, or the same of both.
-        constexpr std::size_t run = 16;
-        while (a.size() - i >= run && b.size() - j >= run) {
-            coordinate const last = a[i + run - 1], other_last = b[j + run - 1];
-            if (last < b[j])
-                from_here(run);
-            else if (other_last < a[i])
-                from_there(run);
-            else if (a[i] == b[j] && last == a[i] + (run - 1) && other_last == last) {
-                for (std::size_t l = 0; l < run; ++l) spare_values_[n + l] = x[i + l] + y[j + l];
-                std::copy_n(a.data() + i, run, spare_at_.data() + n);
-                i += run, j += run, n += run;
-            } else
-                smaller(n + run);
-        }
-        while (i < a.size() && j < b.size()) smaller(n + 1);
-        from_here(a.size() - i);
-        from_there(b.size() - j);
-        swap_spare(n);
+        swap_spare(
+            detail::merge<T>{}({support(), values()}, {other.support(), other.values()}, spare_at_, spare_values_));
     }
 
     /// Keeps the k terms of largest magnitude, of equal ones those of lower coordinates, and adds the others to

@@ -21,6 +21,9 @@ namespace laconic {
 /// An exchange that leaves out part of the messages' sum needs two more:
 ///   feedback.keeps_returned()        whether what is said in vain is only postponed by it;
 ///   feedback.keep(on, m)             is told, after after(), which terms this rank must say again, its own or others'.
+/// Two more save passes over the vectors:
+///   feedback.news(on, now, scale, g)         before() for scale x g, and true, where all of it is finite; else false;
+///   feedback.after(on, std::move(news), m)   may keep the news' array, and leaves one of as many numbers for it.
 /// With to_string(feedback) its numbers are among what the ranks agree on; with state(archive) (wire/state.hpp) what it
 /// remembers is saved.
 template <class F, class T = double, class B = host, class M = plain<T, B>>
@@ -32,4 +35,20 @@ concept Feedback = std::movable<F> &&
     feedback.estimate(on, now, g);
 };
 
+namespace detail {
+
+/// feedback.news(), or what it stands for.
+template <class F, class B, Scalar T>
+bool make_news(F& feedback, B& on, occasion const& now, T scale, std::span<T> g) {
+    if constexpr (requires { feedback.news(on, now, scale, g); }) {
+        return feedback.news(on, now, scale, g);
+    } else {
+        if (first_non_finite(on, std::span<T const>(g)) < g.size()) return false;
+        if (scale != 1) multiply(on, scale, g);
+        feedback.before(on, now, g);
+        return true;
+    }
+}
+
+}  // namespace detail
 }  // namespace laconic

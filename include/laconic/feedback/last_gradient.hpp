@@ -25,19 +25,23 @@ class last_gradient {
         next_.resize(dimension);
         estimate_.resize(dimension);
     }
-    /// g <- g - last g, or as it is.
+    /// g <- g - last g, or as it is. One pass.
     void before(B& on, occasion const& now, std::span<T> g) {
-        next_.assign(g.begin(), g.end());
-        if (!speaks_in_full(now, p_)) add_scaled(on, T(-1), std::span<T const>(last_), g);
+        if (speaks_in_full(now, p_))
+            next_.assign(g.begin(), g.end());
+        else
+            subtract_last(on, g, std::span<T const>(last_), std::span<T>(next_));
     }
     template <class M>
     void after(B&, std::span<T const>, M const&) {
         std::swap(last_, next_);
     }
-    /// mean <- mean + last estimate, or as it is.
+    /// mean <- mean + last estimate, or as it is. One pass.
     void estimate(B& on, occasion const& now, std::span<T> mean) {
-        if (!speaks_in_full(now, p_)) add_scaled(on, T(1), std::span<T const>(estimate_), mean);
-        estimate_.assign(mean.begin(), mean.end());
+        if (speaks_in_full(now, p_))
+            estimate_.assign(mean.begin(), mean.end());
+        else  // both are the sum then
+            complete_and_remember(on, mean, T(1), std::span<T>(estimate_));
     }
 
     /// This rank's gradient at the last iterate, and the estimate of the mean that all ranks made of what was said.

@@ -15,6 +15,11 @@ namespace laconic {
 ///   rate > 0      difference compression: h <- h + rate m, and only g - h is news (DIANA, EF21, GD-SEC);
 ///   keep_unsaid   error correction: what a message leaves out is said later (EF-SGD, GD-SEC).
 /// Both off remembers nothing. Every vector starts at zero and has the gradient's dimension.
+///
+/// What the equation must move: each of g, h and e is read once to make the news, which are written once, in g's place;
+/// after() leaves them there, as e, and touches what m names. So with error correction news, level, compress and spell
+/// read 2 vectors and write 1, and read one more where the compressor must see all news before it chooses, as top_k:
+/// 16 bytes a coordinate in float, and what the message has. bench/kernel has the case say/... .
 template <Scalar T = double, class B = host>
 class memory {
   public:
@@ -26,18 +31,26 @@ class memory {
     }
 
     /// g <- g - h + e: the gradient becomes what is worth saying. One pass.
-    void before(B& on, occasion const&, std::span<T> g) const {
-        subtract_known_add_unsaid(on, g, std::span<T const>(known_), std::span<T const>(unsaid_));
+    void before(B& on, occasion const& now, std::span<T> g) const { this->news(on, now, T(1), g); }
+    /// g <- scale g - h + e; true where all of it is finite. One pass.
+    bool news(B& on, occasion const&, T scale, std::span<T> g) const {
+        if (scale == 1 && known_.empty() && unsaid_.empty())
+            return first_non_finite(on, std::span<T const>(g)) == g.size();
+        return subtract_known_add_unsaid(on, scale, g, std::span<T const>(known_), std::span<T const>(unsaid_));
     }
 
     /// e <- news - m, h <- h + rate m, once m has reached the others.
     template <class M>
     void after(B& on, std::span<T const> news, M const& m) {
-        if (keep_unsaid_) {
-            unsaid_.assign(news.begin(), news.end());
-            add_message(on, std::span<T>(unsaid_), T(-1), m);
-        }
-        if (rate_ != 0) add_message(on, std::span<T>(known_), static_cast<T>(rate_), m);
+        if (keep_unsaid_) unsaid_.assign(news.begin(), news.end());
+        take_off(on, m);
+    }
+    /// The same, but the news become e where they are, and what e was is left there: the terms of m are all that is
+    /// touched.
+    template <class M>
+    void after(B& on, typename B::template array<T>&& news, M const& m) {
+        if (keep_unsaid_) unsaid_.swap(news);
+        take_off(on, m);
     }
 
     /// mean <- mean h + mean, mean h <- mean h + rate mean: the mean of what was said becomes an estimate of the
@@ -78,6 +91,12 @@ class memory {
     }
 
   private:
+    template <class M>
+    void take_off(B& on, M const& m) {
+        if (keep_unsaid_) add_message(on, std::span<T>(unsaid_), T(-1), m);
+        if (rate_ != 0) add_message(on, std::span<T>(known_), static_cast<T>(rate_), m);
+    }
+
     double rate_;
     bool keep_unsaid_;
     typename B::template array<T> known_, mean_known_, unsaid_;

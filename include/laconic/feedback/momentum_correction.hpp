@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -9,6 +8,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
+#include "laconic/message/message.hpp"
 
 namespace laconic {
 
@@ -31,31 +31,24 @@ class momentum_correction {
         momentum_.resize(dimension);
         next_.resize(dimension);
         unsaid_.resize(dimension);
-        if (masking_) said_.resize(dimension);
     }
 
+    /// One pass: reads g, u and v, writes g and what u will be.
     void before(B& on, occasion const&, std::span<T> g) {
-        std::span<T> const u(next_);
-        std::copy(momentum_.begin(), momentum_.end(), u.begin());
-        if (nesterov_) add_scaled(on, T(1), std::span<T const>(g), u);
-        multiply(on, static_cast<T>(factor_), u);
-        if (nesterov_)  // g <- g + u
-            add_scaled(on, T(1), std::span<T const>(u), g);
-        else  // u <- u + g, g <- u
-            for (std::size_t i = 0; i < g.size(); ++i) g[i] = u[i] += g[i];
-        add_scaled(on, T(1), std::span<T const>(unsaid_), g);
+        gather_momentum(on, static_cast<T>(factor_), nesterov_, g, std::span<T const>(momentum_),
+                        std::span<T const>(unsaid_), std::span<T>(next_));
     }
 
     template <class M>
     void after(B& on, std::span<T const> news, M const& m) {
-        std::copy(news.begin(), news.end(), unsaid_.begin());
-        add_message(on, std::span<T>(unsaid_), T(-1), m);
-        std::copy(next_.begin(), next_.end(), momentum_.begin());
-        if (!masking_) return;
-        std::fill(said_.begin(), said_.end(), T(0));
-        add_message(on, std::span<T>(said_), T(1), m);
-        for (std::size_t i = 0; i < said_.size(); ++i)
-            if (said_[i] != 0) momentum_[i] = 0;
+        unsaid_.assign(news.begin(), news.end());
+        take_off(on, m);
+    }
+    /// The same, but the news become v where they are: where m lists its terms, they are all that is touched.
+    template <class M>
+    void after(B& on, typename B::template array<T>&& news, M const& m) {
+        unsaid_.swap(news);
+        take_off(on, m);
     }
 
     void estimate(B&, occasion const&, std::span<T>) const {}
@@ -82,6 +75,23 @@ class momentum_correction {
     }
 
   private:
+    template <class M>
+    void take_off(B& on, M const& m) {
+        add_message(on, std::span<T>(unsaid_), T(-1), m);
+        momentum_.swap(next_);
+        if (!masking_) return;
+        if constexpr (TermMessage<M>) {
+            auto const terms = m.terms();
+            for (std::size_t j = 0; j < terms.size(); ++j)
+                if (auto const t = terms[j]; static_cast<T>(t.value) != 0) momentum_[t.at] = 0;
+        } else {
+            said_.assign(momentum_.size(), T(0));
+            add_message(on, std::span<T>(said_), T(1), m);
+            for (std::size_t i = 0; i < said_.size(); ++i)
+                if (said_[i] != 0) momentum_[i] = 0;
+        }
+    }
+
     double factor_;
     bool nesterov_, masking_;
     typename B::template array<T> momentum_, next_, unsaid_, said_;

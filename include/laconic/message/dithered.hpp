@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "laconic/message/message.hpp"
 
@@ -27,17 +29,38 @@ struct dithered {
         static constexpr bool in_order = true;
         constexpr std::size_t size() const { return count; }
         constexpr term<T> operator[](std::size_t j) const {
-            int const code = codes[j], level = code < 0 ? -code : code;
-            // In double, whose exponents reach further down than those of the floats that have 1000 levels.
-            double const power = std::bit_cast<double>(static_cast<std::uint64_t>(1023 + level - levels) << 52);
-            T const size = level == 0 ? T(0) : static_cast<T>(static_cast<double>(norms[j / bucket]) * power);
-            return {static_cast<coordinate>(j), code < 0 ? -size : size};
+            return {static_cast<coordinate>(j), value_of(norms[j / bucket], levels, codes[j])};
         }
     };
+    struct terms_of_bucket {
+        T norm;
+        std::int16_t const* codes;
+        int levels;
+        std::size_t count;
+        static constexpr bool in_order = true;
+        constexpr std::size_t size() const { return count; }
+        constexpr term<T> operator[](std::size_t j) const {
+            return {static_cast<coordinate>(j), value_of(norm, levels, codes[j])};
+        }
+    };
+    static constexpr T value_of(T norm, int levels, int code) {
+        int const level = code < 0 ? -code : code;
+        // In double, whose exponents reach further down than those of the floats that have 1000 levels.
+        auto const exponent = static_cast<std::uint64_t>(1023 + level - levels) << 52;
+        // Chosen among whole numbers, which compilers put into vectors: 0 for level 0, and the sign in its place.
+        double const power = std::bit_cast<double>(level != 0 ? exponent : 0);
+        using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+        auto const size = std::bit_cast<bits>(static_cast<T>(static_cast<double>(norm) * power));
+        return std::bit_cast<T>(size ^ static_cast<bits>(code < 0) << (8 * sizeof(T) - 1));
+    }
 
     std::size_t dimension() const { return codes.size(); }
     terms_type terms() const& { return {norms.data(), codes.data(), levels, bucket, codes.size()}; }
     void terms() const&& = delete;
+    terms_of_bucket terms_from(std::size_t first) const& {
+        return {norms[first / bucket], codes.data() + first, levels,
+                std::min(bucket - first % bucket, codes.size() - first)};
+    }
     bool operator==(dithered const&) const = default;
 };
 

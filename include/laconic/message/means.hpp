@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,9 +30,26 @@ struct means {
         }
     };
 
+    // Of one word of signs at most.
+    struct terms_of_word {
+        T below, above;
+        std::uint64_t word;
+        std::size_t count;
+        static constexpr bool in_order = true;
+        constexpr std::size_t size() const { return count; }
+        constexpr term<T> operator[](std::size_t j) const {
+            return {static_cast<coordinate>(j), (word >> j & 1) != 0 ? -below : above};
+        }
+    };
+
     std::size_t dimension() const { return count; }
     terms_type terms() const& { return {below.data(), above.data(), words.data(), bucket, count}; }
     void terms() const&& = delete;
+    terms_of_word terms_from(std::size_t first) const& {
+        std::size_t const b = first / bucket;
+        return {below[b], above[b], words[first / 64] >> first % 64,
+                std::min({64 - first % 64, count - first, bucket - first % bucket})};
+    }
     bool operator==(means const&) const = default;
 };
 

@@ -34,6 +34,22 @@ void add_message(B& on, std::span<T> out, T w, M const& m) {
     add_terms(on, out, w, m.terms());
 }
 
+/// A message whose numbers lie in buckets that share something: terms_from(first) are the terms from coordinate `first`
+/// on that share it with that one, counted from 0, so that no term looks for its bucket.
+template <class M>
+concept BucketedMessage = TermMessage<M> && requires(M const& m, std::size_t first) {
+    { m.terms_from(first) } -> Terms;
+};
+
+template <class B, Scalar T, BucketedMessage M>
+void add_message(B& on, std::span<T> out, T w, M const& m) {
+    for (std::size_t first = 0; first < out.size();) {
+        auto const terms = m.terms_from(first);
+        add_terms(on, out.subspan(first, terms.size()), w, terms);
+        first += terms.size();
+    }
+}
+
 /// Something that a receiver can add to a vector. Satisfied iff it knows the dimension of that vector and
 /// add_message(on, out, w, m) adds w times itself; a message that has terms() gets that for nothing.
 template <class M, class T, class B>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,9 +30,23 @@ struct quantized {
         }
     };
 
+    struct terms_of_bucket {
+        T step;
+        std::int16_t const* codes;
+        std::size_t count;
+        static constexpr bool in_order = true;
+        constexpr std::size_t size() const { return count; }
+        constexpr term<T> operator[](std::size_t j) const {
+            return {static_cast<coordinate>(j), static_cast<T>(codes[j]) * step};
+        }
+    };
+
     std::size_t dimension() const { return codes.size(); }
     terms_type terms() const& { return {steps.data(), codes.data(), bucket, codes.size()}; }
     void terms() const&& = delete;
+    terms_of_bucket terms_from(std::size_t first) const& {
+        return {steps[first / bucket], codes.data() + first, std::min(bucket - first % bucket, codes.size() - first)};
+    }
     bool operator==(quantized const&) const = default;
 };
 

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "laconic/message/message.hpp"
 
 namespace laconic {
 
 /// One magnitude per bucket of consecutive numbers (the last bucket may be shorter) and a sign for each: number j is
-/// scales_{j / bucket}, negative where bit j mod 64 of words_{j / 64} is set. With bucket = 0 there are no scales: every
-/// magnitude is 1.
+/// scales_{j / bucket}, negative where bit j mod 64 of words_{j / 64} is set. With bucket = 0 there are no scales:
+/// every magnitude is 1.
 template <Scalar T, class B>
 struct signs {
     using value_type = T;
@@ -30,9 +33,29 @@ struct signs {
         }
     };
 
+    // Of one word of signs at most.
+    struct terms_of_word {
+        T scale;
+        std::uint64_t word;
+        std::size_t count;
+        static constexpr bool in_order = true;
+        constexpr std::size_t size() const { return count; }
+        constexpr term<T> operator[](std::size_t j) const {
+            // The sign is put in its place: what compilers make vectors of.
+            using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+            auto const sign = static_cast<bits>(word >> j & 1) << (8 * sizeof(T) - 1);
+            return {static_cast<coordinate>(j), std::bit_cast<T>(std::bit_cast<bits>(scale) ^ sign)};
+        }
+    };
+
     std::size_t dimension() const { return count; }
     terms_type terms() const& { return {scales.data(), words.data(), bucket, count}; }
     void terms() const&& = delete;
+    terms_of_word terms_from(std::size_t first) const& {
+        std::size_t const in_word = std::min(64 - first % 64, count - first);
+        return {bucket == 0 ? T(1) : scales[first / bucket], words[first / 64] >> first % 64,
+                bucket == 0 ? in_word : std::min(in_word, bucket - first % bucket)};
+    }
     bool operator==(signs const&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -37,9 +38,24 @@ struct stepped {
         }
     };
 
+    struct terms_of_bucket {
+        T least, step;
+        std::uint8_t const* codes;
+        std::size_t count;
+        static constexpr bool in_order = true;
+        std::size_t size() const { return count; }
+        term<T> operator[](std::size_t j) const {
+            return {static_cast<coordinate>(j), stepped_value(least, step, codes[j])};
+        }
+    };
+
     std::size_t dimension() const { return codes.size(); }
     terms_type terms() const& { return {least.data(), steps.data(), codes.data(), bucket, codes.size()}; }
     void terms() const&& = delete;
+    terms_of_bucket terms_from(std::size_t first) const& {
+        std::size_t const b = first / bucket;
+        return {least[b], steps[b], codes.data() + first, std::min(bucket - first % bucket, codes.size() - first)};
+    }
     bool operator==(stepped const&) const = default;
 };
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "laconic/core/term.hpp"
+#include "laconic/wire/fixed_width.hpp"
 #include "laconic/wire/stream.hpp"
 
 /// How codes -levels .. levels are spelled: code + levels in the least width that holds 2 levels. With one level, five
@@ -17,9 +19,28 @@ namespace detail {
 
 inline constexpr std::size_t trits_in_group = 5;
 
+// The codes that each word of a whole group stands for.
+inline constexpr auto codes_of_trits = [] {
+    std::array<std::array<std::int16_t, trits_in_group>, 243> all{};
+    for (unsigned word = 0; word < all.size(); ++word)
+        for (unsigned j = 0, rest = word; j < trits_in_group; ++j, rest /= 3)
+            all[word][j] = static_cast<std::int16_t>(static_cast<int>(rest % 3) - 1);
+    return all;
+}();
+
 template <BitSink W, class Codes>
 void write_trits(W& sink, Codes const& codes) {
-    for (std::size_t first = 0; first < codes.size(); first += trits_in_group) {
+    std::size_t first = 0;
+    for (; first + 8 * trits_in_group <= codes.size(); first += 8 * trits_in_group) {
+        std::uint64_t words = 0;
+        for (std::size_t g = 0; g < 8; ++g) {
+            auto const* const c = codes.data() + first + g * trits_in_group;
+            int const word = 121 + c[0] + 3 * c[1] + 9 * c[2] + 27 * c[3] + 81 * c[4];
+            words |= static_cast<std::uint64_t>(word) << (8 * g);
+        }
+        sink.put(words, 64);
+    }
+    for (; first < codes.size(); first += trits_in_group) {
         std::uint64_t word = 0, values = 1;
         for (std::size_t j = first; j < std::min(first + trits_in_group, codes.size()); ++j, values *= 3)
             word += values * static_cast<std::uint64_t>(codes[j] + 1);
@@ -28,7 +49,24 @@ void write_trits(W& sink, Codes const& codes) {
 }
 template <BitSource R, class Codes>
 void read_trits(R& source, Codes& codes) {
-    for (std::size_t first = 0; first < codes.size(); first += trits_in_group) {
+    std::size_t first = 0;
+    if constexpr (requires { source.left(); }) {
+        for (; first + 8 * trits_in_group <= codes.size() && source.left() >= 64; first += 8 * trits_in_group) {
+            auto const before = source;
+            std::uint64_t words = source.take(64);
+            bool in_grid = true;
+            for (std::size_t g = 0; g < 8; ++g, words >>= 8) {
+                std::size_t const word = words & 255;
+                in_grid &= word < codes_of_trits.size();
+                auto const& made = codes_of_trits[word < codes_of_trits.size() ? word : 0];
+                std::copy(made.begin(), made.end(), codes.data() + first + g * trits_in_group);
+            }
+            if (in_grid) continue;
+            source = before;  // group by group, to tell where
+            break;
+        }
+    }
+    for (; first < codes.size(); first += trits_in_group) {
         std::size_t const end = std::min(first + trits_in_group, codes.size());
         std::uint64_t values = 1;
         for (std::size_t j = first; j < end; ++j) values *= 3;
@@ -44,20 +82,18 @@ void read_trits(R& source, Codes& codes) {
 template <BitSink W, class Codes>
 void write_codes(W& sink, Codes const& codes, int levels) {
     if (levels == 1) return detail::write_trits(sink, codes);
-    unsigned const width = width_of(2 * static_cast<std::uint64_t>(levels) + 1);
-    for (auto const code : codes) sink.put(static_cast<std::uint64_t>(code + levels), width);
+    put_codes(sink, codes, width_of(2 * static_cast<std::uint64_t>(levels) + 1),
+              [levels](int code) { return static_cast<std::uint64_t>(code + levels); });
 }
 
 /// Fills codes, whose size says how many there are; throws wire_error where one is outside -levels .. levels.
 template <BitSource R, class Codes>
 void read_codes(R& source, Codes& codes, int levels) {
     if (levels == 1) return detail::read_trits(source, codes);
-    unsigned const width = width_of(2 * static_cast<std::uint64_t>(levels) + 1);
-    for (auto& code : codes) {
-        auto const word = source.take(width);
-        if (word > 2 * static_cast<std::uint64_t>(levels)) source.refuse("a level outside the grid");
-        code = static_cast<std::int16_t>(static_cast<int>(word) - levels);
-    }
+    take_codes(
+        source, codes, width_of(2 * static_cast<std::uint64_t>(levels) + 1),
+        [most = 2 * levels](int word) { return word <= most; }, "a level outside the grid",
+        [levels](int word) { return word - levels; });
 }
 
 }  // namespace laconic

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "laconic/message/powers.hpp"
+#include "laconic/wire/fixed_width.hpp"
 #include "laconic/wire/kind.hpp"
 
 namespace laconic {
@@ -12,16 +13,16 @@ namespace laconic {
 template <BitSink W, Scalar T, class B>
 void write(W& sink, powers<T, B> const& m) {
     charge(sink, part::values);
-    for (auto const code : m.codes) sink.put(code, powers<T, B>::code_width);
+    put_codes(sink, m.codes, powers<T, B>::code_width, [](unsigned code) { return code; });
 }
 template <class B, BitSource R, Scalar T>
 void read(B&, R& source, powers<T, B>& m) {
     using message = powers<T, B>;
-    for (auto& code : m.codes) {
-        code = static_cast<std::uint16_t>(source.take(message::code_width));
-        if ((code & ((1u << message::exponent_width) - 1)) > message::largest_exponent)
-            source.refuse("an exponent that is not finite");
-    }
+    auto const is_finite = [](unsigned code) {
+        return (code & ((1u << message::exponent_width) - 1)) <= message::largest_exponent;
+    };
+    take_codes(source, m.codes, message::code_width, is_finite, "an exponent that is not finite",
+               [](unsigned code) { return code; });
 }
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, powers<T, B> const&) {

@@ -7,9 +7,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "laconic/wire/stream.hpp"
+#include "laconic/wire/word_run.hpp"
 
 /// Rice codes (Golomb 1966, Rice 1979): n is floor(n / 2^r) ones and a zero, then the low r bits. For geometric n with
 /// the best r within a few hundredths of a bit of the entropy.
@@ -65,14 +67,9 @@ class rice_sums {
 template <BitSink W>
 void put_rice(W& sink, std::uint64_t n, unsigned r) {
     std::uint64_t quotient = n >> r;
-    std::uint64_t const low = n & ((std::uint64_t{1} << r) - 1);
-    if (quotient + 1 + r <= 56) {
-        auto const ones = static_cast<unsigned>(quotient);
-        return sink.put(((std::uint64_t{1} << ones) - 1) | low << (ones + 1), ones + 1 + r);
-    }
     for (; quotient >= 32; quotient -= 32) sink.put(0xffffffffu, 32);
     sink.put((std::uint64_t{1} << quotient) - 1, static_cast<unsigned>(quotient) + 1);
-    sink.put(low, r);
+    sink.put(n & ((std::uint64_t{1} << r) - 1), r);
 }
 
 /// Reads such a number; throws wire_error where it must be above `most`, so that hostile bytes cost no more than their
@@ -85,22 +82,34 @@ std::uint64_t take_rice(R& source, std::uint64_t most, unsigned r) {
 
 namespace detail {
 
-// Looks at the `group` numbers of parameter r that begin at bit `at`, and passes over them where all lie among the 57
-// bits from there on, which must be there; else gives false.
-template <std::size_t group>
-bool look_at_rices(std::byte const* bytes, std::uint64_t& at, unsigned r, std::array<std::uint64_t, group>& numbers) {
-    std::uint64_t const low = (std::uint64_t{1} << r) - 1;
-    std::uint64_t zeros = ~(load_word(bytes + at / 8) >> at % 8);  // a one for each zero: the first ends the quotient
-    unsigned width = 0;
-    for (std::uint64_t& n : numbers) {
-        auto const ones = static_cast<unsigned>(std::countr_zero(zeros));
-        n = std::uint64_t{ones} << r | (~(zeros >> ((ones + 1) % 64)) & low);
-        zeros >>= (ones + 1 + r) % 64;
-        width += ones + 1 + r;
+// Writes numbers below 2^width with the parameter r: two in a word, where two of any fit.
+template <std::unsigned_integral I>
+void put_rices(word_run& run, std::span<I const> numbers, unsigned width, unsigned r) {
+    std::uint64_t const low = (std::uint64_t{1} << r) - 1, longest = (((std::uint64_t{1} << width) - 1) >> r) + 1 + r;
+    if (longest > word_run::widest) {
+        for (I const n : numbers) put_rice(run, n, r);
+        return;
     }
-    if (width > 57) return false;
-    at += width;
-    return true;
+    struct code {
+        std::uint64_t word;
+        unsigned width;
+    };
+    auto const of = [&](std::uint64_t n) {
+        auto const ones = static_cast<unsigned>(n >> r);
+        return code{((std::uint64_t{1} << ones) - 1) | (n & low) << (ones + 1), ones + 1 + r};
+    };
+    auto words = run;  // a copy that lives in registers
+    std::size_t j = 0;
+    if (2 * longest <= word_run::widest)
+        for (; j + 2 <= numbers.size(); j += 2) {
+            auto const a = of(numbers[j]), b = of(numbers[j + 1]);
+            words.put(a.word | b.word << a.width, a.width + b.width);
+        }
+    for (; j < numbers.size(); ++j) {
+        auto const a = of(numbers[j]);
+        words.put(a.word, a.width);
+    }
+    run = words;
 }
 
 }  // namespace detail

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "laconic/message/short_floats.hpp"
+#include "laconic/wire/fixed_width.hpp"
 #include "laconic/wire/kind.hpp"
 
 namespace laconic {
@@ -26,14 +27,14 @@ constexpr kind kind_of(short_format f) {
 template <BitSink W, short_format F, Scalar T, class B>
 void write(W& sink, short_floats<F, T, B> const& m) {
     charge(sink, part::values);
-    for (auto const code : m.codes) sink.put(code, static_cast<unsigned>(m.layout.width()));
+    put_codes(sink, m.codes, static_cast<unsigned>(m.layout.width()), [](unsigned code) { return code; });
 }
 template <class B, BitSource R, short_format F, Scalar T>
 void read(B&, R& source, short_floats<F, T, B>& m) {
-    for (auto& code : m.codes) {
-        code = static_cast<std::uint16_t>(source.take(static_cast<unsigned>(m.layout.width())));
-        if (!m.layout.is_finite(code)) source.refuse("a number that is not finite");
-    }
+    take_codes(
+        source, m.codes, static_cast<unsigned>(m.layout.width()),
+        [](std::uint16_t code) { return layout_of(F).is_finite(code); }, "a number that is not finite",
+        [](unsigned code) { return code; });
 }
 template <BitSink W, short_format F, Scalar T, class B>
 void write_shape(W& sink, short_floats<F, T, B> const&) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "laconic/message/stepped.hpp"
+#include "laconic/wire/fixed_width.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
 
@@ -20,7 +21,7 @@ void write(W& sink, stepped<T, B> const& m) {
         put_number<T>(sink, m.steps[b]);
     }
     charge(sink, part::values);
-    for (auto const code : m.codes) sink.put(code, static_cast<unsigned>(m.width));
+    put_codes(sink, m.codes, static_cast<unsigned>(m.width), [](unsigned code) { return code; });
 }
 template <class B, BitSource R, Scalar T>
 void read(B&, R& source, stepped<T, B>& m) {
@@ -30,7 +31,9 @@ void read(B&, R& source, stepped<T, B>& m) {
         if (!std::isfinite(stepped_value(m.least[b], m.steps[b], (1 << m.width) - 1)))
             source.refuse("a grid that is not finite");
     }
-    for (auto& code : m.codes) code = static_cast<std::uint8_t>(source.take(static_cast<unsigned>(m.width)));
+    take_codes(
+        source, m.codes, static_cast<unsigned>(m.width), [](unsigned) { return true; }, "",
+        [](unsigned word) { return word; });
 }
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, stepped<T, B> const& m) {

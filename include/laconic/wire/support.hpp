@@ -14,117 +14,20 @@
 #include "laconic/core/term.hpp"
 #include "laconic/wire/rice.hpp"
 #include "laconic/wire/stream.hpp"
+#include "laconic/wire/support_plan.hpp"
 #include "laconic/wire/word_run.hpp"
 
-/// How a set of coordinates is spelled. Both ends know the length and the count; a set of none or of all is not
-/// spelled, any other by three bits that name one of the codes below and by that code. Lengths up to 2^40.
+/// How a set of coordinates is spelled: by one of the codes of wire/support_plan.hpp.
 namespace laconic {
-
-inline constexpr std::uint64_t longest_support = std::uint64_t{1} << 40;
-
-/// raw      every coordinate in width_of(length) bits;
-/// bitmap   a bit for each coordinate, the lowest first;
-/// rice     the gaps between neighbours (the first: to -1), less one, in a Rice code;
-/// packed   the same gaps in groups of 128: six bits say how wide those of the group are;
-/// runs     the gaps between runs of neighbours and the lengths of the runs, each less one (the first gap: as it is),
-///          in two Rice codes.
-enum class support_code : std::uint8_t { raw, bitmap, rice, packed, runs };
 
 namespace detail {
 
-inline constexpr unsigned support_code_width = 3, gap_width_width = 6;
-inline constexpr std::size_t gaps_in_group = 128;
 inline constexpr unsigned widest_of_four = word_run::widest / 4;  // as wide as four gaps may be that make one word
 
-// Calls f with each gap: how many coordinates are left out before the next one.
-template <std::unsigned_integral I, class F>
-void each_gap(std::span<I const> support, F f) {
-    std::uint64_t next = 0;
-    for (I const i : support) {
-        f(i - next);
-        next = std::uint64_t{i} + 1;
-    }
-}
-
-// Calls f with the gap before each run and the run's length less one; of runs after the first, the gap less one.
-template <std::unsigned_integral I, class F>
-void each_run(std::span<I const> support, F f) {
-    std::uint64_t end = 0;
-    for (std::size_t j = 0; j < support.size();) {
-        std::size_t n = 1;
-        while (j + n < support.size() && support[j + n] == support[j] + n) ++n;
-        f(support[j] - end - (j == 0 ? 0 : 1), n - 1);
-        end = std::uint64_t{support[j]} + n;
-        j += n;
-    }
-}
-
-// Calls f with the gaps of each group of 128, zeros behind the last of a shorter group; with how many it has; and with
-// the width of the largest.
-template <std::unsigned_integral I, class F>
-void each_group(std::span<I const> support, F f) {
-    std::array<I, gaps_in_group> gaps;
-    for (std::size_t first = 0; first < support.size(); first += gaps_in_group) {
-        auto const n = std::min(gaps_in_group, support.size() - first);
-        I const* const at = support.data() + first;
-        gaps[0] = first == 0 ? at[0] : static_cast<I>(at[0] - at[-1] - 1);
-        if (n == gaps_in_group) {  // a length that the compiler knows
-            for (std::size_t j = 1; j < gaps_in_group; ++j) gaps[j] = static_cast<I>(at[j] - at[j - 1] - 1);
-        } else {
-            for (std::size_t j = 1; j < n; ++j) gaps[j] = static_cast<I>(at[j] - at[j - 1] - 1);
-            std::fill(gaps.begin() + static_cast<std::ptrdiff_t>(n), gaps.end(), I(0));
-        }
-        I all = 0;
-        for (I const gap : gaps) all |= gap;
-        f(std::as_const(gaps), n, static_cast<unsigned>(std::bit_width(all)));
-    }
-}
-
-// How a support will be written, and in how many bits.
-struct support_plan {
-    support_code code;
-    std::uint64_t bits;
-    unsigned gap_parameter = 0, run_parameter = 0;
-};
-
-// One pass over the support; one more where it has runs.
-template <std::unsigned_integral I>
-support_plan plan_support(std::uint64_t length, std::span<I const> support, position_code how) {
-    std::uint64_t const count = support.size();
-    support_plan best{support_code::raw, count * width_of(length)};
-    auto const consider = [&](support_plan const& other) {
-        if (other.bits < best.bits) best = other;
-    };
-    consider({support_code::bitmap, length});
-    std::uint64_t packed = 0, runs = support[0] == 0;
-    rice_sums rice(length - count, count);
-    each_group(support, [&](auto const& gaps, std::size_t n, unsigned width) {
-        packed += gap_width_width + n * width;
-        if (how == position_code::fastest) return;
-        rice.add(gaps);
-        I apart = 0;
-        for (I const gap : gaps) apart += gap != 0;
-        runs += apart;
-    });
-    consider({support_code::packed, packed});
-    if (how == position_code::fastest) return best;
-
-    consider({support_code::rice, rice_parameter_width + rice.bits(), rice.parameter()});
-    if (2 * runs <= count) {
-        rice_sums before(length - count, runs), extra(count - runs, runs);
-        each_run(support, [&](std::uint64_t gap, std::uint64_t more) {
-            before.add(gap);
-            extra.add(more);
-        });
-        consider({support_code::runs, 2 * rice_parameter_width + before.bits() + extra.bits(), before.parameter(),
-                  extra.parameter()});
-    }
-    return best;
-}
-
 // Gaps of `width` bits each, four to a word where they fit.
-template <BitSink W, std::unsigned_integral I>
-void put_group(W& words, std::span<I const> gaps, unsigned width) {
+template <std::unsigned_integral I>
+void put_group(word_run& run, std::span<I const> gaps, unsigned width) {
+    auto words = run;  // a copy that lives in registers
     std::size_t j = 0;
     if (width <= widest_of_four)
         for (; j + 4 <= gaps.size(); j += 4) {
@@ -133,40 +36,64 @@ void put_group(W& words, std::span<I const> gaps, unsigned width) {
             words.put(low | high << 2 * width, 4 * width);
         }
     for (; j < gaps.size(); ++j) words.put(gaps[j], width);
+    run = words;
 }
 
-// The coordinates of a Rice code, several at a look, as long as nothing is wrong; next is the least that may come. What
-// is left of the support is at least one coordinate, which the caller reads by itself: that tells what is wrong.
-template <std::size_t group, BitSource R, std::unsigned_integral I>
-void read_rice_groups(R& source, std::uint64_t length, unsigned r, std::span<I>& left, std::uint64_t& next) {
+// The coordinates of a Rice code of parameter r, so many at a look as there are l, as long as the next 57 bits hold
+// them and nothing is wrong; next is the least that may come. What is left of the support is at least one coordinate,
+// which the caller reads by itself: that tells what is wrong.
+template <BitSource R, std::unsigned_integral I, std::size_t... l>
+void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& left, std::uint64_t& next,
+                   std::index_sequence<l...>) {
     if (source.left() < 64) return;
     auto const* const bytes = source.bytes().data();
     std::uint64_t at = source.at();
-    std::uint64_t const last = at + source.left() - 64;
-    std::array<std::uint64_t, group> gaps;
+    std::uint64_t const last = at + source.left() - 64, low = (std::uint64_t{1} << r) - 1;
     std::size_t j = 0;
-    while (j + group < left.size() && at <= last) {
-        std::uint64_t after = at, place = next;
-        if (!look_at_rices(bytes, after, r, gaps)) break;
-        for (std::size_t l = 0; l < group; ++l) {
-            left[j + l] = static_cast<I>(place + gaps[l]);
-            place += gaps[l] + 1;
-        }
-        if (place > length) break;
+    while (j + sizeof...(l) < left.size() && at <= last) {
+        std::uint64_t zeros = ~(load_word(bytes + at / 8) >> at % 8);  // a one for each zero: the first ends the ones
+        std::uint64_t place = next;
+        unsigned width = 0;
+        auto const look = [&](I& i) {
+            auto const ones = static_cast<unsigned>(std::countr_zero(zeros));
+            std::uint64_t const gap = std::uint64_t{ones} << r | (~(zeros >> (ones + 1) % 64) & low);
+            i = static_cast<I>(place + gap);
+            place += gap + 1;
+            zeros >>= (ones + 1 + r) % 64;
+            width += ones + 1 + r;
+        };
+        (look(left[j + l]), ...);
+        if (width > 57 || place > length) break;
         next = place;
-        at = after;
-        j += group;
+        at += width;
+        j += sizeof...(l);
     }
     source.skip(at - source.at());
     left = left.subspan(j);
 }
 
-// As many of them at a look as their 57 bits mostly hold.
+// As many of them at a look as 57 bits mostly hold.
 template <BitSource R, std::unsigned_integral I>
 void read_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& left, std::uint64_t& next) {
-    if (r <= 3) return read_rice_groups<8>(source, length, r, left, next);
-    if (r <= 10) return read_rice_groups<4>(source, length, r, left, next);
-    if (r <= 24) return read_rice_groups<2>(source, length, r, left, next);
+    if (r <= 3) return look_at_rices(source, length, r, left, next, std::make_index_sequence<8>{});
+    if (r <= 10) return look_at_rices(source, length, r, left, next, std::make_index_sequence<4>{});
+    if (r <= 24) return look_at_rices(source, length, r, left, next, std::make_index_sequence<2>{});
+}
+
+// Coordinates of gaps of `width` bits from bit `at` on, so many gaps at a look as there are l, which the next 57 bits
+// hold; place is the least that may come.
+template <std::unsigned_integral I, std::size_t... l>
+void look_at_gaps(std::byte const* bytes, unsigned width, std::span<I>& left, std::uint64_t& at, std::uint64_t& place,
+                  std::index_sequence<l...>) {
+    std::uint64_t const mask = (std::uint64_t{1} << width) - 1;
+    std::size_t j = 0;
+    for (; j + sizeof...(l) <= left.size(); j += sizeof...(l), at += sizeof...(l) * width) {
+        std::uint64_t const word = load_word(bytes + at / 8) >> at % 8;
+        std::uint64_t sum = 0;
+        (((sum += word >> l * width & mask), (left[j + l] = static_cast<I>(place + sum)), ++sum), ...);
+        place += sum;
+    }
+    left = left.subspan(j);
 }
 
 // The coordinates of a group of gaps, at once; false, and nothing is read, where something is wrong or the end is near.
@@ -174,26 +101,12 @@ template <BitSource R, std::unsigned_integral I>
 bool read_group(R& source, std::uint64_t length, unsigned width, std::span<I> group, std::uint64_t& next) {
     if (group.size() * width + 64 > source.left()) return false;
     auto const* const bytes = source.bytes().data();
-    std::uint64_t const mask = (std::uint64_t{1} << width) - 1;
     std::uint64_t at = source.at(), place = next;
-    std::size_t j = 0;
-    if (width <= widest_of_four)
-        for (; j + 4 <= group.size(); j += 4, at += 4 * width) {
-            std::uint64_t const word = load_word(bytes + at / 8) >> at % 8;
-            std::uint64_t const one = word & mask, two = one + 1 + (word >> width & mask);
-            std::uint64_t const three = two + 1 + (word >> 2 * width & mask);
-            std::uint64_t const four = three + 1 + (word >> 3 * width & mask);
-            group[j] = static_cast<I>(place + one);
-            group[j + 1] = static_cast<I>(place + two);
-            group[j + 2] = static_cast<I>(place + three);
-            group[j + 3] = static_cast<I>(place + four);
-            place += four + 1;
-        }
-    for (; j < group.size(); ++j, at += width) {
-        std::uint64_t const gap = load_word(bytes + at / 8) >> at % 8 & mask;
-        group[j] = static_cast<I>(place + gap);
-        place += gap + 1;
-    }
+    if (width <= 57 / 4)
+        look_at_gaps(bytes, width, group, at, place, std::make_index_sequence<4>{});
+    else if (width <= 57 / 3)
+        look_at_gaps(bytes, width, group, at, place, std::make_index_sequence<3>{});
+    look_at_gaps(bytes, width, group, at, place, std::make_index_sequence<1>{});
     if (place > length) return false;
     next = place;
     source.skip(at - source.at());
@@ -229,7 +142,9 @@ void write_support(W& sink, std::uint64_t length, std::span<I const> support) {
         case support_code::rice:
             sink.put(plan.gap_parameter, detail::rice_parameter_width);
             put_words(sink, plan.bits - detail::rice_parameter_width, [&](auto& words) {
-                detail::each_gap(support, [&](std::uint64_t gap) { put_rice(words, gap, plan.gap_parameter); });
+                detail::each_group(support, [&](auto const& gaps, std::size_t n, unsigned width) {
+                    detail::put_rices(words, std::span(gaps).first(n), width, plan.gap_parameter);
+                });
             });
             break;
         case support_code::packed:

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -61,6 +62,9 @@ TEST_CASE("the finest grid and the largest code") {
     CHECK(levels_of<double>({1, -1}, 1.0 / 32767, 32767, key{1}) == std::vector<std::int16_t>{32767, -32767});
     // A quotient rounded above the last level is still that level.
     CHECK(levels_of<double>({std::nextafter(3.0, 4.0)}, 1.0, 3, key{1}) == std::vector<std::int16_t>{3});
+    for (std::uint64_t k = 0; k < 500; ++k)  // some of them go up
+        CHECK(levels_of<float>(std::vector<float>(64, std::nextafter(-32767.0f, -4e4f)), 1, 32767, key{k}) ==
+              std::vector<std::int16_t>(64, -32767));
 }
 
 TEST_CASE_TEMPLATE("in pieces or at once: the same codes", T, float, double) {
@@ -180,4 +184,31 @@ TEST_CASE_TEMPLATE("halvings in pieces or at once, and as the definition has it"
             }
         }
     CHECK(halvings_of(noise, T(4096), 9, key{6}) != halvings_of(noise, T(4096), 9, key{7}));
+}
+
+TEST_CASE_TEMPLATE("signs and the sum of magnitudes in one pass are those of two", T, float, double) {
+    host on;
+    for (std::size_t const n : {0, 1, 15, 16, 17, 63, 64, 65, 255, 256, 257, 1000}) {
+        auto x = laws::noise<T>(n + 1, n, 5);
+        for (std::size_t i = 1; i <= n; i += 7) x[i] = i % 2 == 0 ? T(0) : -T(0);
+        for (std::size_t i = 2; i <= n; i += 7) x[i] = -std::numeric_limits<T>::denorm_min();
+        for (std::size_t i = 3; i <= n; i += 70) x[i] = -std::numeric_limits<T>::quiet_NaN();
+        for (bool const finite : {false, true}) {
+            if (finite)
+                std::replace_if(
+                    x.begin(), x.end(), [](T v) { return v != v; }, -std::numeric_limits<T>::max());
+            auto const part = std::span<T const>(x).subspan(1);  // not aligned
+            std::vector<std::uint64_t> words((n + 63) / 64, ~std::uint64_t{0}), wanted(words), apart(words);
+            double const sum = pack_signs_and_sum(on, part, std::span(words));
+            reference by_definition;
+            pack_signs(by_definition, part, std::span(wanted));
+            pack_signs(on, part, std::span(apart));
+            CHECK(words == wanted);
+            CHECK(apart == wanted);
+            if (finite || n < 3)
+                CHECK(sum == sum_of_magnitudes(on, part));
+            else
+                CHECK(sum != sum);
+        }
+    }
 }

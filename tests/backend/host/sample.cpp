@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <vector>
 
 using namespace laconic;
@@ -100,12 +103,15 @@ TEST_CASE("two of three million, and all but two") {
     CHECK(ascends_below(most, 3000000));
 }
 
-// Few of many are listed and sorted, more are marked in a bitmap: from one in 64 on.
+// Few of many are listed and sorted, more are marked in a bitmap: from one in detail::worth_a_bitmap on.
 TEST_CASE("the first different numbers of the stream, or all but these, on both sides of every border") {
-    for (std::size_t const d : {63u, 64u, 65u, 127u, 128u, 129u, 640u, 641u, 20000u})
-        for (std::size_t const k : {std::size_t{1}, d / 64 - (d >= 64), d / 64, d / 64 + 1, d / 2, d / 2 + 1, d - 1})
+    constexpr auto few = detail::worth_a_bitmap;
+    for (std::size_t const d :
+         {few - 1, few, few + 1, 2 * few - 1, 2 * few, 10 * few, 10 * few + 1, 32 * few, 200 * few})
+        for (std::size_t const k :
+             {std::size_t{1}, d / few - (d >= few), d / few, d / few + 1, d / 32 - 1, d / 32, d / 2, d / 2 + 1, d - 1})
             REQUIRE(drawn(d + k, d, k) == by_definition(d + k, d, k));
-    for (std::size_t const k : {255u, 256u, 257u, 5000u, 78125u, 78126u}) {
+    for (std::size_t const k : {255u, 256u, 257u, 5000u, 49999u, 50000u, 156250u}) {
         CAPTURE(k);
         CHECK(drawn(k, 5000000, k) == by_definition(k, 5000000, k));
         CHECK(drawn(k, largest_dimension, k) == by_definition(k, largest_dimension, k));
@@ -120,8 +126,8 @@ TEST_CASE("the first different numbers of the stream, or all but these, on both 
 }
 
 TEST_CASE("sorting by digits is sorting: one digit, two and three, equal numbers, few and many") {
-    for (std::size_t const d : {std::size_t{1}, std::size_t{3}, std::size_t{2048}, std::size_t{2049},
-                                std::size_t{1} << 22, (std::size_t{1} << 22) + 1, std::size_t{largest_dimension}})
+    for (std::size_t const d : {std::size_t{1}, std::size_t{3}, std::size_t{4096}, std::size_t{4097},
+                                std::size_t{1} << 24, (std::size_t{1} << 24) + 1, std::size_t{largest_dimension}})
         for (std::size_t const n : {0u, 1u, 256u, 257u, 3000u}) {
             std::vector<coordinate> at(n), spare(n);
             for (std::size_t i = 0; i < n; ++i) at[i] = static_cast<coordinate>(key{n}.below(i, d));
@@ -130,5 +136,28 @@ TEST_CASE("sorting by digits is sorting: one digit, two and three, equal numbers
             std::sort(sorted.begin(), sorted.end());
             detail::sort_ascending(at, spare, d);
             REQUIRE(at == sorted);
+        }
+}
+
+TEST_CASE("numbers of a stream are drawn many at once as one at a time, from any place on") {
+    host on;
+    for (std::uint64_t const first : {0u, 1u, 2u, 255u, 1000001u})
+        for (std::size_t const n : {0u, 1u, 2u, 3u, 255u, 256u, 257u, 1000u})
+            for (std::uint64_t const d : {std::uint64_t{1}, std::uint64_t{1000}, largest_dimension}) {
+                std::vector<coordinate> out(n, 7);
+                detail::draw_below(on, key{5}, first, d, std::span(out));
+                for (std::size_t j = 0; j < n; ++j) REQUIRE(out[j] == key{5}.below(first + j, d));
+            }
+}
+
+TEST_CASE("each coordinate by its own word") {
+    host on;
+    for (std::size_t const d : {0u, 1u, 3u, 511u, 512u, 513u, 5001u})
+        for (double const p : {0.0, 0.3, 1.0}) {
+            std::vector<coordinate> out{7}, expected;
+            sample_each(on, key{d}, d, p, out);
+            for (std::size_t i = 0; i < d; ++i)
+                if (key{d}.word(i) < p * 0x1p32) expected.push_back(static_cast<coordinate>(i));
+            CHECK(out == expected);
         }
 }

@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,12 +36,13 @@ coordinates above(std::vector<T> const& x, T bound) {
     return out;
 }
 
-// The definition: sorted by magnitude, equal ones by coordinate, the first k of them, ascending.
+// The definition: sorted by magnitude, a NaN first, equal ones by coordinate, the first k of them, ascending.
 template <class T>
 coordinates by_definition(std::vector<T> const& x, std::size_t k) {
     coordinates order(x.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return std::abs(x[a]) > std::abs(x[b]); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](auto a, auto b) { return detail::magnitude_bits(x[a]) > detail::magnitude_bits(x[b]); });
     order.resize(k);
     std::sort(order.begin(), order.end());
     return order;
@@ -168,4 +173,132 @@ TEST_CASE_TEMPLATE("coordinates are drawn in proportion to their magnitude, larg
     CHECK(out == std::vector<coordinate>{0, 1, 3, 4});
     sample_in_proportion(on, std::span<T const>(), T(1), key{1}, out);
     CHECK(out.empty());
+}
+
+namespace {
+
+template <class T>
+std::vector<T> long_vector(int kind) {
+    std::vector<T> x(40007);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        double const u = key{6}.uniform(i), noise = std::tan(3 * (u - 0.5));
+        x[i] = static_cast<T>(kind == 0 ? noise : kind == 1 ? std::floor(9 * u) - 4 : i % 50 == 0 ? noise : 0);
+        if (kind == 3 && i % 1000 == 7) x[i] = i % 2000 == 7 ? INFINITY : -NAN;
+    }
+    return x;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("about k of many: no threshold of the grid leaves more, and not too many", T, float, double) {
+    host on;
+    coordinates out{9};
+    for (int kind = 0; kind < 4; ++kind) {
+        auto const x = long_vector<T>(kind);
+        std::size_t const d = x.size();
+        auto const about = [&](std::size_t least, std::size_t k, std::size_t most) {
+            // Sorted numbers of a grid: as many as are allowed, but for those that are equal to the next one.
+            for (int shift = std::numeric_limits<decltype(detail::magnitude_bits(T{}))>::digits - 12;;) {
+                std::vector<std::uint64_t> grid;
+                for (T const v : x) grid.push_back(detail::magnitude_bits(v) >> shift);
+                std::sort(grid.begin(), grid.end(), std::greater<>{});
+                std::size_t n = most;
+                while (n > 0 && n < d && grid[n] == grid[n - 1]) --n;
+                if (n >= least) return by_definition(x, n);
+                if (shift == 0) return by_definition(x, k);
+                shift = std::max(0, shift - 11);
+            }
+        };
+        for (std::size_t const k : {1u, 40u, 400u, 3000u, 20000u, 39000u})
+            for (std::size_t const slack : {std::size_t{0}, k / 8, k / 2}) {
+                auto const most = std::min(k + slack, d);
+                CAPTURE(kind);
+                CAPTURE(k);
+                CAPTURE(slack);
+                select_about(on, std::span<T const>(x), k - slack, k, most, out);
+                CHECK(out == about(k - slack, k, most));
+            }
+        select_about(on, std::span<T const>(x), 5, d, d, out);
+        CHECK(out.size() == d);
+        CHECK(out.back() == d - 1);
+    }
+}
+
+TEST_CASE_TEMPLATE("above bounds, of a long vector", T, float, double) {
+    host on;
+    coordinates out, expected;
+    for (int kind = 0; kind < 4; ++kind) {
+        auto const x = long_vector<T>(kind);
+        for (T const bound : {T(-1), T(0), T(0.5), T(3), std::numeric_limits<T>::infinity()}) {
+            std::vector<T> bounds(x.size(), bound);
+            for (std::size_t i = 0; i < x.size(); i += 7) bounds[i] = std::abs(x[i]);
+            expected.clear();
+            for (std::size_t i = 0; i < x.size(); ++i)
+                if (!(std::abs(x[i]) <= bound)) expected.push_back(static_cast<coordinate>(i));
+            CHECK(above(x, bound) == expected);
+            std::erase_if(expected, [&](coordinate i) { return i % 7 == 0 && !std::isnan(x[i]); });
+            select_above(on, std::span<T const>(x), std::span<T const>(bounds), out);
+            CHECK(out == expected);
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("one number that is not 0 anywhere makes a block, whatever it is", T, float, double) {
+    host on;
+    coordinates out;
+    using limits = std::numeric_limits<T>;
+    for (std::size_t const block : {1u, 3u, 16u, 64u, 100u, 257u})
+        for (std::size_t const at : {0u, 1u, 5u, 63u, 64u, 99u, 100u, 255u, 256u, 299u}) {
+            std::vector<T> x(300, T(-0.0));
+            for (T const v : {limits::denorm_min(), -limits::max(), limits::quiet_NaN(), -limits::infinity()}) {
+                x[at] = v;
+                select_nonzero_blocks(on, std::span<T const>(x), block, out);
+                CHECK(out == coordinates{static_cast<coordinate>(at / block)});
+            }
+            x[at] = 0;
+            select_nonzero_blocks(on, std::span<T const>(x), block, out);
+            CHECK(out.empty());
+        }
+    std::vector<T> const full(300, limits::max());  // whose sums are infinite
+    select_nonzero_blocks(on, std::span<T const>(full), 100, out);
+    CHECK(out == coordinates{0, 1, 2});
+}
+
+TEST_CASE_TEMPLATE("many magnitudes, the largest first", T, float, double) {
+    host on;
+    std::vector<T> out;
+    for (std::size_t const d : {4095u, 4096u, 4097u, 40007u})
+        for (int kind = 0; kind < 3; ++kind) {
+            auto x = long_vector<T>(kind);
+            x.resize(d);
+            x[1] = T(-0.0);
+            x[2] = -std::numeric_limits<T>::denorm_min();
+            x[3] = -std::numeric_limits<T>::max();
+            sort_magnitudes(on, std::span<T const>(x), out);
+            for (T& v : x) v = std::abs(v);
+            std::sort(x.begin(), x.end(), std::greater<>{});
+            CHECK(out == x);
+            CHECK_FALSE(std::signbit(out.back()));
+        }
+}
+
+TEST_CASE_TEMPLATE("magnitudes are counted at any length", T, float, double) {
+    host on;
+    for (std::size_t const d : {1u, 63u, 64u, 65u, 1000u}) {
+        auto x = long_vector<T>(0);
+        x.resize(d);
+        T const largest = largest_magnitude(on, std::span<T const>(x));
+        std::vector<std::uint32_t> counts(magnitude_bins::count, 9);
+        count_by_magnitude(on, std::span<T const>(x), largest, std::span<std::uint32_t>(counts));
+        std::vector<std::uint32_t> expected(counts.size());
+        auto const place = [](T v) {  // 256 in each octave
+            int exponent = 0;
+            double const m = 2 * std::frexp(std::abs(static_cast<double>(v)), &exponent);
+            return 256 * exponent + static_cast<int>(256 * (m - 1));
+        };
+        for (T const v : x)
+            if (auto const bin = place(largest) - place(v); v != 0 && bin < static_cast<int>(counts.size()))
+                ++expected[static_cast<std::size_t>(bin)];
+        CHECK(counts == expected);
+    }
 }

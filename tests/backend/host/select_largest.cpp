@@ -4,8 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -72,44 +74,50 @@ TEST_CASE_TEMPLATE("long vectors, whatever a sample of them says", T, float, dou
     check_all("NaN only", make([](std::size_t) { return NAN; }));
 }
 
-TEST_CASE("a sample that sees only the largest, or none of them") {
-    // Where the sample looks does not depend on the numbers: so it can be misled on purpose.
-    std::size_t const samples = d / 16, stride = d / samples;
-    std::vector<float> x(d);
-    for (std::size_t i = 0; i < d; ++i) x[i] = static_cast<float>(1 + key{8}.uniform(i));
-    for (std::size_t const seen : {10u, 0u}) {
-        auto y = x;
-        std::vector<bool> looked(d);
-        for (std::size_t j = 0; j < samples; ++j) looked[j * stride + (j * 0x9E3779B9u >> 8) % stride] = true;
-        for (std::size_t i = 0; i < d; ++i) y[i] += static_cast<float>(looked[i] ? seen : 10 - seen);
-        check_all(seen != 0 ? "only" : "none", y);
-    }
-}
-
-TEST_CASE("the few that are above a bound, or that they are too many") {
-    std::vector<double> x(1000);
-    for (std::size_t i = 0; i < x.size(); i += 10) x[i] = -1.0 - static_cast<double>(i);
-    coordinates out;
-    auto const above = [&](double bound, std::size_t most) {
-        return detail::select_some_above<simd::arch>(std::span<double const>(x), bound, most, out);
+TEST_CASE("samples that see only the largest, or none of them") {
+    // Where they look does not depend on the numbers: so one or both can be misled on purpose.
+    std::size_t const samples = std::min(detail::most_samples, d / 16), stride = d / samples;
+    auto const looked = [&](std::uint32_t spread) {
+        std::vector<bool> at(d);
+        for (std::uint32_t j = 0; j < samples; ++j) at[j * stride + (std::uint64_t{j * spread} * stride >> 32)] = true;
+        return at;
     };
-    CHECK(above(800.5, 20) == 20);  // 801, 811, .. 991
-    for (std::size_t j = 0; j < 20; ++j) CHECK(out[j] == 800 + 10 * j);
-    CHECK(above(800.5, 19) > 19);
-    CHECK(above(0, 50) > 50);
-    CHECK(above(991, 5) == 0);
+    auto const first = looked(detail::first_spread), second = looked(detail::second_spread);
+    for (bool const both : {false, true})
+        for (std::size_t const seen : {10u, 0u}) {
+            std::vector<float> x(d);
+            for (std::size_t i = 0; i < d; ++i)
+                x[i] = static_cast<float>(1 + key{8}.uniform(i)) +
+                       static_cast<float>(first[i] || (both && second[i]) ? seen : 10 - seen);
+            check_all(seen != 0 ? "only" : "none", x);
+        }
 }
 
-TEST_CASE("a guess leaves a few more than asked for") {
-    std::vector<float> x(1 << 20);
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(std::log(key{3}.uniform(i) + 1e-9));
-    std::vector<std::uint32_t> samples(1 << 15);
-    for (std::size_t const k : {1000u, 10000u, 100000u}) {
-        float const bound = detail::guess_threshold(std::span<float const>(x), k, std::span(samples));
-        auto const n = std::count_if(x.begin(), x.end(), [&](float v) { return std::abs(v) > bound; });
-        CHECK(n >= k);
-        CHECK(n <= 2 * k + 64 * 32);
+TEST_CASE_TEMPLATE("candidates: what is above a bound, and where, unless it is too much", T, float, double) {
+    std::vector<T> x(d, T(0.5));
+    for (std::size_t i = 0; i < d; i += 10) x[i] = static_cast<T>(i) * T(i % 20 == 0 ? 1 : -1);
+    x[d - 1] = std::numeric_limits<T>::quiet_NaN();
+    std::vector<T> room(detail::room_for(d));
+    auto const found = detail::collect_above<simd::arch>(std::span<T const>(x), T(30000), std::span(room));
+    REQUIRE(found.count == 1001);  // 30010, 30020, .. 40000, NaN
+    CHECK(found.equal == 1);
+    for (std::size_t j = 0; j < 1000; ++j) {
+        CHECK(found.at[j] == 30010 + 10 * j);
+        CHECK(found.values[j] == x[30010 + 10 * j]);
     }
-    std::fill(x.begin(), x.end(), 0.0f);
-    CHECK(std::isnan(detail::guess_threshold(std::span<float const>(x), 5, std::span(samples))));
+    CHECK(found.at[1000] == d - 1);
+    CHECK(std::isnan(found.values[1000]));
+    CHECK(detail::collect_above<simd::arch>(std::span<T const>(x), T(0), std::span(room)).count > d / 4);
+}
+
+TEST_CASE("magnitudes above a bound are counted, NaNs above NaNs, too") {
+    float const nan = std::numeric_limits<float>::quiet_NaN();
+    float const larger_nan = std::bit_cast<float>(detail::magnitude_bits(nan) + 1);
+    std::vector<float> const x{0, -1, 2, INFINITY, nan, larger_nan};
+    auto const above = [&](float bound) { return detail::count_above<simd::arch>(std::span<float const>(x), bound); };
+    CHECK(above(-1) == 6);
+    CHECK(above(1) == 4);
+    CHECK(above(INFINITY) == 2);
+    CHECK(above(nan) == 1);
+    CHECK(above(larger_nan) == 0);
 }

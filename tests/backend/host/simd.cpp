@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include "laconic/backend/host/reduce.hpp"
@@ -48,5 +50,44 @@ TEST_CASE_TEMPLATE("one number out of line is enough", T, float, double) {
         a[j] = std::numeric_limits<T>::quiet_NaN();  // neither at most nor above
         CHECK_FALSE(all_at_most(pack::load(a.data()), zeros));
         CHECK_FALSE(any_above(pack::load(a.data()), zeros));
+    }
+}
+
+TEST_CASE_TEMPLATE("which numbers are below, bit by bit", T, float, double) {
+    using pack = simd::pack<T, simd::arch>;
+    T const nan = std::numeric_limits<T>::quiet_NaN();
+    T const all[] = {T(-0.0), -std::numeric_limits<T>::denorm_min(), nan, -nan, 1, -std::numeric_limits<T>::infinity()};
+    std::array<T, pack::width> a{};
+    for (std::size_t from = 0; from < 6; ++from) {
+        std::uint64_t wanted = 0;
+        for (std::size_t j = 0; j < pack::width; ++j) {
+            a[j] = all[(from + j) % 6];
+            wanted |= std::uint64_t{a[j] < 0} << j;
+        }
+        CHECK(which_below(pack::load(a.data()), pack::all(T(0))) == wanted);
+    }
+}
+
+TEST_CASE("floats as doubles") {
+    using pack = simd::pack<double, simd::arch>;
+    std::array<float, pack::width + 1> a{};
+    for (std::size_t j = 0; j <= pack::width; ++j) a[j] = 0.1f * static_cast<float>(j) - 0.3f;
+    std::array<double, pack::width> wide{};
+    pack::widened(a.data() + 1).store(wide.data());  // not aligned
+    for (std::size_t j = 0; j < pack::width; ++j) CHECK(wide[j] == static_cast<double>(a[j + 1]));
+}
+
+TEST_CASE_TEMPLATE("which numbers are at most others, as bits", T, float, double) {
+    using pack = simd::pack<T, simd::arch>;
+    std::array<T, pack::width> a{}, b{};
+    for (std::size_t t = 0; t < 256; ++t) {
+        std::uint64_t expected = 0;
+        for (std::size_t j = 0; j < pack::width; ++j) {
+            a[j] = (t >> j & 1) != 0 ? T(2) : j % 3 == 0 ? T(-1) : T(1);
+            if (t % 5 == 4 && j % 4 == t % 4) a[j] = std::numeric_limits<T>::quiet_NaN();
+            b[j] = j % 2 == 0 ? T(1) : std::numeric_limits<T>::infinity();
+            expected |= std::uint64_t{a[j] <= b[j]} << j;
+        }
+        CHECK(which_at_most(pack::load(a.data()), pack::load(b.data())) == expected);
     }
 }

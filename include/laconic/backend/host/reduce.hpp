@@ -29,39 +29,42 @@ double add_in_halves(std::array<double, partial_sums> s) {
     return s[0];
 }
 
-// Of doubles, by vectors: apply maps a vector of elements to a vector of summands.
-template <class A, class F>
-double ordered_sum(std::span<double const> x, F apply) {
+// Adds the summands of x to partial sums, by vectors: apply maps a vector of elements, as doubles, to one of summands.
+// All but the last of several calls have a multiple of 16 elements.
+template <class A, Scalar T, class F>
+void add_summands(std::array<double, partial_sums>& s, std::span<T const> x, F apply) {
     using pack = simd::pack<double, A>;
     constexpr std::size_t packs = partial_sums / pack::width;
-    std::array<pack, packs> sums;
-    sums.fill(pack::all(0.0));
+    auto const load = [](T const* p) {
+        if constexpr (std::same_as<T, double>)
+            return pack::load(p);
+        else
+            return pack::widened(p);
+    };
     std::size_t i = 0;
-    for (; i + partial_sums <= x.size(); i += partial_sums)
-        for (std::size_t p = 0; p < packs; ++p)
-            sums[p] = sums[p] + settled(apply(pack::load(x.data() + i + p * pack::width)));
-    std::array<double, partial_sums> s{};
-    for (std::size_t p = 0; p < packs; ++p) sums[p].store(s.data() + p * pack::width);
+    // A pack expansion, so that every compiler keeps the sums in registers.
+    [&]<std::size_t... P>(std::index_sequence<P...>) {
+        std::array<pack, packs> sums{pack::load(s.data() + P * pack::width)...};
+        for (; i + partial_sums <= x.size(); i += partial_sums)
+            ((sums[P] = sums[P] + settled(apply(load(x.data() + i + P * pack::width)))), ...);
+        (sums[P].store(s.data() + P * pack::width), ...);
+    }
+    (std::make_index_sequence<packs>{});
     if (i < x.size()) {  // the tail goes through the same vectors, padded with zeros: the same rounding
         std::array<double, partial_sums> tail{};
-        for (std::size_t j = 0; i + j < x.size(); ++j) tail[j] = x[i + j];
+        for (std::size_t j = 0; i + j < x.size(); ++j) tail[j] = static_cast<double>(x[i + j]);
         for (std::size_t p = 0; p < packs; ++p) {
             std::array<double, pack::width> summand;
             settled(apply(pack::load(tail.data() + p * pack::width))).store(summand.data());
             for (std::size_t j = 0; j < pack::width; ++j) s[p * pack::width + j] += summand[j];
         }
     }
-    return add_in_halves<A>(s);
 }
 
-// Of floats: squares of floats are exact in double, so here fusing changes nothing and the compiler may do as it likes.
-template <class A, class F>
-double ordered_sum(std::span<float const> x, F apply) {
+template <class A, Scalar T, class F>
+double ordered_sum(std::span<T const> x, F apply) {
     std::array<double, partial_sums> s{};
-    std::size_t i = 0;
-    for (; i + partial_sums <= x.size(); i += partial_sums)
-        for (std::size_t j = 0; j < partial_sums; ++j) s[j] += apply(double(x[i + j]));
-    for (std::size_t j = 0; i + j < x.size(); ++j) s[j] += apply(double(x[i + j]));
+    add_summands<A>(s, x, apply);
     return add_in_halves<A>(s);
 }
 
@@ -70,19 +73,13 @@ double ordered_sum(std::span<float const> x, F apply) {
 /// sum |x_i|; 0 for an empty vector.
 template <class A, Scalar T>
 double sum_of_magnitudes(basic_host<A>&, std::span<T const> x) {
-    if constexpr (std::same_as<T, double>)
-        return detail::ordered_sum<A>(x, [](auto v) { return magnitude(v); });
-    else
-        return detail::ordered_sum<A>(x, [](double v) { return std::abs(v); });
+    return detail::ordered_sum<A>(x, [](auto v) { return magnitude(v); });
 }
 
 /// sum x_i^2; infinite where that is above the largest double.
 template <class A, Scalar T>
 double sum_of_squares(basic_host<A>&, std::span<T const> x) {
-    if constexpr (std::same_as<T, double>)
-        return detail::ordered_sum<A>(x, [](auto v) { return v * v; });
-    else
-        return detail::ordered_sum<A>(x, [](double v) { return v * v; });
+    return detail::ordered_sum<A>(x, [](auto v) { return v * v; });
 }
 
 /// sum (x_i / scale)^2, for vectors whose squares are out of a double's range. scale > 0.
@@ -149,13 +146,8 @@ std::pair<T, T> least_and_largest(basic_host<A>&, std::span<T const> x) {
 /// The sums of |x_i| over all x_i < 0, and over the others.
 template <class A, Scalar T>
 std::pair<double, double> sums_by_sign(basic_host<A>&, std::span<T const> x) {
-    if constexpr (std::same_as<T, double>)
-        return {
-            detail::ordered_sum<A>(x, [](auto v) { return larger(decltype(v)::all(0.0), decltype(v)::all(0.0) - v); }),
+    return {detail::ordered_sum<A>(x, [](auto v) { return larger(decltype(v)::all(0.0), decltype(v)::all(0.0) - v); }),
             detail::ordered_sum<A>(x, [](auto v) { return larger(decltype(v)::all(0.0), v); })};
-    else
-        return {detail::ordered_sum<A>(x, [](double v) { return std::max(0.0, -v); }),
-                detail::ordered_sum<A>(x, [](double v) { return std::max(0.0, v); })};
 }
 
 /// How many x_i < 0 there are.

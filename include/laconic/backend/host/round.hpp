@@ -2,38 +2,101 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 #include "laconic/backend/host/memory.hpp"
+#include "laconic/backend/host/reduce.hpp"
+#include "laconic/backend/host/round_at_random.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
 
-/// Values to short codes. Element i of a call draws words of the key numbered from `first`, so a vector may be rounded
-/// in pieces and gives the same codes.
+#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
+#    include <immintrin.h>
+#endif
+
+/// Values to short codes. Element i of a call draws chances of the key numbered from `first`, so a vector may be
+/// rounded in pieces and gives the same codes. Each is one pass over x and one over the codes.
 namespace laconic {
+
+#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
+namespace detail {
+
+// What the loops of round_to_levels do, which compilers narrow to 16 bits with twice as many instructions.
+template <class A>
+bool round_to_levels_avx2(float const* v, float step, int levels, std::uint16_t const* halves, std::int16_t* out) {
+    auto const signs = _mm256_set1_ps(-0.0f), unit = _mm256_set1_ps(step), scale = _mm256_set1_ps(0x1p16f);
+    auto const one = _mm256_set1_epi16(1), most = _mm256_set1_epi16(static_cast<std::int16_t>(levels));
+    auto const none = _mm256_setzero_si256();
+    auto equal = none;
+    for (std::size_t j = 0; j < rounded_together; j += 16) {
+        // Eight from two places, so that narrowing leaves all in order.
+        auto const load = [&](float const* p) {
+            return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + 8), 1);
+        };
+        auto const on_grid = [&](__m256 x) {
+            return _mm256_cvttps_epi32(_mm256_mul_ps(_mm256_div_ps(_mm256_andnot_ps(signs, x), unit), scale));
+        };
+        auto const a = load(v + j), b = load(v + j + 4);
+        auto const i = on_grid(a), k = on_grid(b);
+        auto const cut = _mm256_packus_epi32(_mm256_blend_epi16(i, none, 0xaa), _mm256_blend_epi16(k, none, 0xaa));
+        auto const below = _mm256_packs_epi32(_mm256_srai_epi32(i, 16), _mm256_srai_epi32(k, 16));
+        auto const half = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(halves + j));
+        auto const stays = _mm256_cmpeq_epi16(_mm256_subs_epu16(cut, half), none);  // -1 where cut <= half
+        auto const level = _mm256_min_epu16(_mm256_add_epi16(_mm256_add_epi16(below, one), stays), most);
+        equal = _mm256_or_si256(equal, _mm256_cmpeq_epi16(cut, half));
+        auto const negative = _mm256_packs_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j), _mm256_sign_epi16(level, negative));
+    }
+    return _mm256_testz_si256(equal, equal) == 0;
+}
+
+}  // namespace detail
+#endif
 
 /// Unbiased rounding to the grid step x {-levels, .., levels}: codes_i is |x_i| / step rounded down, or up with
 /// probability equal to the fraction cut off (off by at most 2^-32), with the sign of x_i. |x_i| <= levels x step.
 template <class A, Scalar T>
-void round_to_levels(basic_host<A>&, std::span<T const> x, T step, int levels, key from, std::uint64_t first,
+void round_to_levels(basic_host<A>& on, std::span<T const> x, T step, int levels, key from, std::uint64_t first,
                      std::span<std::int16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && step > 0 && levels >= 1 && levels <= 32767);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        // A quotient, not a product with 1 / step: a product and the difference after it could be fused.
-        T const on_grid = std::abs(x[i]) / step;
+    constexpr auto n = rounded_together;
+    auto const together = [step, levels](T const* v, std::uint16_t const* halves, std::int16_t* out) {
+#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
+        if constexpr (sizeof(T) == 4) return detail::round_to_levels_avx2<A>(v, step, levels, halves, out);
+#endif
+        std::array<std::int32_t, n> on_grid;  // in steps of 2^-16: what is cut off stands in the lower half
+        std::array<std::int16_t, n> signs, made;
+        // A quotient, not a product with 1 / step, which would not keep what is on the grid.
+        for (std::size_t j = 0; j < n; ++j) on_grid[j] = static_cast<std::int32_t>(std::abs(v[j]) / step * T(0x1p16));
+        for (std::size_t j = 0; j < n; ++j) signs[j] = static_cast<std::int16_t>(-int{v[j] < 0});
+        std::uint16_t equal = 0;
+        auto const most = static_cast<std::uint16_t>(levels);
+        for (std::size_t j = 0; j < n; ++j) {
+            auto const cut = static_cast<std::uint16_t>(on_grid[j]);
+            auto const below = static_cast<std::uint16_t>(on_grid[j] >> 16);
+            auto const level = std::min(static_cast<std::uint16_t>(below + (halves[j] < cut)), most);
+            made[j] = static_cast<std::int16_t>((level ^ signs[j]) - signs[j]);
+            equal |= halves[j] == cut;
+        }
+        std::copy(made.begin(), made.end(), out);
+        return equal != 0;
+    };
+    auto const exactly = [step, levels](T v, std::uint32_t chance) {
+        T const on_grid = std::abs(v) / step;
         T const below = std::floor(on_grid);
-        bool const up = double(from.word(first + i)) < double(on_grid - below) * 0x1p32;
+        bool const up = double(chance) < double(on_grid - below) * 0x1p32;
         int const level = below < T(levels) ? static_cast<int>(below) + int{up} : levels;
-        codes[i] = static_cast<std::int16_t>(x[i] < 0 ? -level : level);
-    }
+        return static_cast<std::int16_t>(v < 0 ? -level : level);
+    };
+    round_at_random(on, x, from, first, codes, together, exactly);
 }
 
 namespace detail {
@@ -60,22 +123,38 @@ struct bits_of<double> {
 /// float, 12 for double. Below the smallest normal number x becomes that number or 0, still unbiased; above the largest
 /// power of two it is rounded down. Every x_i must be finite.
 template <class A, Scalar T>
-void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64_t first,
+void round_to_powers(basic_host<A>& on, std::span<T const> x, key from, std::uint64_t first,
                      std::span<std::uint16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size());
     using format = detail::bits_of<T>;
     using bits = typename format::type;
-    constexpr int exponent_width = int{sizeof(T) * 8} - 1 - format::mantissa;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        auto const b = std::bit_cast<bits>(x[i]);
+    constexpr auto n = rounded_together;
+    constexpr std::uint32_t exponents = (1u << (int{sizeof(T) * 8} - 1 - format::mantissa)) - 1;
+    auto const together = [](T const* v, std::uint16_t const* halves, std::uint16_t* out) {
+        std::array<std::uint16_t, n> below, cut;
+        for (std::size_t j = 0; j < n; ++j) {
+            auto const b = std::bit_cast<bits>(v[j]);
+            below[j] = static_cast<std::uint16_t>(b >> format::mantissa);
+            cut[j] = static_cast<std::uint16_t>(b >> (format::mantissa - 16));
+        }
+        std::uint16_t equal = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            bool const up = halves[j] < cut[j] && (below[j] & exponents) < format::largest_exponent;
+            equal |= halves[j] == cut[j];
+            below[j] = static_cast<std::uint16_t>(below[j] + up);
+        }
+        std::copy(below.begin(), below.end(), out);
+        return equal != 0;
+    };
+    auto const exactly = [](T v, std::uint32_t chance) {
+        auto const b = std::bit_cast<bits>(v);
         auto const fraction = static_cast<std::uint64_t>(b & ((bits{1} << format::mantissa) - 1))
                               << (64 - format::mantissa);
-        auto exponent = static_cast<std::uint32_t>(b >> format::mantissa) & ((1u << exponent_width) - 1);
-        bool const up = from.word(first + i) < static_cast<std::uint32_t>(fraction >> 32);
-        if (up && exponent < format::largest_exponent) ++exponent;
-        codes[i] = static_cast<std::uint16_t>(static_cast<std::uint32_t>(b >> (sizeof(T) * 8 - 1)) << exponent_width |
-                                              exponent);
-    }
+        auto const below = static_cast<std::uint32_t>(b >> format::mantissa);
+        bool const up = chance < static_cast<std::uint32_t>(fraction >> 32);
+        return static_cast<std::uint16_t>(below + (up && (below & exponents) < format::largest_exponent));
+    };
+    round_at_random(on, x, from, first, codes, together, exactly);
 }
 
 /// Unbiased rounding to the levels 0 and top x 2^(j - levels), j = 1 .. levels (natural dithering; Horvath et al., MSML
@@ -84,31 +163,60 @@ void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64
 /// normal number of T are left out, but for `top` itself, so that all that are used are exact. |x_i| <= top, which is
 /// finite.
 template <class A, Scalar T>
-void round_to_halvings(basic_host<A>&, std::span<T const> x, T top, int levels, key from, std::uint64_t first,
+void round_to_halvings(basic_host<A>& on, std::span<T const> x, T top, int levels, key from, std::uint64_t first,
                        std::span<std::int16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && top >= 0 && levels >= 1 && levels <= 32767);
+    if (!(top > 0)) {
+        std::fill(codes.begin(), codes.end(), std::int16_t{0});
+        return;
+    }
+    constexpr auto n = rounded_together;
     constexpr int mantissa = detail::bits_of<T>::mantissa;
     using bits = std::make_signed_t<typename detail::bits_of<T>::type>;
     auto const top_bits = std::bit_cast<bits>(top);
-    // Normal numbers are halved, exactly, in their exponent field.
-    auto const halved = [&](int times) { return std::bit_cast<T>(top_bits - (static_cast<bits>(times) << mantissa)); };
     int const most = std::clamp(static_cast<int>(top_bits >> mantissa) - 1, 0, levels - 1);
-    T const least = halved(most);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        T const size = std::abs(x[i]);
-        int below = 0, above = levels - most;
-        T fraction = size / least;
-        if (size >= least) {
-            // As integers, positive numbers lie linear between powers of two: this is log2(top / size), rounded up.
-            int const times = -static_cast<int>((std::bit_cast<bits>(size) - top_bits) >> mantissa);
-            below = levels - times;
-            above = below + 1;
-            fraction = (size - halved(times)) / halved(times);
+    // Normal numbers are halved, exactly, in their exponent field.
+    auto const least_bits = static_cast<bits>(top_bits - (static_cast<bits>(most) << mantissa));
+    // The level below a value, and the fraction of the way to the next one. All is chosen among whole numbers, which
+    // compilers put into vectors.
+    auto const place = [top_bits, least_bits, levels](T v) {
+        T const size = std::abs(v);
+        auto const size_bits = std::bit_cast<bits>(size);
+        // As integers, positive numbers lie linear between powers of two: this is log2(top / size), rounded up.
+        bits const up = (bits{1} << mantissa) - 1, times = (top_bits - size_bits + up) >> mantissa;
+        bits const level_bits = top_bits - (times << mantissa);
+        // Below the least level: 0 + size / least.
+        bits const none = size_bits < least_bits ? -1 : 0;
+        T const level = std::bit_cast<T>(level_bits & ~none);
+        T const gap = std::bit_cast<T>((level_bits & ~none) | (least_bits & none));
+        return std::pair((static_cast<bits>(levels) - times) & ~none, (size - level) / gap);
+    };
+    auto const together = [place, levels, most](T const* v, std::uint16_t const* halves, std::int16_t* out) {
+        std::array<std::int32_t, n> below, cut;
+        std::array<std::int16_t, n> made;
+        for (std::size_t j = 0; j < n; ++j) {
+            auto const [level, fraction] = place(v[j]);
+            below[j] = static_cast<std::int32_t>(level);
+            cut[j] = static_cast<std::int32_t>(fraction * T(0x1p16));
         }
-        bool const up = double(from.word(first + i)) < double(fraction) * 0x1p32;
-        int const level = size > 0 ? (up ? above : below) : 0;
-        codes[i] = static_cast<std::int16_t>(x[i] < 0 ? -level : level);
-    }
+        std::int32_t equal = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            std::int32_t const above = below[j] > 0 ? below[j] + 1 : levels - most;
+            std::int32_t const level = halves[j] < cut[j] ? above : below[j];
+            made[j] = static_cast<std::int16_t>(v[j] < 0 ? -level : level);
+            equal |= halves[j] == cut[j];
+        }
+        std::copy(made.begin(), made.end(), out);
+        return equal != 0;
+    };
+    auto const exactly = [place, levels, most](T v, std::uint32_t chance) {
+        auto const [level_below, fraction] = place(v);
+        int const below = static_cast<int>(level_below);
+        bool const up = double(chance) < double(fraction) * 0x1p32;
+        int const level = !up ? below : below > 0 ? below + 1 : levels - most;
+        return static_cast<std::int16_t>(v < 0 ? -level : level);
+    };
+    round_at_random(on, x, from, first, codes, together, exactly);
 }
 
 /// Bit j mod 64 of words_{j / 64} is set iff x_j < 0; the bits past the end are clear. words has ceil(x.size() / 64)
@@ -116,12 +224,32 @@ void round_to_halvings(basic_host<A>&, std::span<T const> x, T top, int levels, 
 template <class A, Scalar T>
 void pack_signs(basic_host<A>&, std::span<T const> x, std::span<std::uint64_t> words) {
     LACONIC_EXPECTS(words.size() == (x.size() + 63) / 64);
-    for (std::size_t w = 0; w < words.size(); ++w) {
-        auto const part = x.subspan(64 * w, std::min<std::size_t>(64, x.size() - 64 * w));
+    using pack = simd::pack<T, A>;
+    auto const zero = pack::all(T(0));
+    std::size_t w = 0;
+    for (; 64 * w + 64 <= x.size(); ++w) {
         std::uint64_t word = 0;
-        for (std::size_t j = 0; j < part.size(); ++j) word |= std::uint64_t{part[j] < 0} << j;
+        for (std::size_t j = 0; j < 64; j += pack::width)
+            word |= which_below(pack::load(x.data() + 64 * w + j), zero) << j;
         words[w] = word;
     }
+    if (w == words.size()) return;
+    words[w] = 0;
+    for (std::size_t j = 64 * w; j < x.size(); ++j) words[w] |= std::uint64_t{x[j] < 0} << (j % 64);
+}
+
+/// The same, and the sum of |x_i| in the order of the other sums: one pass instead of two.
+template <class A, Scalar T>
+double pack_signs_and_sum(basic_host<A>& on, std::span<T const> x, std::span<std::uint64_t> words) {
+    LACONIC_EXPECTS(words.size() == (x.size() + 63) / 64);
+    constexpr std::size_t stretch = 256;  // of which the second loop finds all in the first cache
+    std::array<double, detail::partial_sums> sums{};
+    for (std::size_t i = 0; i < x.size(); i += stretch) {
+        auto const part = x.subspan(i, std::min(stretch, x.size() - i));
+        pack_signs(on, part, words.subspan(i / 64, (part.size() + 63) / 64));
+        detail::add_summands<A>(sums, part, [](auto v) { return magnitude(v); });
+    }
+    return detail::add_in_halves<A>(sums);
 }
 
 }  // namespace laconic

@@ -3,16 +3,16 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "laconic/backend/host/memory.hpp"
+#include "laconic/backend/host/philox.hpp"
+#include "laconic/backend/host/positions.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/term.hpp"
@@ -21,11 +21,11 @@ namespace laconic {
 
 namespace detail {
 
-// Sorts numbers below d, ascending, in O(n): many by their digits to the base 2048, the lowest first, of which there
+// Sorts numbers below d, ascending, in O(n): many by their digits to the base 4096, the lowest first, of which there
 // are at most three; `spare` is as long.
 inline void sort_ascending(std::span<coordinate> at, std::span<coordinate> spare, std::size_t d) {
     if (at.size() <= 256) return std::sort(at.begin(), at.end());
-    constexpr unsigned width = 11;
+    constexpr unsigned width = 12;
     auto from = at, to = spare;
     for (unsigned shift = 0; shift < width_of(d); shift += width, std::swap(from, to)) {
         std::array<coordinate, 1 << width> place{};  // where the next number with such a digit goes
@@ -37,36 +37,70 @@ inline void sort_ascending(std::span<coordinate> at, std::span<coordinate> spare
     if (from.data() != at.data()) std::copy(from.begin(), from.end(), at.begin());
 }
 
+// out_j = from.below(first + j, d), d < 2^32.
+template <class A>
+void draw_below(basic_host<A>& on, key from, std::uint64_t first, std::uint64_t d, std::span<coordinate> out) {
+    std::array<std::uint32_t, 512> words;  // two for each number, four to a block of the key's
+    while (!out.empty()) {
+        auto const skipped = first % 2;
+        auto const n = std::min(out.size(), words.size() / 2 - skipped);
+        draw_words(on, from, first / 2, std::span(words).first((n + skipped + 1) / 2 * 4));
+        for (std::size_t j = 0; j < n; ++j) {
+            std::uint64_t const low = words[2 * (j + skipped)], high = words[2 * (j + skipped) + 1];
+            out[j] = static_cast<coordinate>((high * d + (low * d >> 32)) >> 32);
+        }
+        out = out.subspan(n);
+        first += n;
+    }
+}
+
 // The first n different numbers of the stream key.below(0, d), key.below(1, d), ...: every set of n coordinates is
 // equally likely. In both ways at least half of the draws are new on average, as 2 n <= d.
 
 // Marks them in a bitmap of d bits, all 0 before.
-inline void mark_different(key from, std::size_t d, std::size_t n, std::span<std::uint64_t> marks) {
-    for (std::uint64_t drawn = 0, found = 0; found < n; ++drawn) {
-        auto const i = from.below(drawn, d);
-        auto const bit = std::uint64_t{1} << i % 64;
-        found += (marks[i / 64] & bit) == 0;
-        marks[i / 64] |= bit;
+template <class A>
+void mark_different(basic_host<A>& on, key from, std::size_t d, std::size_t n, std::span<std::uint64_t> marks) {
+    std::array<coordinate, 1024> some;
+    for (std::uint64_t drawn = 0; n > 0;) {
+        auto const fresh = std::span(some).first(std::min(n, some.size()));  // even if all are new
+        draw_below(on, from, drawn, d, fresh);
+        drawn += fresh.size();
+        for (coordinate const i : fresh) {
+            auto const bit = std::uint64_t{1} << i % 64;
+            n -= (marks[i / 64] & bit) == 0;
+            marks[i / 64] |= bit;
+        }
     }
 }
 
-// Lists them, ascending; 64 n < d < 2^32. Draws as many as are missing, joins them with those found before and drops
-// repetitions, until n are there. Later draws never displace earlier ones. Of each round less than one in 64 is missing
-// on average, so six are enough for any d; each is O(n).
+// From one in so many on the bitmap is faster than the list, though all of it is passed over.
+inline constexpr std::size_t worth_a_bitmap = 100;
+
+// Lists them, ascending; worth_a_bitmap x n < d < 2^32. Draws n and sorts them; then, for those that were there twice,
+// as many as are missing, again and again. Later draws never displace earlier ones. Of each round less than one in 100
+// is missing on average, so five are enough for any d. O(n).
 template <class A>
 void list_different(basic_host<A>& on, key from, std::size_t d, std::size_t n, std::vector<coordinate>& out) {
     auto const spare = on.template scratch<coordinate>(0, n);
-    out.clear();
-    std::uint64_t drawn = 0;
-    while (out.size() < n) {
-        auto const found = out.size();
-        out.resize(n);
-        auto const fresh = std::span(out).subspan(found);
-        for (coordinate& i : fresh) i = static_cast<coordinate>(from.below(drawn++, d));
-        sort_ascending(fresh, spare.first(fresh.size()), d);
-        std::merge(out.begin(), out.end() - std::ssize(fresh), fresh.begin(), fresh.end(), spare.begin());
-        out.erase(std::unique_copy(spare.begin(), spare.end(), out.begin()), out.end());
+    out.resize(n);
+    draw_below(on, from, 0, d, std::span(out));
+    sort_ascending(out, spare, d);
+    auto const later = std::unique(out.begin(), out.end());
+    auto end = later;  // of the later ones
+    for (std::uint64_t drawn = n; end != out.end();) {
+        std::span const fresh(end, out.end());
+        draw_below(on, from, drawn, d, fresh);
+        drawn += fresh.size();
+        std::sort(later, out.end());
+        auto const known = [&](coordinate i) { return std::binary_search(out.begin(), later, i); };
+        end = std::remove_if(later, std::unique(later, out.end()), known);
     }
+    // The later ones find their places from the back on.
+    auto const moved = spare.first(static_cast<std::size_t>(out.end() - later));
+    std::copy(later, out.end(), moved.begin());
+    auto earlier = later, to = out.end();
+    for (std::size_t j = moved.size(); j > 0; *--to = moved[--j])
+        while (earlier != out.begin() && earlier[-1] > moved[j - 1]) *--to = *--earlier;
 }
 
 }  // namespace detail
@@ -76,29 +110,34 @@ void list_different(basic_host<A>& on, key from, std::size_t d, std::size_t n, s
 template <class A>
 void sample(basic_host<A>& on, key from, std::size_t d, std::size_t k, std::vector<coordinate>& out) {
     LACONIC_EXPECTS(k <= d && d <= largest_dimension);
-    if (k < d / 64) return detail::list_different(on, from, d, k, out);
+    if (k < d / detail::worth_a_bitmap) return detail::list_different(on, from, d, k, out);
     auto const marks = on.template scratch<std::uint64_t>(0, (d + 63) / 64);
     std::fill(marks.begin(), marks.end(), std::uint64_t{0});
-    detail::mark_different(from, d, std::min(k, d - k), marks);
-    out.resize(k);
+    detail::mark_different(on, from, d, std::min(k, d - k), marks);
+    out.resize(k + 64 + detail::list_margin);  // behind d, the complement has bits that are none
     std::size_t n = 0;
-    for (std::size_t w = 0; n < k; ++w)
-        for (auto left = k <= d / 2 ? marks[w] : ~marks[w]; left != 0 && n < k; left &= left - 1)
-            out[n++] = static_cast<coordinate>(64 * w + static_cast<unsigned>(std::countr_zero(left)));
+    auto const complement = k <= d / 2 ? std::uint64_t{0} : ~std::uint64_t{0};
+    if (k < d / 32)
+        for (std::size_t w = 0; n < k; ++w) n += detail::write_positions<4>(marks[w], 64 * w, out.data() + n);
+    else
+        for (std::size_t w = 0; n < k; ++w) n += detail::write_positions(marks[w] ^ complement, 64 * w, out.data() + n);
+    out.resize(k);
 }
 
 /// Each of the coordinates 0 .. d-1 with probability p in [0, 1] (off by at most 2^-32), independently, ascending; a
 /// pure function of (key, d, p). O(d).
 template <class A>
-void sample_each(basic_host<A>&, key from, std::size_t d, double p, std::vector<coordinate>& out) {
+void sample_each(basic_host<A>& on, key from, std::size_t d, double p, std::vector<coordinate>& out) {
     LACONIC_EXPECTS(d <= largest_dimension && p >= 0 && p <= 1);
     auto const bound = static_cast<std::uint64_t>(p * 0x1p32);
     out.clear();
     out.reserve(d);  // once: a later support may be larger
-    for (std::size_t i = 0; i < d; i += 4) {
-        auto const words = from.words(i / 4);
-        for (std::size_t j = i; j < std::min(i + 4, d); ++j)
-            if (words[j - i] < bound) out.push_back(static_cast<coordinate>(j));
+    std::array<std::uint32_t, 512> words;
+    for (std::size_t i = 0; i < d; i += words.size()) {
+        auto const n = std::min(words.size(), d - i);
+        draw_words(on, from, i / 4, std::span(words).first((n + 3) / 4 * 4));
+        for (std::size_t j = 0; j < n; ++j)
+            if (words[j] < bound) out.push_back(static_cast<coordinate>(i + j));
     }
 }
 

@@ -2,16 +2,20 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
 #include "laconic/backend/host/memory.hpp"
+#include "laconic/backend/host/philox.hpp"
+#include "laconic/backend/host/positions.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/select_largest.hpp"
 #include "laconic/backend/magnitude_bins.hpp"
@@ -27,17 +31,8 @@ namespace laconic {
 /// The coordinates with |x_i| > bound; a NaN is always above, so that it is not lost. One pass.
 template <class A, Scalar T>
 void select_above(basic_host<A>&, std::span<T const> x, T bound, std::vector<coordinate>& out) {
-    using pack = simd::pack<T, A>;
-    out.clear();
-    out.reserve(x.size());  // once: a later support may be larger
-    auto const bounds = pack::all(bound);
-    std::size_t i = 0;
-    for (; i + pack::width <= x.size(); i += pack::width)
-        if (!all_at_most(magnitude(pack::load(x.data() + i)), bounds))  // most vectors hold nothing that is above
-            for (std::size_t j = i; j < i + pack::width; ++j)
-                if (!(std::abs(x[j]) <= bound)) out.push_back(static_cast<coordinate>(j));
-    for (; i < x.size(); ++i)
-        if (!(std::abs(x[i]) <= bound)) out.push_back(static_cast<coordinate>(i));
+    detail::list_chosen(x, out,
+                        [bound](T const* p, std::uint64_t, std::size_t) { return detail::bits_above<A>(p, bound); });
 }
 
 /// The coordinates with |x_i| > bounds_i; bounds is as long as x. One pass over both.
@@ -45,70 +40,74 @@ template <class A, Scalar T>
 void select_above(basic_host<A>&, std::span<T const> x, std::span<T const> bounds, std::vector<coordinate>& out) {
     LACONIC_EXPECTS(bounds.size() == x.size());
     using pack = simd::pack<T, A>;
-    out.clear();
-    out.reserve(x.size());  // once: a later support may be larger
-    std::size_t i = 0;
-    for (; i + pack::width <= x.size(); i += pack::width)
-        if (!all_at_most(magnitude(pack::load(x.data() + i)), pack::load(bounds.data() + i)))
-            for (std::size_t j = i; j < i + pack::width; ++j)
-                if (!(std::abs(x[j]) <= bounds[j])) out.push_back(static_cast<coordinate>(j));
-    for (; i < x.size(); ++i)
-        if (!(std::abs(x[i]) <= bounds[i])) out.push_back(static_cast<coordinate>(i));
+    detail::list_chosen(x, out, [bounds](T const* p, std::uint64_t real, std::size_t first) {
+        auto const b = bounds.subspan(first);
+        std::uint64_t at_most = 0;
+        if (~real == 0)
+            for (std::size_t j = 0; j < detail::word_bits; j += pack::width)
+                at_most |= which_at_most(magnitude(pack::load(p + j)), pack::load(b.data() + j)) << j;
+        else
+            for (std::size_t j = 0; j < b.size(); ++j) at_most |= std::uint64_t{std::abs(p[j]) <= b[j]} << j;
+        return ~at_most;
+    });
 }
-
-namespace detail {
-
-// How many of the magnitudes fall into each of 2^width bins: those whose bits from shift + width on are `prefix`, by
-// the `width` bits from `shift` on.
-template <Scalar T>
-void count_magnitudes(std::span<T const> x, int shift, int width, std::uint64_t prefix, std::span<std::uint32_t> bins) {
-    std::fill(bins.begin(), bins.end(), 0u);
-    for (T const v : x) {
-        auto const g = std::uint64_t{magnitude_bits(v)} >> shift;
-        if (g >> width == prefix) ++bins[g & (bins.size() - 1)];
-    }
-}
-
-}  // namespace detail
 
 /// The n coordinates with the largest |x_i|, of equal ones the lower coordinate first, for an n between least and most
 /// that is found without sorting: as many as are at or above the lowest threshold that leaves no more than `most`, on
 /// a grid of magnitudes that keeps 11 bits of their binary form (exponent first), or 22, 33, ... where that leaves
-/// fewer than `least`; k where no threshold does. least <= k <= most <= x.size() < 2^32. Two passes, or one more for
-/// each further 11 bits.
+/// fewer than `least`; k where no threshold does. least <= k <= most <= x.size() < 2^32. As many passes as
+/// select_largest.
 template <class A, Scalar T>
 void select_about(basic_host<A>& on, std::span<T const> x, std::size_t least, std::size_t k, std::size_t most,
                   std::vector<coordinate>& out) {
     LACONIC_EXPECTS(least <= k && k <= most && most <= x.size() && x.size() <= largest_dimension);
-    out.reserve(x.size());  // once: a later support may be larger
-    auto const bins = on.template scratch<std::uint32_t>(1, 2048);
-    std::size_t n = 0;         // how many are at or above the threshold
-    std::uint64_t prefix = 0;  // the bits that the magnitudes of the bin which overflows have in common
-    for (int shift = std::numeric_limits<decltype(detail::magnitude_bits(T{}))>::digits - 12, width = 11;;) {
-        detail::count_magnitudes(x, shift, width, prefix, bins.first(std::size_t{1} << width));
-        std::size_t bin = std::size_t{1} << width;
-        while (bin > 0 && n + bins[bin - 1] <= most) n += bins[--bin];
-        std::uint64_t const threshold = (prefix << width) + bin;  // in units of 2^shift
-        if (n >= least) {
-            out.clear();
-            for (std::size_t i = 0; i < x.size(); ++i)
-                if (std::uint64_t{detail::magnitude_bits(x[i])} >> shift >= threshold)
-                    out.push_back(static_cast<coordinate>(i));
-            return;
-        }
-        if (shift == 0) return select_largest(on, x, k, out);
-        prefix = threshold - 1;
-        width = std::min(11, shift);
-        shift -= width;
+    if (most == x.size()) {
+        out.resize(most);
+        return std::iota(out.begin(), out.end(), coordinate{0});
     }
+    out.reserve(most + detail::list_margin);  // once: a later support may be larger
+    bool found = false;
+    // The lowest threshold that leaves no more than `most` is the grid's next one above the magnitude after these.
+    detail::with_kth_largest(on, x, most + 1, [&](std::span<T const> values, auto name, detail::cutoff<T> t) {
+        auto const excluded = detail::magnitude_bits(t.value);
+        for (int shift = std::numeric_limits<decltype(excluded)>::digits - 12; !found;
+             shift = std::max(0, shift - 11)) {
+            auto const last_below = std::bit_cast<T>(excluded | ((decltype(excluded){1} << shift) - 1));
+            auto const n = detail::count_above<A>(values, last_below);
+            found = n >= least;
+            if (found) detail::take_from<A>(values, {last_below, 0}, n, name, out);
+            if (shift == 0) return;
+        }
+    });
+    if (!found) select_largest(on, x, k, out);
 }
 
-/// |x_i|, the largest first. All finite. A copy of x and a sort of it.
+/// |x_i|, the largest first. All finite. A copy of x; where they are many, three passes over it for float and six for
+/// double, each by eleven of their bits.
 template <class A, Scalar T>
-void sort_magnitudes(basic_host<A>&, std::span<T const> x, std::vector<T>& out) {
+void sort_magnitudes(basic_host<A>& on, std::span<T const> x, std::vector<T>& out) {
     out.resize(x.size());
-    for (std::size_t i = 0; i < x.size(); ++i) out[i] = std::abs(x[i]);
-    std::sort(out.begin(), out.end(), std::greater<>{});
+    if (x.size() < 4096) {
+        for (std::size_t i = 0; i < x.size(); ++i) out[i] = std::abs(x[i]);
+        return std::sort(out.begin(), out.end(), std::greater<>{});
+    }
+    constexpr int width = 11, digits = sizeof(T) == 4 ? 3 : 6;
+    constexpr std::size_t base = std::size_t{1} << width;
+    auto const digit = [](T v, int d) {  // the largest first
+        return base - 1 - (detail::magnitude_bits(v) >> (d * width) & (base - 1));
+    };
+    std::array<std::array<coordinate, base>, digits> places{};  // where the next number with such a digit goes
+    for (T const v : x)
+        for (int d = 0; d < digits; ++d) ++places[static_cast<std::size_t>(d)][digit(v, d)];
+    for (auto& p : places) std::exclusive_scan(p.begin(), p.end(), p.begin(), coordinate{0});
+    auto const spare = on.template scratch<T>(0, x.size());
+    auto const pass = [&](std::span<T const> from, int d, std::span<T> to) {
+        for (T const v : from) to[places[static_cast<std::size_t>(d)][digit(v, d)]++] = std::abs(v);
+    };
+    bool in_out = digits % 2 == 1;  // the last pass ends there
+    pass(x, 0, in_out ? std::span<T>(out) : spare);
+    for (int d = 1; d < digits; ++d, in_out = !in_out)
+        in_out ? pass(std::span<T const>(out), d, spare) : pass(spare, d, std::span<T>(out));
 }
 
 /// How many |x_i| fall into each of the magnitude_bins below that of the largest, which is `largest`; those below all
@@ -120,20 +119,37 @@ void count_by_magnitude(basic_host<A>&, std::span<T const> x, T largest, std::sp
     T const scale = unit_scale(largest);  // so that none that counts is subnormal
     auto const top = detail::magnitude_bits(largest * scale) >> shift;
     std::fill(counts.begin(), counts.end(), 0u);
-    for (T const v : x)
-        if (auto const bin = top - (detail::magnitude_bits(v * scale) >> shift); bin < counts.size()) ++counts[bin];
+    constexpr std::size_t together = 64;
+    auto const count = [&](std::span<T const> part, auto bins) {
+        for (std::size_t j = 0; j < part.size(); ++j)
+            bins[j] = top - (detail::magnitude_bits(part[j] * scale) >> shift);
+        for (std::size_t j = 0; j < part.size(); ++j)
+            if (bins[j] < counts.size()) ++counts[bins[j]];
+    };
+    std::array<decltype(detail::magnitude_bits(T{})), together> bins;
+    std::size_t i = 0;
+    for (; i + together <= x.size(); i += together) count(x.subspan(i).template first<together>(), bins);
+    count(x.subspan(i), bins);
 }
 
 /// Each coordinate with probability min(1, |x_i| / bound), independently: coordinate i is drawn iff uniform(i) x bound
 /// is below |x_i|. bound >= 0; 0 takes all that are not 0. All finite. One pass.
 template <class A, Scalar T>
-void sample_in_proportion(basic_host<A>&, std::span<T const> x, T bound, key from, std::vector<coordinate>& out) {
+void sample_in_proportion(basic_host<A>& on, std::span<T const> x, T bound, key from, std::vector<coordinate>& out) {
     LACONIC_EXPECTS(bound >= 0 && x.size() <= largest_dimension);
     out.clear();
-    out.reserve(x.size());  // once: a later support may be larger
-    for (std::size_t i = 0; i < x.size(); ++i)
-        if (from.uniform(i) * static_cast<double>(bound) < static_cast<double>(std::abs(x[i])))
-            out.push_back(static_cast<coordinate>(i));
+    out.reserve(x.size());                 // once: a later support may be larger
+    std::array<std::uint32_t, 512> words;  // two for each number
+    for (std::size_t i = 0; i < x.size(); i += words.size() / 2) {
+        auto const part = x.subspan(i, std::min(words.size() / 2, x.size() - i));
+        draw_words(on, from, i / 2, std::span(words).first((part.size() + 1) / 2 * 4));
+        for (std::size_t j = 0; j < part.size(); ++j) {
+            auto const bits = (words[2 * j] | std::uint64_t{words[2 * j + 1]} << 32) >> 11;  // as key::uniform
+            if (static_cast<double>(bits) * 0x1p-53 * static_cast<double>(bound) <
+                static_cast<double>(std::abs(part[j])))
+                out.push_back(static_cast<coordinate>(i + j));
+        }
+    }
 }
 
 namespace detail {
@@ -141,17 +157,25 @@ namespace detail {
 template <class A, Scalar T>
 bool any_nonzero(std::span<T const> x) {
     using pack = simd::pack<T, A>;
+    constexpr std::size_t together = 8 * pack::width;
     auto const zeros = pack::all(T(0));
+    auto const load = [&](std::size_t j) { return magnitude(pack::load(x.data() + j)); };
+    if (x.size() >= pack::width && !all_at_most(load(0), zeros)) return true;
     std::size_t i = 0;
+    for (; i + together <= x.size(); i += together) {
+        auto sum = zeros;
+        for (std::size_t j = i; j < i + together; j += pack::width) sum = sum + load(j);
+        if (!all_at_most(sum, zeros)) return true;
+    }
     for (; i + pack::width <= x.size(); i += pack::width)
-        if (!all_at_most(magnitude(pack::load(x.data() + i)), zeros)) return true;
+        if (!all_at_most(load(i), zeros)) return true;
     return std::any_of(x.begin() + static_cast<std::ptrdiff_t>(i), x.end(), [](T v) { return v != 0; });
 }
 
 }  // namespace detail
 
 /// The blocks of `block` consecutive coordinates (the last may be shorter) that hold a number other than 0; a NaN is
-/// one. block >= 1. One pass, which leaves a block at its first such number.
+/// one. block >= 1. One pass, which leaves a block soon after its first such number.
 template <class A, Scalar T>
 void select_nonzero_blocks(basic_host<A>&, std::span<T const> x, std::size_t block, std::vector<coordinate>& out) {
     LACONIC_EXPECTS(block >= 1 && x.size() <= largest_dimension);

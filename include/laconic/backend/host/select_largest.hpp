@@ -20,9 +20,9 @@ namespace laconic {
 
 namespace detail {
 
-// The positions of the k magnitudes above the threshold, or equal to it as far as it takes these, from the front on.
-template <class A, Scalar T>
-void take_from(std::span<T const> x, threshold<T> t, std::size_t k, std::vector<coordinate>& out) {
+// name(i) of the k numbers x_i whose magnitudes are above the threshold, or equal to it and among the first so.
+template <class A, Scalar T, class Name>
+void take_from(std::span<T const> x, cutoff<T> t, std::size_t k, Name name, std::vector<coordinate>& out) {
     out.resize(k + list_margin);
     std::size_t n = 0;
     if (std::isnan(t.value)) {  // NaNs are compared by their bits
@@ -30,7 +30,7 @@ void take_from(std::span<T const> x, threshold<T> t, std::size_t k, std::vector<
             auto const m = magnitude_bits(x[i]), least = magnitude_bits(t.value);
             bool const equal = m == least && t.equal > 0;
             t.equal -= equal;
-            if (m > least || equal) out[n++] = static_cast<coordinate>(i);
+            if (m > least || equal) out[n++] = name(i);
         }
     } else {
         T const below = next_below(t.value);
@@ -43,64 +43,90 @@ void take_from(std::span<T const> x, threshold<T> t, std::size_t k, std::vector<
                 chosen &= ~equal;
                 t.equal -= std::min(t.equal, count);
             }
-            n += write_positions(chosen, first, out.data() + n);
+            n += write_list(chosen, out.data() + n, [&](std::size_t j) { return name(first + j); });
             return n < k;
         });
     }
     out.resize(k);
 }
 
+// How many |x_i| are above the bound, as magnitude_bits has them: NaNs are compared, too.
+template <class A, Scalar T>
+std::size_t count_above(std::span<T const> x, T bound) {
+    if (std::isnan(bound))
+        return static_cast<std::size_t>(
+            std::count_if(x.begin(), x.end(), [bound](T v) { return magnitude_bits(v) > magnitude_bits(bound); }));
+    std::size_t n = 0;
+    for_each_word(x, [&](T const* p, std::uint64_t real, std::size_t) {
+        n += static_cast<std::size_t>(std::popcount(bits_above<A>(p, bound) & real));
+        return true;
+    });
+    return n;
+}
+
+// The numbers above a bound, and their coordinates: the first `count` of both.
+template <Scalar T>
 struct candidates {
-    std::size_t count = 0;  // how many are above a bound; more than `most` where they are too many, and these not all
-    std::size_t equal = 0;  // how many are equal to it
+    std::span<T> values;
+    std::span<coordinate> at;
+    std::size_t count = 0;  // above a quarter of all: there may be more
+    std::size_t equal = 0;  // how many others are equal to the bound
 };
 
-// The coordinates with |x_i| > low, a NaN among them, and the numbers there.
+// The coordinates with |x_i| > bound, a NaN among them, in ascending order; in the first half of a room for x.size().
 template <class A, Scalar T>
-candidates collect_above(std::span<T const> x, T low, std::size_t most, std::span<coordinate> at, std::span<T> values) {
-    candidates found;
-    T const below = next_below(low);
+candidates<T> collect_above(std::span<T const> x, T bound, std::span<T> room) {
+    auto const most = x.size() / 4 + 2 * word_bits;
+    auto* const at = reinterpret_cast<coordinate*>(room.data() + most);  // coordinates are not longer than numbers
+    candidates<T> found{room.first(most), {at, most}};
+    T const below = next_below(bound);
     for_each_word(x, [&](T const* p, std::uint64_t real, std::size_t first) {
-        auto const bits = bits_above<A>(p, below) & real;
-        if (bits == 0) return true;
-        auto const above = bits_above<A>(p, low) & real;
-        found.equal += static_cast<std::size_t>(std::popcount(bits ^ above));
-        write_list(above, values.data() + found.count, [p](std::size_t j) { return p[j]; });
-        found.count += write_positions(above, first, at.data() + found.count);
-        return found.count <= most;
+        auto const from = bits_above<A>(p, below) & real, above = bits_above<A>(p, bound) & real;
+        found.equal += static_cast<std::size_t>(std::popcount(from ^ above));
+        write_list<4>(above, found.values.data() + found.count, [p](std::size_t j) { return p[j]; });
+        found.count += write_positions<4>(above, first, at + found.count);
+        return found.count <= x.size() / 4;
     });
     return found;
+}
+
+// From how many numbers on a guess is worth a pass.
+inline constexpr std::size_t worth_a_pass = std::size_t{1} << 15;
+
+// Calls use(values, name, t) with the k-th largest magnitude t of x. `values` holds all numbers that are not below it,
+// and name(i) is the coordinate of values[i], ascending. 1 <= k <= x.size().
+template <class A, Scalar T, class Use>
+void with_kth_largest(basic_host<A>& on, std::span<T const> x, std::size_t k, Use use) {
+    auto const itself = [](std::size_t i) { return static_cast<coordinate>(i); };
+    auto const room = on.template scratch<T>(0, room_for(x.size()));
+    if (x.size() >= worth_a_pass && k <= x.size() / 8)
+        if (auto const b = guess_bracket<A>(x, k, first_spread, room); std::isfinite(b.low)) {
+            auto const found = collect_above<A>(x, b.low, room);
+            if (k <= found.count && found.count <= x.size() / 4) {
+                std::span<T const> const values = found.values.first(found.count);
+                auto const t = kth_largest<A>(values, k, room.subspan(room.size() / 2));
+                return use(
+                    values, [at = found.at](std::size_t j) { return at[j]; }, t);
+            }
+            if (found.count < k && k <= found.count + found.equal)
+                return use(x, itself, cutoff<T>{b.low, k - found.count});
+        }
+    use(x, itself, kth_largest<A>(x, k, room));
 }
 
 }  // namespace detail
 
 /// The k coordinates with the largest |x_i|, of equal ones the lower coordinate first. k <= x.size() < 2^32.
-/// Where k is a small part of a long x: one pass that takes what is above a guess, and a selection among these few.
-/// Else, and where many are equal: one pass that finds the k-th largest, and one that takes what is not below it.
+/// Where k is at most an eighth of a long x: one pass that takes what is above a guess, and a selection among these
+/// few. Else, and where many are equal: one pass that finds the k-th largest, and one that takes what is not below it.
+/// A NaN is larger than infinity.
 template <class A, Scalar T>
 void select_largest(basic_host<A>& on, std::span<T const> x, std::size_t k, std::vector<coordinate>& out) {
     LACONIC_EXPECTS(k <= x.size() && x.size() <= largest_dimension);
     if (k == 0) return out.clear();
-    auto const room = on.template scratch<T>(0, detail::room_for(x.size()));
-    if (x.size() >= 16 * detail::worth_a_guess && k <= x.size() / 8) {
-        std::size_t const most = x.size() / 4;
-        if (auto const b = detail::guess_bracket<A>(x, k, 0x9E3779B9u, room); b.low < INFINITY) {
-            auto const values = room.first(most + 2 * detail::word_bits);
-            // Their coordinates lie behind them, in the same memory.
-            std::span const at(reinterpret_cast<coordinate*>(values.data() + values.size()), values.size());
-            auto const found = detail::collect_above<A>(x, b.low, most, at, values);
-            if (k <= found.count && found.count <= most) {
-                auto const t = detail::kth_largest<A>(std::span<T const>(values.first(found.count)), k,
-                                                      room.subspan(2 * values.size()));
-                detail::take_from<A>(std::span<T const>(values.first(found.count)), t, k, out);
-                for (coordinate& i : out) i = at[i];
-                return;
-            }
-            if (found.count < k && k <= found.count + found.equal)
-                return detail::take_from<A>(x, {b.low, k - found.count}, k, out);
-        }
-    }
-    detail::take_from<A>(x, detail::kth_largest<A>(x, k, room), k, out);
+    detail::with_kth_largest(on, x, k, [&](std::span<T const> values, auto name, detail::cutoff<T> t) {
+        detail::take_from<A>(values, t, k, name, out);
+    });
 }
 
 }  // namespace laconic

@@ -42,6 +42,7 @@ struct pack {
 
     static pack load(T const* p) { return {*p}; }
     static pack all(T v) { return {v}; }
+    static pack widened(float const* p) { return {*p}; }
     void store(T* p) const { *p = value; }
 
     friend pack operator+(pack a, pack b) { return {a.value + b.value}; }
@@ -50,6 +51,7 @@ struct pack {
     friend pack operator/(pack a, pack b) { return {a.value / b.value}; }
     friend pack magnitude(pack a) { return {std::abs(a.value)}; }
     friend pack larger(pack a, pack b) { return {a.value < b.value ? b.value : a.value}; }
+    friend pack with_sign_of(pack a, pack b) { return {std::copysign(a.value, b.value)}; }
     friend bool all_at_most(pack a, pack b) { return a.value <= b.value; }
     friend bool any_above(pack a, pack b) { return a.value > b.value; }
     friend std::uint64_t which_at_most(pack a, pack b) { return a.value <= b.value; }
@@ -77,6 +79,14 @@ inline int packed(__m256 v) { return _mm256_movemask_ps(v); }
 inline int packed(__m256d v) { return _mm256_movemask_pd(v); }
 #    endif
 
+// As many floats as a register, of the kind of the second argument, has doubles: as doubles.
+#    if defined(__SSE2__)
+inline __m128d widened(float const* p, __m128d) { return _mm_cvtps_pd(_mm_set_ps(0, 0, p[1], p[0])); }
+#    endif
+#    if defined(__AVX__)
+inline __m256d widened(float const* p, __m256d) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
+#    endif
+
 template <class Bools>
 std::uint64_t packed_bools(Bools const& b) {
     if constexpr (requires { b.mask(); })  // xsimd 8 has none
@@ -101,6 +111,16 @@ struct pack {
 
     static pack load(T const* p) { return {xsimd::batch<T, A>::load_unaligned(p)}; }
     static pack all(T v) { return {xsimd::batch<T, A>(v)}; }
+    /// As many floats, each as a T.
+    static pack widened(float const* p) {
+        if constexpr (requires { detail::widened(p, decltype(value.data){}); })
+            return {xsimd::batch<T, A>(detail::widened(p, decltype(value.data){}))};
+        else {
+            T wide[width];
+            for (std::size_t j = 0; j < width; ++j) wide[j] = p[j];
+            return load(wide);
+        }
+    }
     void store(T* p) const { value.store_unaligned(p); }
 
     friend pack operator+(pack a, pack b) { return {a.value + b.value}; }
@@ -109,6 +129,8 @@ struct pack {
     friend pack operator/(pack a, pack b) { return {a.value / b.value}; }
     friend pack magnitude(pack a) { return {xsimd::abs(a.value)}; }
     friend pack larger(pack a, pack b) { return {xsimd::max(a.value, b.value)}; }
+    /// The magnitudes of a with the signs of b.
+    friend pack with_sign_of(pack a, pack b) { return {xsimd::copysign(a.value, b.value)}; }
     friend bool all_at_most(pack a, pack b) { return xsimd::all(a.value <= b.value); }
     friend bool any_above(pack a, pack b) { return xsimd::any(a.value > b.value); }
     /// Bit j tells whether a_j <= b_j; where one is NaN it is 0.

@@ -2,104 +2,204 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
-/// Sums of vectors, each in one pass.
+/// Sums of vectors, each in one pass. Every product is rounded before it is added, so that all instruction sets come to
+/// the same numbers. The costs: how many vectors are read + how many are written.
 namespace laconic {
 
-/// y += a x, for x and y of one length.
+namespace detail {
+
+// What simd::pack is to a vector, to one number: kernels are written once for both.
+template <Scalar T>
+struct single {
+    T value;
+    static single load(T const* p) { return {*p}; }
+    static single all(T v) { return {v}; }
+    void store(T* p) const { *p = value; }
+
+    friend single operator+(single a, single b) { return {a.value + b.value}; }
+    friend single operator-(single a, single b) { return {a.value - b.value}; }
+    friend single operator*(single a, single b) { return {a.value * b.value}; }
+    friend single magnitude(single a) { return {std::abs(a.value)}; }
+    friend single larger(single a, single b) { return {a.value < b.value ? b.value : a.value}; }
+    friend single with_sign_of(single a, single b) { return {std::copysign(a.value, b.value)}; }
+    friend single settled(single a) {
+        simd::settle(a.value);
+        return a;
+    }
+};
+
+// f(type, i) for all vectors of numbers i, i + 1, .. below n, and for each number that is left over.
+template <Scalar T, class A, class F>
+void each_pack(std::size_t n, F f) {
+    using pack = simd::pack<T, A>;
+    std::size_t i = 0;
+    for (; i + pack::width <= n; i += pack::width) f(std::type_identity<pack>{}, i);
+    for (; i < n; ++i) f(std::type_identity<single<T>>{}, i);
+}
+
+// Has the line of memory at p fetched, which is going to be written.
+inline void fetch_to_write([[maybe_unused]] void const* p) {
+#if defined(__GNUC__)
+    __builtin_prefetch(p, 1);
+#endif
+}
+
+}  // namespace detail
+
+/// y += a x, for x and y of one length. 2 + 1.
 template <class A, Scalar T>
 void add_scaled(basic_host<A>&, T a, std::span<T const> x, std::span<T> y) {
     LACONIC_EXPECTS(x.size() == y.size());
-    using pack = simd::pack<T, A>;
-    auto const scale = pack::all(a);
-    std::size_t i = 0;
-    for (; i + pack::width <= x.size(); i += pack::width)
-        (pack::load(y.data() + i) + scale * pack::load(x.data() + i)).store(y.data() + i);
-    for (; i < x.size(); ++i) y[i] += a * x[i];
+    detail::each_pack<T, A>(x.size(), [&]<class V>(std::type_identity<V>, std::size_t i) {
+        (V::load(y.data() + i) + settled(V::all(a) * V::load(x.data() + i))).store(y.data() + i);
+    });
 }
 
-/// x *= a.
+/// x *= a. 1 + 1.
 template <class A, Scalar T>
 void multiply(basic_host<A>&, T a, std::span<T> x) {
-    for (T& v : x) v *= a;
+    detail::each_pack<T, A>(x.size(), [&]<class V>(std::type_identity<V>, std::size_t i) {
+        (V::load(x.data() + i) * V::all(a)).store(x.data() + i);
+    });
 }
 
-/// g += e - h; an empty span stands for zeros. What a worker has to say that is news.
+/// g <- a g - h + e; an empty span stands for zeros. What a worker has to say that is news. True where all of it is
+/// finite. 1 + 1, and one more read for each of h and e that is not empty.
 template <class A, Scalar T>
-void subtract_known_add_unsaid(basic_host<A>&, std::span<T> g, std::span<T const> h, std::span<T const> e) {
+bool subtract_known_add_unsaid(basic_host<A>&, T a, std::span<T> g, std::span<T const> h, std::span<T const> e) {
     LACONIC_EXPECTS((h.empty() || h.size() == g.size()) && (e.empty() || e.size() == g.size()));
     using pack = simd::pack<T, A>;
     auto const pass = [&](auto known, auto unsaid) {
-        auto const value = [&](auto at, std::size_t i) {
-            auto v = at(g.data() + i);
-            if constexpr (known) v = v - at(h.data() + i);
-            if constexpr (unsaid) v = v + at(e.data() + i);
-            return v;
+        auto const make = [&]<class V>(std::type_identity<V>, std::size_t i) {
+            auto v = settled(V::load(g.data() + i) * V::all(a));
+            if constexpr (known) v = v - V::load(h.data() + i);
+            if constexpr (unsaid) v = v + V::load(e.data() + i);
+            v.store(g.data() + i);
+            return v - v;  // 0, or NaN where v is not finite
         };
+        auto odd = pack::all(T(0)), other = odd;  // two, so that sums do not wait for each other
         std::size_t i = 0;
-        for (; i + pack::width <= g.size(); i += pack::width)
-            value([](T const* p) { return pack::load(p); }, i).store(g.data() + i);
-        for (; i < g.size(); ++i) g[i] = value([](T const* p) { return *p; }, i);
+        for (; i + 2 * pack::width <= g.size(); i += 2 * pack::width) {
+            odd = odd + make(std::type_identity<pack>{}, i);
+            other = other + make(std::type_identity<pack>{}, i + pack::width);
+        }
+        std::array<T, pack::width> sums;
+        (odd + other).store(sums.data());
+        T sum = 0;
+        for (T const v : sums) sum += v;
+        for (; i < g.size(); ++i) sum += make(std::type_identity<detail::single<T>>{}, i).value;
+        return sum == 0;
     };
     if (!h.empty() && !e.empty()) return pass(std::true_type{}, std::true_type{});
     if (!h.empty()) return pass(std::true_type{}, std::false_type{});
     if (!e.empty()) return pass(std::false_type{}, std::true_type{});
+    return pass(std::false_type{}, std::false_type{});
 }
 
-/// (m, h) <- (m + h, h + a m): the mean of what was said becomes an estimate, and is remembered.
+/// (g, last) <- (g - last, g), the old g to `next`, which becomes the last. 2 + 2.
+template <class A, Scalar T>
+void subtract_last(basic_host<A>&, std::span<T> g, std::span<T const> last, std::span<T> next) {
+    LACONIC_EXPECTS(g.size() == last.size() && g.size() == next.size());
+    detail::each_pack<T, A>(g.size(), [&]<class V>(std::type_identity<V>, std::size_t i) {
+        auto const now = V::load(g.data() + i);
+        now.store(next.data() + i);
+        (now - V::load(last.data() + i)).store(g.data() + i);
+    });
+}
+
+/// next <- a u + g, g <- next + v; with Nesterov's momentum next <- a (u + g), g <- g + next + v. What momentum has
+/// gathered, and what is unsaid with it. 3 + 2.
+template <class A, Scalar T>
+void gather_momentum(basic_host<A>&, T a, bool nesterov, std::span<T> g, std::span<T const> u, std::span<T const> v,
+                     std::span<T> next) {
+    LACONIC_EXPECTS(g.size() == u.size() && g.size() == v.size() && g.size() == next.size());
+    auto const pass = [&](auto ahead) {
+        detail::each_pack<T, A>(g.size(), [&]<class V>(std::type_identity<V>, std::size_t i) {
+            auto const now = V::load(g.data() + i), before = V::load(u.data() + i);
+            auto momentum = before, news = now;
+            if constexpr (ahead) {
+                momentum = settled((before + now) * V::all(a));
+                news = now + momentum;
+            } else {
+                news = momentum = settled(before * V::all(a)) + now;
+            }
+            momentum.store(next.data() + i);
+            (news + V::load(v.data() + i)).store(g.data() + i);
+        });
+    };
+    nesterov ? pass(std::true_type{}) : pass(std::false_type{});
+}
+
+/// (m, h) <- (m + h, h + a m): the mean of what was said becomes an estimate, and is remembered. 2 + 2.
 template <class A, Scalar T>
 void complete_and_remember(basic_host<A>&, std::span<T> m, T a, std::span<T> h) {
     LACONIC_EXPECTS(m.size() == h.size());
-    using pack = simd::pack<T, A>;
-    auto const scale = pack::all(a);
-    std::size_t i = 0;
-    for (; i + pack::width <= m.size(); i += pack::width) {
-        auto const said = pack::load(m.data() + i), known = pack::load(h.data() + i);
+    detail::each_pack<T, A>(m.size(), [&]<class V>(std::type_identity<V>, std::size_t i) {
+        auto const said = V::load(m.data() + i), known = V::load(h.data() + i);
         (said + known).store(m.data() + i);
-        (known + scale * said).store(h.data() + i);
-    }
-    for (; i < m.size(); ++i) {
-        T const said = m[i];
-        m[i] = said + h[i];
-        h[i] += a * said;
-    }
+        (known + settled(V::all(a) * said)).store(h.data() + i);
+    });
 }
 
-/// bounds_i = a |x_i - y_i|: how far each coordinate has moved.
+/// bounds_i = a |x_i - y_i|: how far each coordinate has moved. 2 + 1.
 template <class A, Scalar T>
 void scaled_distances(basic_host<A>&, T a, std::span<T const> x, std::span<T const> y, std::span<T> bounds) {
     LACONIC_EXPECTS(x.size() == y.size() && x.size() == bounds.size());
-    for (std::size_t i = 0; i < x.size(); ++i) bounds[i] = a * std::abs(x[i] - y[i]);
+    detail::each_pack<T, A>(x.size(), [&]<class V>(std::type_identity<V>, std::size_t i) {
+        (V::all(a) * magnitude(V::load(x.data() + i) - V::load(y.data() + i))).store(bounds.data() + i);
+    });
 }
 
 /// out_i += w v for every term v e_i of a message: the one decoder. Terms in order of coordinates without gaps (a
-/// property of their type) are a plain sum of vectors.
+/// property of their type) are a plain sum of vectors; of others, lines of memory are fetched ahead, so that their
+/// number is what it costs.
 template <class A, Scalar T, class Terms>
 void add_terms(basic_host<A>&, std::span<T> out, T w, Terms terms) {
+    auto const summand = [&](std::size_t j) { return w * static_cast<T>(terms[j].value); };
+    std::size_t j = 0;
     if constexpr (Terms::in_order) {
         LACONIC_EXPECTS(terms.size() == out.size());
-        for (std::size_t j = 0; j < out.size(); ++j) out[j] += w * static_cast<T>(terms[j].value);
-    } else {
-        for (std::size_t j = 0; j < terms.size(); ++j) {
-            auto const t = terms[j];
-            LACONIC_EXPECTS_COSTLY(t.at < out.size());
-            out[t.at] += w * static_cast<T>(t.value);
+        using pack = simd::pack<T, A>;
+        constexpr std::size_t block = std::max<std::size_t>(16, pack::width);
+        std::array<T, block> summands;
+        for (; j + block <= out.size(); j += block) {
+            for (std::size_t l = 0; l < block; ++l) summands[l] = summand(j + l);
+            for (std::size_t l = 0; l < block; l += pack::width)
+                (pack::load(out.data() + j + l) + settled(pack::load(summands.data() + l))).store(out.data() + j + l);
         }
+        for (; j < out.size(); ++j) out[j] += settled(detail::single<T>{summand(j)}).value;
+    } else {
+        constexpr std::size_t ahead = 32;
+        auto const add = [&](std::size_t at) {
+            LACONIC_EXPECTS_COSTLY(at < out.size());
+            out[at] += settled(detail::single<T>{summand(j)}).value;
+        };
+        for (; j + ahead < terms.size(); ++j) {
+            detail::fetch_to_write(out.data() + terms[j + ahead].at);
+            add(terms[j].at);
+        }
+        for (; j < terms.size(); ++j) add(terms[j].at);
     }
 }
 
-/// |y_i| <- max(|y_i|, least) x factor, the signs as they are. One pass.
+/// |y_i| <- max(|y_i|, least) x factor, the signs as they are. No y_i is NaN. 1 + 1.
 template <class A, Scalar T>
 void raise_magnitudes(basic_host<A>&, T least, T factor, std::span<T> y) {
-    for (T& v : y) v = std::copysign(std::max(std::abs(v), least), v) * factor;
+    detail::each_pack<T, A>(y.size(), [&]<class V>(std::type_identity<V>, std::size_t i) {
+        auto const v = V::load(y.data() + i);
+        (with_sign_of(larger(magnitude(v), V::all(least)), v) * V::all(factor)).store(y.data() + i);
+    });
 }
 
 }  // namespace laconic

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "laconic/backend/reference/memory.hpp"
+#include "laconic/backend/reference/reduce.hpp"
 #include "laconic/backend/short_format.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
@@ -21,7 +22,7 @@ void round_to_levels(reference&, std::span<T const> x, T step, int levels, key f
     for (std::size_t i = 0; i < x.size(); ++i) {
         T whole;
         T const fraction = std::modf(std::abs(x[i]) / step, &whole);
-        bool const up = static_cast<double>(from.word(first + i)) / 0x1p32 < static_cast<double>(fraction);
+        bool const up = static_cast<double>(from.chance(first + i)) / 0x1p32 < static_cast<double>(fraction);
         int const level = whole < T(levels) ? static_cast<int>(whole) + (up ? 1 : 0) : levels;
         codes[i] = static_cast<std::int16_t>(x[i] < 0 ? -level : level);
     }
@@ -38,7 +39,7 @@ void round_to_powers(reference&, std::span<T const> x, key from, std::uint64_t f
         double const m =
             normal ? 2 * static_cast<double>(mantissa) - 1 : static_cast<double>(std::ldexp(std::abs(x[i]), 1 - least));
         int field = normal ? e - least + 1 : 0;
-        if (static_cast<double>(from.word(first + i)) < std::floor(m * 0x1p32) && field < (1 << exponent_width) - 2)
+        if (static_cast<double>(from.chance(first + i)) < std::floor(m * 0x1p32) && field < (1 << exponent_width) - 2)
             ++field;
         codes[i] = static_cast<std::uint16_t>((std::signbit(x[i]) ? 1 << exponent_width : 0) | field);
     }
@@ -57,7 +58,7 @@ void round_to_halvings(reference&, std::span<T const> x, T top, int levels, key 
         while (size >= high && above <= levels) below = above++, low = high, high = 2 * low;
         // An upper neighbour above the largest number is not needed: the distance is as large as the lower one.
         T const fraction = (size - low) / (below == 0 ? least : low);
-        bool const up = static_cast<double>(from.word(first + i)) < static_cast<double>(fraction) * 0x1p32;
+        bool const up = static_cast<double>(from.chance(first + i)) < static_cast<double>(fraction) * 0x1p32;
         int const level = size == 0 ? 0 : up ? above : below;
         codes[i] = static_cast<std::int16_t>(x[i] < 0 ? -level : level);
     }
@@ -86,7 +87,7 @@ void round_to_range(reference&, std::span<T const> x, T least, T step, int most,
     for (std::size_t i = 0; i < x.size(); ++i) {
         T whole = 0;
         T const fraction = x[i] == least ? 0 : std::modf((x[i] - least) / step, &whole);
-        bool const up = static_cast<double>(from.word(first + i)) < static_cast<double>(fraction) * 0x1p32;
+        bool const up = static_cast<double>(from.chance(first + i)) < static_cast<double>(fraction) * 0x1p32;
         codes[i] = static_cast<std::uint8_t>(std::min(whole + (up ? 1 : 0), T(most)));
     }
 }
@@ -105,6 +106,11 @@ void pack_signs(reference&, std::span<T const> x, std::span<std::uint64_t> words
     std::fill(words.begin(), words.end(), std::uint64_t{0});
     for (std::size_t j = 0; j < x.size(); ++j)
         if (x[j] < 0) words[j / 64] |= std::uint64_t{1} << j % 64;
+}
+template <Scalar T>
+double pack_signs_and_sum(reference& on, std::span<T const> x, std::span<std::uint64_t> words) {
+    pack_signs(on, x, words);
+    return sum_of_magnitudes(on, x);
 }
 
 }  // namespace laconic

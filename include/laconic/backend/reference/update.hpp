@@ -6,24 +6,56 @@
 #include <cstddef>
 #include <span>
 
+#include "laconic/backend/host/simd.hpp"
 #include "laconic/backend/reference/memory.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {
 
+namespace detail {
+
+// a b, rounded before anything is added to it.
+template <Scalar T>
+T rounded_product(T a, T b) {
+    T v = a * b;
+    simd::settle(v);
+    return v;
+}
+
+}  // namespace detail
+
 template <Scalar T>
 void add_scaled(reference&, T a, std::span<T const> x, std::span<T> y) {
-    for (std::size_t i = 0; i < x.size(); ++i) y[i] += a * x[i];
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] += detail::rounded_product(a, x[i]);
 }
 template <Scalar T>
 void multiply(reference&, T a, std::span<T> x) {
     for (T& v : x) v *= a;
 }
 template <Scalar T>
-void subtract_known_add_unsaid(reference&, std::span<T> g, std::span<T const> h, std::span<T const> e) {
+bool subtract_known_add_unsaid(reference&, T a, std::span<T> g, std::span<T const> h, std::span<T const> e) {
+    bool finite = true;
     for (std::size_t i = 0; i < g.size(); ++i) {
+        g[i] = detail::rounded_product(a, g[i]);
         if (!h.empty()) g[i] -= h[i];
         if (!e.empty()) g[i] += e[i];
+        finite = finite && std::isfinite(g[i]);
+    }
+    return finite;
+}
+template <Scalar T>
+void subtract_last(reference&, std::span<T> g, std::span<T const> last, std::span<T> next) {
+    for (std::size_t i = 0; i < g.size(); ++i) {
+        next[i] = g[i];
+        g[i] -= last[i];
+    }
+}
+template <Scalar T>
+void gather_momentum(reference&, T a, bool nesterov, std::span<T> g, std::span<T const> u, std::span<T const> v,
+                     std::span<T> next) {
+    for (std::size_t i = 0; i < g.size(); ++i) {
+        next[i] = nesterov ? detail::rounded_product(a, u[i] + g[i]) : detail::rounded_product(a, u[i]) + g[i];
+        g[i] = (nesterov ? g[i] + next[i] : next[i]) + v[i];
     }
 }
 template <Scalar T>
@@ -31,7 +63,7 @@ void complete_and_remember(reference&, std::span<T> m, T a, std::span<T> h) {
     for (std::size_t i = 0; i < m.size(); ++i) {
         T const said = m[i];
         m[i] += h[i];
-        h[i] += a * said;
+        h[i] += detail::rounded_product(a, said);
     }
 }
 template <Scalar T>
@@ -40,7 +72,8 @@ void scaled_distances(reference&, T a, std::span<T const> x, std::span<T const> 
 }
 template <Scalar T, class Terms>
 void add_terms(reference&, std::span<T> out, T w, Terms terms) {
-    for (std::size_t j = 0; j < terms.size(); ++j) out[terms[j].at] += w * static_cast<T>(terms[j].value);
+    for (std::size_t j = 0; j < terms.size(); ++j)
+        out[terms[j].at] += detail::rounded_product(w, static_cast<T>(terms[j].value));
 }
 
 template <Scalar T>

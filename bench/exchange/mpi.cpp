@@ -9,18 +9,20 @@
 #include <algorithm>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "data.hpp"
 #include "laconic/comm/delayed.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/mpi.hpp"
+#include "laconic/comm/recorded.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/compress/zero_blocks.hpp"
 #include "laconic/exchange/automatic.hpp"
@@ -34,164 +36,31 @@
 #include "laconic/exchange/ring.hpp"
 #include "laconic/exchange/spar_reduce_scatter.hpp"
 #include "laconic/exchange/split_all_gather.hpp"
+#include "laconic/exchange/switch_ml.hpp"
+#include "open_mpi.hpp"
+#include "options.hpp"
+#include "table.hpp"
 
 namespace {
 
 using namespace laconic;
-using vec = std::vector<float>;
+using namespace laconic::bench;
 
-// Open MPI's, by its own numbers.
-constexpr char const* algorithms[] = {"as it chooses", "linear",         "reduce and broadcast", "recursive doubling",
-                                      "ring",          "segmented ring", "Rabenseifner"};
-
-struct options {
-    double dimension = 25e6, density = 0.001, link = 0, seconds = 3;
-    std::vector<double> zeros = {0.99, 0.6};
-    std::size_t block = 256;
-    std::vector<int> algorithms = {0, 3, 4, 5, 6};
-    std::vector<std::string> only;
-
-    std::size_t d() const { return static_cast<std::size_t>(dimension); }
-    bool wants(std::string const& name) const {
-        return only.empty() ||
-               std::any_of(only.begin(), only.end(), [&](auto const& o) { return name.compare(0, o.size(), o) == 0; });
-    }
-};
-
-void parse(CLI::App& app, options& o) {
-    app.add_option("--dimension", o.dimension, "how many float32 a rank's vector has")->capture_default_str();
-    app.add_option("--density", o.density, "the part of them that top-k takes")->capture_default_str();
-    app.add_option("--zeros", o.zeros, "the parts of blocks that are zero, for the exchanges of blocks")
-        ->expected(0, 8)
-        ->capture_default_str();
-    app.add_option("--block", o.block, "how many numbers a block has")->capture_default_str();
-    app.add_option("--seconds", o.seconds, "how long each is measured, and three times at least")
-        ->capture_default_str();
-    app.add_option("--algorithms", o.algorithms, "Open MPI's for MPI_Allreduce, by its numbers; 0 is as it chooses")
-        ->capture_default_str();
-    app.add_option("--link", o.link, "what each rank's link carries in either direction, in bits a second");
-    app.add_option("--only", o.only, "only what begins with one of these names, beside the dense MPI_Allreduce");
-}
-
-void check(options const& o) {
-    if (!(o.dimension >= 1 && o.dimension <= 1e9 && o.dimension == std::floor(o.dimension)))
-        throw argument_error(fmt::format("--dimension: {} is no whole number from 1 to 1e9", o.dimension));
-    portion{o.density}.check(o.d());
-    for (double const z : o.zeros)
-        if (!(z >= 0 && z <= 1)) throw argument_error(fmt::format("--zeros: {} is not between 0 and 1", z));
-    if (o.block < 1) throw argument_error("--block: a block has at least one number");
-    if (!(o.seconds >= 0)) throw argument_error(fmt::format("--seconds: {} is not at least 0", o.seconds));
-    for (int const a : o.algorithms)
-        if (a < 0 || a >= static_cast<int>(std::size(algorithms)))
-            throw argument_error(fmt::format("--algorithms: Open MPI has 0 to {}", std::size(algorithms) - 1));
-    if (!(o.link >= 0)) throw argument_error(fmt::format("--link: {} bits a second", o.link));
-}
-
-double largest(double mine) {
-    double all = 0;
-    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return all;
-}
-
-// Seconds that the slowest rank needs for what(round), again and again; before() is not timed, nor the first of all,
-// which gets its memory.
-struct times {
-    double median = 0, least = 0;
-};
-template <class Before, class What>
-times time(options const& o, Before before, What what) {
-    std::vector<double> seconds;
-    double sum = 0;
-    for (std::uint64_t round = 0; seconds.size() < 3 || (sum < o.seconds && seconds.size() < 200); ++round) {
-        before();
-        MPI_Barrier(MPI_COMM_WORLD);
-        double const start = MPI_Wtime();
-        what(round);
-        double const slowest = largest(MPI_Wtime() - start);
-        if (round == 0) continue;
-        seconds.push_back(slowest);
-        sum += slowest;
-    }
-    std::sort(seconds.begin(), seconds.end());
-    return {seconds[seconds.size() / 2], seconds[0]};
-}
-
-// Laplace's distribution, on a grid on which the sums of up to 64 ranks are exact in any order: so they can be compared
-// to the bit.
-vec numbers(key from, std::size_t d) {
-    vec x(d);
-    for (std::size_t i = 0; i < d; ++i) {
-        auto const word = from.word(i);
-        double const magnitude = -std::log((static_cast<double>(word >> 1) + 0.5) * 0x1p-31);
-        x[i] = static_cast<float>(std::round(magnitude * 8192) / 8192 * ((word & 1) != 0 ? 1 : -1));
-    }
-    return x;
-}
-void clear_blocks(key from, double zeros, std::size_t block, std::span<float> x) {
-    for (std::size_t first = 0; first < x.size(); first += block)
-        if (from.uniform(first / block) < zeros)
-            std::fill_n(x.begin() + static_cast<std::ptrdiff_t>(first), std::min(block, x.size() - first), 0.0f);
-}
-
-// The sum by MPI in the job's own way, in pieces that need not be as long as the vector once more.
-vec dense_sum(vec x) {
-    MPI_Allreduce(MPI_IN_PLACE, x.data(), static_cast<int>(x.size()), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    return x;
-}
-
-struct row {
-    std::string name;
-    double megabytes = 0;  // what the busiest port takes in or gives out
-    double on_link = 0;    // seconds that the bytes need there, one after another as the schedule has them
-    times alone{}, all{};  // without and with selection and accumulation
-    bool right = true;
-};
-
-class table {
+class measurement {
   public:
-    explicit table(int rank) : rank_(rank) {}
-
-    void head(std::string const& what) const {
-        if (rank_ != 0) return;
-        fmt::print(
-            "\n{}\n\n| exchange | MB | on the link | alone | least | / link | with selection and sum | least | MPI / "
-            "it "
-            "|\n|---|---|---|---|---|---|---|---|---|\n",
-            what);
-        std::fflush(stdout);
-    }
-    void add(row const& r, double mpi) const {
-        if (rank_ != 0) return;
-        auto const ms = [](double s) { return s == 0 ? std::string() : fmt::format("{:.3g}", 1e3 * s); };
-        auto const ratio = [](double a, double b) { return b == 0 ? std::string() : fmt::format("{:.2f}", a / b); };
-        fmt::print("| `{}` | {:.4g} | {} | {} | {} | {} | {} | {} | {} |{}\n", r.name, r.megabytes, ms(r.on_link),
-                   ms(r.alone.median), ms(r.alone.least), ratio(r.alone.least, r.on_link), ms(r.all.median),
-                   ms(r.all.least), ratio(mpi, r.all.median), r.right ? "" : " WRONG SUM");
-        std::fflush(stdout);
-    }
-
-  private:
-    int rank_;
-};
-
-class bench {
-  public:
-    bench(options const& o, mpi::member& comm) : o_(o), comm_(comm), out_(comm.rank()) {
-        x_ = numbers(key{1}.child(rank()), o.d());
+    measurement(mpi_options const& o, mpi::member& comm) : o_(o), comm_(comm), out_(comm.rank()) {
+        x_ = numbers(comm.rank(), o.d());
     }
 
     bool run() {
-        int const p = comm_.size();
-        if (comm_.rank() == 0)
-            fmt::print("{} ranks, {} float32{}; times in ms\n", p, o_.d(),
-                       o_.link == 0 ? "" : fmt::format(", links of {:.4g} Mbit/s", o_.link / 1e6));
+        out_.say(setting(comm_.size(), o_.d(), o_.link));
         out_.head("Dense vectors");
         dense_by_mpi();
         auto const d = o_.d();
         in_place([&](auto run) {
-            run("engine_all_reduce", [=](auto& comm) { return engine_all_reduce<float>(comm, d); });
             run("ring", [=](auto& comm) { return ring<float>(comm, d); });
             run("halving_doubling", [=](auto& comm) { return halving_doubling<float>(comm, d); });
+            run("switch_ml", [=](auto& comm) { return switch_ml<float>(comm, d); });
         });
 
         auto const k = portion{o_.density}.of(d);
@@ -208,7 +77,7 @@ class bench {
 
         for (double const zeros : o_.zeros) {
             out_.head(fmt::format("{:.4g} % of the blocks of {} are zero", 100 * zeros, o_.block));
-            clear_blocks(key{2}.child(rank()), zeros, o_.block, x_);
+            clear_blocks(comm_.rank(), zeros, o_.block, x_);
             in_place([&](auto run) {
                 run("automatic", [=, this](auto& comm) { return automatic<float>(comm, d, {.net = link()}); });
                 run("omni_reduce", [=, this](auto& comm) { return omni_reduce<float>(comm, d, o_.block); });
@@ -219,23 +88,34 @@ class bench {
                 run("split_all_gather(dense)", false,
                     [=](auto& comm) { return split_all_gather<float>(comm, d, second_stage::dense); });
             });
-            x_ = numbers(key{1}.child(rank()), o_.d());
+            x_ = numbers(comm_.rank(), o_.d());
         }
         return right_;
     }
 
   private:
-    std::uint64_t rank() const { return static_cast<std::uint64_t>(comm_.rank()); }
     network link() const { return {.seconds_per_bit = o_.link == 0 ? 0 : 1 / o_.link}; }
 
-    // What one call says: bytes at the busiest port, and seconds on the link with nothing else to do.
+    // What one call says: bytes at the busiest port, and seconds on the link with nothing else to do; and how long it
+    // takes to say as often nothing.
     template <class Call>
     void weigh(row& r, Call call) {
         delayed timed(comm_, link());
         metered counted(timed);
-        call(counted);
+        recorded written(counted);
+        call(written);
         r.megabytes = largest(1e-6 * static_cast<double>(std::max(counted.bytes_sent(), counted.bytes_received())));
         r.on_link = largest(timed.clock());
+        r.empty = time(
+                      o_, [] {},
+                      [&](std::uint64_t) {
+                          for (auto const& d : written.log())
+                              if (d.to == deed::everyone)
+                                  comm_.all_gather({});
+                              else
+                                  comm_.exchange(d.to, {}, d.from);
+                      })
+                      .least;
     }
     // The same for the sum of dense vectors, of which no rank can say or hear less (Patarasuk, Yuan, 2009).
     void take_least(row& r) const {
@@ -243,24 +123,12 @@ class bench {
         r.megabytes = 1e-6 * bytes;
         r.on_link = 8 * bytes * link().seconds_per_bit;
     }
-    bool on_all(bool mine) { return largest(mine ? 0 : 1) == 0; }
     void tell(row const& r) {
         right_ = right_ && r.right;
         out_.add(r, mpi_);
     }
 
-    // Open MPI reads the algorithm when a communicator is made, through MPI's own interface for tools.
-    static bool choose(char const* variable, int value) {
-        int provided = 0, index = 0, count = 0;
-        if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return false;
-        MPI_T_cvar_handle handle{};
-        bool const done = MPI_T_cvar_get_index(variable, &index) == MPI_SUCCESS &&
-                          MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS &&
-                          MPI_T_cvar_write(handle, &value) == MPI_SUCCESS;
-        if (handle != MPI_T_cvar_handle{}) MPI_T_cvar_handle_free(&handle);
-        MPI_T_finalize();
-        return done;
-    }
+    // Each of Open MPI's algorithms, called plainly and by the library, which adds a meeting and two looks at x.
     void dense_by_mpi() {
         vec sum(o_.d());
         for (int const number : o_.algorithms) {
@@ -278,6 +146,9 @@ class bench {
             MPI_Comm_free(&all);
             mpi_ = mpi_ == 0 ? r.all.median : std::min(mpi_, r.all.median);
             tell(r);
+            mpi::member chosen(MPI_COMM_WORLD);
+            dense(fmt::format("engine_all_reduce, {}", algorithms[number]), sum, chosen,
+                  [&](auto& comm) { return engine_all_reduce<float>(comm, o_.d()); });
         }
         choose("coll_tuned_allreduce_algorithm", 0);
     }
@@ -285,25 +156,25 @@ class bench {
     template <class Each>
     void in_place(Each each) {
         vec const wanted = dense_sum(x_);
-        each([&](std::string const& name, auto make) { dense(name, wanted, make); });
+        each([&](std::string const& name, auto make) { dense(name, wanted, comm_, make); });
     }
     // Of vectors in full, in place. What an exchange looks for in x_ and adds to it is part of it.
     template <class Make>
-    void dense(std::string const& name, vec const& wanted, Make make) {
+    void dense(std::string const& name, vec const& wanted, mpi::member& comm, Make make) {
         if (!o_.wants(name)) return;
         row r{name};
-        auto exchange = make(comm_);
+        auto exchange = make(comm);
         vec sum = x_;
-        using timed = metered<delayed<mpi::member>>;
+        using timed = recorded<metered<delayed<mpi::member>>>;
         if constexpr (std::invocable<decltype(exchange)&, host&, timed&, std::span<float>>) {
-            weigh(r, [&](auto& comm) { exchange(on_, comm, std::span<float>(sum)); });
+            weigh(r, [&](auto& other) { exchange(on_, other, std::span<float>(sum)); });
         } else {  // the engine's own: at least what a dense sum takes
-            exchange(on_, comm_, std::span<float>(sum));
+            exchange(on_, comm, std::span<float>(sum));
             take_least(r);
         }
         r.right = on_all(sum == wanted);
         r.alone = r.all = time(
-            o_, [&] { sum = x_; }, [&](std::uint64_t round) { exchange(on_, comm_, std::span<float>(sum), round); });
+            o_, [&] { sum = x_; }, [&](std::uint64_t round) { exchange(on_, comm, std::span<float>(sum), round); });
         tell(r);
     }
 
@@ -387,7 +258,7 @@ class bench {
         tell(r);
     }
 
-    options o_;
+    mpi_options o_;
     mpi::member& comm_;
     table out_;
     host on_;
@@ -403,13 +274,12 @@ int main(int argc, char** argv) {
     setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
     int result = 0;
     mpi::run(argc, argv, [&](mpi::member& comm) {
-        options o;
-        if (char const* const rate = std::getenv("LACONIC_LINK")) o.link = std::atof(rate);
+        mpi_options o;
         CLI::App app("The exchanges against MPI_Allreduce of the dense vector.", "exchange");
-        parse(app, o);
+        o.parse(app);
         try {
             app.parse(argc, argv);
-            check(o);
+            o.check();
         } catch (CLI::ParseError const& e) {
             result = e.get_exit_code() == 0 ? 0 : 2;
             if (comm.rank() == 0) app.exit(e);
@@ -419,7 +289,7 @@ int main(int argc, char** argv) {
             if (comm.rank() == 0) fmt::print(stderr, "exchange: {}\n", e.what());
             return;
         }
-        if (!bench(o, comm).run()) result = 1;
+        if (!measurement(o, comm).run()) result = 1;
     });
     return result;
 }

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Of each quantizer Q: Q rounds a vector into its message; Q.spelled does the same and writes the message's bytes;
+// Q.read reads those and adds what they say to a vector. Fractions are of reading the vector's numbers once, for all
+// three.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernel.hpp"
+#include "laconic/backend/host.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/natural_dithering.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/short_float.hpp"
+#include "laconic/compress/sign.hpp"
+#include "laconic/compress/uniform.hpp"
+#include "laconic/wire/message.hpp"
+
+namespace kernel_bench {
+
+namespace {
+
+using namespace laconic;
+
+constexpr std::size_t bucket = 512;
+
+template <class T, class C>
+void add_rounding(std::string const& name, C const& c, input from, std::size_t d) {
+    add<T>({name, from, d}, [c](std::span<T const> x) {
+        return [x, c, on = host(), m = message_of<C, T>(), n = std::uint64_t{0}]() mutable { c(on, x, key{n++}, m); };
+    });
+}
+template <class T, class C>
+void add_spelling(std::string const& name, C const& c, std::size_t d) {
+    add<T>({name + ".spelled", input::gauss, d}, [c](std::span<T const> x) {
+        return [x, c, on = host(), m = message_of<C, T>(), sink = bit_writer(), n = std::uint64_t{0}]() mutable {
+            c(on, x, key{n++}, m);
+            sink.clear();
+            write(sink, m);
+            benchmark::DoNotOptimize(sink.finish().data());
+        };
+    });
+    add<T>({name + ".read", input::gauss, d}, [c](std::span<T const> x) {
+        host on;
+        message_of<C, T> m;
+        c(on, x, key{1}, m);
+        bit_writer sink;
+        write(sink, m);
+        auto const said = sink.finish();
+        return [c, on, m, said = std::vector<std::byte>(said.begin(), said.end()),
+                y = std::vector<T>(x.size())]() mutable {
+            c.blank(on, y.size(), key{1}, m);
+            bit_reader source(said);
+            read(on, source, m);
+            source.finish();
+            add_message(on, std::span(y), T(0.5), m);
+        };
+    });
+}
+
+template <class C>
+void add_quantizer(std::string const& name, C const& c) {
+    add_rounding<float>(name, c, input::gauss, in_memory);
+    add_spelling<float>(name, c, in_memory);
+}
+
+// What one would write without a library: a random number for each value from a generator with a state, and the
+// fraction compared with it.
+template <class Generator>
+void add_plain_loop(std::string const& name, int levels) {
+    add<float>({name, input::gauss}, [levels](std::span<float const> x) {
+        return [x, levels, draw = Generator(), codes = std::vector<std::int8_t>(x.size())]() mutable {
+            for (std::size_t first = 0; first < x.size(); first += bucket) {
+                auto const part = x.subspan(first, std::min(bucket, x.size() - first));
+                float squares = 0;
+                for (float const v : part) squares += v * v;
+                float const per_step = static_cast<float>(levels) / std::sqrt(squares);
+                for (std::size_t i = 0; i < part.size(); ++i) {
+                    float const on_grid = std::abs(part[i]) * per_step, below = std::floor(on_grid);
+                    float const chance = static_cast<float>(static_cast<std::uint32_t>(draw()) >> 8) * 0x1p-24f;
+                    float const level = below + (chance < on_grid - below ? 1.0f : 0.0f);
+                    codes[first + i] = static_cast<std::int8_t>(part[i] < 0 ? -level : level);
+                }
+            }
+        };
+    });
+}
+
+// xoshiro128++ 1.0 (Blackman, Vigna, "Scrambled linear pseudorandom number generators", 2021).
+struct xoshiro {
+    std::uint32_t s[4] = {1, 2, 3, 4};
+    std::uint32_t operator()() {
+        auto const turned = [](std::uint32_t v, int by) { return v << by | v >> (32 - by); };
+        std::uint32_t const result = turned(s[0] + s[3], 7) + s[0], t = s[1] << 9;
+        s[2] ^= s[0];
+        s[3] ^= s[1];
+        s[1] ^= s[2];
+        s[0] ^= s[3];
+        s[2] ^= t;
+        s[3] = turned(s[3], 11);
+        return result;
+    }
+};
+
+}  // namespace
+
+void add_quantize() {
+    // The random words alone, of which each code takes half a one.
+    add<float>({"philox"}, [](std::span<float const> x) {
+        return [blocks = x.size() / 4, on = host(), words = std::vector<std::uint32_t>(4096)]() mutable {
+            for (std::size_t block = 0; block < blocks; block += words.size() / 4)
+                draw_words(on, key{1}, block, std::span(words));
+        };
+    });
+    add_quantizer("quantize_2_bits", quantize{1, bucket});
+    add_quantizer("quantize_4_bits", quantize{7, bucket});
+    add_quantizer("quantize_8_bits", quantize{127, bucket});
+    add_quantizer("terngrad", quantize{1, 0, norm::largest});
+    add_quantizer("uniform_4_bits", uniform{4, bucket});
+    add_quantizer("uniform_8_bits", uniform{8, bucket});
+    add_quantizer("natural", natural{});
+    add_quantizer("natural_dithering", natural_dithering{8, bucket});
+    add_quantizer("sign", sign{});
+    add_quantizer("half", half{});
+    add_quantizer("bfloat16", bfloat16{});
+
+    add_rounding<float>("quantize_8_bits_whole", quantize{127}, input::gauss, in_memory);
+    add_rounding<float>("uniform_2_bits", uniform{2, bucket}, input::gauss, in_memory);
+    for (input const from : {input::heavy, input::zeros_90, input::equal})
+        add_rounding<float>("quantize_4_bits", quantize{7, bucket}, from, in_memory);
+    for (std::size_t const d : {in_l2, in_l3, far_in_memory}) {
+        add_rounding<float>("quantize_2_bits", quantize{1, bucket}, input::gauss, d);
+        add_rounding<float>("quantize_4_bits", quantize{7, bucket}, input::gauss, d);
+        add_rounding<float>("quantize_8_bits", quantize{127, bucket}, input::gauss, d);
+        add_rounding<float>("sign", sign{}, input::gauss, d);
+        add_rounding<float>("natural", natural{}, input::gauss, d);
+    }
+    add_rounding<double>("quantize_4_bits", quantize{7, bucket}, input::gauss, in_memory);
+    add_rounding<double>("natural", natural{}, input::gauss, in_memory);
+    add_rounding<double>("sign", sign{}, input::gauss, in_memory);
+
+    add_plain_loop<std::mt19937>("quantize_4_bits.plain_loop_mt19937", 7);
+    add_plain_loop<xoshiro>("quantize_4_bits.plain_loop_xoshiro", 7);
+    add_plain_loop<xoshiro>("quantize_8_bits.plain_loop_xoshiro", 127);
+}
+
+}  // namespace kernel_bench

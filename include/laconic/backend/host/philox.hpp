@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "laconic/backend/host/memory.hpp"
+#include "laconic/core/contract.hpp"
+#include "laconic/core/key.hpp"
+
+#if !defined(LACONIC_SCALAR) && defined(__SSE2__)
+#    include <immintrin.h>
+#    define LACONIC_PHILOX_LANES
+#endif
+
+/// The random words of a key, many at once.
+namespace laconic {
+
+namespace detail {
+
+#if defined(LACONIC_PHILOX_LANES)
+
+// One of the four words of Philox's counters, each in the lower half of a lane of 64 bits, as the instruction wants
+// them that multiplies. What stands in the upper halves does not count.
+#    if defined(__AVX2__)
+template <class A>
+struct philox_lanes {
+    __m256i value;
+    static constexpr std::size_t width = 4;
+
+    static philox_lanes all(std::uint64_t v) { return {_mm256_set1_epi64x(static_cast<long long>(v))}; }
+    // In the order in which store_blocks leaves the first four as they are.
+    static philox_lanes ascending(std::uint64_t n) {
+        return {_mm256_add_epi64(all(n).value, _mm256_set_epi64x(3, 1, 2, 0))};
+    }
+    friend philox_lanes operator^(philox_lanes a, philox_lanes b) { return {_mm256_xor_si256(a.value, b.value)}; }
+    friend philox_lanes product(philox_lanes a, philox_lanes b) { return {_mm256_mul_epu32(a.value, b.value)}; }
+    friend philox_lanes upper(philox_lanes a) { return {_mm256_srli_epi64(a.value, 32)}; }
+    friend void store_blocks(std::array<philox_lanes, 4> const& c, std::uint32_t* to) {
+        auto const lower_halves = [](__m256i a, __m256i b) {
+            return _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88);
+        };
+        auto const a = lower_halves(c[0].value, c[1].value), b = lower_halves(c[2].value, c[3].value);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 8), _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd)));
+    }
+};
+#    else
+template <class A>
+struct philox_lanes {
+    __m128i value;
+    static constexpr std::size_t width = 2;
+
+    static philox_lanes all(std::uint64_t v) { return {_mm_set1_epi64x(static_cast<long long>(v))}; }
+    static philox_lanes ascending(std::uint64_t n) { return {_mm_add_epi64(all(n).value, _mm_set_epi64x(1, 0))}; }
+    friend philox_lanes operator^(philox_lanes a, philox_lanes b) { return {_mm_xor_si128(a.value, b.value)}; }
+    friend philox_lanes product(philox_lanes a, philox_lanes b) { return {_mm_mul_epu32(a.value, b.value)}; }
+    friend philox_lanes upper(philox_lanes a) { return {_mm_srli_epi64(a.value, 32)}; }
+    friend void store_blocks(std::array<philox_lanes, 4> const& c, std::uint32_t* to) {
+        auto const lower_halves = [](__m128i a, __m128i b) {
+            return _mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), 0x88);
+        };
+        auto const a = lower_halves(c[0].value, c[1].value), b = lower_halves(c[2].value, c[3].value);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_castps_si128(_mm_shuffle_ps(a, b, 0x88)));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 4), _mm_castps_si128(_mm_shuffle_ps(a, b, 0xdd)));
+    }
+};
+#    endif
+
+// Blocks of the counters (n, n >> 32, 0, 0), whose second word all share: that spares nearly all of the first round and
+// half of the second.
+template <class A>
+class philox_rounds {
+    using lanes = philox_lanes<A>;
+    using counters = std::array<lanes, 4>;
+
+  public:
+    explicit philox_rounds(std::uint64_t key)
+        : key_0_(static_cast<std::uint32_t>(key)), key_1_(static_cast<std::uint32_t>(key >> 32)) {
+        for (std::uint32_t r = 0; r < 8; ++r)
+            keys_[r] = {lanes::all(key_0_ + (r + 2) * step_0), lanes::all(key_1_ + (r + 2) * step_1)};
+    }
+    // Those of one vector, or of three, so that two multiply while one waits. Written out, so that no compiler keeps
+    // the counters in memory.
+    void draw_one(std::uint64_t n, std::uint32_t* words) const {
+        auto a = after_two_rounds(n);
+        for (auto const& k : keys_) one_round(a, k);
+        store_blocks(a, words);
+    }
+    void draw_three(std::uint64_t n, std::uint32_t* words) const {
+        constexpr auto width = lanes::width;
+        auto a = after_two_rounds(n), b = after_two_rounds(n + width), c = after_two_rounds(n + 2 * width);
+        for (auto const& k : keys_) {
+            one_round(a, k);
+            one_round(b, k);
+            one_round(c, k);
+        }
+        store_blocks(a, words);
+        store_blocks(b, words + 4 * width);
+        store_blocks(c, words + 8 * width);
+    }
+
+  private:
+    static constexpr std::uint32_t factor_0 = 0xD2511F53u, factor_1 = 0xCD9E8D57u;
+    static constexpr std::uint32_t step_0 = 0x9E3779B9u, step_1 = 0xBB67AE85u;
+
+    counters after_two_rounds(std::uint64_t n) const {
+        auto const first = product(lanes::ascending(n), lanes::all(factor_0));
+        auto const shared = std::uint64_t{factor_0} * (static_cast<std::uint32_t>(n >> 32) ^ key_0_);
+        auto const second = product(upper(first) ^ lanes::all(key_1_), lanes::all(factor_1));
+        return {upper(second) ^ lanes::all(key_0_ + step_0), second,
+                first ^ lanes::all((shared >> 32) ^ std::uint32_t{key_1_ + step_1}), lanes::all(shared)};
+    }
+    static void one_round(counters& c, std::array<lanes, 2> const& key) {
+        auto const a = product(c[0], lanes::all(factor_0)), b = product(c[2], lanes::all(factor_1));
+        c = {upper(b) ^ (c[1] ^ key[0]), b, upper(a) ^ (c[3] ^ key[1]), a};
+    }
+
+    std::uint32_t key_0_, key_1_;
+    std::array<std::array<lanes, 2>, 8> keys_;
+};
+
+#endif
+
+}  // namespace detail
+
+/// words = from.words(block), from.words(block + 1), ..: as many as there is room for. words.size() is a multiple of 4.
+template <class A>
+void draw_words(basic_host<A>&, key from, std::uint64_t block, std::span<std::uint32_t> words) {
+    LACONIC_EXPECTS(words.size() % 4 == 0);
+    std::size_t j = 0;
+#if defined(LACONIC_PHILOX_LANES)
+    detail::philox_rounds<A> const rounds(from.bits);
+    constexpr std::size_t width = detail::philox_lanes<A>::width;
+    auto const room_for = [&](std::size_t blocks) {
+        return words.size() - j >= 4 * blocks && static_cast<std::uint32_t>(block) <= ~std::uint32_t{0} - blocks;
+    };
+    for (; room_for(3 * width); block += 3 * width, j += 12 * width) rounds.draw_three(block, words.data() + j);
+    for (; room_for(width); block += width, j += 4 * width) rounds.draw_one(block, words.data() + j);
+#endif
+    for (; j < words.size(); j += 4) {
+        auto const four = from.words(block++);
+        std::copy(four.begin(), four.end(), words.begin() + static_cast<std::ptrdiff_t>(j));
+    }
+}
+
+/// halves_j = from.half(first + j); first is a multiple of 8.
+template <class A>
+void draw_halves(basic_host<A>& on, key from, std::uint64_t first, std::span<std::uint16_t> halves) {
+    LACONIC_EXPECTS(first % 8 == 0);
+    std::array<std::uint32_t, 256> words;
+    for (std::uint64_t block = first / 8; !halves.empty(); block += words.size() / 4) {
+        auto const n = std::min(halves.size(), 2 * words.size());
+        draw_words(on, from, block, std::span(words).first((n + 7) / 8 * 4));
+        if constexpr (std::endian::native == std::endian::little)
+            std::memcpy(halves.data(), words.data(), n * sizeof halves[0]);
+        else
+            for (std::size_t j = 0; j < n; ++j) halves[j] = static_cast<std::uint16_t>(words[j / 2] >> (16 * (j % 2)));
+        halves = halves.subspan(n);
+    }
+}
+
+}  // namespace laconic

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "laconic/backend/host/simd.hpp"
+#include "laconic/core/term.hpp"
+#include "laconic/core/view.hpp"
+
+/// Which of 64 numbers are chosen, as the bits of a word, the first as the lowest; and the way from bits to lists,
+/// which has no branch for each bit.
+namespace laconic::detail {
+
+inline constexpr std::size_t word_bits = 64;
+
+/// How many elements behind its end a list of positions or numbers may be written to.
+inline constexpr std::size_t list_margin = 8;
+
+/// Which |x_j| of the 64 from x on are above the bound; a NaN is.
+template <class A, Scalar T>
+std::uint64_t bits_above(T const* x, T bound) {
+    using pack = simd::pack<T, A>;
+    auto const bounds = pack::all(bound);
+    std::uint64_t at_most = 0;
+    for (std::size_t j = 0; j < word_bits; j += pack::width)
+        at_most |= which_at_most(magnitude(pack::load(x + j)), bounds) << j;
+    return ~at_most;
+}
+
+/// Calls use(p, real, first) for each 64 numbers of x, which p points to; x[first] is the first of them. `real` is all
+/// ones, but of the last word, where it tells which of the 64 are in x; the others are 0 then. Stops where use returns
+/// false.
+template <Scalar T, class Use>
+void for_each_word(std::span<T const> x, Use use) {
+    // Bytes. Two pages ahead, for processors do not fetch ahead across the end of a page by themselves.
+    constexpr std::size_t line = 64, ahead = std::size_t{1} << 13;
+    std::size_t i = 0;
+    for (; i + word_bits <= x.size(); i += word_bits) {
+        auto const next = reinterpret_cast<char const*>(x.data() + i) + ahead;
+        for (std::size_t j = 0; j < word_bits * sizeof(T); j += line) __builtin_prefetch(next + j);
+        if (!use(x.data() + i, ~std::uint64_t{0}, i)) return;
+    }
+    if (i == x.size()) return;
+    std::array<T, word_bits> last{};
+    std::copy(x.begin() + static_cast<std::ptrdiff_t>(i), x.end(), last.begin());
+    use(last.data(), (std::uint64_t{1} << (x.size() - i)) - 1, i);
+}
+
+/// Writes what value(j) is for every bit j of `bits` that is set, ascending, and returns how many these are. It is also
+/// asked for values of other bits. `together` is how many are written without a branch: for words with few bits, less.
+template <std::size_t together = list_margin, class V, class Value>
+std::size_t write_list(std::uint64_t bits, V* out, Value value) {
+    // With it there is always a one, and zeros below it are counted by one instruction on any processor.
+    constexpr auto last = std::uint64_t{1} << (word_bits - 1);
+    auto const n = static_cast<std::size_t>(std::popcount(bits));
+    if (n > word_bits / 2) {
+        for (std::size_t written = 0, j = 0; j < word_bits; ++j) {
+            out[written] = value(j);
+            written += bits >> j & 1;
+        }
+        return n;
+    }
+    std::size_t written = 0;
+    do {
+        for (std::size_t j = 0; j < together; ++j) {  // though fewer may be left
+            out[written + j] = value(static_cast<std::size_t>(std::countr_zero(bits | last)));
+            bits &= bits - 1;
+        }
+        written += together;
+    } while (written < n);
+    return n;
+}
+
+/// Writes first + j for every bit j of `bits` that is set, ascending, and returns how many these are.
+template <std::size_t together = list_margin>
+std::size_t write_positions(std::uint64_t bits, std::size_t first, coordinate* out) {
+    return write_list<together>(bits, out, [first](std::size_t j) { return static_cast<coordinate>(first + j); });
+}
+
+/// All coordinates that chosen(p, real, first) tells of each 64 numbers of x, as in for_each_word.
+template <Scalar T, class Chosen>
+void list_chosen(std::span<T const> x, std::vector<coordinate>& out, Chosen chosen) {
+    constexpr std::size_t many = 4096;
+    std::array<coordinate, many + word_bits + list_margin> some;
+    std::size_t n = 0;
+    auto const append = [&] {
+        out.insert(out.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(n));
+        n = 0;
+    };
+    out.clear();
+    out.reserve(x.size());  // once: a later list may be longer
+    for_each_word(x, [&](T const* p, std::uint64_t real, std::size_t first) {
+        auto const bits = chosen(p, real, first) & real;
+        if (bits != 0) n += write_positions(bits, first, some.data() + n);
+        if (n >= many) append();
+        return true;
+    });
+    append();
+}
+
+}  // namespace laconic::detail

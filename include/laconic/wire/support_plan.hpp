@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "laconic/core/term.hpp"
+#include "laconic/wire/rice.hpp"
+#include "laconic/wire/stream.hpp"
+
+/// The codes for a set of coordinates, and which is the shortest. Both ends know the length and the count; a set of
+/// none or of all is not spelled, any other by three bits that name one of the codes below and by that code. Lengths up
+/// to 2^40.
+namespace laconic {
+
+inline constexpr std::uint64_t longest_support = std::uint64_t{1} << 40;
+
+/// raw      every coordinate in width_of(length) bits;
+/// bitmap   a bit for each coordinate, the lowest first;
+/// rice     the gaps between neighbours (the first: to -1), less one, in a Rice code;
+/// packed   the same gaps in groups of 128: six bits say how wide those of the group are;
+/// runs     the gaps between runs of neighbours and the lengths of the runs, each less one (the first gap: as it is),
+///          in two Rice codes.
+enum class support_code : std::uint8_t { raw, bitmap, rice, packed, runs };
+
+namespace detail {
+
+inline constexpr unsigned support_code_width = 3, gap_width_width = 6;
+inline constexpr std::size_t gaps_in_group = 128;
+
+// Calls f with the gap before each run and the run's length less one; of runs after the first, the gap less one.
+template <std::unsigned_integral I, class F>
+void each_run(std::span<I const> support, F f) {
+    std::uint64_t end = 0;
+    for (std::size_t j = 0; j < support.size();) {
+        std::size_t n = 1;
+        while (j + n < support.size() && support[j + n] == support[j] + n) ++n;
+        f(support[j] - end - (j == 0 ? 0 : 1), n - 1);
+        end = std::uint64_t{support[j]} + n;
+        j += n;
+    }
+}
+
+// Calls f with the gaps of each group of 128, zeros behind the last of a shorter group; with how many it has; and with
+// the width of the largest.
+template <std::unsigned_integral I, class F>
+void each_group(std::span<I const> support, F f) {
+    std::array<I, gaps_in_group> gaps;
+    for (std::size_t first = 0; first < support.size(); first += gaps_in_group) {
+        auto const n = std::min(gaps_in_group, support.size() - first);
+        I const* const at = support.data() + first;
+        if (first > 0 && n == gaps_in_group) {  // a length that the compiler knows
+            for (std::size_t j = 0; j < gaps_in_group; ++j) gaps[j] = static_cast<I>(at[j] - *(at + j - 1) - 1);
+        } else {
+            gaps[0] = static_cast<I>(first == 0 ? at[0] : at[0] - *(at - 1) - 1);
+            for (std::size_t j = 1; j < n; ++j) gaps[j] = static_cast<I>(at[j] - at[j - 1] - 1);
+            std::fill(gaps.begin() + static_cast<std::ptrdiff_t>(n), gaps.end(), I(0));
+        }
+        I all = 0;
+        for (I const gap : gaps) all |= gap;
+        f(std::as_const(gaps), n, static_cast<unsigned>(std::bit_width(all)));
+    }
+}
+
+// How a support will be written, and in how many bits.
+struct support_plan {
+    support_code code;
+    std::uint64_t bits;
+    unsigned gap_parameter = 0, run_parameter = 0;
+};
+
+// One pass over the support; one more where it has runs.
+template <std::unsigned_integral I>
+support_plan plan_support(std::uint64_t length, std::span<I const> support, position_code how) {
+    std::uint64_t const count = support.size();
+    support_plan best{support_code::raw, count * width_of(length)};
+    auto const consider = [&](support_plan const& other) {
+        if (other.bits < best.bits) best = other;
+    };
+    consider({support_code::bitmap, length});
+    std::uint64_t packed = 0, runs = support[0] == 0;
+    rice_sums rice(length - count, count);
+    each_group(support, [&](auto const& gaps, std::size_t n, unsigned width) {
+        packed += gap_width_width + n * width;
+        if (how == position_code::fastest) return;
+        rice.add(gaps);
+        I apart = 0;
+        for (I const gap : gaps) apart += gap != 0;
+        runs += apart;
+    });
+    consider({support_code::packed, packed});
+    if (how == position_code::fastest) return best;
+
+    consider({support_code::rice, rice_parameter_width + rice.bits(), rice.parameter()});
+    if (2 * runs <= count) {
+        rice_sums before(length - count, runs), extra(count - runs, runs);
+        each_run(support, [&](std::uint64_t gap, std::uint64_t more) {
+            before.add(gap);
+            extra.add(more);
+        });
+        consider({support_code::runs, 2 * rice_parameter_width + before.bits() + extra.bits(), before.parameter(),
+                  extra.parameter()});
+    }
+    return best;
+}
+
+}  // namespace detail
+}  // namespace laconic

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/host/round_at_random.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "laconic/backend/host/round.hpp"
+#include "laconic/backend/host/round_range.hpp"
+#include "laconic/backend/reference.hpp"
+
+using namespace laconic;
+
+namespace {
+
+// Where upper halves of chances decide only what is not near: a value that is cut in the middle of 16 bits.
+template <class T>
+constexpr T between_halves = T(0.5) + T(0x1p-18);
+
+}  // namespace
+
+TEST_CASE("the lower half of a chance decides where the upper one is equal") {
+    host on;
+    key const from{5};
+    // A code is whether chance(n) is below the value x 2^32; of 2^18 values some four are near.
+    std::size_t const n = std::size_t{1} << 18;
+    double const p = between_halves<double>;
+    std::vector<double> const x(n, p);
+    std::vector<std::uint8_t> codes(n);
+    std::size_t asked = 0;
+    auto const exactly = [&asked](double v, std::uint32_t chance) {
+        ++asked;
+        return static_cast<std::uint8_t>(double(chance) < v * 0x1p32);
+    };
+    auto const together = [](double const* v, std::uint16_t const* halves, std::uint8_t* out) {
+        bool equal = false;
+        for (std::size_t j = 0; j < rounded_together; ++j) {
+            out[j] = double(halves[j]) < std::floor(v[j] * 0x1p16);
+            equal |= double(halves[j]) == std::floor(v[j] * 0x1p16);
+        }
+        return equal;
+    };
+    round_at_random(on, std::span<double const>(x), from, 3, std::span(codes), together, exactly);
+    std::size_t near = 0;
+    bool same = true;
+    for (std::size_t i = 0; i < n; ++i) {
+        near += from.half(3 + i) == 0x8000;
+        same &= codes[i] == (double(from.chance(3 + i)) < p * 0x1p32);
+    }
+    CHECK(same);
+    CHECK(near > 0);
+    CHECK(asked <= near * 3 * rounded_together);
+}
+
+// The definition draws one by one; values in all of their range, and in lengths and places that no vector likes.
+TEST_CASE_TEMPLATE("all that is rounded at random is rounded as by the definition", T, float, double) {
+    host on;
+    reference wanted_on;
+    T const least = std::numeric_limits<T>::min(), tiny = std::numeric_limits<T>::denorm_min();
+    for (std::size_t const n : {0, 1, 2, 7, 8, 63, 64, 65, 127, 511, 512, 513, 1300})
+        for (std::uint64_t const first : {0ull, 1ull, 5ull, 8ull, (1ull << 34) - 100}) {
+            key const from{n + first};
+            std::vector<T> values(n + 1);
+            for (std::size_t i = 0; i < n; ++i)
+                values[i + 1] = static_cast<T>(std::ldexp(2 * from.child(1).uniform(i) - 1, static_cast<int>(i % 5)));
+            for (std::size_t i = 1; i <= n; i += 9) values[i] = i % 2 == 0 ? T(0) : -T(0);
+            for (std::size_t i = 2; i <= n; i += 9) values[i] = i % 2 == 0 ? T(0.5) : T(-16);
+            for (std::size_t i = 3; i <= n; i += 9) values[i] = i % 2 == 0 ? tiny : -3 * tiny;
+            for (std::size_t i = 4; i <= n; i += 9) values[i] = i % 2 == 0 ? least : least * T(-1.5);
+            auto const x = std::span<T const>(values).subspan(1);  // not aligned
+            auto const agree = [&](auto zero, auto round) {
+                std::vector<decltype(zero)> codes(n + 2, 99), wanted(n + 2, 99);
+                round(on, std::span(codes).subspan(1, n));
+                round(wanted_on, std::span(wanted).subspan(1, n));
+                CHECK(codes == wanted);
+            };
+            for (int const levels : {1, 2, 7, 127, 1000, 32767}) {
+                T const step = T(16) / static_cast<T>(levels);
+                agree(std::int16_t{},
+                      [&](auto& b, auto codes) { round_to_levels(b, x, step, levels, from, first, codes); });
+                agree(std::int16_t{}, [&](auto& b, auto codes) {
+                    round_to_halvings(b, x, T(16), std::min(levels, 1000), from, first, codes);
+                });
+            }
+            agree(std::uint16_t{}, [&](auto& b, auto codes) { round_to_powers(b, x, from, first, codes); });
+            for (int const most : {1, 3, 15, 255}) {
+                T const step = T(32) / static_cast<T>(most);
+                agree(std::uint8_t{},
+                      [&](auto& b, auto codes) { round_to_range(b, x, T(-16), step, most, from, first, codes); });
+                agree(std::uint8_t{},
+                      [&](auto& b, auto codes) { round_to_nearest_in_range(b, x, T(-16), step, most, codes); });
+            }
+        }
+}
