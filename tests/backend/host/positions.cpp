@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -90,5 +92,21 @@ TEST_CASE("all that is chosen, of more than is gathered at once") {
             return bits_above<simd::arch>(p, bound);
         });
         CHECK(out == expected);
+    }
+}
+
+TEST_CASE("a list without room behind it: nothing is written there, and what does not fit is left out") {
+    key const random{4};
+    for (std::uint64_t n = 0; n < 200; ++n) {
+        auto const bits = n < 100 ? random.long_word(n) : random.long_word(n) & random.long_word(n + 1000);
+        auto const set = static_cast<std::size_t>(std::popcount(bits));
+        for (auto const room : {std::size_t{0}, set / 2, set, set + 1, set + list_margin}) {
+            std::vector<std::size_t> out(room + 1, 1000);
+            auto const written = write_list_within(room, bits, out.data(), [](std::size_t j) { return j; });
+            CHECK(written == std::min(room, set));
+            for (std::size_t i = 0, j = 0; j < 64 && i < written; ++j)
+                if (bits >> j & 1) CHECK(out[i++] == j);
+            CHECK(out[room] == 1000);
+        }
     }
 }

@@ -10,17 +10,17 @@ using namespace laconic;
 
 namespace {
 
-// The key whose stream begins with a word below or above the middle.
+// The key whose stream begins with a chance below or above the middle.
 key low_or_high(bool high) {
     key k{0};
-    while ((k.word(0) >> 31 != 0) != high) ++k.bits;
+    while ((k.chance(0) >> 31 != 0) != high) ++k.bits;
     return k;
 }
 
 }  // namespace
 
-// Half a step above 1, half a level above 2, half of the way from 2 to 4: the first word says which.
-TEST_CASE_TEMPLATE("up where the word is below the fraction", T, float, double) {
+// Half a step above 1, half a level above 2, half of the way from 2 to 4: the first chance says which.
+TEST_CASE_TEMPLATE("up where the chance is below the fraction", T, float, double) {
     reference on;
     for (bool const high : {false, true}) {
         key const k = low_or_high(high);

@@ -77,6 +77,17 @@ std::size_t write_list(std::uint64_t bits, V* out, Value value) {
     return n;
 }
 
+/// The same into a list that has room for `room` elements and no more: what does not fit is left out.
+template <std::size_t together = list_margin, class V, class Value>
+std::size_t write_list_within(std::size_t room, std::uint64_t bits, V* out, Value value) {
+    if (static_cast<std::size_t>(std::popcount(bits)) + list_margin <= room)
+        return write_list<together>(bits, out, value);
+    std::size_t written = 0;
+    for (; bits != 0 && written < room; bits &= bits - 1)
+        out[written++] = value(static_cast<std::size_t>(std::countr_zero(bits)));
+    return written;
+}
+
 /// Writes first + j for every bit j of `bits` that is set, ascending, and returns how many these are.
 template <std::size_t together = list_margin>
 std::size_t write_positions(std::uint64_t bits, std::size_t first, coordinate* out) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -114,14 +115,17 @@ void sample(basic_host<A>& on, key from, std::size_t d, std::size_t k, std::vect
     auto const marks = on.template scratch<std::uint64_t>(0, (d + 63) / 64);
     std::fill(marks.begin(), marks.end(), std::uint64_t{0});
     detail::mark_different(on, from, d, std::min(k, d - k), marks);
-    out.resize(k + 64 + detail::list_margin);  // behind d, the complement has bits that are none
+    out.resize(k);
     std::size_t n = 0;
     auto const complement = k <= d / 2 ? std::uint64_t{0} : ~std::uint64_t{0};
-    if (k < d / 32)
-        for (std::size_t w = 0; n < k; ++w) n += detail::write_positions<4>(marks[w], 64 * w, out.data() + n);
-    else
-        for (std::size_t w = 0; n < k; ++w) n += detail::write_positions(marks[w] ^ complement, 64 * w, out.data() + n);
-    out.resize(k);
+    auto const take = [&]<std::size_t together>(std::integral_constant<std::size_t, together>) {
+        for (std::size_t w = 0; n < k; ++w)  // behind d, the complement has bits that are none: when k are there
+            n += detail::write_list_within<together>(k - n, marks[w] ^ complement, out.data() + n, [w](std::size_t j) {
+                return static_cast<coordinate>(64 * w + j);
+            });
+    };
+    k < d / 32 ? take(std::integral_constant<std::size_t, 4>{})
+               : take(std::integral_constant<std::size_t, detail::list_margin>{});
 }
 
 /// Each of the coordinates 0 .. d-1 with probability p in [0, 1] (off by at most 2^-32), independently, ascending; a

@@ -65,7 +65,7 @@ void select_about(basic_host<A>& on, std::span<T const> x, std::size_t least, st
         out.resize(most);
         return std::iota(out.begin(), out.end(), coordinate{0});
     }
-    out.reserve(most + detail::list_margin);  // once: a later support may be larger
+    out.reserve(most);  // once: a later support may be larger
     bool found = false;
     // The lowest threshold that leaves no more than `most` is the grid's next one above the magnitude after these.
     detail::with_kth_largest(on, x, most + 1, [&](std::span<T const> values, auto name, detail::cutoff<T> t) {

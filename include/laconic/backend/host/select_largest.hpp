@@ -23,7 +23,7 @@ namespace detail {
 // name(i) of the k numbers x_i whose magnitudes are above the threshold, or equal to it and among the first so.
 template <class A, Scalar T, class Name>
 void take_from(std::span<T const> x, cutoff<T> t, std::size_t k, Name name, std::vector<coordinate>& out) {
-    out.resize(k + list_margin);
+    out.resize(k);  // and no more, for which there may be no room
     std::size_t n = 0;
     if (std::isnan(t.value)) {  // NaNs are compared by their bits
         for (std::size_t i = 0; n < k; ++i) {
@@ -43,11 +43,10 @@ void take_from(std::span<T const> x, cutoff<T> t, std::size_t k, Name name, std:
                 chosen &= ~equal;
                 t.equal -= std::min(t.equal, count);
             }
-            n += write_list(chosen, out.data() + n, [&](std::size_t j) { return name(first + j); });
+            n += write_list_within(k - n, chosen, out.data() + n, [&](std::size_t j) { return name(first + j); });
             return n < k;
         });
     }
-    out.resize(k);
 }
 
 // How many |x_i| are above the bound, as magnitude_bits has them: NaNs are compared, too.
