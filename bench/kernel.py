@@ -84,7 +84,7 @@ def torch_quantize(x, _):
 
 # For kernels with such names.
 PEERS = [("top_k$", "torch", torch_top_k), ("top_k$", "numpy", numpy_top_k), ("rand_k$", "torch", torch_rand_k),
-         ("rand_k$", "numpy", numpy_rand_k), ("(quantize|round_to_levels)", "torch", torch_quantize)]
+         ("rand_k$", "numpy", numpy_rand_k), ("quantize_[248]_bits$", "torch", torch_quantize)]
 
 
 def seconds(run):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of each quantizer Q: Q rounds a vector into its message; Q.spelled does the same and writes the message's bytes;
-// Q.read reads those and adds what they say to a vector. Fractions are of reading the vector's numbers once, for all
+// Of each quantizer Q: Q rounds a vector into its message; Q_spelled does the same and writes the message's bytes;
+// Q_read reads those and adds what they say to a vector. Fractions are of reading the vector's numbers once, for all
 // three.
 #include <algorithm>
 #include <cmath>
@@ -38,7 +38,7 @@ void add_rounding(std::string const& name, C const& c, input from, std::size_t d
 }
 template <class T, class C>
 void add_spelling(std::string const& name, C const& c, std::size_t d) {
-    add<T>({name + ".spelled", input::gauss, d}, [c](std::span<T const> x) {
+    add<T>({name + "_spelled", input::gauss, d}, [c](std::span<T const> x) {
         return [x, c, on = host(), m = message_of<C, T>(), sink = bit_writer(), n = std::uint64_t{0}]() mutable {
             c(on, x, key{n++}, m);
             sink.clear();
@@ -46,7 +46,7 @@ void add_spelling(std::string const& name, C const& c, std::size_t d) {
             benchmark::DoNotOptimize(sink.finish().data());
         };
     });
-    add<T>({name + ".read", input::gauss, d}, [c](std::span<T const> x) {
+    add<T>({name + "_read", input::gauss, d}, [c](std::span<T const> x) {
         host on;
         message_of<C, T> m;
         c(on, x, key{1}, m);
