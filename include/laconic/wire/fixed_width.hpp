@@ -27,7 +27,7 @@ class lane_squeezer {
         for (unsigned s = 0; s < steps; ++s) {
             unsigned const apart = lane << s, used = width << s;
             for (unsigned at = 0; at < 64; at += 2 * apart)
-                low_[s] |= (used == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << used) - 1) << at;
+                low_[s] |= ((std::uint64_t{1} << used) - 1) << at;  // used <= 32
         }
     }
     unsigned width() const { return width_ * lanes; }

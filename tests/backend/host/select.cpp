@@ -16,6 +16,8 @@
 
 #include "laws/compressor.hpp"
 
+#include "backend/host/largest_by_definition.hpp"
+
 using namespace laconic;
 using coordinates = std::vector<coordinate>;
 
@@ -34,18 +36,6 @@ coordinates above(std::vector<T> const& x, T bound) {
     coordinates out{9, 9};
     select_above(on, std::span<T const>(x), bound, out);
     return out;
-}
-
-// The definition: sorted by magnitude, a NaN first, equal ones by coordinate, the first k of them, ascending.
-template <class T>
-coordinates by_definition(std::vector<T> const& x, std::size_t k) {
-    coordinates order(x.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](auto a, auto b) { return detail::magnitude_bits(x[a]) > detail::magnitude_bits(x[b]); });
-    order.resize(k);
-    std::sort(order.begin(), order.end());
-    return order;
 }
 
 }  // namespace
@@ -69,10 +59,10 @@ TEST_CASE_TEMPLATE("many ties, every k, every length", T, float, double) {
     for (std::size_t d = 1; d <= 40; ++d) {
         std::vector<T> x(d);
         for (std::size_t i = 0; i < d; ++i) x[i] = static_cast<T>(static_cast<int>(key{d}.below(i, 7)) - 3);
-        for (std::size_t k = 0; k <= d; ++k) REQUIRE(largest(x, k) == by_definition(x, k));
+        for (std::size_t k = 0; k <= d; ++k) REQUIRE(largest(x, k) == largest_by_definition(x, k));
     }
     auto const x = laws::noise<T>(1000, 3, 5);
-    for (std::size_t k : {1u, 10u, 500u, 999u}) CHECK(largest(x, k) == by_definition(x, k));
+    for (std::size_t k : {1u, 10u, 500u, 999u}) CHECK(largest(x, k) == largest_by_definition(x, k));
 }
 
 TEST_CASE_TEMPLATE("subnormal numbers are larger than zeros", T, float, double) {
@@ -204,8 +194,8 @@ TEST_CASE_TEMPLATE("about k of many: no threshold of the grid leaves more, and n
                 std::sort(grid.begin(), grid.end(), std::greater<>{});
                 std::size_t n = most;
                 while (n > 0 && n < d && grid[n] == grid[n - 1]) --n;
-                if (n >= least) return by_definition(x, n);
-                if (shift == 0) return by_definition(x, k);
+                if (n >= least) return largest_by_definition(x, n);
+                if (shift == 0) return largest_by_definition(x, k);
                 shift = std::max(0, shift - 11);
             }
         };

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/host/largest_by_definition.hpp"
 #include "laconic/backend/host.hpp"
 #include "laconic/core/key.hpp"
 
@@ -24,18 +25,6 @@ namespace {
 
 constexpr std::size_t d = 40007;  // long enough for a guess, and no multiple of a vector's width
 
-// The definition: a NaN first, then by magnitude, equal ones by coordinate; the first k, ascending.
-template <class T>
-coordinates by_definition(std::vector<T> const& x, std::size_t k) {
-    coordinates order(x.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](auto a, auto b) { return detail::magnitude_bits(x[a]) > detail::magnitude_bits(x[b]); });
-    order.resize(k);
-    std::sort(order.begin(), order.end());
-    return order;
-}
-
 template <class T>
 void check_all(std::string const& name, std::vector<T> const& x) {
     CAPTURE(name);
@@ -44,7 +33,7 @@ void check_all(std::string const& name, std::vector<T> const& x) {
     for (std::size_t const k : {0u, 1u, 7u, 40u, 400u, 4000u, 15000u, 25000u, 40006u, 40007u}) {
         CAPTURE(k);
         select_largest(on, std::span<T const>(x), k, out);
-        CHECK(out == by_definition(x, k));
+        CHECK(out == largest_by_definition(x, k));
     }
 }
 
@@ -120,4 +109,21 @@ TEST_CASE("magnitudes above a bound are counted, NaNs above NaNs, too") {
     CHECK(above(INFINITY) == 2);
     CHECK(above(nan) == 1);
     CHECK(above(larger_nan) == 0);
+}
+
+TEST_CASE_TEMPLATE("every k of short vectors, where whole words end, with ties, zeros and a NaN", T, float, double) {
+    host on;
+    coordinates out;
+    for (std::size_t const n : {0u, 1u, 2u, 7u, 63u, 64u, 65u, 130u})
+        for (int const kinds : {1, 3, 1000}) {
+            std::vector<T> x(n);
+            for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<T>(static_cast<int>(i * 37 % 101) % kinds) - T(1);
+            for (bool const nan : {false, true}) {
+                if (nan && n > 0) x[n / 2] = std::numeric_limits<T>::quiet_NaN();
+                for (std::size_t k = 0; k <= n; ++k) {
+                    select_largest(on, std::span<T const>(x), k, out);
+                    CHECK(out == largest_by_definition(x, k));
+                }
+            }
+        }
 }

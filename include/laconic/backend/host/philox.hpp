@@ -166,3 +166,5 @@ void draw_halves(basic_host<A>& on, key from, std::uint64_t first, std::span<std
 }
 
 }  // namespace laconic
+
+#undef LACONIC_PHILOX_LANES
