@@ -69,7 +69,7 @@ def main():
     how.command = [how.cxx, *how.flags.split(), f"-I{INCLUDE}", *(f"-isystem{i}" for i in how.include)]
 
     headers = sorted(str(h.relative_to(INCLUDE / "laconic")) for h in (INCLUDE / "laconic").rglob("*.hpp"))
-    headers = [h for h in headers if not h.startswith("comm/mpi") and any(n in h for n in how.names or [""])]
+    headers = [h for h in headers if not h.startswith(("comm/mpi", "backend/device")) and any(n in h for n in how.names or [""])]
     todo = [("nothing", ""), ("the standard headers alone", "#include <algorithm>\n#include <span>\n#include <string>\n#include <vector>\n")]
     if not how.names:
         todo += [("`laconic.hpp`", include("laconic.hpp")), ("a program, `laconic.hpp`", include("laconic.hpp") + PROGRAM),

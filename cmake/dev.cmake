@@ -5,7 +5,9 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 add_library(laconic_dev INTERFACE)
 target_link_libraries(laconic_dev INTERFACE laconic::laconic)
 # clang++ counts changes of sign into -Wconversion, g++ does not; both shall ask for the same.
-target_compile_options(laconic_dev INTERFACE -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow)
+target_compile_options(
+    laconic_dev INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wno-sign-conversion;-Wshadow>"
+)
 if(LACONIC_WERROR)
     target_compile_options(laconic_dev INTERFACE -Werror)
 endif()
@@ -14,10 +16,12 @@ if(LACONIC_NATIVE)
     include(CheckCXXCompilerFlag)
     check_cxx_compiler_flag(-march=native LACONIC_HAVE_MARCH_NATIVE)
     if(LACONIC_HAVE_MARCH_NATIVE)
-        target_compile_options(laconic_dev INTERFACE -march=native)
+        target_compile_options(laconic_dev INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-march=native>")
         # With AVX-512, g++ 12 warns about variables of its own intrinsics. Builds that are not native keep the warning.
         if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-            target_compile_options(laconic_dev INTERFACE -Wno-uninitialized -Wno-maybe-uninitialized)
+            target_compile_options(
+                laconic_dev INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-uninitialized;-Wno-maybe-uninitialized>"
+            )
         endif()
     endif()
 endif()

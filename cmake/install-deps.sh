@@ -34,7 +34,7 @@ without() {
 
 if have apt-get; then
     libraries="libeigen3-dev libxsimd-dev doctest-dev libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev liblzma-dev
-        libopenmpi-dev openmpi-bin libbenchmark-dev dataset-fashion-mnist"
+        libopenmpi-dev openmpi-bin libthrust-dev libbenchmark-dev dataset-fashion-mnist"
     have c++ || have g++ || have clang++ || missing=" g++"
     tool make make
     tool cmake cmake

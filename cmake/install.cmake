@@ -25,6 +25,7 @@ install(
         "${CMAKE_CURRENT_BINARY_DIR}/laconicConfig.cmake"
         "${CMAKE_CURRENT_BINARY_DIR}/laconicConfigVersion.cmake"
         "${CMAKE_CURRENT_LIST_DIR}/FindXsimd.cmake"
+        "${CMAKE_CURRENT_LIST_DIR}/laconicDevice.cmake"
         "${CMAKE_CURRENT_LIST_DIR}/laconicMpi.cmake"
     DESTINATION "${package_dir}"
 )

@@ -99,9 +99,9 @@ TEST_CASE("any number of workers") {
             x[static_cast<std::size_t>(comm.rank())] = n;
             host on;
             by_gather<message_of<top_k<>>, double> exchange;
-            exchange.say(comm, compress(top_k{1}, x, key{1}), 50);
+            exchange.say(on, comm, compress(top_k{1}, x, key{1}), 50);
             exchange.hear(
-                on, comm, [&](int, message_of<top_k<>>& m) { top_k{1}.blank(on, 50, key{1}, m); },
+                on, comm, [&](auto&, int, message_of<top_k<>>& m) { top_k{1}.blank(on, 50, key{1}, m); },
                 [](int, auto) { throw comm_error(-1, "a complaint"); }, std::span<double>(mean));
             for (double const v : mean) sums[static_cast<std::size_t>(comm.rank())] += v;
         });

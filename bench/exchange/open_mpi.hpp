@@ -52,21 +52,17 @@ inline double largest(double mine) {
 inline bool on_all(bool mine) { return largest(mine ? 0 : 1) == 0; }
 
 /// Seconds that the slowest rank needs for what(round), again and again; before() is not timed, nor are the first three
-/// and what comes in the first o.seconds: memory is new then, and so are connections, which grow faster with use.
+/// rounds, whose memory is new.
 template <class Before, class What>
 times time(options const& o, Before before, What what) {
     std::vector<double> seconds;
-    double untimed = 0;
     for (std::uint64_t round = 0; !o.measured(seconds); ++round) {
         before();
         MPI_Barrier(MPI_COMM_WORLD);
         double const start = MPI_Wtime();
         what(round);
         double const slowest = largest(MPI_Wtime() - start);
-        if (round < 3 || untimed < o.seconds)
-            untimed += slowest;
-        else
-            seconds.push_back(slowest);
+        if (round >= 3) seconds.push_back(slowest);
     }
     return times_of(std::move(seconds));
 }

@@ -23,6 +23,15 @@ void add_case(input from, std::size_t d, std::size_t k, bool peers) {
         return [x, k, on = host(), at = std::vector<coordinate>()]() mutable { select_largest(on, x, k, at); };
     });
     if (!peers) return;
+    // The floor of any way: one pass that compares with a threshold that is known, and lists what is above.
+    add<T>({"top_k.threshold_known", from, d, k}, [k](std::span<T const> x) {
+        host on;
+        std::vector<coordinate> at;
+        select_largest(on, x, k, at);
+        T threshold = std::abs(x[at[0]]);
+        for (coordinate const i : at) threshold = std::min(threshold, std::abs(x[i]));
+        return [x, threshold, on, at]() mutable { select_above(on, x, std::nextafter(threshold, T(0)), at); };
+    });
     // The magnitudes alone are selected, then one pass finds where they are.
     add<T>({"top_k.nth_element", from, d, k}, [k](std::span<T const> x) {
         return [x, k, sizes = std::vector<T>(x.size()), at = std::vector<coordinate>(k)]() mutable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -91,7 +90,7 @@ class descent {
                   {"the seed", std::to_string(seed)}};
         exchanged_.require_beside(is_served(), method_.feedback, described(method_.feedback));
         auto agreed = items_;
-        agreed.emplace_back("the starting point", digest(std::as_bytes(std::span<T const>(x))));
+        agreed.emplace_back("the starting point", digest(std::as_bytes(on_host(on_, std::span<T const>(x)))));
         require_agreement(comm, agreed);
         method_.feedback.start(x.size());
         if constexpr (has_downlink)
@@ -137,15 +136,15 @@ class descent {
         method_.level.tune(on_, method_.compressor, at, std::span<T const>(x_), std::span<T const>(news));
         method_.compressor(on_, std::span<T const>(news), at.own, said_);
         if (exchanged_.on()) return;
-        serving ? to_server_.say(*comm_, said_, x_.size()) : to_all_.say(*comm_, said_, x_.size());
+        serving ? to_server_.say(on_, *comm_, said_, x_.size()) : to_all_.say(on_, *comm_, said_, x_.size());
     }
 
     /// The second half: everybody's messages become a step.
     void hear() {
         std::span<T> const mean(mean_);
         auto const at = now();
-        auto const blank = [&](int rank, message_type& m) {
-            method_.compressor.blank(on_, x_.size(), occasion::of(seed_, round_, rank, comm_->size()).own, m);
+        auto const blank = [&](auto& on, int rank, auto& m) {
+            method_.compressor.blank(on, x_.size(), occasion::of(seed_, round_, rank, comm_->size()).own, m);
         };
         auto const complaint = [&](int rank, std::span<std::byte const> bytes) { throw_complaint(rank, bytes); };
         if (exchanged_.on()) {
@@ -165,6 +164,7 @@ class descent {
 
     /// All that the next rounds depend on, for restore(): on every rank its own. Call it between rounds.
     std::vector<std::byte> save() const {
+        static_assert(OnHost<B>, "a run on a device cannot be saved yet");
         require_whole();
         auto& self = const_cast<descent&>(*this);  // a walk that only reads
         state_writer archive(identity());
@@ -175,6 +175,7 @@ class descent {
     /// rounds are then the same, bit for bit. Throws shape_error for another run's state, wire_error for bytes that are
     /// damaged; nothing has changed then.
     void restore(std::span<std::byte const> saved) {
+        static_assert(OnHost<B>, "a run on a device cannot be restored yet");
         state_reader archive(saved, identity(), x_.size());
         state(archive);
         archive.rewind();
@@ -219,15 +220,15 @@ class descent {
                 down.feedback.before(on_, at, d);
                 down.compressor(on_, std::span<T const>(d), at.answer, m);
             },
-            [&](down_type& m) {
+            [&](auto& on, auto& m) {
                 parted_ = true;
-                down.compressor.blank(on_, x_.size(), at.answer, m);
+                down.compressor.blank(on, x_.size(), at.answer, m);
             },
             answer_);
         parted_ = false;
         method_.feedback.after(on_, std::move(news_), said_);
         if (comm_->rank() == 0) down.feedback.after(on_, std::span<T const>(mean), answer_);
-        std::fill(mean_.begin(), mean_.end(), T(0));
+        fill(on_, mean, T(0));
         add_message(on_, mean, T(1), answer_);
         down.feedback.estimate(on_, at, mean);
     }

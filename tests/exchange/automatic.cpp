@@ -23,7 +23,7 @@ namespace {
 // Over one a list is best, over the other a vector in full, for most of what the tests bring.
 automatic_settings const cluster{{2e-5, 1e-9, 0}, {}, 1}, slow_reader{{0, 1e-9, 0}, {1, 0}, 1};
 
-constexpr auto make = []<class T>(auto& comm, std::size_t d) { return automatic<T>(comm, d, cluster); };
+constexpr auto make_automatic = []<class T>(auto& comm, std::size_t d) { return automatic<T>(comm, d, cluster); };
 constexpr auto make_full = []<class T>(auto& comm, std::size_t d) { return automatic<T>(comm, d, slow_reader); };
 
 }  // namespace
@@ -33,7 +33,7 @@ TEST_CASE("sums of lists, whatever is chosen") {
         for (auto const how : sv::shapes)
             for (std::size_t const d : {0, 1, 700}) {
                 auto const brought = sv::all_whole_numbers<float>(how, d, d / 6, n);
-                for (auto const& sums : {sv::after(brought, sparse_sums::with_dimension<float>(make, d)).first,
+                for (auto const& sums : {sv::after(brought, sparse_sums::with_dimension<float>(make_automatic, d)).first,
                                          sv::after(brought, sparse_sums::with_dimension<float>(make_full, d)).first}) {
                     for (auto const& v : sums) CHECK(v == sums[0]);
                     CHECK(sv::dense(sums[0]) == sv::sum_of(brought));
@@ -41,7 +41,7 @@ TEST_CASE("sums of lists, whatever is chosen") {
             }
 }
 TEST_CASE("sums of vectors in full, whatever is chosen") {
-    dense_sums::sums_are_right<float>(make);
+    dense_sums::sums_are_right<float>(make_automatic);
     dense_sums::sums_are_right<double>(make_full);
 }
 
@@ -192,7 +192,7 @@ TEST_CASE("it takes as long as what it has chosen, and the count before") {
 }
 
 TEST_CASE("what an automatic sum refuses") {
-    sparse_sums::refuses(make, false);
+    sparse_sums::refuses(make_automatic, false);
     dense_sums::refuses(make_full);
     for (auto const& bad :
          {automatic_settings{{-1, 0, 0}}, automatic_settings{{}, {-1, 0}}, automatic_settings{{}, {}, 0}}) {

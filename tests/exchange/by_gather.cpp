@@ -39,9 +39,9 @@ vec heard_by_rank_0(C const& c, std::size_t d, std::span<std::byte const> bytes)
     replay air{&all};
     by_gather<message_of<C>, double> exchange;
     vec out(d);
-    exchange.say(air, mine, d);
+    exchange.say(on, air, mine, d);
     exchange.hear(
-        on, air, [&](int, auto& m) { c.blank(on, d, key{0}, m); }, no_complaint, std::span<double>(out));
+        on, air, [&](auto&, int, auto& m) { c.blank(on, d, key{0}, m); }, no_complaint, std::span<double>(out));
     return out;
 }
 
@@ -76,9 +76,9 @@ void same_mean_on_all_ranks(C const& c) {
             for (int again = 0; again < 2; ++again) {
                 c(mine_on, std::span<double const>(random_vector(d, std::uint64_t(comm.rank()))), from(comm.rank()),
                   mine);
-                exchange.say(comm, mine, d);
+                exchange.say(mine_on, comm, mine, d);
                 exchange.hear(
-                    mine_on, comm, [&](int r, auto& m) { c.blank(mine_on, d, from(r), m); }, no_complaint,
+                    mine_on, comm, [&](auto&, int r, auto& m) { c.blank(mine_on, d, from(r), m); }, no_complaint,
                     std::span<double>(means[std::size_t(comm.rank())]));
             }
         });
@@ -111,9 +111,9 @@ TEST_CASE("the order of ranks decides the last bits") {
         }
         by_gather<plain<double, host>, double> exchange;
         vec out(1);
-        exchange.say(air, said[0], 1);
+        exchange.say(on, air, said[0], 1);
         exchange.hear(
-            on, air, [](int, auto& m) { m.values.resize(1); }, no_complaint, std::span<double>(out));
+            on, air, [](auto&, int, auto& m) { m.values.resize(1); }, no_complaint, std::span<double>(out));
         return out[0];
     };
     CHECK(mean_of_four(4e16, -4e16, 4, 0) == 1);
@@ -130,9 +130,9 @@ TEST_CASE("what is sent is what the message counts, in whole bytes") {
         c(on, std::span<double const>(random_vector(100, 1)), key{1}, mine);
         by_gather<message_of<decltype(c)>, double> exchange;
         vec out(100);
-        exchange.say(comm, mine, 100);
+        exchange.say(on, comm, mine, 100);
         exchange.hear(
-            on, comm, [&](int, auto& m) { c.blank(on, 100, key{1}, m); }, no_complaint, std::span<double>(out));
+            on, comm, [&](auto&, int, auto& m) { c.blank(on, 100, key{1}, m); }, no_complaint, std::span<double>(out));
         auto const me = static_cast<std::size_t>(comm.rank());
         sent[me] = comm.bytes_sent();
         received[me] = comm.bytes_received();
@@ -188,11 +188,11 @@ TEST_CASE("every rank hears every complaint, before anything is decoded") {
         if (comm.rank() % 2 == 1)
             exchange_type::complain(comm, std::span(words).first(me));
         else
-            exchange.say(comm, plain<double, host>{{1, 2}}, 2);
+            exchange.say(on, comm, plain<double, host>{{1, 2}}, 2);
         // The complaint is none of this library's messages, so whoever listens must throw before it is decoded.
         try {
             exchange.hear(
-                on, comm, [](int, auto& m) { m.values.resize(2); },
+                on, comm, [](auto&, int, auto& m) { m.values.resize(2); },
                 [&](int r, std::span<std::byte const> bytes) {
                     complaint(r, bytes);
                     if (r == 3) throw error("heard enough");

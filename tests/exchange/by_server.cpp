@@ -37,22 +37,22 @@ struct both {
         threads::run(n, [&](threads::member& comm) {
             auto const me = number(comm.rank());
             host on;
-            auto const blank = [&](int r, auto& m) { c.blank(on, d, key{9}.child(number(r)), m); };
+            auto const blank = [&](auto&, int r, auto& m) { c.blank(on, d, key{9}.child(number(r)), m); };
             auto const no_complaint = [](int, std::span<std::byte const>) {};
             message_of<C> mine;
             c(on, std::span<double const>(random_vector(d, me)), key{9}.child(me), mine);
             by_gather<message_of<C>, double> gather;
             by_server<message_of<C>, all_numbers, double> server;
             for (int again = 0; again < 3; ++again) {
-                gather.say(comm, mine, d);
+                gather.say(on, comm, mine, d);
                 gather.hear(on, comm, blank, no_complaint, std::span<double>(gathered[me]));
-                server.say(comm, mine, d);
+                server.say(on, comm, mine, d);
                 vec mean(d, 5.0);
                 all_numbers heard;
                 server.hear(
                     on, comm, blank, no_complaint, std::span<double>(mean),
                     [](std::span<double> out, all_numbers& m) { m.values.assign(out.begin(), out.end()); },
-                    [&](all_numbers& m) { m.values.resize(d); }, heard);
+                    [&](auto&, all_numbers& m) { m.values.resize(d); }, heard);
                 served[me] = heard.values;
             }
         });
@@ -99,9 +99,9 @@ struct trial {
                 if (!good && (complains == inner.rank() || (complains >= 0 && inner.rank() == 2)))
                     server.complain(comm, words);
                 else
-                    server.say(comm, mine, 2);
+                    server.say(on, comm, mine, 2);
                 server.hear(
-                    on, comm, [](int, all_numbers& m) { m.values.resize(2); },
+                    on, comm, [](auto&, int, all_numbers& m) { m.values.resize(2); },
                     [](int r, std::span<std::byte const> bytes) {
                         throw argument_error("rank " + std::to_string(r) + " says " + std::to_string(int(bytes[0])) +
                                              std::to_string(int(bytes[1])) + " in " + std::to_string(bytes.size()));
@@ -111,7 +111,7 @@ struct trial {
                         if (!good && answer_fails) throw theory_error("nothing to say");
                         m.values = {10 * d[0], 10 * d[1]};
                     },
-                    [](all_numbers& m) { m.values.resize(2); }, heard);
+                    [](auto&, all_numbers& m) { m.values.resize(2); }, heard);
             };
             try {
                 round({&inner, damages == inner.rank(), answer_damaged, illegible}, false);
@@ -201,12 +201,12 @@ TEST_CASE("up: each rank's message to the server; down: the server's to all, tol
         up(on, std::span<double const>(random_vector(100, me)), key{1}, mine);
         by_server<message_of<decltype(up)>, message_of<decltype(down)>, double> server;
         vec mean(100);
-        server.say(comm, mine, 100);
+        server.say(on, comm, mine, 100);
         server.hear(
-            on, comm, [&](int, auto& m) { up.blank(on, 100, key{1}, m); }, [](int, std::span<std::byte const>) {},
-            std::span<double>(mean),
+            on, comm, [&](auto&, int, auto& m) { up.blank(on, 100, key{1}, m); },
+            [](int, std::span<std::byte const>) {}, std::span<double>(mean),
             [&](std::span<double> d, auto& m) { down(on, std::span<double const>(d), key{2}, m); },
-            [&](auto& m) { down.blank(on, 100, key{2}, m); }, heard);
+            [&](auto&, auto& m) { down.blank(on, 100, key{2}, m); }, heard);
         sent[me] = comm.bytes_sent();
         received[me] = comm.bytes_received();
         told[me] = comm.bytes_told();

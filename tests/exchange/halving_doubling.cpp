@@ -9,16 +9,16 @@ using namespace laconic;
 
 namespace {
 
-constexpr auto make = []<class T>(auto& comm, std::size_t d) { return halving_doubling<T>(comm, d); };
+constexpr auto make_halving_doubling = []<class T>(auto& comm, std::size_t d) { return halving_doubling<T>(comm, d); };
 
 }  // namespace
 
-TEST_CASE("sums of floats by halves") { dense_sums::sums_are_right<float>(make); }
-TEST_CASE("sums of doubles by halves") { dense_sums::sums_are_right<double>(make); }
+TEST_CASE("sums of floats by halves") { dense_sums::sums_are_right<float>(make_halving_doubling); }
+TEST_CASE("sums of doubles by halves") { dense_sums::sums_are_right<double>(make_halving_doubling); }
 
 TEST_CASE("the pairs in which ranks are added up") {
     std::size_t const d = 8;
-    auto const all = dense_sums::fractions<double>(d, 6), sums = dense_sums::after(all, make);
+    auto const all = dense_sums::fractions<double>(d, 6), sums = dense_sums::after(all, make_halving_doubling);
     for (std::size_t i = 0; i < d; ++i)  // 4 and 5 join 0 and 1, then 0 meets 2 and 1 meets 3
         CHECK(sums[3][i] == ((all[0][i] + all[4][i]) + all[2][i]) + ((all[1][i] + all[5][i]) + all[3][i]));
 }
@@ -27,7 +27,7 @@ TEST_CASE("each rank says all parts but one twice; those beyond the power of two
     for (int const n : {1, 2, 3, 4, 7, 8, 9})
         for (std::size_t const d : {0, 3, 48, 51}) {
             std::vector<std::uint64_t> sent(std::size_t{16});
-            dense_sums::after(dense_sums::whole_numbers<double>(d, n), make, &sent);
+            dense_sums::after(dense_sums::whole_numbers<double>(d, n), make_halving_doubling, &sent);
             auto const q = std::size_t(n < 2 ? 1 : n < 4 ? 2 : n < 8 ? 4 : 8);
             partition const parts{d, q};
             for (std::size_t r = 0; r < std::size_t(n); ++r) {
@@ -44,6 +44,6 @@ TEST_CASE("each rank says all parts but one twice; those beyond the power of two
         }
 }
 
-TEST_CASE("what halving and doubling refuses") { dense_sums::refuses(make); }
+TEST_CASE("what halving and doubling refuses") { dense_sums::refuses(make_halving_doubling); }
 
-TEST_CASE("long parts go in pieces") { dense_sums::long_parts(make); }
+TEST_CASE("long parts go in pieces") { dense_sums::long_parts(make_halving_doubling); }

@@ -14,7 +14,7 @@ using namespace sparse_sums;
 namespace {
 
 // In its first round it gathers all sums, and of d keeps all.
-constexpr auto all = []<class T>(auto& comm, std::size_t d) { return ok_top_k<T>(comm, d, d); };
+constexpr auto keeping_all = []<class T>(auto& comm, std::size_t d) { return ok_top_k<T>(comm, d, d); };
 
 // What each rank brings in each round, and what came of it.
 template <class T>
@@ -130,9 +130,9 @@ std::vector<sv::lists<double>> changing(std::size_t d, std::size_t k, int n, std
 
 }  // namespace
 
-TEST_CASE("sums of floats by regions") { sums_are_right<float>(all); }
-TEST_CASE("sums of doubles by regions") { sums_are_right<double>(all); }
-TEST_CASE("what sums by regions refuse") { refuses(all); }
+TEST_CASE("sums of floats by regions") { sums_are_right<float>(keeping_all); }
+TEST_CASE("sums of doubles by regions") { sums_are_right<double>(keeping_all); }
+TEST_CASE("what sums by regions refuse") { refuses(keeping_all); }
 
 TEST_CASE("two ranks, by hand") {
     // Sums 5, 7, 1, -4, 2 at 0, 1, 3, 6, 7: the three largest. Half of what rank 0 brings is before 3, of rank 1 before

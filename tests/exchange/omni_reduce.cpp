@@ -14,12 +14,12 @@ using namespace laconic;
 
 namespace {
 
-constexpr auto make = []<class T>(auto& comm, std::size_t d) { return omni_reduce<T>(comm, d, 4); };
+constexpr auto make_omni_reduce = []<class T>(auto& comm, std::size_t d) { return omni_reduce<T>(comm, d, 4); };
 
 }  // namespace
 
-TEST_CASE("sums of floats in blocks") { dense_sums::sums_are_right<float>(make); }
-TEST_CASE("sums of doubles in blocks") { dense_sums::sums_are_right<double>(make); }
+TEST_CASE("sums of floats in blocks") { dense_sums::sums_are_right<float>(make_omni_reduce); }
+TEST_CASE("sums of doubles in blocks") { dense_sums::sums_are_right<double>(make_omni_reduce); }
 
 TEST_CASE("the sum is added up in the order of ranks, whatever is left out") {
     for (int const n : {1, 2, 3, 8, 16})
@@ -73,7 +73,7 @@ TEST_CASE("each rank says its blocks once, and the blocks that anybody has") {
     }
 }
 
-TEST_CASE("what is refused, for blocks of 4") { dense_sums::refuses(make); }
+TEST_CASE("what is refused, for blocks of 4") { dense_sums::refuses(make_omni_reduce); }
 
 TEST_CASE("a block of no numbers, and ranks with other blocks") {
     CHECK_THROWS_AS((omni_reduce<float>(10, 0)), argument_error);
@@ -89,7 +89,7 @@ TEST_CASE("a round that is refused changes nothing, and a NaN among zeros is non
     auto const before = all;
     for (auto const& text : sparse_vectors::told(5, [&](auto& comm) {
              host on;
-             auto sum = make.operator()<float>(comm, 90);
+             auto sum = make_omni_reduce.operator()<float>(comm, 90);
              sum(on, comm, std::span(all[std::size_t(comm.rank())]), 7);
          }))
         CHECK(text == "rank 3, round 7: the gradient is not finite at coordinate 42");

@@ -9,16 +9,16 @@ using namespace laconic;
 
 namespace {
 
-constexpr auto make = []<class T>(auto& comm, std::size_t d) { return ring<T>(comm, d); };
+constexpr auto make_ring = []<class T>(auto& comm, std::size_t d) { return ring<T>(comm, d); };
 
 }  // namespace
 
-TEST_CASE("sums of floats by a ring") { dense_sums::sums_are_right<float>(make); }
-TEST_CASE("sums of doubles by a ring") { dense_sums::sums_are_right<double>(make); }
+TEST_CASE("sums of floats by a ring") { dense_sums::sums_are_right<float>(make_ring); }
+TEST_CASE("sums of doubles by a ring") { dense_sums::sums_are_right<double>(make_ring); }
 
 TEST_CASE("part p is added up from rank p on") {
     std::size_t const d = 12;
-    auto const all = dense_sums::fractions<double>(d, 4), sums = dense_sums::after(all, make);
+    auto const all = dense_sums::fractions<double>(d, 4), sums = dense_sums::after(all, make_ring);
     for (std::size_t i = 0; i < d; ++i) {
         auto const p = i / 3;
         CHECK(sums[0][i] == ((all[p][i] + all[(p + 1) % 4][i]) + all[(p + 2) % 4][i]) + all[(p + 3) % 4][i]);
@@ -29,7 +29,7 @@ TEST_CASE("each rank says all parts but one twice") {
     for (int const n : {1, 2, 3, 5, 8})
         for (std::size_t const d : {0, 3, 40, 41}) {
             std::vector<std::uint64_t> sent(std::size_t{16});
-            dense_sums::after(dense_sums::whole_numbers<float>(d, n), make, &sent);
+            dense_sums::after(dense_sums::whole_numbers<float>(d, n), make_ring, &sent);
             std::uint64_t all = 0;
             for (std::size_t r = 0; r < std::size_t(n); ++r) {
                 all += sent[r];
@@ -42,6 +42,6 @@ TEST_CASE("each rank says all parts but one twice") {
         }
 }
 
-TEST_CASE("what a ring refuses") { dense_sums::refuses(make); }
+TEST_CASE("what a ring refuses") { dense_sums::refuses(make_ring); }
 
-TEST_CASE("long parts go in pieces") { dense_sums::long_parts(make); }
+TEST_CASE("long parts go in pieces") { dense_sums::long_parts(make_ring); }

@@ -11,14 +11,14 @@ using namespace sparse_sums;
 
 namespace {
 
-constexpr auto make = []<class T>(auto& comm, std::size_t d) { return split_all_gather<T>(comm, d); };
+constexpr auto make_split_all_gather = []<class T>(auto& comm, std::size_t d) { return split_all_gather<T>(comm, d); };
 constexpr auto make_dense = []<class T>(auto& comm, std::size_t d) {
     return split_all_gather<T>(comm, d, second_stage::dense);
 };
 
 }  // namespace
 
-TEST_CASE("sums of floats by parts") { sums_are_right<float>(make); }
+TEST_CASE("sums of floats by parts") { sums_are_right<float>(make_split_all_gather); }
 TEST_CASE("sums of doubles by parts, the second stage dense") { sums_are_right<double>(make_dense); }
 
 TEST_CASE("the order of ranks decides the last bits, wherever the part is added up") {
@@ -27,7 +27,7 @@ TEST_CASE("the order of ranks decides the last bits, wherever the part is added 
     sv::lists<double> brought(5, sparse_sum<double>(d));
     for (std::size_t r = 0; r < 5; ++r)
         for (std::size_t i = 0; i < d; ++i) brought[r].append(i, said[r]);
-    for (auto const& v : sv::after(brought, with_dimension<double>(make, d)).first)
+    for (auto const& v : sv::after(brought, with_dimension<double>(make_split_all_gather, d)).first)
         for (auto const x : v.values()) CHECK(x == (((1e16 + 1) - 1e16) + 3) + .1);
 }
 
@@ -58,12 +58,12 @@ TEST_CASE("each rank says what others add up, and then what it and others have a
                     expected[r] += books.bits() / 8;
                 }
             }
-            CHECK((dense ? bytes_said(brought, make_dense) : bytes_said(brought, make)) == expected);
+            CHECK((dense ? bytes_said(brought, make_dense) : bytes_said(brought, make_split_all_gather)) == expected);
         }
 }
 
 TEST_CASE("what sums by parts refuse") {
-    refuses(make);
+    refuses(make_split_all_gather);
     for (auto const& text : sv::told(2, [](auto& comm) {
              split_all_gather<float>(comm, 5, comm.rank() == 0 ? second_stage::dense : second_stage::sparse);
          }))

@@ -11,13 +11,13 @@ using namespace laconic;
 
 namespace {
 
-constexpr auto make = []<class T>(auto& comm, std::size_t d) { return sum_by_server<T>(comm, d); };
+constexpr auto make_sum_by_server = []<class T>(auto& comm, std::size_t d) { return sum_by_server<T>(comm, d); };
 
 }  // namespace
 
-TEST_CASE("sums of sparse floats by a server") { sparse_sums::sums_are_right<float>(make); }
-TEST_CASE("sums of doubles in full by a server") { dense_sums::sums_are_right<double>(make); }
-TEST_CASE("what a server refuses of sparse vectors") { sparse_sums::refuses(make, false); }
+TEST_CASE("sums of sparse floats by a server") { sparse_sums::sums_are_right<float>(make_sum_by_server); }
+TEST_CASE("sums of doubles in full by a server") { dense_sums::sums_are_right<double>(make_sum_by_server); }
+TEST_CASE("what a server refuses of sparse vectors") { sparse_sums::refuses(make_sum_by_server, false); }
 
 TEST_CASE("ranks are added up in their order") {
     double const said[] = {1e16, 1., -1e16, 3., .1};
@@ -28,9 +28,9 @@ TEST_CASE("ranks are added up in their order") {
         sparse.push_back(sparse_vectors::of<double>(3, {{1, x}}));
         full.push_back({x, 0});
     }
-    for (auto const& v : sparse_vectors::after(sparse, sparse_sums::with_dimension<double>(make, 3)).first)
+    for (auto const& v : sparse_vectors::after(sparse, sparse_sums::with_dimension<double>(make_sum_by_server, 3)).first)
         CHECK(v == sparse_vectors::of<double>(3, {{1, sum}}));
-    for (auto const& x : dense_sums::after(full, make)) CHECK(x == std::vector<double>{sum, 0});
+    for (auto const& x : dense_sums::after(full, make_sum_by_server)) CHECK(x == std::vector<double>{sum, 0});
 }
 
 TEST_CASE("each rank says its own to the server, which says the sum to each") {
@@ -44,8 +44,8 @@ TEST_CASE("each rank says its own to the server, which says the sum to each") {
             expected.push_back(bits(v.message()) / 8);
         }
         expected[0] = std::uint64_t(n - 1) * bits(sum.message()) / 8;
-        CHECK(sparse_sums::bytes_said(brought, make) == expected);
-        dense_sums::after(dense_sums::whole_numbers<float>(d, n), make, &sent);
+        CHECK(sparse_sums::bytes_said(brought, make_sum_by_server) == expected);
+        dense_sums::after(dense_sums::whole_numbers<float>(d, n), make_sum_by_server, &sent);
         for (int r = 0; r < n; ++r) CHECK(sent[std::size_t(r)] == 4 * d * std::uint64_t(r == 0 ? n - 1 : 1));
     }
 }

@@ -11,24 +11,24 @@ using namespace laconic;
 
 namespace {
 
-constexpr auto make = []<class T>(auto& comm, std::size_t d) { return switch_ml<T>(comm, d); };
+constexpr auto make_switch_ml = []<class T>(auto& comm, std::size_t d) { return switch_ml<T>(comm, d); };
 
 }  // namespace
 
-TEST_CASE("sums of floats by switches") { dense_sums::sums_are_right<float>(make); }
-TEST_CASE("sums of doubles by switches") { dense_sums::sums_are_right<double>(make); }
-TEST_CASE("what a sum by switches refuses") { dense_sums::refuses(make); }
+TEST_CASE("sums of floats by switches") { dense_sums::sums_are_right<float>(make_switch_ml); }
+TEST_CASE("sums of doubles by switches") { dense_sums::sums_are_right<double>(make_switch_ml); }
+TEST_CASE("what a sum by switches refuses") { dense_sums::refuses(make_switch_ml); }
 
 TEST_CASE("a rank alone keeps what it has") {
     std::vector<double> const x{1, 1e-300, -3e300};
-    CHECK(dense_sums::after<double>({x}, make)[0] == x);
+    CHECK(dense_sums::after<double>({x}, make_switch_ml)[0] == x);
 }
 
 TEST_CASE("each rank says its numbers but for its own part, and the sums of that to the others, in blocks of 256") {
     for (int const n : {2, 3, 5}) {
         std::size_t const d = 300000;
         std::vector<std::uint64_t> sent(std::size_t{16});
-        auto const all = dense_sums::whole_numbers<float>(d, n), sums = dense_sums::after(all, make, &sent);
+        auto const all = dense_sums::whole_numbers<float>(d, n), sums = dense_sums::after(all, make_switch_ml, &sent);
         for (std::size_t i = 0; i < d; i += 997) {
             float sum = 0;
             for (auto const& x : all) sum += x[i];
@@ -59,7 +59,7 @@ TEST_CASE("numbers of very different size lose what is too small beside the larg
     x[1] = y[1] = 0x1p-29f;       // half a unit, twice: to even, nothing
     x[2] = y[2] = 0x1.8p-28f;     // one unit and a half, to two, twice
     x[256] = y[256] = 0x1p-149f;  // of another block the largest: as it is, though subnormal
-    auto const sums = dense_sums::after<float>({x, y}, make);
+    auto const sums = dense_sums::after<float>({x, y}, make_switch_ml);
     std::vector<float> expected(512);
     expected[0] = 1;
     expected[2] = 0x1p-26f;

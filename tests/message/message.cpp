@@ -38,13 +38,22 @@ struct twice {
     struct terms_type {
         double value;
         static constexpr bool in_order = false;
-        std::size_t size() const { return 2; }
-        term<double> operator[](std::size_t) const { return {1, value}; }
+        constexpr std::size_t size() const { return 2; }
+        constexpr term<double> operator[](std::size_t) const { return {1, value}; }
     };
     double value = 0;
     std::size_t dimension() const { return 3; }
     terms_type terms() const { return {value}; }
     bool operator==(twice const&) const = default;
+};
+
+// The terms of a message as a backend sees them that does not walk by buckets.
+template <class Inner>
+struct as_listed {
+    Inner inner;
+    static constexpr bool in_order = true;
+    constexpr std::size_t size() const { return inner.size(); }
+    constexpr auto operator[](std::size_t j) const { return inner[j]; }
 };
 
 struct knows_no_dimension {
@@ -101,7 +110,7 @@ TEST_CASE_TEMPLATE("bucket by bucket a message adds the terms of the whole", T, 
             auto const agree = [&](auto const& m) {
                 std::vector<T> out(d, T(0.25)), wanted(out);
                 add_message(on, std::span(out), T(-0.75), m);
-                add_terms(on, std::span(wanted), T(-0.75), m.terms());
+                add_terms(on, std::span(wanted), T(-0.75), as_listed<decltype(m.terms())>{m.terms()});
                 CHECK(out == wanted);
             };
             agree(quantized<T, host>{7, bucket, scales, codes});

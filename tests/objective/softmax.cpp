@@ -53,7 +53,7 @@ told by_definition(dataset<> const& data, double lambda, std::vector<double> con
     return result;
 }
 
-double norm(std::vector<double> const& g) {
+double two_norm(std::vector<double> const& g) {
     double sum = 0;
     for (double gi : g) sum += gi * gi;
     return std::sqrt(sum);
@@ -177,7 +177,7 @@ TEST_CASE("softmax: the gradient vanishes at the optimum of real data, as the de
         auto const best = find_optimum(f, 1e-10);
         auto const there = by_definition(*data, 0.01, best.x);
         CAPTURE(name);
-        CHECK(norm(there.gradient) < 1e-9);
+        CHECK(two_norm(there.gradient) < 1e-9);
         CHECK(there.value == doctest::Approx(best.value).epsilon(1e-13));
         CHECK(f.accuracy(best.x) > 0.95);
     }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "laconic/adapt/level.hpp"
+#include "laconic/backend/array.hpp"
 #include "laconic/core/text.hpp"
 
 namespace laconic {
@@ -27,8 +28,8 @@ class follow_last_move {
         compressor.bound = std::span<T const>(bounds_);
     }
     template <class M>
-    void said(B&, std::span<T const> x, M const&) {
-        last_.assign(x.begin(), x.end());
+    void said(B& on, std::span<T const> x, M const&) {
+        assign(on, x, last_);
     }
     template <class Archive>
     void state(Archive& archive) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "laconic/adapt/level.hpp"
+#include "laconic/backend/array.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/core/text.hpp"
 
@@ -37,9 +38,9 @@ class lag {
         compressor.bound = speaks_ ? 0 : std::numeric_limits<double>::infinity();
     }
     template <class M>
-    void said(B&, std::span<T const> x, M const&) {
-        if (speaks_) spoke_.assign(x.begin(), x.end());
-        last_.assign(x.begin(), x.end());
+    void said(B& on, std::span<T const> x, M const&) {
+        if (speaks_) assign(on, x, spoke_);
+        assign(on, x, last_);
         if (!moves_.empty()) {
             std::rotate(moves_.begin(), moves_.end() - 1, moves_.end());
             moves_[0] = move_;
@@ -62,7 +63,7 @@ class lag {
 
   private:
     double square_of_distance(B& on, std::span<T const> x, std::span<T const> y) {
-        away_.assign(x.begin(), x.end());
+        assign(on, x, away_);
         add_scaled(on, T(-1), y, std::span<T>(away_));
         return sum_of_squares(on, std::span<T const>(away_));
     }

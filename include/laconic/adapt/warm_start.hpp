@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "laconic/adapt/level.hpp"
+#include "laconic/backend/array.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/parts.hpp"
 
@@ -30,9 +31,8 @@ class warm_start {
         compressor.start = std::span<T const>(last_);
     }
     template <class M>
-    void said(B&, std::span<T const>, M const& m) {
-        auto const& factor = m.shorter();
-        last_.assign(factor.begin(), factor.end());
+    void said(B& on, std::span<T const>, M const& m) {
+        assign(on, std::span<T const>(m.shorter()), last_);
     }
 
     void tune(B&, parts<low_rank<std::span<T const>>>& c, occasion const&, std::span<T const>, std::span<T const>) {
@@ -43,14 +43,14 @@ class warm_start {
             left = left.subspan(n);
         }
     }
-    void said(B&, std::span<T const>, parts_of<factors<T, B>> const& m) {
+    void said(B& on, std::span<T const>, parts_of<factors<T, B>> const& m) {
         last_.resize(0);
         lengths_.resize(0);
         for (auto const& one : m.each) {
-            auto const& factor = one.shorter();
+            std::span<T const> const factor(one.shorter());
             lengths_.push_back(factor.size());
             last_.resize(last_.size() + factor.size());
-            std::copy(factor.begin(), factor.end(), last_.end() - static_cast<std::ptrdiff_t>(factor.size()));
+            copy(on, factor, std::span<T>(last_).last(factor.size()));
         }
     }
 

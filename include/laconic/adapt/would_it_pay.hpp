@@ -142,20 +142,21 @@ message_speed time_one_message(C const& compressor, std::size_t n, pay_measureme
 template <Scalar T, Compressor<T> C, Clock Now>
 message_speed speed_of_messages(C const& compressor, std::size_t d, pay_measurement const& how, Now& clock) {
     if (d <= how.longest) return time_one_message<T>(compressor, d, how, clock);
-    std::size_t const n = how.longest, half = n / 2;
+    std::size_t const n = how.longest, shorter = n / 2;
     try {
         compressor.check(n);
-        compressor.check(half);
+        compressor.check(shorter);
     } catch (argument_error const& e) {
         throw argument_error(to_string(compressor) + " suits vectors of " + std::to_string(d) +
-                             " numbers and not the " + std::to_string(n) + " and " + std::to_string(half) +
+                             " numbers and not the " + std::to_string(n) + " and " + std::to_string(shorter) +
                              " that are measured: " + e.what());
     }
     auto const whole = time_one_message<T>(compressor, n, how, clock);
     pay_measurement once = how;
     once.seconds = 0;
-    auto const part = time_one_message<T>(compressor, half, once, clock);
-    double const more = static_cast<double>(d - n), growth = (whole.bits - part.bits) / static_cast<double>(n - half);
+    auto const part = time_one_message<T>(compressor, shorter, once, clock);
+    double const more = static_cast<double>(d - n),
+                 growth = (whole.bits - part.bits) / static_cast<double>(n - shorter);
     double const times = static_cast<double>(d) / static_cast<double>(n);
     return {times * whole.encode, times * whole.decode, std::max(0.0, whole.bits + more * growth)};
 }

@@ -8,7 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/compress/full.hpp"
+#include "laconic/message/copy_message.hpp"
 #include "laconic/wire/message.hpp"
 
 /// Compressors that are chosen while the program runs: the same values behind one type. It costs a virtual call a
@@ -20,6 +22,8 @@ template <Scalar T, class B>
 class any_message {
   public:
     using value_type = T;
+    template <class Other>
+    using for_backend = any_message<T, Other>;
 
     std::size_t dimension() const { return held_ ? held_->dimension() : 0; }
 
@@ -42,20 +46,31 @@ class any_message {
         if (m.held_) m.held_->add_to(on, out, w);
     }
     template <BitSink W>
-    friend void write(W& sink, any_message const& m) {
+    friend void write(W& sink, any_message const& m) requires OnHost<B> {
         if (m.held_) m.held_->write_to(sink);
     }
     template <BitSink W>
-    friend void write_shape(W& sink, any_message const& m) {
+    friend void write_shape(W& sink, any_message const& m) requires OnHost<B> {
         if (m.held_) m.held_->shape_to(sink);
     }
-    friend double bits_as_paper(any_message const& m) { return m.held_ ? m.held_->as_paper() : 0; }
+    friend double bits_as_paper(any_message const& m) requires OnHost<B> { return m.held_ ? m.held_->as_paper() : 0; }
     template <BitSource R>
-    friend void read(B& on, R& source, any_message& m) {
+    friend void read(B& on, R& source, any_message& m) requires OnHost<B> {
         if (m.held_) m.held_->read_from(on, source);
     }
     friend bool operator==(any_message const& a, any_message const& b) {
         return a.held_ && b.held_ ? a.held_->equals(*b.held_) : !a.held_ && !b.held_;
+    }
+
+    /// What copy_message does: to the host, and from there, of this kind of message, which a compressor has made blank.
+    void copy_to(B& on, host& to_on, any_message<T, host>& to) const requires(!OnHost<B>) {
+        if (held_)
+            held_->copy_to(on, to_on, to);
+        else
+            to = {};
+    }
+    void copy_from(host& from_on, any_message<T, host> const& from, B& on) requires(!OnHost<B>) {
+        if (held_) held_->copy_from(from_on, from, on);
     }
 
   private:
@@ -70,25 +85,62 @@ class any_message {
         virtual double as_paper() const = 0;
         virtual void read_from(B& on, bit_reader& source) = 0;
         virtual bool equals(face const& other) const = 0;
+        virtual void copy_to(B& on, host& to_on, any_message<T, host>& to) const = 0;
+        virtual void copy_from(host& from_on, any_message<T, host> const& from, B& on) = 0;
     };
+    // Messages on the host are spelled there, others are copied there.
     template <class M>
     struct model final : face {
         M message;
         std::size_t dimension() const override { return message.dimension(); }
         void add_to(B& on, std::span<T> out, T w) const override { add_message(on, out, w, message); }
-        void write_to(bit_writer& sink) const override { write(sink, message); }
-        void write_to(ledger& sink) const override { write(sink, message); }
-        void shape_to(bit_writer& sink) const override { write_shape(sink, message); }
-        void shape_to(ledger& sink) const override { write_shape(sink, message); }
-        double as_paper() const override { return bits_as_paper(message); }
-        void read_from(B& on, bit_reader& source) override { read(on, source, message); }
+        void write_to([[maybe_unused]] bit_writer& sink) const override {
+            if constexpr (OnHost<B>) write(sink, message);
+        }
+        void write_to([[maybe_unused]] ledger& sink) const override {
+            if constexpr (OnHost<B>) write(sink, message);
+        }
+        void shape_to([[maybe_unused]] bit_writer& sink) const override {
+            if constexpr (OnHost<B>) write_shape(sink, message);
+        }
+        void shape_to([[maybe_unused]] ledger& sink) const override {
+            if constexpr (OnHost<B>) write_shape(sink, message);
+        }
+        double as_paper() const override {
+            if constexpr (OnHost<B>)
+                return bits_as_paper(message);
+            else
+                return 0;
+        }
+        void read_from([[maybe_unused]] B& on, [[maybe_unused]] bit_reader& source) override {
+            if constexpr (OnHost<B>) read(on, source, message);
+        }
         bool equals(face const& other) const override {
             auto const* const same = dynamic_cast<model const*>(&other);
             return same && same->message == message;
         }
+        void copy_to([[maybe_unused]] B& on, [[maybe_unused]] host& to_on,
+                     [[maybe_unused]] any_message<T, host>& to) const override {
+            if constexpr (!OnHost<B>) copy_message(on, message, to_on, to.template as<moved_to<host, M>>());
+        }
+        void copy_from([[maybe_unused]] host& from_on, [[maybe_unused]] any_message<T, host> const& from,
+                       [[maybe_unused]] B& on) override {
+            if constexpr (!OnHost<B>) copy_message(from_on, from.template get<moved_to<host, M>>(), on, message);
+        }
     };
     std::unique_ptr<face> held_;
 };
+
+template <Scalar T, class B>
+requires(!OnHost<B>) void copy_message(B& from_on, any_message<T, B> const& from, host& to_on,
+                                       any_message<T, host>& to) {
+    from.copy_to(from_on, to_on, to);
+}
+template <Scalar T, class B>
+requires(!OnHost<B>) void copy_message(host& from_on, any_message<T, host> const& from, B& to_on,
+                                       any_message<T, B>& to) {
+    to.copy_from(from_on, from, to_on);
+}
 
 namespace detail {
 
@@ -108,6 +160,8 @@ class any_compressor {
   public:
     template <Scalar S, class On>
     using message = any_message<S, On>;
+    template <class Other>
+    using for_backend = any_compressor<T, Other>;
 
     any_compressor() : any_compressor(full{}) {}
     template <class C>

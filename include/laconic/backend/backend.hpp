@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "laconic/backend/matrix_is.hpp"
+#include "laconic/backend/norm.hpp"
+#include "laconic/backend/rounding.hpp"
 #include "laconic/backend/short_format.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/term.hpp"
@@ -16,22 +18,34 @@
 namespace laconic {
 
 /// Where arrays live and loops run. Satisfied iff B names an array type and the kernels below are found for it by
-/// argument-dependent lookup; all above this folder is written once against them. Each kernel's contract stands at its
-/// host form, in backend/host/. A backend object belongs to one rank and carries what its kernels need between calls.
+/// argument-dependent lookup; all above this folder is written once against them, and never touches an element itself:
+/// the memory need not be the host's (backend/array.hpp). Each kernel's contract stands at its host form, in
+/// backend/host/. Besides these there are, of any terms (message/message.hpp), add_terms(on, y, a, terms) and
+/// clear_terms(on, y, terms), and the copies for all that arrays hold. A backend object belongs to one rank and carries
+/// what its kernels need between calls.
 template <class B, class T>
 concept Backend = std::movable<B> && Scalar<T> &&
     requires(B& on, std::span<T const> x, std::span<T> y, T a, std::size_t k, key from, std::uint64_t first,
              typename B::template array<coordinate>& at, typename B::template array<T>& values,
              std::span<std::int16_t> levels, std::span<std::uint16_t> powers, std::span<std::uint8_t> bytes,
              std::span<std::uint64_t> words, std::span<std::uint32_t> counts) {
+    // memory
+    values.resize(k);
+    values.assign(k, a);
+    { values.size() } -> std::same_as<std::size_t>;
+    { values == values } -> std::same_as<bool>;
+    {std::span<T>(values)};
+    copy(on, x, y);
+    fill(on, y, a);
+    copy_to_host(on, x, y);
+    copy_from_host(on, x, y);
+    { on_host(on, x) } -> std::same_as<std::span<T const>>;
     // reduce
     { sum_of_magnitudes(on, x) } -> std::same_as<double>;
     { sum_of_squares(on, x) } -> std::same_as<double>;
     { sum_of_squares(on, std::span<double const>{}, 1.0) } -> std::same_as<double>;
     { largest_magnitude(on, x) } -> std::same_as<T>;
-    { least_and_largest(on, x) } -> std::same_as<std::pair<T, T>>;
     { sums_by_sign(on, x) } -> std::same_as<std::pair<double, double>>;
-    { count_negative(on, x) } -> std::same_as<std::size_t>;
     { first_non_finite(on, x) } -> std::same_as<std::size_t>;
     // select
     select_largest(on, x, k, at);
@@ -44,18 +58,20 @@ concept Backend = std::movable<B> && Scalar<T> &&
     select_largest_blocks(on, x, k, k, at);
     gather(on, x, std::span<coordinate const>{}, k, a, values);
     sort_magnitudes(on, x, values);
-    count_by_magnitude(on, x, a, counts);
+    count_by_magnitude(on, x, a, counts);  // the counts are the host's
     sample_in_proportion(on, x, a, from, at);
     // round
-    round_to_levels(on, x, a, 1, from, first, levels);
     { rounding_variance(on, x, a) } -> std::same_as<double>;
     round_to_powers(on, x, from, first, powers);
-    round_to_halvings(on, x, a, 1, from, first, levels);
     round_to_short(on, x, short_layout{}, powers);
-    round_to_range(on, x, a, a, 1, from, first, bytes);
-    round_to_nearest_in_range(on, x, a, a, 1, bytes);
     pack_signs(on, x, words);
-    { pack_signs_and_sum(on, x, words) } -> std::same_as<double>;
+    // buckets
+    { round_buckets_to_levels(on, x, k, norm::two, 1, from, y, levels) } -> std::same_as<bool>;
+    { round_buckets_to_halvings(on, x, k, norm::two, 1, from, y, levels) } -> std::same_as<bool>;
+    { round_buckets_to_range(on, x, k, rounding::random, 1, from, y, y, bytes) } -> std::same_as<bool>;
+    { pack_signs_and_means(on, x, k, y, words) } -> std::same_as<bool>;
+    { pack_signs_and_two_means(on, x, k, y, y, words) } -> std::same_as<bool>;
+    damp_steps(on, x, k, y);
     // matrix
     draw_symmetric(on, from, first, y);
     multiply_matrix(on, x, matrix_is{}, x, k, y);
@@ -64,6 +80,9 @@ concept Backend = std::movable<B> && Scalar<T> &&
     add_scaled(on, a, x, y);
     multiply(on, a, y);
     raise_magnitudes(on, a, a, y);
+    soft_threshold(on, a, y);
+    clip_magnitudes(on, a, y);
+    scatter(on, x, std::span<coordinate const>{}, k, y);
     { subtract_known_add_unsaid(on, a, y, x, x) } -> std::same_as<bool>;
     subtract_last(on, y, x, y);
     gather_momentum(on, a, true, y, x, x, y);

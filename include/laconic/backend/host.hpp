@@ -3,6 +3,8 @@
 
 /// The CPU backend, whole.
 #include "laconic/backend/backend.hpp"
+#include "laconic/backend/host/buckets.hpp"
+#include "laconic/backend/host/magnitudes.hpp"
 #include "laconic/backend/host/matrix.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/philox.hpp"
@@ -15,6 +17,7 @@
 #include "laconic/backend/host/sample.hpp"
 #include "laconic/backend/host/select.hpp"
 #include "laconic/backend/host/simd.hpp"
+#include "laconic/backend/host/terms.hpp"
 #include "laconic/backend/host/update.hpp"
 
 namespace laconic {

@@ -7,12 +7,15 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/formula_sizes.hpp"
 #include "laconic/compress/levels.hpp"
 #include "laconic/core/cost.hpp"
+#include "laconic/message/copy_message.hpp"
 #include "laconic/message/levelled.hpp"
 
 namespace laconic {
@@ -42,16 +45,16 @@ struct best_level {
 
     static constexpr std::size_t sorted_by_default = 65536;
 
-    template <class T>
-    struct memory_for {
-        std::vector<T> room;
-        std::vector<double> kept;
-        histogram magnitudes;
-    };
+    template <class T, class B>
+    struct memory_on;
+    template <class T, class B = host>
+    using memory_for = memory_on<T, B>;  // clang 14 forgets the default argument of a class that is declared first
     /// What a message carries for its reader.
     template <Scalar T, class B>
     struct inner {
-        using workspace = memory_for<T>;
+        using workspace = memory_for<T, B>;
+        template <class Other>
+        using for_backend = inner<T, Other>;
         C compressor{};
         template <class M>
         void blank_at(B& on, std::size_t level, std::size_t d, key from, M& m) const {
@@ -60,6 +63,15 @@ struct best_level {
     };
     template <Scalar T, class B>
     using message = levelled<inner<T, B>, message_of<C, T, B>>;
+
+    template <class T, class B>
+    struct memory_on {
+        struct none {};
+        typename B::template array<T> room;
+        std::vector<double> kept;
+        histogram magnitudes;
+        std::conditional_t<OnHost<B>, none, message<T, host>> counted{};  ///< what is written of a message
+    };
 
     void check(std::size_t d) const {
         levels<C>::at(compressor, std::min(d, std::size_t{1}), d).check(d);  // first: only then is there a count
@@ -80,21 +92,21 @@ struct best_level {
     template <class B, Scalar T, class M>
     void operator()(B& on, std::span<T const> x, key from, M& m) const {
         blank(on, x.size(), from, m);
-        auto const say = [&](std::size_t level) -> M const& {
+        auto const say = [&](std::size_t level) -> M& {
             m.level = level;
             levels<C>::at(compressor, m.level, x.size())(on, x, from, m.inside);
             return m;
         };
         say(choose(on, x, m.work, [&](std::size_t level) {
-            return cost(
-                sizes([&] { return by_formula<T>(level, x.size()); }, [&]() -> M const& { return say(level); }));
+            return cost(sizes([&] { return by_formula<T>(level, x.size()); },
+                              [&]() -> auto const& { return counted(on, say(level)); }));
         }));
     }
 
     /// The level for x: 1 where all its numbers are 0, 0 where it has none.
     template <class B, Scalar T>
     std::size_t level_for(B& on, std::span<T const> x,
-                          memory_for<T>& work) const requires std::same_as<Sizes, formula_sizes> {
+                          memory_for<T, B>& work) const requires std::same_as<Sizes, formula_sizes> {
         return choose(on, x, work, [&](std::size_t level) { return cost(by_formula<T>(level, x.size())); });
     }
 
@@ -119,12 +131,23 @@ struct best_level {
     }
 
   private:
+    // The message where its bits can be counted.
+    template <class B, class M>
+    static auto const& counted(B& on, M& m) {
+        if constexpr (OnHost<B>) {
+            return m;
+        } else {
+            host there;
+            copy_message(on, m, there, m.work.counted);
+            return m.work.counted;
+        }
+    }
     template <Scalar T>
     double by_formula(std::size_t level, std::size_t d) const {
         return levels<C>::template bits<T>(compressor, level, d);
     }
     template <class B, Scalar T, class Price>
-    std::size_t choose(B& on, std::span<T const> x, memory_for<T>& work, Price price) const {
+    std::size_t choose(B& on, std::span<T const> x, memory_for<T, B>& work, Price price) const {
         auto const count = levels<C>::count(compressor, x.size());
         if (count < 2) return count;
         T const largest = largest_magnitude(on, x);
@@ -136,7 +159,7 @@ struct best_level {
             work.kept.clear();  // of a shorter vector, before
         } else {
             work.kept.resize(count);
-            work.room.reserve(x.size());
+            work.room.resize(x.size());
             if (!(largest > 0)) return 1;
             levels<C>::kept(on, compressor, x, work.room, std::span<double>(work.kept));
         }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 #include <string>
 
 /// How the compressors with one scale per bucket cut a vector: into buckets of `bucket` consecutive values, of which
@@ -19,16 +18,6 @@ inline std::size_t buckets_in(std::size_t d, std::size_t bucket) { return d / bu
 /// How many values the first bucket of d values has, which none exceeds; 1 where there are none.
 inline std::size_t longest_bucket(std::size_t bucket, std::size_t d) {
     return std::min(bucket_of(bucket, d), std::max(d, std::size_t{1}));
-}
-
-/// Calls f(b, first, part) with each bucket: its number, its first coordinate and its values. bucket >= 1.
-template <class T, class F>
-void each_bucket(std::span<T const> x, std::size_t bucket, F f) {
-    for (std::size_t b = 0, first = 0; first < x.size(); ++b) {
-        auto const part = x.subspan(first, std::min(bucket, x.size() - first));
-        f(b, first, part);
-        first += part.size();
-    }
 }
 
 /// ", bucket=5": what is written of a bucket other than the default.

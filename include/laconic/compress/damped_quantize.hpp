@@ -9,19 +9,6 @@
 
 namespace laconic {
 
-namespace detail {
-
-// sum (x_i / unit)^2, which is in range where unit is about as large as the largest.
-template <class B, Scalar T>
-double squares_in_units(B& on, std::span<T const> x, T unit) {
-    if constexpr (sizeof(T) == 8)
-        return sum_of_squares(on, x, unit);
-    else
-        return sum_of_squares(on, x) / (static_cast<double>(unit) * static_cast<double>(unit));
-}
-
-}  // namespace detail
-
 /// quantize, each bucket's grid shrunk by the factor that makes its error least: share = |x|^2 / E|Q(x)|^2 of that
 /// bucket, which its sender knows, and which costs no bits. Then E|C(x) - x|^2 = (1 - share) |x|^2 for each bucket, and
 /// share >= 1 / (1 + omega) of quantize: contractive with that delta. (scaled_down{quantize} divides by 1 + omega(d),
@@ -43,12 +30,7 @@ struct damped_quantize {
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, quantized<T, B>& m) const {
         plain()(on, x, from, m);
-        detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t, std::span<T const> part) {
-            T& step = m.steps[b];
-            if (!(step > 0)) return;
-            double const noise = rounding_variance(on, part, step) / detail::squares_in_units(on, part, step);
-            step = static_cast<T>(static_cast<double>(step) / (1 + noise));
-        });
+        damp_steps(on, x, m.bucket, std::span(m.steps));
     }
     double delta(std::size_t d) const { return 1 / (1 + plain().omega(d)); }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/message/plain.hpp"
 
@@ -22,8 +22,8 @@ struct full {
         m.values.resize(d);
     }
     template <class B, Scalar T>
-    void operator()(B&, std::span<T const> x, key, plain<T, B>& m) const {
-        m.values.assign(x.begin(), x.end());
+    void operator()(B& on, std::span<T const> x, key, plain<T, B>& m) const {
+        assign(on, x, m.values);
     }
     double omega(std::size_t) const { return 0; }
     double delta(std::size_t) const { return 1; }

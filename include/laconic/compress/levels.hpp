@@ -9,7 +9,6 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "laconic/compress/curves.hpp"
 #include "laconic/compress/proportional.hpp"
@@ -27,7 +26,7 @@ namespace laconic {
 ///   family(c)                 how c is written without its level;
 ///   bits<T>(c, level, d)      of its message, as papers count them (spelled in full, positions in ceil(log2 d) bits);
 ///   kept(on, c, x, room, q)   sets q[level - 1] to the share of |x|^2 that it keeps, 1 - E|C(x) - x|^2 / |x|^2, or
-///                             to less. x is finite and not zero; room is memory that lasts from call to call;
+///                             to less. x is finite and not zero; room is an array that lasts from call to call;
 ///   curve(c, histogram)       may be absent: the same of a vector known by its histogram (compress/curves.hpp), so
 ///                             that long ones are not sorted.
 /// Specialize it for a compressor of your own.
@@ -36,7 +35,7 @@ struct levels;
 
 /// Such a compressor.
 template <class C, class T = double, class B = host>
-concept Levelled = requires(C const& c, std::size_t n, B& on, std::span<T const> x, std::vector<T>& room,
+concept Levelled = requires(C const& c, std::size_t n, B& on, std::span<T const> x, typename B::template array<T>& room,
                             std::span<double> q) {
     { levels<C>::count(c, n) } -> std::same_as<std::size_t>;
     { levels<C>::at(c, n, n) } -> std::same_as<C>;
@@ -73,12 +72,14 @@ struct levels<top_k<>> {
         return static_cast<double>(level * (detail::bits_of_place(d) + 8 * sizeof(T)));
     }
     template <class B, Scalar T>
-    static void kept(B& on, top_k<> const&, std::span<T const> x, std::vector<T>& room, std::span<double> q) {
+    static void kept(B& on, top_k<> const&, std::span<T const> x, typename B::template array<T>& room,
+                     std::span<double> q) {
         sort_magnitudes(on, x, room);
-        double const largest = static_cast<double>(room[0]);  // its square may not be finite
+        auto const sorted = on_host(on, std::span<T const>(room));
+        double const largest = static_cast<double>(sorted[0]);  // its square may not be finite
         double sum = 0;
         for (std::size_t j = 0; j < x.size(); ++j) {
-            double const v = static_cast<double>(room[j]) / largest;
+            double const v = static_cast<double>(sorted[j]) / largest;
             q[j] = sum = std::fma(v, v, sum);  // rounded once, with and without fused products
         }
         for (double& v : q) v /= sum;
@@ -103,12 +104,14 @@ struct levels<top_k<sign>> {
         return static_cast<double>(scales * 8 * sizeof(T) + level * (detail::bits_of_place(d) + 1));
     }
     template <class B, Scalar T>
-    static void kept(B& on, type const&, std::span<T const> x, std::vector<T>& room, std::span<double> q) {
+    static void kept(B& on, type const&, std::span<T const> x, typename B::template array<T>& room,
+                     std::span<double> q) {
         sort_magnitudes(on, x, room);
-        double const largest = static_cast<double>(room[0]);
+        auto const sorted = on_host(on, std::span<T const>(room));
+        double const largest = static_cast<double>(sorted[0]);
         double sum = 0, squares = 0;
         for (std::size_t j = 0; j < x.size(); ++j) {
-            double const v = static_cast<double>(room[j]) / largest;
+            double const v = static_cast<double>(sorted[j]) / largest;
             sum += v;
             squares = std::fma(v, v, squares);
             q[j] = sum * sum / static_cast<double>(j + 1);
@@ -131,10 +134,12 @@ struct levels<proportional<full, true>> {
     }
     // As proportion_for, for every count at once: the fewer are said, the fewer of them are certain.
     template <class B, Scalar T>
-    static void kept(B& on, type const&, std::span<T const> x, std::vector<T>& room, std::span<double> q) {
+    static void kept(B& on, type const&, std::span<T const> x, typename B::template array<T>& room,
+                     std::span<double> q) {
         sort_magnitudes(on, x, room);
-        double const largest = static_cast<double>(room[0]);
-        auto const at = [&](std::size_t i) { return static_cast<double>(room[i]) / largest; };
+        auto const sorted = on_host(on, std::span<T const>(room));
+        double const largest = static_cast<double>(sorted[0]);
+        auto const at = [&](std::size_t i) { return static_cast<double>(sorted[i]) / largest; };
         double rest = 0, squares = 0;
         for (std::size_t i = x.size(); i-- > 0;) {
             q[i] = rest += at(i);  // for now, the sum from i on
@@ -172,7 +177,7 @@ struct levels<top_blocks<>> {
         return static_cast<double>(level * (detail::bits_of_place(count(c, d)) + block * 8 * sizeof(T)));
     }
     template <class B, Scalar T>
-    static void kept(B& on, type const& c, std::span<T const> x, std::vector<T>&, std::span<double> q) {
+    static void kept(B& on, type const& c, std::span<T const> x, typename B::template array<T>&, std::span<double> q) {
         double const largest = static_cast<double>(largest_magnitude(on, x));
         for (std::size_t b = 0; b < q.size(); ++b) {
             auto const part = x.subspan(b * c.block, std::min(c.block, x.size() - b * c.block));

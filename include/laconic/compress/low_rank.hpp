@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/backend/matrix_is.hpp"
 #include "laconic/backend/unit_scale.hpp"
 #include "laconic/compress/compressor.hpp"
@@ -114,7 +115,7 @@ struct low_rank {
         std::size_t const n = q.size() / columns;
         bool const given = [&] {
             if constexpr (!drawn)
-                if (!start.empty()) return q.assign(start.begin(), start.end()), true;
+                if (!start.empty()) return assign(on, start, q), true;
             return false;
         }();
         for (std::size_t c = 0; c < columns; ++c) {

@@ -49,13 +49,8 @@ struct natural_dithering {
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, dithered<T, B>& m) const {
         blank(on, x.size(), from, m);
-        detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
-            m.norms[b] = norm_of(on, p, part);
-            if (!std::isfinite(m.norms[b]))
-                throw argument_error("natural_dithering: the norm of a bucket is not finite");
-            round_to_halvings(on, part, m.norms[b], levels, from, first,
-                              std::span(m.codes).subspan(first, part.size()));
-        });
+        if (!round_buckets_to_halvings(on, x, m.bucket, p, levels, from, std::span(m.norms), std::span(m.codes)))
+            throw argument_error("natural_dithering: the norm of a bucket is not finite");
     }
 
     double omega(std::size_t d) const {

@@ -1,36 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <span>
 #include <string>
 
-#include "laconic/core/view.hpp"
+#include "laconic/backend/norm.hpp"
 
 namespace laconic {
-
-/// Which norm of a bucket its grid spans.
-enum class norm { one = 1, two = 2, largest = 3 };
-
-constexpr bool is_norm(norm p) { return p == norm::one || p == norm::two || p == norm::largest; }
-
-/// |x|_p, at least the largest magnitude; not finite where it is beyond T or a number of x is not finite. Squares may
-/// leave a double's range. One pass, two for a 2-norm of doubles.
-template <class B, Scalar T>
-T norm_of(B& on, norm p, std::span<T const> x) {
-    if (p == norm::one) return static_cast<T>(sum_of_magnitudes(on, x));
-    // Floats' squares are never out of a double's range, and no rounding takes their sum's root below the largest.
-    if constexpr (sizeof(T) == 4)
-        if (p == norm::two) return static_cast<T>(std::sqrt(sum_of_squares(on, x)));
-    T const largest = largest_magnitude(on, x);
-    if (p == norm::largest || !std::isfinite(largest)) return largest;
-    double const squares = sum_of_squares(on, x);
-    if constexpr (sizeof(T) == 8)
-        if (largest > 0 && !(squares > 1e-280 && squares < 1e300))
-            return largest * std::sqrt(sum_of_squares(on, x, largest));
-    return std::max(largest, static_cast<T>(std::sqrt(squares)));
-}
 
 /// The most that |x|_p |x|_1 / |x|_2^2 can be for b numbers.
 inline double norm_ratio(norm p, double b) {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/levels.hpp"
@@ -84,7 +83,8 @@ struct levels<one_of<First, Second>> {
                           : levels<Second>::template bits<T>(c.second, level - n, d);
     }
     template <class B, Scalar T>
-    static void kept(B& on, type const& c, std::span<T const> x, std::vector<T>& room, std::span<double> q) {
+    static void kept(B& on, type const& c, std::span<T const> x, typename B::template array<T>& room,
+                     std::span<double> q) {
         auto const n = levels<First>::count(c.first, x.size());
         levels<First>::kept(on, c.first, x, room, q.first(n));
         levels<Second>::kept(on, c.second, x, room, q.subspan(n));

@@ -10,6 +10,7 @@
 #include <string>
 #include <type_traits>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/core/portion.hpp"
 #include "laconic/core/text.hpp"
@@ -59,10 +60,12 @@ void speak_for_chosen(B& on, std::span<T const> x, T scale, M& m) {
     ();
     gather(on, x, std::span<coordinate const>(m.support), m.unit.length, scale, values);
     if (scale != T(1))
-        if (auto const j = first_non_finite(on, std::span<T const>(values)); j < values.size())
-            throw argument_error("coordinate " +
-                                 std::to_string(m.support[j / m.unit.length] * m.unit.length + j % m.unit.length) +
-                                 " times " + shortest(static_cast<double>(scale)) + " is not finite");
+        if (auto const j = first_non_finite(on, std::span<T const>(values)); j < values.size()) {
+            std::size_t const unit = m.unit.length;
+            std::size_t const place = element(on, std::span<coordinate const>(m.support), j / unit);
+            throw argument_error("coordinate " + std::to_string(place * unit + j % unit) + " times " +
+                                 shortest(static_cast<double>(scale)) + " is not finite");
+        }
     if constexpr (!direct) m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
 }
 

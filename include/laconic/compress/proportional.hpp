@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <limits>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "laconic/compress/pipe.hpp"
 #include "laconic/core/portion.hpp"
@@ -78,9 +76,8 @@ struct proportional {
         blank(on, x.size(), from, m);
         if (auto const i = first_non_finite(on, x); i < x.size())
             throw argument_error("proportional: coordinate " + std::to_string(i) + " is not finite");
-        m.chosen.reserve(x.size());
         sort_magnitudes(on, x, m.chosen);
-        auto const how = proportion_for(std::span<T const>(m.chosen), k.of(x.size()));
+        auto const how = proportion_for(on_host(on, std::span<T const>(m.chosen)), k.of(x.size()));
         if (!(how.bound <= static_cast<double>(std::numeric_limits<T>::max())))
             throw argument_error("proportional: the sum of the magnitudes over k is not finite");
         auto const bound = static_cast<T>(how.bound);

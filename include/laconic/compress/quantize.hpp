@@ -2,12 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
 
-#include "laconic/backend/grid_step.hpp"
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/norm.hpp"
@@ -47,17 +45,8 @@ struct quantize {
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, quantized<T, B>& m) const {
         blank(on, x.size(), from, m);
-        detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
-            auto const codes = std::span(m.codes).subspan(first, part.size());
-            T const scale = norm_of(on, p, part);
-            m.steps[b] = scale > 0 ? grid_step(scale, levels) : T(0);
-            if (!std::isfinite(scale) || !std::isfinite(m.steps[b] * static_cast<T>(levels)))
-                throw argument_error("quantize: the norm of a bucket is not finite");
-            if (scale > 0)
-                round_to_levels(on, part, m.steps[b], levels, from, first, codes);
-            else
-                std::fill(codes.begin(), codes.end(), std::int16_t{0});
-        });
+        if (!round_buckets_to_levels(on, x, m.bucket, p, levels, from, std::span(m.steps), std::span(m.codes)))
+            throw argument_error("quantize: the norm of a bucket is not finite");
     }
 
     double omega(std::size_t d) const {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "laconic/backend/each_bucket.hpp"
 #include "laconic/compress/damped_quantize.hpp"
 #include "laconic/compress/levels.hpp"
 
@@ -34,14 +34,14 @@ struct levels<damped_quantize> {
         return static_cast<double>(detail::buckets_in(d, detail::bucket_of(c.bucket, d)) * 8 * sizeof(T) + codes);
     }
     template <class B, Scalar T>
-    static void kept(B& on, type const& c, std::span<T const> x, std::vector<T>&, std::span<double> q) {
+    static void kept(B& on, type const& c, std::span<T const> x, typename B::template array<T>&, std::span<double> q) {
         T const largest = largest_magnitude(on, x);
         for (double& v : q) v = 0;
         double all = 0;
         detail::each_bucket(x, detail::bucket_of(c.bucket, x.size()), [&](std::size_t, std::size_t, auto part) {
             T const scale = norm_of(on, c.p, part), top = largest_magnitude(on, part);
             if (!(top > 0)) return;
-            double const squares = detail::squares_in_units(on, part, top), ratio = top / largest;
+            double const squares = squares_in_units(on, part, top), ratio = top / largest;
             double const energy = squares * ratio * ratio;
             all = std::fma(squares * ratio, ratio, all);  // rounded alike with and without fused products
             for (std::size_t level = 1; level <= q.size(); ++level) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 
@@ -35,16 +33,8 @@ struct sign {
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, signs<T, B>& m) const {
         blank(on, x.size(), from, m);
-        bool const whole_words = m.bucket % 64 == 0 || m.bucket >= x.size();
-        std::span<std::uint64_t> const words(m.words);
-        detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
-            double const sum = whole_words
-                                   ? pack_signs_and_sum(on, part, words.subspan(first / 64, (part.size() + 63) / 64))
-                                   : sum_of_magnitudes(on, part);
-            m.scales[b] = static_cast<T>(sum / static_cast<double>(part.size()));
-            if (!std::isfinite(m.scales[b])) throw argument_error("sign: the mean magnitude of a bucket is not finite");
-        });
-        if (!whole_words) pack_signs(on, x, words);
+        if (!pack_signs_and_means(on, x, m.bucket, std::span(m.scales), std::span(m.words)))
+            throw argument_error("sign: the mean magnitude of a bucket is not finite");
     }
     double delta(std::size_t d) const { return 1 / static_cast<double>(detail::longest_bucket(bucket, d)); }
 

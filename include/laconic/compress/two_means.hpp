@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -36,18 +35,12 @@ struct two_means {
     /// Throws argument_error where a value or a sum of values is not finite.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, means<T, B>& m) const {
-        if (auto const j = first_non_finite(on, x); j < x.size())
-            throw argument_error("two_means: coordinate " + std::to_string(j) + " is not finite");
         blank(on, x.size(), from, m);
-        detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t, std::span<T const> part) {
-            auto const [below, above] = sums_by_sign(on, part);
-            if (!std::isfinite(below) || !std::isfinite(above))
-                throw argument_error("two_means: the sum of a bucket is not finite");
-            auto const negative = count_negative(on, part), rest = part.size() - negative;
-            m.below[b] = negative == 0 ? T(0) : static_cast<T>(below / static_cast<double>(negative));
-            m.above[b] = rest == 0 ? T(0) : static_cast<T>(above / static_cast<double>(rest));
-        });
-        pack_signs(on, x, std::span(m.words));
+        if (pack_signs_and_two_means(on, x, m.bucket, std::span(m.below), std::span(m.above), std::span(m.words)))
+            return;
+        auto const j = first_non_finite(on, x);
+        throw argument_error(j == x.size() ? "two_means: the sum of a bucket is not finite"
+                                           : "two_means: coordinate " + std::to_string(j) + " is not finite");
     }
     double delta(std::size_t d) const { return 1 / static_cast<double>(detail::longest_bucket(bucket, d)); }
 

@@ -2,21 +2,17 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
 
-#include "laconic/backend/grid_step.hpp"
+#include "laconic/backend/rounding.hpp"
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/stepped.hpp"
 
 namespace laconic {
-
-/// Which of its two neighbours on a grid a value becomes.
-enum class rounding { random, nearest };
 
 /// Rounds to 2^bits numbers, equally far apart, from the least to the largest value of each bucket of consecutive
 /// values (bucket = 0: one bucket): min-max quantization. The least value is exact, the largest up to rounding, and so
@@ -53,20 +49,12 @@ struct uniform {
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, stepped<T, B>& m) const {
         blank(on, x.size(), from, m);
-        detail::each_bucket(x, m.bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
-            if (auto const j = first_non_finite(on, part); j < part.size())
-                throw argument_error("uniform: coordinate " + std::to_string(first + j) + " is not finite");
-            auto const codes = std::span(m.codes).subspan(first, part.size());
-            auto const [least, largest] = least_and_largest(on, part);
-            m.least[b] = least;
-            m.steps[b] = closing_step(largest - least, steps());
-            if (!std::isfinite(m.steps[b]) || !std::isfinite(stepped_value(least, m.steps[b], steps())))
-                throw argument_error("uniform: the values of a bucket are too far apart");
-            if constexpr (R == rounding::random)
-                round_to_range(on, part, least, m.steps[b], steps(), from, first, codes);
-            else
-                round_to_nearest_in_range(on, part, least, m.steps[b], steps(), codes);
-        });
+        if (round_buckets_to_range(on, x, m.bucket, R, steps(), from, std::span(m.least), std::span(m.steps),
+                                   std::span(m.codes)))
+            return;
+        auto const j = first_non_finite(on, x);
+        throw argument_error(j == x.size() ? "uniform: the values of a bucket are too far apart"
+                                           : "uniform: coordinate " + std::to_string(j) + " is not finite");
     }
 
     double omega(std::size_t d) const requires(R == rounding::random) { return error(d); }

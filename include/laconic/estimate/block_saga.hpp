@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/compress/rand_block.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 
@@ -31,14 +32,14 @@ class block_saga {
         detail::draw_support_of(on, blocks_, x.size(), now.own, drawn_);
         fresh_.resize(x.size());
         if (table_.empty()) {
-            start_.assign(x.begin(), x.end());
+            assign(on, x, start_);
             f.gradient(x, g);
             return std::nullopt;
         }
         if (table_.size() != f.samples() * x.size() || mean_.size() != x.size())
             throw shape_error("block_saga: the table is of another objective");
         f.batch_gradient(std::span<std::uint32_t const>(row_), x, g);
-        fresh_.assign(g.begin(), g.end());
+        assign(on, std::span<T const>(g), fresh_);
         add_scaled(on, T(-1), std::span<T const>(kept(row_[0])), g);
         add_scaled(on, T(1), std::span<T const>(mean_), g);
         return std::nullopt;
@@ -50,6 +51,9 @@ class block_saga {
         if (table_.empty()) {
             table_.resize(m * x.size());
             mean_.assign(x.size(), T(0));
+            auto const most = std::min(x.size(), drawn_.support.size() * blocks_.block);  // room for later rounds
+            replaced_.resize(most);
+            drawn_.payload.values.resize(most);
             for (std::size_t j = 0; j < m; ++j) {
                 row_[0] = static_cast<std::uint32_t>(j);
                 f.batch_gradient(std::span<std::uint32_t const>(row_), std::span<T const>(start_), kept(j));
@@ -57,14 +61,15 @@ class block_saga {
             }
             return;
         }
+        // mean <- mean + share (fresh - old), old <- fresh, on the blocks: the message that is drawn says fresh - old.
         auto const old = kept(row_[0]);
-        for (auto const place : drawn_.support) {
-            std::size_t const first = place * blocks_.block, last = std::min(first + blocks_.block, mean_.size());
-            for (std::size_t i = first; i < last; ++i) {
-                mean_[i] += share * (fresh_[i] - old[i]);
-                old[i] = fresh_[i];
-            }
-        }
+        std::span<coordinate const> const at(drawn_.support);
+        auto& change = drawn_.payload.values;
+        gather(on, std::span<T const>(old), at, blocks_.block, T(1), replaced_);
+        gather(on, std::span<T const>(fresh_), at, blocks_.block, T(1), change);
+        scatter(on, std::span<T const>(change), at, blocks_.block, old);
+        add_scaled(on, T(-1), std::span<T const>(replaced_), std::span<T>(change));
+        add_message(on, std::span<T>(mean_), share, drawn_);
     }
 
     /// The gradient of sample j from j * dimension on, and the mean of them; empty before the first round.
@@ -82,9 +87,9 @@ class block_saga {
     std::span<T> kept(std::size_t j) { return std::span<T>(table_).subspan(j * mean_.size(), mean_.size()); }
 
     rand_block<> blocks_;
-    message_of<rand_block<>, T, B> drawn_;  // its support alone is used
+    message_of<rand_block<>, T, B> drawn_;
     std::vector<std::uint32_t> row_;
-    typename B::template array<T> start_, fresh_, table_, mean_;
+    typename B::template array<T> start_, fresh_, replaced_, table_, mean_;
 };
 
 }  // namespace laconic

@@ -37,8 +37,7 @@ struct clipped {
             if (size > limit && std::isfinite(size)) multiply(on, static_cast<T>(limit / size), g);
         } else {
             auto const most = static_cast<T>(limit * deviation(on, std::span<T const>(g)));
-            if (std::isfinite(most))
-                for (T& v : g) v = v > most ? most : v < -most ? -most : v;
+            if (std::isfinite(most)) clip_magnitudes(on, most, g);
         }
         return value;
     }

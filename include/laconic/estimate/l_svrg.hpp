@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 
@@ -32,10 +33,10 @@ class l_svrg {
         double const p = p_ > 0 ? p_ : std::min(1.0, static_cast<double>(batch_) / static_cast<double>(f.samples()));
         bool const first = reference_.empty();
         moves_ = first || now.shared.uniform(0) < p;
-        if (moves_) next_.assign(x.begin(), x.end());
+        if (moves_) assign(on, x, next_);
         if (first) {
             f.gradient(x, g);
-            there_.assign(g.begin(), g.end());
+            assign(on, std::span<T const>(g), there_);
             rows_.reserve(batch_);
             return std::nullopt;
         }
@@ -51,12 +52,12 @@ class l_svrg {
         return std::nullopt;
     }
     template <class F>
-    void said(B&, F const& f, std::span<T const>) {
+    void said(B& on, F const& f, std::span<T const>) {
         if (!moves_) return;
         bool const first = reference_.empty();
-        reference_.assign(next_.begin(), next_.end());
+        assign(on, std::span<T const>(next_), reference_);
         if (first)
-            full_.assign(there_.begin(), there_.end());  // the first round's gradient
+            assign(on, std::span<T const>(there_), full_);  // the first round's gradient
         else
             f.gradient(std::span<T const>(reference_), std::span<T>(full_));
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/estimate/mini_batch.hpp"
@@ -29,12 +30,12 @@ class local_momentum {
         auto const value = of_(on, f, now, x, g);
         multiply(on, static_cast<T>(1 - beta_), g);
         if (!mean_.empty()) add_scaled(on, static_cast<T>(beta_), std::span<T const>(mean_), g);
-        next_.assign(g.begin(), g.end());
+        assign(on, std::span<T const>(g), next_);
         return value;
     }
     template <class F>
     void said(B& on, F const& f, std::span<T const> x) {
-        mean_.assign(next_.begin(), next_.end());
+        assign(on, std::span<T const>(next_), mean_);
         of_.said(on, f, x);
     }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 
@@ -37,7 +37,7 @@ class local_steps {
 
     template <class F>
     std::optional<double> operator()(B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
-        local_.assign(x.begin(), x.end());
+        assign(on, x, local_);
         std::span<T> const y(local_);
         std::optional<double> value;
         occasion at = now;
@@ -48,7 +48,7 @@ class local_steps {
             add_scaled(on, static_cast<T>(-step_), std::span<T const>(g), y);
             if (!shift_.empty()) add_scaled(on, static_cast<T>(step_), std::span<T const>(shift_), y);
         }
-        std::copy(x.begin(), x.end(), g.begin());
+        copy(on, x, g);
         add_scaled(on, T(-1), std::span<T const>(y), g);
         multiply(on, static_cast<T>(1 / step_), g);
         return value;

@@ -26,7 +26,7 @@ class saga {
 
     template <class F>
     requires GeneralisedLinear<F, T> std::optional<double>
-    operator()(B&, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
+    operator()(B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
         std::size_t const m = f.samples(), k = f.outputs();
         if (table_.empty()) {
             rows_.clear();
@@ -43,7 +43,7 @@ class saga {
         detail::draw_rows(now.gradient, m, batch_, rows_);
         fresh_.resize(batch_ * k);
         change_.resize(k);
-        std::copy(mean_.begin(), mean_.end(), g.begin());
+        copy(on, std::span<T const>(mean_), g);
         f.add_penalty_gradient(x, g);
         for (std::size_t t = 0; t < batch_; ++t) {
             auto const s = std::span(fresh_).subspan(t * k, k);

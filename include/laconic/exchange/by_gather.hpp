@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,6 +9,7 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/wire/by_host.hpp"
 #include "laconic/wire/message.hpp"
 
 namespace laconic {
@@ -31,11 +31,11 @@ void hear_complaints(C& comm, OnComplaint complaint) {
 
 /// Reads what rank r handed over in the last meeting; throws wire_error, which names the rank.
 template <class B, Communicator C, class M, class Blank>
-void read_from(B& on, C& comm, int r, Blank blank, M& m) {
+void read_from(B& on, C& comm, int r, Blank blank, by_host<M, B>& reader, M& m) {
     bit_reader source(comm.from(r).bytes);
     try {
-        blank(r, m);
-        read(on, source, m);
+        reader.read_message(
+            source, [&](auto& there, auto& known) { blank(there, r, known); }, on, m);
         source.finish();
     } catch (wire_error const& e) {
         throw wire_error(e.bit, "from rank " + std::to_string(r) + ": " + e.why);
@@ -44,11 +44,11 @@ void read_from(B& on, C& comm, int r, Blank blank, M& m) {
 
 /// out <- mean of all ranks' messages of the last meeting, decoded straight into it in the order of ranks.
 template <class B, Communicator C, class M, class Blank, Scalar T>
-void mean_of_messages(B& on, C& comm, Blank blank, M& theirs, std::span<T> out) {
-    std::fill(out.begin(), out.end(), T(0));
+void mean_of_messages(B& on, C& comm, Blank blank, by_host<M, B>& reader, M& theirs, std::span<T> out) {
+    fill(on, out, T(0));
     T const share = T(1) / static_cast<T>(comm.size());
     for (int r = 0; r < comm.size(); ++r) {
-        read_from(on, comm, r, blank, theirs);
+        read_from(on, comm, r, blank, reader, theirs);
         add_message(on, out, share, theirs);
     }
 }
@@ -56,7 +56,8 @@ void mean_of_messages(B& on, C& comm, Blank blank, M& theirs, std::span<T> out) 
 }  // namespace detail
 
 /// Everyone hears everyone: each rank writes its message, all messages go to all ranks, and each rank decodes them
-/// straight into the mean, in the order of ranks, so that all ranks get the same bits. Reuses its memory.
+/// straight into the mean, in the order of ranks, so that all ranks get the same bits. A device's messages are written
+/// and read by way of the host. Reuses its memory.
 template <class M, Scalar T, class B = host>
 class by_gather {
   public:
@@ -65,10 +66,10 @@ class by_gather {
 
     /// Hands this rank's message, about d numbers, to all; over a communicator that is Overlapping it waits for nobody.
     template <Communicator C>
-    void say(C& comm, M const& mine, std::size_t d) {
+    void say(B& on, C& comm, M const& mine, std::size_t d) {
         detail::make_room<T>(sink_, d);
         sink_.clear();
-        write(sink_, mine);
+        spelling_.write_message(sink_, on, mine);
         hand_over(comm, {sink_.finish(), false});
     }
 
@@ -78,15 +79,16 @@ class by_gather {
         hand_over(comm, {what, true});
     }
 
-    /// out <- mean of all ranks' messages. blank(r, m) makes m what is known of rank r's message beforehand. Throws
-    /// wire_error, which names the rank, for bytes that are no such message, and `complaint(r, bytes)` decides what a
-    /// rank's complaint means (it should throw the same on every rank). In both cases `out` is unspecified. Throws
-    /// comm_error where say() did not wait and a rank cannot come.
+    /// out <- mean of all ranks' messages. blank(on, r, m) makes m what is known of rank r's message beforehand, on the
+    /// backend and, of a device's, also on the host. Throws wire_error, which names the rank, for bytes that are
+    /// no such message, and `complaint(r, bytes)` decides what a rank's complaint means (it should throw the same on
+    /// every rank). In both cases `out` is unspecified. Throws comm_error where say() did not wait and a rank cannot
+    /// come.
     template <Communicator C, class Blank, class OnComplaint>
     void hear(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out) {
         if constexpr (Overlapping<C>) comm.finish();
         detail::hear_complaints(comm, complaint);
-        detail::mean_of_messages(on, comm, blank, theirs_, out);
+        detail::mean_of_messages(on, comm, blank, spelling_, theirs_, out);
     }
 
   private:
@@ -99,6 +101,7 @@ class by_gather {
     }
 
     bit_writer sink_;
+    by_host<M, B> spelling_;
     M theirs_;
 };
 

@@ -21,10 +21,10 @@ class by_server {
 
     /// Hands this rank's message, about d numbers, to the server.
     template <Communicator C>
-    void say(C& comm, Up const& mine, std::size_t d) {
+    void say(B& on, C& comm, Up const& mine, std::size_t d) {
         detail::make_room<T>(sink_, d);
         sink_.clear();
-        write(sink_, mine);
+        up_.write_message(sink_, on, mine);
         comm.gather(0, {sink_.finish(), false});
     }
 
@@ -35,10 +35,10 @@ class by_server {
     }
 
     /// On the server: out <- mean of the ranks' messages, then answer(out, down) fills in what it says about that. On
-    /// every rank: heard <- the server's message, blank_answer(heard) having made it what is known of it beforehand.
-    /// Throws on every rank the same wire_error, which names the rank, for bytes that are no message, and calls
-    /// `complaint(r, bytes)` on every rank for the first rank that complains; where answer throws, the other ranks
-    /// throw an `error` with its text.
+    /// every rank: heard <- the server's message, blank_answer(on, heard) having made it what is known of it
+    /// beforehand. Throws on every rank the same wire_error, which names the rank, for bytes that are no message, and
+    /// calls `complaint(r, bytes)` on every rank for the first rank that complains; where answer throws, the other
+    /// ranks throw an `error` with its text.
     template <Communicator C, class Blank, class OnComplaint, class Answer, class BlankAnswer>
     void hear(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out, Answer answer,
               BlankAnswer blank_answer, Down& heard) {
@@ -49,7 +49,7 @@ class by_server {
             if (comm.from(0).complaint) pass_on(comm.from(0).bytes, complaint);
         }
         detail::read_from(
-            on, comm, 0, [&](int, Down& m) { blank_answer(m); }, heard);
+            on, comm, 0, [&](auto& there, int, auto& m) { blank_answer(there, m); }, down_, heard);
     }
 
   private:
@@ -64,11 +64,11 @@ class by_server {
     void serve(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out, Answer answer) {
         try {
             detail::hear_complaints(comm, [](int r, std::span<std::byte const> what) { throw relayed{r, what}; });
-            detail::mean_of_messages(on, comm, blank, theirs_, out);
+            detail::mean_of_messages(on, comm, blank, up_, theirs_, out);
             answer(out, mine_);
             detail::make_room<T>(sink_, out.size());
             sink_.clear();
-            write(sink_, mine_);
+            down_.write_message(sink_, on, mine_);
         } catch (relayed const& r) {
             tell(comm, {r.rank, 0, 0}, r.what);
             return complaint(r.rank, std::span<std::byte const>(words_).subspan(sizeof(trouble)));
@@ -109,6 +109,8 @@ class by_server {
     }
 
     bit_writer sink_;
+    by_host<Up, B> up_;
+    by_host<Down, B> down_;
     Up theirs_;
     Down mine_;
     std::vector<std::byte> words_;

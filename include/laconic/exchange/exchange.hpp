@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/exchange/sparse_sum.hpp"
@@ -65,10 +66,10 @@ using sum_of = decltype(std::declval<X const&>().template make<T, B>(std::size_t
 ///                                 give back, and reuses its memory from round to round; with state(archive)
 ///                                 (wire/state.hpp) what else it remembers is saved;
 ///   to_string(x)                  is what the ranks must agree on.
-/// Where the object throws a wire_error or a comm_error, some ranks may have the sum; any other laconic::error is
-/// thrown on all.
+/// Numbers are the host's: an exchange works on them where they are. Where the object throws a wire_error or a
+/// comm_error, some ranks may have the sum; any other laconic::error is thrown on all.
 template <class X, class T = double, class B = host>
-concept Exchange = std::copyable<X> && requires(X const& x, std::size_t d) {
+concept Exchange = OnHost<B> && std::copyable<X> && requires(X const& x, std::size_t d) {
     x.check(d);
     { to_string(x) } -> std::convertible_to<std::string>;
     typename detail::sum_of<X, T, B>;

@@ -32,13 +32,14 @@ class merge {
     std::size_t operator()(list a, list b, std::span<coordinate> at, std::span<T> values) {
         LACONIC_EXPECTS(at.size() == values.size() && at.size() >= std::max(a.at.size(), b.at.size()));
         a_ = a, b_ = b, at_ = at, values_ = values;
-        std::size_t half = a.at.size(), other_half = b.at.size();
-        if (at.size() >= half + other_half && half > 1) {
-            half /= 2;
-            auto const place = std::lower_bound(b.at.begin(), b.at.end(), a.at[half]);
-            other_half = static_cast<std::size_t>(place - b.at.begin());
+        std::size_t middle = a.at.size(), other_middle = b.at.size();
+        if (at.size() >= middle + other_middle && middle > 1) {
+            middle /= 2;
+            auto const place = std::lower_bound(b.at.begin(), b.at.end(), a.at[middle]);
+            other_middle = static_cast<std::size_t>(place - b.at.begin());
         }
-        part low{0, 0, 0, half, other_half}, high{half, other_half, half + other_half, a.at.size(), b.at.size()};
+        part low{0, 0, 0, middle, other_middle},
+            high{middle, other_middle, middle + other_middle, a.at.size(), b.at.size()};
         for (;;) {
             while (take_run(low)) {
             }
@@ -50,7 +51,7 @@ class merge {
         finish(low);
         finish(high);
         // Where both had a coordinate in common, the lower half left a gap.
-        std::size_t const first = half + other_half;
+        std::size_t const first = middle + other_middle;
         if (low.n < first) {
             std::copy(at.data() + first, at.data() + high.n, at.data() + low.n);
             std::copy(values.data() + first, values.data() + high.n, values.data() + low.n);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/compress/full_or.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
@@ -28,7 +29,7 @@ class last_gradient {
     /// g <- g - last g, or as it is. One pass.
     void before(B& on, occasion const& now, std::span<T> g) {
         if (speaks_in_full(now, p_))
-            next_.assign(g.begin(), g.end());
+            assign(on, std::span<T const>(g), next_);
         else
             subtract_last(on, g, std::span<T const>(last_), std::span<T>(next_));
     }
@@ -39,7 +40,7 @@ class last_gradient {
     /// mean <- mean + last estimate, or as it is. One pass.
     void estimate(B& on, occasion const& now, std::span<T> mean) {
         if (speaks_in_full(now, p_))
-            estimate_.assign(mean.begin(), mean.end());
+            assign(on, std::span<T const>(mean), estimate_);
         else  // both are the sum then
             complete_and_remember(on, mean, T(1), std::span<T>(estimate_));
     }

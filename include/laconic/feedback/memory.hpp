@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
@@ -42,7 +43,7 @@ class memory {
     /// e <- news - m, h <- h + rate m, once m has reached the others.
     template <class M>
     void after(B& on, std::span<T const> news, M const& m) {
-        if (keep_unsaid_) unsaid_.assign(news.begin(), news.end());
+        if (keep_unsaid_) assign(on, news, unsaid_);
         take_off(on, m);
     }
     /// The same, but the news become e where they are, and what e was is left there: the terms of m are all that is

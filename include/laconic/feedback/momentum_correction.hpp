@@ -5,10 +5,12 @@
 #include <span>
 #include <string>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
 #include "laconic/message/message.hpp"
+#include "laconic/message/plain.hpp"
 
 namespace laconic {
 
@@ -41,7 +43,7 @@ class momentum_correction {
 
     template <class M>
     void after(B& on, std::span<T const> news, M const& m) {
-        unsaid_.assign(news.begin(), news.end());
+        assign(on, news, unsaid_);
         take_off(on, m);
     }
     /// The same, but the news become v where they are: where m lists its terms, they are all that is touched.
@@ -81,14 +83,11 @@ class momentum_correction {
         momentum_.swap(next_);
         if (!masking_) return;
         if constexpr (TermMessage<M>) {
-            auto const terms = m.terms();
-            for (std::size_t j = 0; j < terms.size(); ++j)
-                if (auto const t = terms[j]; static_cast<T>(t.value) != 0) momentum_[t.at] = 0;
+            clear_terms(on, std::span<T>(momentum_), m.terms());
         } else {
             said_.assign(momentum_.size(), T(0));
             add_message(on, std::span<T>(said_), T(1), m);
-            for (std::size_t i = 0; i < said_.size(); ++i)
-                if (said_[i] != 0) momentum_[i] = 0;
+            clear_terms(on, std::span<T>(momentum_), typename plain<T, B>::terms_type{said_.data(), said_.size()});
         }
     }
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 
 #include "laconic/message/message.hpp"
@@ -16,11 +17,24 @@ namespace laconic {
 template <Scalar T, class B>
 struct dithered {
     using value_type = T;
+    template <class Other>
+    using for_backend = dithered<T, Other>;
     int levels = 1;
     std::size_t bucket = 1;
     typename B::template array<T> norms;
     typename B::template array<std::int16_t> codes;
 
+    struct terms_of_bucket {
+        T norm;
+        std::int16_t const* codes;
+        int levels;
+        std::size_t count;
+        static constexpr bool in_order = true;
+        constexpr std::size_t size() const { return count; }
+        constexpr term<T> operator[](std::size_t j) const {
+            return {static_cast<coordinate>(j), value_of(norm, levels, codes[j])};
+        }
+    };
     struct terms_type {
         T const* norms;
         std::int16_t const* codes;
@@ -31,16 +45,8 @@ struct dithered {
         constexpr term<T> operator[](std::size_t j) const {
             return {static_cast<coordinate>(j), value_of(norms[j / bucket], levels, codes[j])};
         }
-    };
-    struct terms_of_bucket {
-        T norm;
-        std::int16_t const* codes;
-        int levels;
-        std::size_t count;
-        static constexpr bool in_order = true;
-        constexpr std::size_t size() const { return count; }
-        constexpr term<T> operator[](std::size_t j) const {
-            return {static_cast<coordinate>(j), value_of(norm, levels, codes[j])};
+        constexpr terms_of_bucket from(std::size_t first) const {
+            return {norms[first / bucket], codes + first, levels, std::min(bucket - first % bucket, count - first)};
         }
     };
     static constexpr T value_of(T norm, int levels, int code) {
@@ -54,13 +60,10 @@ struct dithered {
         return std::bit_cast<T>(size ^ static_cast<bits>(code < 0) << (8 * sizeof(T) - 1));
     }
 
+    static auto fields(auto& m) { return std::tie(m.levels, m.bucket, m.norms, m.codes); }
     std::size_t dimension() const { return codes.size(); }
     terms_type terms() const& { return {norms.data(), codes.data(), levels, bucket, codes.size()}; }
     void terms() const&& = delete;
-    terms_of_bucket terms_from(std::size_t first) const& {
-        return {norms[first / bucket], codes.data() + first, levels,
-                std::min(bucket - first % bucket, codes.size() - first)};
-    }
     bool operator==(dithered const&) const = default;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <tuple>
 
 #include "laconic/message/message.hpp"
 
@@ -12,10 +13,13 @@ namespace laconic {
 template <class First, class Second>
 struct either {
     using value_type = typename First::value_type;
+    template <class Other>
+    using for_backend = either<moved_to<Other, First>, moved_to<Other, Second>>;
     bool is_first = true;
     First first;
     Second second;
 
+    static auto fields(auto& m) { return std::tie(m.is_first, m.first, m.second); }
     std::size_t dimension() const { return is_first ? first.dimension() : second.dimension(); }
     /// Room for whatever either may say about d numbers, where messages can be given it.
     template <class B>

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <tuple>
 
 #include "laconic/message/message.hpp"
 
@@ -16,6 +17,8 @@ namespace laconic {
 template <Scalar T, class B>
 struct factors {
     using value_type = T;
+    template <class Other>
+    using for_backend = factors<T, Other>;
     std::size_t count = 0, rows = 1, rank = 0;  ///< count = rows cols(), or nothing that can be said
     typename B::template array<T> left, right;
 
@@ -31,8 +34,8 @@ struct factors {
         T const *left, *right;
         std::size_t count, rows, cols, rank;
         static constexpr bool in_order = true;
-        std::size_t size() const { return count; }
-        term<T> operator[](std::size_t j) const {
+        constexpr std::size_t size() const { return count; }
+        constexpr term<T> operator[](std::size_t j) const {
             double sum = 0;
             // Rounded once, so that it is the same with and without fused products.
             for (std::size_t c = 0; c < rank; ++c)
@@ -42,6 +45,7 @@ struct factors {
         }
     };
 
+    static auto fields(auto& m) { return std::tie(m.count, m.rows, m.rank, m.left, m.right); }
     std::size_t dimension() const { return count; }
     terms_type terms() const& { return {left.data(), right.data(), count, rows, cols(), rank}; }
     void terms() const&& = delete;

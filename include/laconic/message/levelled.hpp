@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
@@ -17,6 +18,8 @@ namespace laconic {
 template <class C, class M>
 struct levelled {
     using value_type = typename M::value_type;
+    template <class Other>
+    using for_backend = levelled<moved_to<Other, C>, moved_to<Other, M>>;
 
     std::size_t level = 0, levels = 0, length = 0;
     M inside;
@@ -24,6 +27,7 @@ struct levelled {
     key from{};
     typename C::workspace work;  ///< the sender's, not part of what is said
 
+    static auto fields(auto& m) { return std::tie(m.level, m.levels, m.length, m.inside, m.from); }
     std::size_t dimension() const { return length; }
     friend bool operator==(levelled const& a, levelled const& b) { return a.level == b.level && a.inside == b.inside; }
 };

@@ -13,7 +13,9 @@ namespace laconic {
 
 /// A vector spelled as terms v e_i, each computed on access: free to copy, safe to hand to a kernel. Satisfied iff it
 /// is trivially copyable, has size(), t[j] with members `at` and `value`, and a constant `in_order` that is true where
-/// t[j].at == j for every j.
+/// t[j].at == j for every j. Numbers in buckets that share something may have more: t.from(first) are the terms from
+/// coordinate `first` on that share it with that one, counted from 0, for backends that walk bucket by bucket. size()
+/// and [] are constexpr, and so may run on a device.
 template <class V>
 concept Terms = std::is_trivially_copyable_v<V> && requires(V const t, std::size_t j) {
     { t.size() } -> std::convertible_to<std::size_t>;
@@ -34,24 +36,23 @@ void add_message(B& on, std::span<T> out, T w, M const& m) {
     add_terms(on, out, w, m.terms());
 }
 
-/// A message whose numbers lie in buckets that share something: terms_from(first) are the terms from coordinate `first`
-/// on that share it with that one, counted from 0, so that no term looks for its bucket.
-template <class M>
-concept BucketedMessage = TermMessage<M> && requires(M const& m, std::size_t first) {
-    { m.terms_from(first) } -> Terms;
+/// What X is for another backend: X::for_backend<B> where X names that, else X.
+template <class B, class X>
+struct moved {
+    using type = X;
 };
-
-template <class B, Scalar T, BucketedMessage M>
-void add_message(B& on, std::span<T> out, T w, M const& m) {
-    for (std::size_t first = 0; first < out.size();) {
-        auto const terms = m.terms_from(first);
-        add_terms(on, out.subspan(first, terms.size()), w, terms);
-        first += terms.size();
-    }
-}
+template <class B, class X>
+requires requires { typename X::template for_backend<B>; }
+struct moved<B, X> {
+    using type = typename X::template for_backend<B>;
+};
+template <class B, class X>
+using moved_to = typename moved<B, X>::type;
 
 /// Something that a receiver can add to a vector. Satisfied iff it knows the dimension of that vector and
-/// add_message(on, out, w, m) adds w times itself; a message that has terms() gets that for nothing.
+/// add_message(on, out, w, m) adds w times itself; a message that has terms() gets that for nothing. With
+/// for_backend<B>, its type on another backend, and fields(m), a tuple of references to all that it says, copy_message
+/// takes it there.
 template <class M, class T, class B>
 concept Message = std::movable<M> && std::default_initializable<M> && std::equality_comparable<M> &&
     requires(M const& m, B& on, std::span<T> out, T w) {

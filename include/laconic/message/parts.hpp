@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "laconic/message/message.hpp"
@@ -13,9 +14,12 @@ namespace laconic {
 template <class M>
 struct parts_of {
     using value_type = typename M::value_type;
+    template <class Other>
+    using for_backend = parts_of<moved_to<Other, M>>;
     std::size_t count = 0;  ///< the sum of the parts' dimensions, or nothing that can be said
     std::vector<M> each;
 
+    static auto fields(auto& m) { return std::tie(m.count, m.each); }
     std::size_t dimension() const { return count; }
     bool operator==(parts_of const&) const = default;
 };

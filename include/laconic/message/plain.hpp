@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <tuple>
 
 #include "laconic/message/message.hpp"
 
@@ -11,6 +12,8 @@ namespace laconic {
 template <Scalar T, class B>
 struct plain {
     using value_type = T;
+    template <class Other>
+    using for_backend = plain<T, Other>;
     typename B::template array<T> values;
 
     struct terms_type {
@@ -21,6 +24,7 @@ struct plain {
         constexpr term<T> operator[](std::size_t j) const { return {static_cast<coordinate>(j), values[j]}; }
     };
 
+    static auto fields(auto& m) { return std::tie(m.values); }
     std::size_t dimension() const { return values.size(); }
     terms_type terms() const& { return {values.data(), values.size()}; }
     void terms() const&& = delete;  // a view of a temporary would dangle

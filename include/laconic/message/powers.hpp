@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 
 #include "laconic/message/message.hpp"
 
@@ -14,6 +15,8 @@ namespace laconic {
 template <Scalar T, class B>
 struct powers {
     using value_type = T;
+    template <class Other>
+    using for_backend = powers<T, Other>;
     static constexpr bool single = std::same_as<T, float>;
     static constexpr unsigned exponent_width = single ? 8 : 11;
     static constexpr unsigned code_width = exponent_width + 1;
@@ -35,6 +38,7 @@ struct powers {
         }
     };
 
+    static auto fields(auto& m) { return std::tie(m.codes); }
     std::size_t dimension() const { return codes.size(); }
     terms_type terms() const& { return {codes.data(), codes.size()}; }
     void terms() const&& = delete;

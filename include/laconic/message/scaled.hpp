@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <tuple>
 
 #include "laconic/message/message.hpp"
 
@@ -13,9 +14,12 @@ namespace laconic {
 template <class M, Scalar T>
 struct scaled {
     using value_type = T;
+    template <class Other>
+    using for_backend = scaled<moved_to<Other, M>, T>;
     T factor = 1;
     M inside;
 
+    static auto fields(auto& m) { return std::tie(m.factor, m.inside); }
     std::size_t dimension() const { return inside.dimension(); }
     friend bool operator==(scaled const& a, scaled const& b) { return a.factor == b.factor && a.inside == b.inside; }
 };

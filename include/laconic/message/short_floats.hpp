@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 
 #include "laconic/backend/short_format.hpp"
 #include "laconic/message/message.hpp"
@@ -13,6 +14,8 @@ namespace laconic {
 template <short_format F, Scalar T, class B>
 struct short_floats {
     using value_type = T;
+    template <class Other>
+    using for_backend = short_floats<F, T, Other>;
     static constexpr short_layout layout = layout_of(F);
 
     typename B::template array<std::uint16_t> codes;
@@ -27,6 +30,7 @@ struct short_floats {
         }
     };
 
+    static auto fields(auto& m) { return std::tie(m.codes); }
     std::size_t dimension() const { return codes.size(); }
     terms_type terms() const& { return {codes.data(), codes.size()}; }
     void terms() const&& = delete;

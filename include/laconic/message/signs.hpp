@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 
 #include "laconic/message/message.hpp"
@@ -17,21 +18,11 @@ namespace laconic {
 template <Scalar T, class B>
 struct signs {
     using value_type = T;
+    template <class Other>
+    using for_backend = signs<T, Other>;
     std::size_t count = 0, bucket = 1;
     typename B::template array<T> scales;
     typename B::template array<std::uint64_t> words;
-
-    struct terms_type {
-        T const* scales;
-        std::uint64_t const* words;
-        std::size_t bucket, count;
-        static constexpr bool in_order = true;
-        constexpr std::size_t size() const { return count; }
-        constexpr term<T> operator[](std::size_t j) const {
-            T const scale = bucket == 0 ? T(1) : scales[j / bucket];
-            return {static_cast<coordinate>(j), (words[j / 64] >> j % 64 & 1) != 0 ? -scale : scale};
-        }
-    };
 
     // Of one word of signs at most.
     struct terms_of_word {
@@ -47,15 +38,27 @@ struct signs {
             return {static_cast<coordinate>(j), std::bit_cast<T>(std::bit_cast<bits>(scale) ^ sign)};
         }
     };
+    struct terms_type {
+        T const* scales;
+        std::uint64_t const* words;
+        std::size_t bucket, count;
+        static constexpr bool in_order = true;
+        constexpr std::size_t size() const { return count; }
+        constexpr term<T> operator[](std::size_t j) const {
+            T const scale = bucket == 0 ? T(1) : scales[j / bucket];
+            return {static_cast<coordinate>(j), (words[j / 64] >> j % 64 & 1) != 0 ? -scale : scale};
+        }
+        constexpr terms_of_word from(std::size_t first) const {
+            std::size_t const in_word = std::min(64 - first % 64, count - first);
+            return {bucket == 0 ? T(1) : scales[first / bucket], words[first / 64] >> first % 64,
+                    bucket == 0 ? in_word : std::min(in_word, bucket - first % bucket)};
+        }
+    };
 
+    static auto fields(auto& m) { return std::tie(m.count, m.bucket, m.scales, m.words); }
     std::size_t dimension() const { return count; }
     terms_type terms() const& { return {scales.data(), words.data(), bucket, count}; }
     void terms() const&& = delete;
-    terms_of_word terms_from(std::size_t first) const& {
-        std::size_t const in_word = std::min(64 - first % 64, count - first);
-        return {bucket == 0 ? T(1) : scales[first / bucket], words[first / 64] >> first % 64,
-                bucket == 0 ? in_word : std::min(in_word, bucket - first % bucket)};
-    }
     bool operator==(signs const&) const = default;
 };
 

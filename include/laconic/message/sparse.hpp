@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/message/draw.hpp"
 #include "laconic/message/message.hpp"
@@ -35,6 +37,8 @@ template <class Rest, support_is Known, Scalar T, class B, class Unit = single>
 struct sparse {
     using value_type = T;
     using payload_type = typename Rest::template message<T, B>;
+    template <class Other>
+    using for_backend = sparse<moved_to<Other, Rest>, Known, T, Other, Unit>;
     static constexpr support_is known = Known;
 
     std::size_t length = 0;
@@ -69,7 +73,10 @@ struct sparse {
     /// Makes room for a payload about the numbers of the support, which is there.
     template <class On>
     void expect_payload(On& on) {
-        rest.blank(on, support.empty() ? 0 : numbers(support[support.size() - 1]), payload_key, payload);
+        std::size_t n = support.size();
+        if constexpr (!std::is_same_v<Unit, single>)
+            if (n > 0) n = numbers(element(on, std::span<coordinate const>(support), n - 1));
+        rest.blank(on, n, payload_key, payload);
     }
 
     template <class Inner>
@@ -86,6 +93,7 @@ struct sparse {
         }
     };
 
+    static auto fields(auto& m) { return std::tie(m.length, m.unit, m.payload_key, m.drawn, m.support, m.payload); }
     std::size_t dimension() const { return length; }
     auto terms() const& requires TermMessage<payload_type> {
         auto const inner = payload.terms();

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/optim/step.hpp"
@@ -29,14 +30,14 @@ class accelerated_step {
     }
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
-        if (v_.empty()) v_.assign(x.begin(), x.end());
+        if (v_.empty()) assign(on, std::span<T const>(x), v_);
         std::span<T> const v(v_);
         std::span<T const> const estimate(d);
         multiply(on, static_cast<T>(1 - q()), v);
         add_scaled(on, static_cast<T>(q()), std::span<T const>(x), v);
         add_scaled(on, static_cast<T>(-q() / mu_), estimate, v);
         add_scaled(on, static_cast<T>(-rate_), estimate, x);  // x is y now
-        y_.assign(x.begin(), x.end());
+        assign(on, std::span<T const>(x), y_);
         add_scaled(on, static_cast<T>(q()), std::span<T const>(v_), x);
         multiply(on, static_cast<T>(1 / (1 + q())), x);
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/optim/step.hpp"
 
@@ -21,7 +21,7 @@ class dual_averaging_step {
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
         if (center_.empty()) {
-            center_.assign(x.begin(), x.end());
+            assign(on, std::span<T const>(x), center_);
             sum_.assign(x.size(), T(0));
             average_.assign(x.size(), T(0));
         }
@@ -29,7 +29,7 @@ class dual_averaging_step {
         multiply(on, static_cast<T>(1 - 1 / t), std::span<T>(average_));
         add_scaled(on, static_cast<T>(1 / t), std::span<T const>(x), std::span<T>(average_));
         add_scaled(on, T(1), std::span<T const>(d), std::span<T>(sum_));
-        std::copy(center_.begin(), center_.end(), x.begin());
+        copy(on, std::span<T const>(center_), x);
         add_scaled(on, static_cast<T>(-rate_ / std::sqrt(t)), std::span<T const>(sum_), x);
     }
 

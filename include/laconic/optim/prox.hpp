@@ -12,7 +12,7 @@
 namespace laconic {
 
 /// The proximal operator of a regulariser R: prox(on, rate, x) replaces x by argmin_u R(u) + |u - x|^2 / (2 rate);
-/// value(x) is R(x).
+/// value(x) is R(x), of an x that the host can read.
 template <class P, class T = double, class B = host>
 concept Prox = std::semiregular<P> && std::equality_comparable<P> &&
     requires(P const& prox, B& on, double rate, std::span<T> x) {
@@ -37,9 +37,8 @@ struct l1 {
     double weight = 0;
 
     template <class B, Scalar T>
-    void operator()(B&, double rate, std::span<T> x) const {
-        T const by = static_cast<T>(rate * weight);
-        for (T& v : x) v = v > by ? v - by : v < -by ? v + by : T(0);
+    void operator()(B& on, double rate, std::span<T> x) const {
+        soft_threshold(on, static_cast<T>(rate * weight), x);
     }
     template <Scalar T>
     double value(std::span<T const> x) const {

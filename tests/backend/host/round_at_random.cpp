@@ -60,7 +60,7 @@ TEST_CASE_TEMPLATE("all that is rounded at random is rounded as by the definitio
     host on;
     reference wanted_on;
     T const least = std::numeric_limits<T>::min(), tiny = std::numeric_limits<T>::denorm_min();
-    for (std::size_t const n : {0, 1, 2, 7, 8, 63, 64, 65, 127, 511, 512, 513, 1300})
+    for (std::size_t const n : {0, 1, 2, 7, 8, 63, 64, 65, 127, 511, 512, 513, 1536, 1537, 3300})
         for (std::uint64_t const first : {0ull, 1ull, 5ull, 8ull, (1ull << 34) - 100}) {
             key const from{n + first};
             std::vector<T> values(n + 1);

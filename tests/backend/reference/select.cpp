@@ -94,3 +94,32 @@ TEST_CASE_TEMPLATE("selections agree, with ties, zeros and numbers that are not 
         }
     }
 }
+
+// Blocks that are the same numbers in other orders, whose sums differ in their last bits, if at all; some that are
+// far larger, far smaller, or 0; and others. At all scales, as squares may leave the range.
+TEST_CASE_TEMPLATE("the largest blocks agree where many are nearly equal", T, float, double) {
+    host fast;
+    reference plain;
+    std::vector<coordinate> a, b;
+    constexpr std::size_t block = 40, blocks = 24;
+    std::vector<T> x(block * blocks - 3);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        std::size_t const n = i / block, j = i % block;
+        double const v = 1 + key{1}.uniform((j * (2 * n + 1)) % block);
+        x[i] = static_cast<T>(n == 2 ? 0 : n == 3 ? v * 1e-30 : n == 4 ? v * 30 : n < 12 ? v : 1 + key{2}.uniform(i));
+    }
+    double const largest = std::numeric_limits<T>::max() / 128, least = std::numeric_limits<T>::denorm_min();
+    for (double const scale : {1.0, 0.3, largest, std::sqrt(largest), std::sqrt(least), 16 * least, 0.0})
+        for (T const extra : {T(1), T(0), std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN()}) {
+            auto y = x;
+            for (T& v : y) v = static_cast<T>(v * scale);
+            y[7 * block + 5] *= extra;
+            CAPTURE(scale);
+            CAPTURE(extra);
+            for (std::size_t k = 0; k <= blocks; ++k) {
+                select_largest_blocks(fast, std::span<T const>(y), block, k, a);
+                select_largest_blocks(plain, std::span<T const>(y), block, k, b);
+                CHECK(a == b);
+            }
+        }
+}

@@ -29,7 +29,7 @@ T next_below(T x) {
 }
 
 /// How many numbers there have to be for a guess, and at how many it looks at most.
-inline constexpr std::size_t worth_a_guess = 2048, most_samples = std::size_t{1} << 15;
+inline constexpr std::size_t worth_a_guess = 2048, most_samples = std::size_t{1} << 13;
 
 /// How far apart the samples of a guess lie, and of another.
 inline constexpr std::uint32_t first_spread = 0x9E3779B9u, second_spread = 0x85EBCA6Bu;

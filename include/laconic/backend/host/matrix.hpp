@@ -13,13 +13,14 @@
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/update.hpp"
 #include "laconic/backend/matrix_is.hpp"
+#include "laconic/backend/sum_order.hpp"
 #include "laconic/backend/unit_scale.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
 
 /// Products of a matrix X, whose numbers stand row after row, with a few columns, which stand one after another. Sums
-/// are those of reduce.hpp: summand i goes to partial sum i mod 16, in double.
+/// are in double, in the order of sum_order.hpp.
 namespace laconic {
 
 namespace detail {
@@ -32,8 +33,9 @@ double product(T a, T b) {
     return p;
 }
 
+// The sum of x_i y_i, of one stretch.
 template <class A, Scalar T>
-double ordered_dot(std::span<T const> x, std::span<T const> y) {
+double dot_of_stretch(std::span<T const> x, std::span<T const> y) {
     std::array<double, partial_sums> s{};
     std::size_t i = 0;
     if constexpr (std::same_as<T, double>) {
@@ -54,6 +56,13 @@ double ordered_dot(std::span<T const> x, std::span<T const> y) {
     return add_in_halves<A>(s);
 }
 
+template <class A, Scalar T>
+double ordered_dot(std::span<T const> x, std::span<T const> y) {
+    return sum_in_order(0, x.size(), [x, y](std::size_t first, std::size_t n) {
+        return dot_of_stretch<A>(x.subspan(first, n), y.subspan(first, n));
+    });
+}
+
 // sums_j += a x_j.
 template <class A, Scalar T>
 void add_products(T a, std::span<T const> x, double* sums) {
@@ -66,6 +75,17 @@ void add_products(T a, std::span<T const> x, double* sums) {
     }
     for (; j < x.size(); ++j) sums[j] += product(a, x[j]);
 }
+
+// Sums of a few columns at a time: their partial sums stay near.
+template <class A>
+struct column_sums {
+    static constexpr std::size_t most = 256;
+    std::array<double, most> of;
+    column_sums& operator+=(column_sums const& other) {
+        for (std::size_t j = 0; j < most; ++j) of[j] += other.of[j];
+        return *this;
+    }
+};
 
 // out = X by, or X' by; see multiply_matrix.
 template <class A, Scalar T, Scalar U>
@@ -81,18 +101,18 @@ void multiply_into(basic_host<A>&, std::span<T const> x, matrix_is how, std::spa
                     ordered_dot<A>(x.subspan(i * summands, summands), by.subspan(c * summands, summands)));
         return;
     }
-    constexpr std::size_t most = 256;  // numbers of a row at a time: their partial sums stay near
-    std::array<double, partial_sums * most> sums;
-    for (std::size_t first = 0; first < length; first += most)
+    using sums = column_sums<A>;
+    for (std::size_t first = 0; first < length; first += sums::most)
         for (std::size_t c = 0; c < columns; ++c) {
-            std::size_t const n = std::min(most, length - first);
-            sums.fill(0.0);
-            for (std::size_t i = 0; i < summands; ++i)
-                add_products<A>(by[c * summands + i], x.subspan(i * length + first, n),
-                                sums.data() + i % partial_sums * most);
-            for (std::size_t half = partial_sums / 2; half > 0; half /= 2)
-                for (std::size_t j = 0; j < half * most; ++j) sums[j] += sums[half * most + j];
-            for (std::size_t j = 0; j < n; ++j) out[c * length + first + j] = static_cast<U>(sums[j]);
+            std::size_t const n = std::min(sums::most, length - first);
+            sums const all = sum_in_order(0, summands, [&](std::size_t row, std::size_t rows) {
+                std::array<sums, partial_sums> s{};
+                for (std::size_t i = 0; i < rows; ++i)
+                    add_products<A>(by[c * summands + row + i], x.subspan((row + i) * length + first, n),
+                                    s[i % partial_sums].of.data());
+                return add_in_halves<A>(s);
+            });
+            for (std::size_t j = 0; j < n; ++j) out[c * length + first + j] = static_cast<U>(all.of[j]);
         }
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/core/contract.hpp"
@@ -41,13 +41,13 @@ struct philox_lanes {
     friend philox_lanes operator^(philox_lanes a, philox_lanes b) { return {_mm256_xor_si256(a.value, b.value)}; }
     friend philox_lanes product(philox_lanes a, philox_lanes b) { return {_mm256_mul_epu32(a.value, b.value)}; }
     friend philox_lanes upper(philox_lanes a) { return {_mm256_srli_epi64(a.value, 32)}; }
-    friend void store_blocks(std::array<philox_lanes, 4> const& c, std::uint32_t* to) {
+    friend void store_blocks(std::array<philox_lanes, 4> const& c, std::byte* to) {
         auto const lower_halves = [](__m256i a, __m256i b) {
             return _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88);
         };
         auto const a = lower_halves(c[0].value, c[1].value), b = lower_halves(c[2].value, c[3].value);
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)));
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 8), _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd)));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32), _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd)));
     }
 };
 #    else
@@ -61,13 +61,13 @@ struct philox_lanes {
     friend philox_lanes operator^(philox_lanes a, philox_lanes b) { return {_mm_xor_si128(a.value, b.value)}; }
     friend philox_lanes product(philox_lanes a, philox_lanes b) { return {_mm_mul_epu32(a.value, b.value)}; }
     friend philox_lanes upper(philox_lanes a) { return {_mm_srli_epi64(a.value, 32)}; }
-    friend void store_blocks(std::array<philox_lanes, 4> const& c, std::uint32_t* to) {
+    friend void store_blocks(std::array<philox_lanes, 4> const& c, std::byte* to) {
         auto const lower_halves = [](__m128i a, __m128i b) {
             return _mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), 0x88);
         };
         auto const a = lower_halves(c[0].value, c[1].value), b = lower_halves(c[2].value, c[3].value);
         _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_castps_si128(_mm_shuffle_ps(a, b, 0x88)));
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 4), _mm_castps_si128(_mm_shuffle_ps(a, b, 0xdd)));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 16), _mm_castps_si128(_mm_shuffle_ps(a, b, 0xdd)));
     }
 };
 #    endif
@@ -87,12 +87,12 @@ class philox_rounds {
     }
     // Those of one vector, or of three, so that two multiply while one waits. Written out, so that no compiler keeps
     // the counters in memory.
-    void draw_one(std::uint64_t n, std::uint32_t* words) const {
+    void draw_one(std::uint64_t n, std::byte* to) const {
         auto a = after_two_rounds(n);
         for (auto const& k : keys_) one_round(a, k);
-        store_blocks(a, words);
+        store_blocks(a, to);
     }
-    void draw_three(std::uint64_t n, std::uint32_t* words) const {
+    void draw_three(std::uint64_t n, std::byte* to) const {
         constexpr auto width = lanes::width;
         auto a = after_two_rounds(n), b = after_two_rounds(n + width), c = after_two_rounds(n + 2 * width);
         for (auto const& k : keys_) {
@@ -100,9 +100,9 @@ class philox_rounds {
             one_round(b, k);
             one_round(c, k);
         }
-        store_blocks(a, words);
-        store_blocks(b, words + 4 * width);
-        store_blocks(c, words + 8 * width);
+        store_blocks(a, to);
+        store_blocks(b, to + 16 * width);
+        store_blocks(c, to + 32 * width);
     }
 
   private:
@@ -127,42 +127,43 @@ class philox_rounds {
 
 #endif
 
+// The words of that many blocks, in the machine's order of bytes.
+template <class A>
+void draw_blocks(key from, std::uint64_t block, std::size_t blocks, std::byte* to) {
+    constexpr std::size_t bytes = 4 * sizeof(std::uint32_t);  // of a block
+#if defined(LACONIC_PHILOX_LANES)
+    philox_rounds<A> const rounds(from.bits);
+    constexpr std::size_t width = philox_lanes<A>::width;
+    auto const draw = [&](std::size_t n, auto f) {
+        for (; blocks >= n && static_cast<std::uint32_t>(block) <= ~std::uint32_t{0} - n; block += n, blocks -= n) {
+            f();
+            to += n * bytes;
+        }
+    };
+    draw(3 * width, [&] { rounds.draw_three(block, to); });
+    draw(width, [&] { rounds.draw_one(block, to); });
+#endif
+    for (; blocks > 0; --blocks, to += bytes) std::memcpy(to, from.words(block++).data(), bytes);
+}
+
 }  // namespace detail
 
 /// words = from.words(block), from.words(block + 1), ..: as many as there is room for. words.size() is a multiple of 4.
 template <class A>
 void draw_words(basic_host<A>&, key from, std::uint64_t block, std::span<std::uint32_t> words) {
     LACONIC_EXPECTS(words.size() % 4 == 0);
-    std::size_t j = 0;
-#if defined(LACONIC_PHILOX_LANES)
-    detail::philox_rounds<A> const rounds(from.bits);
-    constexpr std::size_t width = detail::philox_lanes<A>::width;
-    auto const room_for = [&](std::size_t blocks) {
-        return words.size() - j >= 4 * blocks && static_cast<std::uint32_t>(block) <= ~std::uint32_t{0} - blocks;
-    };
-    for (; room_for(3 * width); block += 3 * width, j += 12 * width) rounds.draw_three(block, words.data() + j);
-    for (; room_for(width); block += width, j += 4 * width) rounds.draw_one(block, words.data() + j);
-#endif
-    for (; j < words.size(); j += 4) {
-        auto const four = from.words(block++);
-        std::copy(four.begin(), four.end(), words.begin() + static_cast<std::ptrdiff_t>(j));
-    }
+    detail::draw_blocks<A>(from, block, words.size() / 4, reinterpret_cast<std::byte*>(words.data()));
 }
 
 /// halves_j = from.half(first + j); first is a multiple of 8.
 template <class A>
-void draw_halves(basic_host<A>& on, key from, std::uint64_t first, std::span<std::uint16_t> halves) {
+void draw_halves(basic_host<A>&, key from, std::uint64_t first, std::span<std::uint16_t> halves) {
     LACONIC_EXPECTS(first % 8 == 0);
-    std::array<std::uint32_t, 256> words;
-    for (std::uint64_t block = first / 8; !halves.empty(); block += words.size() / 4) {
-        auto const n = std::min(halves.size(), 2 * words.size());
-        draw_words(on, from, block, std::span(words).first((n + 7) / 8 * 4));
-        if constexpr (std::endian::native == std::endian::little)
-            std::memcpy(halves.data(), words.data(), n * sizeof halves[0]);
-        else
-            for (std::size_t j = 0; j < n; ++j) halves[j] = static_cast<std::uint16_t>(words[j / 2] >> (16 * (j % 2)));
-        halves = halves.subspan(n);
-    }
+    std::size_t const whole = halves.size() / 8 * 8;  // of those whose blocks are drawn in full
+    detail::draw_blocks<A>(from, first / 8, whole / 8, reinterpret_cast<std::byte*>(halves.data()));
+    if constexpr (std::endian::native == std::endian::big)
+        for (std::size_t j = 0; j < whole; j += 2) std::swap(halves[j], halves[j + 1]);
+    for (std::size_t j = whole; j < halves.size(); ++j) halves[j] = from.half(first + j);
 }
 
 }  // namespace laconic

@@ -11,23 +11,14 @@
 #include <utility>
 
 #include "laconic/backend/host/memory.hpp"
+#include "laconic/backend/sum_order.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"
 
-/// Numbers about a whole vector, each in one pass. Sums have one order on every machine: element i goes to partial sum
-/// i mod 16, in double; the 16 are then added in halves.
+/// Numbers about a whole vector, each in one pass. Sums are in double, in the order of sum_order.hpp.
 namespace laconic {
 
 namespace detail {
-
-inline constexpr std::size_t partial_sums = 16;
-
-template <class A>
-double add_in_halves(std::array<double, partial_sums> s) {
-    for (std::size_t n = partial_sums / 2; n > 0; n /= 2)
-        for (std::size_t j = 0; j < n; ++j) s[j] += s[j + n];
-    return s[0];
-}
 
 // Adds the summands of x to partial sums, by vectors: apply maps a vector of elements, as doubles, to one of summands.
 // All but the last of several calls have a multiple of 16 elements.
@@ -63,9 +54,11 @@ void add_summands(std::array<double, partial_sums>& s, std::span<T const> x, F a
 
 template <class A, Scalar T, class F>
 double ordered_sum(std::span<T const> x, F apply) {
-    std::array<double, partial_sums> s{};
-    add_summands<A>(s, x, apply);
-    return add_in_halves<A>(s);
+    return sum_in_order(0, x.size(), [x, apply](std::size_t first, std::size_t n) {
+        std::array<double, partial_sums> s{};
+        add_summands<A>(s, x.subspan(first, n), apply);
+        return add_in_halves<A>(s);
+    });
 }
 
 }  // namespace detail

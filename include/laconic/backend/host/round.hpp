@@ -48,12 +48,38 @@ bool round_to_levels_avx2(float const* v, float step, int levels, std::uint16_t 
         auto const i = on_grid(a), k = on_grid(b);
         auto const cut = _mm256_packus_epi32(_mm256_blend_epi16(i, none, 0xaa), _mm256_blend_epi16(k, none, 0xaa));
         auto const below = _mm256_packs_epi32(_mm256_srai_epi32(i, 16), _mm256_srai_epi32(k, 16));
-        auto const half = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(halves + j));
-        auto const stays = _mm256_cmpeq_epi16(_mm256_subs_epu16(cut, half), none);  // -1 where cut <= half
+        auto const draws = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(halves + j));
+        auto const stays = _mm256_cmpeq_epi16(_mm256_subs_epu16(cut, draws), none);  // -1 where cut <= draws
         auto const level = _mm256_min_epu16(_mm256_add_epi16(_mm256_add_epi16(below, one), stays), most);
-        equal = _mm256_or_si256(equal, _mm256_cmpeq_epi16(cut, half));
+        equal = _mm256_or_si256(equal, _mm256_cmpeq_epi16(cut, draws));
         auto const negative = _mm256_packs_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j), _mm256_sign_epi16(level, negative));
+    }
+    return _mm256_testz_si256(equal, equal) == 0;
+}
+
+// What the loops of round_to_powers do.
+template <class A>
+bool round_to_powers_avx2(float const* v, std::uint16_t const* halves, std::uint16_t* out) {
+    auto const exponents = _mm256_set1_epi16(0xff), last_but_one = _mm256_set1_epi16(253), one = _mm256_set1_epi16(1);
+    auto const none = _mm256_setzero_si256();
+    auto equal = none;
+    for (std::size_t j = 0; j < rounded_together; j += 16) {
+        auto const load = [&](float const* p) {  // eight from two places, as above
+            return _mm256_castps_si256(
+                _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + 8), 1));
+        };
+        auto const a = load(v + j), b = load(v + j + 4);
+        auto const below = _mm256_packus_epi32(_mm256_srli_epi32(a, 23), _mm256_srli_epi32(b, 23));
+        auto const upper_bits = [](__m256i m) { return _mm256_srli_epi32(_mm256_slli_epi32(m, 9), 16); };
+        auto const cut = _mm256_packus_epi32(upper_bits(a), upper_bits(b));
+        auto const draws = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(halves + j));
+        // -1 where it stays: where cut <= draws, or there is no larger power.
+        auto const stays = _mm256_or_si256(_mm256_cmpeq_epi16(_mm256_subs_epu16(cut, draws), none),
+                                           _mm256_cmpgt_epi16(_mm256_and_si256(below, exponents), last_but_one));
+        equal = _mm256_or_si256(equal, _mm256_cmpeq_epi16(cut, draws));
+        auto const level = _mm256_add_epi16(_mm256_add_epi16(below, one), stays);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j), level);
     }
     return _mm256_testz_si256(equal, equal) == 0;
 }
@@ -131,6 +157,9 @@ void round_to_powers(basic_host<A>& on, std::span<T const> x, key from, std::uin
     constexpr auto n = rounded_together;
     constexpr std::uint32_t exponents = (1u << (int{sizeof(T) * 8} - 1 - format::mantissa)) - 1;
     auto const together = [](T const* v, std::uint16_t const* halves, std::uint16_t* out) {
+#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
+        if constexpr (sizeof(T) == 4) return detail::round_to_powers_avx2<A>(v, halves, out);
+#endif
         std::array<std::uint16_t, n> below, cut;
         for (std::size_t j = 0; j < n; ++j) {
             auto const b = std::bit_cast<bits>(v[j]);
@@ -242,14 +271,16 @@ void pack_signs(basic_host<A>&, std::span<T const> x, std::span<std::uint64_t> w
 template <class A, Scalar T>
 double pack_signs_and_sum(basic_host<A>& on, std::span<T const> x, std::span<std::uint64_t> words) {
     LACONIC_EXPECTS(words.size() == (x.size() + 63) / 64);
-    constexpr std::size_t stretch = 256;  // of which the second loop finds all in the first cache
-    std::array<double, detail::partial_sums> sums{};
-    for (std::size_t i = 0; i < x.size(); i += stretch) {
-        auto const part = x.subspan(i, std::min(stretch, x.size() - i));
-        pack_signs(on, part, words.subspan(i / 64, (part.size() + 63) / 64));
-        detail::add_summands<A>(sums, part, [](auto v) { return magnitude(v); });
-    }
-    return detail::add_in_halves<A>(sums);
+    return detail::sum_in_order(0, x.size(), [&](std::size_t first, std::size_t n) {
+        constexpr std::size_t piece = 256;  // of which the second loop finds all in the first cache
+        std::array<double, detail::partial_sums> sums{};
+        for (std::size_t i = first; i < first + n; i += piece) {
+            auto const part = x.subspan(i, std::min(piece, first + n - i));
+            pack_signs(on, part, words.subspan(i / 64, (part.size() + 63) / 64));
+            detail::add_summands<A>(sums, part, [](auto v) { return magnitude(v); });
+        }
+        return detail::add_in_halves<A>(sums);
+    });
 }
 
 }  // namespace laconic

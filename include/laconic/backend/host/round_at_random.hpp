@@ -36,10 +36,10 @@ template <class A, Scalar T, class Code, class Together, class Exactly>
 void round_at_random(basic_host<A>& on, std::span<T const> x, key from, std::uint64_t first, std::span<Code> codes,
                      Together together, Exactly exactly) {
     LACONIC_EXPECTS(codes.size() == x.size());
-    constexpr std::size_t most = 8 * rounded_together;
+    constexpr std::size_t most = 24 * rounded_together;
     std::array<std::uint16_t, most + 8> drawn;
-    auto const decide = [&](T v, std::uint16_t half, std::uint64_t n) {
-        auto const upper = std::uint32_t{half} << 16;
+    auto const decide = [&](T v, std::uint16_t draw, std::uint64_t n) {
+        auto const upper = std::uint32_t{draw} << 16;
         Code const lower_end = exactly(v, upper), upper_end = exactly(v, upper | 0xffff);
         return lower_end == upper_end ? lower_end : exactly(v, from.chance(n));
     };

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,13 @@ void draw_below(basic_host<A>& on, key from, std::uint64_t first, std::uint64_t 
         auto const n = std::min(out.size(), words.size() / 2 - skipped);
         draw_words(on, from, first / 2, std::span(words).first((n + skipped + 1) / 2 * 4));
         for (std::size_t j = 0; j < n; ++j) {
-            std::uint64_t const low = words[2 * (j + skipped)], high = words[2 * (j + skipped) + 1];
+            auto const* const two = words.data() + 2 * (j + skipped);
+            std::uint64_t both;
+            if constexpr (std::endian::native == std::endian::little)  // one load: compilers make better vectors of it
+                std::memcpy(&both, two, sizeof both);
+            else
+                both = two[0] | std::uint64_t{two[1]} << 32;
+            std::uint64_t const low = both & 0xffffffffu, high = both >> 32;
             out[j] = static_cast<coordinate>((high * d + (low * d >> 32)) >> 32);
         }
         out = out.subspan(n);
@@ -75,10 +82,19 @@ void mark_different(basic_host<A>& on, key from, std::size_t d, std::size_t n, s
 }
 
 // From one in so many on the bitmap is faster than the list, though all of it is passed over.
-inline constexpr std::size_t worth_a_bitmap = 100;
+inline constexpr std::size_t worth_a_bitmap = 50;
+
+// The coordinates of the first out.size() marks, ascending, of which there are as many; `flip` is what is
+// exclusive-ored with each word before.
+template <std::size_t together>
+void list_marks(std::span<std::uint64_t const> marks, std::uint64_t flip, std::span<coordinate> out) {
+    for (std::size_t w = 0, n = 0; n < out.size(); ++w)
+        n += write_list_within<together>(out.size() - n, marks[w] ^ flip, out.data() + n,
+                                         [w](std::size_t j) { return static_cast<coordinate>(word_bits * w + j); });
+}
 
 // Lists them, ascending; worth_a_bitmap x n < d < 2^32. Draws n and sorts them; then, for those that were there twice,
-// as many as are missing, again and again. Later draws never displace earlier ones. Of each round less than one in 100
+// as many as are missing, again and again. Later draws never displace earlier ones. Of each round less than one in 50
 // is missing on average, so five are enough for any d. O(n).
 template <class A>
 void list_different(basic_host<A>& on, key from, std::size_t d, std::size_t n, std::vector<coordinate>& out) {
@@ -100,8 +116,11 @@ void list_different(basic_host<A>& on, key from, std::size_t d, std::size_t n, s
     auto const moved = spare.first(static_cast<std::size_t>(out.end() - later));
     std::copy(later, out.end(), moved.begin());
     auto earlier = later, to = out.end();
-    for (std::size_t j = moved.size(); j > 0; *--to = moved[--j])
-        while (earlier != out.begin() && earlier[-1] > moved[j - 1]) *--to = *--earlier;
+    for (std::size_t j = moved.size(); j > 0; *--to = moved[--j]) {
+        auto const place = std::upper_bound(out.begin(), earlier, moved[j - 1]);
+        to = std::copy_backward(place, earlier, to);
+        earlier = place;
+    }
 }
 
 }  // namespace detail
@@ -116,16 +135,9 @@ void sample(basic_host<A>& on, key from, std::size_t d, std::size_t k, std::vect
     std::fill(marks.begin(), marks.end(), std::uint64_t{0});
     detail::mark_different(on, from, d, std::min(k, d - k), marks);
     out.resize(k);
-    std::size_t n = 0;
-    auto const complement = k <= d / 2 ? std::uint64_t{0} : ~std::uint64_t{0};
-    auto const take = [&]<std::size_t together>(std::integral_constant<std::size_t, together>) {
-        for (std::size_t w = 0; n < k; ++w)  // behind d, the complement has bits that are none: when k are there
-            n += detail::write_list_within<together>(k - n, marks[w] ^ complement, out.data() + n, [w](std::size_t j) {
-                return static_cast<coordinate>(64 * w + j);
-            });
-    };
-    k < d / 32 ? take(std::integral_constant<std::size_t, 4>{})
-               : take(std::integral_constant<std::size_t, detail::list_margin>{});
+    if (k > d / 2) return detail::list_marks<8>(marks, ~std::uint64_t{0}, out);
+    if (k > d / 16) return detail::list_marks<8>(marks, 0, out);
+    detail::list_marks<4>(marks, 0, out);
 }
 
 /// Each of the coordinates 0 .. d-1 with probability p in [0, 1] (off by at most 2^-32), independently, ascending; a
@@ -137,11 +149,16 @@ void sample_each(basic_host<A>& on, key from, std::size_t d, double p, std::vect
     out.clear();
     out.reserve(d);  // once: a later support may be larger
     std::array<std::uint32_t, 512> words;
+    std::array<coordinate, words.size()> chosen;
     for (std::size_t i = 0; i < d; i += words.size()) {
         auto const n = std::min(words.size(), d - i);
         draw_words(on, from, i / 4, std::span(words).first((n + 3) / 4 * 4));
-        for (std::size_t j = 0; j < n; ++j)
-            if (words[j] < bound) out.push_back(static_cast<coordinate>(i + j));
+        std::size_t count = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            chosen[count] = static_cast<coordinate>(i + j);
+            count += words[j] < bound;
+        }
+        out.insert(out.end(), chosen.data(), chosen.data() + count);
     }
 }
 

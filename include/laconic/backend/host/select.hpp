@@ -140,15 +140,18 @@ void sample_in_proportion(basic_host<A>& on, std::span<T const> x, T bound, key 
     out.clear();
     out.reserve(x.size());                 // once: a later support may be larger
     std::array<std::uint32_t, 512> words;  // two for each number
-    for (std::size_t i = 0; i < x.size(); i += words.size() / 2) {
-        auto const part = x.subspan(i, std::min(words.size() / 2, x.size() - i));
+    std::array<coordinate, words.size() / 2> chosen;
+    for (std::size_t i = 0; i < x.size(); i += chosen.size()) {
+        auto const part = x.subspan(i, std::min(chosen.size(), x.size() - i));
         draw_words(on, from, i / 2, std::span(words).first((part.size() + 1) / 2 * 4));
+        std::size_t count = 0;
         for (std::size_t j = 0; j < part.size(); ++j) {
             auto const bits = (words[2 * j] | std::uint64_t{words[2 * j + 1]} << 32) >> 11;  // as key::uniform
-            if (static_cast<double>(bits) * 0x1p-53 * static_cast<double>(bound) <
-                static_cast<double>(std::abs(part[j])))
-                out.push_back(static_cast<coordinate>(i + j));
+            auto const uniform = static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-53;
+            chosen[count] = static_cast<coordinate>(i + j);
+            count += uniform * static_cast<double>(bound) < static_cast<double>(std::abs(part[j]));
         }
+        out.insert(out.end(), chosen.data(), chosen.data() + count);
     }
 }
 
@@ -188,26 +191,55 @@ void select_nonzero_blocks(basic_host<A>&, std::span<T const> x, std::size_t blo
     }
 }
 
+namespace detail {
+
+// Sums of squares as they are order blocks like those of numbers divided by the largest, but where two are nearly the
+// same. So only those near the k-th are divided: of the others, +infinity is put in the place of what is certainly
+// among the k largest and 0 in that of what is not. False, and nothing done, where sums are out of range. `largest` is
+// the largest magnitude; 1 <= k <= energies.size(); exact(b) gives the sum of block b, divided.
+template <class A, class Exact>
+bool settle_energies(basic_host<A>& on, std::span<double> energies, std::size_t k, double largest, Exact exact) {
+    if (!(largest >= 0x1p-300 && largest <= 0x1p300)) return false;
+    auto const room = on.template scratch<double>(0, room_for(energies.size()));
+    double const kth = kth_largest<A>(std::span<double const>(energies), k, room).value;
+    if (!(kth >= largest * largest * 0x1p-200)) return false;
+    constexpr double near = 0x1p-16;  // far more than rounding makes of 2^32 summands
+    for (std::size_t b = 0; b < energies.size(); ++b) {
+        if (energies[b] > kth * (1 + near))
+            energies[b] = std::numeric_limits<double>::infinity();
+        else
+            energies[b] = energies[b] < kth * (1 - near) ? 0 : exact(b);
+    }
+    return true;
+}
+
+}  // namespace detail
+
 /// The k blocks of `block` consecutive coordinates (the last may be shorter) with the largest sums of squares, of equal
 /// ones the lower block first. Doubles are divided by the largest magnitude before they are squared, floats' squares
-/// are exact. block >= 1, k at most the number of blocks. Two passes over doubles, one over floats.
+/// are exact. block >= 1, k at most the number of blocks. One pass over floats. Of doubles each block is read twice, for
+/// its squares and its largest magnitude, and once more where it is near the k-th or squares are out of range.
 template <class A, Scalar T>
 void select_largest_blocks(basic_host<A>& on, std::span<T const> x, std::size_t block, std::size_t k,
                            std::vector<coordinate>& out) {
     LACONIC_EXPECTS(block >= 1 && x.size() <= largest_dimension);
     std::size_t const blocks = x.size() / block + (x.size() % block != 0);
     LACONIC_EXPECTS(k <= blocks);
+    if (k == 0) return out.clear();
     auto const energies = on.template scratch<double>(1, blocks);
-    [[maybe_unused]] T scale = 1;
-    if constexpr (sizeof(T) == 8)  // with a NaN, its block is to come first: not all shall be NaN
-        if (T const largest = largest_magnitude(on, x); std::isfinite(largest))
-            scale = std::max(largest, std::numeric_limits<T>::min());
+    auto const part = [&](std::size_t b) { return x.subspan(b * block, std::min(block, x.size() - b * block)); };
+    T largest = 0;
     for (std::size_t b = 0; b < blocks; ++b) {
-        auto const part = x.subspan(b * block, std::min(block, x.size() - b * block));
-        if constexpr (sizeof(T) == 8)
-            energies[b] = sum_of_squares(on, part, scale);
-        else
-            energies[b] = sum_of_squares(on, part);
+        energies[b] = sum_of_squares(on, part(b));
+        if constexpr (sizeof(T) == 8)  // NaN where a number is not finite, and it stays
+            if (T const here = largest_magnitude(on, part(b)); here > largest || std::isnan(here)) largest = here;
+    }
+    if constexpr (sizeof(T) == 8) {
+        // With a NaN, its block is to come first: not all shall be NaN.
+        T const scale = std::isfinite(largest) ? std::max(largest, std::numeric_limits<T>::min()) : T(1);
+        auto const divided = [&](std::size_t b) { return sum_of_squares(on, part(b), scale); };
+        if (!detail::settle_energies(on, energies, k, largest, divided))
+            for (std::size_t b = 0; b < blocks; ++b) energies[b] = divided(b);
     }
     select_largest(on, std::span<double const>(energies), k, out);
 }

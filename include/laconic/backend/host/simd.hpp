@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "laconic/backend/settle.hpp"
+
 #if !defined(LACONIC_SCALAR)
 #    include <xsimd/xsimd.hpp>
 #    if defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
@@ -16,19 +18,6 @@
 /// The few vector operations that the host kernels need, from xsimd 8.1 to 13, for the instruction set that the
 /// compiler's flags allow; with LACONIC_SCALAR defined, or where xsimd knows no instruction set, vectors of one number.
 namespace laconic::simd {
-
-/// Keeps the compiler from fusing the product that v came from with a later sum, which would make the result depend on
-/// the instruction set. (g++ does that even to intrinsics.) Costs nothing where v lives in a register.
-template <class V>
-void settle(V& v) {
-#if defined(__x86_64__)
-    asm("" : "+x"(v));
-#elif defined(__aarch64__)
-    asm("" : "+w"(v));
-#else
-    asm("" : "+m"(v));
-#endif
-}
 
 #if defined(LACONIC_SCALAR)
 

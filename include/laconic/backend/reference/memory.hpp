@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "laconic/core/term.hpp"
@@ -23,5 +25,26 @@ struct reference {
         std::vector<double> block, energies, products, matrix;
     } scratch;
 };
+
+template <class E>
+void copy(reference&, std::span<E const> from, std::span<E> to) {
+    std::copy(from.begin(), from.end(), to.begin());
+}
+template <class E>
+void fill(reference&, std::span<E> to, E value) {
+    std::fill(to.begin(), to.end(), value);
+}
+template <class E>
+void copy_to_host(reference&, std::span<E const> from, std::span<E> to) {
+    std::copy(from.begin(), from.end(), to.begin());
+}
+template <class E>
+void copy_from_host(reference&, std::span<E const> from, std::span<E> to) {
+    std::copy(from.begin(), from.end(), to.begin());
+}
+template <class E>
+std::span<E const> on_host(reference&, std::span<E const> x) {
+    return x;
+}
 
 }  // namespace laconic

@@ -9,8 +9,9 @@
 #include <span>
 #include <utility>
 
-#include "laconic/backend/host/simd.hpp"
 #include "laconic/backend/reference/memory.hpp"
+#include "laconic/backend/settle.hpp"
+#include "laconic/backend/sum_order.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {
@@ -19,15 +20,15 @@ namespace detail {
 
 template <Scalar T, class F>
 double reference_sum(std::span<T const> x, F summand) {
-    std::array<double, 16> s{};
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        double v = summand(static_cast<double>(x[i]));
-        simd::settle(v);  // the summand is rounded before it is added
-        s[i % 16] += v;
-    }
-    for (std::size_t n = 8; n > 0; n /= 2)
-        for (std::size_t j = 0; j < n; ++j) s[j] += s[j + n];
-    return s[0];
+    return sum_in_order(0, x.size(), [&](std::size_t first, std::size_t n) {
+        std::array<double, partial_sums> s{};
+        for (std::size_t i = 0; i < n; ++i) {
+            double v = summand(static_cast<double>(x[first + i]));
+            simd::settle(v);  // the summand is rounded before it is added
+            s[i % partial_sums] += v;
+        }
+        return add_in_halves<reference>(s);
+    });
 }
 
 }  // namespace detail

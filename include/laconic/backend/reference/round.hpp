@@ -50,7 +50,7 @@ void round_to_halvings(reference&, std::span<T const> x, T top, int levels, key 
                        std::span<std::int16_t> codes) {
     int lowest = levels;
     T least = top;
-    for (; lowest > 1 && least / 2 >= std::numeric_limits<T>::min(); least /= 2) --lowest;
+    for (; lowest > 1 && least >= 2 * std::numeric_limits<T>::min(); least /= 2) --lowest;
     for (std::size_t i = 0; i < x.size(); ++i) {
         T const size = std::abs(x[i]);
         int below = 0, above = lowest;

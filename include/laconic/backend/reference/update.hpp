@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <span>
 
-#include "laconic/backend/host/simd.hpp"
 #include "laconic/backend/reference/memory.hpp"
+#include "laconic/backend/settle.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {

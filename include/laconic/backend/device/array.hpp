@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "laconic/backend/device/system.hpp"  // first: it refuses compilers that Thrust would not
+
+#include <thrust/equal.h>
+#include <thrust/execution_policy.h>
+#include <thrust/fill.h>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace laconic {
+
+/// Numbers one after another in the device's memory. The CPU never reads or writes them: data(), begin() and end() are
+/// addresses for kernels, and std::span converts from it. What it does by itself (growing, zeros, assign, copies, ==)
+/// belongs to no stream, and so waits for all that the device was told before, and for its own end; resize within the
+/// capacity waits only where it writes zeros. Throws device_error where there is no memory.
+template <class T>
+requires std::is_trivially_copyable_v<T>
+class device_array {
+  public:
+    using value_type = T;
+
+    device_array() = default;
+    /// n zeros.
+    explicit device_array(std::size_t n) : device_array() { resize(n); }
+    device_array(device_array const& other) : device_array() { copy_from(other); }
+    device_array(device_array&& other) noexcept { swap(other); }
+    device_array& operator=(device_array const& other) {
+        if (this != &other) copy_from(other);
+        return *this;
+    }
+    device_array& operator=(device_array&& other) noexcept {
+        device_array(std::move(other)).swap(*this);
+        return *this;
+    }
+    ~device_array() { detail::on_device::release(data_); }
+
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    T* data() { return data_; }
+    T const* data() const { return data_; }
+    T* begin() { return data_; }
+    T* end() { return data_ + size_; }
+    T const* begin() const { return data_; }
+    T const* end() const { return data_ + size_; }
+
+    /// New elements are zeros; the capacity never shrinks.
+    void resize(std::size_t n) {
+        std::size_t const before = size_;
+        resize_to_overwrite(n);
+        if (n > before) detail::on_device::clear_and_wait(data_ + before, (n - before) * sizeof(T));
+    }
+    /// New elements are arbitrary: for what is written next.
+    void resize_to_overwrite(std::size_t n) {
+        reserve(n);
+        size_ = n;
+    }
+    /// Room for n elements.
+    void reserve(std::size_t n) {
+        if (n <= capacity_) return;
+        device_array larger;
+        larger.data_ = static_cast<T*>(detail::on_device::allocate(n * sizeof(T)));
+        larger.capacity_ = n;
+        larger.size_ = size_;
+        if (size_ > 0) detail::on_device::copy_and_wait(data_, larger.data_, size_ * sizeof(T));
+        swap(larger);
+    }
+    /// n times `value`.
+    void assign(std::size_t n, T value) {
+        resize_to_overwrite(n);
+        detail::on_device::wait_for_all();
+        thrust::fill(thrust::device, data_, data_ + n, value);
+        detail::on_device::wait_for_all();
+    }
+
+    void swap(device_array& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
+    }
+    friend void swap(device_array& a, device_array& b) noexcept { a.swap(b); }
+    friend bool operator==(device_array const& a, device_array const& b) {
+        if (a.size_ != b.size_) return false;
+        detail::on_device::wait_for_all();
+        return thrust::equal(thrust::device, a.data_, a.data_ + a.size_, b.data_);
+    }
+
+  private:
+    void copy_from(device_array const& other) {
+        resize_to_overwrite(other.size_);
+        if (size_ > 0) detail::on_device::copy_and_wait(other.data_, data_, size_ * sizeof(T));
+    }
+
+    T* data_ = nullptr;
+    std::size_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace laconic

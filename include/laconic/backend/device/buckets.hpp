@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "laconic/backend/device/grids.hpp"
+#include "laconic/backend/device/memory.hpp"
+#include "laconic/backend/device/norm.hpp"
+#include "laconic/backend/device/passes.hpp"
+#include "laconic/backend/device/reduce.hpp"
+#include "laconic/backend/device/round.hpp"
+#include "laconic/backend/device/sum.hpp"
+#include "laconic/backend/grid_step.hpp"
+#include "laconic/backend/norm.hpp"
+#include "laconic/backend/rounding.hpp"
+#include "laconic/core/contract.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/view.hpp"
+
+/// Vectors in buckets of consecutive numbers, each rounded on a grid of its own; a few launches, however many buckets
+/// there are. Contracts stand at the host's forms. What returns a bool waits for it.
+namespace laconic {
+
+namespace detail::on_device {
+
+// Notes that something is not finite.
+struct failures {
+    std::uint32_t* noted;
+    template <Scalar T>
+    LACONIC_HOST_DEVICE void unless_finite(T v) const {
+        if (magnitude_bits(v) >= infinite_bits<T>) raise_together(*noted, 1u);
+    }
+};
+inline failures no_failures(device& on) {
+    auto* const noted = on.scratch<std::uint32_t>(scratch_for::result, 1).data();
+    clear_bytes(on, noted, sizeof *noted);
+    return {noted};
+}
+inline bool is_clean(device& on, failures f) { return fetched(on, f.noted) == 0; }
+
+// Norms become steps, in place.
+template <Scalar T>
+struct norm_to_step {
+    int levels;
+    T* steps;
+    failures failed;
+    LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
+        T const scale = steps[b], step = scale > 0 ? grid_step(scale, levels) : T(0);
+        failed.unless_finite(scale);
+        failed.unless_finite(step * T(levels));
+        steps[b] = step;
+    }
+};
+template <Scalar T>
+struct check_finite {
+    T const* x;
+    failures failed;
+    LACONIC_HOST_DEVICE void operator()(std::size_t i) const { failed.unless_finite(x[i]); }
+};
+
+// Least and largest become least and step, in place of the latter.
+template <Scalar T>
+struct range_to_grid {
+    int most;
+    bits_of<T> const *lowest, *highest;  // as raise_to_range leaves them
+    T *least, *steps;
+    failures failed;
+    LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
+        T const low = from_ordered_bits<T>(static_cast<bits_of<T>>(~lowest[b]));
+        T const step = closing_step(from_ordered_bits<T>(highest[b]) - low, most);
+        failed.unless_finite(step);
+        failed.unless_finite(std::fma(T(most), step, low));
+        least[b] = low;
+        steps[b] = step;
+    }
+};
+
+// How many numbers bucket b has.
+LACONIC_HOST_DEVICE inline std::size_t numbers_in(std::size_t b, std::size_t bucket, std::size_t n) {
+    return n - b * bucket < bucket ? n - b * bucket : bucket;
+}
+template <Scalar T>
+struct sum_to_mean {
+    double const* sums;
+    std::size_t bucket, n;
+    T* means;
+    failures failed;
+    LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
+        means[b] = static_cast<T>(sums[b] / static_cast<double>(numbers_in(b, bucket, n)));
+        failed.unless_finite(means[b]);
+    }
+};
+template <Scalar T>
+struct sums_to_two_means {
+    double const *sums_below, *sums_above;
+    std::uint32_t const* negative;
+    std::size_t bucket, n;
+    T *below, *above;
+    failures failed;
+    LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
+        std::size_t const rest = numbers_in(b, bucket, n) - negative[b];
+        failed.unless_finite(sums_below[b]);  // a number that is not finite is in one of the sums
+        failed.unless_finite(sums_above[b]);
+        below[b] = negative[b] == 0 ? T(0) : static_cast<T>(sums_below[b] / static_cast<double>(negative[b]));
+        above[b] = rest == 0 ? T(0) : static_cast<T>(sums_above[b] / static_cast<double>(rest));
+    }
+};
+
+// r (1 - r), where r is the fraction of |v| / step.
+LACONIC_HOST_DEVICE inline double variance_on_grid(double v, double step) {
+    double const on_grid = std::abs(v) / step, over = on_grid - std::floor(on_grid);
+    double const r = over < 1 - over ? over : 1 - over;  // the one that is exact
+    return product(r, 1 - r);
+}
+struct variance_at : of_all_buckets {
+    double step;
+    LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const { return variance_on_grid(v, step); }
+};
+template <Scalar T>
+struct variance_in_steps {
+    T const* steps;
+    LACONIC_HOST_DEVICE bool wanted(std::size_t b) const { return steps[b] > 0; }
+    LACONIC_HOST_DEVICE double operator()(double v, std::size_t b) const {
+        return variance_on_grid(v, static_cast<double>(steps[b]));
+    }
+};
+template <Scalar T>
+struct damp_step {
+    double const *noise, *squares;  // squares in units of the step where T is double
+    T* steps;
+    LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
+        if (!(steps[b] > 0)) return;
+        auto const step = static_cast<double>(steps[b]);
+        double const in_units = sizeof(T) == 8 ? squares[b] : squares[b] / (step * step);
+        steps[b] = static_cast<T>(step / (1 + noise[b] / in_units));
+    }
+};
+template <Scalar T>
+struct square_in_steps {
+    T const* steps;
+    LACONIC_HOST_DEVICE bool wanted(std::size_t b) const { return steps[b] > 0; }
+    LACONIC_HOST_DEVICE double operator()(double v, std::size_t b) const {
+        double const ratio = v / static_cast<double>(steps[b]);
+        return product(ratio, ratio);
+    }
+};
+
+}  // namespace detail::on_device
+
+/// Each bucket on the grid of steps_b x {-levels, .., levels} that its norm spans, at random without bias.
+template <Scalar T>
+bool round_buckets_to_levels(device& on, std::span<T const> x, std::size_t bucket, norm p, int levels, key from,
+                             std::span<T> steps, std::span<std::int16_t> codes) {
+    using namespace detail::on_device;
+    LACONIC_EXPECTS(steps.size() == buckets_of(x.size(), bucket) && codes.size() == x.size());
+    LACONIC_EXPECTS(levels >= 1 && levels <= 32767);
+    find_norms(on, x, bucket, p, steps.data());
+    auto const failed = no_failures(on);
+    for_each_index(on, steps.size(), norm_to_step<T>{levels, steps.data(), failed});
+    round_at_random(on, x, bucket, from, 0, codes.data(), to_levels<T>{steps.data(), levels});
+    return is_clean(on, failed);
+}
+
+/// Each bucket on the halvings of its norm, at random without bias.
+template <Scalar T>
+bool round_buckets_to_halvings(device& on, std::span<T const> x, std::size_t bucket, norm p, int levels, key from,
+                               std::span<T> norms, std::span<std::int16_t> codes) {
+    using namespace detail::on_device;
+    LACONIC_EXPECTS(norms.size() == buckets_of(x.size(), bucket) && codes.size() == x.size());
+    LACONIC_EXPECTS(levels >= 1 && levels <= 32767);
+    find_norms(on, x, bucket, p, norms.data());
+    auto const failed = no_failures(on);
+    for_each_index(on, norms.size(), check_finite<T>{norms.data(), failed});
+    round_at_random(on, x, bucket, from, 0, codes.data(), to_halvings<T>{norms.data(), levels});
+    return is_clean(on, failed);
+}
+
+/// Each bucket on the grid least_b + steps_b x {0, .., most} that spans its numbers.
+template <Scalar T>
+bool round_buckets_to_range(device& on, std::span<T const> x, std::size_t bucket, rounding how, int most, key from,
+                            std::span<T> least, std::span<T> steps, std::span<std::uint8_t> codes) {
+    using namespace detail::on_device;
+    std::size_t const buckets = buckets_of(x.size(), bucket);
+    LACONIC_EXPECTS(least.size() == buckets && steps.size() == buckets && codes.size() == x.size());
+    LACONIC_EXPECTS(most >= 1 && most <= 255);
+    auto const bits = on.scratch<bits_of<T>>(scratch_for::marks, 2 * buckets);
+    auto *const lowest = bits.data(), *const highest = lowest + buckets;
+    clear_bytes(on, bits.data(), bits.size_bytes());
+    auto const failed = no_failures(on);
+    for_each_index(on, x.size(), check_finite<T>{x.data(), failed});
+    for_each_bucket(on, x.size(), bucket, raise_to_range<T>{x.data(), lowest, highest});
+    for_each_index(on, buckets, range_to_grid<T>{most, lowest, highest, least.data(), steps.data(), failed});
+    to_range<T> const grid{least.data(), steps.data(), most};
+    if (how == rounding::random)
+        round_at_random(on, x, bucket, from, 0, codes.data(), grid);
+    else
+        for_each_index(on, x.size(), to_nearest_in_range<T>{x.data(), grid, bucket, codes.data()});
+    return is_clean(on, failed);
+}
+
+/// pack_signs(), and the mean magnitude of each bucket.
+template <Scalar T>
+bool pack_signs_and_means(device& on, std::span<T const> x, std::size_t bucket, std::span<T> means,
+                          std::span<std::uint64_t> words) {
+    using namespace detail::on_device;
+    LACONIC_EXPECTS(means.size() == buckets_of(x.size(), bucket));
+    auto* const sums = on.scratch<double>(scratch_for::numbers, means.size()).data();
+    auto const failed = no_failures(on);
+    pack_signs(on, x, words);
+    add_buckets_up(on, x, bucket, magnitude{}, sums);
+    for_each_index(on, means.size(), sum_to_mean<T>{sums, bucket, x.size(), means.data(), failed});
+    return is_clean(on, failed);
+}
+
+/// pack_signs(), and of each bucket the mean magnitudes of its negative numbers and of the others.
+template <Scalar T>
+bool pack_signs_and_two_means(device& on, std::span<T const> x, std::size_t bucket, std::span<T> below,
+                              std::span<T> above, std::span<std::uint64_t> words) {
+    using namespace detail::on_device;
+    std::size_t const buckets = buckets_of(x.size(), bucket);
+    LACONIC_EXPECTS(below.size() == buckets && above.size() == buckets);
+    auto* const sums = on.scratch<double>(scratch_for::numbers, 2 * buckets).data();
+    auto const negative = on.scratch<std::uint32_t>(scratch_for::marks, buckets);
+    clear_bytes(on, negative.data(), negative.size_bytes());
+    auto const failed = no_failures(on);
+    pack_signs(on, x, words);
+    add_buckets_up(on, x, bucket, magnitude_below_zero{}, sums);
+    add_buckets_up(on, x, bucket, number_not_below_zero{}, sums + buckets);
+    for_each_bucket(on, x.size(), bucket, count_below_zero<T>{x.data(), negative.data()});
+    for_each_index(on, buckets,
+                   sums_to_two_means<T>{sums, sums + buckets, negative.data(), bucket, x.size(), below.data(),
+                                        above.data(), failed});
+    return is_clean(on, failed);
+}
+
+/// Steps become so much smaller that what round_to_levels makes of a bucket errs least. Does not wait.
+template <Scalar T>
+void damp_steps(device& on, std::span<T const> x, std::size_t bucket, std::span<T> steps) {
+    using namespace detail::on_device;
+    LACONIC_EXPECTS(steps.size() == buckets_of(x.size(), bucket));
+    auto* const noise = on.scratch<double>(scratch_for::numbers, 2 * steps.size()).data();
+    auto* const squares = noise + steps.size();
+    add_buckets_up(on, x, bucket, variance_in_steps<T>{steps.data()}, noise);
+    if constexpr (sizeof(T) == 8)
+        add_buckets_up(on, x, bucket, square_in_steps<T>{steps.data()}, squares);
+    else
+        add_buckets_up(on, x, bucket, square{}, squares);
+    for_each_index(on, steps.size(), damp_step<T>{noise, squares, steps.data()});
+}
+
+/// sum r_i (1 - r_i), where r_i is the fraction of |x_i| / step; see the host's form. Waits.
+template <Scalar T>
+double rounding_variance(device& on, std::span<T const> x, T step) {
+    LACONIC_EXPECTS(step > 0);
+    return detail::on_device::ordered_sum(on, x, detail::on_device::variance_at{{}, static_cast<double>(step)});
+}
+
+}  // namespace laconic

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "laconic/backend/device/system.hpp"  // first: it refuses compilers that Thrust would not
+
+#include <thrust/copy.h>
+#include <thrust/for_each.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/sort.h>
+
+#include <atomic>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "laconic/backend/device/memory.hpp"
+#include "laconic/backend/settle.hpp"
+#include "laconic/core/term.hpp"
+#include "laconic/core/view.hpp"
+
+#if defined(LACONIC_ON_CUDA)
+#    include <cub/device/device_select.cuh>
+#endif
+
+/// What all kernels of the device are made of: a pass over indices, and a list of those that are chosen. None waits.
+/// Functions of an index are structs with a plain operator(), for nvcc takes no other kind without options.
+namespace laconic::detail::on_device {
+
+/// a b, rounded before anything is added to it.
+template <Scalar T>
+LACONIC_HOST_DEVICE T product(T a, T b) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (sizeof(T) == 4)
+        return __fmul_rn(a, b);
+    else
+        return __dmul_rn(a, b);
+#else
+    T v = a * b;
+    simd::settle(v);
+    return v;
+#endif
+}
+
+template <Scalar T>
+using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+/// |x| as an integer with the same order; every NaN is above infinity.
+template <Scalar T>
+constexpr bits_of<T> magnitude_bits(T x) {
+    return static_cast<bits_of<T>>(std::bit_cast<bits_of<T>>(x) << 1) >> 1;
+}
+template <Scalar T>
+inline constexpr bits_of<T> infinite_bits = magnitude_bits(std::numeric_limits<T>::infinity());
+
+// Whole numbers that many threads change at the same time, each in any order: their results have none. They return what
+// was there before.
+
+LACONIC_HOST_DEVICE inline std::uint32_t add_together(std::uint32_t& to, std::uint32_t n) {
+#if defined(__CUDA_ARCH__)
+    return atomicAdd(&to, n);
+#else
+    return std::atomic_ref(to).fetch_add(n, std::memory_order_relaxed);
+#endif
+}
+LACONIC_HOST_DEVICE inline std::uint32_t set_together(std::uint32_t& to, std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+    return atomicOr(&to, bits);
+#else
+    return std::atomic_ref(to).fetch_or(bits, std::memory_order_relaxed);
+#endif
+}
+/// to = n where it is `expected`.
+LACONIC_HOST_DEVICE inline std::uint32_t replace_together(std::uint32_t& to, std::uint32_t expected, std::uint32_t n) {
+#if defined(__CUDA_ARCH__)
+    return atomicCAS(&to, expected, n);
+#else
+    std::atomic_ref(to).compare_exchange_strong(expected, n, std::memory_order_relaxed);
+    return expected;
+#endif
+}
+/// Raises it to n; most calls find it large enough and change nothing.
+template <std::unsigned_integral N>
+LACONIC_HOST_DEVICE void raise_together(N& to, N n) {
+#if defined(__CUDA_ARCH__)
+    using native = std::conditional_t<sizeof(N) == 4, unsigned, unsigned long long>;
+    auto* const target = reinterpret_cast<native*>(&to);
+    if (*static_cast<native volatile*>(target) < n) atomicMax(target, static_cast<native>(n));
+#else
+    std::atomic_ref target(to);
+    for (N before = target.load(std::memory_order_relaxed); before < n;)
+        if (target.compare_exchange_weak(before, n, std::memory_order_relaxed)) return;
+#endif
+}
+
+/// f(i) for all i < n, in any order.
+template <class F>
+void for_each_index(device& on, std::size_t n, F f) {
+    thrust::for_each_n(on.policy(), thrust::counting_iterator<std::size_t>(0), n, f);
+}
+
+/// How many indices one call handles where a call is worth more than one, and how many such calls share a stretch of
+/// them: neighbours read neighbours, which is how a GPU reads memory in whole lines.
+inline constexpr std::size_t each_of_tile = 64, neighbours = 32, tile = each_of_tile * neighbours;
+
+template <class F>
+struct tiled {
+    std::size_t n;
+    F f;
+    LACONIC_HOST_DEVICE void operator()(std::size_t t) const {
+        std::size_t const first = t / neighbours * tile + t % neighbours;
+        std::size_t const end = n < first + tile ? n : first + tile;
+        f(first, end);
+    }
+};
+
+/// Calls f(first, end) so that each i < n is one of first, first + neighbours, first + 2 neighbours, .. < end of one
+/// call.
+template <class F>
+void for_each_tile(device& on, std::size_t n, F f) {
+    for_each_index(on, (n + tile - 1) / tile * neighbours, tiled<F>{n, f});
+}
+
+/// Writes all i < n with chosen(i), ascending, to `to`, and how many they are to `count`; both on the device.
+template <class F>
+void list_indices(device& on, std::size_t n, F chosen, coordinate* to, coordinate* count) {
+    thrust::counting_iterator<coordinate> const first(0);
+#if defined(LACONIC_ON_CUDA)
+    std::size_t bytes = 0;
+    auto const select = [&](void* room) {
+        check(cub::DeviceSelect::If(room, bytes, first, to, count, static_cast<std::int64_t>(n), chosen, on.stream()));
+    };
+    select(nullptr);
+    select(on.scratch<std::byte>(scratch_for::temporary, bytes).data());
+#else
+    *count = static_cast<coordinate>(
+        thrust::copy_if(on.policy(), first, first + static_cast<std::ptrdiff_t>(n), to, chosen) - to);
+#endif
+}
+
+/// The same to an array that is as long as the list. Waits for its length.
+template <class F>
+void list_indices(device& on, std::size_t n, F chosen, device_array<coordinate>& to) {
+    to.resize_to_overwrite(0);
+    to.reserve(n);  // once: a later list may be longer
+    auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
+    list_indices(on, n, chosen, to.data(), count);
+    to.resize_to_overwrite(fetched(on, count));
+}
+
+}  // namespace laconic::detail::on_device

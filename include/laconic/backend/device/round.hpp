@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+
+#include "laconic/backend/device/memory.hpp"
+#include "laconic/backend/device/passes.hpp"
+#include "laconic/backend/short_format.hpp"
+#include "laconic/core/contract.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/view.hpp"
+
+/// Values to short codes, one by one. None waits. Element i draws the chance of the key numbered first + i.
+namespace laconic {
+
+namespace detail::on_device {
+
+// The two codes that a value may become, the upper one where its chance is below `threshold`, in units of 2^-32.
+struct neighbours_of_value {
+    double threshold;
+    int below, above;
+};
+
+/// codes_i = round.code(x_i, below or above), where round(x_i, b) gives these for a number of bucket b, for all numbers
+/// whose chances come from one block of the key: eight, of which nearly all are decided by their upper halves.
+template <Scalar T, class Round>
+struct round_eight {
+    using code = typename Round::code_type;
+    Round round;
+    T const* x;
+    code* codes;
+    std::size_t n, bucket;
+    key from;
+    std::uint64_t first;
+
+    LACONIC_HOST_DEVICE void operator()(std::size_t group) const {
+        std::uint64_t const block = first / 8 + group;
+        auto const words = from.words(block);
+        std::size_t b = 0, last = 0;  // the bucket, and where it ends
+        for (std::uint32_t j = 0; j < 8; ++j) {
+            std::uint64_t const draw = 8 * block + j;
+            std::size_t const i = draw - first;
+            if (draw < first || i >= n) continue;
+            if (i >= last) {
+                b = i / bucket;
+                last = (b + 1) * bucket;
+            }
+            T const v = x[i];
+            neighbours_of_value const to = round(v, b);
+            std::uint32_t const lower_end = words[j / 2] >> (j % 2 * 16) << 16, upper_end = lower_end | 0xffffu;
+            bool const up = static_cast<double>(upper_end) < to.threshold ||
+                            (static_cast<double>(lower_end) < to.threshold &&
+                             static_cast<double>(from.chance(draw)) < to.threshold);
+            codes[i] = round.code(v, up ? to.above : to.below);
+        }
+    }
+};
+template <Scalar T, class Round>
+void round_at_random(device& on, std::span<T const> x, std::size_t bucket, key from, std::uint64_t first,
+                     typename Round::code_type* codes, Round round) {
+    if (x.empty()) return;
+    std::size_t const groups = (first + x.size() - 1) / 8 - first / 8 + 1;
+    for_each_index(on, groups, round_eight<T, Round>{round, x.data(), codes, x.size(), bucket, from, first});
+}
+
+template <Scalar T>
+struct to_powers {
+    using code_type = std::uint16_t;
+    static constexpr int mantissa = std::numeric_limits<T>::digits - 1;
+    static constexpr int exponent = static_cast<int>(8 * sizeof(T)) - 1 - mantissa;
+
+    LACONIC_HOST_DEVICE neighbours_of_value operator()(T v, std::size_t) const {
+        auto const bits = magnitude_bits(v);
+        auto const cut = bits & ((bits_of<T>{1} << mantissa) - 1);
+        int const below = static_cast<int>(bits >> mantissa), most = (1 << exponent) - 2;
+        // The fraction in units of 2^-32, rounded down.
+        auto const threshold = static_cast<std::uint32_t>(std::uint64_t{cut} << (64 - mantissa) >> 32);
+        return {static_cast<double>(threshold), below, below < most ? below + 1 : below};
+    }
+    LACONIC_HOST_DEVICE std::uint16_t code(T v, int field) const {
+        return static_cast<std::uint16_t>((magnitude_bits(v) != std::bit_cast<bits_of<T>>(v) ? 1 << exponent : 0) |
+                                          field);
+    }
+};
+
+template <Scalar T>
+struct to_short {
+    static constexpr int mantissa = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 1;
+    static constexpr bits_of<T> hidden = bits_of<T>{1} << mantissa;
+    T const* x;
+    short_layout f;
+    std::uint16_t* codes;
+
+    // As the host has it.
+    LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
+        using bits = bits_of<T>;
+        bits const magnitude = magnitude_bits(x[i]);
+        int const field = static_cast<int>(magnitude >> mantissa), exponent = field < 1 ? 1 : field;
+        bits const digits = (magnitude & (hidden - 1)) | (field > 0 ? hidden : 0);
+        int const wanted = exponent - bias + f.bias(), there = wanted < 1 ? 1 : wanted;
+        int const longest = mantissa + 2, shift = mantissa - f.mantissa + there - wanted;
+        int const cut = shift < longest ? shift : longest;
+        bits const middle = bits{1} << (cut - 1), odd = digits >> cut & 1;
+        bits const code = (static_cast<bits>(there - 1) << f.mantissa) + ((digits + middle - 1 + odd) >> cut);
+        bits const limited = magnitude >= infinite_bits<T> ? f.nan() : code < f.largest() ? code : f.largest();
+        codes[i] = static_cast<std::uint16_t>(limited | (magnitude != std::bit_cast<bits>(x[i]) ? f.sign() : 0u));
+    }
+};
+
+template <Scalar T>
+struct pack_word {
+    T const* x;
+    std::size_t n;
+    std::uint64_t* words;
+    LACONIC_HOST_DEVICE void operator()(std::size_t w) const {
+        std::size_t const first = 64 * w, end = n - first < 64 ? n - first : 64;
+        std::uint64_t word = 0;
+        for (std::size_t j = 0; j < end; ++j) word |= std::uint64_t{x[first + j] < 0} << j;
+        words[w] = word;
+    }
+};
+
+}  // namespace detail::on_device
+
+/// Unbiased rounding to powers of two; see the host's form.
+template <Scalar T>
+void round_to_powers(device& on, std::span<T const> x, key from, std::uint64_t first, std::span<std::uint16_t> codes) {
+    LACONIC_EXPECTS(codes.size() == x.size());
+    using namespace detail::on_device;
+    round_at_random(on, x, x.size(), from, first, codes.data(), to_powers<T>{});
+}
+
+/// The codes of the nearest numbers of a short format; see the host's form.
+template <Scalar T>
+void round_to_short(device& on, std::span<T const> x, short_layout f, std::span<std::uint16_t> codes) {
+    LACONIC_EXPECTS(codes.size() == x.size());
+    detail::on_device::for_each_index(on, x.size(), detail::on_device::to_short<T>{x.data(), f, codes.data()});
+}
+
+/// Bit j mod 64 of words_{j / 64} is set iff x_j < 0; the bits past the end are clear.
+template <Scalar T>
+void pack_signs(device& on, std::span<T const> x, std::span<std::uint64_t> words) {
+    LACONIC_EXPECTS(words.size() == (x.size() + 63) / 64);
+    detail::on_device::for_each_index(on, words.size(),
+                                      detail::on_device::pack_word<T>{x.data(), x.size(), words.data()});
+}
+
+}  // namespace laconic

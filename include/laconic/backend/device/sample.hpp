@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "laconic/backend/device/system.hpp"  // first: it refuses compilers that Thrust would not
+
+#include <thrust/sort.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "laconic/backend/device/memory.hpp"
+#include "laconic/backend/device/passes.hpp"
+#include "laconic/core/contract.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/term.hpp"
+#include "laconic/core/view.hpp"
+
+/// Coordinates drawn by chance.
+namespace laconic {
+
+namespace detail::on_device {
+
+// A set of coordinates that many threads add to: a bit for each.
+struct bitmap {
+    static constexpr int rarity = 1;  // one in 2^rarity of the draws was there before, at most, on average
+    std::uint32_t* words;
+
+    /// False where it was there before.
+    LACONIC_HOST_DEVICE bool add(coordinate i) const {
+        auto const bit = std::uint32_t{1} << i % 32;
+        return (set_together(words[i / 32], bit) & bit) == 0;
+    }
+};
+// The same for a few of many: a table with `mask` + 1 slots, a power of two, more than are added. Where one's own slot
+// is taken the next is tried. No coordinate is as large as what stands in empty slots.
+struct hash_table {
+    static constexpr int rarity = 6;
+    static constexpr auto empty = std::numeric_limits<coordinate>::max();
+    coordinate* slots;
+    std::size_t mask;
+
+    LACONIC_HOST_DEVICE bool add(coordinate i) const {
+        for (std::size_t slot = i & mask;; slot = (slot + 1) & mask) {  // what is drawn needs no other hash
+            auto const before = replace_together(slots[slot], empty, i);
+            if (before == empty) return true;
+            if (before == i) return false;
+        }
+    }
+};
+
+// Each round draws as many of the stream's numbers as are missing, even if all are new: so what is drawn is never too
+// much, and the set is the first `wanted` different ones whatever the order in a round. added_r counts what round r
+// has added.
+template <class Set>
+struct draw_missing {
+    Set set;
+    key from;
+    std::uint64_t d;
+    std::uint32_t wanted;
+    int round;
+    std::size_t threads;
+    std::uint32_t* added;
+
+    LACONIC_HOST_DEVICE void operator()(std::size_t t) const {
+        std::uint64_t drawn = 0, missing = wanted;
+        for (int r = 0; r < round; ++r) {
+            drawn += missing;
+            missing -= added[r];
+        }
+        std::uint32_t fresh = 0;
+        if (threads > 1)
+            for (std::uint64_t i = t; i < missing; i += threads) fresh += set.add(number(drawn + i));
+        else  // the last round goes on until none is missing
+            for (; missing > 0; ++drawn) missing -= set.add(number(drawn));
+        if (fresh > 0) add_together(added[round], fresh);
+    }
+    LACONIC_HOST_DEVICE coordinate number(std::uint64_t n) const { return static_cast<coordinate>(from.below(n, d)); }
+};
+
+// Adds the first n different numbers of the stream. Nothing waits: each round learns from the counts what is missing,
+// and has as many threads as it needs if all goes as it does on average.
+template <class Set>
+void add_different(device& on, Set set, key from, std::size_t d, std::size_t n) {
+    int const rounds = static_cast<int>(std::bit_width(n)) / Set::rarity + 2;
+    auto* const added = on.scratch<std::uint32_t>(scratch_for::counts, static_cast<std::size_t>(rounds)).data();
+    clear_bytes(on, added, static_cast<std::size_t>(rounds) * sizeof *added);
+    for (int r = 0; r < rounds; ++r) {
+        std::size_t const threads = r + 1 == rounds ? 1 : std::max<std::size_t>(n >> r * Set::rarity, 2);
+        for_each_index(on, threads, draw_missing<Set>{set, from, d, static_cast<std::uint32_t>(n), r, threads, added});
+    }
+}
+
+struct is_marked {
+    std::uint32_t const* words;
+    bool wanted;
+    LACONIC_HOST_DEVICE bool operator()(coordinate i) const { return ((words[i / 32] >> i % 32 & 1) != 0) == wanted; }
+};
+struct is_taken {
+    coordinate const* slots;
+    LACONIC_HOST_DEVICE bool operator()(coordinate slot) const { return slots[slot] != hash_table::empty; }
+};
+struct empty_slot {
+    coordinate* slots;
+    LACONIC_HOST_DEVICE void operator()(std::size_t i) const { slots[i] = hash_table::empty; }
+};
+struct slot_to_content {
+    coordinate const* slots;
+    coordinate* at;
+    LACONIC_HOST_DEVICE void operator()(std::size_t j) const { at[j] = slots[at[j]]; }
+};
+// Word w of a bitmap: 32 coordinates, each drawn by a word of the key, of which four come together.
+struct mark_below {
+    key from;
+    std::uint64_t bound;
+    std::uint32_t* words;
+    LACONIC_HOST_DEVICE void operator()(std::size_t w) const {
+        std::uint32_t marks = 0;
+        for (std::uint32_t q = 0; q < 8; ++q) {
+            auto const four = from.words(8 * w + q);
+            for (std::uint32_t j = 0; j < 4; ++j) marks |= std::uint32_t{four[j] < bound} << (4 * q + j);
+        }
+        words[w] = marks;
+    }
+};
+template <Scalar T>
+struct mark_in_proportion {
+    T const* x;
+    std::size_t n;
+    double bound;
+    key from;
+    std::uint32_t* words;
+    LACONIC_HOST_DEVICE void operator()(std::size_t w) const {
+        std::uint32_t marks = 0;
+        for (std::uint32_t q = 0; q < 16; ++q) {
+            auto const four = from.words(16 * w + q);
+            for (std::uint32_t j = 0; j < 2; ++j) {
+                std::size_t const i = 32 * w + 2 * q + j;
+                auto const bits = (four[2 * j] | std::uint64_t{four[2 * j + 1]} << 32) >> 11;  // as key::uniform
+                bool const drawn =
+                    i < n && static_cast<double>(bits) * 0x1p-53 * bound < static_cast<double>(std::abs(x[i]));
+                marks |= std::uint32_t{drawn} << (2 * q + j);
+            }
+        }
+        words[w] = marks;
+    }
+};
+
+// From one in so many on, a bitmap is smaller than a table.
+inline constexpr std::size_t worth_a_bitmap = 100;
+
+}  // namespace detail::on_device
+
+/// k of the coordinates 0 .. d-1, ascending, every set of k equally likely: the first min(k, d - k) different numbers
+/// of the stream key.below(0, d), key.below(1, d), .., or all but these. k <= d < 2^32. O(k), whatever d is. Does not
+/// wait.
+inline void sample(device& on, key from, std::size_t d, std::size_t k, device_array<coordinate>& out) {
+    LACONIC_EXPECTS(k <= d && d <= largest_dimension);
+    using namespace detail::on_device;
+    out.resize_to_overwrite(0);
+    out.reserve(k);
+    out.resize_to_overwrite(k);
+    if (k == 0) return;
+    auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
+    if (k < d / worth_a_bitmap) {
+        std::size_t const slots = std::bit_ceil(2 * k);
+        auto* const table = on.scratch<coordinate>(scratch_for::marks, slots).data();
+        for_each_index(on, slots, empty_slot{table});
+        add_different(on, hash_table{table, slots - 1}, from, d, k);
+        list_indices(on, slots, is_taken{table}, out.data(), count);
+        for_each_index(on, k, slot_to_content{table, out.data()});
+        thrust::sort(on.policy(), out.begin(), out.end());
+        return;
+    }
+    std::size_t const words = (d + 31) / 32;
+    auto* const marks = on.scratch<std::uint32_t>(scratch_for::marks, words).data();
+    clear_bytes(on, marks, words * sizeof *marks);
+    add_different(on, bitmap{marks}, from, d, std::min(k, d - k));
+    list_indices(on, d, is_marked{marks, k <= d / 2}, out.data(), count);
+}
+
+/// Each of the coordinates 0 .. d-1 with probability p in [0, 1] (off by at most 2^-32), independently, ascending.
+/// Waits for their number.
+inline void sample_each(device& on, key from, std::size_t d, double p, device_array<coordinate>& out) {
+    LACONIC_EXPECTS(d <= largest_dimension && p >= 0 && p <= 1);
+    using namespace detail::on_device;
+    auto const marks = on.scratch<std::uint32_t>(scratch_for::marks, (d + 31) / 32);
+    for_each_index(on, marks.size(), mark_below{from, static_cast<std::uint64_t>(p * 0x1p32), marks.data()});
+    list_indices(on, d, is_marked{marks.data(), true}, out);
+}
+
+/// Each coordinate with probability min(1, |x_i| / bound), independently. bound >= 0; 0 takes all that are not 0. All
+/// finite. Waits for their number.
+template <Scalar T>
+void sample_in_proportion(device& on, std::span<T const> x, T bound, key from, device_array<coordinate>& out) {
+    LACONIC_EXPECTS(bound >= 0 && x.size() <= largest_dimension);
+    using namespace detail::on_device;
+    auto const marks = on.scratch<std::uint32_t>(scratch_for::marks, (x.size() + 31) / 32);
+    for_each_index(on, marks.size(),
+                   mark_in_proportion<T>{x.data(), x.size(), static_cast<double>(bound), from, marks.data()});
+    list_indices(on, x.size(), is_marked{marks.data(), true}, out);
+}
+
+}  // namespace laconic

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace laconic::simd {
+
+/// Keeps the compiler from fusing the product that v came from with a later sum, which would make the result depend on
+/// the instruction set. (g++ does that even to intrinsics.) Costs nothing where v lives in a register.
+template <class V>
+void settle(V& v) {
+#if defined(__x86_64__)
+    asm("" : "+x"(v));
+#elif defined(__aarch64__)
+    asm("" : "+w"(v));
+#else
+    asm("" : "+m"(v));
+#endif
+}
+
+}  // namespace laconic::simd

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "laconic/backend/array.hpp"
+#include "laconic/message/message.hpp"
+
+namespace laconic {
+
+/// to <- from, what a message on one backend says, to one of its kind on another: to's type is that of
+/// from::for_backend<To>. So a message from a device is written: copied to the host, and read: into a blank message on
+/// the host, copied from there. With what `to` is made of, its compressor for one, it stays as it was. It waits where
+/// one of the two is not the host's. Allocates where `to` has less room than is said.
+template <class From, class M, class To, class N>
+void copy_message(From& from_on, M const& from, To& to_on, N& to);
+
+namespace detail {
+
+template <class From, class E, class To, class Array>
+void copy_array(From& from_on, std::span<E const> from, To& to_on, Array& to) {
+    to.resize(from.size());
+    std::span<E> const target(to);
+    if constexpr (std::same_as<From, To>) {
+        copy(to_on, from, target);
+    } else if constexpr (OnHost<To>) {
+        copy_to_host(from_on, from, target);
+    } else {
+        static_assert(OnHost<From>, "from one device's memory to another's a message goes by way of the host");
+        copy_from_host(to_on, from, target);
+    }
+}
+
+template <class From, class Field, class To, class Same>
+void copy_field(From& from_on, Field const& from, To& to_on, Same& to) {
+    if constexpr (requires { from.dimension(); }) {
+        copy_message(from_on, from, to_on, to);
+    } else if constexpr (requires { from[0].dimension(); }) {
+        to.resize(from.size());
+        for (std::size_t i = 0; i < from.size(); ++i) copy_message(from_on, from[i], to_on, to[i]);
+    } else if constexpr (requires { from.data(); }) {
+        using element = std::remove_cvref_t<decltype(*from.data())>;
+        copy_array(from_on, std::span<element const>(from), to_on, to);
+    } else {
+        to = from;
+    }
+}
+
+}  // namespace detail
+
+template <class From, class M, class To, class N>
+void copy_message(From& from_on, M const& from, To& to_on, N& to) {
+    static_assert(std::same_as<N, moved_to<To, M>>, "copy_message: this is no message of the same kind");
+    auto const source = M::fields(from);
+    auto const target = N::fields(to);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (detail::copy_field(from_on, std::get<I>(source), to_on, std::get<I>(target)), ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<decltype(M::fields(from))>>{});
+}
+
+}  // namespace laconic

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "laconic/backend/array.hpp"
+#include "laconic/backend/host.hpp"
+#include "laconic/message/copy_message.hpp"
+#include "laconic/wire/message.hpp"
+
+namespace laconic {
+
+/// Writes and reads a backend's messages: as they are where the host can reach them, else by way of a copy on the host.
+/// Reuses its memory.
+template <class M, class B>
+class by_host {
+  public:
+    template <class Sink>
+    void write_message(Sink& sink, B& on, M const& m) {
+        if constexpr (OnHost<B>) {
+            write(sink, m);
+        } else {
+            copy_message(on, m, host_, copy_);
+            write(sink, copy_);
+        }
+    }
+
+    /// Fills in m. blank(on, m), and blank(cpu, copy) for a message of its kind on the host, make it what is known of
+    /// it beforehand. Throws wire_error as read() does.
+    template <class Source, class Blank>
+    void read_message(Source& source, Blank blank, B& on, M& m) {
+        blank(on, m);
+        if constexpr (OnHost<B>) {
+            read(on, source, m);
+        } else {
+            blank(host_, copy_);
+            read(host_, source, copy_);
+            copy_message(host_, std::as_const(copy_), on, m);
+        }
+    }
+
+  private:
+    template <int>
+    struct nothing {};
+    [[no_unique_address]] std::conditional_t<OnHost<B>, nothing<0>, host> host_;
+    [[no_unique_address]] std::conditional_t<OnHost<B>, nothing<1>, moved_to<host, M>> copy_;
+};
+
+}  // namespace laconic

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "laconic/backend/array.hpp"
+#include "laconic/backend/host.hpp"
+
+/// A backend whose memory the host cannot touch, as a device's, on any machine: its arrays lie in pages that are closed
+/// but for the time that a kernel runs, and whatever else reads or writes an element of one crashes. Kernels are the
+/// host's. For one thread.
+namespace laconic_test {
+
+/// The pages of all arrays: one stretch of addresses, opened and closed as a whole.
+class closed_pages {
+  public:
+    static closed_pages& all() {
+        static closed_pages pages;
+        return pages;
+    }
+    void* get(std::size_t bytes) {
+        auto const size = whole_pages(bytes);
+        auto& free = free_[size];
+        if (!free.empty()) {
+            void* const found = free.back();
+            free.pop_back();
+            return found;
+        }
+        if (used_ + size > most) throw std::bad_alloc();
+        used_ += size;
+        set_access();
+        return begin_ + used_ - size;
+    }
+    void give_back(void* at, std::size_t bytes) {
+        if (at) free_[whole_pages(bytes)].push_back(at);
+    }
+    void open() {
+        if (open_++ == 0) set_access();
+    }
+    void close() {
+        if (--open_ == 0) set_access();
+    }
+
+  private:
+    static constexpr std::size_t most = std::size_t{1} << 30;
+
+    closed_pages()
+        : begin_(static_cast<std::byte*>(
+              mmap(nullptr, most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))),
+          page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
+        if (begin_ == MAP_FAILED) throw std::bad_alloc();
+    }
+    std::size_t whole_pages(std::size_t bytes) const { return (bytes + page_ - 1) / page_ * page_; }
+    void set_access() const {
+        if (used_ > 0 && mprotect(begin_, used_, open_ > 0 ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
+            throw std::bad_alloc();
+    }
+
+    std::byte* begin_;
+    std::size_t page_, used_ = 0;
+    int open_ = 0;
+    std::map<std::size_t, std::vector<void*>> free_;  // by their size
+};
+
+/// While one lives, all pages are open.
+struct opened {
+    opened() { closed_pages::all().open(); }
+    ~opened() { closed_pages::all().close(); }
+    opened(opened const&) = delete;
+    opened& operator=(opened const&) = delete;
+};
+
+/// What backend/array.hpp asks of an array, and no more.
+template <class T>
+class closed_array {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+  public:
+    closed_array() = default;
+    explicit closed_array(std::size_t n) { resize(n); }
+    closed_array(closed_array const& other) { *this = other; }
+    closed_array(closed_array&& other) noexcept { swap(other); }
+    closed_array& operator=(closed_array const& other) {
+        opened const pages;
+        resize(other.size_);
+        std::copy_n(other.data_, size_, data_);
+        return *this;
+    }
+    closed_array& operator=(closed_array&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~closed_array() { closed_pages::all().give_back(data_, capacity_ * sizeof(T)); }
+
+    void swap(closed_array& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
+    }
+    friend void swap(closed_array& a, closed_array& b) noexcept { a.swap(b); }
+
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    T* data() { return data_; }
+    T const* data() const { return data_; }
+    T* begin() { return data_; }
+    T const* begin() const { return data_; }
+    T* end() { return data_ + size_; }
+    T const* end() const { return data_ + size_; }
+
+    void resize(std::size_t n) {
+        opened const pages;
+        if (n > capacity_) {
+            auto* const wider = static_cast<T*>(closed_pages::all().get(n * sizeof(T)));
+            std::copy_n(data_, size_, wider);
+            closed_pages::all().give_back(data_, capacity_ * sizeof(T));
+            data_ = wider;
+            capacity_ = n;
+        }
+        if (n > size_) std::fill(data_ + size_, data_ + n, T{});
+        size_ = n;
+    }
+    void assign(std::size_t n, T value) {
+        opened const pages;
+        resize(n);
+        std::fill_n(data_, n, value);
+    }
+    friend bool operator==(closed_array const& a, closed_array const& b) {
+        opened const pages;
+        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    }
+
+  private:
+    T* data_ = nullptr;
+    std::size_t size_ = 0, capacity_ = 0;
+};
+
+struct apart {
+    template <class T>
+    using array = closed_array<T>;
+
+    laconic::host inside;
+    std::vector<std::byte> read_by_host;
+};
+
+// What a kernel of the host takes in place of an argument: an array that it makes is a vector, copied when it is there.
+template <class T>
+struct lent {
+    T const& as_it_is;
+    T const& get() const { return as_it_is; }
+};
+template <class E>
+struct lent<closed_array<E>> {
+    closed_array<E>& made;
+    std::vector<E> vector{};
+    std::vector<E>& get() { return vector; }
+    ~lent() {
+        made.resize(vector.size());
+        std::copy(vector.begin(), vector.end(), made.begin());
+    }
+};
+
+#define LACONIC_TEST_FORWARD(kernel)                                             \
+    template <class... Arguments>                                                \
+    auto kernel(apart& on, Arguments&&... given) {                               \
+        opened const pages;                                                      \
+        return kernel(on.inside, lent<std::decay_t<Arguments>>{given}.get()...); \
+    }
+
+LACONIC_TEST_FORWARD(copy)
+LACONIC_TEST_FORWARD(fill)
+LACONIC_TEST_FORWARD(copy_to_host)
+LACONIC_TEST_FORWARD(copy_from_host)
+LACONIC_TEST_FORWARD(sum_of_magnitudes)
+LACONIC_TEST_FORWARD(sum_of_squares)
+LACONIC_TEST_FORWARD(largest_magnitude)
+LACONIC_TEST_FORWARD(sums_by_sign)
+LACONIC_TEST_FORWARD(first_non_finite)
+LACONIC_TEST_FORWARD(select_largest)
+LACONIC_TEST_FORWARD(select_above)
+LACONIC_TEST_FORWARD(sample)
+LACONIC_TEST_FORWARD(sample_each)
+LACONIC_TEST_FORWARD(select_about)
+LACONIC_TEST_FORWARD(select_nonzero_blocks)
+LACONIC_TEST_FORWARD(select_largest_blocks)
+LACONIC_TEST_FORWARD(gather)
+LACONIC_TEST_FORWARD(scatter)
+LACONIC_TEST_FORWARD(sort_magnitudes)
+LACONIC_TEST_FORWARD(count_by_magnitude)
+LACONIC_TEST_FORWARD(sample_in_proportion)
+LACONIC_TEST_FORWARD(rounding_variance)
+LACONIC_TEST_FORWARD(round_to_powers)
+LACONIC_TEST_FORWARD(round_to_short)
+LACONIC_TEST_FORWARD(pack_signs)
+LACONIC_TEST_FORWARD(round_buckets_to_levels)
+LACONIC_TEST_FORWARD(round_buckets_to_halvings)
+LACONIC_TEST_FORWARD(round_buckets_to_range)
+LACONIC_TEST_FORWARD(pack_signs_and_means)
+LACONIC_TEST_FORWARD(pack_signs_and_two_means)
+LACONIC_TEST_FORWARD(damp_steps)
+LACONIC_TEST_FORWARD(draw_symmetric)
+LACONIC_TEST_FORWARD(multiply_matrix)
+LACONIC_TEST_FORWARD(multiply_to_orthonormal)
+LACONIC_TEST_FORWARD(add_scaled)
+LACONIC_TEST_FORWARD(multiply)
+LACONIC_TEST_FORWARD(raise_magnitudes)
+LACONIC_TEST_FORWARD(soft_threshold)
+LACONIC_TEST_FORWARD(clip_magnitudes)
+LACONIC_TEST_FORWARD(subtract_known_add_unsaid)
+LACONIC_TEST_FORWARD(subtract_last)
+LACONIC_TEST_FORWARD(gather_momentum)
+LACONIC_TEST_FORWARD(complete_and_remember)
+LACONIC_TEST_FORWARD(scaled_distances)
+LACONIC_TEST_FORWARD(add_terms)
+LACONIC_TEST_FORWARD(clear_terms)
+#undef LACONIC_TEST_FORWARD
+
+template <class E>
+std::span<E const> on_host(apart& on, std::span<E const> x) {
+    opened const pages;
+    on.read_by_host.resize(x.size_bytes());
+    std::ranges::copy(std::as_bytes(x), on.read_by_host.begin());
+    return {reinterpret_cast<E const*>(on.read_by_host.data()), x.size()};
+}
+
+static_assert(laconic::Backend<apart, float> && laconic::Backend<apart, double> && !laconic::OnHost<apart>);
+
+}  // namespace laconic_test

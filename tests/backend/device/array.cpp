@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/device/array.hpp"
+
+#include <doctest/doctest.h>
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "backend/device/both.hpp"
+
+using namespace laconic;
+
+static_assert(std::semiregular<device_array<double>>);
+static_assert(std::convertible_to<device_array<double>&, std::span<double>>);
+static_assert(std::convertible_to<device_array<double> const&, std::span<double const>>);
+
+TEST_CASE("an array grows with zeros, keeps its memory, and is what a vector would be") {
+    device on;
+    device_array<std::int16_t> a;
+    CHECK(a.empty());
+    CHECK(a.size() == 0);
+    a.resize(3);
+    CHECK(both::here(on, a) == std::vector<std::int16_t>{0, 0, 0});
+    a.assign(4, 7);
+    CHECK(both::here(on, a) == std::vector<std::int16_t>{7, 7, 7, 7});
+    auto const* const memory = a.data();
+    a.resize(2);
+    a.resize(4);
+    CHECK(a.data() == memory);
+    CHECK(both::here(on, a) == std::vector<std::int16_t>{7, 7, 0, 0});
+    a.resize(5);
+    CHECK(both::here(on, a) == std::vector<std::int16_t>{7, 7, 0, 0, 0});
+    CHECK(a.end() - a.begin() == 5);
+    CHECK(both::here(on, device_array<std::int16_t>(2)) == std::vector<std::int16_t>{0, 0});
+}
+
+TEST_CASE("arrays are copied, moved, swapped and compared") {
+    device on;
+    auto a = both::there(on, std::vector<float>{1, 2, 3}), b = a;
+    CHECK(a == b);
+    b.resize(2);
+    CHECK(a != b);
+    a = b;
+    CHECK(both::here(on, a) == std::vector<float>{1, 2});
+    auto const* const memory = a.data();
+    device_array<float> c = std::move(a);
+    CHECK(c.data() == memory);
+    swap(b, c);
+    CHECK(b.data() == memory);
+    CHECK(b == c);
+    b.assign(2, -0.0f);
+    c.assign(2, 0.0f);
+    CHECK(b == c);  // as numbers
+    c = std::move(b);
+    CHECK(c.data() == memory);
+    CHECK(device_array<float>() == device_array<float>());
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/device/memory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <concepts>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "backend/device/both.hpp"
+
+using namespace laconic;
+
+static_assert(std::movable<device>);
+
+TEST_CASE("scratch memory grows, is then kept, and is apart for different uses") {
+    device on;
+    using detail::on_device::scratch_for;
+    auto const first = on.scratch<std::uint64_t>(scratch_for::sums, 1000);
+    REQUIRE(first.size() == 1000);
+    CHECK(static_cast<void*>(on.scratch<float>(scratch_for::sums, 2000).data()) == first.data());
+    CHECK(on.scratch<std::uint64_t>(scratch_for::marks, 1000).data() != first.data());
+    CHECK(on.scratch<std::uint64_t>(scratch_for::sums, 5000).size() == 5000);
+    device moved = std::move(on);
+    CHECK(moved.scratch<std::uint64_t>(scratch_for::sums, 5000).size() == 5000);
+}
+
+TEST_CASE("memory that algorithms ask for is given again, the smallest piece that is enough") {
+    detail::on_device::arena some;
+    char* const small = some.allocate(10);
+    char* const large = some.allocate(1000);
+    some.deallocate(large, 1000);
+    some.deallocate(small, 10);
+    CHECK(some.allocate(5) == small);
+    CHECK(some.allocate(5) == large);
+    CHECK(some.allocate(5) != small);
+}
+
+TEST_CASE("numbers go there and back, and within") {
+    device on;
+    std::vector<coordinate> const x{3, 1, 4, 1, 5};
+    auto const a = both::there(on, x);
+    device::array<coordinate> b(5);
+    copy(on, both::in(a), std::span(b));
+    CHECK(both::here(on, b) == x);
+    fill(on, std::span(b).subspan(1, 3), coordinate{9});
+    CHECK(both::here(on, b) == std::vector<coordinate>{3, 9, 9, 9, 5});
+    auto const seen = on_host(on, both::in(b));
+    CHECK(std::vector<coordinate>(seen.begin(), seen.end()) == std::vector<coordinate>{3, 9, 9, 9, 5});
+    CHECK(detail::on_device::fetched(on, a.data() + 2) == 4);
+    copy(on, std::span<coordinate const>{}, std::span<coordinate>{});
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/device/norm.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "backend/device/both.hpp"
+
+using namespace laconic;
+
+TEST_CASE_TEMPLATE("norms of buckets are norm_of()'s", T, float, double) {
+    device on;
+    reference plain;
+    auto const check = [&](std::vector<T> const& x) {
+        auto const a = both::there(on, x);
+        for (auto const p : {norm::one, norm::two, norm::largest})
+            for (std::size_t const bucket : {1u, 7u, 128u, 100000u}) {
+                std::vector<T> expected;
+                for (std::size_t i = 0; i < x.size(); i += bucket)
+                    expected.push_back(norm_of(plain, p, both::in(x).subspan(i, std::min(bucket, x.size() - i))));
+                device::array<T> norms(expected.size());
+                detail::on_device::find_norms(on, both::in(a), bucket, p, norms.data());
+                CHECK(both::same_bits(both::here(on, norms), expected));
+            }
+    };
+    both::each_vector<T>(check);
+    for (double const size : {1e-200, 1e-150, 1e150, 1e200}) {  // squares of a double leave its range
+        auto x = both::numbers<T>(both::kind::noise, 300);
+        for (std::size_t i = 100; i < 200; ++i) x[i] = static_cast<T>(x[i] * size);
+        check(x);
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/norm.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+
+using namespace laconic;
+
+namespace {
+
+template <class T>
+T of(norm p, std::vector<T> const& x) {
+    host on;
+    return norm_of(on, p, std::span<T const>(x));
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("numbers that a reader can check", T, float, double) {
+    std::vector<T> const x{3, -4, 12, 0};
+    CHECK(of(norm::one, x) == 19);
+    CHECK(of(norm::two, x) == 13);
+    CHECK(of(norm::largest, x) == 12);
+    for (norm p : {norm::one, norm::two, norm::largest}) {
+        CHECK(of(p, std::vector<T>{}) == 0);
+        CHECK(of(p, std::vector<T>(5, T(-0.0))) == 0);
+        CHECK(of(p, std::vector<T>{T(-0.1)}) == T(0.1));
+    }
+}
+
+TEST_CASE("squares out of a double's range") {
+    CHECK(of<double>(norm::two, {3e200, -4e200}) == doctest::Approx(5e200).epsilon(1e-15));
+    CHECK(of<double>(norm::two, {3e-200, -4e-200}) == doctest::Approx(5e-200).epsilon(1e-15));
+    CHECK(of<float>(norm::two, {3e-30f, -4e-30f}) == doctest::Approx(5e-30));
+    double const max = std::numeric_limits<double>::max(), tiny = std::numeric_limits<double>::denorm_min();
+    CHECK(std::isinf(of<double>(norm::two, {max, max})));
+    CHECK(of<double>(norm::largest, {max, -max}) == max);
+    CHECK(of<double>(norm::two, {0, 3 * tiny}) == 3 * tiny);
+}
+
+TEST_CASE_TEMPLATE("what is not finite is not hidden, not among zeros either", T, float, double) {
+    using limits = std::numeric_limits<T>;
+    for (norm p : {norm::one, norm::two, norm::largest})
+        for (T const bad : {limits::infinity(), -limits::infinity(), limits::quiet_NaN()})
+            for (std::size_t d : {1u, 2u, 20u, 33u})
+                for (std::size_t i : {std::size_t{0}, d / 2, d - 1})
+                    for (T const rest : {T(0), T(3)}) {
+                        std::vector<T> x(d, rest);
+                        x[i] = bad;
+                        CHECK_FALSE(std::isfinite(of(p, x)));
+                    }
+}
+
+TEST_CASE("which are norms") {
+    CHECK((is_norm(norm::one) && is_norm(norm::two) && is_norm(norm::largest)));
+    CHECK((!is_norm(norm(0)) && !is_norm(norm(4))));
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/reference/terms.hpp"
+
+#include <doctest/doctest.h>
+
+#include <span>
+#include <vector>
+
+#include "laconic/backend/reference.hpp"
+
+using namespace laconic;
+
+TEST_CASE("five numbers in units of two: the last unit is one number") {
+    reference on;
+    std::vector<float> const values{7, 8, 9};
+    std::vector<coordinate> const at{0, 2};
+    std::vector<float> x(5, 1.0f);
+    scatter(on, std::span<float const>(values), std::span<coordinate const>(at), 2, std::span<float>(x));
+    CHECK(x == std::vector<float>{7, 8, 1, 1, 9});
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/device.hpp"
+#include "laws/descent_on.hpp"
+
+TEST_CASE("a run on the device") { laws::runs_as_on_the_host<laconic::device>(); }

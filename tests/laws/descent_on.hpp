@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/comm/fibers.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/descent.hpp"
+#include "laconic/optim/momentum.hpp"
+
+/// Whole runs on a backend: iterate, gradient and memories live there.
+namespace laws {
+
+/// |x - c_r|^2 / 2 for rank r, worked out by the backend's kernels.
+template <class B>
+class distance_to_own {
+  public:
+    using numbers = std::vector<double>;
+
+    distance_to_own(std::size_t d, int rank) : center_(d) {
+        numbers c(d);
+        for (std::size_t i = 0; i < d; ++i) c[i] = laconic::key{5}.child(std::uint64_t(rank)).uniform(i) - 0.5;
+        copy_from_host(on_, std::span<double const>(c), std::span<double>(center_));
+    }
+    std::size_t dimension() const { return center_.size(); }
+    void move_center(std::size_t i, double to) {
+        copy_from_host(on_, std::span<double const>(&to, 1), std::span<double>(center_).subspan(i, 1));
+    }
+    double value(std::span<double const> x) const {
+        typename B::template array<double> g(x.size());
+        gradient(x, g);
+        return sum_of_squares(on_, std::span<double const>(g)) / 2;
+    }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        copy(on_, x, g);
+        add_scaled(on_, -1.0, std::span<double const>(center_), g);
+    }
+
+  private:
+    mutable B on_;
+    typename B::template array<double> center_;
+};
+
+/// The iterates of all rounds, on the host, one after another. The last rank's tell.
+template <class B, class R>
+std::vector<double> iterates(R const& method, int ranks, std::size_t d, std::uint64_t rounds) {
+    using namespace laconic;
+    std::vector<double> all;
+    fibers::run(ranks, [&](fibers::member& comm) {
+        B on;
+        distance_to_own<B> const f(d, comm.rank());
+        typename B::template array<double> x(d);
+        descent<R, distance_to_own<B>, fibers::member, double, B> run(method, f, comm, std::span<double>(x), 1);
+        for (std::uint64_t round = 0; round < rounds; ++round) {
+            run.round();
+            if (comm.rank() + 1 < ranks) continue;
+            all.resize(all.size() + d);
+            copy_to_host(on, std::span<double const>(x), std::span<double>(all).last(d));
+        }
+    });
+    return all;
+}
+
+/// Runs on B come to the same iterates as on the host, to the bit.
+template <class B>
+void runs_as_on_the_host() {
+    using namespace laconic;
+    constexpr std::size_t d = 60;
+    auto const same = [](auto make) {
+        auto const here = make(std::type_identity<host>{}), there = make(std::type_identity<B>{});
+        CHECK(here == there);
+        return here;
+    };
+    SUBCASE("error correction") {
+        for (int const ranks : {1, 3, 7})
+            for (std::size_t const n : {std::size_t{1}, d}) {
+                auto const all = same([&]<class On>(std::type_identity<On>) {
+                    using feedback = memory<double, On>;
+                    recursion<top_k<>, feedback> const r{top_k{std::min<std::size_t>(6, n)}, feedback(0, true), {0.1}};
+                    return iterates<On>(r, ranks, n, 20);
+                });
+                CHECK(all.size() == 20 * n);
+            }
+    }
+    SUBCASE("a gradient that is not finite on one rank ends the round on all, and nothing has changed") {
+        using feedback = memory<double, B>;
+        using method = recursion<top_k<>, feedback>;
+        method const r{top_k{6}, feedback(0, true), {0.1}};
+        std::size_t refused = 0;
+        fibers::run(3, [&](fibers::member& comm) {
+            distance_to_own<B> f(d, comm.rank());
+            B on;
+            typename B::template array<double> x(d);
+            descent<method, distance_to_own<B>, fibers::member, double, B> run(r, f, comm, std::span<double>(x), 1);
+            run.round();
+            auto const before = x;
+            if (comm.rank() == 1) f.move_center(17, std::numeric_limits<double>::quiet_NaN());
+            try {
+                run.round();
+            } catch (non_finite_error const& e) {
+                refused += e.rank == 1 && e.round == 1 && e.coordinate == 17;
+            }
+            CHECK(x == before);
+            if (comm.rank() == 1) f.move_center(17, 0.25);
+            run.round();
+            CHECK_FALSE(x == before);
+        });
+        CHECK(refused == 3);
+    }
+    SUBCASE("difference compression") {
+        // Many messages and no error: the last iterate is the minimum, the mean of the centers.
+        auto const all = same([]<class On>(std::type_identity<On>) {
+            using feedback = memory<double, On>;
+            recursion<quantize, feedback> const r{quantize{3, 20}, feedback(0.25), {0.2}};
+            return iterates<On>(r, 4, d, 300);
+        });
+        for (std::size_t i = 0; i < d; ++i) {
+            double mean = 0;
+            for (std::uint64_t r = 0; r < 4; ++r) mean += (key{5}.child(r).uniform(i) - 0.5) / 4;
+            CHECK(all[299 * d + i] == doctest::Approx(mean).epsilon(1e-6));
+        }
+    }
+    SUBCASE("places that all ranks draw") {
+        same([]<class On>(std::type_identity<On>) {
+            using feedback = memory<double, On>;
+            recursion<rand_k<>, feedback> const r{rand_k{6}, feedback(0.1), {0.1}};
+            return iterates<On>(r, 3, d, 20);
+        });
+    }
+    SUBCASE("a server who answers, and momentum") {
+        same([]<class On>(std::type_identity<On>) {
+            using feedback = memory<double, On>;
+            using step = momentum<double, On>;
+            recursion<top_k<quantize>, feedback, step, fixed_level, full_gradient, downlink<quantize, double, On>> const
+                r{top_k{10} | quantize{7},          feedback(0, true), step{0.05, 0.5}, {}, {},
+                  {quantize{15, 30}, feedback(0.5)}};
+            return iterates<On>(r, 3, d, 20);
+        });
+    }
+}
+
+}  // namespace laws

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "laconic/any/parse.hpp"
+#include "laconic/backend/host.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/message/copy_message.hpp"
+#include "laconic/wire/message.hpp"
+#include "laws/messages.hpp"
+#include "laws/pipelines.hpp"
+
+/// What compressors say on a backend, beside what they say on the host.
+namespace laws {
+
+using namespace laconic;
+
+template <class T, class B>
+typename B::template array<T> taken(B& on, std::vector<T> const& x) {
+    typename B::template array<T> there(x.size());
+    copy_from_host(on, std::span<T const>(x), std::span<T>(there));
+    return there;
+}
+template <class B, class Array>
+auto brought(B& on, Array const& x) {
+    using E = std::remove_cvref_t<decltype(*x.data())>;
+    std::vector<E> here(x.size());
+    copy_to_host(on, std::span<E const>(x), std::span<E>(here));
+    return here;
+}
+
+// What a message adds to zeros.
+template <class T, class B, class M>
+std::vector<T> decoded(B& on, M const& m) {
+    typename B::template array<T> sum(m.dimension());
+    add_message(on, std::span<T>(sum), T(-1.5), m);
+    return brought(on, sum);
+}
+
+// All about one compressor on the host and on B: what it says, and what is heard of it.
+template <class T, class B>
+class both {
+  public:
+    explicit both(std::string const& text) : here_(parse_compressor<T>(text)), there_(parse_compressor<T, B>(text)) {}
+
+    // False where x is refused, by both compressors or by every reader of what they say.
+    bool agree(std::vector<T> const& x, key from) {
+        bool const says = speaks(here_, cpu_, std::span<T const>(x), from, said_);
+        auto const moved = taken<T>(on_, x);
+        REQUIRE(speaks(there_, on_, std::span<T const>(moved), from, said_there_) == says);
+        if (!says) return false;
+
+        copy_message(on_, said_there_, cpu_, copied_);
+        auto const words = written(said_);
+        CHECK(laws::written(copied_) == words);
+        here_.blank(cpu_, x.size(), from, heard_);
+        bit_reader source(words);
+        try {
+            read(cpu_, source, heard_);
+        } catch (wire_error const&) {
+            return false;
+        }
+        there_.blank(on_, x.size(), from, heard_there_);
+        copy_message(cpu_, heard_, on_, heard_there_);
+
+        CHECK(copied_ == said_);
+        CHECK(heard_there_ == said_there_);
+        auto const wanted = decoded<T>(cpu_, said_);
+        CHECK(decoded<T>(on_, said_there_) == wanted);
+        CHECK(decoded<T>(on_, heard_there_) == wanted);
+        return true;
+    }
+
+  private:
+    template <class On>
+    static bool speaks(any_compressor<T, On> const& c, On& on, std::span<T const> x, key from, any_message<T, On>& m) {
+        try {
+            c(on, x, from, m);
+            return true;
+        } catch (argument_error const&) {
+            return false;
+        }
+    }
+
+    host cpu_;
+    B on_;
+    any_compressor<T> here_;
+    any_compressor<T, B> there_;
+    any_message<T, host> said_, copied_, heard_;
+    any_message<T, B> said_there_, heard_there_;
+};
+
+/// Every compressor says and adds the same on B as on the host.
+template <class B>
+void says_as_on_the_host() {
+    using T = float;  // the parser takes long to compile
+    auto vectors = laws::vectors<T>();
+    vectors.push_back(laws::noise<T>(1000, 5, 3));
+    for (T const bad : {std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN()}) {
+        vectors.push_back(laws::noise<T>(70, 6));
+        vectors.back()[65] = bad;
+    }
+    std::size_t said = 0, refused = 0;
+    for (auto const& text : laws::pipelines()) {
+        CAPTURE(text);
+        both<T, B> c(text);
+        for (std::size_t i = 0; i < vectors.size(); ++i) ++(c.agree(vectors[i], key{50 + i}) ? said : refused);
+    }
+    for (auto const& text : laws::in_parts()) {
+        CAPTURE(text);
+        both<T, B> c(text);
+        for (std::uint64_t n = 0; n < 4; ++n)
+            ++(c.agree(laws::noise<T>(laws::length_in_parts, n, static_cast<int>(n)), key{n}) ? said : refused);
+    }
+    CHECK(said > 2000);
+    CHECK(refused > 100);
+}
+
+}  // namespace laws

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/message/copy_message.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "backend/apart.hpp"
+#include "laconic/backend/reference.hpp"
+#include "laconic/compress/best_level.hpp"
+#include "laconic/compress/full_or.hpp"
+#include "laconic/compress/low_rank.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/natural_dithering.hpp"
+#include "laconic/compress/parts.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/rand_block.hpp"
+#include "laconic/compress/scaled_down.hpp"
+#include "laconic/compress/short_float.hpp"
+#include "laconic/compress/sign.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/compress/two_means.hpp"
+#include "laconic/compress/uniform.hpp"
+#include "laws/messages.hpp"
+
+using namespace laconic;
+using laconic_test::apart;
+
+namespace {
+
+// The message that c makes about x goes to B and from there to a message that has said something else.
+template <class B, class C>
+void goes_and_returns(C const& c) {
+    CAPTURE(to_string(c));
+    using message = message_of<C, float>;
+    static_assert(std::is_same_v<moved_to<B, message>, message_of<C, float, B>>);
+    static_assert(std::is_same_v<moved_to<host, message_of<C, float, B>>, message>);
+    host here;
+    B there;
+    for (std::size_t const d : {12u, 36u, 6u}) {  // also where there is less and more room
+        auto const x = laws::noise<float>(d, d, 2), other = laws::noise<float>(d + 6, d);
+        message m, back;
+        c(here, std::span<float const>(x), key{1}, m);
+        if (d != 12) c(here, std::span<float const>(other), key{2}, back);
+        message_of<C, float, B> moved;
+        copy_message(here, m, there, moved);
+        copy_message(there, moved, here, back);
+        CHECK(back == m);
+        CHECK(back.dimension() == d);
+        CHECK(laws::written(back) == laws::written(m));
+        CHECK(laws::decoded<message, float>(back) == laws::decoded<message, float>(m));
+    }
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("each kind of message goes to another backend and comes back as it was", B, host, reference, apart) {
+    goes_and_returns<B>(full{});
+    goes_and_returns<B>(quantize{3, 5});
+    goes_and_returns<B>(natural_dithering{3, 5});
+    goes_and_returns<B>(natural{});
+    goes_and_returns<B>(half{});
+    goes_and_returns<B>(sign{5});
+    goes_and_returns<B>(two_means{5});
+    goes_and_returns<B>(uniform<>{3, 5});
+    goes_and_returns<B>(low_rank<>{2, 1});
+    goes_and_returns<B>(top_k{3});
+    goes_and_returns<B>(rand_block{2, 5} | natural{});
+    goes_and_returns<B>(scaled_down{quantize{1}});
+    goes_and_returns<B>(best_level{top_k{1}});
+    goes_and_returns<B>(full_or{sign{}, true});
+    goes_and_returns<B>(full_or{sign{}, false});
+}
+
+TEST_CASE("parts go as well, however many there were") {
+    host here;
+    apart there;
+    using pieces = parts<top_k<>>;
+    auto const x = laws::noise<float>(6, 1);
+    message_of<pieces, float> m, back;
+    pieces{{4, {2}}, {2, {1}}}(here, std::span<float const>(x), key{1}, m);
+    pieces{{6, {2}}}(here, std::span<float const>(x), key{1}, back);
+    message_of<pieces, float, apart> moved;
+    copy_message(here, m, there, moved);
+    copy_message(there, moved, here, back);
+    CHECK(back == m);
+    CHECK(back.each.size() == 2);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must not compile where the host cannot touch a backend's memory. See cmake/must_not_compile.cmake.
+#include <cstddef>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/message/copy_message.hpp"
+#include "laconic/message/plain.hpp"
+#include "laconic/message/quantized.hpp"
+
+using namespace laconic;
+
+// As much of a backend as these look at; tests/backend/apart.hpp is a whole one.
+template <int Number>
+struct elsewhere {
+    template <class T>
+    struct array {
+        T* data() const { return nullptr; }
+        T* begin() const { return nullptr; }
+        T* end() const { return nullptr; }
+        std::size_t size() const { return 0; }
+        void resize(std::size_t) {}
+        bool operator==(array const&) const = default;
+    };
+};
+
+inline auto control() {
+    host here, there;
+    plain<double, host> m, copied;
+    copy_message(here, m, there, copied);
+    return sizeof(plain<double, elsewhere<1>>);
+}
+
+#if defined(ELEMENT_OF_AN_ARRAY)
+// expect ELEMENT_OF_AN_ARRAY: no match for .operator..|does not provide a subscript operator
+inline auto wrong(plain<double, elsewhere<1>> const& m) { return m.values[0]; }
+#elif defined(COPY_TO_ANOTHER_KIND)
+// expect COPY_TO_ANOTHER_KIND: this is no message of the same kind
+inline void wrong(host& on, quantized<double, host> const& m, plain<double, host>& to) { copy_message(on, m, on, to); }
+#elif defined(COPY_BETWEEN_DEVICES)
+// expect COPY_BETWEEN_DEVICES: a message goes by way of the host
+inline void wrong(elsewhere<1>& a, plain<double, elsewhere<1>> const& m, elsewhere<2>& b,
+                  plain<double, elsewhere<2>>& to) {
+    copy_message(a, m, b, to);
+}
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/wire/by_host.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "backend/apart.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/wire/stream.hpp"
+
+using namespace laconic;
+using laconic_test::apart;
+
+namespace {
+
+constexpr std::size_t d = 40;
+
+// What a backend's message about some numbers is written as, and what a reader there adds up of it.
+template <class B, class C>
+struct told {
+    std::vector<std::byte> bytes;
+    std::vector<double> sum = std::vector<double>(d);
+
+    explicit told(C const& compressor) {
+        B on;
+        std::vector<double> here(d);
+        for (std::size_t i = 0; i < d; ++i) here[i] = key{4}.uniform(i) - 0.5;
+        typename B::template array<double> x(d), out(d);
+        copy_from_host(on, std::span<double const>(here), std::span<double>(x));
+
+        using message = message_of<C, double, B>;
+        message said, heard;
+        compressor(on, std::span<double const>(x), key{1}, said);
+        by_host<message, B> spelling;
+        for (int twice = 0; twice < 2; ++twice) {
+            bit_writer sink;
+            spelling.write_message(sink, on, said);
+            bytes = {sink.finish().begin(), sink.finish().end()};
+        }
+        bit_reader source(bytes);
+        auto const blank = [&](auto& there, auto& m) { compressor.blank(there, d, key{1}, m); };
+        spelling.read_message(source, blank, on, heard);
+        CHECK(heard == said);
+        add_message(on, std::span<double>(out), 1.0, heard);
+        copy_to_host(on, std::span<double const>(out), std::span<double>(sum));
+
+        bit_reader cut(std::span<std::byte const>(bytes).first(bytes.size() - 3));
+        CHECK_THROWS_AS(spelling.read_message(cut, blank, on, heard), wire_error);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a message that the host cannot reach is written and read by way of a copy") {
+    auto const same = [](auto compressor) {
+        told<host, decltype(compressor)> const here(compressor);
+        told<apart, decltype(compressor)> const there(compressor);
+        CHECK(here.bytes == there.bytes);
+        CHECK(here.sum == there.sum);
+    };
+    same(top_k{7} | quantize{3});
+    same(rand_k{9});  // both ends draw where its numbers stand
+}
