@@ -105,7 +105,7 @@ TEST_CASE("what is wrong, where, and what there is instead") {
 }
 
 TEST_CASE("of floats, too: all that add up over three ranks give the sum") {
-    constexpr std::size_t d = 9;
+    constexpr std::size_t n = 9;
     for (auto const& known : describe_exchanges<float>()) {
         if (known.name == "gather" || known.name == "engine_all_reduce")
             continue;  // another sum; an engine that has it
@@ -114,11 +114,11 @@ TEST_CASE("of floats, too: all that add up over three ranks give the sum") {
         CAPTURE(to_string(x));
         fibers::run(3, [&](fibers::member& comm) {
             host on;
-            auto sum = x.make<float, host>(d, position_code::smallest);
+            auto sum = x.make<float, host>(n, position_code::smallest);
             auto const mine = static_cast<float>(1 + comm.rank());
-            std::vector<float> dense(d);
+            std::vector<float> dense(n);
             if (sum.wants_terms()) {
-                sparse_sum<float> v(d);
+                sparse_sum<float> v(n);
                 v.append(4, mine);
                 sum(on, comm, v);
                 for (std::size_t j = 0; j < v.size(); ++j) dense[v.support()[j]] = v.values()[j];

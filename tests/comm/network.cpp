@@ -31,14 +31,14 @@ struct by_the_second {
 }  // namespace
 
 TEST_CASE("a message keeps a port busy for its overhead and its bits") {
-    network const net{1, 0x1p-7, 0.25};
-    CHECK(net.busy(0) == 0.25);
-    CHECK(net.busy(48) == 0.25 + 3);
+    network const links{1, 0x1p-7, 0.25};
+    CHECK(links.busy(0) == 0.25);
+    CHECK(links.busy(48) == 0.25 + 3);
     double const nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
     for (double const bad : {-1.0, nan, inf})
         for (auto const& wrong : {network{bad, 0, 0}, network{0, bad, 0}, network{0, 0, bad}})
             CHECK_THROWS_AS(wrong.check(), argument_error);
-    net.check();
+    links.check();
 }
 
 TEST_CASE("what comes while a port is busy waits for its next pauses") {
@@ -81,13 +81,13 @@ TEST_CASE("a port remembers what came last") {
 }
 
 TEST_CASE("one port for both ways sends before it serves what is asked for later") {
-    network const net{1, 0, 2, true}, both{1, 0, 2, false};
+    network const links{1, 0, 2, true}, both{1, 0, 2, false};
     detail::port_clock radio, wire;
-    CHECK(radio.send(net, 2) == 3);
+    CHECK(radio.send(links, 2) == 3);
     CHECK(wire.send(both, 2) == 3);
     radio.receive(3, 2);  // it would come from 1 to 3, and the port is free from 2 on
     wire.receive(3, 2);
     CHECK(radio.now == 4);
     CHECK(wire.now == 3);
-    CHECK(radio.leave(net, 2) == 6);
+    CHECK(radio.leave(links, 2) == 6);
 }

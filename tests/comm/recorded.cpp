@@ -18,8 +18,8 @@ static_assert(PointToPoint<recorded<metered<fibers::member>>>);
 
 TEST_CASE("what a rank did is written down") {
     std::vector<std::vector<deed>> logs(3);
-    std::vector<std::byte> const zeros(100);
-    auto const of = [&](std::size_t n) { return contribution{std::span(zeros).first(n)}; };
+    std::vector<std::byte> const bytes(100);
+    auto const of = [&](std::size_t n) { return contribution{std::span(bytes).first(n)}; };
     fibers::run(3, [&](fibers::member& inner) {
         recorded comm(inner);
         int const me = comm.rank();

@@ -35,10 +35,10 @@ TEST_CASE("slots, columns and groups") {
     CHECK(two.slots_each() == 2);
     CHECK(two.columns().rows() == 3);
     CHECK(two.groups_each() == 1);
-    omni_stream const none{0, 2};
-    CHECK(none.slots_each() == 1);
-    CHECK(none.groups_each() == 1);
-    CHECK(none.columns().rows() == 0);
+    omni_stream const of_nothing{0, 2};
+    CHECK(of_nothing.slots_each() == 1);
+    CHECK(of_nothing.groups_each() == 1);
+    CHECK(of_nothing.columns().rows() == 0);
     // 24 + 3 (4 + 4 x 4); of one number: 24 + 12 + 4.
     CHECK(few.longest_packet<float>() == 84);
     CHECK(few.longest_packet<double>() == 132);

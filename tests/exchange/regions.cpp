@@ -20,9 +20,9 @@ TEST_CASE("equal at first, then where they are moved to") {
     CHECK(r.length(1) == 0);
     r.move({5, 4, 2, 9});  // from ranks that lie
     CHECK(r.starts == std::vector<std::uint64_t>{0, 4, 4, 10});
-    regions none{0};
-    none.prepare(1);
-    CHECK(none.starts == std::vector<std::uint64_t>{0, 0});
+    regions of_nothing{0};
+    of_nothing.prepare(1);
+    CHECK(of_nothing.starts == std::vector<std::uint64_t>{0, 0});
 }
 
 TEST_CASE("quantiles of a support") {

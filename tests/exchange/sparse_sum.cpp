@@ -46,11 +46,11 @@ TEST_CASE("the sum of two does not depend on which is which; more than two, on t
 TEST_CASE_TEMPLATE("random lists add up like vectors", T, float, double) {
     for (std::size_t const d : {1, 2, 7, 64, 65, 300})
         for (std::uint64_t seed = 0; seed < 10; ++seed) {
-            auto const all = sv::all_whole_numbers<T>(sv::shape::spread, d, 1 + d * seed / 10, 3, seed);
-            auto sum = all[0];
-            sum.add(all[1]);
-            sum.add(all[2]);
-            CHECK(sv::dense(sum) == sv::sum_of(all));
+            auto const lists = sv::all_whole_numbers<T>(sv::shape::spread, d, 1 + d * seed / 10, 3, seed);
+            auto sum = lists[0];
+            sum.add(lists[1]);
+            sum.add(lists[2]);
+            CHECK(sv::dense(sum) == sv::sum_of(lists));
         }
 }
 
@@ -99,8 +99,8 @@ TEST_CASE("from messages") {
     sparse_sum<double> v;
     v.assign(largest);
     CHECK(v == sv::of<double>(5, {{2, -5}, {4, 4}}));
-    plain<double, host> all{x};
-    v.assign(all);
+    plain<double, host> in_full{x};
+    v.assign(in_full);
     CHECK(sv::dense(v) == x);
 }
 
