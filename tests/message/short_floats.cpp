@@ -10,14 +10,14 @@
 
 using namespace laconic;
 
-using halves = short_floats<short_format::binary16, float, host>;
+using sixteen_bits = short_floats<short_format::binary16, float, host>;
 using eights = short_floats<short_format::e4m3, double, host>;
-static_assert(Message<halves, float, host> && Message<eights, double, host> && TermMessage<halves>);
-static_assert(halves::terms_type::in_order);
+static_assert(Message<sixteen_bits, float, host> && Message<eights, double, host> && TermMessage<sixteen_bits>);
+static_assert(sixteen_bits::terms_type::in_order);
 
 // 0x3c00 is 1 as a half and 0x38 as an e4m3 number; 0x4248 is 3.140625.
 TEST_CASE("numbers are what their codes mean") {
-    halves const m{{0x3c00, 0xc000, 0x4248, 0x8000}};
+    sixteen_bits const m{{0x3c00, 0xc000, 0x4248, 0x8000}};
     CHECK(m.dimension() == 4);
     host on;
     std::vector<float> out(4, 10);
@@ -34,6 +34,6 @@ TEST_CASE("a code that no reader takes is NaN, not some number") {
     eights const n{{0x7f, 0xff}};
     CHECK(std::isnan(n.terms()[0].value));
     CHECK(std::isnan(n.terms()[1].value));
-    halves const m{{0x7c00}};
+    sixteen_bits const m{{0x7c00}};
     CHECK(std::isnan(m.terms()[0].value));
 }

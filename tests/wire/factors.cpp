@@ -14,9 +14,9 @@ using namespace laconic;
 namespace {
 
 template <class T>
-factors<T, host> heard(factors<T, host> blank, std::vector<T> const& numbers) {
+factors<T, host> heard(factors<T, host> blank, std::vector<T> const& said) {
     bit_writer sink;
-    for (T const v : numbers) put_number(sink, v);
+    for (T const v : said) put_number(sink, v);
     bit_reader source(sink.finish());
     host on;
     read(on, source, blank);
