@@ -11,6 +11,7 @@
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/round.hpp"
 #include "laconic/backend/host/round_at_random.hpp"
+#include "laconic/backend/host/round_by_registers.hpp"
 #include "laconic/backend/host/round_range.hpp"
 #include "laconic/backend/host/round_short.hpp"
 #include "laconic/backend/host/rounding_variance.hpp"

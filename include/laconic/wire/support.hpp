@@ -39,34 +39,33 @@ void put_group(word_run& run, std::span<I const> gaps, unsigned width) {
     run = words;
 }
 
-// The coordinates of a Rice code of parameter r, so many at a look as there are l, as long as the next 57 bits hold
-// them and nothing is wrong; next is the least that may come. What is left of the support is at least one coordinate,
-// which the caller reads by itself: that tells what is wrong.
-template <BitSource R, std::unsigned_integral I, std::size_t... l>
-void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& left, std::uint64_t& next,
-                   std::index_sequence<l...>) {
+// The coordinates of a Rice code of parameter r, so many `at_a_look`, as long as the next 57 bits hold them and nothing
+// is wrong; next is the least that may come. What is left of the support is at least one coordinate, which the caller
+// reads by itself: that tells what is wrong.
+template <std::size_t at_a_look, BitSource R, std::unsigned_integral I>
+void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& left, std::uint64_t& next) {
     if (source.left() < 64) return;
     auto const* const bytes = source.bytes().data();
     std::uint64_t at = source.at();
     std::uint64_t const last = at + source.left() - 64, low = (std::uint64_t{1} << r) - 1;
     std::size_t j = 0;
-    while (j + sizeof...(l) < left.size() && at <= last) {
+    while (j + at_a_look < left.size() && at <= last) {
         std::uint64_t zeros = ~(load_word(bytes + at / 8) >> at % 8);  // a one for each zero: the first ends the ones
         std::uint64_t place = next;
         unsigned width = 0;
-        auto const look = [&](I& i) {
+        // A loop in place: of a function for one code, compilers may make calls.
+        for (std::size_t l = 0; l < at_a_look; ++l) {
             auto const ones = static_cast<unsigned>(std::countr_zero(zeros));
             std::uint64_t const gap = std::uint64_t{ones} << r | (~(zeros >> (ones + 1) % 64) & low);
-            i = static_cast<I>(place + gap);
+            left[j + l] = static_cast<I>(place + gap);
             place += gap + 1;
             zeros >>= (ones + 1 + r) % 64;
             width += ones + 1 + r;
-        };
-        (look(left[j + l]), ...);
+        }
         if (width > 57 || place > length) break;
         next = place;
         at += width;
-        j += sizeof...(l);
+        j += at_a_look;
     }
     source.skip(at - source.at());
     left = left.subspan(j);
@@ -75,9 +74,9 @@ void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& le
 // As many of them at a look as 57 bits mostly hold.
 template <BitSource R, std::unsigned_integral I>
 void read_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& left, std::uint64_t& next) {
-    if (r <= 3) return look_at_rices(source, length, r, left, next, std::make_index_sequence<8>{});
-    if (r <= 10) return look_at_rices(source, length, r, left, next, std::make_index_sequence<4>{});
-    if (r <= 24) return look_at_rices(source, length, r, left, next, std::make_index_sequence<2>{});
+    if (r <= 3) return look_at_rices<8>(source, length, r, left, next);
+    if (r <= 10) return look_at_rices<4>(source, length, r, left, next);
+    if (r <= 24) return look_at_rices<2>(source, length, r, left, next);
 }
 
 // Coordinates of gaps of `width` bits from bit `at` on, so many gaps at a look as there are l, which the next 57 bits

@@ -72,7 +72,27 @@ TEST_CASE("the bits of a word as a list, few and many; beyond the margin nothing
         for (unsigned j = 0; j < 64; ++j)
             if (bits >> j & 1) expected.push_back(1000 + j);
         std::vector<coordinate> out(64 + list_margin + 1, 7);
-        auto const count = write_positions(bits, 1000, out.data());
+        auto const count = write_positions<simd::arch>(bits, 1000, out.data());
+        REQUIRE(count == expected.size());
+        for (std::size_t j = count + list_margin; j < out.size(); ++j) REQUIRE(out[j] == 7);
+        out.resize(count);
+        REQUIRE(out == expected);
+    }
+}
+
+TEST_CASE_TEMPLATE("what is chosen of 64 numbers; beyond the margin nothing is written", T, float, double, coordinate) {
+    std::vector<T> from(65);
+    for (std::size_t j = 0; j < from.size(); ++j) from[j] = static_cast<T>(500 + 3 * j);
+    for (std::uint64_t n = 0; n < 300; ++n) {
+        auto bits = key{3}.long_word(n);
+        if (n % 3 == 0) bits &= key{4}.long_word(n) & key{5}.long_word(n);
+        if (n < 65) bits = n == 64 ? ~std::uint64_t{0} : std::uint64_t{1} << n;
+        if (n == 65) bits = 0;
+        std::vector<T> expected;
+        for (unsigned j = 0; j < 64; ++j)
+            if (bits >> j & 1) expected.push_back(from[j + 1]);
+        std::vector<T> out(64 + list_margin + 1, T(7));
+        auto const count = write_chosen<simd::arch>(bits, from.data() + 1, out.data());  // not aligned
         REQUIRE(count == expected.size());
         for (std::size_t j = count + list_margin; j < out.size(); ++j) REQUIRE(out[j] == 7);
         out.resize(count);
@@ -87,7 +107,7 @@ TEST_CASE("all that is chosen, of more than is gathered at once") {
         std::vector<coordinate> expected, out{9};
         for (std::size_t i = 0; i < x.size(); ++i)
             if (x[i] > bound) expected.push_back(static_cast<coordinate>(i));
-        list_chosen(std::span<float const>(x), out, [&](float const* p, std::uint64_t, std::size_t first) {
+        list_chosen<simd::arch>(std::span<float const>(x), out, [&](float const* p, std::uint64_t, std::size_t first) {
             CHECK(x[first] == *p);
             return bits_above<simd::arch>(p, bound);
         });

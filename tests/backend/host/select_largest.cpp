@@ -87,16 +87,18 @@ TEST_CASE_TEMPLATE("candidates: what is above a bound, and where, unless it is t
     for (std::size_t i = 0; i < d; i += 10) x[i] = static_cast<T>(i) * T(i % 20 == 0 ? 1 : -1);
     x[d - 1] = std::numeric_limits<T>::quiet_NaN();
     std::vector<T> room(detail::room_for(d));
-    auto const found = detail::collect_above<simd::arch>(std::span<T const>(x), T(30000), std::span(room));
-    REQUIRE(found.count == 1001);  // 30010, 30020, .. 40000, NaN
-    CHECK(found.equal == 1);
-    for (std::size_t j = 0; j < 1000; ++j) {
-        CHECK(found.at[j] == 30010 + 10 * j);
-        CHECK(found.values[j] == x[30010 + 10 * j]);
+    for (bool const few : {true, false}) {
+        auto const found = detail::collect_above<simd::arch>(std::span<T const>(x), T(30000), few, std::span(room));
+        REQUIRE(found.count == 1001);  // 30010, 30020, .. 40000, NaN
+        CHECK(found.equal == 1);
+        for (std::size_t j = 0; j < 1000; ++j) {
+            CHECK(found.at[j] == 30010 + 10 * j);
+            CHECK(found.values[j] == x[30010 + 10 * j]);
+        }
+        CHECK(found.at[1000] == d - 1);
+        CHECK(std::isnan(found.values[1000]));
+        CHECK(detail::collect_above<simd::arch>(std::span<T const>(x), T(0), few, std::span(room)).count > d / 4);
     }
-    CHECK(found.at[1000] == d - 1);
-    CHECK(std::isnan(found.values[1000]));
-    CHECK(detail::collect_above<simd::arch>(std::span<T const>(x), T(0), std::span(room)).count > d / 4);
 }
 
 TEST_CASE("magnitudes above a bound are counted, NaNs above NaNs, too") {

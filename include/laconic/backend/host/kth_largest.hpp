@@ -83,8 +83,7 @@ std::optional<cutoff<T>> find_inside(std::span<T const> x, std::size_t k, bracke
         from_high += count(from_high_on);
         above_low += count(over_low);
         from_low += count(bits_above<A>(p, below_low) & real);
-        if (inside <= most)
-            inside += write_list(over_low & ~from_high_on, room.data() + inside, [p](std::size_t j) { return p[j]; });
+        if (inside <= most) inside += write_chosen<A>(over_low & ~from_high_on, p, room.data() + inside);
         return true;
     });
     if (k <= above || k > from_low) return {};

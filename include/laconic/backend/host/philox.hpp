@@ -27,7 +27,33 @@ namespace detail {
 
 // One of the four words of Philox's counters, each in the lower half of a lane of 64 bits, as the instruction wants
 // them that multiplies. What stands in the upper halves does not count.
-#    if defined(__AVX2__)
+#    if defined(__AVX512F__)
+template <class A>
+struct philox_lanes {
+    __m512i value;
+    static constexpr std::size_t width = 8;
+
+    static philox_lanes all(std::uint64_t v) { return {_mm512_set1_epi64(static_cast<long long>(v))}; }
+    // In the order in which store_blocks leaves the first four as they are.
+    static philox_lanes ascending(std::uint64_t n) {
+        return {_mm512_add_epi64(all(n).value, _mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0))};
+    }
+    friend philox_lanes operator^(philox_lanes a, philox_lanes b) { return {_mm512_xor_si512(a.value, b.value)}; }
+    friend philox_lanes odd_of_three(philox_lanes a, philox_lanes b, philox_lanes c) {
+        return {_mm512_ternarylogic_epi64(a.value, b.value, c.value, 0x96)};
+    }
+    friend philox_lanes product(philox_lanes a, philox_lanes b) { return {_mm512_mul_epu32(a.value, b.value)}; }
+    friend philox_lanes upper(philox_lanes a) { return {_mm512_shuffle_epi32(a.value, _MM_PERM_DDBB)}; }
+    friend void store_blocks(std::array<philox_lanes, 4> const& c, std::byte* to) {
+        auto const lower_halves = [](__m512i a, __m512i b) {
+            return _mm512_shuffle_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), 0x88);
+        };
+        auto const a = lower_halves(c[0].value, c[1].value), b = lower_halves(c[2].value, c[3].value);
+        _mm512_storeu_si512(to, _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)));
+        _mm512_storeu_si512(to + 64, _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xdd)));
+    }
+};
+#    elif defined(__AVX2__)
 template <class A>
 struct philox_lanes {
     __m256i value;
@@ -39,6 +65,7 @@ struct philox_lanes {
         return {_mm256_add_epi64(all(n).value, _mm256_set_epi64x(3, 1, 2, 0))};
     }
     friend philox_lanes operator^(philox_lanes a, philox_lanes b) { return {_mm256_xor_si256(a.value, b.value)}; }
+    friend philox_lanes odd_of_three(philox_lanes a, philox_lanes b, philox_lanes c) { return a ^ (b ^ c); }
     friend philox_lanes product(philox_lanes a, philox_lanes b) { return {_mm256_mul_epu32(a.value, b.value)}; }
     friend philox_lanes upper(philox_lanes a) { return {_mm256_srli_epi64(a.value, 32)}; }
     friend void store_blocks(std::array<philox_lanes, 4> const& c, std::byte* to) {
@@ -59,6 +86,7 @@ struct philox_lanes {
     static philox_lanes all(std::uint64_t v) { return {_mm_set1_epi64x(static_cast<long long>(v))}; }
     static philox_lanes ascending(std::uint64_t n) { return {_mm_add_epi64(all(n).value, _mm_set_epi64x(1, 0))}; }
     friend philox_lanes operator^(philox_lanes a, philox_lanes b) { return {_mm_xor_si128(a.value, b.value)}; }
+    friend philox_lanes odd_of_three(philox_lanes a, philox_lanes b, philox_lanes c) { return a ^ (b ^ c); }
     friend philox_lanes product(philox_lanes a, philox_lanes b) { return {_mm_mul_epu32(a.value, b.value)}; }
     friend philox_lanes upper(philox_lanes a) { return {_mm_srli_epi64(a.value, 32)}; }
     friend void store_blocks(std::array<philox_lanes, 4> const& c, std::byte* to) {
@@ -118,7 +146,7 @@ class philox_rounds {
     }
     static void one_round(counters& c, std::array<lanes, 2> const& key) {
         auto const a = product(c[0], lanes::all(factor_0)), b = product(c[2], lanes::all(factor_1));
-        c = {upper(b) ^ (c[1] ^ key[0]), b, upper(a) ^ (c[3] ^ key[1]), a};
+        c = {odd_of_three(upper(b), c[1], key[0]), b, odd_of_three(upper(a), c[3], key[1]), a};
     }
 
     std::uint32_t key_0_, key_1_;

@@ -13,6 +13,10 @@
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
+#if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
+#    include <immintrin.h>
+#endif
+
 /// Which of 64 numbers are chosen, as the bits of a word, the first as the lowest; and the way from bits to lists,
 /// which has no branch for each bit.
 namespace laconic::detail {
@@ -20,7 +24,7 @@ namespace laconic::detail {
 inline constexpr std::size_t word_bits = 64;
 
 /// How many elements behind its end a list of positions or numbers may be written to.
-inline constexpr std::size_t list_margin = 8;
+inline constexpr std::size_t list_margin = 16;
 
 /// Which |x_j| of the 64 from x on are above the bound; a NaN is.
 template <class A, Scalar T>
@@ -54,7 +58,7 @@ void for_each_word(std::span<T const> x, Use use) {
 
 /// Writes what value(j) is for every bit j of `bits` that is set, ascending, and returns how many these are. It is also
 /// asked for values of other bits. `together` is how many are written without a branch: for words with few bits, less.
-template <std::size_t together = list_margin, class V, class Value>
+template <std::size_t together = 8, class V, class Value>
 std::size_t write_list(std::uint64_t bits, V* out, Value value) {
     // With it there is always a one, and zeros below it are counted by one instruction on any processor.
     constexpr auto last = std::uint64_t{1} << (word_bits - 1);
@@ -78,7 +82,7 @@ std::size_t write_list(std::uint64_t bits, V* out, Value value) {
 }
 
 /// The same into a list that has room for `room` elements and no more: what does not fit is left out.
-template <std::size_t together = list_margin, class V, class Value>
+template <std::size_t together = 8, class V, class Value>
 std::size_t write_list_within(std::size_t room, std::uint64_t bits, V* out, Value value) {
     if (static_cast<std::size_t>(std::popcount(bits)) + list_margin <= room)
         return write_list<together>(bits, out, value);
@@ -88,14 +92,44 @@ std::size_t write_list_within(std::size_t room, std::uint64_t bits, V* out, Valu
     return written;
 }
 
+/// Writes from[j] for every bit j of `bits` that is set, ascending, and returns how many these are. All 64 are read.
+template <class A, std::size_t together = 8, class V>
+std::size_t write_chosen(std::uint64_t bits, V const* from, V* out) {
+#if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
+    constexpr std::size_t width = 64 / sizeof(V);
+    for (std::size_t j = 0; j < word_bits; j += width) {
+        auto* const to = out + std::popcount(bits & ((std::uint64_t{1} << j) - 1));
+        auto const all = _mm512_loadu_si512(from + j);
+        if constexpr (sizeof(V) == 4)
+            _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits >> j), all));
+        else
+            _mm512_storeu_si512(to, _mm512_maskz_compress_epi64(static_cast<__mmask8>(bits >> j), all));
+    }
+    return static_cast<std::size_t>(std::popcount(bits));
+#else
+    return write_list<together>(bits, out, [from](std::size_t j) { return from[j]; });
+#endif
+}
+
 /// Writes first + j for every bit j of `bits` that is set, ascending, and returns how many these are.
-template <std::size_t together = list_margin>
+template <class A, std::size_t together = 8>
 std::size_t write_positions(std::uint64_t bits, std::size_t first, coordinate* out) {
+#if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
+    auto all = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(first)),
+                                _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
+    for (std::size_t j = 0; j < word_bits; j += 16) {
+        auto* const to = out + std::popcount(bits & ((std::uint64_t{1} << j) - 1));
+        _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits >> j), all));
+        all = _mm512_add_epi32(all, _mm512_set1_epi32(16));
+    }
+    return static_cast<std::size_t>(std::popcount(bits));
+#else
     return write_list<together>(bits, out, [first](std::size_t j) { return static_cast<coordinate>(first + j); });
+#endif
 }
 
 /// All coordinates that chosen(p, real, first) tells of each 64 numbers of x, as in for_each_word.
-template <Scalar T, class Chosen>
+template <class A, Scalar T, class Chosen>
 void list_chosen(std::span<T const> x, std::vector<coordinate>& out, Chosen chosen) {
     constexpr std::size_t many = 4096;
     std::array<coordinate, many + word_bits + list_margin> some;
@@ -108,7 +142,7 @@ void list_chosen(std::span<T const> x, std::vector<coordinate>& out, Chosen chos
     out.reserve(x.size());  // once: a later list may be longer
     for_each_word(x, [&](T const* p, std::uint64_t real, std::size_t first) {
         auto const bits = chosen(p, real, first) & real;
-        if (bits != 0) n += write_positions(bits, first, some.data() + n);
+        if (bits != 0) n += write_positions<A>(bits, first, some.data() + n);
         if (n >= many) append();
         return true;
     });

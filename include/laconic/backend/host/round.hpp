@@ -14,78 +14,14 @@
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/round_at_random.hpp"
+#include "laconic/backend/host/round_by_registers.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
 
-#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
-#    include <immintrin.h>
-#endif
-
 /// Values to short codes. Element i of a call draws chances of the key numbered from `first`, so a vector may be
 /// rounded in pieces and gives the same codes. Each is one pass over x and one over the codes.
 namespace laconic {
-
-#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
-namespace detail {
-
-// What the loops of round_to_levels do, which compilers narrow to 16 bits with twice as many instructions.
-template <class A>
-bool round_to_levels_avx2(float const* v, float step, int levels, std::uint16_t const* halves, std::int16_t* out) {
-    auto const signs = _mm256_set1_ps(-0.0f), unit = _mm256_set1_ps(step), scale = _mm256_set1_ps(0x1p16f);
-    auto const one = _mm256_set1_epi16(1), most = _mm256_set1_epi16(static_cast<std::int16_t>(levels));
-    auto const none = _mm256_setzero_si256();
-    auto equal = none;
-    for (std::size_t j = 0; j < rounded_together; j += 16) {
-        // Eight from two places, so that narrowing leaves all in order.
-        auto const load = [&](float const* p) {
-            return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + 8), 1);
-        };
-        auto const on_grid = [&](__m256 x) {
-            return _mm256_cvttps_epi32(_mm256_mul_ps(_mm256_div_ps(_mm256_andnot_ps(signs, x), unit), scale));
-        };
-        auto const a = load(v + j), b = load(v + j + 4);
-        auto const i = on_grid(a), k = on_grid(b);
-        auto const cut = _mm256_packus_epi32(_mm256_blend_epi16(i, none, 0xaa), _mm256_blend_epi16(k, none, 0xaa));
-        auto const below = _mm256_packs_epi32(_mm256_srai_epi32(i, 16), _mm256_srai_epi32(k, 16));
-        auto const draws = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(halves + j));
-        auto const stays = _mm256_cmpeq_epi16(_mm256_subs_epu16(cut, draws), none);  // -1 where cut <= draws
-        auto const level = _mm256_min_epu16(_mm256_add_epi16(_mm256_add_epi16(below, one), stays), most);
-        equal = _mm256_or_si256(equal, _mm256_cmpeq_epi16(cut, draws));
-        auto const negative = _mm256_packs_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j), _mm256_sign_epi16(level, negative));
-    }
-    return _mm256_testz_si256(equal, equal) == 0;
-}
-
-// What the loops of round_to_powers do.
-template <class A>
-bool round_to_powers_avx2(float const* v, std::uint16_t const* halves, std::uint16_t* out) {
-    auto const exponents = _mm256_set1_epi16(0xff), last_but_one = _mm256_set1_epi16(253), one = _mm256_set1_epi16(1);
-    auto const none = _mm256_setzero_si256();
-    auto equal = none;
-    for (std::size_t j = 0; j < rounded_together; j += 16) {
-        auto const load = [&](float const* p) {  // eight from two places, as above
-            return _mm256_castps_si256(
-                _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + 8), 1));
-        };
-        auto const a = load(v + j), b = load(v + j + 4);
-        auto const below = _mm256_packus_epi32(_mm256_srli_epi32(a, 23), _mm256_srli_epi32(b, 23));
-        auto const upper_bits = [](__m256i m) { return _mm256_srli_epi32(_mm256_slli_epi32(m, 9), 16); };
-        auto const cut = _mm256_packus_epi32(upper_bits(a), upper_bits(b));
-        auto const draws = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(halves + j));
-        // -1 where it stays: where cut <= draws, or there is no larger power.
-        auto const stays = _mm256_or_si256(_mm256_cmpeq_epi16(_mm256_subs_epu16(cut, draws), none),
-                                           _mm256_cmpgt_epi16(_mm256_and_si256(below, exponents), last_but_one));
-        equal = _mm256_or_si256(equal, _mm256_cmpeq_epi16(cut, draws));
-        auto const level = _mm256_add_epi16(_mm256_add_epi16(below, one), stays);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j), level);
-    }
-    return _mm256_testz_si256(equal, equal) == 0;
-}
-
-}  // namespace detail
-#endif
 
 /// Unbiased rounding to the grid step x {-levels, .., levels}: codes_i is |x_i| / step rounded down, or up with
 /// probability equal to the fraction cut off (off by at most 2^-32), with the sign of x_i. |x_i| <= levels x step.
@@ -94,7 +30,12 @@ void round_to_levels(basic_host<A>& on, std::span<T const> x, T step, int levels
                      std::span<std::int16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && step > 0 && levels >= 1 && levels <= 32767);
     constexpr auto n = rounded_together;
-    auto const together = [step, levels](T const* v, std::uint16_t const* halves, std::int16_t* out) {
+    [[maybe_unused]] detail::near_quotient<T> const q(step, levels);
+    auto const together = [=](T const* v, std::uint16_t const* halves, std::int16_t* out) {
+#if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
+        if constexpr (sizeof(T) == 4)
+            if (q.near) return detail::round_to_levels_avx512<A>(v, q, levels, halves, out);
+#endif
 #if defined(__AVX2__) && !defined(LACONIC_SCALAR)
         if constexpr (sizeof(T) == 4) return detail::round_to_levels_avx2<A>(v, step, levels, halves, out);
 #endif
@@ -113,7 +54,7 @@ void round_to_levels(basic_host<A>& on, std::span<T const> x, T step, int levels
             equal |= halves[j] == cut;
         }
         std::copy(made.begin(), made.end(), out);
-        return equal != 0;
+        return detail::all_bits_if(equal != 0);
     };
     auto const exactly = [step, levels](T v, std::uint32_t chance) {
         T const on_grid = std::abs(v) / step;
@@ -158,7 +99,11 @@ void round_to_powers(basic_host<A>& on, std::span<T const> x, key from, std::uin
     constexpr std::uint32_t exponents = (1u << (int{sizeof(T) * 8} - 1 - format::mantissa)) - 1;
     auto const together = [](T const* v, std::uint16_t const* halves, std::uint16_t* out) {
 #if defined(__AVX2__) && !defined(LACONIC_SCALAR)
+#    if defined(__AVX512BW__)
+        if constexpr (sizeof(T) == 4) return detail::round_to_powers_avx512<A>(v, halves, out);
+#    else
         if constexpr (sizeof(T) == 4) return detail::round_to_powers_avx2<A>(v, halves, out);
+#    endif
 #endif
         std::array<std::uint16_t, n> below, cut;
         for (std::size_t j = 0; j < n; ++j) {
@@ -173,7 +118,7 @@ void round_to_powers(basic_host<A>& on, std::span<T const> x, key from, std::uin
             below[j] = static_cast<std::uint16_t>(below[j] + up);
         }
         std::copy(below.begin(), below.end(), out);
-        return equal != 0;
+        return detail::all_bits_if(equal != 0);
     };
     auto const exactly = [](T v, std::uint32_t chance) {
         auto const b = std::bit_cast<bits>(v);
@@ -236,7 +181,7 @@ void round_to_halvings(basic_host<A>& on, std::span<T const> x, T top, int level
             equal |= halves[j] == cut[j];
         }
         std::copy(made.begin(), made.end(), out);
-        return equal != 0;
+        return detail::all_bits_if(equal != 0);
     };
     auto const exactly = [place, levels, most](T v, std::uint32_t chance) {
         auto const [level_below, fraction] = place(v);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,6 +17,9 @@
 namespace laconic {
 
 namespace detail {
+
+// The bits of a word for all that are rounded together, or for none.
+constexpr std::uint64_t all_bits_if(bool any) { return any ? ~std::uint64_t{0} : 0; }
 
 // Has the line of memory at an address fetched, which need not be one of ours.
 inline void fetch([[maybe_unused]] std::uintptr_t address) {
@@ -31,12 +35,14 @@ inline constexpr std::size_t rounded_together = 64;
 
 /// codes_i = exactly(x_i, from.chance(first + i)), where the random words are drawn many at once and for nearly all
 /// values their upper halves are enough. together(x, halves, codes) makes rounded_together codes of as many values and
-/// halves, and tells whether a half equals what it is compared with: then the lower half of that word decides.
+/// halves, and tells by bits, the first as the lowest, for which of them the lower half of the word decides: where the
+/// upper one equals what it is compared with. Other bits may be set, too: they cost time, and change nothing.
 template <class A, Scalar T, class Code, class Together, class Exactly>
 void round_at_random(basic_host<A>& on, std::span<T const> x, key from, std::uint64_t first, std::span<Code> codes,
                      Together together, Exactly exactly) {
     LACONIC_EXPECTS(codes.size() == x.size());
-    constexpr std::size_t most = 24 * rounded_together;
+    // So many are drawn at once: few, so that memory does not wait while all are drawn, and without a rest for vectors.
+    constexpr std::size_t most = 12 * rounded_together, ahead = 24 * rounded_together;
     std::array<std::uint16_t, most + 8> drawn;
     auto const decide = [&](T v, std::uint16_t draw, std::uint64_t n) {
         auto const upper = std::uint32_t{draw} << 16;
@@ -51,10 +57,10 @@ void round_at_random(basic_host<A>& on, std::span<T const> x, key from, std::uin
             T const* const values = x.data() + begin + i;
             std::uint16_t const* const halves = drawn.data() + skipped + i;
             Code* const out = codes.data() + begin + i;
-            bool undecided;
+            std::uint64_t undecided;
             // The next values come from memory while these are rounded.
             for (std::size_t byte = 0; byte < rounded_together * sizeof(T); byte += 64)
-                detail::fetch(reinterpret_cast<std::uintptr_t>(values) + most * sizeof(T) + byte);
+                detail::fetch(reinterpret_cast<std::uintptr_t>(values) + ahead * sizeof(T) + byte);
             if (count == rounded_together) {
                 undecided = together(values, halves, out);
             } else {  // padded with the first of them, which is as good as any
@@ -67,8 +73,9 @@ void round_at_random(basic_host<A>& on, std::span<T const> x, key from, std::uin
                 undecided = together(v.data(), h.data(), c.data());
                 std::copy_n(c.begin(), count, out);
             }
-            if (undecided)
-                for (std::size_t j = 0; j < count; ++j) out[j] = decide(values[j], halves[j], first + begin + i + j);
+            for (; undecided != 0; undecided &= undecided - 1)
+                if (auto const j = static_cast<std::size_t>(std::countr_zero(undecided)); j < count)
+                    out[j] = decide(values[j], halves[j], first + begin + i + j);
         }
     }
 }

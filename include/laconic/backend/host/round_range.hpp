@@ -43,7 +43,7 @@ void round_to_range(basic_host<A>& on, std::span<T const> x, T least, T step, in
             equal |= halves[j] == cut;
         }
         std::copy(made.begin(), made.end(), out);
-        return equal != 0;
+        return detail::all_bits_if(equal != 0);
     };
     auto const exactly = [least, step, most](T v, std::uint32_t chance) {
         T const on_grid = (v - least) / step, below = std::floor(on_grid);

@@ -31,8 +31,8 @@ namespace laconic {
 /// The coordinates with |x_i| > bound; a NaN is always above, so that it is not lost. One pass.
 template <class A, Scalar T>
 void select_above(basic_host<A>&, std::span<T const> x, T bound, std::vector<coordinate>& out) {
-    detail::list_chosen(x, out,
-                        [bound](T const* p, std::uint64_t, std::size_t) { return detail::bits_above<A>(p, bound); });
+    detail::list_chosen<A>(x, out,
+                           [bound](T const* p, std::uint64_t, std::size_t) { return detail::bits_above<A>(p, bound); });
 }
 
 /// The coordinates with |x_i| > bounds_i; bounds is as long as x. One pass over both.
@@ -40,7 +40,7 @@ template <class A, Scalar T>
 void select_above(basic_host<A>&, std::span<T const> x, std::span<T const> bounds, std::vector<coordinate>& out) {
     LACONIC_EXPECTS(bounds.size() == x.size());
     using pack = simd::pack<T, A>;
-    detail::list_chosen(x, out, [bounds](T const* p, std::uint64_t real, std::size_t first) {
+    detail::list_chosen<A>(x, out, [bounds](T const* p, std::uint64_t real, std::size_t first) {
         auto const b = bounds.subspan(first);
         std::uint64_t at_most = 0;
         if (~real == 0)
@@ -217,8 +217,8 @@ bool settle_energies(basic_host<A>& on, std::span<double> energies, std::size_t 
 
 /// The k blocks of `block` consecutive coordinates (the last may be shorter) with the largest sums of squares, of equal
 /// ones the lower block first. Doubles are divided by the largest magnitude before they are squared, floats' squares
-/// are exact. block >= 1, k at most the number of blocks. One pass over floats. Of doubles each block is read twice, for
-/// its squares and its largest magnitude, and once more where it is near the k-th or squares are out of range.
+/// are exact. block >= 1, k at most the number of blocks. One pass over floats. Of doubles each block is read twice,
+/// for its squares and its largest magnitude, and once more where it is near the k-th or squares are out of range.
 template <class A, Scalar T>
 void select_largest_blocks(basic_host<A>& on, std::span<T const> x, std::size_t block, std::size_t k,
                            std::vector<coordinate>& out) {

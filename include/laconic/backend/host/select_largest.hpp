@@ -20,6 +20,24 @@ namespace laconic {
 
 namespace detail {
 
+// The names of numbers: their places, which they are written by, 64 at a time.
+struct own_places {
+    coordinate operator()(std::size_t i) const { return static_cast<coordinate>(i); }
+    template <class A>
+    std::size_t write(std::uint64_t bits, std::size_t first, coordinate* out) const {
+        return write_positions<A>(bits, first, out);
+    }
+};
+// Or what stands there in a list, which 64 more may be read of.
+struct listed_places {
+    coordinate const* at;
+    coordinate operator()(std::size_t i) const { return at[i]; }
+    template <class A>
+    std::size_t write(std::uint64_t bits, std::size_t first, coordinate* out) const {
+        return write_chosen<A>(bits, at + first, out);
+    }
+};
+
 // name(i) of the k numbers x_i whose magnitudes are above the threshold, or equal to it and among the first so.
 template <class A, Scalar T, class Name>
 void take_from(std::span<T const> x, cutoff<T> t, std::size_t k, Name name, std::vector<coordinate>& out) {
@@ -43,7 +61,9 @@ void take_from(std::span<T const> x, cutoff<T> t, std::size_t k, Name name, std:
                 chosen &= ~equal;
                 t.equal -= std::min(t.equal, count);
             }
-            n += write_list_within(k - n, chosen, out.data() + n, [&](std::size_t j) { return name(first + j); });
+            n += static_cast<std::size_t>(std::popcount(chosen)) + list_margin <= k - n
+                     ? name.template write<A>(chosen, first, out.data() + n)
+                     : write_list_within(k - n, chosen, out.data() + n, [&](std::size_t j) { return name(first + j); });
             return n < k;
         });
     }
@@ -73,8 +93,9 @@ struct candidates {
 };
 
 // The coordinates with |x_i| > bound, a NaN among them, in ascending order; in the first half of a room for x.size().
+// `few` is whether few words of 64 numbers have more than four of them.
 template <class A, Scalar T>
-candidates<T> collect_above(std::span<T const> x, T bound, std::span<T> room) {
+candidates<T> collect_above(std::span<T const> x, T bound, bool few, std::span<T> room) {
     auto const most = x.size() / 4 + 2 * word_bits;
     auto* const at = reinterpret_cast<coordinate*>(room.data() + most);  // coordinates are not longer than numbers
     candidates<T> found{room.first(most), {at, most}};
@@ -82,8 +103,15 @@ candidates<T> collect_above(std::span<T const> x, T bound, std::span<T> room) {
     for_each_word(x, [&](T const* p, std::uint64_t real, std::size_t first) {
         auto const from = bits_above<A>(p, below) & real, above = bits_above<A>(p, bound) & real;
         found.equal += static_cast<std::size_t>(std::popcount(from ^ above));
-        write_list<4>(above, found.values.data() + found.count, [p](std::size_t j) { return p[j]; });
-        found.count += write_positions<4>(above, first, at + found.count);
+        auto* const values = found.values.data() + found.count;
+        if (few) {
+            write_list<4>(above, values, [p](std::size_t j) { return p[j]; });
+            found.count += write_list<4>(above, at + found.count,
+                                         [first](std::size_t j) { return static_cast<coordinate>(first + j); });
+        } else {
+            write_chosen<A, 4>(above, p, values);
+            found.count += write_positions<A, 4>(above, first, at + found.count);
+        }
         return found.count <= x.size() / 4;
     });
     return found;
@@ -96,21 +124,19 @@ inline constexpr std::size_t worth_a_pass = std::size_t{1} << 15;
 // and name(i) is the coordinate of values[i], ascending. 1 <= k <= x.size().
 template <class A, Scalar T, class Use>
 void with_kth_largest(basic_host<A>& on, std::span<T const> x, std::size_t k, Use use) {
-    auto const itself = [](std::size_t i) { return static_cast<coordinate>(i); };
     auto const room = on.template scratch<T>(0, room_for(x.size()));
     if (x.size() >= worth_a_pass && k <= x.size() / 8)
         if (auto const b = guess_bracket<A>(x, k, first_spread, room); std::isfinite(b.low)) {
-            auto const found = collect_above<A>(x, b.low, room);
+            auto const found = collect_above<A>(x, b.low, k <= x.size() / 32, room);
             if (k <= found.count && found.count <= x.size() / 4) {
                 std::span<T const> const values = found.values.first(found.count);
                 auto const t = kth_largest<A>(values, k, room.subspan(room.size() / 2));
-                return use(
-                    values, [at = found.at](std::size_t j) { return at[j]; }, t);
+                return use(values, listed_places{found.at.data()}, t);
             }
             if (found.count < k && k <= found.count + found.equal)
-                return use(x, itself, cutoff<T>{b.low, k - found.count});
+                return use(x, own_places{}, cutoff<T>{b.low, k - found.count});
         }
-    use(x, itself, kth_largest<A>(x, k, room));
+    use(x, own_places{}, kth_largest<A>(x, k, room));
 }
 
 }  // namespace detail

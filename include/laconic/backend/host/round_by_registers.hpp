@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "laconic/backend/host/round_at_random.hpp"
+#include "laconic/core/view.hpp"
+
+#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
+#    include <immintrin.h>
+#endif
+
+/// The inner loops of round.hpp for floats, in the instructions of AVX2 and AVX-512: compilers make at least twice as
+/// many of the plain loops. Each rounds rounded_together values, and tells by bits which of them their halves leave
+/// undecided, as round_at_random wants to know it.
+namespace laconic::detail {
+
+/// |x| times per_cut in place of |x| / step x 2^16, as a product takes a sixth of a quotient's time. Where |x| is at
+/// most levels x step, the three roundings put them no further apart than 3 x 2^-24 of levels x 2^16, and rounded down
+/// no further than `off`.
+template <Scalar T>
+struct near_quotient {
+    T per_cut;
+    int off;
+    bool near;  ///< Whether off is small, and per_cut as exact as any number.
+
+    near_quotient(T step, int levels)
+        : per_cut(T(0x1p16) / step),
+          off(1 + levels * 3 / 256),
+          near(levels <= 255 && per_cut > T(0x1p-100) && per_cut < T(0x1p100)) {}
+};
+
+#if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
+
+// Of 32 numbers of 32 bits, the first 16 in a: their lower or upper halves, in order.
+inline __m512i halves_of(__m512i a, __m512i b, int upper) {
+    alignas(64) static constexpr auto places = [] {
+        std::array<std::array<std::uint16_t, 32>, 2> at{};
+        for (std::size_t j = 0; j < 32; ++j) {
+            at[0][j] = static_cast<std::uint16_t>(2 * j);
+            at[1][j] = static_cast<std::uint16_t>(2 * j + 1);
+        }
+        return at;
+    }();
+    return _mm512_permutex2var_epi16(a, _mm512_load_si512(places[static_cast<std::size_t>(upper)].data()), b);
+}
+
+// What the loops of round_to_levels do, but for the quotient: so what is cut off and nearly the draw is undecided.
+template <class A>
+std::uint64_t round_to_levels_avx512(float const* v, near_quotient<float> q, int levels, std::uint16_t const* halves,
+                                     std::int16_t* out) {
+    auto const all = [](int n) { return _mm512_set1_epi16(static_cast<std::int16_t>(n)); };
+    auto const scale = _mm512_set1_ps(q.per_cut);
+    auto const most = all(levels), one = all(1), none = all(0), off = all(q.off), window = all(2 * q.off);
+    std::uint64_t undecided = 0;
+    for (std::size_t j = 0; j < rounded_together; j += 32) {
+        auto const a = _mm512_loadu_ps(v + j), b = _mm512_loadu_ps(v + j + 16);
+        auto const on_grid = [&](__m512 x) { return _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_abs_ps(x), scale)); };
+        auto const i = on_grid(a), k = on_grid(b);
+        auto const cut = halves_of(i, k, 0), below = halves_of(i, k, 1);
+        auto const draws = _mm512_loadu_si512(halves + j);
+        auto const up = _mm512_cmplt_epu16_mask(draws, cut);
+        auto const level = _mm512_min_epu16(_mm512_mask_add_epi16(below, up, below, one), most);
+        // Modulo 2^16, as the product may be on the other side of a whole number.
+        auto const apart = _mm512_sub_epi16(cut, draws);
+        auto const near = _mm512_cmple_epu16_mask(_mm512_add_epi16(apart, off), window);
+        undecided |= std::uint64_t{near} << j;
+        auto const sign = [](__m512 x) { return _mm512_movepi32_mask(_mm512_castps_si512(x)); };
+        auto const negative = _mm512_kunpackw(sign(b), sign(a));
+        _mm512_storeu_si512(out + j, _mm512_mask_sub_epi16(level, negative, none, level));
+    }
+    return undecided;
+}
+
+// What the loops of round_to_powers do.
+template <class A>
+std::uint64_t round_to_powers_avx512(float const* v, std::uint16_t const* halves, std::uint16_t* out) {
+    auto const exponents = _mm512_set1_epi16(0xff), last = _mm512_set1_epi16(254), one = _mm512_set1_epi16(1);
+    std::uint64_t equal = 0;
+    for (std::size_t j = 0; j < rounded_together; j += 32) {
+        // So that exponents are upper halves, and the first 16 bits of what is cut off lower ones.
+        auto const load = [](float const* p) { return _mm512_srli_epi32(_mm512_loadu_si512(p), 7); };
+        auto const a = load(v + j), b = load(v + j + 16);
+        auto const cut = halves_of(a, b, 0), below = halves_of(a, b, 1);
+        auto const draws = _mm512_loadu_si512(halves + j);
+        auto const larger = _mm512_cmplt_epu16_mask(_mm512_and_si512(below, exponents), last);  // there is one
+        auto const up = _mm512_mask_cmplt_epu16_mask(larger, draws, cut);
+        equal |= std::uint64_t{_mm512_cmpeq_epu16_mask(draws, cut)} << j;
+        _mm512_storeu_si512(out + j, _mm512_mask_add_epi16(below, up, below, one));
+    }
+    return equal;
+}
+
+#endif
+
+#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
+
+// What the loops of round_to_levels do, which compilers narrow to 16 bits with twice as many instructions.
+template <class A>
+std::uint64_t round_to_levels_avx2(float const* v, float step, int levels, std::uint16_t const* halves,
+                                   std::int16_t* out) {
+    auto const signs = _mm256_set1_ps(-0.0f), unit = _mm256_set1_ps(step), scale = _mm256_set1_ps(0x1p16f);
+    auto const one = _mm256_set1_epi16(1), most = _mm256_set1_epi16(static_cast<std::int16_t>(levels));
+    auto const none = _mm256_setzero_si256();
+    auto equal = none;
+    for (std::size_t j = 0; j < rounded_together; j += 16) {
+        // Eight from two places, so that narrowing leaves all in order.
+        auto const load = [&](float const* p) {
+            return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + 8), 1);
+        };
+        auto const on_grid = [&](__m256 x) {
+            return _mm256_cvttps_epi32(_mm256_mul_ps(_mm256_div_ps(_mm256_andnot_ps(signs, x), unit), scale));
+        };
+        auto const a = load(v + j), b = load(v + j + 4);
+        auto const i = on_grid(a), k = on_grid(b);
+        auto const cut = _mm256_packus_epi32(_mm256_blend_epi16(i, none, 0xaa), _mm256_blend_epi16(k, none, 0xaa));
+        auto const below = _mm256_packs_epi32(_mm256_srai_epi32(i, 16), _mm256_srai_epi32(k, 16));
+        auto const draws = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(halves + j));
+        auto const stays = _mm256_cmpeq_epi16(_mm256_subs_epu16(cut, draws), none);  // -1 where cut <= draws
+        auto const level = _mm256_min_epu16(_mm256_add_epi16(_mm256_add_epi16(below, one), stays), most);
+        equal = _mm256_or_si256(equal, _mm256_cmpeq_epi16(cut, draws));
+        auto const negative = _mm256_packs_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j), _mm256_sign_epi16(level, negative));
+    }
+    return all_bits_if(_mm256_testz_si256(equal, equal) == 0);
+}
+
+// What the loops of round_to_powers do.
+template <class A>
+std::uint64_t round_to_powers_avx2(float const* v, std::uint16_t const* halves, std::uint16_t* out) {
+    auto const exponents = _mm256_set1_epi16(0xff), last_but_one = _mm256_set1_epi16(253), one = _mm256_set1_epi16(1);
+    auto const none = _mm256_setzero_si256();
+    auto equal = none;
+    for (std::size_t j = 0; j < rounded_together; j += 16) {
+        auto const load = [&](float const* p) {  // eight from two places, as above
+            return _mm256_castps_si256(
+                _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + 8), 1));
+        };
+        auto const a = load(v + j), b = load(v + j + 4);
+        auto const below = _mm256_packus_epi32(_mm256_srli_epi32(a, 23), _mm256_srli_epi32(b, 23));
+        auto const upper_bits = [](__m256i m) { return _mm256_srli_epi32(_mm256_slli_epi32(m, 9), 16); };
+        auto const cut = _mm256_packus_epi32(upper_bits(a), upper_bits(b));
+        auto const draws = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(halves + j));
+        // -1 where it stays: where cut <= draws, or there is no larger power.
+        auto const stays = _mm256_or_si256(_mm256_cmpeq_epi16(_mm256_subs_epu16(cut, draws), none),
+                                           _mm256_cmpgt_epi16(_mm256_and_si256(below, exponents), last_but_one));
+        equal = _mm256_or_si256(equal, _mm256_cmpeq_epi16(cut, draws));
+        auto const level = _mm256_add_epi16(_mm256_add_epi16(below, one), stays);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j), level);
+    }
+    return all_bits_if(_mm256_testz_si256(equal, equal) == 0);
+}
+
+#endif
+
+}  // namespace laconic::detail

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/host/round_by_registers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/backend/reference.hpp"
+#include "laconic/core/key.hpp"
+
+using namespace laconic;
+
+// What is cut off is put beside the draw, and often beside a whole number: there the last bit of a quotient decides.
+TEST_CASE("a product in place of a quotient changes no code") {
+    host on;
+    reference defined_on;
+    constexpr std::size_t n = 20000;
+    key const from{11};
+    for (int const levels : {1, 2, 7, 85, 86, 127, 170, 171, 255, 256, 1000})
+        for (float const step : {1.0f, 0.3f, 1.9999999f, 1.0000001f, 0x1.8p-30f, 3e-37f, 1e35f, 3e-41f}) {
+            std::vector<float> x(n);
+            for (std::size_t i = 0; i < n; ++i) {
+                auto const some = from.child(1).long_word(i);
+                auto const below = static_cast<double>(some % static_cast<unsigned>(levels));
+                double const apart = static_cast<double>(some >> 32 & 15) - 7;
+                double const cut = i % 5 == 0 ? apart : static_cast<double>(from.half(i)) + apart;
+                double const size = std::abs((below + cut * 0x1p-16) * static_cast<double>(step));
+                double const largest = static_cast<double>(step) * levels;
+                x[i] = static_cast<float>(size < largest ? size : largest);
+                if (some >> 63 != 0) x[i] = -x[i];
+            }
+            std::vector<std::int16_t> codes(n), defined(n);
+            round_to_levels(on, std::span<float const>(x), step, levels, from, 0, std::span(codes));
+            round_to_levels(defined_on, std::span<float const>(x), step, levels, from, 0, std::span(defined));
+            CAPTURE(levels);
+            CAPTURE(step);
+            CHECK(codes == defined);
+        }
+}
+
+TEST_CASE("how far a product in steps of 2^-16 is from the quotient") {
+    for (int const levels : {1, 7, 85, 86, 255}) {
+        std::int64_t furthest = 0;
+        for (std::uint64_t n = 0; n < 20000; ++n) {
+            auto const step = static_cast<float>(1 + key{1}.uniform(n));
+            auto const x = static_cast<float>(key{2}.uniform(n) * levels) * step;
+            detail::near_quotient<float> const q(step, levels);
+            REQUIRE(q.near);
+            auto const by_product = static_cast<std::int64_t>(x * q.per_cut);
+            auto const by_quotient = static_cast<std::int64_t>(x / step * 0x1p16f);
+            auto const apart = std::abs(by_product - by_quotient);
+            REQUIRE(apart <= q.off);
+            furthest = apart > furthest ? apart : furthest;
+        }
+        CHECK(furthest >= 1);  // else there were nothing to decide
+    }
+    CHECK(!detail::near_quotient<float>(1.0f, 256).near);
+    CHECK(!detail::near_quotient<float>(0x1p-90f, 7).near);
+    CHECK(!detail::near_quotient<float>(0x1p120f, 7).near);
+}
