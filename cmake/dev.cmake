@@ -9,7 +9,7 @@ target_compile_options(
     laconic_dev INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wno-sign-conversion;-Wshadow>"
 )
 if(LACONIC_WERROR)
-    target_compile_options(laconic_dev INTERFACE -Werror)
+    target_compile_options(laconic_dev INTERFACE $<$<NOT:$<COMPILE_LANGUAGE:CUDA>>:-Werror>)
 endif()
 
 if(LACONIC_NATIVE)

@@ -27,6 +27,7 @@ install(
         "${CMAKE_CURRENT_LIST_DIR}/FindXsimd.cmake"
         "${CMAKE_CURRENT_LIST_DIR}/laconicDevice.cmake"
         "${CMAKE_CURRENT_LIST_DIR}/laconicMpi.cmake"
+        "${CMAKE_CURRENT_LIST_DIR}/laconicNccl.cmake"
     DESTINATION "${package_dir}"
 )
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/laconic")

@@ -33,6 +33,7 @@
 #include "laconic/optim/gradient_step.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "laconic/optim/prox.hpp"
+#include "laconic/wire/state.hpp"
 #include "laws/messages.hpp"
 
 using namespace laconic;
@@ -60,6 +61,20 @@ void tell(B& on, X const& x, numbers& all) {
     copy_to_host(on, from, std::span<double>(all).last(from.size()));
 }
 occasion at(std::uint64_t round) { return occasion::of(key{3}, round, 0, 2); }
+
+// A part that goes on another day: it is saved, and `fresh` becomes what it was. The bytes are told, too.
+template <class B, class P>
+void save_and_restore(B& on, P& part, P const& fresh, numbers& all) {
+    state_writer to("a part", on);
+    to(part);
+    auto const bytes = to.finish();
+    for (auto const b : bytes) all.push_back(std::to_integer<int>(b));
+    part = fresh;
+    state_reader from(bytes, "a part", d, on);
+    from(part);
+    from.rewind();
+    from(part);
+}
 
 // Least squares of five drawn rows. Like a user's objective on a device it works on vectors where they are.
 struct squares {
@@ -106,6 +121,7 @@ struct squares {
 // What an estimator estimates while its iterate moves.
 template <class B, class E>
 numbers estimates(E estimator) {
+    auto const fresh = estimator;
     B on;
     squares const f;
     numbers all;
@@ -116,6 +132,7 @@ numbers estimates(E estimator) {
         tell(on, g, all);
         add_scaled(on, -0.5, std::span<double const>(g), std::span<double>(x));
         estimator.said(on, f, std::span<double const>(x));
+        if (k == 2) save_and_restore(on, estimator, fresh, all);
     }
     return all;
 }
@@ -123,6 +140,7 @@ numbers estimates(E estimator) {
 // Where a step leads.
 template <class B, class S>
 numbers iterates(S step) {
+    auto const fresh = step;
     B on;
     numbers all;
     auto x = drawn(on, 1);
@@ -130,6 +148,7 @@ numbers iterates(S step) {
         auto g = drawn(on, 10 + k);
         step(on, std::span<double>(x), std::span<double>(g));
         tell(on, x, all);
+        if (k == 2) save_and_restore(on, step, fresh, all);
     }
     return all;
 }
@@ -141,6 +160,7 @@ numbers rounds_of(F feedback, C const& c, bool move) {
     numbers all;
     message_of<C, double, B> m;
     feedback.start(d);
+    auto const fresh = feedback;
     for (std::uint64_t k = 0; k < rounds; ++k) {
         auto news = drawn(on, k), mean = drawn(on, 20 + k);
         feedback.before(on, at(k), std::span<double>(news));
@@ -158,6 +178,7 @@ numbers rounds_of(F feedback, C const& c, bool move) {
             if (feedback.keeps_returned() && k == 2) feedback.keep(on, m);
         feedback.estimate(on, at(k), std::span<double>(mean));
         tell(on, mean, all);
+        if (k == 2) save_and_restore(on, feedback, fresh, all);
     }
     return all;
 }
@@ -165,6 +186,7 @@ numbers rounds_of(F feedback, C const& c, bool move) {
 // What a message adds, where a level has set how much it says.
 template <class B, class L, class C>
 numbers levelled_rounds(L level, C c) {
+    auto const fresh = level;
     B on;
     numbers all;
     message_of<C, double, B> m;
@@ -177,12 +199,15 @@ numbers levelled_rounds(L level, C c) {
         add_message(on, std::span<double>(said), 1.0, m);
         tell(on, said, all);
         level.said(on, std::span<double const>(x), m);
+        if (k == 2) save_and_restore(on, level, fresh, all);
         add_scaled(on, 0.25 * static_cast<double>(k % 2), std::span<double const>(news), std::span<double>(x));
     }
     return all;
 }
 
 }  // namespace
+
+// All are saved and restored halfway, too.
 
 TEST_CASE("estimators") {
     CHECK(estimates<apart>(full_gradient{}) == estimates<host>(full_gradient{}));

@@ -164,10 +164,9 @@ class descent {
 
     /// All that the next rounds depend on, for restore(): on every rank its own. Call it between rounds.
     std::vector<std::byte> save() const {
-        static_assert(OnHost<B>, "a run on a device cannot be saved yet");
         require_whole();
         auto& self = const_cast<descent&>(*this);  // a walk that only reads
-        state_writer archive(identity());
+        state_writer archive(identity(), self.on_);
         self.state(archive);
         return archive.finish();
     }
@@ -175,8 +174,7 @@ class descent {
     /// rounds are then the same, bit for bit. Throws shape_error for another run's state, wire_error for bytes that are
     /// damaged; nothing has changed then.
     void restore(std::span<std::byte const> saved) {
-        static_assert(OnHost<B>, "a run on a device cannot be restored yet");
-        state_reader archive(saved, identity(), x_.size());
+        state_reader archive(saved, identity(), x_.size(), on_);
         state(archive);
         archive.rewind();
         state(archive);
@@ -252,7 +250,8 @@ class descent {
     }
     template <class Archive>
     void state(Archive& archive) {
-        archive(round_, x_);
+        archive(round_);
+        archive.span_there(x_);
         method_.state(archive);
         exchanged_.state(archive);
     }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/descent.hpp"
 
@@ -89,6 +90,8 @@ mark meet(C& comm, std::uint64_t round, double value, double up, double down, do
 template <Recursion R, class F, Communicator C, Contiguous X, class Watch>
 ending descend(R method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
     using T = element_of<X>;
+    static_assert(!OutOfReach<X>,
+                  "descend() runs on the host; for x on a device call descent<R, F, C, T, device> by itself");
     if (how.check_every == 0) throw argument_error("check_every = 0: a run cannot be checked every 0 rounds");
     auto const begin = std::chrono::steady_clock::now();
     metered<C> counted(comm);

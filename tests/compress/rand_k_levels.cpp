@@ -15,13 +15,13 @@ static_assert(!Levelled<rand_k<>> && !Levelled<rand_k<natural>, float>);  // not
 namespace {
 
 template <class T, class C>
-void writes_what_is_said(C const& family) {
+void writes_what_is_said(C const& all) {
     std::vector<T> const x{3, -4, 1, -2, .5, 7, 0, -.25, 9, 1e-3f, 5};
-    REQUIRE(levels<C>::count(family, x.size()) == x.size());
+    REQUIRE(levels<C>::count(all, x.size()) == x.size());
     for (std::size_t k = 1; k <= x.size(); ++k) {
-        auto const c = levels<C>::at(family, k, x.size());
+        auto const c = levels<C>::at(all, k, x.size());
         CHECK(c.k == portion{k});
-        CHECK(levels<C>::template bits<T>(family, k, x.size()) == double(bits(compress(c, x, key{k}))));
+        CHECK(levels<C>::template bits<T>(all, k, x.size()) == double(bits(compress(c, x, key{k}))));
     }
 }
 

@@ -14,7 +14,7 @@ using namespace sparse_sums;
 namespace {
 
 // Where parts are said in full, it is an exact sum.
-constexpr auto exact = []<class T>(auto& comm, std::size_t d) {
+constexpr auto summed_in_full = []<class T>(auto& comm, std::size_t d) {
     return compressed_split_all_gather<T, full>(comm, d, full{});
 };
 constexpr auto coarse = []<class T>(auto& comm, std::size_t d) {
@@ -39,8 +39,8 @@ std::vector<sv::list<double>> rounds_of(sv::lists<double> const& brought, quanti
 
 }  // namespace
 
-TEST_CASE("said in full, they are sums") { sums_are_right<float>(exact); }
-TEST_CASE("what sums by compressed parts refuse") { refuses(exact); }
+TEST_CASE("said in full, they are sums") { sums_are_right<float>(summed_in_full); }
+TEST_CASE("what sums by compressed parts refuse") { refuses(summed_in_full); }
 
 TEST_CASE("two ranks, by hand") {
     // Sums 2, 2 and 0 in the first part and 0, -6 in the second: what is 0 or the largest of its part stays.

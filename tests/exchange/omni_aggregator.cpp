@@ -10,7 +10,7 @@ using namespace laconic;
 
 namespace {
 
-constexpr std::uint32_t none = detail::no_block;
+constexpr std::uint32_t no_more = detail::no_block;
 
 // Three workers, one slot of one column, blocks of 2.
 constexpr omni_stream one_column{8, 3, 1, false, 2, 1, 1};
@@ -65,27 +65,27 @@ TEST_CASE("an aggregator answers when all have taken the turn, with sums in the 
     CHECK(f.opening(1, 3));
     CHECK(f.sent.size() == 3);
     CHECK(f.header().kind == omni_kind::opened);
-    CHECK(f.half(0) == none);  // no_rank
+    CHECK(f.half(0) == no_more);  // no_rank
     CHECK(f.half(3) == 1);
 
     CHECK(f.blocks(2, 1, 2, {-1e8f, 0}));
-    CHECK(f.blocks(0, 1, none, {1e8f, 5}));
+    CHECK(f.blocks(0, 1, no_more, {1e8f, 5}));
     CHECK(f.blocks(1, 1, 3, {}));
     CHECK(f.header().kind == omni_kind::sums);
     CHECK(f.header().columns == 1);
     CHECK(f.half(0) == 2);
     // (1 + 1e8) - 1e8 is 0 in the order of workers, and 1 in that in which they come.
-    CHECK(f.blocks(2, 2, none, {-1e8f, 1}));
+    CHECK(f.blocks(2, 2, no_more, {-1e8f, 1}));
     CHECK(f.blocks(1, 2, 3, {1e8f, 1}));
-    CHECK(f.blocks(0, 2, none, {1, 1}));
+    CHECK(f.blocks(0, 2, no_more, {1, 1}));
     float sum[2];
     detail::load_numbers(f.sent[0].second.data() + 28, std::span<float>(sum));
     CHECK(sum[0] == 0);
     CHECK(sum[1] == 3);
     CHECK(f.half(0) == 3);
     CHECK(f.aggregator.wakes_at() == never);
-    for (std::size_t w = 0; w < 3; ++w) CHECK(f.blocks(w, 3, none, {1, 1}));
-    CHECK(f.half(0) == none);
+    for (std::size_t w = 0; w < 3; ++w) CHECK(f.blocks(w, 3, no_more, {1, 1}));
+    CHECK(f.half(0) == no_more);
     CHECK(f.aggregator.waits_for() == no_rank);
     CHECK(!f.aggregator.done());
     for (std::size_t w = 0; w < 3; ++w) {
@@ -116,7 +116,7 @@ TEST_CASE("what comes again is answered alone, from memory, or told who is missi
     CHECK(f.blocks(2, 1, 1, {1, 2}));
     auto const sums = f.sent[0].second;
     CHECK(f.sent.size() == 3);
-    CHECK(f.blocks(2, 2, none, {}));
+    CHECK(f.blocks(2, 2, no_more, {}));
     CHECK(!f.blocks(0, 1, 1, {50, 50}));  // it missed the answer, the others may not have
     CHECK(f.sent.size() == 1);
     CHECK(f.sent[0] == std::pair(0, sums));
@@ -132,13 +132,13 @@ TEST_CASE("the first of the least worker's numbers that are not finite is told")
     CHECK(f.sent.size() == 3);
     CHECK(f.half(0) == 1);
     CHECK(f.half(1) == 6);
-    CHECK(!f.blocks(0, 1, none, {1, 1}));  // nothing is open
+    CHECK(!f.blocks(0, 1, no_more, {1, 1}));  // nothing is open
     CHECK(f.sent.empty());
 }
 
 TEST_CASE("who does not say that he leaves is waited for as long as an answer may take, and no longer") {
     fixture f;
-    for (std::size_t w = 0; w < 3; ++w) f.opening(w, none);
+    for (std::size_t w = 0; w < 3; ++w) f.opening(w, no_more);
     CHECK(f.aggregator.wakes_at() == 16);
     f.leaving(5, 0);
     f.leaving(5, 1);
@@ -152,17 +152,17 @@ TEST_CASE("who does not say that he leaves is waited for as long as an answer ma
 
 TEST_CASE("packets that do not fit are dropped") {
     fixture f;
-    CHECK(!f.blocks(0, 1, none, {}));
+    CHECK(!f.blocks(0, 1, no_more, {}));
     CHECK(!f.opening(0, 4));
     CHECK(!f.take(0, 0, omni_kind::opening, 0, 0, [](auto& p) { p.word(0); }));
     CHECK(!f.take(0, 0, omni_kind::blocks, 0, 0, [](auto& p) { p.word(0).half(0); }));
     for (std::size_t w = 0; w < 3; ++w) CHECK(f.opening(w, 1));
-    CHECK(!f.blocks(0, 2, none, {1, 1}));
+    CHECK(!f.blocks(0, 2, no_more, {1, 1}));
     CHECK(!f.blocks(0, 1, 1, {1, 1}));  // not after block 1
     CHECK(!f.blocks(0, 1, 4, {1, 1}));
-    CHECK(!f.blocks(0, 1, none, {1, 1, 1}));
-    CHECK(!f.take(0, 0, omni_kind::blocks, 1, 2, [](auto& p) { p.half(none).word(0); }));
-    CHECK(!f.take(0, 0, omni_kind::sums, 1, 1, [](auto& p) { p.half(none).word(0); }));
+    CHECK(!f.blocks(0, 1, no_more, {1, 1, 1}));
+    CHECK(!f.take(0, 0, omni_kind::blocks, 1, 2, [](auto& p) { p.half(no_more).word(0); }));
+    CHECK(!f.take(0, 0, omni_kind::sums, 1, 1, [](auto& p) { p.half(no_more).word(0); }));
     CHECK(f.sent.empty());
-    CHECK(f.blocks(0, 1, none, {1, 1}));
+    CHECK(f.blocks(0, 1, no_more, {1, 1}));
 }

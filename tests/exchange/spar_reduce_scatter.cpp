@@ -11,7 +11,7 @@ using namespace sparse_sums;
 namespace {
 
 // Where the quota is never reached it is an exact sum.
-constexpr auto all = []<class T>(auto& comm, std::size_t d) {
+constexpr auto without_end = []<class T>(auto& comm, std::size_t d) {
     return spar_reduce_scatter<T>(comm, d, d * std::size_t(comm.size()));
 };
 constexpr auto all_scattered = []<class T>(auto& comm, std::size_t d) {
@@ -35,7 +35,7 @@ double share_applied(sv::lists<float> const& brought, std::size_t k, std::option
 
 }  // namespace
 
-TEST_CASE("sums of floats by blocks") { sums_are_right<float>(all); }
+TEST_CASE("sums of floats by blocks") { sums_are_right<float>(without_end); }
 
 TEST_CASE("two ranks, by hand") {
     // Blocks 0 .. 2 and 3 .. 5, two terms of each. Rank 0 cuts block 1 to -4 at 4 and 3 at 5 and hands it over; rank 1
@@ -159,7 +159,7 @@ TEST_CASE("what each rank says: all blocks but its own, then those that it has, 
         auto const full = sv::all_whole_numbers<float>(sv::shape::all, d, 0, n);
         std::uint64_t bytes = 0;
         for (std::size_t blocks = 1; blocks < ranks; blocks *= 2) bytes += 2 * ((blocks * (4 + 320) + 7) / 8);
-        for (auto const said : bytes_said(full, all)) CHECK(said == bytes);
+        for (auto const said : bytes_said(full, without_end)) CHECK(said == bytes);
     }
     // Cut: no more than the quota of terms in each block, of at most a coordinate of 7 bits and a number each.
     constexpr auto cut = []<class T>(auto& comm, std::size_t d) { return spar_reduce_scatter<T>(comm, d, 20); };
@@ -175,7 +175,7 @@ TEST_CASE("what each rank says: all blocks but its own, then those that it has, 
 }
 
 TEST_CASE("what cannot be summed is refused on all ranks") {
-    refuses(all);
+    refuses(without_end);
     refuses(all_scattered);  // a coordinate is the one that was brought
     auto const differ = [](auto make) {
         for (auto const& text : sv::told(3, make)) CHECK(text.find("ranks disagree") == 0);

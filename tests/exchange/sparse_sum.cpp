@@ -153,8 +153,8 @@ TEST_CASE("bytes that are no list are refused") {
     CHECK(refused(100));
     sink.clear();
     write(sink, sv::of<float>(100, {{3, INFINITY}}));
-    auto const infinite = sink.finish();
-    bytes.assign(infinite.begin(), infinite.end());
+    auto const beyond = sink.finish();
+    bytes.assign(beyond.begin(), beyond.end());
     CHECK(refused(100));
 }
 

@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
-#include <type_traits>
+#include <string>
 #include <vector>
 
-#include "laconic/backend/host.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -73,26 +73,89 @@ std::vector<double> iterates(R const& method, int ranks, std::size_t d, std::uin
     return all;
 }
 
+/// Error correction and momentum, and a server who answers.
+template <class B>
+auto served() {
+    using namespace laconic;
+    using feedback = memory<double, B>;
+    using step = momentum<double, B>;
+    return recursion<top_k<quantize>, feedback, step, fixed_level, full_gradient, downlink<quantize, double, B>>{
+        top_k{10} | quantize{7}, feedback(0.5, true), step{0.05, 0.5}, {}, {}, {quantize{15, 30}, feedback(0.5)}};
+}
+
+inline constexpr std::size_t length = 60;
+
+/// What runs of each kind come to on B.
+template <class B>
+std::map<std::string, std::vector<double>> each_run() {
+    using namespace laconic;
+    using feedback = memory<double, B>;
+    std::map<std::string, std::vector<double>> all;
+    for (int const ranks : {1, 3, 7})
+        for (std::size_t const d : {std::size_t{1}, length}) {
+            recursion<top_k<>, feedback> const r{top_k{std::min<std::size_t>(6, d)}, feedback(0, true), {0.1}};
+            all["error correction, " + std::to_string(ranks) + " ranks, " + std::to_string(d) + " numbers"] =
+                iterates<B>(r, ranks, d, 20);
+        }
+    recursion<quantize, feedback> const differences{quantize{3, 20}, feedback(0.25), {0.2}};
+    all["difference compression"] = iterates<B>(differences, 4, length, 300);
+    recursion<rand_k<>, feedback> const drawn{rand_k{6}, feedback(0.1), {0.1}};
+    all["places that all ranks draw"] = iterates<B>(drawn, 3, length, 20);
+    all["a server who answers, and momentum"] = iterates<B>(served<B>(), 3, length, 20);
+    return all;
+}
+/// The same on the host; not compiled anew for every backend.
+std::map<std::string, std::vector<double>> each_run_on_the_host();
+
+using states = std::vector<std::vector<std::byte>>;
+
+/// The states of all ranks after that many more rounds, from what was saved on; from the start where there is none.
+template <class B>
+states saved_after(std::uint64_t rounds, states const& from = {}) {
+    using namespace laconic;
+    using numbers = typename B::template array<double>;
+    states all(3);
+    fibers::run(3, [&](fibers::member& comm) {
+        auto const rank = static_cast<std::size_t>(comm.rank());
+        distance_to_own<B> const f(length, comm.rank());
+        numbers x(length);
+        descent<decltype(served<B>()), distance_to_own<B>, fibers::member, double, B> run(served<B>(), f, comm,
+                                                                                          std::span<double>(x), 1);
+        if (!from.empty()) {
+            auto damaged = from[rank];
+            damaged[damaged.size() / 2] ^= std::byte{1};
+            CHECK_THROWS_AS(run.restore(damaged), wire_error);
+            CHECK(x == numbers(length));
+            run.restore(from[rank]);
+        }
+        for (std::uint64_t round = 0; round < rounds; ++round) run.round();
+        all[rank] = run.save();
+    });
+    return all;
+}
+states saved_on_the_host_after(std::uint64_t rounds, states const& from = {});
+
 /// Runs on B come to the same iterates as on the host, to the bit.
 template <class B>
 void runs_as_on_the_host() {
     using namespace laconic;
-    constexpr std::size_t d = 60;
-    auto const same = [](auto make) {
-        auto const here = make(std::type_identity<host>{}), there = make(std::type_identity<B>{});
-        CHECK(here == there);
-        return here;
-    };
-    SUBCASE("error correction") {
-        for (int const ranks : {1, 3, 7})
-            for (std::size_t const n : {std::size_t{1}, d}) {
-                auto const all = same([&]<class On>(std::type_identity<On>) {
-                    using feedback = memory<double, On>;
-                    recursion<top_k<>, feedback> const r{top_k{std::min<std::size_t>(6, n)}, feedback(0, true), {0.1}};
-                    return iterates<On>(r, ranks, n, 20);
-                });
-                CHECK(all.size() == 20 * n);
-            }
+    constexpr std::size_t d = length;
+    SUBCASE("iterates are the host's") {
+        auto here = each_run_on_the_host(), there = each_run<B>();
+        CHECK(here.size() == 9);
+        for (auto const& [kind, numbers] : here) {
+            auto const& name = kind;  // as a reference, for CAPTURE
+            CAPTURE(name);
+            CHECK(there[name] == numbers);
+        }
+        // Many messages and no error: the last iterate is the minimum, the mean of the centers.
+        auto const& all = there["difference compression"];
+        REQUIRE(all.size() == 300 * d);
+        for (std::size_t i = 0; i < d; ++i) {
+            double mean = 0;
+            for (std::uint64_t r = 0; r < 4; ++r) mean += (key{5}.child(r).uniform(i) - 0.5) / 4;
+            CHECK(all[299 * d + i] == doctest::Approx(mean).epsilon(1e-6));
+        }
     }
     SUBCASE("a gradient that is not finite on one rank ends the round on all, and nothing has changed") {
         using feedback = memory<double, B>;
@@ -119,35 +182,12 @@ void runs_as_on_the_host() {
         });
         CHECK(refused == 3);
     }
-    SUBCASE("difference compression") {
-        // Many messages and no error: the last iterate is the minimum, the mean of the centers.
-        auto const all = same([]<class On>(std::type_identity<On>) {
-            using feedback = memory<double, On>;
-            recursion<quantize, feedback> const r{quantize{3, 20}, feedback(0.25), {0.2}};
-            return iterates<On>(r, 4, d, 300);
-        });
-        for (std::size_t i = 0; i < d; ++i) {
-            double mean = 0;
-            for (std::uint64_t r = 0; r < 4; ++r) mean += (key{5}.child(r).uniform(i) - 0.5) / 4;
-            CHECK(all[299 * d + i] == doctest::Approx(mean).epsilon(1e-6));
-        }
-    }
-    SUBCASE("places that all ranks draw") {
-        same([]<class On>(std::type_identity<On>) {
-            using feedback = memory<double, On>;
-            recursion<rand_k<>, feedback> const r{rand_k{6}, feedback(0.1), {0.1}};
-            return iterates<On>(r, 3, d, 20);
-        });
-    }
-    SUBCASE("a server who answers, and momentum") {
-        same([]<class On>(std::type_identity<On>) {
-            using feedback = memory<double, On>;
-            using step = momentum<double, On>;
-            recursion<top_k<quantize>, feedback, step, fixed_level, full_gradient, downlink<quantize, double, On>> const
-                r{top_k{10} | quantize{7},          feedback(0, true), step{0.05, 0.5}, {}, {},
-                  {quantize{15, 30}, feedback(0.5)}};
-            return iterates<On>(r, 3, d, 20);
-        });
+    SUBCASE("a run that was saved there or on the host goes on in either place") {
+        auto const start = saved_on_the_host_after(10), whole = saved_on_the_host_after(20);
+        CHECK(start[0] != whole[0]);
+        CHECK(saved_after<B>(10) == start);
+        CHECK(saved_after<B>(10, start) == whole);
+        CHECK(saved_on_the_host_after(10, saved_after<B>(10)) == whole);
     }
 }
 

@@ -9,15 +9,15 @@
 #include "laconic/compress/top_k.hpp"
 
 using namespace laconic;
-using values = sparse<full, support_is::told, double, host>;
+using at_coordinates = sparse<full, support_is::told, double, host>;
 using nested = sparse<top_k<>, support_is::told, double, host>;
 
-static_assert(Message<values, double, host> && TermMessage<values> && TermMessage<nested>);
+static_assert(Message<at_coordinates, double, host> && TermMessage<at_coordinates> && TermMessage<nested>);
 static_assert(!TermMessage<sparse<any_compressor<>, support_is::told, double, host>>);
 static_assert(Message<sparse<any_compressor<>, support_is::told, double, host>, double, host>);
 
 TEST_CASE("values at their coordinates") {
-    values m;
+    at_coordinates m;
     m.length = 6;
     m.support = {1, 4};
     m.payload.values = {10, 20};
@@ -27,7 +27,7 @@ TEST_CASE("values at their coordinates") {
     CHECK(out == std::vector<double>{1, 6, 1, 1, 11, 1});
     CHECK(m.dimension() == 6);
 
-    values same = m;
+    at_coordinates same = m;
     same.chosen = {9, 9, 9};  // workspace says nothing
     CHECK(same == m);
     same.length = 7;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must not compile where the host cannot touch a backend's memory. See cmake/must_not_compile.cmake.
 #include <cstddef>
+#include <span>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/comm/threads.hpp"
+#include "laconic/compress/full.hpp"
 #include "laconic/message/copy_message.hpp"
 #include "laconic/message/plain.hpp"
 #include "laconic/message/quantized.hpp"
+#include "laconic/run.hpp"
+#include "laconic/wire/number.hpp"
 
 using namespace laconic;
 
@@ -14,6 +19,7 @@ template <int Number>
 struct elsewhere {
     template <class T>
     struct array {
+        using value_type = T;
         T* data() const { return nullptr; }
         T* begin() const { return nullptr; }
         T* end() const { return nullptr; }
@@ -27,6 +33,8 @@ inline auto control() {
     host here, there;
     plain<double, host> m, copied;
     copy_message(here, m, there, copied);
+    bit_writer sink;
+    put_numbers(sink, m.values);
     return sizeof(plain<double, elsewhere<1>>);
 }
 
@@ -41,5 +49,18 @@ inline void wrong(host& on, quantized<double, host> const& m, plain<double, host
 inline void wrong(elsewhere<1>& a, plain<double, elsewhere<1>> const& m, elsewhere<2>& b,
                   plain<double, elsewhere<2>>& to) {
     copy_message(a, m, b, to);
+}
+#elif defined(NUMBERS_OF_A_DEVICE)
+// expect NUMBERS_OF_A_DEVICE: a device.s messages are written by way of the host
+inline void wrong(bit_writer& sink, plain<double, elsewhere<1>> const& m) { put_numbers(sink, m.values); }
+#elif defined(DESCEND_ON_A_DEVICE)
+// expect DESCEND_ON_A_DEVICE: descend.. runs on the host
+struct bowl {
+    std::size_t dimension() const { return 1; }
+    double value(std::span<double const>) const { return 0; }
+    void gradient(std::span<double const>, std::span<double>) const {}
+};
+inline void wrong(elsewhere<1>::array<double>& x, threads::member& comm) {
+    descend(recursion<full, memory<>>{}, bowl{}, x, comm);
 }
 #endif

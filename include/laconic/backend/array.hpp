@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
+
+#include "laconic/core/contract.hpp"
 
 /// What code above the backends does with the elements of their arrays, which the host need not be able to reach: it
 /// calls kernels, and copies by name. Arrays have no [] there; B::array<E> has
@@ -18,6 +21,14 @@ concept OnHost = requires(typename B::template array<double>& a) {
     a[0];
 };
 
+/// An array whose elements the host may not touch.
+template <class Array>
+concept OutOfReach = requires(Array& a) {
+    a.data();
+    a.size();
+}
+&&!requires(Array & a) { a[0]; };
+
 /// to <- from, with its length. `from` is none of to's own.
 template <class B, class E, class Array>
 void assign(B& on, std::span<E const> from, Array& to) {
@@ -32,5 +43,44 @@ E element(B& on, std::span<E const> x, std::size_t i) {
     copy_to_host(on, x.subspan(i, 1), std::span<E>(&value, 1));
     return value;
 }
+
+/// Copies between the host and a backend whose type is forgotten, and which outlives this; none where that is in reach.
+class backend_copies {
+  public:
+    backend_copies() = default;
+    template <class B>
+    explicit backend_copies(B& on) {
+        if constexpr (!OnHost<B>) {
+            on_ = &on;
+            to_host_ = [](void* b, std::span<std::byte const> from, std::span<std::byte> to) {
+                copy_to_host(*static_cast<B*>(b), from, to);
+            };
+            from_host_ = [](void* b, std::span<std::byte const> from, std::span<std::byte> to) {
+                copy_from_host(*static_cast<B*>(b), from, to);
+            };
+        }
+    }
+    /// Whether there are copies to make.
+    bool are_needed() const { return on_ != nullptr; }
+    /// What is there, on the host. Waits for it.
+    template <class E>
+    std::vector<E> to_host(std::span<E const> x) const {
+        LACONIC_EXPECTS(are_needed());
+        std::vector<E> here(x.size());
+        to_host_(on_, std::as_bytes(x), std::as_writable_bytes(std::span(here)));
+        return here;
+    }
+    /// to <- from, which is the host's and as long. Waits for it.
+    template <class E>
+    void from_host(std::vector<E> const& from, std::span<E> to) const {
+        LACONIC_EXPECTS(are_needed() && from.size() == to.size());
+        from_host_(on_, std::as_bytes(std::span(from)), std::as_writable_bytes(to));
+    }
+
+  private:
+    using copy_bytes = void(void* on, std::span<std::byte const> from, std::span<std::byte> to);
+    void* on_ = nullptr;
+    copy_bytes *to_host_ = nullptr, *from_host_ = nullptr;
+};
 
 }  // namespace laconic

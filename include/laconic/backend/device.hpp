@@ -20,6 +20,7 @@
 #include "laconic/backend/device/select.hpp"
 #include "laconic/backend/device/sum.hpp"
 #include "laconic/backend/device/system.hpp"
+#include "laconic/backend/device/terms.hpp"
 #include "laconic/backend/device/update.hpp"
 
 namespace laconic {

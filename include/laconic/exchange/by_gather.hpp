@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/exchange/message_arrays.hpp"
 #include "laconic/wire/by_host.hpp"
 #include "laconic/wire/message.hpp"
 
@@ -57,7 +59,8 @@ void mean_of_messages(B& on, C& comm, Blank blank, by_host<M, B>& reader, M& the
 
 /// Everyone hears everyone: each rank writes its message, all messages go to all ranks, and each rank decodes them
 /// straight into the mean, in the order of ranks, so that all ranks get the same bits. A device's messages are written
-/// and read by way of the host. Reuses its memory.
+/// and read by way of the host, but over a communicator that carries its arrays they stay there (message_arrays.hpp).
+/// Reuses its memory.
 template <class M, Scalar T, class B = host>
 class by_gather {
   public:
@@ -65,8 +68,10 @@ class by_gather {
     explicit by_gather(position_code positions = position_code::smallest) : sink_(positions) {}
 
     /// Hands this rank's message, about d numbers, to all; over a communicator that is Overlapping it waits for nobody.
+    /// Where arrays are carried, the message must stay as it is until hear().
     template <Communicator C>
     void say(B& on, C& comm, M const& mine, std::size_t d) {
+        if constexpr (CarriesMessages<C, M, B>) return arrays_.say(on, comm, mine);
         detail::make_room<T>(sink_, d);
         sink_.clear();
         spelling_.write_message(sink_, on, mine);
@@ -88,7 +93,10 @@ class by_gather {
     void hear(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out) {
         if constexpr (Overlapping<C>) comm.finish();
         detail::hear_complaints(comm, complaint);
-        detail::mean_of_messages(on, comm, blank, spelling_, theirs_, out);
+        if constexpr (CarriesMessages<C, M, B>)
+            arrays_.hear(on, comm, blank, out);
+        else
+            detail::mean_of_messages(on, comm, blank, spelling_, theirs_, out);
     }
 
   private:
@@ -103,6 +111,8 @@ class by_gather {
     bit_writer sink_;
     by_host<M, B> spelling_;
     M theirs_;
+    struct nothing {};
+    [[no_unique_address]] std::conditional_t<OnHost<B>, nothing, message_arrays<M, T, B>> arrays_;
 };
 
 }  // namespace laconic

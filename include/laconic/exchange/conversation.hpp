@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/exchange/agreement.hpp"
@@ -46,7 +47,8 @@ class conversation {
     template <class B, Scalar T>
     void check_input(B& on, int rank, sparse_sum<T, B> const& v, std::size_t d) {
         if (v.dimension() != d) return complain({dimension, rank, v.dimension(), std::to_string(d)});
-        if (auto const j = first_non_finite(on, v.values()); j < v.size()) complain({input, rank, v.support()[j], {}});
+        if (auto const j = first_non_finite(on, v.values()); j < v.size())
+            complain({input, rank, element(on, v.support(), j), {}});
     }
     template <class B, Scalar T>
     void check_input(B& on, int rank, std::span<T const> x, std::size_t d) {
@@ -58,7 +60,7 @@ class conversation {
     template <class B, Scalar T, class Where = std::identity>
     void check_sum(B& on, sparse_sum<T, B> const& v, Where where = {}) {
         if (auto const j = first_non_finite(on, v.values()); j < v.size())
-            complain({sum, -1, where(std::uint64_t{v.support()[j]}), {}});
+            complain({sum, -1, where(std::uint64_t{element(on, v.support(), j)}), {}});
     }
     template <class B, Scalar T>
     void check_sum(B& on, std::span<T const> x, std::size_t first) {
@@ -83,11 +85,12 @@ class conversation {
     /// The same with what was written before, maybe for several ranks.
     template <PointToPoint C, class Hear>
     void exchange_bytes(C& comm, int to, std::span<std::byte const> mine, int from, Hear hear) {
+        contribution said{mine, in_trouble()};
         if (to != no_rank && in_trouble()) {
             spell_worst();
-            mine = words_;
+            said.bytes = words_;
         }
-        auto const heard = comm.exchange(to, {mine, in_trouble()}, from);
+        auto const heard = comm.exchange(to, said, from);
         if (from == no_rank) return;
         if (heard.complaint) return complain(read_complaint(comm.size(), from, heard.bytes));
         if (in_trouble()) return;
@@ -122,10 +125,10 @@ class conversation {
             comm, no_rank, [](bit_writer&) {}, from, what);
     }
 
-    /// All ranks meet, and what is wrong on any they all know. All hand over no bytes unless something is.
+    /// All ranks meet, and what is wrong on any they all know. Those where nothing is hand over `bytes`.
     template <Communicator C>
-    void confer(C& comm) {
-        contribution mine{{}, in_trouble()};
+    void confer(C& comm, std::span<std::byte const> bytes = {}) {
+        contribution mine{bytes, in_trouble()};
         if (in_trouble()) {
             spell_worst();
             mine.bytes = words_;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/wire/checksum.hpp"
 
@@ -21,9 +22,11 @@
 ///   archive(...)                 numbers, other parts, and arrays of numbers that have their length already;
 ///   archive.vectors(...)         arrays that are empty before the first round and as long as x after it, all that are
 ///                                handed over together;
-///   archive.of_any_length(...)   other arrays, at which the part must look before it uses what was read.
+///   archive.of_any_length(...)   other arrays, at which the part must look before it uses what was read;
+///   archive.span_there(x)        a span of the backend's memory.
 /// So no state, forged with its checksum, makes an array longer or shorter than the part takes it to be. Parts without
-/// the member have no state.
+/// the member have no state. Arrays may be a backend's, whose elements the host cannot reach: they are copied by the
+/// backend that the archive was given, and stand in the bytes as the host's do.
 namespace laconic {
 
 namespace detail {
@@ -52,6 +55,11 @@ class state_writer {
         for (char const c : std::string("laconic1")) bytes_.push_back(static_cast<std::byte>(c));
         put(what);
     }
+    /// For parts whose arrays are those of the backend `on`, which outlives this.
+    template <class B>
+    state_writer(std::string const& what, B& on) : state_writer(what) {
+        copies_ = backend_copies(on);
+    }
     template <class... Part>
     void operator()(Part&... parts) {
         (put(parts), ...);
@@ -63,6 +71,15 @@ class state_writer {
     template <class... Array>
     void of_any_length(Array&... arrays) {
         (put(arrays), ...);
+    }
+    /// A span of the backend's memory.
+    template <class T>
+    void span_there(std::span<T> x) {
+        raw(std::uint64_t{x.size()});
+        if (copies_.are_needed())
+            numbers_there(std::span<T const>(x));
+        else
+            for (auto const v : x) raw(v);
     }
     std::vector<std::byte> finish() {
         auto const sum = checksum(bytes_);
@@ -77,7 +94,10 @@ class state_writer {
             raw(part);
         } else if constexpr (detail::NumberArray<P>) {
             raw(std::uint64_t{part.size()});
-            for (auto const v : part) raw(v);
+            if constexpr (OutOfReach<P>)
+                numbers_there(std::span(std::as_const(part)));
+            else
+                for (auto const v : part) raw(v);
         } else if constexpr (requires { part.state(*this); }) {
             part.state(*this);
         } else {
@@ -91,7 +111,13 @@ class state_writer {
         for (std::size_t i = 0; i < sizeof value; ++i)
             bytes_.push_back(std::byte{b[std::endian::native == std::endian::little ? i : sizeof value - 1 - i]});
     }
+    template <class E>
+    void numbers_there(std::span<E const> x) {
+        for (auto const v : copies_.to_host(x)) raw(v);
+    }
+
     std::vector<std::byte> bytes_;
+    backend_copies copies_;
 };
 
 /// Reads what state_writer wrote, in two walks over the same parts: the first, with `checking`, changes nothing and
@@ -119,9 +145,25 @@ class state_reader {
         if (saved != what) throw shape_error("this is the state of another run:\n" + saved + "instead of\n" + what);
         start_ = at_;
     }
+    /// For parts whose arrays are those of the backend `on`, which outlives this.
+    template <class B>
+    state_reader(std::span<std::byte const> bytes, std::string const& what, std::optional<std::size_t> dimension, B& on)
+        : state_reader(bytes, what, dimension) {
+        copies_ = backend_copies(on);
+    }
     template <class... Part>
     void operator()(Part&... parts) {
         (take(parts), ...);
+    }
+    /// A span of the backend's memory.
+    template <class T>
+    void span_there(std::span<T> x) {
+        auto const n = length_of(x);
+        if (n != x.size()) refuse("an array has another length");
+        if (copies_.are_needed())
+            fill_there(x, n);
+        else
+            fill(x, n);
     }
     template <class... Array>
     void vectors(Array&... arrays) {
@@ -177,10 +219,20 @@ class state_reader {
     void fill(Array& array, std::uint64_t n) {
         if constexpr (requires { array.resize(n); })
             if (!checking_) array.resize(n);
-        for (std::uint64_t i = 0; i < n; ++i) {
-            auto const value = raw<std::remove_cvref_t<decltype(*array.data())>>();
-            if (!checking_) array[i] = value;
+        if constexpr (OutOfReach<Array>) {
+            fill_there(std::span(array), n);
+        } else {
+            for (std::uint64_t i = 0; i < n; ++i) {
+                auto const value = raw<std::remove_cvref_t<decltype(*array.data())>>();
+                if (!checking_) array[i] = value;
+            }
         }
+    }
+    template <class E>
+    void fill_there(std::span<E> x, std::uint64_t n) {
+        std::vector<E> here(n);
+        for (E& v : here) v = raw<E>();
+        if (!checking_) copies_.from_host(here, x);
     }
     template <class N>
     N raw() {
@@ -200,6 +252,7 @@ class state_reader {
 
     std::span<std::byte const> bytes_;
     std::optional<std::size_t> dimension_;
+    backend_copies copies_;
     std::size_t at_ = 0, start_ = 0;
     bool checking_ = true;
 };

@@ -37,6 +37,20 @@ TEST_CASE("memory that algorithms ask for is given again, the smallest piece tha
     CHECK(some.allocate(5) != small);
 }
 
+TEST_CASE("where no free piece is enough, the largest of them grows") {
+    detail::on_device::arena some;
+    char* const small = some.allocate(10);
+    char* const taken = some.allocate(100);
+    char* const larger = some.allocate(20);
+    some.deallocate(small, 10);
+    some.deallocate(larger, 20);
+    char* const grown = some.allocate(50);
+    CHECK(grown != taken);
+    CHECK(some.allocate(10) == small);
+    some.deallocate(grown, 50);
+    CHECK(some.allocate(15) == grown);  // there is no piece of 20 left over
+}
+
 TEST_CASE("numbers go there and back, and within") {
     device on;
     std::vector<coordinate> const x{3, 1, 4, 1, 5};

@@ -8,6 +8,9 @@
 
 #include "backend/device/both.hpp"
 
+// In one translation unit with others, what it uses must not be seen from there: nvcc would find it where it ought not.
+namespace passes {
+
 using namespace laconic;
 using namespace laconic::detail::on_device;
 
@@ -81,3 +84,5 @@ TEST_CASE_TEMPLATE("magnitudes as integers", T, float, double) {
     CHECK(magnitude_bits(-std::numeric_limits<T>::quiet_NaN()) > infinite_bits<T>);
     CHECK(product(T(1.5), T(-3)) == T(-4.5));
 }
+
+}  // namespace passes

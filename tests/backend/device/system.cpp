@@ -2,8 +2,27 @@
 #include "laconic/backend/device/system.hpp"
 
 #include <doctest/doctest.h>
+#include <thrust/system_error.h>
+
+#include <new>
+#include <string>
 
 using namespace laconic;
+
+TEST_CASE("what Thrust throws is the library's error, with its number; memory that is full is not") {
+    using detail::on_device::with_own_errors;
+    CHECK(with_own_errors([] { return 3; }) == 3);
+    try {
+        with_own_errors([] { throw thrust::system_error(700, thrust::generic_category(), "for_each"); });
+        FAIL("nothing was thrown");
+    } catch (error const& e) {
+        auto const* const typed = dynamic_cast<device_error const*>(&e);
+        REQUIRE(typed != nullptr);
+        CHECK(typed->code == 700);
+        CHECK(std::string(e.what()).find(':') != std::string::npos);
+    }
+    CHECK_THROWS_AS(with_own_errors([] { throw std::bad_alloc(); }), std::bad_alloc);
+}
 
 TEST_CASE("memory of the device: cleared, copied there and back") {
     namespace here = detail::on_device;

@@ -15,19 +15,19 @@ using namespace laconic;
 
 namespace {
 
-using bytes = std::vector<std::uint8_t>;
+using eights = std::vector<std::uint8_t>;
 
 template <class B, class T>
-bytes random_codes(std::vector<T> const& x, T least, T step, int most, key from, std::uint64_t first = 0) {
+eights random_codes(std::vector<T> const& x, T least, T step, int most, key from, std::uint64_t first = 0) {
     B on;
-    bytes codes(x.size());
+    eights codes(x.size());
     round_to_range(on, std::span<T const>(x), least, step, most, from, first, std::span(codes));
     return codes;
 }
 template <class B, class T>
-bytes nearest_codes(std::vector<T> const& x, T least, T step, int most) {
+eights nearest_codes(std::vector<T> const& x, T least, T step, int most) {
     B on;
-    bytes codes(x.size());
+    eights codes(x.size());
     round_to_nearest_in_range(on, std::span<T const>(x), least, step, most, std::span(codes));
     return codes;
 }
@@ -38,8 +38,8 @@ bytes nearest_codes(std::vector<T> const& x, T least, T step, int most) {
 TEST_CASE_TEMPLATE("what is on the grid stays", T, float, double) {
     std::vector<T> const x{T(0.5), T(-0.5), 0, T(-0.0), -1};
     for (std::uint64_t k = 0; k < 50; ++k)
-        CHECK(random_codes<host, T>(x, -1, T(0.5), 3, key{k}) == bytes{3, 1, 2, 2, 0});
-    CHECK(nearest_codes<host, T>(x, -1, T(0.5), 3) == bytes{3, 1, 2, 2, 0});
+        CHECK(random_codes<host, T>(x, -1, T(0.5), 3, key{k}) == eights{3, 1, 2, 2, 0});
+    CHECK(nearest_codes<host, T>(x, -1, T(0.5), 3) == eights{3, 1, 2, 2, 0});
 }
 
 TEST_CASE_TEMPLATE("between: up as often as it is far, or to the nearest, from the middle up", T, float, double) {
@@ -52,9 +52,9 @@ TEST_CASE_TEMPLATE("between: up as often as it is far, or to the nearest, from t
             up += c == 2;
         }
         CHECK(std::abs(up - cut * n) < 5 * std::sqrt(cut * (1 - cut) * n));
-        CHECK(nearest_codes<host, T>({x[0]}, -3, 2, 7) == bytes{std::uint8_t(cut < 0.5 ? 1 : 2)});
+        CHECK(nearest_codes<host, T>({x[0]}, -3, 2, 7) == eights{std::uint8_t(cut < 0.5 ? 1 : 2)});
     }
-    CHECK(nearest_codes<host, T>({std::nextafter(T(0.5), T(0)), T(0.5)}, 0, 1, 3) == bytes{0, 1});
+    CHECK(nearest_codes<host, T>({std::nextafter(T(0.5), T(0)), T(0.5)}, 0, 1, 3) == eights{0, 1});
 }
 
 TEST_CASE_TEMPLATE("the largest is the last code though the step was rounded", T, float, double) {
@@ -64,17 +64,17 @@ TEST_CASE_TEMPLATE("the largest is the last code though the step was rounded", T
                     largest = least + static_cast<T>(key{k}.uniform(1)) + T(0.1);
             T const step = closing_step(largest - least, most);
             auto const last = static_cast<std::uint8_t>(most);
-            CHECK(random_codes<host, T>({least, largest}, least, step, most, key{k}) == bytes{0, last});
-            CHECK(nearest_codes<host, T>({largest, least}, least, step, most) == bytes{last, 0});
+            CHECK(random_codes<host, T>({least, largest}, least, step, most, key{k}) == eights{0, last});
+            CHECK(nearest_codes<host, T>({largest, least}, least, step, most) == eights{last, 0});
         }
 }
 
 TEST_CASE_TEMPLATE("a step of 0 makes all codes 0", T, float, double) {
     std::vector<T> const x(5, T(3.5));
-    CHECK(random_codes<host, T>(x, T(3.5), 0, 255, key{1}) == bytes(5, 0));
-    CHECK(nearest_codes<host, T>(x, T(3.5), 0, 255) == bytes(5, 0));
-    CHECK(random_codes<reference, T>(x, T(3.5), 0, 255, key{1}) == bytes(5, 0));
-    CHECK(nearest_codes<reference, T>(x, T(3.5), 0, 255) == bytes(5, 0));
+    CHECK(random_codes<host, T>(x, T(3.5), 0, 255, key{1}) == eights(5, 0));
+    CHECK(nearest_codes<host, T>(x, T(3.5), 0, 255) == eights(5, 0));
+    CHECK(random_codes<reference, T>(x, T(3.5), 0, 255, key{1}) == eights(5, 0));
+    CHECK(nearest_codes<reference, T>(x, T(3.5), 0, 255) == eights(5, 0));
 }
 
 TEST_CASE_TEMPLATE("in pieces or at once: the same codes, and those of the definition", T, float, double) {

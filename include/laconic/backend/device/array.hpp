@@ -72,7 +72,7 @@ class device_array {
     void assign(std::size_t n, T value) {
         resize_to_overwrite(n);
         detail::on_device::wait_for_all();
-        thrust::fill(thrust::device, data_, data_ + n, value);
+        detail::on_device::with_own_errors([&] { thrust::fill(thrust::device, data_, data_ + n, value); });
         detail::on_device::wait_for_all();
     }
 
@@ -85,7 +85,8 @@ class device_array {
     friend bool operator==(device_array const& a, device_array const& b) {
         if (a.size_ != b.size_) return false;
         detail::on_device::wait_for_all();
-        return thrust::equal(thrust::device, a.data_, a.data_ + a.size_, b.data_);
+        return detail::on_device::with_own_errors(
+            [&] { return thrust::equal(thrust::device, a.data_, a.data_ + a.size_, b.data_); });
     }
 
   private:

@@ -32,8 +32,11 @@ class arena {
         for (auto& p : pieces_)
             if (!p.taken && p.memory.size() >= n && (best == nullptr || p.memory.size() < best->memory.size()))
                 best = &p;
-        if (best == nullptr) {
-            best = &pieces_.emplace_back();
+        if (best == nullptr) {  // the largest that is free grows, so that no small ones are left over
+            for (auto& p : pieces_)
+                if (!p.taken && (best == nullptr || p.memory.size() > best->memory.size())) best = &p;
+            if (best == nullptr) best = &pieces_.emplace_back();
+            best->memory = {};  // its contents need not move
             best->memory.resize_to_overwrite(n);
         }
         best->taken = true;
@@ -167,7 +170,7 @@ void copy(device& on, std::span<T const> from, std::span<T> to) {
 
 template <class T>
 void fill(device& on, std::span<T> to, T value) {
-    thrust::fill(on.policy(), to.data(), to.data() + to.size(), value);
+    detail::on_device::with_own_errors([&] { thrust::fill(on.policy(), to.data(), to.data() + to.size(), value); });
 }
 
 /// `to` is the CPU's memory. Waits.

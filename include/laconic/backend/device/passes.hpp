@@ -8,16 +8,19 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/sort.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <type_traits>
 
 #include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/settle.hpp"
+#include "laconic/core/error.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
@@ -95,10 +98,28 @@ LACONIC_HOST_DEVICE void raise_together(N& to, N n) {
 #endif
 }
 
+#if defined(LACONIC_ON_CUDA)
+inline constexpr unsigned threads_of_block = 256;
+
+template <class F>
+__global__ void __launch_bounds__(threads_of_block) call_each(std::size_t n, F f) {
+    std::size_t const together = std::size_t{gridDim.x} * threads_of_block;
+    for (std::size_t i = std::size_t{blockIdx.x} * threads_of_block + threadIdx.x; i < n; i += together) f(i);
+}
+#endif
+
 /// f(i) for all i < n, in any order.
 template <class F>
 void for_each_index(device& on, std::size_t n, F f) {
+#if defined(LACONIC_ON_CUDA)  // the pass that Thrust's for_each_n makes, with less for nvcc to compile
+    if (n == 0) return;
+    constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();  // blocks of a grid
+    std::size_t const blocks = (n + threads_of_block - 1) / threads_of_block;
+    call_each<<<static_cast<unsigned>(std::min(blocks, most)), threads_of_block, 0, on.stream()>>>(n, f);
+    check(cudaGetLastError());
+#else
     thrust::for_each_n(on.policy(), thrust::counting_iterator<std::size_t>(0), n, f);
+#endif
 }
 
 /// How many indices one call handles where a call is worth more than one, and how many such calls share a stretch of
@@ -128,9 +149,18 @@ template <class F>
 void list_indices(device& on, std::size_t n, F chosen, coordinate* to, coordinate* count) {
     thrust::counting_iterator<coordinate> const first(0);
 #if defined(LACONIC_ON_CUDA)
+#    if CUB_VERSION >= 200800
+    using length = std::int64_t;
+#    else
+    using length = int;
+    if (n > std::numeric_limits<length>::max())
+        throw argument_error("CUB " + std::to_string(CUB_VERSION) +
+                             " lists what is chosen of fewer than 2^31 numbers, not of " + std::to_string(n) +
+                             ": compile this with CUDA 12.9 or newer");
+#    endif
     std::size_t bytes = 0;
     auto const select = [&](void* room) {
-        check(cub::DeviceSelect::If(room, bytes, first, to, count, static_cast<std::int64_t>(n), chosen, on.stream()));
+        check(cub::DeviceSelect::If(room, bytes, first, to, count, static_cast<length>(n), chosen, on.stream()));
     };
     select(nullptr);
     select(on.scratch<std::byte>(scratch_for::temporary, bytes).data());

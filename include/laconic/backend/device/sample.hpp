@@ -173,7 +173,7 @@ inline void sample(device& on, key from, std::size_t d, std::size_t k, device_ar
         add_different(on, hash_table{table, slots - 1}, from, d, k);
         list_indices(on, slots, is_taken{table}, out.data(), count);
         for_each_index(on, k, slot_to_content{table, out.data()});
-        thrust::sort(on.policy(), out.begin(), out.end());
+        with_own_errors([&] { thrust::sort(on.policy(), out.begin(), out.end()); });
         return;
     }
     std::size_t const words = (d + 31) / 32;

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstring>
-#include <new>
-#include <string>
-
 #if !defined(__CUDACC__) && !defined(THRUST_DEVICE_SYSTEM)
 #    error "without nvcc, define THRUST_DEVICE_SYSTEM as THRUST_DEVICE_SYSTEM_CPP, or as .._OMP with OpenMP on"
 #endif
 
 #include <thrust/detail/config.h>
+#include <thrust/system_error.h>
 
 #if THRUST_DEVICE_SYSTEM == THRUST_DEVICE_SYSTEM_CUDA
 #    if !defined(__CUDACC__)
@@ -19,6 +15,11 @@
 #    define LACONIC_ON_CUDA
 #    include <cuda_runtime_api.h>
 #endif
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <string>
 
 #include "laconic/core/error.hpp"
 
@@ -33,21 +34,75 @@
 /// Where Thrust's device system keeps its memory. One system for all of a program.
 namespace laconic {
 
-/// The device does not do what it was asked: no device, no memory, or an error of a kernel that was started before.
-/// What Thrust's own algorithms find first comes as its thrust::system_error, a std::runtime_error too.
+/// The device does not do what it was asked: there is none, its memory is full, or a kernel that was started before has
+/// failed. The text says what to do about it. (Where the processor is the device and its memory is full,
+/// std::bad_alloc.)
 struct device_error : error {
-    using error::error;
+    int code;  ///< CUDA's number of it, a cudaError_t
+
+    device_error(int code_, std::string const& why) : error(why), code(code_) {}
 };
 
 namespace detail::on_device {
 
 #if defined(LACONIC_ON_CUDA)
 
-inline void check(cudaError_t status) {
-    if (status == cudaSuccess) return;
-    cudaGetLastError();  // what is thrown is not to be found again by the next kernel
-    throw device_error(std::string("CUDA: ") + cudaGetErrorString(status));
+inline char const* advice(cudaError_t status) {
+    switch (status) {
+        case cudaErrorNoDevice:
+        case cudaErrorInsufficientDriver:
+        case cudaErrorSystemDriverMismatch:
+        case cudaErrorInitializationError:
+            return ": run this where nvidia-smi lists a GPU and a driver for this version of CUDA, or compile it for "
+                   "the "
+                   "processor, with Thrust's OMP system";
+        case cudaErrorMemoryAllocation:
+            return ": put fewer ranks on this GPU, or shorter vectors";
+        case cudaErrorNoKernelImageForDevice:
+        case cudaErrorInvalidDeviceFunction:
+        case cudaErrorUnsupportedPtxVersion:
+            return ": compile this for the GPU's architecture, which CMAKE_CUDA_ARCHITECTURES names";
+        case cudaErrorIllegalAddress:
+        case cudaErrorMisalignedAddress:
+        case cudaErrorIllegalInstruction:
+        case cudaErrorAssert:
+        case cudaErrorLaunchFailure:
+        case cudaErrorLaunchTimeout:
+            return ": a kernel that was started before has failed, and this process can use the GPU no more; "
+                   "compute-sanitizer tells which kernel";
+        default:
+            return "";
+    }
 }
+
+[[noreturn]] inline void refuse(int code) {
+    // What Thrust names may be but what followed; and what CUDA has noted is not to be found again by the next kernel.
+    if (auto const noted = cudaGetLastError(); noted != cudaSuccess) code = noted;
+    auto const status = static_cast<cudaError_t>(code);
+    throw device_error(code, std::string("CUDA: ") + cudaGetErrorString(status) + advice(status));
+}
+
+inline void check(cudaError_t status) {
+    if (status != cudaSuccess) refuse(status);
+}
+
+#else
+
+[[noreturn]] inline void refuse(int code) { throw device_error(code, "Thrust: error " + std::to_string(code)); }
+
+#endif
+
+/// Calls f, which calls Thrust's algorithms; what they throw becomes a device_error.
+template <class F>
+auto with_own_errors(F f) {
+    try {
+        return f();
+    } catch (thrust::system_error const& e) {
+        refuse(e.code().value());
+    }
+}
+
+#if defined(LACONIC_ON_CUDA)
 
 inline void* allocate(std::size_t bytes) {
     void* p = nullptr;

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+/// What main.cpp, which reads arguments, and kernels.cu, which is compiled for the device, tell each other.
+namespace device_bench {
+
+/// Whether there is a GPU.
+bool is_there();
+
+/// Measures all kernels on n >= 2048 floats, and prints the table. Throws laconic::error.
+void measure(std::size_t n);
+
+}  // namespace device_bench

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "laconic/backend/device/memory.hpp"
+#include "laconic/backend/device/passes.hpp"
+#include "laconic/backend/listed_terms.hpp"
+#include "laconic/core/contract.hpp"
+#include "laconic/core/term.hpp"
+#include "laconic/core/view.hpp"
+
+/// Sparse vectors as two arrays, ascending coordinates, none twice, and their values: what device sums of them are made
+/// of. Each term finds its place by itself, by bisection.
+namespace laconic {
+
+namespace detail::on_device {
+
+/// How many of n ascending coordinates are below `at`.
+LACONIC_HOST_DEVICE inline std::size_t place_of(coordinate at, coordinate const* list, std::size_t n) {
+    std::size_t first = 0;
+    while (n > 0) {
+        std::size_t const middle = n / 2;
+        if (list[first + middle] < at) {
+            first += middle + 1;
+            n -= middle + 1;
+        } else {
+            n = middle;
+        }
+    }
+    return first;
+}
+LACONIC_HOST_DEVICE inline bool is_at(coordinate at, coordinate const* list, std::size_t n, std::size_t place) {
+    return place < n && list[place] == at;
+}
+
+template <Scalar T, class Terms>
+struct write_term {
+    Terms terms;
+    coordinate* at;
+    T* values;
+    LACONIC_HOST_DEVICE void operator()(std::size_t j) const {
+        auto const t = terms[j];
+        at[j] = static_cast<coordinate>(t.at);
+        values[j] = static_cast<T>(t.value);
+    }
+};
+
+// Term i of a, or i - n of b, to its place among both; of equal coordinates a's comes first.
+template <Scalar T>
+struct interleave {
+    coordinate const* a;
+    T const* a_values;
+    std::size_t n;
+    coordinate const* b;
+    T const* b_values;
+    std::size_t m;
+    coordinate* at;
+    T* values;
+    LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
+        if (i < n) {
+            std::size_t const place = i + place_of(a[i], b, m);
+            at[place] = a[i];
+            values[place] = a_values[i];
+        } else {
+            std::size_t const j = i - n, before = place_of(b[j], a, n), place = j + before + is_at(b[j], a, n, before);
+            at[place] = b[j];
+            values[place] = b_values[j];
+        }
+    }
+};
+struct is_first_of_its_kind {
+    coordinate const* at;
+    LACONIC_HOST_DEVICE bool operator()(coordinate i) const { return i == 0 || at[i] != at[i - 1]; }
+};
+// Adds up the one or two terms of a coordinate.
+template <Scalar T>
+struct add_equals {
+    coordinate const *first, *at;
+    T const* values;
+    std::size_t n;
+    coordinate* sum_at;
+    T* sums;
+    LACONIC_HOST_DEVICE void operator()(std::size_t j) const {
+        std::size_t const i = first[j];
+        sum_at[j] = at[i];
+        sums[j] = i + 1 < n && at[i + 1] == at[i] ? values[i] + values[i + 1] : values[i];
+    }
+};
+
+template <Scalar T>
+struct part_from_others {
+    coordinate const* at;
+    T const* values;
+    coordinate const* chosen;
+    std::size_t k;
+    coordinate *kept_at, *left_at;
+    T *kept, *left;
+    LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
+        auto const place = place_of(static_cast<coordinate>(i), chosen, k);
+        if (is_at(static_cast<coordinate>(i), chosen, k, place)) {
+            kept_at[place] = at[i];
+            kept[place] = values[i];
+        } else {
+            left_at[i - place] = at[i];
+            left[i - place] = values[i];
+        }
+    }
+};
+
+struct is_not_in {
+    coordinate const *at, *other;
+    std::size_t n;
+    LACONIC_HOST_DEVICE bool operator()(coordinate i) const {
+        return !is_at(at[i], other, n, place_of(at[i], other, n));
+    }
+};
+template <Scalar T>
+struct take_listed {
+    coordinate const *list, *at;
+    T const* values;
+    coordinate* taken_at;
+    T* taken;
+    LACONIC_HOST_DEVICE void operator()(std::size_t j) const {
+        taken_at[j] = at[list[j]];
+        taken[j] = values[list[j]];
+    }
+};
+
+}  // namespace detail::on_device
+
+/// at_j, values_j <- term j of a message; both are as long as it is.
+template <Scalar T, class Terms>
+void list_terms(device& on, Terms terms, std::span<coordinate> at, std::span<T> values) {
+    LACONIC_EXPECTS(at.size() == terms.size() && values.size() == terms.size());
+    detail::on_device::for_each_index(on, terms.size(),
+                                      detail::on_device::write_term<T, Terms>{terms, at.data(), values.data()});
+}
+
+/// The sum of two, which are none of the results; where both have a coordinate, a's value is added to b's. Waits for
+/// its length.
+template <Scalar T>
+void add_lists(device& on, listed_terms<T> a, listed_terms<T> b, device_array<coordinate>& at,
+               device_array<T>& values) {
+    using namespace detail::on_device;
+    std::size_t const n = a.at.size(), m = b.at.size(), all = n + m;
+    auto const places = on.scratch<coordinate>(scratch_for::marks, 2 * all);
+    auto* const first = places.data() + all;
+    auto* const both = on.scratch<T>(scratch_for::numbers, all).data();
+    auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
+    for_each_index(
+        on, all, interleave<T>{a.at.data(), a.values.data(), n, b.at.data(), b.values.data(), m, places.data(), both});
+    list_indices(on, all, is_first_of_its_kind{places.data()}, first, count);
+    std::size_t const different = fetched(on, count);
+    at.resize_to_overwrite(different);
+    values.resize_to_overwrite(different);
+    for_each_index(on, different, add_equals<T>{first, places.data(), both, all, at.data(), values.data()});
+}
+
+/// Those terms whose numbers are listed, ascending, go to `kept`, the others to `left`.
+template <Scalar T>
+void part_list(device& on, listed_terms<T> v, std::span<coordinate const> chosen, device_array<coordinate>& kept_at,
+               device_array<T>& kept, device_array<coordinate>& left_at, device_array<T>& left) {
+    LACONIC_EXPECTS(chosen.size() <= v.at.size());
+    std::size_t const n = v.at.size(), k = chosen.size();
+    kept_at.resize_to_overwrite(k);
+    kept.resize_to_overwrite(k);
+    left_at.resize_to_overwrite(n - k);
+    left.resize_to_overwrite(n - k);
+    using pass = detail::on_device::part_from_others<T>;
+    detail::on_device::for_each_index(
+        on, n,
+        pass{v.at.data(), v.values.data(), chosen.data(), k, kept_at.data(), left_at.data(), kept.data(), left.data()});
+}
+
+/// The terms of v whose coordinates `other` does not have. Waits for their number.
+template <Scalar T>
+void list_without(device& on, listed_terms<T> v, std::span<coordinate const> other, device_array<coordinate>& at,
+                  device_array<T>& values) {
+    using namespace detail::on_device;
+    std::size_t const n = v.at.size();
+    auto* const list = on.scratch<coordinate>(scratch_for::marks, n).data();
+    auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
+    list_indices(on, n, is_not_in{v.at.data(), other.data(), other.size()}, list, count);
+    std::size_t const different = fetched(on, count);
+    at.resize_to_overwrite(different);
+    values.resize_to_overwrite(different);
+    for_each_index(on, different, take_listed<T>{list, v.at.data(), v.values.data(), at.data(), values.data()});
+}
+
+}  // namespace laconic

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "laconic/core/error.hpp"
+
+namespace laconic::detail {
+
+/// A NCCL communicator and the stream in which it talks: what goes wrong with them, and how long to wait. Any error
+/// aborts the communicator at once (ncclCommAbort), so that nothing of it is left in the stream; from then on every
+/// call throws comm_error.
+class nccl_stream {
+  public:
+    /// A communicator that is the caller's to destroy, unless an error aborted it: then there is nothing to destroy.
+    nccl_stream(ncclComm_t comm, cudaStream_t stream, std::chrono::milliseconds deadline)
+        : comm_(comm), stream_(stream), deadline_(deadline), owned_(false) {
+        introduce();
+    }
+    /// One of its own. Waits until all ranks make theirs, whatever the deadline.
+    nccl_stream(ncclUniqueId const& id, int rank, int size, cudaStream_t stream, std::chrono::milliseconds deadline)
+        : stream_(stream), deadline_(deadline), owned_(true) {
+        check(ncclCommInitRank(&comm_, size, id, rank), "ncclCommInitRank");
+        introduce();
+    }
+    nccl_stream(nccl_stream const&) = delete;
+    nccl_stream& operator=(nccl_stream const&) = delete;
+    ~nccl_stream() {
+        if (comm_ != nullptr && owned_) ncclCommDestroy(comm_);
+    }
+
+    int rank() const { return rank_; }
+    int size() const { return size_; }
+    /// Whether no error has aborted it.
+    bool alive() const { return comm_ != nullptr; }
+    /// Throws where one has.
+    ncclComm_t comm() const {
+        if (comm_ == nullptr) throw comm_error(-1, "an error has aborted NCCL's communicator before: " + failure_);
+        return comm_;
+    }
+    cudaStream_t stream() const { return stream_; }
+    bool has_deadline() const { return deadline_.count() > 0; }
+
+    /// Throws comm_error, with NCCL's or CUDA's own words, for what `call` returned.
+    void check(ncclResult_t status, char const* call) {
+        if (status == ncclSuccess) return;
+        std::string why = std::string(call) + ": " + ncclGetErrorString(status);
+        if (char const* const last = ncclGetLastError(comm_); last != nullptr && *last != 0)
+            why += ", " + std::string(last);
+        fail(why);
+    }
+    void check(cudaError_t status, char const* call) {
+        if (status != cudaSuccess) fail(std::string(call) + ": " + cudaGetErrorString(status));
+    }
+
+    /// What calls() tells NCCL starts at the same time: what one rank sends need not be taken before it receives.
+    template <class Calls>
+    void together(Calls calls) {
+        comm();
+        check(ncclGroupStart(), "ncclGroupStart");
+        grouped_ = true;
+        try {
+            calls();
+        } catch (...) {  // an open group would keep what this thread tells NCCL later
+            ncclGroupEnd();
+            grouped_ = false;
+            abort();
+            throw;
+        }
+        grouped_ = false;
+        check(ncclGroupEnd(), "ncclGroupEnd");
+    }
+
+    /// Waits until all that was told to the stream is done; throws comm_error where NCCL has met an error meanwhile, or
+    /// where the deadline passes. NCCL cannot tell which rank it waits for.
+    void wait() {
+        auto const begin = std::chrono::steady_clock::now();
+        bool waited = false;
+        for (;; waited = true, std::this_thread::yield()) {
+            check_later_error();
+            auto const status = cudaStreamQuery(stream_);
+            if (status == cudaSuccess) break;
+            if (status != cudaErrorNotReady) check(status, "cudaStreamQuery");
+            if (has_deadline() && std::chrono::steady_clock::now() - begin > deadline_)
+                fail("not all ranks came within " + std::to_string(deadline_.count()) + " ms");
+        }
+        check_later_error();
+        // CUDA keeps "not ready" as an error for who asks for the last one.
+        if (auto const last = waited ? cudaGetLastError() : cudaSuccess; last != cudaErrorNotReady)
+            check(last, "a kernel of the stream");
+    }
+
+  private:
+    void introduce() {
+        check(ncclCommUserRank(comm(), &rank_), "ncclCommUserRank");
+        check(ncclCommCount(comm(), &size_), "ncclCommCount");
+    }
+    void check_later_error() {
+        ncclResult_t later = ncclSuccess;
+        check(ncclCommGetAsyncError(comm(), &later), "ncclCommGetAsyncError");
+        if (later != ncclInProgress) check(later, "NCCL, after a call had returned");
+    }
+    [[noreturn]] void fail(std::string const& why) {
+        failure_ = why;
+        if (!grouped_) abort();
+        throw comm_error(-1, why);
+    }
+    void abort() {
+        if (auto* const lost = std::exchange(comm_, nullptr)) ncclCommAbort(lost);
+    }
+
+    ncclComm_t comm_ = nullptr;
+    cudaStream_t stream_;
+    std::chrono::milliseconds deadline_;
+    bool owned_, grouped_ = false;
+    int rank_ = 0, size_ = 1;
+    std::string failure_;
+};
+
+/// As many bytes of the host's page-locked memory as of the device's, and the ways between them. Grows only.
+class nccl_staging {
+  public:
+    explicit nccl_staging(nccl_stream& in) : in_(&in) {}
+    nccl_staging(nccl_staging const&) = delete;
+    nccl_staging& operator=(nccl_staging const&) = delete;
+    ~nccl_staging() { release(); }
+
+    std::byte* host() const { return host_; }
+    std::byte* device() const { return device_; }
+
+    /// Room for n bytes; what was there is lost where there was less. Nothing may be under way to it or from it.
+    void make_room(std::size_t n) {
+        if (n <= room_) return;
+        n = std::max(n, room_ + room_ / 2);  // lengths differ a little from round to round
+        release();
+        void* p = nullptr;
+        in_->check(cudaMallocHost(&p, n), "cudaMallocHost");
+        host_ = static_cast<std::byte*>(p);
+        in_->check(cudaMalloc(&p, n), "cudaMalloc");
+        device_ = static_cast<std::byte*>(p);
+        room_ = n;
+    }
+    /// Bytes first .. first + n - 1, in the order of the stream.
+    void to_device(std::size_t first, std::size_t n) { copy(host_ + first, device_ + first, n); }
+    void to_host(std::size_t first, std::size_t n) { copy(device_ + first, host_ + first, n); }
+
+  private:
+    void copy(std::byte const* from, std::byte* to, std::size_t n) {
+        if (n > 0) in_->check(cudaMemcpyAsync(to, from, n, cudaMemcpyDefault, in_->stream()), "cudaMemcpyAsync");
+    }
+    void release() {
+        cudaFree(std::exchange(device_, nullptr));  // first: it waits until nothing is under way
+        cudaFreeHost(std::exchange(host_, nullptr));
+        room_ = 0;
+    }
+
+    nccl_stream* in_;
+    std::byte *host_ = nullptr, *device_ = nullptr;
+    std::size_t room_ = 0;
+};
+
+}  // namespace laconic::detail

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+
+#include "laconic/backend/array.hpp"
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/exchange/engine_all_reduce.hpp"
+#include "laconic/exchange/exchange.hpp"
+#include "laconic/exchange/exchanged_mean.hpp"
+#include "laconic/exchange/gtop_k_on_device.hpp"
+#include "laconic/message/message.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+/// The exchanges that leave numbers in the memory of a device.
+template <class Sum>
+inline constexpr bool works_on_device = false;
+template <class T, class B>
+inline constexpr bool works_on_device<gtop_k<T, B>> = true;
+template <class T, class B>
+inline constexpr bool works_on_device<engine_all_reduce<T, B>> = true;
+
+}  // namespace detail
+
+/// The mean of the ranks' messages where an exchange adds them up in a device's memory: as exchanged_mean on the host.
+template <class X, Scalar T, class B>
+requires(!OnHost<B>) class exchanged_mean<X, T, B> {
+    using sum_type = detail::sum_of<X, T, B>;
+    static_assert(detail::works_on_device<sum_type>,
+                  "on a device messages are gathered, or added up by by_gtop_k or by_engine_all_reduce");
+    static constexpr bool lists = GivesBack<sum_type, T, B>;
+
+  public:
+    exchanged_mean(X const& x, std::size_t d, position_code positions)
+        : name_(to_string(x)), sum_((x.check(d), x.template make<T, B>(d, positions))) {}
+    static constexpr bool on() { return true; }
+
+    template <class F>
+    void require_beside(bool served, F const& feedback, std::string const& described) const {
+        if (served)
+            throw argument_error("the exchange " + name_ + " leaves a server no message: it goes with no downlink");
+        if constexpr (requires { feedback.keeps_returned(); })
+            if (feedback.keeps_returned()) return;
+        if (lists)
+            throw argument_error("the exchange " + name_ + " gives back what it leaves out, which the feedback " +
+                                 described + " would lose: it goes with memory(0, true) or momentum_correction");
+    }
+
+    template <Communicator C, class M>
+    void operator()(B& on, C& comm, M const& m, std::uint64_t round, std::span<T> mean) {
+        if constexpr (lists) {
+            static_assert(TermMessage<M>, "gtop_k adds up messages that list their terms");
+            mine_.assign(on, m);
+        } else {
+            fill(on, mean, T(0));
+            add_message(on, mean, T(1), m);
+        }
+        sum_up(on, comm, round, mean);
+    }
+    template <Communicator C>
+    void complain(B& on, C& comm, std::size_t i, std::uint64_t round, std::span<T> mean) {
+        T const bad = std::numeric_limits<T>::quiet_NaN();
+        if constexpr (lists) {
+            auto const at = static_cast<coordinate>(i);
+            mine_.assign(on, mean.size(), std::span(&at, 1), std::span(&bad, 1));
+        } else {
+            fill(on, mean, T(0));
+            copy_from_host(on, std::span(&bad, 1), mean.subspan(i, 1));
+        }
+        sum_up(on, comm, round, mean);
+    }
+
+    template <class F>
+    void give_back(B& on, F& feedback) const {
+        if constexpr (lists)
+            if constexpr (requires { feedback.keep(on, sum_.returned().message()); })
+                feedback.keep(on, sum_.returned().message());
+    }
+
+    void require_whole() const {
+        if (parted_)
+            throw comm_error(-1, "the exchange of round " + std::to_string(round_) +
+                                     " broke off, and other ranks may have its sum: only a saved state can be gone on "
+                                     "from");
+    }
+    void make_whole() { parted_ = false; }
+    template <class Archive>
+    void state(Archive&) {}
+
+  private:
+    template <class C>
+    void sum_up(B& on, C& comm, std::uint64_t round, std::span<T> mean) {
+        round_ = round;
+        parted_ = true;
+        try {
+            if constexpr (lists)
+                sum_(on, comm, mine_, round);
+            else
+                sum_(on, comm, mean, round);
+        } catch (wire_error const&) {
+            throw;
+        } catch (comm_error const&) {
+            throw;
+        } catch (error const&) {  // all ranks know what is wrong with what they brought
+            parted_ = false;
+            throw;
+        }
+        parted_ = false;
+        T const share = T(1) / static_cast<T>(comm.size());
+        if constexpr (lists) {
+            fill(on, mean, T(0));
+            add_message(on, mean, share, mine_.message());
+        } else {
+            multiply(on, share, mean);
+        }
+    }
+
+    std::string name_;
+    sum_type sum_;
+    sparse_sum<T, B> mine_;
+    std::uint64_t round_ = 0;
+    bool parted_ = false;
+};
+
+}  // namespace laconic

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/comm/array_carrier.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <span>
+
+#include "backend/apart.hpp"
+#include "laconic/backend/host.hpp"
+#include "laconic/comm/threads.hpp"
+
+using namespace laconic;
+
+namespace {
+
+struct carrier : threads::member {
+    using threads::member::member;
+    template <class B>
+    void require_stream_of(B const&) {}
+    template <class Calls>
+    void together(Calls calls) {
+        calls();
+    }
+    template <class E>
+    void spread(int, std::span<E const>, std::span<E>) {}
+    template <class E>
+    void send(int, std::span<E const>) {}
+    template <class E>
+    void receive(int, std::span<E>) {}
+};
+
+}  // namespace
+
+TEST_CASE("arrays are carried where the host cannot reach them, by those who can") {
+    static_assert(ArrayCarrier<carrier, laconic_test::apart>);
+    static_assert(!ArrayCarrier<carrier, host>);
+    static_assert(!ArrayCarrier<threads::member, laconic_test::apart>);
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/comm/nccl_stream.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "comm/nccl_ranks.hpp"
+#include "stand_ins/nccl.hpp"
+
+// What goes wrong, as the stand-in has it.
+
+using namespace laconic;
+using std::chrono::milliseconds;
+
+namespace {
+
+bool ends_soon(cudaStream_t stream) {
+    for (int n = 0; n < 2000 && cudaStreamQuery(stream) == cudaErrorNotReady; ++n)
+        std::this_thread::sleep_for(milliseconds(1));
+    return cudaStreamQuery(stream) == cudaSuccess;
+}
+
+// What ranks are told over communicators of their callers', who never come where comes(rank) is false; then whether
+// nothing is left.
+template <class Comes, class Body>
+std::vector<std::string> told(int ranks, milliseconds deadline, Comes comes, Body body) {
+    std::vector<std::string> heard(static_cast<std::size_t>(ranks), "none");
+    auto const before = stand_in::communicators(), pieces = stand_in::pieces();
+    nccl_ranks::each(ranks, [&](int rank, ncclUniqueId const& id, cudaStream_t stream) {
+        ncclComm_t all = nullptr;
+        REQUIRE(ncclCommInitRank(&all, ranks, id, rank) == ncclSuccess);
+        bool aborted = false;
+        if (comes(rank)) {
+            nccl comm(all, stream, {deadline});
+            try {
+                body(comm);
+            } catch (comm_error const& e) {
+                heard[static_cast<std::size_t>(rank)] = e.what();
+                CHECK(e.rank == -1);
+                aborted = true;
+                // Nothing of it is left in the stream, and nobody waits any more.
+                CHECK(ends_soon(stream));
+                auto const again = std::string("an error has aborted NCCL's communicator before: ") + e.what();
+                for (int n = 0; n < 2; ++n) CHECK_THROWS_WITH_AS(comm.all_gather({}), again.c_str(), comm_error);
+                CHECK_THROWS_AS(comm.wait(), comm_error);
+                CHECK_THROWS_AS(comm.together([] {}), comm_error);
+            }
+        }
+        if (!aborted) CHECK(ncclCommDestroy(all) == ncclSuccess);
+    });
+    stand_in::behave();
+    CHECK(stand_in::communicators() == before);
+    CHECK(stand_in::pieces() == pieces);
+    return heard;
+}
+auto const all_come = [](int) { return true; };
+
+// All that bytes need.
+void talk(nccl& comm) {
+    std::vector<std::byte> const mine(static_cast<std::size_t>(comm.rank()) + 1);
+    comm.all_gather({mine});
+    comm.exchange((comm.rank() + 1) % comm.size(), {mine}, (comm.rank() + comm.size() - 1) % comm.size());
+    comm.broadcast(0, {mine});
+    comm.all_gather({std::span(mine).first(1)});
+}
+
+}  // namespace
+
+TEST_CASE("whatever NCCL refuses is told in its words, and the others wait no longer than the deadline") {
+    for (std::string const call : {"ncclAllGather", "ncclSend", "ncclRecv", "ncclBroadcast"}) {
+        CAPTURE(call);
+        stand_in::refuse(call, 1, 0, ncclSystemError);
+        auto const begin = std::chrono::steady_clock::now();
+        auto const heard = told(3, milliseconds(200), all_come, talk);
+        CHECK(std::chrono::steady_clock::now() - begin < milliseconds(5000));
+        CHECK(heard[1] == call + ": unhandled system error");
+        CHECK(heard[0] == "not all ranks came within 200 ms");
+        CHECK(heard[2] == heard[0]);
+    }
+}
+
+TEST_CASE("what CUDA refuses as well") {
+    for (std::string const call : {"cudaMemcpyAsync", "cudaMalloc", "cudaMallocHost", "cudaStreamQuery"}) {
+        CAPTURE(call);
+        int told_of_it = 0;
+        std::vector<std::string> heard;
+        try {
+            stand_in::refuse(call, 0, cudaErrorMemoryAllocation);
+            heard = told(2, milliseconds(200), all_come, talk);
+        } catch (comm_error const& e) {  // by the constructor
+            heard = {e.what()};
+            stand_in::behave();
+        }
+        for (auto const& text : heard) told_of_it += text == call + ": out of memory";
+        CHECK(told_of_it == 1);
+    }
+}
+
+TEST_CASE("what NCCL notices after a call has returned ends the wait") {
+    auto const aborted = stand_in::aborted();
+    auto const heard = told(3, milliseconds(0), all_come, [](nccl& comm) {
+        if (comm.rank() == 1) {  // is lost before it says anything
+            for (int const r : {0, 1, 2}) stand_in::later_error(r, ncclRemoteError);
+            comm.wait();
+        }
+        comm.all_gather({});
+    });
+    for (auto const& text : heard)
+        CHECK(text == "NCCL, after a call had returned: remote process exited or there was a network error");
+    CHECK(stand_in::aborted() == aborted + 3);
+}
+
+TEST_CASE("a rank that dies: the others' waits end by the deadline, wherever they are") {
+    auto const others = [](int rank) { return rank != 1; };
+    auto const each_told = [&](auto body) {
+        auto const begin = std::chrono::steady_clock::now();
+        auto const heard = told(3, milliseconds(150), others, body);
+        CHECK(std::chrono::steady_clock::now() - begin < milliseconds(5000));
+        CHECK(heard ==
+              std::vector<std::string>{"not all ranks came within 150 ms", "none", "not all ranks came within 150 ms"});
+    };
+    each_told([](nccl& comm) { comm.all_gather({}); });
+    each_told([](nccl& comm) { comm.exchange(no_rank, {}, 0); });
+    each_told([](nccl& comm) {
+        nccl_ranks::on_device<float> const x({1, 2}, comm.stream());
+        comm.sum_in_stream(x.span());
+    });
+    each_told([](nccl& comm) {
+        nccl_ranks::on_device<float> const x({1, 2}, comm.stream());
+        comm.together([&] { comm.spread(1, std::span<float const>(), x.span()); });
+    });
+}
+
+TEST_CASE("of a group in which a call is refused nothing is carried out") {
+    stand_in::refuse("ncclSend", 0, 1, ncclInvalidArgument);
+    auto const heard = told(2, milliseconds(200), all_come, [](nccl& comm) {
+        nccl_ranks::on_device<float> const mine({1}, comm.stream()), theirs({0}, comm.stream());
+        int const other = 1 - comm.rank();
+        comm.together([&] {
+            comm.send(other, std::span<float const>(mine.span()));
+            comm.send(other, std::span<float const>(mine.span()));
+            for (int n = 0; n < 2; ++n) comm.receive(other, theirs.span());
+        });
+        comm.wait();
+    });
+    CHECK(heard[0] == "ncclSend: invalid argument");
+    CHECK(heard[1] == "not all ranks came within 200 ms");
+}
+
+TEST_CASE("a communicator that cannot be made") {
+    stand_in::refuse("ncclCommInitRank", 0, 0, ncclSystemError);
+    auto const before = stand_in::communicators();
+    CHECK_THROWS_WITH_AS(nccl(nccl::id(), 0, 1, nullptr), "ncclCommInitRank: unhandled system error", comm_error);
+    CHECK_THROWS_WITH_AS(nccl(nccl::id(), 3, 2, nullptr), "ncclCommInitRank: invalid argument", comm_error);
+    CHECK(stand_in::communicators() == before);
+}
+
+TEST_CASE("what is made here is destroyed here, once") {
+    auto const before = stand_in::communicators(), pieces = stand_in::pieces(), aborted = stand_in::aborted();
+    nccl_ranks::run(3, talk);
+    CHECK(stand_in::communicators() == before);
+    CHECK(stand_in::pieces() == pieces);
+    CHECK(stand_in::aborted() == aborted);
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/exchange/gtop_k_on_device.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "exchange/on_device.hpp"
+#include "exchange/sparse_vectors.hpp"
+
+using namespace laconic;
+namespace sv = sparse_vectors;
+
+namespace {
+
+// What the ranks have, and are given back, after the exchange that make(comm) gives.
+template <class T, class Make>
+std::pair<sv::lists<T>, sv::lists<T>> after(sv::lists<T> const& brought, Make make) {
+    std::pair<sv::lists<T>, sv::lists<T>> all{brought, sv::lists<T>(brought.size())};
+    on_device::run(int(brought.size()), [&](nccl& comm, device& on) {
+        auto const me = std::size_t(comm.rank());
+        auto exchange = make.template operator()<device>(comm);
+        auto v = on_device::taken(on, brought[me]);
+        exchange(on, comm, v);
+        all.first[me] = on_device::brought(on, v);
+        all.second[me] = on_device::brought(on, exchange.returned());
+    });
+    return all;
+}
+template <class T>
+void as_on_the_host(sv::lists<T> const& brought, std::size_t k, left_out goes) {
+    std::size_t const d = brought[0].dimension();
+    auto const make = [&]<class B>(auto& comm) { return gtop_k<T, B>(comm, d, k, goes); };
+    auto const here = sv::after(brought, [&](auto& comm) { return make.template operator()<host>(comm); });
+    CHECK(after(brought, make) == here);
+}
+
+// The errors that the ranks are told of, and then what a good round gives.
+std::vector<std::string> told(std::size_t ranks, std::size_t d, auto bring) {
+    std::vector<std::string> heard(ranks, "none");
+    auto const good = sv::all_whole_numbers<float>(sv::shape::spread, d, 4, int(ranks));
+    auto const expected = sv::after(good, [&](auto& comm) { return gtop_k<float>(comm, d, 4); }).first[0];
+    on_device::run(int(ranks), [&](nccl& comm, device& on) {
+        auto const me = std::size_t(comm.rank());
+        gtop_k<float, device> exchange(comm, d, 4);
+        auto v = on_device::taken(on, bring(comm.rank(), good[me]));
+        try {
+            exchange(on, comm, v, 17);
+        } catch (error const& e) {
+            heard[me] = e.what();
+        }
+        v = on_device::taken(on, good[me]);
+        exchange(on, comm, v, 18);
+        CHECK(on_device::brought(on, v) == expected);
+    });
+    return heard;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("any number of ranks, any supports, either rule: the host's terms, to the bit", T, float, double) {
+    for (int const n : nccl_ranks::counts())
+        for (auto const how : sv::shapes)
+            for (std::size_t const k : {0, 1, 6, 60})
+                for (auto const goes : {left_out::to_merger, left_out::as_published}) {
+                    CAPTURE(n);
+                    CAPTURE(k);
+                    as_on_the_host(sv::all_whole_numbers<T>(how, 60, 6, n), k, goes);
+                }
+}
+
+TEST_CASE("numbers whose sums are rounded") {
+    for (int const n : nccl_ranks::counts()) {
+        auto brought = sv::all_whole_numbers<float>(sv::shape::crowded, 500, 40, n);
+        for (std::size_t r = 0; r < brought.size(); ++r) {
+            sparse_sum<float> v(500);
+            for (std::size_t j = 0; j < brought[r].size(); ++j)
+                v.append(brought[r].support()[j], std::tan(brought[r].values()[j]));
+            brought[r] = v;
+        }
+        as_on_the_host(brought, 30, left_out::to_merger);
+    }
+}
+
+TEST_CASE("no dimensions, and coordinates up to the largest") {
+    std::size_t const d = largest_dimension;
+    for (int const n : nccl_ranks::counts()) {
+        as_on_the_host(sv::lists<double>(std::size_t(n), sparse_sum<double>(0)), 3, left_out::to_merger);
+        auto const v = sv::of<double>(d, {{16777217, 2}, {2147483649, 4}, {d - 1, 5}});
+        as_on_the_host(sv::lists<double>(std::size_t(n), v), 2, left_out::to_merger);
+    }
+}
+
+TEST_CASE("what cannot be summed is refused on all ranks in the host's words, and the next round is held") {
+    for (int const n : nccl_ranks::counts()) {
+        auto const ranks = std::size_t(n);
+        for (int const culprit : {0, n / 2, n - 1}) {
+            auto const who = "rank " + std::to_string(culprit);
+            auto const nan = sv::of<float>(30, {{2, 1}, {9, NAN}, {12, INFINITY}});
+            CHECK(told(ranks, 30, [&](int r, auto const& v) { return r == culprit ? nan : v; }) ==
+                  std::vector(ranks, who + ", round 17: the gradient is not finite at coordinate 9"));
+            CHECK(told(ranks, 30, [&](int r, auto const& v) { return r == culprit ? sparse_sum<float>(31) : v; }) ==
+                  std::vector(ranks, who + " brings a vector of 31 numbers, the exchange is for 30"));
+        }
+    }
+    for (int const n : nccl_ranks::counts(2)) {
+        auto const ranks = std::size_t(n);
+        auto const large = sv::of<float>(30, {{8, 3e38f}});
+        CHECK(told(ranks, 30, [&](int r, auto const& v) { return r < 2 ? large : v; }) ==
+              std::vector(ranks, std::string("round 17: the ranks' sum is not finite at coordinate 8")));
+    }
+}
+
+TEST_CASE("ranks that differ are told so, before any sum") {
+    for (int const n : nccl_ranks::counts(2)) {
+        auto const heard =
+            nccl_ranks::told(n, [](nccl& comm) { gtop_k<float, device>(comm, 6, comm.rank() == 1 ? 1 : 2); });
+        for (auto const& text : heard) CHECK(text.find("ranks disagree: ") == 0);
+    }
+    CHECK(to_string(gtop_k<float, device>(6, 2)) == "gtop_k(2)");
+    CHECK(to_string(gtop_k<float, device>(6, 2, left_out::as_published)) == "gtop_k(2, as published)");
+}
