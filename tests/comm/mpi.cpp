@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/end_of_a_run.hpp"
 #include "comm/schedules.hpp"
-#include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -26,43 +26,18 @@
 #include "laconic/exchange/ring.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef_sgd.hpp"
-#include "laconic/run.hpp"
 
 // A program of its own, which is run under mpirun with 1, 3, 4 and 8 ranks; each rank makes all checks. With --throw=R
 // rank R throws instead while the others wait for it.
 
 using namespace laconic;
 using schedules::word;
+using short_run::end_of_a_run;
 
 namespace {
 
 mpi::member* world = nullptr;
 
-struct bowl {
-    double c;
-    std::size_t dimension() const { return 50; }
-    double value(std::span<double const> x) const {
-        double sum = 0;
-        for (double const v : x) sum += (v - c) * (v - c);
-        return sum;
-    }
-    void gradient(std::span<double const> x, std::span<double> g) const {
-        for (std::size_t i = 0; i < x.size(); ++i) g[i] = x[i] * double(1 + i % 3) - c;
-    }
-    double smoothness() const { return 3; }
-    double strong_convexity() const { return 1; }
-};
-
-// Where a rank ends, and what it sent and received.
-template <class C, class M>
-std::vector<double> end_of_a_run(C& comm, M const& method) {
-    std::vector<double> x(50);
-    metered counted(comm);
-    descend(method, bowl{1.0 * comm.rank()}, x, counted, {.rounds = 60, .seed = 3});
-    x.push_back(static_cast<double>(counted.bytes_sent()));
-    x.push_back(static_cast<double>(counted.bytes_received()));
-    return x;
-}
 template <class M>
 void same_as_over_threads(M const& method) {
     auto const mine = end_of_a_run(*world, method);

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "comm/end_of_a_run.hpp"
 #include "comm/nccl_ranks.hpp"
 #include "comm/schedules.hpp"
-#include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -18,7 +18,6 @@
 #include "laconic/exchange/split_all_gather.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef_sgd.hpp"
-#include "laconic/run.hpp"
 
 // Over the stand-in, and in a program for GPUs over NCCL itself, with as many ranks as it has.
 
@@ -27,35 +26,11 @@ using nccl_ranks::counts;
 using nccl_ranks::on_device;
 using nccl_ranks::run;
 using schedules::word;
+using short_run::end_of_a_run;
 using std::chrono::milliseconds;
 
 namespace {
 
-struct bowl {
-    double c;
-    std::size_t dimension() const { return 50; }
-    double value(std::span<double const> x) const {
-        double sum = 0;
-        for (double const v : x) sum += (v - c) * (v - c);
-        return sum;
-    }
-    void gradient(std::span<double const> x, std::span<double> g) const {
-        for (std::size_t i = 0; i < x.size(); ++i) g[i] = x[i] * double(1 + i % 3) - c;
-    }
-    double smoothness() const { return 3; }
-    double strong_convexity() const { return 1; }
-};
-
-// Where a rank ends, and what it sent and received.
-template <class C, class M>
-std::vector<double> end_of_a_run(C& comm, M const& method) {
-    std::vector<double> x(50);
-    metered counted(comm);
-    descend(method, bowl{1.0 * comm.rank()}, x, counted, {.rounds = 60, .seed = 3});
-    x.push_back(static_cast<double>(counted.bytes_sent()));
-    x.push_back(static_cast<double>(counted.bytes_received()));
-    return x;
-}
 template <class Run, class M>
 std::vector<std::vector<double>> ends(Run with, int ranks, M const& method) {
     std::vector<std::vector<double>> all(static_cast<std::size_t>(ranks));

@@ -16,6 +16,57 @@
 
 namespace laconic {
 
+namespace detail {
+
+/// Whether the last sum of the ranks' ended alike on all of them, as far as this one knows.
+class whole_sums {
+  public:
+    /// sum(), of that round.
+    template <class Sum>
+    void run(std::uint64_t round, Sum sum) {
+        round_ = round;
+        parted_ = true;
+        try {
+            sum();
+        } catch (wire_error const&) {  // who knows where it came through, and who has heard
+            throw;
+        } catch (comm_error const&) {
+            throw;
+        } catch (error const&) {  // all ranks know what is wrong with what they brought
+            parted_ = false;
+            throw;
+        }
+        parted_ = false;
+    }
+    /// Throws comm_error after a round whose exchange broke off in the middle: other ranks may have its sum.
+    void require() const {
+        if (parted_)
+            throw comm_error(-1, "the exchange of round " + std::to_string(round_) +
+                                     " broke off, and other ranks may have its sum: only a saved state can be gone on "
+                                     "from");
+    }
+    void make_whole() { parted_ = false; }
+
+  private:
+    std::uint64_t round_ = 0;
+    bool parted_ = false;
+};
+
+/// Throws argument_error where the exchange of that name stands beside a server, who would get no message, or beside a
+/// feedback that would lose what the exchange gives back.
+template <class F>
+void require_exchange_beside(std::string const& name, bool served, bool gives_back, F const& feedback,
+                             std::string const& described) {
+    if (served) throw argument_error("the exchange " + name + " leaves a server no message: it goes with no downlink");
+    if constexpr (requires { feedback.keeps_returned(); })
+        if (feedback.keeps_returned()) return;
+    if (gives_back)
+        throw argument_error("the exchange " + name + " gives back what it leaves out, which the feedback " +
+                             described + " would lose: it goes with memory(0, true) or momentum_correction");
+}
+
+}  // namespace detail
+
 /// The mean of the ranks' messages, where an exchange adds them up: each rank's message becomes a list of terms or a
 /// vector in full, whichever the exchange sums. Reuses its memory.
 template <class X, Scalar T, class B = host>
@@ -34,18 +85,10 @@ class exchanged_mean {
     /// Whether there is anything to do: messages are not gathered as they are.
     bool on() const { return sum_.has_value(); }
 
-    /// Throws argument_error beside a server, who would get no message, and beside a feedback that would lose what
-    /// comes back.
+    /// Throws argument_error beside a server, and beside a feedback that would lose what comes back.
     template <class F>
     void require_beside(bool served, F const& feedback, std::string const& described) const {
-        if (!on()) return;
-        if (served)
-            throw argument_error("the exchange " + name_ + " leaves a server no message: it goes with no downlink");
-        if constexpr (requires { feedback.keeps_returned(); })
-            if (feedback.keeps_returned()) return;
-        if (gives_back())
-            throw argument_error("the exchange " + name_ + " gives back what it leaves out, which the feedback " +
-                                 described + " would lose: it goes with memory(0, true) or momentum_correction");
+        if (on()) detail::require_exchange_beside(name_, served, gives_back(), feedback, described);
     }
 
     /// mean <- sum / P, what is applied of the messages' sum, the same on all ranks. Errors as the exchange's; then
@@ -78,14 +121,9 @@ class exchanged_mean {
                 if (gives_back()) feedback.keep(on, sum_->returned().message());
     }
 
-    /// Throws comm_error after a round whose exchange broke off in the middle: other ranks may have its sum.
-    void require_whole() const {
-        if (parted_)
-            throw comm_error(-1, "the exchange of round " + std::to_string(round_) +
-                                     " broke off, and other ranks may have its sum: only a saved state can be gone on "
-                                     "from");
-    }
-    void make_whole() { parted_ = false; }
+    /// See whole_sums.
+    void require_whole() const { whole_.require(); }
+    void make_whole() { whole_.make_whole(); }
 
     /// What the exchange remembers from round to round, where it does.
     template <class Archive>
@@ -121,9 +159,7 @@ class exchanged_mean {
         static_assert(lists || fills,
                       "this exchange is not for this communicator: most need one whose ranks talk in pairs, with "
                       "exchange(to, mine, from) (comm/communicator.hpp)");
-        round_ = round;
-        parted_ = true;
-        try {
+        whole_.run(round, [&] {
             if constexpr (lists)
                 if (wants_terms()) {
                     list();
@@ -134,15 +170,7 @@ class exchanged_mean {
                     fill();
                     (*sum_)(on, comm, mean, round);
                 }
-        } catch (wire_error const&) {  // who knows where it came through, and who has heard
-            throw;
-        } catch (comm_error const&) {
-            throw;
-        } catch (error const&) {  // all ranks know what is wrong with what they brought
-            parted_ = false;
-            throw;
-        }
-        parted_ = false;
+        });
         take_mean(on, lists && wants_terms(), T(1) / static_cast<T>(comm.size()), mean);
     }
     void take_mean(B& on, bool from_terms, T share, std::span<T> mean) {
@@ -172,8 +200,7 @@ class exchanged_mean {
     std::string name_;
     std::optional<sum_type> sum_;
     sparse_sum<T, B> mine_;
-    std::uint64_t round_ = 0;
-    bool parted_ = false;
+    detail::whole_sums whole_;
 };
 
 /// Messages are gathered as they are, by others.

@@ -45,13 +45,7 @@ requires(!OnHost<B>) class exchanged_mean<X, T, B> {
 
     template <class F>
     void require_beside(bool served, F const& feedback, std::string const& described) const {
-        if (served)
-            throw argument_error("the exchange " + name_ + " leaves a server no message: it goes with no downlink");
-        if constexpr (requires { feedback.keeps_returned(); })
-            if (feedback.keeps_returned()) return;
-        if (lists)
-            throw argument_error("the exchange " + name_ + " gives back what it leaves out, which the feedback " +
-                                 described + " would lose: it goes with memory(0, true) or momentum_correction");
+        detail::require_exchange_beside(name_, served, lists, feedback, described);
     }
 
     template <Communicator C, class M>
@@ -85,35 +79,20 @@ requires(!OnHost<B>) class exchanged_mean<X, T, B> {
                 feedback.keep(on, sum_.returned().message());
     }
 
-    void require_whole() const {
-        if (parted_)
-            throw comm_error(-1, "the exchange of round " + std::to_string(round_) +
-                                     " broke off, and other ranks may have its sum: only a saved state can be gone on "
-                                     "from");
-    }
-    void make_whole() { parted_ = false; }
+    void require_whole() const { whole_.require(); }
+    void make_whole() { whole_.make_whole(); }
     template <class Archive>
     void state(Archive&) {}
 
   private:
     template <class C>
     void sum_up(B& on, C& comm, std::uint64_t round, std::span<T> mean) {
-        round_ = round;
-        parted_ = true;
-        try {
+        whole_.run(round, [&] {
             if constexpr (lists)
                 sum_(on, comm, mine_, round);
             else
                 sum_(on, comm, mean, round);
-        } catch (wire_error const&) {
-            throw;
-        } catch (comm_error const&) {
-            throw;
-        } catch (error const&) {  // all ranks know what is wrong with what they brought
-            parted_ = false;
-            throw;
-        }
-        parted_ = false;
+        });
         T const share = T(1) / static_cast<T>(comm.size());
         if constexpr (lists) {
             fill(on, mean, T(0));
@@ -126,8 +105,7 @@ requires(!OnHost<B>) class exchanged_mean<X, T, B> {
     std::string name_;
     sum_type sum_;
     sparse_sum<T, B> mine_;
-    std::uint64_t round_ = 0;
-    bool parted_ = false;
+    detail::whole_sums whole_;
 };
 
 }  // namespace laconic
