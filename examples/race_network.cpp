@@ -30,7 +30,7 @@ std::pair<double, double> quantity(std::string const& text, std::string_view par
         for (auto const& [name, worth] : all)
             if (std::string_view(read.ptr, static_cast<std::size_t>(end - read.ptr)) == name && number <= 1e300)
                 return {number, worth};
-    refuse(text, "'" + std::string(part) + "' is no " + what);
+    refuse(text, std::string("'").append(part) + "' is no " + what);
 }
 
 double seconds(std::string const& text, std::string_view part, char const* what) {
