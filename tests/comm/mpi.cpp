@@ -31,6 +31,7 @@
 // rank R throws instead while the others wait for it.
 
 using namespace laconic;
+using schedules::meetings;
 using schedules::word;
 using short_run::end_of_a_run;
 
@@ -52,22 +53,6 @@ void same_as_over_threads(M const& method) {
             heard.size() == theirs.size() * 8 && std::memcmp(heard.data(), theirs.data(), heard.size()) == 0;
     });
     CHECK(same == std::vector<int>(same.size(), 1));
-}
-
-int meetings(mpi::member& comm) {
-    int const n = comm.size(), me = comm.rank();
-    int wrong = 0;
-    for (int turn = 0; turn < 20; ++turn) {
-        comm.all_gather(word(me, n, turn).said());
-        for (int r = 0; r < n; ++r) wrong += word(r, n, turn).wrong(comm.from(r));
-        int const root = turn % n;
-        comm.gather(root, word(me, n + 1, turn).said());
-        for (int r = 0; r < n; ++r)
-            wrong += me == root ? word(r, n + 1, turn).wrong(comm.from(r)) : !comm.from(r).bytes.empty();
-        comm.broadcast(root, word(me, n + 2, turn).said());
-        wrong += word(root, n + 2, turn).wrong(comm.from(root));
-    }
-    return wrong;
 }
 
 // MiB of this process.

@@ -276,4 +276,22 @@ int refuses_what_comes_between(C& comm) {
     return wrong;
 }
 
+/// How many of what meetings should bring is wrong, over some turns of each kind.
+template <class C>
+int meetings(C& comm) {
+    int const n = comm.size(), me = comm.rank();
+    int wrong = 0;
+    for (int turn = 0; turn < 20; ++turn) {
+        comm.all_gather(word(me, n, turn).said());
+        for (int r = 0; r < n; ++r) wrong += word(r, n, turn).wrong(comm.from(r));
+        int const root = turn % n;
+        comm.gather(root, word(me, n + 1, turn).said());
+        for (int r = 0; r < n; ++r)
+            wrong += me == root ? word(r, n + 1, turn).wrong(comm.from(r)) : !comm.from(r).bytes.empty();
+        comm.broadcast(root, word(me, n + 2, turn).said());
+        wrong += word(root, n + 2, turn).wrong(comm.from(root));
+    }
+    return wrong;
+}
+
 }  // namespace schedules
