@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -182,6 +183,30 @@ struct noisy {
     int waits_for() const { return machine->waits_for(); }
 };
 
+// Node 0 sends packets of these lengths to node 1, a few by each run; node 1 is done after as many.
+struct in_order {
+    std::vector<std::size_t> const* lengths;
+    int node;
+    std::size_t next = 0, batch_end = 0;
+    bool right = true;
+
+    std::vector<std::byte> packet(std::size_t i) const {
+        return std::vector<std::byte>((*lengths)[i], std::byte(i % 256));
+    }
+    void start(double, auto out) {
+        for (; node == 0 && next < batch_end; ++next) out(1, packet(next));
+    }
+    bool take(double, int, std::span<std::byte const> bytes, auto) {
+        auto const expected = packet(next++);
+        right &= std::equal(bytes.begin(), bytes.end(), expected.begin(), expected.end());
+        return true;
+    }
+    void wake(double, auto) {}
+    double wakes_at() const { return never; }
+    bool done() const { return next == batch_end; }
+    int waits_for() const { return no_rank; }
+};
+
 // Hands out any bytes of any length to each of so many nodes, and is done.
 struct flood {
     int nodes;
@@ -355,6 +380,20 @@ TEST_CASE("over IPv6") {
         return sums(socket, machine, node, 2, 1000);
     };
     CHECK(processes(3, {}, body, "[::1]:0") == std::vector<std::string>(3, "right"));
+}
+
+TEST_CASE("packets of any lengths come in the order in which they were sent, and what a machine leaves the next gets") {
+    std::vector<std::size_t> lengths;
+    for (std::size_t i = 0; i < 500; ++i) lengths.push_back(i % 100 < 60 ? 300 : 1 + key{5}.below(i, 1472));
+    auto const said = processes(2, {}, [&](udp& socket, int node) {
+        in_order machine{&lengths, node};
+        while (machine.next < lengths.size()) {
+            machine.batch_end = std::min(machine.next + 7, lengths.size());
+            socket.run(machine);
+        }
+        return std::string(machine.right ? "right" : "wrong");
+    });
+    CHECK(said == std::vector<std::string>(2, "right"));
 }
 
 TEST_CASE("what a socket refuses") {
