@@ -96,11 +96,14 @@ class udp {
     }
 
   private:
-    // Packets for it that have not gone yet, one behind another: of one length, and the last may be shorter.
+    // Packets of one length that have not gone yet, one behind another.
+    struct batch {
+        std::size_t length = 0;
+        std::vector<std::byte> packets{};
+    };
     struct peer {
         detail::place at{};
-        std::vector<std::byte> packets{};
-        std::size_t length = 0;
+        std::vector<batch> batches{};  // of several lengths, as messages with and without numbers take turns
     };
 
     static settings const& checked(settings const& how) {
@@ -125,24 +128,33 @@ class udp {
                                  std::to_string(how_.longest) + " can be");
         if (packet.empty()) return;  // which says nothing
         if (how_.loss > 0 && how_.losses.uniform(sent_++) < how_.loss) return;
-        auto& p = peers_[static_cast<std::size_t>(to)];
-        auto const here = p.packets.size();
-        bool const fits =
-            here == 0 || (here % p.length == 0 && packet.size() <= p.length &&
-                          here < p.length * socket_.most_together && here + packet.size() <= socket_.longest_together);
-        if (!fits) send(p);
-        if (p.packets.empty()) {
-            p.length = packet.size();
-            waited_for_.push_back(to);
-        }
-        p.packets.insert(p.packets.end(), packet.begin(), packet.end());
+        auto& b = batch_for(peers_[static_cast<std::size_t>(to)], packet.size());
+        if (b.packets.empty()) waited_for_.push_back(to);
+        b.packets.insert(b.packets.end(), packet.begin(), packet.end());
     }
-    void send(peer& p) {
-        if (!p.packets.empty()) socket_.send(p.at, p.packets, p.length);
-        p.packets.clear();
+    // One of this length with room for one more.
+    batch& batch_for(peer& p, std::size_t length) {
+        auto& all = p.batches;
+        auto b = std::find_if(all.begin(), all.end(), [&](batch const& x) { return x.length == length; });
+        if (b == all.end())
+            b = all.size() < lengths_at_once ? all.emplace(b)
+                                             : std::min_element(all.begin(), all.end(), [](auto& x, auto& y) {
+                                                   return x.packets.size() < y.packets.size();
+                                               });
+        else if (b->packets.size() < length * socket_.most_together &&
+                 b->packets.size() + length <= socket_.longest_together)
+            return *b;
+        send(p, *b);
+        b->length = length;
+        return *b;
+    }
+    void send(peer& p, batch& b) {
+        if (!b.packets.empty()) socket_.send(p.at, b.packets, b.length);
+        b.packets.clear();
     }
     void send_all() {
-        for (int const to : waited_for_) send(peers_[static_cast<std::size_t>(to)]);
+        for (int const to : waited_for_)
+            for (auto& b : peers_[static_cast<std::size_t>(to)].batches) send(peers_[static_cast<std::size_t>(to)], b);
         waited_for_.clear();
     }
 
@@ -179,6 +191,8 @@ class udp {
         if (node == no_rank) throw comm_error(-1, "nothing was heard for " + time);
         throw comm_error(node, "node " + std::to_string(node) + " said nothing that was waited for, for " + time);
     }
+
+    static constexpr std::size_t lengths_at_once = 4;
 
     settings how_;
     detail::datagram_socket socket_;
