@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -293,6 +295,32 @@ TEST_CASE("who gave a meeting up and came to the next is not taken for somebody 
     CHECK(heard[0].rank == 1);
     CHECK(heard[1].rank == 2);
     CHECK(heard[1].why == "rank 1 waits for rank 2, which waits for rank 1: nobody can go on");
+}
+
+// What AddressSanitizer blames if it takes the fiber's stack for another.
+TEST_CASE("a fiber may throw and catch, far up its stack, and go on") {
+    int caught = 0;
+    auto const deep = [&](auto const& self, int depth) -> int {
+        std::array<volatile int, 64> frame{};
+        frame[std::size_t(depth) % 64] = depth;
+        if (depth == 0) throw std::runtime_error("here");
+        return self(self, depth - 1) + frame[std::size_t(depth) % 64];
+    };
+    fibers::run(3, [&](fibers::member& comm) {
+        for (int i = 0; i < 4; ++i) {
+            CHECK_THROWS_AS(deep(deep, 50 + 100 * i), std::runtime_error);
+            try {
+                deep(deep, 40);
+            } catch (std::runtime_error const&) {
+                ++caught;
+            }
+            comm.all_gather({});
+            std::array<volatile int, 4096> frame{};
+            for (std::size_t j = 0; j < frame.size(); ++j) frame[j] = int(j);
+        }
+    });
+    CHECK(caught == 12);
+    CHECK_THROWS_AS(deep(deep, 20), std::runtime_error);  // on the stack that was left and found again
 }
 
 TEST_CASE("one run may be held within another") {

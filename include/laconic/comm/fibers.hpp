@@ -22,6 +22,39 @@
 
 namespace laconic {
 
+namespace detail {
+
+// AddressSanitizer must be told which stack runs, or an exception there makes it blame what is right. Null where it is
+// not linked in.
+extern "C" {
+[[gnu::weak]] void __sanitizer_start_switch_fiber(void** state, void const* bottom, std::size_t size);
+[[gnu::weak]] void __sanitizer_finish_switch_fiber(void* state, void const** bottom, std::size_t* size);
+}
+
+// A stack that another may run instead of.
+struct paused_stack {
+    ucontext_t context{};
+    void const* bottom = nullptr;
+    std::size_t size = 0;  // bytes
+
+    // Lets another run, until one goes on here.
+    void go_on(paused_stack& other) {
+        void* state = nullptr;
+        if (&__sanitizer_start_switch_fiber) __sanitizer_start_switch_fiber(&state, other.bottom, other.size);
+        swapcontext(&context, &other.context);
+        if (&__sanitizer_finish_switch_fiber) __sanitizer_finish_switch_fiber(state, nullptr, nullptr);
+    }
+    // What a new one does first, and last: it learns where the other is, and leaves for it for good.
+    static void begin(paused_stack& other) {
+        if (&__sanitizer_finish_switch_fiber) __sanitizer_finish_switch_fiber(nullptr, &other.bottom, &other.size);
+    }
+    static void end(paused_stack const& other) {
+        if (&__sanitizer_start_switch_fiber) __sanitizer_start_switch_fiber(nullptr, other.bottom, other.size);
+    }
+};
+
+}  // namespace detail
+
 /// The ranks as fibers of the calling thread, which take turns, each until it must wait for others, rank 0 first: what
 /// is computed is the same as with `threads`, and where a round is short it takes a fraction of the time, as no rank
 /// waits to be woken by the system. fibers::run(n, body) calls body(comm) once per rank and returns when all have;
@@ -98,7 +131,7 @@ class fibers {
         void operator()(void* p) const { munmap(p, size); }
     };
     struct seat {
-        ucontext_t context{};
+        detail::paused_stack run;
         std::unique_ptr<void, unmap> stack{nullptr, unmap{0}};
         // In turns: what from() shows stays until its reader comes to the next meeting.
         std::array<mailbox::utterance, 2> said;
@@ -115,20 +148,23 @@ class fibers {
             void* const p =
                 mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
             if (p != MAP_FAILED) at(r).stack = {p, unmap{size}};
-            if (p == MAP_FAILED || mprotect(p, page, PROT_NONE) != 0 || getcontext(&at(r).context) != 0)
+            auto& run = at(r).run;
+            if (p == MAP_FAILED || mprotect(p, page, PROT_NONE) != 0 || getcontext(&run.context) != 0)
                 throw comm_error(r, "rank " + std::to_string(r) + " could not be given a stack");
-            at(r).context.uc_stack.ss_sp = static_cast<std::byte*>(p) + page;
-            at(r).context.uc_stack.ss_size = size - page;
-            at(r).context.uc_link = &scheduler_;
+            auto* const bottom = static_cast<std::byte*>(p) + page;
+            run.bottom = run.context.uc_stack.ss_sp = bottom;
+            run.size = run.context.uc_stack.ss_size = size - page;
+            run.context.uc_link = &scheduler_.context;
             // It can be handed nothing but ints: the halves of a pointer, and the rank.
             auto const self = reinterpret_cast<std::uintptr_t>(this);
-            makecontext(&at(r).context, reinterpret_cast<void (*)()>(&fibers::enter), 3,
+            makecontext(&run.context, reinterpret_cast<void (*)()>(&fibers::enter), 3,
                         static_cast<unsigned>(self >> 16 >> 16), static_cast<unsigned>(self), r);
         }
     }
 
     static void enter(unsigned high, unsigned low, int rank) {
         auto& self = *reinterpret_cast<fibers*>(static_cast<std::uintptr_t>(high) << 16 << 16 | low);
+        detail::paused_stack::begin(self.scheduler_);
         try {
             self.live_(self, rank, self.body_);
         } catch (std::exception const& e) {
@@ -139,6 +175,7 @@ class fibers {
         self.at(rank).left = true;
         ++self.left_;
         if (auto const met = self.at(rank).met; met < self.least_met_of_left_) self.least_met_of_left_ = met;
+        detail::paused_stack::end(self.scheduler_);
     }
 
     // Every rank goes on until it must wait, again and again, until all have left.
@@ -147,7 +184,7 @@ class fibers {
             bool moved = false;
             for (auto& s : seats_) {
                 if (s.left || !can_go_on(s)) continue;
-                swapcontext(&scheduler_, &s.context);
+                scheduler_.go_on(s.run);
                 moved = true;
             }
             if (moved) continue;
@@ -155,7 +192,7 @@ class fibers {
             for (auto& s : seats_) {
                 if (s.left) continue;
                 in_vain_ = &s;
-                swapcontext(&scheduler_, &s.context);
+                scheduler_.go_on(s.run);
                 break;
             }
         }
@@ -173,7 +210,7 @@ class fibers {
     void wait(int rank, int whom) {
         seat& my = at(rank);
         my.waits_for = whom;
-        if (!there(my)) swapcontext(&my.context, &scheduler_);
+        if (!there(my)) my.run.go_on(scheduler_);
         if (there(my)) {
             my.waits_for = no_rank;
             return;
@@ -224,7 +261,7 @@ class fibers {
         }
         my.handed.release();  // not earlier: `mine` may lie there
         // Who runs ahead lets the others catch up, lest a ring of P ranks have P x P messages under way.
-        if (to != no_rank && at(to).handed.waiting(rank) > 8) swapcontext(&my.context, &scheduler_);
+        if (to != no_rank && at(to).handed.waiting(rank) > 8) my.run.go_on(scheduler_);
         if (from == no_rank) return {};
         wait(rank, from);
         return my.handed.take(from);
@@ -242,7 +279,7 @@ class fibers {
     seat const& at(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
 
     std::vector<seat> seats_;
-    ucontext_t scheduler_{};
+    detail::paused_stack scheduler_;
     void (*live_)(fibers&, int, void*) = nullptr;
     void* body_ = nullptr;
     std::uint64_t complete_ = 0;  // meetings that every rank has come to
