@@ -82,6 +82,11 @@ TEST_CASE_TEMPLATE("bucket by bucket the host rounds as the definition does", T,
         for (std::size_t const bucket : {1u, 3u, 16u, 64u, 65u, 1000u}) CHECK(agree(x, bucket, key{bucket}) == 0);
 }
 
+TEST_CASE_TEMPLATE("long buckets, whose random numbers are drawn before they begin", T, float, double) {
+    for (std::size_t const bucket : {448u, 500u, 512u, 520u, 1537u})
+        CHECK(agree(laws::noise<T>(3300, bucket), bucket, key{bucket}) == 0);
+}
+
 TEST_CASE_TEMPLATE("what is not finite is found wherever it is", T, float, double) {
     using limits = std::numeric_limits<T>;
     for (T const bad : {limits::infinity(), -limits::infinity(), limits::quiet_NaN()})

@@ -23,7 +23,6 @@ constexpr T between_halves = T(0.5) + T(0x1p-18);
 }  // namespace
 
 TEST_CASE("the lower half of a chance decides where the upper one is equal") {
-    host on;
     key const from{5};
     // A code is whether chance(n) is below the value x 2^32; of 2^18 values some four are near.
     std::size_t const n = std::size_t{1} << 18;
@@ -43,7 +42,8 @@ TEST_CASE("the lower half of a chance decides where the upper one is equal") {
         }
         return equal;
     };
-    round_at_random(on, std::span<double const>(x), from, 3, std::span(codes), together, exactly);
+    random_halves<simd::arch> draws(from, 3, 3 + n);
+    round_at_random(draws, std::span<double const>(x), 3, std::span(codes), together, exactly);
     std::size_t near = 0;
     bool same = true;
     for (std::size_t i = 0; i < n; ++i) {
@@ -53,6 +53,24 @@ TEST_CASE("the lower half of a chance decides where the upper one is equal") {
     CHECK(same);
     CHECK(near > 0);
     CHECK(asked <= near * 3);  // at both ends, and in between
+}
+
+// Pieces of all lengths, of which some are left out.
+TEST_CASE("halves are given in order, at least as many as are rounded together") {
+    key const from{6};
+    for (std::uint64_t const first : {0ull, 3ull, 8ull}) {
+        std::uint64_t const end = first + 5000;
+        random_halves<simd::arch> draws(from, first, end);
+        for (std::uint64_t n = first, piece = 1; n < end; n += piece, piece = piece * 7 % 601) {
+            std::size_t const count = std::min(piece, end - n);
+            auto const halves = draws.at(n, count);
+            REQUIRE(halves.size() <= count);
+            REQUIRE(halves.size() >= std::min(count, rounded_together));
+            bool same = true;
+            for (std::size_t j = 0; j < halves.size(); ++j) same &= halves[j] == from.half(n + j);
+            CHECK(same);
+        }
+    }
 }
 
 // The definition draws one by one; values in all of their range, and in lengths and places that no vector likes.

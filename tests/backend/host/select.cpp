@@ -254,6 +254,29 @@ TEST_CASE_TEMPLATE("one number that is not 0 anywhere makes a block, whatever it
     CHECK(out == coordinates{0, 1, 2});
 }
 
+// Stretches where all blocks have one, where none has, and in between; with zeros at the beginning of blocks and
+// without.
+TEST_CASE_TEMPLATE("blocks that are not 0 in a long vector", T, float, double) {
+    host on;
+    coordinates out;
+    for (std::size_t const block : {1u, 5u, 16u, 64u, 100u, 2500u}) {
+        std::vector<T> x(64 * block * 9 + block / 2, T(0));
+        coordinates expected;
+        for (std::size_t b = 0; b * block < x.size(); ++b) {
+            auto const kind = b / 64 % 9;
+            std::size_t const first = b * block, count = std::min(block, x.size() - first);
+            if (kind < 3 || (kind < 5 && b % 7 != 0) || (kind == 6 && b % 3 == 0))
+                x[first + (kind % 2 == 0 ? 0 : key{block}.below(b, count))] = std::numeric_limits<T>::denorm_min();
+            if (std::any_of(x.data() + first, x.data() + first + count, [](T v) { return v != 0; }))
+                expected.push_back(static_cast<coordinate>(b));
+        }
+        CAPTURE(block);
+        select_nonzero_blocks(on, std::span<T const>(x), block, out);
+        CHECK(out == expected);
+        CHECK(expected.size() > 200);
+    }
+}
+
 TEST_CASE_TEMPLATE("many magnitudes, the largest first", T, float, double) {
     host on;
     std::vector<T> out;

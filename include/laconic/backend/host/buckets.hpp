@@ -40,13 +40,14 @@ bool round_buckets_to_levels(basic_host<A>& on, std::span<T const> x, std::size_
                              std::span<T> steps, std::span<std::int16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && detail::one_for_each(steps.size(), x.size(), bucket));
     bool finite = true;
+    random_halves<A> draws(from, 0, x.size());
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
         auto const out = codes.subspan(first, part.size());
         T const scale = norm_of(on, p, part);
         steps[b] = scale > 0 ? grid_step(scale, levels) : T(0);
         finite = finite && std::isfinite(scale) && std::isfinite(steps[b] * static_cast<T>(levels));
         if (scale > 0 && finite)
-            round_to_levels(on, part, steps[b], levels, from, first, out);
+            round_to_levels(draws, part, steps[b], levels, first, out);
         else
             std::fill(out.begin(), out.end(), std::int16_t{0});
     });
@@ -59,10 +60,11 @@ bool round_buckets_to_halvings(basic_host<A>& on, std::span<T const> x, std::siz
                                key from, std::span<T> norms, std::span<std::int16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && detail::one_for_each(norms.size(), x.size(), bucket));
     bool finite = true;
+    random_halves<A> draws(from, 0, x.size());
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
         norms[b] = norm_of(on, p, part);
         finite = finite && std::isfinite(norms[b]);
-        if (finite) round_to_halvings(on, part, norms[b], levels, from, first, codes.subspan(first, part.size()));
+        if (finite) round_to_halvings(draws, part, norms[b], levels, first, codes.subspan(first, part.size()));
     });
     return finite;
 }
@@ -75,6 +77,7 @@ bool round_buckets_to_range(basic_host<A>& on, std::span<T const> x, std::size_t
     LACONIC_EXPECTS(codes.size() == x.size() && detail::one_for_each(least.size(), x.size(), bucket) &&
                     steps.size() == least.size());
     bool finite = true;
+    random_halves<A> draws(from, 0, x.size());
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
         finite = finite && first_non_finite(on, part) == part.size();
         if (!finite) return;
@@ -85,7 +88,7 @@ bool round_buckets_to_range(basic_host<A>& on, std::span<T const> x, std::size_t
         finite = std::isfinite(steps[b]) && std::isfinite(std::fma(static_cast<T>(most), steps[b], least[b]));
         if (!finite) return;
         if (how == rounding::random)
-            round_to_range(on, part, least[b], steps[b], most, from, first, out);
+            round_to_range(draws, part, least[b], steps[b], most, first, out);
         else
             round_to_nearest_in_range(on, part, least[b], steps[b], most, out);
     });

@@ -31,7 +31,7 @@ namespace detail {
 template <class A>
 struct philox_lanes {
     __m512i value;
-    static constexpr std::size_t width = 8;
+    static constexpr std::size_t width = 8, together = 4;
 
     static philox_lanes all(std::uint64_t v) { return {_mm512_set1_epi64(static_cast<long long>(v))}; }
     // In the order in which store_blocks leaves the first four as they are.
@@ -57,7 +57,7 @@ struct philox_lanes {
 template <class A>
 struct philox_lanes {
     __m256i value;
-    static constexpr std::size_t width = 4;
+    static constexpr std::size_t width = 4, together = 3;
 
     static philox_lanes all(std::uint64_t v) { return {_mm256_set1_epi64x(static_cast<long long>(v))}; }
     // In the order in which store_blocks leaves the first four as they are.
@@ -81,7 +81,7 @@ struct philox_lanes {
 template <class A>
 struct philox_lanes {
     __m128i value;
-    static constexpr std::size_t width = 2;
+    static constexpr std::size_t width = 2, together = 3;
 
     static philox_lanes all(std::uint64_t v) { return {_mm_set1_epi64x(static_cast<long long>(v))}; }
     static philox_lanes ascending(std::uint64_t n) { return {_mm_add_epi64(all(n).value, _mm_set_epi64x(1, 0))}; }
@@ -113,24 +113,13 @@ class philox_rounds {
         for (std::uint32_t r = 0; r < 8; ++r)
             keys_[r] = {lanes::all(key_0_ + (r + 2) * step_0), lanes::all(key_1_ + (r + 2) * step_1)};
     }
-    // Those of one vector, or of three, so that two multiply while one waits. Written out, so that no compiler keeps
-    // the counters in memory.
-    void draw_one(std::uint64_t n, std::byte* to) const {
-        auto a = after_two_rounds(n);
-        for (auto const& k : keys_) one_round(a, k);
-        store_blocks(a, to);
-    }
-    void draw_three(std::uint64_t n, std::byte* to) const {
-        constexpr auto width = lanes::width;
-        auto a = after_two_rounds(n), b = after_two_rounds(n + width), c = after_two_rounds(n + 2 * width);
-        for (auto const& k : keys_) {
-            one_round(a, k);
-            one_round(b, k);
-            one_round(c, k);
-        }
-        store_blocks(a, to);
-        store_blocks(b, to + 16 * width);
-        store_blocks(c, to + 32 * width);
+    // Those of some vectors, so that some multiply while others wait. A pack expansion, so that no compiler keeps the
+    // counters in memory.
+    template <std::size_t... V>
+    void draw(std::uint64_t n, std::byte* to, std::index_sequence<V...>) const {
+        std::array<counters, sizeof...(V)> c{after_two_rounds(n + V * lanes::width)...};
+        for (auto const& k : keys_) (one_round(c[V], k), ...);
+        (store_blocks(c[V], to + V * lanes::width * 16), ...);
     }
 
   private:
@@ -155,43 +144,58 @@ class philox_rounds {
 
 #endif
 
-// The words of that many blocks, in the machine's order of bytes.
-template <class A>
-void draw_blocks(key from, std::uint64_t block, std::size_t blocks, std::byte* to) {
-    constexpr std::size_t bytes = 4 * sizeof(std::uint32_t);  // of a block
-#if defined(LACONIC_PHILOX_LANES)
-    philox_rounds<A> const rounds(from.bits);
-    constexpr std::size_t width = philox_lanes<A>::width;
-    auto const draw = [&](std::size_t n, auto f) {
-        for (; blocks >= n && static_cast<std::uint32_t>(block) <= ~std::uint32_t{0} - n; block += n, blocks -= n) {
-            f();
-            to += n * bytes;
-        }
-    };
-    draw(3 * width, [&] { rounds.draw_three(block, to); });
-    draw(width, [&] { rounds.draw_one(block, to); });
-#endif
-    for (; blocks > 0; --blocks, to += bytes) std::memcpy(to, from.words(block++).data(), bytes);
-}
-
 }  // namespace detail
+
+/// The random words of one key, many at a time.
+template <class A>
+class random_words {
+  public:
+    explicit random_words(key from) : from_(from) {}
+
+    /// words = from.words(block), from.words(block + 1), ..: as many as there is room for. words.size() is a multiple
+    /// of 4.
+    void draw(std::uint64_t block, std::span<std::uint32_t> words) const {
+        LACONIC_EXPECTS(words.size() % 4 == 0);
+        draw_blocks(block, words.size() / 4, reinterpret_cast<std::byte*>(words.data()));
+    }
+    /// halves_j = from.half(first + j); first is a multiple of 8.
+    void draw(std::uint64_t first, std::span<std::uint16_t> halves) const {
+        LACONIC_EXPECTS(first % 8 == 0);
+        std::size_t const whole = halves.size() / 8 * 8;  // of those whose blocks are drawn in full
+        draw_blocks(first / 8, whole / 8, reinterpret_cast<std::byte*>(halves.data()));
+        if constexpr (std::endian::native == std::endian::big)
+            for (std::size_t j = 0; j < whole; j += 2) std::swap(halves[j], halves[j + 1]);
+        for (std::size_t j = whole; j < halves.size(); ++j) halves[j] = from_.half(first + j);
+    }
+
+  private:
+    // The words of that many blocks, in the machine's order of bytes.
+    void draw_blocks(std::uint64_t block, std::size_t blocks, std::byte* to) const {
+        constexpr std::size_t bytes = 4 * sizeof(std::uint32_t);  // of a block
+#if defined(LACONIC_PHILOX_LANES)
+        auto const draw_by = [&]<std::size_t... V>(std::index_sequence<V...> vectors) {
+            constexpr std::size_t n = sizeof...(V) * detail::philox_lanes<A>::width;
+            for (; blocks >= n && static_cast<std::uint32_t>(block) <= ~std::uint32_t{0} - n; block += n, blocks -= n) {
+                rounds_.draw(block, to, vectors);
+                to += n * bytes;
+            }
+        };
+        draw_by(std::make_index_sequence<detail::philox_lanes<A>::together>{});
+        draw_by(std::make_index_sequence<1>{});
+#endif
+        for (; blocks > 0; --blocks, to += bytes) std::memcpy(to, from_.words(block++).data(), bytes);
+    }
+
+    key from_;
+#if defined(LACONIC_PHILOX_LANES)
+    detail::philox_rounds<A> rounds_{from_.bits};
+#endif
+};
 
 /// words = from.words(block), from.words(block + 1), ..: as many as there is room for. words.size() is a multiple of 4.
 template <class A>
 void draw_words(basic_host<A>&, key from, std::uint64_t block, std::span<std::uint32_t> words) {
-    LACONIC_EXPECTS(words.size() % 4 == 0);
-    detail::draw_blocks<A>(from, block, words.size() / 4, reinterpret_cast<std::byte*>(words.data()));
-}
-
-/// halves_j = from.half(first + j); first is a multiple of 8.
-template <class A>
-void draw_halves(basic_host<A>&, key from, std::uint64_t first, std::span<std::uint16_t> halves) {
-    LACONIC_EXPECTS(first % 8 == 0);
-    std::size_t const whole = halves.size() / 8 * 8;  // of those whose blocks are drawn in full
-    detail::draw_blocks<A>(from, first / 8, whole / 8, reinterpret_cast<std::byte*>(halves.data()));
-    if constexpr (std::endian::native == std::endian::big)
-        for (std::size_t j = 0; j < whole; j += 2) std::swap(halves[j], halves[j + 1]);
-    for (std::size_t j = whole; j < halves.size(); ++j) halves[j] = from.half(first + j);
+    random_words<A>(from).draw(block, words);
 }
 
 }  // namespace laconic

@@ -20,7 +20,8 @@ namespace laconic {
 
 namespace detail {
 
-// Adds the summands of x to partial sums, by vectors: apply maps a vector of elements, as doubles, to one of summands.
+// Adds the summands of x to partial sums, by vectors: apply maps a vector of elements, as doubles, to one of summands,
+// settled where they are rounded products.
 // All but the last of several calls have a multiple of 16 elements.
 template <class A, Scalar T, class F>
 void add_summands(std::array<double, partial_sums>& s, std::span<T const> x, F apply) {
@@ -37,7 +38,7 @@ void add_summands(std::array<double, partial_sums>& s, std::span<T const> x, F a
     [&]<std::size_t... P>(std::index_sequence<P...>) {
         std::array<pack, packs> sums{pack::load(s.data() + P * pack::width)...};
         for (; i + partial_sums <= x.size(); i += partial_sums)
-            ((sums[P] = sums[P] + settled(apply(load(x.data() + i + P * pack::width)))), ...);
+            ((sums[P] = sums[P] + apply(load(x.data() + i + P * pack::width))), ...);
         (sums[P].store(s.data() + P * pack::width), ...);
     }
     (std::make_index_sequence<packs>{});
@@ -46,7 +47,7 @@ void add_summands(std::array<double, partial_sums>& s, std::span<T const> x, F a
         for (std::size_t j = 0; i + j < x.size(); ++j) tail[j] = static_cast<double>(x[i + j]);
         for (std::size_t p = 0; p < packs; ++p) {
             std::array<double, pack::width> summand;
-            settled(apply(pack::load(tail.data() + p * pack::width))).store(summand.data());
+            apply(pack::load(tail.data() + p * pack::width)).store(summand.data());
             for (std::size_t j = 0; j < pack::width; ++j) s[p * pack::width + j] += summand[j];
         }
     }
@@ -72,7 +73,12 @@ double sum_of_magnitudes(basic_host<A>&, std::span<T const> x) {
 /// sum x_i^2; infinite where that is above the largest double.
 template <class A, Scalar T>
 double sum_of_squares(basic_host<A>&, std::span<T const> x) {
-    return detail::ordered_sum<A>(x, [](auto v) { return v * v; });
+    return detail::ordered_sum<A>(x, [](auto v) {
+        if constexpr (sizeof(T) == 4)
+            return v * v;  // a float's square is exact: to fuse it with the sum makes no difference
+        else
+            return settled(v * v);
+    });
 }
 
 /// sum (x_i / scale)^2, for vectors whose squares are out of a double's range. scale > 0.
@@ -80,7 +86,7 @@ template <class A>
 double sum_of_squares(basic_host<A>&, std::span<double const> x, double scale) {
     return detail::ordered_sum<A>(x, [scale](auto v) {
         auto const ratio = v / decltype(v)::all(scale);
-        return ratio * ratio;
+        return settled(ratio * ratio);
     });
 }
 

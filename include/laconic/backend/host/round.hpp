@@ -19,23 +19,34 @@
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
 
-/// Values to short codes. Element i of a call draws chances of the key numbered from `first`, so a vector may be
-/// rounded in pieces and gives the same codes. Each is one pass over x and one over the codes.
+/// Values to short codes. Element i of a call takes chance first + i of a key, so a vector may be rounded in pieces and
+/// gives the same codes. Each is one pass over x and one over the codes.
 namespace laconic {
 
 /// Unbiased rounding to the grid step x {-levels, .., levels}: codes_i is |x_i| / step rounded down, or up with
 /// probability equal to the fraction cut off (off by at most 2^-32), with the sign of x_i. |x_i| <= levels x step.
 template <class A, Scalar T>
-void round_to_levels(basic_host<A>& on, std::span<T const> x, T step, int levels, key from, std::uint64_t first,
+void round_to_levels(random_halves<A>& draws, std::span<T const> x, T step, int levels, std::uint64_t first,
                      std::span<std::int16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && step > 0 && levels >= 1 && levels <= 32767);
     constexpr auto n = rounded_together;
-    [[maybe_unused]] detail::near_quotient<T> const q(step, levels);
-    auto const together = [=](T const* v, std::uint16_t const* halves, std::int16_t* out) {
+    auto const exactly = [step, levels](T v, std::uint32_t chance) {
+        T const on_grid = std::abs(v) / step;
+        T const below = std::floor(on_grid);
+        bool const up = double(chance) < double(on_grid - below) * 0x1p32;
+        int const level = below < T(levels) ? static_cast<int>(below) + int{up} : levels;
+        return static_cast<std::int16_t>(v < 0 ? -level : level);
+    };
 #if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
-        if constexpr (sizeof(T) == 4)
-            if (q.near) return detail::round_to_levels_avx512<A>(v, q, levels, halves, out);
+    if constexpr (sizeof(T) == 4)
+        if (detail::near_quotient<T> const q(step, levels); q.near) {
+            auto const by_products = [q](T const* v, std::uint16_t const* halves, std::int16_t* out) {
+                return detail::round_to_levels_avx512<A>(v, q, halves, out);
+            };
+            return round_at_random(draws, x, first, codes, by_products, exactly);
+        }
 #endif
+    auto const together = [=](T const* v, std::uint16_t const* halves, std::int16_t* out) {
 #if defined(__AVX2__) && !defined(LACONIC_SCALAR)
         if constexpr (sizeof(T) == 4) return detail::round_to_levels_avx2<A>(v, step, levels, halves, out);
 #endif
@@ -56,14 +67,15 @@ void round_to_levels(basic_host<A>& on, std::span<T const> x, T step, int levels
         std::copy(made.begin(), made.end(), out);
         return detail::all_bits_if(equal != 0);
     };
-    auto const exactly = [step, levels](T v, std::uint32_t chance) {
-        T const on_grid = std::abs(v) / step;
-        T const below = std::floor(on_grid);
-        bool const up = double(chance) < double(on_grid - below) * 0x1p32;
-        int const level = below < T(levels) ? static_cast<int>(below) + int{up} : levels;
-        return static_cast<std::int16_t>(v < 0 ? -level : level);
-    };
-    round_at_random(on, x, from, first, codes, together, exactly);
+    round_at_random(draws, x, first, codes, together, exactly);
+}
+
+/// The same, by the chances of a key.
+template <class A, Scalar T>
+void round_to_levels(basic_host<A>&, std::span<T const> x, T step, int levels, key from, std::uint64_t first,
+                     std::span<std::int16_t> codes) {
+    random_halves<A> draws(from, first, first + x.size());
+    round_to_levels(draws, x, step, levels, first, codes);
 }
 
 namespace detail {
@@ -90,7 +102,7 @@ struct bits_of<double> {
 /// float, 12 for double. Below the smallest normal number x becomes that number or 0, still unbiased; above the largest
 /// power of two it is rounded down. Every x_i must be finite.
 template <class A, Scalar T>
-void round_to_powers(basic_host<A>& on, std::span<T const> x, key from, std::uint64_t first,
+void round_to_powers(random_halves<A>& draws, std::span<T const> x, std::uint64_t first,
                      std::span<std::uint16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size());
     using format = detail::bits_of<T>;
@@ -128,7 +140,15 @@ void round_to_powers(basic_host<A>& on, std::span<T const> x, key from, std::uin
         bool const up = chance < static_cast<std::uint32_t>(fraction >> 32);
         return static_cast<std::uint16_t>(below + (up && (below & exponents) < format::largest_exponent));
     };
-    round_at_random(on, x, from, first, codes, together, exactly);
+    round_at_random(draws, x, first, codes, together, exactly);
+}
+
+/// The same, by the chances of a key.
+template <class A, Scalar T>
+void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64_t first,
+                     std::span<std::uint16_t> codes) {
+    random_halves<A> draws(from, first, first + x.size());
+    round_to_powers(draws, x, first, codes);
 }
 
 /// Unbiased rounding to the levels 0 and top x 2^(j - levels), j = 1 .. levels (natural dithering; Horvath et al., MSML
@@ -137,7 +157,7 @@ void round_to_powers(basic_host<A>& on, std::span<T const> x, key from, std::uin
 /// normal number of T are left out, but for `top` itself, so that all that are used are exact. |x_i| <= top, which is
 /// finite.
 template <class A, Scalar T>
-void round_to_halvings(basic_host<A>& on, std::span<T const> x, T top, int levels, key from, std::uint64_t first,
+void round_to_halvings(random_halves<A>& draws, std::span<T const> x, T top, int levels, std::uint64_t first,
                        std::span<std::int16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && top >= 0 && levels >= 1 && levels <= 32767);
     if (!(top > 0)) {
@@ -190,7 +210,15 @@ void round_to_halvings(basic_host<A>& on, std::span<T const> x, T top, int level
         int const level = !up ? below : below > 0 ? below + 1 : levels - most;
         return static_cast<std::int16_t>(v < 0 ? -level : level);
     };
-    round_at_random(on, x, from, first, codes, together, exactly);
+    round_at_random(draws, x, first, codes, together, exactly);
+}
+
+/// The same, by the chances of a key.
+template <class A, Scalar T>
+void round_to_halvings(basic_host<A>&, std::span<T const> x, T top, int levels, key from, std::uint64_t first,
+                       std::span<std::int16_t> codes) {
+    random_halves<A> draws(from, first, first + x.size());
+    round_to_halvings(draws, x, top, levels, first, codes);
 }
 
 /// Bit j mod 64 of words_{j / 64} is set iff x_j < 0; the bits past the end are clear. words has ceil(x.size() / 64)

@@ -21,62 +21,80 @@ namespace detail {
 // The bits of a word for all that are rounded together, or for none.
 constexpr std::uint64_t all_bits_if(bool any) { return any ? ~std::uint64_t{0} : 0; }
 
-// Has the line of memory at an address fetched, which need not be one of ours.
-inline void fetch([[maybe_unused]] std::uintptr_t address) {
-#if defined(__GNUC__)
-    __builtin_prefetch(reinterpret_cast<void const*>(address));
-#endif
-}
-
 }  // namespace detail
 
 /// How many values are rounded together: a number that the compiler knows, so that it makes vectors of plain loops.
 inline constexpr std::size_t rounded_together = 64;
+
+/// half(first), half(first + 1), .. half(end - 1) of a key, for who asks for them in this order. Some are drawn at
+/// once, but not so many that memory has nothing to do meanwhile.
+template <class A>
+class random_halves {
+  public:
+    static constexpr std::size_t most = 8 * rounded_together;  ///< that are given at once
+
+    random_halves(key from, std::uint64_t first, std::uint64_t end)
+        : from_(from), words_(from), begin_(first), drawn_to_(first), end_(end) {}
+
+    key from() const { return from_; }
+    /// From the n-th on at most so many, and no fewer than rounded_together of them. They last until the next call.
+    std::span<std::uint16_t const> at(std::uint64_t n, std::size_t count) {
+        if (n + std::min(count, rounded_together) > drawn_to_) {
+            begin_ = n - n % 8;
+            std::size_t const some = std::min<std::uint64_t>(most, end_ - begin_);
+            words_.draw(begin_, std::span(drawn_).first(some));
+            drawn_to_ = begin_ + some;
+        }
+        std::size_t const skipped = n - begin_;
+        return {drawn_.data() + skipped, std::min<std::size_t>(count, drawn_to_ - n)};
+    }
+
+  private:
+    key from_;
+    random_words<A> words_;
+    std::uint64_t begin_, drawn_to_, end_;
+    std::array<std::uint16_t, most> drawn_;
+};
 
 /// codes_i = exactly(x_i, from.chance(first + i)), where the random words are drawn many at once and for nearly all
 /// values their upper halves are enough. together(x, halves, codes) makes rounded_together codes of as many values and
 /// halves, and tells by bits, the first as the lowest, for which of them the lower half of the word decides: where the
 /// upper one equals what it is compared with. Other bits may be set, too: they cost time, and change nothing.
 template <class A, Scalar T, class Code, class Together, class Exactly>
-void round_at_random(basic_host<A>& on, std::span<T const> x, key from, std::uint64_t first, std::span<Code> codes,
+void round_at_random(random_halves<A>& draws, std::span<T const> x, std::uint64_t first, std::span<Code> codes,
                      Together together, Exactly exactly) {
     LACONIC_EXPECTS(codes.size() == x.size());
-    // So many are drawn at once: few, so that memory does not wait while all are drawn, and without a rest for vectors.
-    constexpr std::size_t most = 12 * rounded_together, ahead = 24 * rounded_together;
-    std::array<std::uint16_t, most + 8> drawn;
-    auto const decide = [&](T v, std::uint16_t draw, std::uint64_t n) {
+    constexpr auto n = rounded_together;
+    auto const decide = [&](T v, std::uint16_t draw, std::uint64_t number) {
         auto const upper = std::uint32_t{draw} << 16;
         Code const lower_end = exactly(v, upper), upper_end = exactly(v, upper | 0xffff);
-        return lower_end == upper_end ? lower_end : exactly(v, from.chance(n));
+        return lower_end == upper_end ? lower_end : exactly(v, draws.from().chance(number));
     };
-    for (std::size_t begin = 0; begin < x.size(); begin += most) {
-        std::size_t const n = std::min(most, x.size() - begin), skipped = (first + begin) % 8;
-        draw_halves(on, from, first + begin - skipped, std::span(drawn).first(skipped + n));
-        for (std::size_t i = 0; i < n; i += rounded_together) {
-            std::size_t const count = std::min(rounded_together, n - i);
-            T const* const values = x.data() + begin + i;
-            std::uint16_t const* const halves = drawn.data() + skipped + i;
-            Code* const out = codes.data() + begin + i;
-            std::uint64_t undecided;
-            // The next values come from memory while these are rounded.
-            for (std::size_t byte = 0; byte < rounded_together * sizeof(T); byte += 64)
-                detail::fetch(reinterpret_cast<std::uintptr_t>(values) + ahead * sizeof(T) + byte);
-            if (count == rounded_together) {
-                undecided = together(values, halves, out);
-            } else {  // padded with the first of them, which is as good as any
-                std::array<T, rounded_together> v;
-                v.fill(values[0]);
-                std::array<std::uint16_t, rounded_together> h{};
-                std::array<Code, rounded_together> c;
-                std::copy_n(values, count, v.begin());
-                std::copy_n(halves, count, h.begin());
-                undecided = together(v.data(), h.data(), c.data());
-                std::copy_n(c.begin(), count, out);
-            }
-            for (; undecided != 0; undecided &= undecided - 1)
-                if (auto const j = static_cast<std::size_t>(std::countr_zero(undecided)); j < count)
-                    out[j] = decide(values[j], halves[j], first + begin + i + j);
+    std::array<std::uint64_t, random_halves<A>::most / n> undecided;
+    for (std::size_t i = 0; i < x.size();) {
+        auto const halves = draws.at(first + i, x.size() - i);
+        T const* const values = x.data() + i;
+        Code* const out = codes.data() + i;
+        std::size_t done = 0;
+        for (; done + n <= halves.size(); done += n)
+            undecided[done / n] = together(values + done, halves.data() + done, out + done);
+        if (done == 0) {  // the last few, padded with the first of them, which is as good as any
+            done = halves.size();
+            std::array<T, n> v;
+            v.fill(values[0]);
+            std::array<std::uint16_t, n> h{};
+            std::array<Code, n> c;
+            std::copy_n(values, done, v.begin());
+            std::copy_n(halves.data(), done, h.begin());
+            undecided[0] = together(v.data(), h.data(), c.data()) & ((std::uint64_t{1} << done) - 1);
+            std::copy_n(c.begin(), done, out);
         }
+        for (std::size_t j = 0; j < done; j += n)
+            for (auto bits = undecided[j / n]; bits != 0; bits &= bits - 1) {
+                auto const at = j + static_cast<std::size_t>(std::countr_zero(bits));
+                out[at] = decide(values[at], halves[at], first + i + at);
+            }
+        i += done;
     }
 }
 

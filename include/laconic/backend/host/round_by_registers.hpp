@@ -18,18 +18,17 @@
 namespace laconic::detail {
 
 /// |x| times per_cut in place of |x| / step x 2^16, as a product takes a sixth of a quotient's time. Where |x| is at
-/// most levels x step, the three roundings put them no further apart than 3 x 2^-24 of levels x 2^16, and rounded down
-/// no further than `off`.
+/// most levels x step, the three roundings put them no further apart than 3 x 2^-24 of levels x 2^16, and rounded down,
+/// for up to 255 levels, no further than `off`.
 template <Scalar T>
 struct near_quotient {
+    static constexpr int off = 3;
+
     T per_cut;
-    int off;
-    bool near;  ///< Whether off is small, and per_cut as exact as any number.
+    bool near;  ///< Whether there are so few levels, and per_cut is as exact as any number.
 
     near_quotient(T step, int levels)
-        : per_cut(T(0x1p16) / step),
-          off(1 + levels * 3 / 256),
-          near(levels <= 255 && per_cut > T(0x1p-100) && per_cut < T(0x1p100)) {}
+        : per_cut(T(0x1p16) / step), near(levels <= 255 && per_cut > T(0x1p-100) && per_cut < T(0x1p100)) {}
 };
 
 #if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
@@ -47,38 +46,39 @@ inline __m512i halves_of(__m512i a, __m512i b, int upper) {
     return _mm512_permutex2var_epi16(a, _mm512_load_si512(places[static_cast<std::size_t>(upper)].data()), b);
 }
 
-// What the loops of round_to_levels do, but for the quotient: so what is cut off and nearly the draw is undecided.
+// What the loops of round_to_levels do, but for the quotient: so what is cut off and nearly the draw is undecided. That
+// is so wherever the highest level would be left: what is cut off there is nearly 0, and the draw below it.
 template <class A>
-std::uint64_t round_to_levels_avx512(float const* v, near_quotient<float> q, int levels, std::uint16_t const* halves,
+std::uint64_t round_to_levels_avx512(float const* v, near_quotient<float> q, std::uint16_t const* halves,
                                      std::int16_t* out) {
     auto const all = [](int n) { return _mm512_set1_epi16(static_cast<std::int16_t>(n)); };
     auto const scale = _mm512_set1_ps(q.per_cut);
-    auto const most = all(levels), one = all(1), none = all(0), off = all(q.off), window = all(2 * q.off);
-    std::uint64_t undecided = 0;
+    auto const one = all(1), off = all(q.off), window = all(-8);
+    static_assert(2 * q.off + 1 < 8);
+    std::array<__mmask64, 2> near;
     for (std::size_t j = 0; j < rounded_together; j += 32) {
-        auto const a = _mm512_loadu_ps(v + j), b = _mm512_loadu_ps(v + j + 16);
-        auto const on_grid = [&](__m512 x) { return _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_abs_ps(x), scale)); };
-        auto const i = on_grid(a), k = on_grid(b);
-        auto const cut = halves_of(i, k, 0), below = halves_of(i, k, 1);
-        auto const draws = _mm512_loadu_si512(halves + j);
+        auto const on_grid = [&](float const* p) {
+            return _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_loadu_ps(p), scale));
+        };
+        auto const a = on_grid(v + j), b = on_grid(v + j + 16);
+        // Of negative numbers, `cut` is what is missing from 2^16, `below` one less where that is not 0, and all bits
+        // of the draws are turned: so they go to where the positive ones do.
+        auto const cut = halves_of(a, b, 0), below = halves_of(a, b, 1);
+        auto const draws = _mm512_xor_si512(_mm512_loadu_si512(halves + j), _mm512_srai_epi16(below, 15));
         auto const up = _mm512_cmplt_epu16_mask(draws, cut);
-        auto const level = _mm512_min_epu16(_mm512_mask_add_epi16(below, up, below, one), most);
-        // Modulo 2^16, as the product may be on the other side of a whole number.
+        _mm512_storeu_si512(out + j, _mm512_mask_add_epi16(below, up, below, one));
+        // Modulo 2^16, as the product may be on the other side of a whole number; between -off and off + 1.
         auto const apart = _mm512_sub_epi16(cut, draws);
-        auto const near = _mm512_cmple_epu16_mask(_mm512_add_epi16(apart, off), window);
-        undecided |= std::uint64_t{near} << j;
-        auto const sign = [](__m512 x) { return _mm512_movepi32_mask(_mm512_castps_si512(x)); };
-        auto const negative = _mm512_kunpackw(sign(b), sign(a));
-        _mm512_storeu_si512(out + j, _mm512_mask_sub_epi16(level, negative, none, level));
+        near[j / 32] = _mm512_testn_epi16_mask(_mm512_add_epi16(apart, off), window);
     }
-    return undecided;
+    return _mm512_kunpackd(near[1], near[0]);
 }
 
 // What the loops of round_to_powers do.
 template <class A>
 std::uint64_t round_to_powers_avx512(float const* v, std::uint16_t const* halves, std::uint16_t* out) {
     auto const exponents = _mm512_set1_epi16(0xff), last = _mm512_set1_epi16(254), one = _mm512_set1_epi16(1);
-    std::uint64_t equal = 0;
+    std::array<__mmask64, 2> equal;
     for (std::size_t j = 0; j < rounded_together; j += 32) {
         // So that exponents are upper halves, and the first 16 bits of what is cut off lower ones.
         auto const load = [](float const* p) { return _mm512_srli_epi32(_mm512_loadu_si512(p), 7); };
@@ -87,10 +87,10 @@ std::uint64_t round_to_powers_avx512(float const* v, std::uint16_t const* halves
         auto const draws = _mm512_loadu_si512(halves + j);
         auto const larger = _mm512_cmplt_epu16_mask(_mm512_and_si512(below, exponents), last);  // there is one
         auto const up = _mm512_mask_cmplt_epu16_mask(larger, draws, cut);
-        equal |= std::uint64_t{_mm512_cmpeq_epu16_mask(draws, cut)} << j;
+        equal[j / 32] = _mm512_cmpeq_epu16_mask(draws, cut);
         _mm512_storeu_si512(out + j, _mm512_mask_add_epi16(below, up, below, one));
     }
-    return equal;
+    return _mm512_kunpackd(equal[1], equal[0]);
 }
 
 #endif

@@ -20,7 +20,7 @@ namespace laconic {
 /// probability equal to the fraction cut off (off by at most 2^-32), and at most `most`. x_i is, up to rounding, on
 /// the grid's range, and not below it; step > 0 unless all are equal; most <= 255. One pass over x, one over the codes.
 template <class A, Scalar T>
-void round_to_range(basic_host<A>& on, std::span<T const> x, T least, T step, int most, key from, std::uint64_t first,
+void round_to_range(random_halves<A>& draws, std::span<T const> x, T least, T step, int most, std::uint64_t first,
                     std::span<std::uint8_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && step >= 0 && most >= 1 && most <= 255);
     if (!(step > 0)) {
@@ -50,10 +50,18 @@ void round_to_range(basic_host<A>& on, std::span<T const> x, T least, T step, in
         bool const up = double(chance) < double(on_grid - below) * 0x1p32;
         return static_cast<std::uint8_t>(below < T(most) ? static_cast<int>(below) + int{up} : most);
     };
-    round_at_random(on, x, from, first, codes, together, exactly);
+    round_at_random(draws, x, first, codes, together, exactly);
 }
 
-/// The same, but to the nearest number of the grid, the upper of two that are equally near.
+/// The same, by the chances of a key.
+template <class A, Scalar T>
+void round_to_range(basic_host<A>&, std::span<T const> x, T least, T step, int most, key from, std::uint64_t first,
+                    std::span<std::uint8_t> codes) {
+    random_halves<A> draws(from, first, first + x.size());
+    round_to_range(draws, x, least, step, most, first, codes);
+}
+
+/// The same grid, but to its nearest number, the upper of two that are equally near.
 template <class A, Scalar T>
 void round_to_nearest_in_range(basic_host<A>&, std::span<T const> x, T least, T step, int most,
                                std::span<std::uint8_t> codes) {

@@ -19,7 +19,7 @@ double rounding_variance(basic_host<A>&, std::span<T const> x, T step) {
         auto const on_grid = magnitude(v) / pack::all(static_cast<double>(step));
         // To the nearest: r (1 - r) is the same above and below the middle.
         auto const r = magnitude(on_grid - settled(settled(on_grid + whole) - whole));
-        return r * (pack::all(1.0) - r);
+        return settled(r * (pack::all(1.0) - r));
     });
 }
 

@@ -157,37 +157,52 @@ void sample_in_proportion(basic_host<A>& on, std::span<T const> x, T bound, key 
 
 namespace detail {
 
+// Whether some x_i is not 0. Up to 1024 numbers are read with no branch, which would wait for them to come from memory.
 template <class A, Scalar T>
 bool any_nonzero(std::span<T const> x) {
     using pack = simd::pack<T, A>;
-    constexpr std::size_t together = 8 * pack::width;
+    constexpr std::size_t most = 1024, together = 8 * pack::width;
     auto const zeros = pack::all(T(0));
-    auto const load = [&](std::size_t j) { return magnitude(pack::load(x.data() + j)); };
-    if (x.size() >= pack::width && !all_at_most(load(0), zeros)) return true;
-    std::size_t i = 0;
-    for (; i + together <= x.size(); i += together) {
+    bool some = false;
+    for (std::size_t begin = 0; begin < x.size() && !some; begin += most) {
+        auto const part = x.subspan(begin, std::min(most, x.size() - begin));
         auto sum = zeros;
-        for (std::size_t j = i; j < i + together; j += pack::width) sum = sum + load(j);
-        if (!all_at_most(sum, zeros)) return true;
+        std::size_t i = 0;
+        for (; i + together <= part.size(); i += together) {
+            auto more = zeros;
+            for (std::size_t j = i; j < i + together; j += pack::width)
+                more = more + magnitude(pack::load(part.data() + j));
+            sum = sum + more;
+        }
+        for (; i + pack::width <= part.size(); i += pack::width) sum = sum + magnitude(pack::load(part.data() + i));
+        some = !all_at_most(sum, zeros);
+        for (; i < part.size(); ++i) some |= part[i] != 0;
     }
-    for (; i + pack::width <= x.size(); i += pack::width)
-        if (!all_at_most(load(i), zeros)) return true;
-    return std::any_of(x.begin() + static_cast<std::ptrdiff_t>(i), x.end(), [](T v) { return v != 0; });
+    return some;
 }
 
 }  // namespace detail
 
 /// The blocks of `block` consecutive coordinates (the last may be shorter) that hold a number other than 0; a NaN is
-/// one. block >= 1. One pass, which leaves a block soon after its first such number.
+/// one. block >= 1. One pass, which leaves out most of the blocks that begin with such a number where many do.
 template <class A, Scalar T>
 void select_nonzero_blocks(basic_host<A>&, std::span<T const> x, std::size_t block, std::vector<coordinate>& out) {
     LACONIC_EXPECTS(block >= 1 && x.size() <= largest_dimension);
     out.clear();
     out.reserve(x.size() / block + 1);  // once: a later support may be larger
-    for (std::size_t first = 0; first < x.size();) {
-        std::size_t const count = std::min(block, x.size() - first);
-        if (detail::any_nonzero<A>(x.subspan(first, count))) out.push_back(static_cast<coordinate>(first / block));
-        first += count;
+    std::array<coordinate, detail::word_bits + detail::list_margin> some;
+    bool many = false;  // of the last 64 have one: so do the next, mostly, and begin with it: then they are not read on
+    for (std::size_t first = 0, b = 0; first < x.size(); b += detail::word_bits) {
+        std::uint64_t bits = 0;
+        for (std::size_t j = 0; j < detail::word_bits && first < x.size(); ++j) {
+            auto const part = x.subspan(first, std::min(block, x.size() - first));
+            bool const at_once = many && part[0] != 0;
+            bits |= std::uint64_t{at_once || detail::any_nonzero<A>(part)} << j;
+            first += part.size();
+        }
+        many = std::popcount(bits) > 48;
+        auto const n = detail::write_positions<A>(bits, b, some.data());
+        out.insert(out.end(), some.data(), some.data() + n);
     }
 }
 

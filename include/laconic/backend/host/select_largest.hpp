@@ -69,16 +69,17 @@ void take_from(std::span<T const> x, cutoff<T> t, std::size_t k, Name name, std:
     }
 }
 
-// How many |x_i| are above the bound, as magnitude_bits has them: NaNs are compared, too.
+// How many |x_i| are above the bound, as magnitude_bits has them: NaNs are compared, too. Or some number from `enough`
+// on, where there are as many.
 template <class A, Scalar T>
-std::size_t count_above(std::span<T const> x, T bound) {
+std::size_t count_above(std::span<T const> x, T bound, std::size_t enough = largest_dimension) {
     if (std::isnan(bound))
         return static_cast<std::size_t>(
             std::count_if(x.begin(), x.end(), [bound](T v) { return magnitude_bits(v) > magnitude_bits(bound); }));
     std::size_t n = 0;
     for_each_word(x, [&](T const* p, std::uint64_t real, std::size_t) {
         n += static_cast<std::size_t>(std::popcount(bits_above<A>(p, bound) & real));
-        return true;
+        return n < enough;
     });
     return n;
 }
@@ -89,8 +90,44 @@ struct candidates {
     std::span<T> values;
     std::span<coordinate> at;
     std::size_t count = 0;  // above a quarter of all: there may be more
-    std::size_t equal = 0;  // how many others are equal to the bound
 };
+
+// Writes p[j] and first + j for each |p_j| > bound of 64 where bit j of `real` is set, ascending, and returns how many
+// these are. A NaN is above. `few` is whether there are mostly no more than four.
+template <class A, Scalar T>
+std::size_t write_above(T const* p, T bound, std::uint64_t real, std::size_t first, [[maybe_unused]] bool few,
+                        T* values, coordinate* at) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(LACONIC_SCALAR)
+    if (!few) {  // a register at a time: its mask leaves for nothing but to be counted
+        std::size_t n = 0;
+        auto places = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(first)),
+                                       _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
+        for (std::size_t j = 0; j < word_bits; j += 64 / sizeof(T)) {
+            if constexpr (sizeof(T) == 4) {
+                auto const v = _mm512_loadu_ps(p + j);
+                auto const above = _mm512_mask_cmp_ps_mask(static_cast<__mmask16>(real >> j), _mm512_abs_ps(v),
+                                                           _mm512_set1_ps(bound), _CMP_NLE_UQ);
+                _mm512_storeu_ps(values + n, _mm512_maskz_compress_ps(above, v));
+                _mm512_storeu_si512(at + n, _mm512_maskz_compress_epi32(above, places));
+                n += static_cast<std::size_t>(std::popcount(above));
+            } else {
+                auto const v = _mm512_loadu_pd(p + j);
+                auto const above = _mm512_mask_cmp_pd_mask(static_cast<__mmask8>(real >> j), _mm512_abs_pd(v),
+                                                           _mm512_set1_pd(bound), _CMP_NLE_UQ);
+                _mm512_storeu_pd(values + n, _mm512_maskz_compress_pd(above, v));
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(at + n),
+                                    _mm256_maskz_compress_epi32(above, _mm512_castsi512_si256(places)));
+                n += static_cast<std::size_t>(std::popcount(above));
+            }
+            places = _mm512_add_epi32(places, _mm512_set1_epi32(64 / sizeof(T)));
+        }
+        return n;
+    }
+#endif
+    auto const above = bits_above<A>(p, bound) & real;
+    write_list<4>(above, values, [p](std::size_t j) { return p[j]; });
+    return write_list<4>(above, at, [first](std::size_t j) { return static_cast<coordinate>(first + j); });
+}
 
 // The coordinates with |x_i| > bound, a NaN among them, in ascending order; in the first half of a room for x.size().
 // `few` is whether few words of 64 numbers have more than four of them.
@@ -99,19 +136,8 @@ candidates<T> collect_above(std::span<T const> x, T bound, bool few, std::span<T
     auto const most = x.size() / 4 + 2 * word_bits;
     auto* const at = reinterpret_cast<coordinate*>(room.data() + most);  // coordinates are not longer than numbers
     candidates<T> found{room.first(most), {at, most}};
-    T const below = next_below(bound);
     for_each_word(x, [&](T const* p, std::uint64_t real, std::size_t first) {
-        auto const from = bits_above<A>(p, below) & real, above = bits_above<A>(p, bound) & real;
-        found.equal += static_cast<std::size_t>(std::popcount(from ^ above));
-        auto* const values = found.values.data() + found.count;
-        if (few) {
-            write_list<4>(above, values, [p](std::size_t j) { return p[j]; });
-            found.count += write_list<4>(above, at + found.count,
-                                         [first](std::size_t j) { return static_cast<coordinate>(first + j); });
-        } else {
-            write_chosen<A, 4>(above, p, values);
-            found.count += write_positions<A, 4>(above, first, at + found.count);
-        }
+        found.count += write_above<A>(p, bound, real, first, few, found.values.data() + found.count, at + found.count);
         return found.count <= x.size() / 4;
     });
     return found;
@@ -133,7 +159,7 @@ void with_kth_largest(basic_host<A>& on, std::span<T const> x, std::size_t k, Us
                 auto const t = kth_largest<A>(values, k, room.subspan(room.size() / 2));
                 return use(values, listed_places{found.at.data()}, t);
             }
-            if (found.count < k && k <= found.count + found.equal)
+            if (found.count < k && k <= count_above<A>(x, next_below(b.low), k))
                 return use(x, own_places{}, cutoff<T>{b.low, k - found.count});
         }
     use(x, own_places{}, kth_largest<A>(x, k, room));
