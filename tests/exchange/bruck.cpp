@@ -10,6 +10,31 @@
 using namespace laconic;
 namespace sv = sparse_vectors;
 
+TEST_CASE("what is handed on is what its own rank said, to the bit") {
+    for (int const n : {2, 3, 5, 6, 7, 8, 9}) {
+        auto const ranks = std::size_t(n);
+        fibers::run(n, [&](auto& comm) {
+            conversation talk;
+            talk.start(0);
+            auto const me = std::size_t(comm.rank());
+            auto const width = [](std::size_t p) { return unsigned(3 + 11 * p); };  // part p has so many bits, all ones
+            std::vector<int> heard(ranks);
+            detail::all_gather_by(
+                comm, talk,
+                [&](bit_writer& sink) {
+                    for (unsigned b = 0; b < width(me); ++b) sink.put(1, 1);
+                    sink.put(0, 1);
+                },
+                [&](bit_reader& source, std::size_t p) {
+                    ++heard[p];
+                    CHECK(source.take_ones(200) == width(p));
+                });
+            talk.finish();
+            for (std::size_t p = 0; p < ranks; ++p) CHECK(heard[p] == (p == me ? 0 : 1));
+        });
+    }
+}
+
 TEST_CASE("every rank gets every part, in ceil(log2 P) steps, each part once") {
     for (int const n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33}) {
         std::vector<sparse_sum<float>> all;

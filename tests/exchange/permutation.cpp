@@ -29,6 +29,24 @@ TEST_CASE("each number is met once, and found again") {
     }
 }
 
+TEST_CASE("many at a time go where each goes by itself, and back") {
+    for (std::uint64_t const n : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{33}, std::uint64_t{25000000},
+                                  (std::uint64_t{1} << 31) + 1, std::uint64_t{1} << 32})
+        for (std::size_t const count : {0, 1, 255, 256, 700}) {
+            permutation const p(n, key{n});
+            std::vector<coordinate> from, to;
+            for (std::size_t j = 0; j < count; ++j) {
+                from.push_back(static_cast<coordinate>(key{2}.below(j, n)));
+                to.push_back(static_cast<coordinate>(p(from.back())));
+            }
+            auto x = from;
+            p(std::span(x));
+            CHECK(x == to);
+            p.inverse(std::span(x));
+            CHECK(x == from);
+        }
+}
+
 TEST_CASE("another key, another permutation") {
     permutation const a(1000, key{1}), same(1000, key{1}), b(1000, key{2});
     int equal = 0;

@@ -91,6 +91,60 @@ TEST_CASE("the largest are kept, of equal ones the lower coordinates, and the ot
     CHECK(left.size() == 7);
 }
 
+TEST_CASE("the others may go behind what another list has, where this one is a part of it") {
+    host on;
+    auto v = sv::of<float>(6, {{0, 1}, {2, -3}, {3, 2}, {5, 3}});
+    auto rest = sv::of<float>(20, {{1, 9}});
+    v.keep_largest(on, 2, rest, 10);
+    CHECK(v == sv::of<float>(6, {{2, -3}, {5, 3}}));
+    CHECK(rest == sv::of<float>(20, {{1, 9}, {10, 1}, {13, 2}}));
+    v.keep_largest(on, 2, rest, 10);
+    CHECK(rest.size() == 3);
+}
+
+TEST_CASE("half of many are kept") {
+    host on;
+    std::size_t const n = 3000;
+    sparse_sum<double> v(2 * n), left(2 * n), kept(2 * n), others(2 * n);
+    for (std::size_t j = 0; j < n; ++j) {
+        auto const value = double(key{5}.below(j, n)) - n / 2.0;
+        v.append(2 * j, value);
+        (std::abs(value) > n / 4.0 ? kept : others).append(2 * j, value);
+    }
+    v.keep_largest(on, kept.size(), left);
+    CHECK(v == kept);
+    CHECK(left == others);
+}
+
+TEST_CASE("terms that are chosen by value, in any order, behind others, in a room that was another's") {
+    auto v = sv::of<float>(12, {{0, 1}, {2, -3}, {3, 2}, {5, 3}});
+    v.keep_if([](float x) { return x > 1; });
+    CHECK(v == sv::of<float>(12, {{3, 2}, {5, 3}}));
+    std::vector<coordinate> const at{2, 4};
+    std::vector<float> const values{7, 8};
+    v.append(at, values, 6);
+    CHECK(v == sv::of<float>(12, {{3, 2}, {5, 3}, {8, 7}, {10, 8}}));
+    sparse_sum<float> low(9);
+    low.append(std::span(at), values, std::size_t{0} - 2);
+    CHECK(low == sv::of<float>(9, {{0, 7}, {2, 8}}));
+    CHECK(v.count_below(8) == 2);
+    CHECK(v.count_below(9) == 3);
+
+    detail::term_sort<float> sort;
+    std::vector<coordinate> const mixed{9, 0, 4};
+    std::vector<float> const theirs{1, 2, 3};
+    v.assign(sort, mixed, theirs, 10);
+    CHECK(v == sv::of<float>(10, {{0, 2}, {4, 3}, {9, 1}}));
+
+    host on;
+    bit_writer sink;
+    write(sink, low);
+    v.expect(9);
+    bit_reader source(sink.finish());
+    read(on, source, v);
+    CHECK(v == low);
+}
+
 TEST_CASE("from messages") {
     host on;
     std::vector<double> const x{3, 0, -5, 1, 4};

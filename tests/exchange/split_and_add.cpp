@@ -26,9 +26,10 @@ TEST_CASE("each rank adds up its part, wherever parts start, and hears what stan
             talk.start(0);
             auto const me = std::size_t(comm.rank());
             sparse_sum<double> mine, piece;
+            detail::gathered_lists<double> lists;
             std::vector<std::uint64_t> heard(ranks, 99);
             detail::split_and_add(
-                on, comm, talk, parts, brought[me], mine, piece,
+                on, comm, talk, parts, brought[me], mine, piece, lists,
                 [&](bit_writer& sink, std::size_t p) { sink.put(10 * me + p, 7); },
                 [&](bit_reader& source, std::size_t r) { heard[r] = source.take(7); });
             talk.finish();
@@ -47,8 +48,9 @@ TEST_CASE("a sum that overflows is told with its place in the whole") {
         talk.start(3);
         partition const parts{10, 2};
         sparse_sum<float> mine, piece;
+        detail::gathered_lists<float> lists;
         auto const v = sv::of<float>(10, {{7, 3e38f}});
-        detail::split_and_add(on, comm, talk, parts, v, mine, piece);
+        detail::split_and_add(on, comm, talk, parts, v, mine, piece, lists);
         talk.finish();
     });
     CHECK(told[0] == "none");  // rank 1 knows, and tells in what follows

@@ -144,6 +144,40 @@ TEST_CASE("bytes of the caller's own stand between words, from a whole byte on")
     CHECK_THROWS_WITH_AS(padded.take_bytes(1), "at bit 8 of a message: the padding of a byte is not zero", wire_error);
 }
 
+TEST_CASE("bytes and bits of other messages, at every offset; what was written so far; and all but the end of it") {
+    key const k{3};
+    std::vector<std::byte> others;
+    for (std::uint64_t i = 0; i < 40; ++i) others.push_back(static_cast<std::byte>(k.word(i)));
+    for (unsigned offset = 0; offset <= 64; ++offset)
+        for (std::uint64_t const n : {0, 1, 7, 8, 9, 63, 64, 65, 130, 200, 313, 320}) {
+            bit_writer sink, one_by_one;
+            for (auto* const w : {&sink, &one_by_one}) w->put(low_bits(0x9234567890abcdef, offset), offset);
+            sink.put_bits(others, n);
+            bit_reader source(others);
+            for (std::uint64_t b = 0; b < n; ++b) one_by_one.put(source.take(1), 1);
+            REQUIRE(sink.bits() == offset + n);
+            auto const padded = sink.so_far();
+            std::vector<std::byte> const before(padded.begin(), padded.end());
+            for (auto* const w : {&sink, &one_by_one}) w->put(5, 3);
+            auto const found = sink.so_far(), wanted = one_by_one.so_far();
+            REQUIRE(std::equal(found.begin(), found.end(), wanted.begin(), wanted.end()));
+
+            bit_reader whole(found);
+            std::vector<std::byte> heard(std::size_t(n / 8));
+            whole.take(offset);
+            whole.take_bytes_to(heard);
+            REQUIRE(std::equal(heard.begin(), heard.end(), others.begin()));
+            REQUIRE(whole.at() == offset + n / 8 * 8);
+
+            sink.cut(offset + n);
+            auto const cut = sink.so_far();
+            REQUIRE(std::equal(cut.begin(), cut.end(), before.begin(), before.end()));
+            sink.put(5, 3);
+            auto const again = sink.so_far();
+            REQUIRE(std::equal(again.begin(), again.end(), wanted.begin(), wanted.end()));
+        }
+}
+
 TEST_CASE("refuse tells the place of the reader") {
     auto const bytes = some_bytes({0, 0, 0});
     bit_reader source(bytes);

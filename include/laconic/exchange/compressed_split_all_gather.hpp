@@ -54,7 +54,7 @@ class compressed_split_all_gather {
         make_room(v, ranges);
         talk_.start(round);
         talk_.check_input(on, comm.rank(), v, d_);
-        detail::split_and_add(on, comm, talk_, ranges, v, sum_, piece_);
+        detail::split_and_add(on, comm, talk_, ranges, v, sum_, piece_, lists_);
         key const now = from_.child(round);
         for (std::size_t p = 0; p < n; ++p)
             if (p != me) compressor_.blank(on, ranges.length(p), now.child(p), messages_[p]);
@@ -101,6 +101,7 @@ class compressed_split_all_gather {
         talk_.template make_room<T>(d_);
         messages_.resize(ranges.parts);
         for (auto* const list : {&sum_, &piece_, &returned_}) list->reserve(longest);
+        lists_.reserve(ranges.parts, d_ + ranges.parts);
         v.reserve(d_);
     }
 
@@ -111,6 +112,7 @@ class compressed_split_all_gather {
     std::vector<message_of<C, T, B>> messages_;
     typename B::template array<T> numbers_;
     sparse_sum<T, B> sum_, piece_, returned_;
+    detail::gathered_lists<T, B> lists_;
 };
 
 /// The same with the library's quantizer, in a recursion whose feedback keeps errors.

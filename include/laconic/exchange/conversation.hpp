@@ -75,12 +75,15 @@ class conversation {
     template <PointToPoint C, class Say, class Hear>
     void exchange(C& comm, int to, Say say, int from, Hear hear) {
         std::span<std::byte const> mine;
-        if (to != no_rank && !in_trouble()) {
-            sink_.clear();
-            say(sink_);
-            mine = sink_.finish();
-        }
+        if (to != no_rank) mine = spell(say).finish();
         exchange_bytes(comm, to, mine, from, hear);
+    }
+    /// What say(sink) writes; nothing, and it is not called, in trouble. Valid until something else is said.
+    template <class Say>
+    bit_writer& spell(Say say) {
+        sink_.clear();
+        if (!in_trouble()) say(sink_);
+        return sink_;
     }
     /// The same with what was written before, maybe for several ranks.
     template <PointToPoint C, class Hear>

@@ -20,6 +20,8 @@ class gathered_lists {
         ends_.reserve(lists);
         at_.reserve(terms);
         values_.reserve(terms);
+        views_.reserve(lists);
+        adder_.make_room(lists);
     }
     void clear() {
         ends_.clear();
@@ -28,16 +30,22 @@ class gathered_lists {
     }
     /// One more, about the part of the vector that starts at `first`.
     void append(sparse_sum<T, B> const& list, std::size_t first) {
-        for (std::size_t j = 0; j < list.size(); ++j) {
-            at_.push_back(static_cast<coordinate>(first + list.support()[j]));
-            values_.push_back(list.values()[j]);
-        }
+        auto const before = at_.size();
+        at_.insert(at_.end(), list.support().begin(), list.support().end());
+        if (first > 0)
+            for (std::size_t j = before; j < at_.size(); ++j) at_[j] += static_cast<coordinate>(first);
+        values_.insert(values_.end(), list.values().begin(), list.values().end());
         ends_.push_back(at_.size());
     }
-    /// The i-th as it was appended.
-    void copy(std::size_t i, std::size_t first, std::size_t length, sparse_sum<T, B>& list) const {
-        list.reset(length);
-        for (std::size_t j = begin(i); j < end(i); ++j) list.append(at_[j] - first, values_[j]);
+    /// sum <- the sum of all lists, of which the first is the `start`-th, and so on round; in the dimension that it
+    /// has.
+    void add_up(std::size_t start, sparse_sum<T, B>& sum) {
+        views_.clear();
+        for (std::size_t l = 0; l < size(); ++l) {
+            auto const i = (start + l) % size(), n = end(i) - begin(i);
+            views_.push_back({support().subspan(begin(i), n), values().subspan(begin(i), n)});
+        }
+        sum.assign_sum(adder_, views_);
     }
 
     std::size_t size() const { return ends_.size(); }
@@ -54,6 +62,8 @@ class gathered_lists {
     std::vector<std::size_t> ends_;
     std::vector<coordinate> at_;
     typename B::template array<T> values_;
+    std::vector<typename merge<T>::list> views_;
+    sum_of_lists<T> adder_;
 };
 
 }  // namespace laconic::detail

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "laconic/exchange/bruck.hpp"
 #include "laconic/exchange/exchange.hpp"
+#include "laconic/exchange/gathered_lists.hpp"
 
 namespace laconic {
 
@@ -35,17 +35,21 @@ class gathered_sum {
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
-        lists_.resize(n);
-        for (auto& list : lists_) list.reset(d_);
         talk_.template make_room<T>(d_);
         v.reserve(d_);
         talk_.start(round);
         talk_.check_input(on, comm.rank(), v, d_);
-        if (!talk_.in_trouble()) lists_[me].append(v, 0);
-        detail::all_gather_parts(on, comm, talk_, lists_);
+        lists_.clear();
+        lists_.append(v, 0);
+        detail::all_gather_by(
+            comm, talk_, [&](bit_writer& sink) { write(sink, v); },
+            [&](bit_reader& source, std::size_t) {
+                theirs_.expect(d_);
+                read(on, source, theirs_);
+                lists_.append(theirs_, 0);
+            });
         talk_.finish();
-        v.reset(d_);
-        for (auto const& list : lists_) v.add(list);
+        lists_.add_up((n - me) % n, v);
         talk_.check_sum(on, v);  // all see the same
         talk_.finish();
     }
@@ -55,7 +59,8 @@ class gathered_sum {
   private:
     std::size_t d_;
     conversation talk_;
-    std::vector<sparse_sum<T, B>> lists_;
+    sparse_sum<T, B> theirs_;
+    detail::gathered_lists<T, B> lists_;  // this rank's first
 };
 
 /// Everybody's terms, in a recursion.

@@ -99,7 +99,7 @@ class gtop_k {
             }
             if (me + distance >= comm.size()) continue;
             talk_.hear(comm, me + distance, [&](bit_reader& source) {
-                theirs_.reset(d_);
+                theirs_.expect(d_);
                 read(on, source, theirs_);
                 v.add(theirs_);
             });

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "laconic/backend/host/merge_terms.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
@@ -17,8 +18,8 @@
 namespace laconic::detail {
 
 /// The sum of two lists of terms with ascending coordinates, none twice, in one pass over both, without a jump that
-/// depends on the coordinates. The lower half of the sum and the upper are made by turns: a step of one waits for its
-/// own last step only, so that a processor does both at a time.
+/// depends on the coordinates. By registers where there is a kernel for it; else the lower half of the sum and the
+/// upper are made by turns: a step of one waits for its own last step only, so that a processor does both at a time.
 template <Scalar T>
 class merge {
   public:
@@ -32,6 +33,12 @@ class merge {
     std::size_t operator()(list a, list b, std::span<coordinate> at, std::span<T> values) {
         LACONIC_EXPECTS(at.size() == values.size() && at.size() >= std::max(a.at.size(), b.at.size()));
         a_ = a, b_ = b, at_ = at, values_ = values;
+        if constexpr (merges_by_registers<T>) {
+            part all{0, 0, 0, a.at.size(), b.at.size()};
+            take_by_registers(all);
+            finish(all);
+            return all.n;
+        }
         std::size_t middle = a.at.size(), other_middle = b.at.size();
         if (at.size() >= middle + other_middle && middle > 1) {
             middle /= 2;
@@ -84,6 +91,18 @@ class merge {
             return false;
         }
         return true;
+    }
+    // Ever more terms at a time, as long as there are no runs.
+    void take_by_registers(part& p) {
+        constexpr std::size_t least = 4 * run, most = 64 * run;
+        for (std::size_t terms = least;;) {
+            while (take_run(p)) terms = least;
+            auto const place = merge_by_registers({p.i, p.j, p.n}, terms, a_.at, a_.values.data(), b_.at,
+                                                  b_.values.data(), at_, values_.data());
+            if (place.n == p.n) return;
+            p.i = place.i, p.j = place.j, p.n = place.n;
+            terms = std::min(2 * terms, most);
+        }
     }
     void take(list const& from, std::size_t& i, std::size_t count, std::size_t& n) {
         std::copy_n(from.at.data() + i, count, at_.data() + n);

@@ -158,15 +158,12 @@ class ok_top_k {
             if (source.take(32) != what) source.refuse("it remembers other regions, or another threshold");
             if (new_regions()) sum += take_coordinate(source);
         };
-        detail::split_and_add(on, comm, talk_, regions_, brought_, mine_, piece_, say, hear);
+        detail::split_and_add(on, comm, talk_, regions_, brought_, mine_, piece_, lists_, say, hear);
         next_[me] = sum / n;
     }
 
     void drop_below_threshold() {
-        piece_.reset(mine_.dimension());
-        for (std::size_t j = 0; j < mine_.size(); ++j)
-            if (!(std::abs(mine_.values()[j]) < threshold_)) piece_.append(mine_.support()[j], mine_.values()[j]);
-        std::swap(mine_, piece_);
+        mine_.keep_if([this](T sum) { return !(std::abs(sum) < threshold_); });
     }
 
     // Every rank gets as many of each region's terms, of all coordinates.
@@ -176,8 +173,7 @@ class ok_top_k {
         auto const cut = [&](std::size_t p) {
             partition const shares{mine_.size(), n};
             piece_.reset(mine_.dimension());
-            for (std::size_t j = shares.first(p); j < shares.first(p + 1); ++j)
-                piece_.append(mine_.support()[j], mine_.values()[j]);
+            piece_.append(shares.of(mine_.support(), p), shares.of(mine_.values(), p), 0);
         };
         for (std::size_t step = 1; step < n; ++step)
             talk_.say(comm, static_cast<int>((me + step) % n), [&](bit_writer& sink) {
@@ -192,7 +188,7 @@ class ok_top_k {
                 continue;
             }
             talk_.hear(comm, static_cast<int>(r), [&](bit_reader& source) {
-                piece_.reset(regions_.length(r));
+                piece_.expect(regions_.length(r));
                 read(on, source, piece_);
                 share_.append(piece_, regions_.first(r));
             });
@@ -203,17 +199,16 @@ class ok_top_k {
     // The ranks' lists come in the order of ranks from this one on.
     template <PointToPoint C>
     void gather(B& on, C& comm) {
-        auto const n = next_.size(), me = static_cast<std::size_t>(comm.rank());
+        auto const me = static_cast<std::size_t>(comm.rank());
         auto const first = [&](std::size_t p) { return uneven_ ? 0 : regions_.first(p); };
         auto const length = [&](std::size_t p) { return uneven_ ? d_ : regions_.length(p); };
-        auto const say = [&](bit_writer& sink, std::size_t p) {
-            if (new_regions()) sink.put(next_[p], 32);
-            lists_.copy((p + n - me) % n, first(p), length(p), piece_);
-            write(sink, piece_);
+        auto const say = [&](bit_writer& sink) {
+            if (new_regions()) sink.put(next_[me], 32);
+            write(sink, mine_);
         };
         auto const hear = [&](bit_reader& source, std::size_t p) {
             if (new_regions()) next_[p] = take_coordinate(source);
-            piece_.reset(length(p));
+            piece_.expect(length(p));
             read(on, source, piece_);
             lists_.append(piece_, first(p));
         };
@@ -231,12 +226,15 @@ class ok_top_k {
         for (std::size_t i = 0; i < n; ++i) seen_.push_back(lists_.begin(i));
         for (std::size_t p = 0; p < n; ++p)
             for (std::size_t r = uneven_ ? 0 : p; r < (uneven_ ? n : p + 1); ++r) {
-                auto const i = (r + n - me) % n;
-                for (auto& j = seen_[i]; j < lists_.end(i) && at[j] < regions_.first(p + 1); ++j) {
-                    if (v.size() > 0 && at[j] <= v.support().back())
-                        throw wire_error(0, "from rank " + std::to_string(r) + ": a share of sums that others have");
-                    v.append(at[j], lists_.values()[j]);
-                }
+                auto const i = (r + n - me) % n, j = seen_[i];
+                auto const left = at.subspan(j, lists_.end(i) - j);
+                auto const end = std::lower_bound(left.begin(), left.end(), regions_.first(p + 1));
+                auto const share = left.first(static_cast<std::size_t>(end - left.begin()));
+                if (share.empty()) continue;
+                if (v.size() > 0 && share[0] <= v.support().back())
+                    throw wire_error(0, "from rank " + std::to_string(r) + ": a share of sums that others have");
+                v.append(share, lists_.values().subspan(j, share.size()), 0);
+                seen_[i] += share.size();
             }
     }
 

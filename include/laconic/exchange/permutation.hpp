@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
@@ -42,7 +45,51 @@ class permutation {
         return i;
     }
 
+    /// The same for each of x, many at a time.
+    void operator()(std::span<coordinate> x) const {
+        walk(x, [this](coordinate i) {
+            for (auto const& r : rounds_)
+                i = fold(i * static_cast<coordinate>(r.factor) + static_cast<coordinate>(r.offset));
+            return i;
+        });
+    }
+    void inverse(std::span<coordinate> x) const {
+        walk(x, [this](coordinate i) {
+            for (std::size_t r = rounds; r-- > 0;)
+                i = (fold(i) - static_cast<coordinate>(rounds_[r].offset)) *
+                        static_cast<coordinate>(rounds_[r].inverse) &
+                    static_cast<coordinate>(mask());
+            return i;
+        });
+    }
+
   private:
+    // Each of x becomes what step() makes of it, again and again until it is below n.
+    template <class Step>
+    void walk(std::span<coordinate> x, Step step) const {
+        constexpr std::size_t some = 256;
+        std::array<coordinate, some> values, places;
+        for (; !x.empty(); x = x.subspan(std::min(some, x.size()))) {
+            std::size_t left = std::min(some, x.size());
+            for (std::size_t j = 0; j < left; ++j) {
+                LACONIC_EXPECTS_COSTLY(x[j] < n_);
+                values[j] = x[j];
+                places[j] = static_cast<coordinate>(j);
+            }
+            while (left > 0) {
+                for (std::size_t j = 0; j < left; ++j) values[j] = step(values[j]);
+                std::size_t walk_on = 0;
+                for (std::size_t j = 0; j < left; ++j) {
+                    auto const value = values[j], place = places[j];
+                    x[place] = values[walk_on] = value;
+                    places[walk_on] = place;
+                    walk_on += value >= n_;
+                }
+                left = walk_on;
+            }
+        }
+    }
+
     static constexpr std::size_t rounds = 4;
     struct round {
         std::uint64_t factor, offset, inverse;
@@ -50,8 +97,9 @@ class permutation {
 
     std::uint64_t mask() const { return (std::uint64_t{1} << width_) - 1; }
     // Its own inverse, as it shifts by half of the width or more.
-    std::uint64_t fold(std::uint64_t i) const {
-        i &= mask();
+    template <std::unsigned_integral I>
+    I fold(I i) const {
+        i &= static_cast<I>(mask());
         return i ^ i >> (width_ + 1) / 2;
     }
     // Modulo 2^64, by Newton: x is right to 3 bits, then 6, 12, ..

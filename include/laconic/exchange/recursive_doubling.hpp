@@ -43,7 +43,7 @@ class recursive_doubling {
         talk_.check_input(on, me, v, d_);
         auto const say = [&](bit_writer& sink) { write(sink, v); };
         auto const add = [&](bit_reader& source) {
-            theirs_.reset(d_);
+            theirs_.expect(d_);
             read(on, source, theirs_);
             v.add(theirs_);
             talk_.check_sum(on, v);

@@ -46,11 +46,7 @@ struct regions {
     bool uneven(sparse_sum<T, B> const& v) const {
         auto const ranks = starts.size() - 1, bound = 4 * (v.size() / ranks + 1);
         bool found = false;
-        for (std::size_t p = 0, j = 0; p < ranks; ++p) {
-            auto const begin = j;
-            while (j < v.size() && v.support()[j] < first(p + 1)) ++j;
-            found = found || j - begin > bound;
-        }
+        for (std::size_t p = 0; p < ranks; ++p) found |= v.count_below(first(p + 1)) - v.count_below(first(p)) > bound;
         return found;
     }
 };

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,18 +63,26 @@ class spar_reduce_scatter {
         permutation const dealt(d_, scatter_.value_or(key{}).child(round));
         held_.reset(d_);
         if (!talk_.in_trouble()) {
-            if (scatter_) rearrange(v, dealt);
-            detail::turn(v, order.origin(), held_);
+            if (scatter_)
+                rearrange(v, held_, [&](std::span<coordinate> at) {
+                    dealt(at);
+                    turn_all(at, order.origin());
+                });
+            else
+                detail::turn(v, order.origin(), held_);
         }
         auto const undealt = [&](std::uint64_t i) { return scatter_ ? dealt.inverse(i) : i; };
         reduce_scatter(on, comm, order, quota, [&](std::uint64_t i) { return undealt((i + order.origin()) % d_); });
         detail::all_gather_turned(on, comm, talk_, order, held_, piece_);
         talk_.finish();
-        detail::turn(held_, back, v);
-        detail::turn(cut_, back, returned_);
-        if (!scatter_) return;
-        rearrange(v, undealt);
-        rearrange(returned_, undealt);
+        for (auto const& [from, to] : {std::pair(&held_, &v), std::pair(&cut_, &returned_)})
+            if (scatter_)
+                rearrange(*from, *to, [&](std::span<coordinate> at) {
+                    turn_all(at, back);
+                    dealt.inverse(at);
+                });
+            else
+                detail::turn(*from, back, *to);
     }
 
     /// What this rank keeps, to be said later: what it cut from the blocks that it handed on or added up.
@@ -109,7 +117,7 @@ class spar_reduce_scatter {
                 [&](bit_reader& source) {
                     arrived_.reset(d_);
                     for (std::size_t j = 0; j < count; ++j) {
-                        piece_.reset(order.length(j));
+                        piece_.expect(order.length(j));
                         read(on, source, piece_);
                         if (piece_.size() > quota) source.refuse("more terms than a block may have");
                         arrived_.append(piece_, order.first(j));
@@ -129,38 +137,20 @@ class spar_reduce_scatter {
     template <class Order>
     void cut(B& on, Order const& order, std::size_t j, std::size_t quota) {
         piece_.assign_part(held_, order.first(j), order.length(j));
-        rest_.reset(order.length(j));
-        piece_.keep_largest(on, quota, rest_);
-        arrived_.append(rest_, order.first(j));
+        piece_.keep_largest(on, quota, arrived_, order.first(j));
     }
 
-    // v_i becomes v_to(i).
-    template <class Map>
-    void rearrange(sparse_sum<T, B>& v, Map const& to) {
-        moved_.clear();
-        for (std::size_t j = 0; j < v.size(); ++j)
-            moved_.emplace_back(static_cast<coordinate>(to(v.support()[j])), v.values()[j]);
-        sort_moved();
-        v.reset(d_);
-        for (auto const& [at, value] : moved_) v.append(at, value);
+    // to <- from, where each coordinate becomes what move(at) makes of it.
+    template <class Move>
+    void rearrange(sparse_sum<T, B> const& from, sparse_sum<T, B>& to, Move move) {
+        moved_.assign(from.support().begin(), from.support().end());
+        move(std::span<coordinate>(moved_));
+        to.assign(sort_, moved_, from.values(), d_);
     }
-    // By coordinates. Of many, by their digits, the lowest first: half of the time of all went into comparing them.
-    void sort_moved() {
-        constexpr unsigned digit = 9;
-        constexpr std::size_t few = 1024, values = std::size_t{1} << digit;
-        if (moved_.size() < few)
-            return std::sort(moved_.begin(), moved_.end(),
-                             [](auto const& a, auto const& b) { return a.first < b.first; });
-        sorted_.resize(moved_.size());
-        for (unsigned shift = 0; shift < width_of(d_); shift += digit) {
-            std::array<std::size_t, values> place{};
-            auto const of = [&](auto const& term) { return term.first >> shift & (values - 1); };
-            for (auto const& term : moved_) ++place[of(term)];
-            std::size_t before = 0;
-            for (auto& p : place) before += std::exchange(p, before);
-            for (auto const& term : moved_) sorted_[place[of(term)]++] = term;
-            moved_.swap(sorted_);
-        }
+    // Counted from `origin` on, and round.
+    void turn_all(std::span<coordinate> at, std::size_t origin) const {
+        auto const first = static_cast<coordinate>(origin), d = static_cast<coordinate>(d_);
+        for (auto& i : at) i = i >= first ? i - first : i + (d - first);
     }
 
     // Once: a later round may bring other blocks. All that comes, of all blocks, is P - 1 quotas.
@@ -170,19 +160,19 @@ class spar_reduce_scatter {
         auto const block = std::min(own + width_of(n) * quota, d_ / n + 1);
         for (auto* const list : {&held_, &arrived_, &cut_, &returned_, &v}) list->reserve(all);
         piece_.reserve_to_cut(on, block);
-        rest_.reserve(block);
         talk_.template make_room<T>(std::min((n + 1) / 2 * quota, d_) + n);
         if (!scatter_) return;
         moved_.reserve(all);
-        sorted_.reserve(all);
+        sort_.reserve(all, d_);
     }
 
     std::size_t d_, k_;
     std::optional<key> scatter_;
     conversation talk_;
     sparse_sum<T, B> held_, arrived_, cut_;  // in turned order
-    sparse_sum<T, B> piece_, rest_, returned_;
-    std::vector<std::pair<coordinate, T>> moved_, sorted_;
+    sparse_sum<T, B> piece_, returned_;
+    std::vector<coordinate> moved_;
+    detail::term_sort<T> sort_;
 };
 
 /// SparDL's exchange, in a recursion whose feedback keeps errors: of all ranks' sums k terms, a count or a fraction of

@@ -49,8 +49,8 @@ class split_all_gather {
         make_room(v, ranges);
         talk_.start(round);
         talk_.check_input(on, comm.rank(), v, d_);
-        for (std::size_t p = 0; p < n; ++p) parts_[p].reset(ranges.length(p));
-        detail::split_and_add(on, comm, talk_, ranges, v, parts_[me], piece_);
+        for (std::size_t p = 0; p < n; ++p) parts_[p].expect(ranges.length(p));
+        detail::split_and_add(on, comm, talk_, ranges, v, parts_[me], piece_, lists_);
         if (then_ == second_stage::dense) parts_[me].fill();
         detail::all_gather_parts(on, comm, talk_, parts_);
         talk_.finish();
@@ -69,6 +69,7 @@ class split_all_gather {
         parts_.resize(ranges.parts);
         for (std::size_t p = 0; p < ranges.parts; ++p) parts_[p].reserve(ranges.length(p));
         piece_.reserve(d_ / ranges.parts + 1);
+        lists_.reserve(ranges.parts, d_ + ranges.parts);
         v.reserve(d_);
     }
 
@@ -77,6 +78,7 @@ class split_all_gather {
     conversation talk_;
     std::vector<sparse_sum<T, B>> parts_;
     sparse_sum<T, B> piece_;
+    detail::gathered_lists<T, B> lists_;
 };
 
 /// A split all-gather, in a recursion.

@@ -5,19 +5,22 @@
 #include <cstdint>
 
 #include "laconic/exchange/conversation.hpp"
+#include "laconic/exchange/gathered_lists.hpp"
 
 namespace laconic::detail {
 
 /// Each rank hands to every other the part of v that the other adds up: mine <- the sum of the part of this rank's
 /// number, in the order of ranks. Parts::first(p) says where part p of P starts, first(P) = d. P - 1 messages, to the
 /// next rank first, so that no rank hears all others at once. In front of a part stands what say(sink, p) writes for
-/// rank p, and hear(source, r) reads. `piece` is scratch.
+/// rank p, and hear(source, r) reads. `piece` and `lists` are scratch: all lists are there before they are added
+/// up, at once.
 template <class B, PointToPoint C, class Parts, Scalar T, class Say, class Hear>
 void split_and_add(B& on, C& comm, conversation& talk, Parts const& parts, sparse_sum<T, B> const& v,
-                   sparse_sum<T, B>& mine, sparse_sum<T, B>& piece, Say say, Hear hear) {
+                   sparse_sum<T, B>& mine, sparse_sum<T, B>& piece, gathered_lists<T, B>& lists, Say say, Hear hear) {
     auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
     auto const length = [&](std::size_t p) { return parts.first(p + 1) - parts.first(p); };
     mine.reset(length(me));
+    lists.clear();
     // All that is for others is under way before any of theirs is awaited: so they can be heard in their order.
     for (std::size_t step = 1; step < n; ++step)
         talk.say(comm, static_cast<int>((me + step) % n), [&](bit_writer& sink) {
@@ -29,23 +32,25 @@ void split_and_add(B& on, C& comm, conversation& talk, Parts const& parts, spars
     for (std::size_t r = 0; r < n; ++r) {
         if (r == me && !talk.in_trouble()) {
             piece.assign_part(v, parts.first(me), length(me));
-            mine.add(piece);
+            lists.append(piece, 0);
         }
         if (r == me) continue;
         talk.hear(comm, static_cast<int>(r), [&](bit_reader& source) {
             hear(source, r);
-            piece.reset(length(me));
+            piece.expect(length(me));
             read(on, source, piece);
-            mine.add(piece);
+            lists.append(piece, 0);
         });
     }
+    if (talk.in_trouble()) return;
+    lists.add_up(0, mine);
     talk.check_sum(on, mine, [&](std::uint64_t i) { return parts.first(me) + i; });
 }
 template <class B, PointToPoint C, class Parts, Scalar T>
 void split_and_add(B& on, C& comm, conversation& talk, Parts const& parts, sparse_sum<T, B> const& v,
-                   sparse_sum<T, B>& mine, sparse_sum<T, B>& piece) {
+                   sparse_sum<T, B>& mine, sparse_sum<T, B>& piece, gathered_lists<T, B>& lists) {
     split_and_add(
-        on, comm, talk, parts, v, mine, piece, [](bit_writer&, std::size_t) {}, [](bit_reader&, std::size_t) {});
+        on, comm, talk, parts, v, mine, piece, lists, [](bit_writer&, std::size_t) {}, [](bit_reader&, std::size_t) {});
 }
 
 }  // namespace laconic::detail

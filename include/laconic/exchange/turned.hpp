@@ -31,10 +31,11 @@ turned(Parts const*, std::size_t, std::size_t, std::size_t) -> turned<Parts>;
 template <Scalar T, class B>
 void turn(sparse_sum<T, B> const& v, std::size_t origin, sparse_sum<T, B>& out) {
     auto const at = v.support();
-    auto const middle = static_cast<std::size_t>(std::lower_bound(at.begin(), at.end(), origin) - at.begin());
+    auto const values = v.values();
+    auto const middle = v.count_below(origin);
     out.reset(v.dimension());
-    for (std::size_t j = middle; j < v.size(); ++j) out.append(at[j] - origin, v.values()[j]);
-    for (std::size_t j = 0; j < middle; ++j) out.append(v.dimension() - origin + at[j], v.values()[j]);
+    out.append(at.subspan(middle), values.subspan(middle), std::size_t{0} - origin);
+    out.append(at.first(middle), values.first(middle), v.dimension() - origin);
 }
 
 /// all_gather_by, with all parts in one list: `held` in turned order has this rank's own part, and then the others'
@@ -45,12 +46,12 @@ void all_gather_turned(B& on, C& comm, conversation& talk, turned<Parts> const& 
     auto const place = [&](std::size_t p) { return p < order.me ? p + order.ranks - order.me : p - order.me; };
     all_gather_by(
         comm, talk,
-        [&](bit_writer& sink, std::size_t p) {
-            piece.assign_part(held, order.first(place(p)), order.length(place(p)));
+        [&](bit_writer& sink) {
+            piece.assign_part(held, 0, order.length(0));
             write(sink, piece);
         },
         [&](bit_reader& source, std::size_t p) {
-            piece.reset(order.length(place(p)));
+            piece.expect(order.length(place(p)));
             read(on, source, piece);
             held.append(piece, order.first(place(p)));
         });

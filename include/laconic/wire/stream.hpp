@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -14,6 +13,7 @@
 
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/wire/ledger.hpp"
 
 namespace laconic {
 
@@ -33,12 +33,6 @@ concept BitSource = requires(R& source, unsigned width, std::uint64_t most, std:
     source.refuse(why);
 };
 
-/// What the bits of a message are spent on. `header` is what tells the rest apart: counts, tags, padding.
-enum class part { header, positions, scalars, values };
-
-/// Which spelling of positions a writer takes: the shortest, or the shorter of those that are fastest to read.
-enum class position_code { smallest, fastest };
-
 /// Says to a sink that keeps books what the bits that follow are spent on.
 template <BitSink W>
 void charge(W& sink, part to) {
@@ -52,38 +46,6 @@ position_code asked_of(W const& sink) {
     else
         return position_code::smallest;
 }
-
-/// A sink that only adds widths: the size of a message is what writing it would write, and it knows what for.
-class ledger {
-  public:
-    explicit ledger(position_code how = position_code::smallest) : how_(how) {}
-
-    void put(std::uint64_t, unsigned width) { spent_[static_cast<std::size_t>(to_)] += width; }
-    /// Words of so many bits in all.
-    void add(std::uint64_t bits) { spent_[static_cast<std::size_t>(to_)] += bits; }
-    void charge(part to) { to_ = to; }
-    position_code positions_as() const { return how_; }
-
-    /// In bits: the numbers themselves; which coordinates they belong to; norms, scales and other numbers that many
-    /// values share; and all the rest, the padding to whole bytes among it.
-    std::uint64_t values() const { return spent(part::values); }
-    std::uint64_t positions() const { return spent(part::positions); }
-    std::uint64_t scalars() const { return spent(part::scalars); }
-    std::uint64_t header() const { return spent(part::header) + (8 - unpadded() % 8) % 8; }
-
-    /// What was put, and the same in whole bytes: the sum of the four.
-    std::uint64_t unpadded() const {
-        return spent(part::header) + spent(part::positions) + spent(part::scalars) + spent(part::values);
-    }
-    std::uint64_t bits() const { return (unpadded() + 7) / 8 * 8; }
-
-  private:
-    std::uint64_t spent(part of) const { return spent_[static_cast<std::size_t>(of)]; }
-
-    std::array<std::uint64_t, 4> spent_{};
-    part to_ = part::values;
-    position_code how_;
-};
 
 namespace detail {
 
@@ -150,8 +112,39 @@ class bit_writer {
             if (!bytes.empty()) std::memcpy(room.data(), bytes.data(), bytes.size());
             return;
         }
-        for (; bytes.size() >= 8; bytes = bytes.subspan(8)) put(detail::load_word(bytes.data()), 64);
-        for (std::byte const b : bytes) put(std::to_integer<std::uint64_t>(b), 8);
+        std::size_t const words = bytes.size() / 8;
+        make_room(8 * words + 8);
+        std::byte* const to = bytes_.data() + size_;
+        for (std::size_t j = 0; j < words; ++j) {
+            auto const word = detail::load_word(bytes.data() + 8 * j);
+            detail::store_word(to + 8 * j, pending_ | word << held_);
+            pending_ = word >> (64 - held_);
+        }
+        size_ += 8 * words;
+        for (std::byte const b : bytes.subspan(8 * words)) put(std::to_integer<std::uint64_t>(b), 8);
+    }
+    /// The first `bits` bits of these bytes, wherever the last bit ended.
+    void put_bits(std::span<std::byte const> bytes, std::uint64_t bits) {
+        auto const whole = static_cast<std::size_t>(bits / 8);
+        auto const rest = static_cast<unsigned>(bits % 8);
+        LACONIC_EXPECTS(bits <= 8 * std::uint64_t{bytes.size()});
+        put_bytes(bytes.first(whole));
+        if (rest != 0) put(std::to_integer<std::uint64_t>(bytes[whole]) & ((1u << rest) - 1), rest);
+    }
+    /// How many bits have been written, and all of them, padded to a whole byte: what is put next follows the last bit.
+    std::uint64_t bits() const { return 8 * std::uint64_t{size_} + held_; }
+    std::span<std::byte const> so_far() {
+        make_room();
+        detail::store_word(bytes_.data() + size_, pending_);
+        return {bytes_.data(), size_ + (held_ + 7) / 8};
+    }
+    /// Forgets all but the first `bits` of them.
+    void cut(std::uint64_t bits) {
+        LACONIC_EXPECTS(bits <= this->bits());
+        so_far();
+        size_ = static_cast<std::size_t>(bits / 8);
+        held_ = static_cast<unsigned>(bits % 8);
+        pending_ = held_ == 0 ? 0 : std::to_integer<std::uint64_t>(bytes_[size_]) & ((1u << held_) - 1);
     }
 
     /// Makes room for n bytes.
@@ -226,8 +219,15 @@ class bit_reader {
             bit_ += 8 * std::uint64_t{to.size()};
             return;
         }
-        for (; to.size() >= 8; to = to.subspan(8)) detail::store_word(to.data(), take(64));
-        for (std::byte& b : to) b = static_cast<std::byte>(take(8));
+        auto const* const from = bytes_.data() + bit_ / 8;
+        auto const offset = static_cast<unsigned>(bit_ % 8);
+        std::size_t const words = to.size() / 8;
+        for (std::size_t j = 0; j < words; ++j) {  // the byte behind the eight has the last bits, and is there
+            auto const last = std::to_integer<std::uint64_t>(from[8 * j + 8]);
+            detail::store_word(to.data() + 8 * j, detail::load_word(from + 8 * j) >> offset | last << (64 - offset));
+        }
+        bit_ += 64 * std::uint64_t{words};
+        for (std::byte& b : to.subspan(8 * words)) b = static_cast<std::byte>(take(8));
     }
 
     /// How many bits are left, padding included, and how many have been read.

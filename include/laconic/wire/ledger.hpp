@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace laconic {
+
+/// What the bits of a message are spent on. `header` is what tells the rest apart: counts, tags, padding.
+enum class part { header, positions, scalars, values };
+
+/// Which spelling of positions a writer takes: the shortest, or the shorter of those that are fastest to read.
+enum class position_code { smallest, fastest };
+
+/// A sink that only adds widths: the size of a message is what writing it would write, and it knows what for.
+class ledger {
+  public:
+    explicit ledger(position_code how = position_code::smallest) : how_(how) {}
+
+    void put(std::uint64_t, unsigned width) { spent_[static_cast<std::size_t>(to_)] += width; }
+    /// Words of so many bits in all.
+    void add(std::uint64_t bits) { spent_[static_cast<std::size_t>(to_)] += bits; }
+    void charge(part to) { to_ = to; }
+    position_code positions_as() const { return how_; }
+
+    /// In bits: the numbers themselves; which coordinates they belong to; norms, scales and other numbers that many
+    /// values share; and all the rest, the padding to whole bytes among it.
+    std::uint64_t values() const { return spent(part::values); }
+    std::uint64_t positions() const { return spent(part::positions); }
+    std::uint64_t scalars() const { return spent(part::scalars); }
+    std::uint64_t header() const { return spent(part::header) + (8 - unpadded() % 8) % 8; }
+
+    /// What was put, and the same in whole bytes: the sum of the four.
+    std::uint64_t unpadded() const {
+        return spent(part::header) + spent(part::positions) + spent(part::scalars) + spent(part::values);
+    }
+    std::uint64_t bits() const { return (unpadded() + 7) / 8 * 8; }
+
+  private:
+    std::uint64_t spent(part of) const { return spent_[static_cast<std::size_t>(of)]; }
+
+    std::array<std::uint64_t, 4> spent_{};
+    part to_ = part::values;
+    position_code how_;
+};
+
+}  // namespace laconic
