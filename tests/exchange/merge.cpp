@@ -8,17 +8,13 @@
 #include <map>
 #include <vector>
 
-#include "laconic/core/key.hpp"
+#include "exchange/lists_of_terms.hpp"
 
 using namespace laconic;
+using lists_of_terms::terms;
 
 namespace {
 
-template <class T>
-struct terms {
-    std::vector<coordinate> at;
-    std::vector<T> values;
-};
 template <class T>
 bool same(std::vector<T> const& a, std::vector<T> const& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](T v, T w) {
@@ -53,19 +49,12 @@ void check(terms<T> const& a, terms<T> const& b) {
     }
 }
 
-// Each of d places with a chance, in blocks.
 template <class T>
 terms<T> drawn(std::size_t d, double share, std::size_t block, std::uint64_t seed) {
     using limits = std::numeric_limits<T>;
-    constexpr T odd[] = {0, T(-0.0), limits::denorm_min(), limits::max(), limits::infinity(), limits::quiet_NaN()};
-    terms<T> list;
-    for (std::size_t i = 0; i < d; ++i) {
-        if (key{seed}.uniform(i / block) >= share) continue;
-        auto const n = key{seed}.child(1).below(i, 30);
-        list.at.push_back(static_cast<coordinate>(i));
-        list.values.push_back(n < std::size(odd) ? odd[n] : static_cast<T>(key{seed}.child(2).uniform(i) - 0.5));
-    }
-    return list;
+    return lists_of_terms::drawn<T>(
+        0, d, share, block, seed,
+        {0, T(-0.0), limits::denorm_min(), limits::max(), limits::infinity(), limits::quiet_NaN()});
 }
 
 }  // namespace

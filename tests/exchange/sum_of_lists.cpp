@@ -8,9 +8,10 @@
 #include <limits>
 #include <vector>
 
-#include "laconic/core/key.hpp"
+#include "exchange/lists_of_terms.hpp"
 
 using namespace laconic;
+using lists_of_terms::terms;
 
 namespace {
 
@@ -18,28 +19,14 @@ template <class T>
 using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
 template <class T>
-struct terms {
-    std::vector<coordinate> at{};
-    std::vector<T> values{};
-};
-
-// Each of d places, from `first` on, with a chance, in blocks; some values are odd ones.
-template <class T>
-terms<T> drawn(std::size_t first, std::size_t d, double share, std::size_t block, std::uint64_t seed) {
-    constexpr T odd[] = {0, T(-0.0), std::numeric_limits<T>::denorm_min(), T(1e30), T(-1e30)};
-    terms<T> list;
-    for (std::size_t i = 0; i < d; ++i) {
-        if (key{seed}.uniform(i / block) >= share) continue;
-        auto const n = key{seed}.child(1).below(i, 15);
-        list.at.push_back(static_cast<coordinate>(first + i));
-        list.values.push_back(n < std::size(odd) ? odd[n] : static_cast<T>(key{seed}.child(2).uniform(i) - 0.5));
-    }
-    return list;
+terms<T> some_terms(std::size_t first, std::size_t d, double share, std::size_t block, std::uint64_t seed) {
+    return lists_of_terms::drawn<T>(first, d, share, block, seed,
+                                    {0, T(-0.0), std::numeric_limits<T>::denorm_min(), T(1e30), T(-1e30)});
 }
 
 // Against merges of one list after another, to the bit.
 template <class T>
-void check(detail::sum_of_lists<T>& sum, std::vector<terms<T>> const& all) {
+void check_sum(detail::sum_of_lists<T>& sum, std::vector<terms<T>> const& all) {
     std::vector<typename detail::merge<T>::list> lists;
     terms<T> wanted, next, found;
     for (auto const& l : all) {
@@ -71,22 +58,22 @@ TEST_CASE_TEMPLATE("the sum of many lists is that of merges, to the bit, in the 
                 for (std::size_t const n : {1, 2, 3, 9}) {
                     std::vector<terms<T>> all;
                     for (std::size_t l = 0; l < n; ++l)
-                        all.push_back(drawn<T>(37 * l, d, l == 1 ? 0.1 : share, block, 100 * d + l));
-                    check(sum, all);
+                        all.push_back(some_terms<T>(37 * l, d, l == 1 ? 0.1 : share, block, 100 * d + l));
+                    check_sum(sum, all);
                 }
-    check(sum, {});
+    check_sum(sum, {});
 }
 
 TEST_CASE("windows end where a list has too many terms, at their full length, and far from the next") {
     detail::sum_of_lists<float> sum;
     std::vector<terms<float>> all;
     for (std::size_t const first : {0, 1, 65535, 70000}) {
-        all.push_back(drawn<float>(first, 200000, 0.004, 1, first + 1));
-        check(sum, all);
-        all.push_back(drawn<float>(first, 30000, 0.9, 1, first + 2));
-        check(sum, all);
-        all.push_back(drawn<float>(first, 30000, 1, 1, first + 3));
-        check(sum, all);
+        all.push_back(some_terms<float>(first, 200000, 0.004, 1, first + 1));
+        check_sum(sum, all);
+        all.push_back(some_terms<float>(first, 30000, 0.9, 1, first + 2));
+        check_sum(sum, all);
+        all.push_back(some_terms<float>(first, 30000, 1, 1, first + 3));
+        check_sum(sum, all);
     }
     // Runs across the end of a window, the last coordinates that there are, and many lists.
     terms<float> ends;
@@ -95,14 +82,14 @@ TEST_CASE("windows end where a list has too many terms, at their full length, an
             ends.at.push_back(static_cast<coordinate>(start + i));
             ends.values.push_back(float(i) + 1);
         }
-    check(sum, {ends});
-    check(sum, {ends, all[0], ends});
-    check(sum, std::vector<terms<float>>(300, drawn<float>(5, 2000, .3, 3, 9)));
+    check_sum(sum, {ends});
+    check_sum(sum, {ends, all[0], ends});
+    check_sum(sum, std::vector<terms<float>>(300, some_terms<float>(5, 2000, .3, 3, 9)));
 }
 
 TEST_CASE("it is for three lists or more whose terms are not far apart") {
     using sum = detail::sum_of_lists<double>;
-    auto const near = drawn<double>(0, 3000, .1, 1, 4);
+    auto const near = some_terms<double>(0, 3000, .1, 1, 4);
     terms<double> far;
     for (coordinate i = 0; i < 100; ++i) far.at.push_back(10000000 * i), far.values.push_back(1);
     detail::merge<double>::list const close{near.at, near.values}, apart{far.at, far.values}, none{};
@@ -119,7 +106,7 @@ TEST_CASE("within its room it allocates nothing: what it hands out stays where i
     detail::sum_of_lists<float> sum;
     sum.make_room(3);
     float const* there = nullptr;
-    auto const list = drawn<float>(0, 4000, 1, 1, 5);
+    auto const list = some_terms<float>(0, 4000, 1, 1, 5);
     for (std::size_t const n : {1, 3, 2}) {
         std::vector<detail::merge<float>::list> const lists(n, {list.at, list.values});
         sum(lists, [&](std::span<coordinate const>, std::span<float const> values) {
