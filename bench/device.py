@@ -40,8 +40,11 @@ def of_torch(n, copy_speed):
     for share in SHARES:
         k = int(share * n)
         time = milliseconds(lambda: x.abs().topk(k, sorted=False).indices)
-        speed = 4 * n / time / 1e6
-        lines.append(f"| torch.topk, k = {share:g} n | {time:.3f} | {speed:.0f} | {speed / copy_speed:.2f} |")
+        size = 4 * (n + k)  # as of select_largest: torch's places are twice as long
+        speed = size / time / 1e6
+        lines.append(
+            f"| torch.topk, k = {share:g} n | {time:.4g} | {size / 1e6:.4g} | {speed:.4g} | {speed / copy_speed:.2f} |"
+        )
     return lines
 
 
@@ -51,11 +54,14 @@ def main():
     words.add_argument("--n", type=int, default=1 << 28, help="how many floats")
     words.add_argument("--table", metavar="FILE", help="where the table goes, too")
     asked = words.parse_args()
-    ran = subprocess.run([asked.program, str(asked.n)], stdout=subprocess.PIPE, text=True)
+    try:
+        ran = subprocess.run([asked.program, str(asked.n)], stdout=subprocess.PIPE, text=True)
+    except OSError as error:
+        sys.exit(f"{asked.program}: {error.strerror}")
     text = ran.stdout
     if ran.returncode == 0:
         if torch is not None and torch.cuda.is_available():
-            copy = re.search(r"^\| copy \| \S+ \| (\S+) \|", text, re.MULTILINE)
+            copy = re.search(r"^\| copy \| \S+ \| \S+ \| (\S+) \|", text, re.MULTILINE)
             text += "\n".join(of_torch(asked.n, float(copy.group(1)))) + "\n"
         else:
             why = "torch is not installed" if torch is None else "torch finds no GPU"

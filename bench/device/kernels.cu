@@ -3,24 +3,31 @@
 
 #include "laconic/backend/device.hpp"
 
-#include <cuda_runtime_api.h>
 #include <thrust/functional.h>
 #include <thrust/sort.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cub/device/device_radix_sort.cuh>
 #include <span>
+#include <string>
 #include <vector>
+
+#if defined(LACONIC_ON_CUDA)
+#    include <cuda_runtime_api.h>
+
+#    include <cub/device/device_radix_sort.cuh>
+#endif
+
+// A row for every kernel of the device backend: check_rows.cmake looks whether there is one, by the first word.
 
 namespace device_bench {
 
 namespace {
 
 using namespace laconic;
-using detail::on_device::check;
 using in = std::span<float const>;
 using out = std::span<float>;
 
@@ -37,30 +44,81 @@ struct place_and_magnitude {
     float const* x;
     coordinate* at;
     float* magnitudes;
-    __host__ __device__ void operator()(std::size_t i) const {
+    LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
         at[i] = static_cast<coordinate>(i);
         magnitudes[i] = std::abs(x[i]);
     }
 };
 
-// Prints a row for each call, of which the first is to be a copy.
-class table {
+#if defined(LACONIC_ON_CUDA)
+
+using detail::on_device::check;
+
+std::string name_of_device() {
+    cudaDeviceProp properties;
+    check(cudaGetDeviceProperties(&properties, 0));
+    return properties.name;
+}
+
+// By the GPU's own clock.
+class stopwatch {
   public:
-    explicit table(device& on) : on_(on) {
+    explicit stopwatch(device& on) : on_(on) {
         check(cudaEventCreate(&begin_));
         check(cudaEventCreate(&end_));
-        std::printf("| | ms | GB/s | of a copy |\n|---|---|---|---|\n");
     }
-    table(table const&) = delete;
-    ~table() {
+    stopwatch(stopwatch const&) = delete;
+    ~stopwatch() {
         cudaEventDestroy(begin_);
         cudaEventDestroy(end_);
     }
     template <class F>
-    void operator()(char const* name, double bytes, F call) {
-        double const time = least_milliseconds(call), speed = bytes / time / 1e6;
+    double milliseconds(F call) {
+        check(cudaEventRecord(begin_, on_.stream()));
+        call();
+        check(cudaEventRecord(end_, on_.stream()));
+        check(cudaEventSynchronize(end_));
+        float time = 0;
+        check(cudaEventElapsedTime(&time, begin_, end_));
+        return static_cast<double>(time);
+    }
+
+  private:
+    device& on_;
+    cudaEvent_t begin_{}, end_{};
+};
+
+#else
+
+std::string name_of_device() { return "the processor, one thread, by Thrust"; }
+
+class stopwatch {
+  public:
+    explicit stopwatch(device&) {}
+    template <class F>
+    double milliseconds(F call) {
+        auto const begin = std::chrono::steady_clock::now();
+        call();
+        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    }
+};
+
+#endif
+
+// Prints a row for each call, of which the first is to be a copy. What a call reads and what it writes is named behind
+// it, twice what it does both to; how long that is counts after the call, which may have made it.
+class table {
+  public:
+    explicit table(device& on) : watch_(on) {
+        std::printf("| | ms | MB | GB/s | of a copy |\n|---|---|---|---|---|\n");
+    }
+    template <class F, class... Touched>
+    void operator()(char const* name, F call, Touched const&... touched) {
+        double const time = least_milliseconds(call);
+        double const bytes = (0.0 + ... + static_cast<double>(touched.size() * sizeof(*touched.data())));
+        double const speed = bytes / time / 1e6;
         if (copied_ == 0) copied_ = speed;
-        std::printf("| %s | %.3f | %.0f | %.2f |\n", name, time, speed, speed / copied_);
+        std::printf("| %s | %.4g | %.4g | %.4g | %.2f |\n", name, time, bytes / 1e6, speed, speed / copied_);
         std::fflush(stdout);
     }
 
@@ -68,157 +126,263 @@ class table {
     // The first two calls pay for scratch memory.
     template <class F>
     double least_milliseconds(F call) {
-        float least = 0;
+        double least = 0;
         for (int run = 0; run < 12; ++run) {
-            check(cudaEventRecord(begin_, on_.stream()));
-            call();
-            check(cudaEventRecord(end_, on_.stream()));
-            check(cudaEventSynchronize(end_));
-            float time = 0;
-            check(cudaEventElapsedTime(&time, begin_, end_));
+            double const time = watch_.milliseconds(call);
             if (run == 2 || (run > 2 && time < least)) least = time;
         }
-        return static_cast<double>(least);
+        return least;
     }
 
-    device& on_;
-    cudaEvent_t begin_{}, end_{};
+    stopwatch watch_;
     double copied_ = 0;
 };
 
-// All but what is shown for several arguments; vectors of x's length.
-void measure_updates(device& on, table& row, in x, out y, out z, out w) {
-    auto const n = static_cast<double>(x.size());
-    in const h(z), e(w);
-    row("fill", 4 * n, [&] { fill(on, y, 1.0f); });
-    row("add_scaled", 12 * n, [&] { add_scaled(on, 0.5f, x, y); });
-    row("multiply", 8 * n, [&] { multiply(on, -1.0f, y); });
-    row("subtract_known_add_unsaid", 16 * n, [&] { subtract_known_add_unsaid(on, 1.0f, y, h, e); });
-    row("subtract_last", 16 * n, [&] { subtract_last(on, y, h, w); });
-    row("gather_momentum", 20 * n, [&] { gather_momentum(on, 0.9f, false, y, x, h, w); });
-    copy(on, x, y);
-    row("complete_and_remember", 16 * n, [&] { complete_and_remember(on, y, 0.5f, z); });
-    row("scaled_distances", 12 * n, [&] { scaled_distances(on, 0.5f, x, in(y), w); });
-    row("soft_threshold", 8 * n, [&] { soft_threshold(on, 0.0f, w); });
-    row("clip_magnitudes, of none", 4 * n, [&] { clip_magnitudes(on, 2.0f, out(z)); });
-    copy(on, x, y);
-    row("raise_magnitudes", 8 * n, [&] { raise_magnitudes(on, 0.5f, 1.0f, y); });
-    row("draw_symmetric", 4 * n, [&] { draw_symmetric(on, key{2}, 0, y); });
+void measure_copies(device& on, table& row, out x, out y) {
+    in const from(x);
+    row(
+        "copy", [&] { copy(on, from, y); }, x, y);
+    std::vector<float> here(x.size());
+    row(
+        "copy_to_host", [&] { copy_to_host(on, from, out(here)); }, x);
+    row(
+        "copy_from_host", [&] { copy_from_host(on, in(here), x); }, x);
+    row(
+        "on_host", [&] { on_host(on, from); }, x);
+    row(
+        "fill", [&] { fill(on, y, 1.0f); }, y);
 }
 
-void measure_reductions(device& on, table& row, in x, out y) {
-    auto const n = static_cast<double>(x.size());
+void measure_updates(device& on, table& row, in x, out y) {
+    device::array<float> third(x.size()), fourth(x.size());
+    out const z(third), w(fourth);
+    in const h(z), e(w);
+    copy(on, x, y);
+    row(
+        "add_scaled", [&] { add_scaled(on, 0.5f, x, y); }, x, y, y);
+    row(
+        "multiply", [&] { multiply(on, -1.0f, y); }, y, y);
+    row(
+        "subtract_known_add_unsaid", [&] { subtract_known_add_unsaid(on, 1.0f, y, h, e); }, y, h, e, y);
+    row(
+        "subtract_last", [&] { subtract_last(on, y, h, w); }, y, h, y, w);
+    row(
+        "gather_momentum", [&] { gather_momentum(on, 0.9f, false, y, x, h, w); }, y, x, h, y, w);
+    copy(on, x, y);
+    row(
+        "complete_and_remember", [&] { complete_and_remember(on, y, 0.5f, z); }, y, z, y, z);
+    row(
+        "scaled_distances", [&] { scaled_distances(on, 0.5f, x, in(y), w); }, x, y, w);
+    row(
+        "soft_threshold", [&] { soft_threshold(on, 0.0f, w); }, w, w);
+    copy(on, x, y);
+    row(
+        "clip_magnitudes, of none", [&] { clip_magnitudes(on, 2.0f, y); }, y);
+    row(
+        "raise_magnitudes", [&] { raise_magnitudes(on, 0.5f, 1.0f, y); }, y, y);
+    row(
+        "draw_symmetric", [&] { draw_symmetric(on, key{2}, 0, y); }, y);
+}
+
+void measure_reductions(device& on, table& row, in x) {
+    row(
+        "largest_magnitude", [&] { largest_magnitude(on, x); }, x);
+    row(
+        "first_non_finite", [&] { first_non_finite(on, x); }, x);
+    row(
+        "sum_of_magnitudes", [&] { sum_of_magnitudes(on, x); }, x);
+    row(
+        "sum_of_squares", [&] { sum_of_squares(on, x); }, x);
+    device::array<double> const doubles(x.size() / 2);
+    std::span<double const> const wide(doubles);
+    row(
+        "sum_of_squares, of doubles in units", [&] { sum_of_squares(on, wide, 2.0); }, wide);
+    row(
+        "sums_by_sign", [&] { sums_by_sign(on, x); }, x);
+    row(
+        "rounding_variance", [&] { rounding_variance(on, x, 0.25f); }, x);
     std::vector<std::uint32_t> counts(magnitude_bins::count);
-    row("largest_magnitude", 4 * n, [&] { largest_magnitude(on, x); });
-    row("first_non_finite", 4 * n, [&] { first_non_finite(on, x); });
-    row("sum_of_magnitudes", 4 * n, [&] { sum_of_magnitudes(on, x); });
-    row("sum_of_squares", 4 * n, [&] { sum_of_squares(on, x); });
-    row("sums_by_sign", 4 * n, [&] { sums_by_sign(on, x); });
-    row("rounding_variance", 4 * n, [&] { rounding_variance(on, x, 0.25f); });
-    row("count_by_magnitude", 4 * n, [&] { count_by_magnitude(on, x, 1.0f, std::span(counts)); });
-    std::size_t const columns = 4, side = static_cast<std::size_t>(std::sqrt(n));
-    auto const by = in(y).first(columns * side);
-    auto const product = y.subspan(columns * side, columns * side);
-    draw_symmetric(on, key{2}, 0, y);
-    row("multiply_matrix, 4 columns", 4 * n,
-        [&] { multiply_matrix(on, x.first(side * side), matrix_is::as_it_stands, by, columns, product); });
-    row("multiply_matrix, transposed", 4 * n,
-        [&] { multiply_matrix(on, x.first(side * side), matrix_is::transposed, by, columns, product); });
-    row("multiply_to_orthonormal, 4 columns", 4 * n,
-        [&] { multiply_to_orthonormal(on, x.first(side * side), matrix_is::as_it_stands, by, columns, product); });
+    row(
+        "count_by_magnitude", [&] { count_by_magnitude(on, x, 1.0f, std::span(counts)); }, x);
+}
+
+void measure_matrices(device& on, table& row, in x) {
+    std::size_t const columns = 4, side = static_cast<std::size_t>(std::sqrt(static_cast<double>(x.size())));
+    in const matrix = x.first(side * side);
+    device::array<float> factor(columns * side), result(columns * side);
+    draw_symmetric(on, key{2}, 0, out(factor));
+    in const by(factor);
+    out const product(result);
+    row(
+        "multiply_matrix, 4 columns",
+        [&] { multiply_matrix(on, matrix, matrix_is::as_it_stands, by, columns, product); }, matrix, by, product);
+    row(
+        "multiply_matrix, transposed",
+        [&] { multiply_matrix(on, matrix, matrix_is::transposed, by, columns, product); }, matrix, by, product);
+    row(
+        "multiply_to_orthonormal, 4 columns",
+        [&] { multiply_to_orthonormal(on, matrix, matrix_is::as_it_stands, by, columns, product); }, matrix, by,
+        product);
 }
 
 void measure_selections(device& on, table& row, in x, out y) {
-    std::size_t const size = x.size();
-    auto const n = static_cast<double>(size);
+    std::size_t const size = x.size(), k = size / 100;
     device::array<coordinate> at;
-    device::array<float> values;
     for (double const share : {0.001, 0.01, 0.1}) {
-        auto const k = static_cast<std::size_t>(share * n);
+        auto const wanted = static_cast<std::size_t>(share * static_cast<double>(size));
         char name[64];
         std::snprintf(name, sizeof name, "select_largest, k = %g n", share);
-        row(name, 4 * n, [&] { select_largest(on, x, k, at); });
+        row(
+            name, [&] { select_largest(on, x, wanted, at); }, x, at);
     }
-    std::size_t const k = size / 100;
-    row("select_about, k = 0.01 n", 4 * n, [&] { select_about(on, x, k - k / 10, k, k + k / 10, at); });
-    row("select_above a bound", 4 * n, [&] { select_above(on, x, 0.99f, at); });
+    row(
+        "select_about, k = 0.01 n", [&] { select_about(on, x, k - k / 10, k, k + k / 10, at); }, x, at);
+    row(
+        "select_above, a bound", [&] { select_above(on, x, 0.99f, at); }, x, at);
     fill(on, y, 0.99f);
-    row("select_above bounds", 8 * n, [&] { select_above(on, x, in(y), at); });
-    row("select_nonzero_blocks of 256", 4 * n, [&] { select_nonzero_blocks(on, x, 256, at); });
-    row("select_largest_blocks of 256", 4 * n, [&] { select_largest_blocks(on, x, 256, size / 25600, at); });
-    row("sample_each, p = 0.01", 0.04 * n, [&] { sample_each(on, key{2}, size, 0.01, at); });
-    row("sample_in_proportion", 4 * n, [&] { sample_in_proportion(on, x, 50.0f, key{2}, at); });
-    row("sample, k = 0.01 n", 0.04 * n, [&] { sample(on, key{2}, size, k, at); });
-    auto const listed = static_cast<double>(k);
-    std::span<coordinate const> const places(at);
-    row("gather, k = 0.01 n", 12 * listed, [&] { gather(on, x, places, 1, 1.0f, values); });
-    row("scatter, k = 0.01 n", 12 * listed, [&] { scatter(on, in(values), places, 1, y); });
-    chosen_terms const terms{at.data(), values.data(), k};
-    row("add_terms, k = 0.01 n", 16 * listed, [&] { add_terms(on, y, 1.0f, terms); });
-    row("clear_terms, k = 0.01 n", 12 * listed, [&] { clear_terms(on, y, terms); });
-    row("sort_magnitudes", 8 * n, [&] { sort_magnitudes(on, x, values); });
+    row(
+        "select_above, bounds", [&] { select_above(on, x, in(y), at); }, x, y, at);
+    row(
+        "select_nonzero_blocks, of 256", [&] { select_nonzero_blocks(on, x, 256, at); }, x, at);
+    row(
+        "select_largest_blocks, of 256", [&] { select_largest_blocks(on, x, 256, size / 25600, at); }, x, at);
+    row(
+        "sample_each, p = 0.01", [&] { sample_each(on, key{2}, size, 0.01, at); }, at);
+    row(
+        "sample_in_proportion, about 0.01 n", [&] { sample_in_proportion(on, x, 50.0f, key{2}, at); }, x, at);
+    row(
+        "sample, k = 0.01 n", [&] { sample(on, key{2}, size, k, at); }, at);
+    device::array<float> sorted;
+    row(
+        "sort_magnitudes", [&] { sort_magnitudes(on, x, sorted); }, x, sorted);
 }
 
-// What a user would pick to find the k largest and their places, for all k alike.
+// One in a hundred of y's numbers, and lists of so many.
+void measure_terms(device& on, table& row, out y) {
+    std::size_t const k = y.size() / 100;
+    draw_symmetric(on, key{1}, 0, y);
+    device::array<coordinate> some, others, chosen, at, left_at;
+    device::array<float> first, second, values, left;
+    sample(on, key{2}, y.size(), k, some);
+    sample(on, key{3}, y.size(), k, others);
+    std::span<coordinate const> const places(some), other_places(others);
+    row(
+        "gather, 0.01 n", [&] { gather(on, in(y), places, 1, 1.0f, first); }, some, first, first);
+    gather(on, in(y), other_places, 1, 1.0f, second);
+    row(
+        "scatter, 0.01 n", [&] { scatter(on, in(first), places, 1, y); }, some, first, first);
+    chosen_terms const terms{some.data(), first.data(), k};
+    row(
+        "add_terms, 0.01 n", [&] { add_terms(on, y, 1.0f, terms); }, some, first, first, first);
+    row(
+        "clear_terms, 0.01 n", [&] { clear_terms(on, y, terms); }, some, first, first);
+    at.resize_to_overwrite(k);
+    values.resize_to_overwrite(k);
+    row(
+        "list_terms, 0.01 n", [&] { list_terms(on, terms, std::span(at), out(values)); }, some, first, at, values);
+    listed_terms<float> const a{places, first}, b{other_places, second};
+    row(
+        "add_lists, 0.01 n each", [&] { add_lists(on, a, b, at, values); }, some, first, others, second, at, values);
+    row(
+        "list_without, 0.01 n each", [&] { list_without(on, a, other_places, at, values); }, some, first, others, at,
+        values);
+    select_largest(on, in(first), k / 2, chosen);
+    std::span<coordinate const> const kept(chosen);
+    row(
+        "part_list, 0.01 n", [&] { part_list(on, a, kept, at, values, left_at, left); }, some, first, chosen, at,
+        values, left_at, left);
+}
+
+// What a user would pick to find the k largest and their places, for all k alike. As for select_largest, only what the
+// choice has to read is counted, so that the columns can be compared.
 void measure_sorts(device& on, table& row, in x) {
-    std::size_t const size = x.size();
-    auto const n = static_cast<double>(size);
-    device::array<float> keys(size), sorted(size);
-    device::array<coordinate> at(size), sorted_at(size);
+    device::array<float> keys(x.size()), sorted(x.size());
+    device::array<coordinate> at(x.size());
     place_and_magnitude const pairs{x.data(), at.data(), keys.data()};
-    auto const make_pairs = [&] { detail::on_device::for_each_index(on, size, pairs); };
-    row("CUB DeviceRadixSort of magnitudes and places", 4 * n, [&] {
-        make_pairs();
-        std::size_t bytes = 0;
-        auto const sort = [&](void* room) {
+    auto const make_pairs = [&] { detail::on_device::for_each_index(on, x.size(), pairs); };
+#if defined(LACONIC_ON_CUDA)
+    {
+        device::array<coordinate> sorted_at(x.size());
+        auto const sort = [&](void* room, std::size_t& bytes) {
             check(cub::DeviceRadixSort::SortPairsDescending(room, bytes, keys.data(), sorted.data(), at.data(),
-                                                            sorted_at.data(), static_cast<int>(size), 0, 32,
+                                                            sorted_at.data(), static_cast<int>(x.size()), 0, 32,
                                                             on.stream()));
         };
-        sort(nullptr);
-        sort(on.scratch<std::byte>(detail::on_device::scratch_for::temporary, bytes).data());
-    });
-    row("thrust::sort_by_key of magnitudes and places", 4 * n, [&] {
+        auto const sort_pairs = [&] {
+            make_pairs();
+            std::size_t bytes = 0;
+            sort(nullptr, bytes);
+            sort(on.scratch<std::byte>(detail::on_device::scratch_for::temporary, bytes).data(), bytes);
+        };
+        row("CUB DeviceRadixSort of magnitudes and places", sort_pairs, x);
+    }
+#endif
+    auto const sort_by_key = [&] {
         make_pairs();
-        detail::on_device::with_own_errors(
-            [&] { thrust::sort_by_key(on.policy(), keys.begin(), keys.end(), at.begin(), thrust::greater<float>()); });
-    });
-    row("thrust::sort of the numbers", 8 * n, [&] {
+        on.call_thrust([&](auto const& how) {
+            thrust::sort_by_key(how, keys.begin(), keys.end(), at.begin(), thrust::greater<float>());
+        });
+    };
+    row("thrust::sort_by_key of magnitudes and places", sort_by_key, x);
+    auto const sort_numbers = [&] {
         copy(on, x, out(sorted));
-        detail::on_device::with_own_errors([&] { thrust::sort(on.policy(), sorted.begin(), sorted.end()); });
-    });
+        on.call_thrust([&](auto const& how) { thrust::sort(how, sorted.begin(), sorted.end()); });
+    };
+    row("thrust::sort of the numbers", sort_numbers, x, sorted);
 }
 
 void measure_rounding(device& on, table& row, in x) {
     std::size_t const bucket = 512, buckets = (x.size() + bucket - 1) / bucket;
-    auto const n = static_cast<double>(x.size()), scales = 4 * static_cast<double>(buckets);
     device::array<float> first(buckets), second(buckets);
-    device::array<std::int16_t> levels(x.size());
-    device::array<std::uint16_t> codes(x.size());
-    device::array<std::uint8_t> bytes(x.size());
-    device::array<std::uint64_t> words((x.size() + 63) / 64);
-    std::span const to(levels);
     out const steps(first), others(second);
-    row("round_buckets_to_levels, largest", 6 * n + scales,
-        [&] { round_buckets_to_levels(on, x, bucket, norm::largest, 4, key{3}, steps, to); });
-    row("round_buckets_to_levels, 2-norm", 6 * n + scales,
-        [&] { round_buckets_to_levels(on, x, bucket, norm::two, 4, key{3}, steps, to); });
-    row("damp_steps", 4 * n + 2 * scales, [&] { damp_steps(on, x, bucket, steps); });
-    row("round_buckets_to_halvings, 2-norm", 6 * n + scales,
-        [&] { round_buckets_to_halvings(on, x, bucket, norm::two, 4, key{3}, steps, to); });
-    row("round_buckets_to_range, at random", 5 * n + 2 * scales,
-        [&] { round_buckets_to_range(on, x, bucket, rounding::random, 255, key{3}, steps, others, std::span(bytes)); });
-    row("round_buckets_to_range, nearest", 5 * n + 2 * scales, [&] {
-        round_buckets_to_range(on, x, bucket, rounding::nearest, 255, key{3}, steps, others, std::span(bytes));
-    });
-    row("pack_signs_and_means", 4.125 * n + scales,
-        [&] { pack_signs_and_means(on, x, bucket, steps, std::span(words)); });
-    row("pack_signs_and_two_means", 4.125 * n + 2 * scales,
-        [&] { pack_signs_and_two_means(on, x, bucket, steps, others, std::span(words)); });
-    row("pack_signs", 4.125 * n, [&] { pack_signs(on, x, std::span(words)); });
-    row("round_to_powers", 6 * n, [&] { round_to_powers(on, x, key{3}, 0, std::span(codes)); });
-    row("round_to_short, bfloat16", 6 * n,
-        [&] { round_to_short(on, x, layout_of(short_format::bfloat), std::span(codes)); });
+    {
+        device::array<std::int16_t> made(x.size());
+        std::span const to(made);
+        auto const levels = [&](laconic::norm p) { round_buckets_to_levels(on, x, bucket, p, 4, key{3}, steps, to); };
+        row(
+            "round_buckets_to_levels, largest", [&] { levels(norm::largest); }, x, steps, to);
+        row(
+            "round_buckets_to_levels, 2-norm", [&] { levels(norm::two); }, x, steps, to);
+        row(
+            "damp_steps", [&] { damp_steps(on, x, bucket, steps); }, x, steps, steps);
+        row(
+            "round_buckets_to_halvings, 2-norm",
+            [&] { round_buckets_to_halvings(on, x, bucket, norm::two, 4, key{3}, steps, to); }, x, steps, to);
+    }
+    {
+        device::array<std::uint8_t> made(x.size());
+        std::span const to(made);
+        auto const range = [&](rounding how) {
+            round_buckets_to_range(on, x, bucket, how, 255, key{3}, steps, others, to);
+        };
+        row(
+            "round_buckets_to_range, at random", [&] { range(rounding::random); }, x, steps, others, to);
+        row(
+            "round_buckets_to_range, nearest", [&] { range(rounding::nearest); }, x, steps, others, to);
+    }
+    std::vector<int> grids;
+    for (int level = 0; level < 15; ++level) grids.push_back((2 << level) - 1);
+    std::span<double const> facts;
+    row(
+        "facts_of_buckets, 15 grids",
+        [&] { facts = facts_of_buckets(on, x, bucket, norm::two, std::span<int const>(grids)); }, x, facts);
+    row(
+        "squares_of_blocks, of 256", [&] { facts = squares_of_blocks(on, x, 256, 1.0); }, x, facts);
+    device::array<std::uint64_t> signs((x.size() + 63) / 64);
+    std::span const words(signs);
+    row(
+        "pack_signs_and_means", [&] { pack_signs_and_means(on, x, bucket, steps, words); }, x, steps, words);
+    row(
+        "pack_signs_and_two_means", [&] { pack_signs_and_two_means(on, x, bucket, steps, others, words); }, x, steps,
+        others, words);
+    row(
+        "pack_signs", [&] { pack_signs(on, x, words); }, x, words);
+    device::array<std::uint16_t> made(x.size());
+    std::span const codes(made);
+    row(
+        "round_to_powers", [&] { round_to_powers(on, x, key{3}, 0, codes); }, x, codes);
+    row(
+        "round_to_short, bfloat16", [&] { round_to_short(on, x, layout_of(short_format::bfloat), codes); }, x, codes);
 }
 
 }  // namespace
@@ -226,23 +390,18 @@ void measure_rounding(device& on, table& row, in x) {
 bool is_there() { return device::is_there(); }
 
 void measure(std::size_t n) {
-    cudaDeviceProp properties;
-    check(cudaGetDeviceProperties(&properties, 0));
-    std::printf("%s, n = %zu floats, uniform in (-1, 1)\n\n", properties.name, n);
+    std::printf("%s, n = %zu floats, uniform in (-1, 1)\n\n", name_of_device().c_str(), n);
     device on;
-    device::array<float> x(n), y(n);
-    draw_symmetric(on, key{1}, 0, out(x));
+    device::array<float> first(n), second(n);
+    out const x(first), y(second);
     table row(on);
-    row("copy", 8 * static_cast<double>(n), [&] { copy(on, in(x), out(y)); });
-    {
-        std::vector<float> here(n);
-        row("copy_to_host", 4 * static_cast<double>(n), [&] { copy_to_host(on, in(x), out(here)); });
-        row("copy_from_host", 4 * static_cast<double>(n), [&] { copy_from_host(on, in(here), out(x)); });
-        device::array<float> z(n), w(n);
-        measure_updates(on, row, x, y, z, w);
-    }
-    measure_reductions(on, row, x, y);
+    measure_copies(on, row, x, y);
+    draw_symmetric(on, key{1}, 0, x);
+    measure_updates(on, row, x, y);
+    measure_reductions(on, row, x);
+    measure_matrices(on, row, x);
     measure_selections(on, row, x, y);
+    measure_terms(on, row, y);
     measure_sorts(on, row, x);
     measure_rounding(on, row, x);
 }

@@ -6,7 +6,7 @@
 /// What main.cpp, which reads arguments, and kernels.cu, which is compiled for the device, tell each other.
 namespace device_bench {
 
-/// Whether there is a GPU.
+/// Whether there is a GPU; always, where Thrust's device is the processor.
 bool is_there();
 
 /// Measures all kernels on n >= 2048 floats, and prints the table. Throws laconic::error.

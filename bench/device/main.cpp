@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_device [N]: the device's kernels on the first GPU, on N floats (2^28), beside what a user would pick instead. A
-// row: the least time of ten runs, the bytes that the result needs to be read and written, per second, and that as a
-// share of what a copy within the GPU's memory moves in the same process. bench/device.py puts torch.topk beside them.
+// row: the least time of ten runs, the bytes that the result needs to be read and written, these per second, and that
+// as a share of what a copy within the GPU's memory moves in the same process. bench/device.py puts torch.topk beside
+// them.
 #include <cstdio>
 #include <cstdlib>
 

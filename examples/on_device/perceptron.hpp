@@ -111,9 +111,11 @@ class perceptron {
         for (std::size_t i = 0; i < samples_; ++i) rows[i] = static_cast<std::uint32_t>(i);
         see(rows, x);
         thrust::counting_iterator<std::size_t> const first(0);
-        return thrust::transform_reduce(on_.policy(), first, first + static_cast<std::ptrdiff_t>(samples_),
-                                        loss{scores()}, 0.0, thrust::plus<double>()) /
-               static_cast<double>(samples_);
+        auto const end = first + static_cast<std::ptrdiff_t>(samples_);
+        double const sum = on_.call_thrust([&](auto const& how) {
+            return thrust::transform_reduce(how, first, end, loss{scores()}, 0.0, thrust::plus<double>());
+        });
+        return sum / static_cast<double>(samples_);
     }
     void gradient(in<float> x, std::span<float> g) const {
         std::vector<std::uint32_t> rows(samples_);
@@ -147,7 +149,7 @@ class perceptron {
     }
     template <class F>
     void write(float* to, std::size_t n, F f) const {
-        thrust::tabulate(on_.policy(), to, to + n, f);
+        on_.call_thrust([&](auto const& how) { thrust::tabulate(how, to, to + n, f); });
     }
     template <class F>
     void make(array<float>& to, std::size_t n, F f) const {

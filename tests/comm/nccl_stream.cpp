@@ -43,6 +43,7 @@ std::vector<std::string> told(int ranks, milliseconds deadline, Comes comes, Bod
             } catch (comm_error const& e) {
                 heard[static_cast<std::size_t>(rank)] = e.what();
                 CHECK(e.rank == -1);
+                CHECK(cudaGetLastError() == cudaSuccess);  // that it was waited for is no error of the next kernel
                 aborted = true;
                 // Nothing of it is left in the stream, and nobody waits any more.
                 CHECK(ends_soon(stream));

@@ -65,6 +65,39 @@ TEST_CASE("messages that stay on the device: the host's iterates, whatever is sa
     }
 }
 
+TEST_CASE("vectors of no numbers, messages of none of them, and of all") {
+    for (int const n : nccl_ranks::counts()) {
+        CAPTURE(n);
+        for (std::size_t const d : {0, 1, 60}) {
+            CAPTURE(d);
+            CHECK(same_iterates(n, d, 3, correcting(top_k{std::size_t{0}})));
+            CHECK(same_iterates(n, d, 3, correcting(top_k{d})));
+            CHECK(same_iterates(n, d, 3, correcting(top_k{d} | quantize{7})));
+            CHECK(same_iterates(n, d, 3, correcting(threshold{1e9})));  // nothing is that large
+            CHECK(same_iterates(n, d, 3, correcting(sign{})));
+            CHECK(same_iterates(n, d, 3, correcting(zero_blocks{4})));
+            CHECK(same_iterates(n, d, 3, correcting(top_k{d}, by_gtop_k{d})));
+            CHECK(same_iterates(n, d, 3, correcting(top_k{d}, by_gtop_k{std::size_t{0}})));
+            CHECK(same_iterates(n, d, 3, differencing(quantize{3, 20})));
+            CHECK(same_iterates(n, d, 3, differencing(bernoulli{0.2})));
+        }
+    }
+}
+
+TEST_CASE("ranks that disagree in d, or in k, are told so before the first round") {
+    for (int const n : nccl_ranks::counts(2))
+        for (bool const in_dimension : {true, false}) {
+            auto const heard = nccl_ranks::told(n, [&](nccl& comm) {
+                auto on = on_device::made_for(comm.stream());
+                bool const odd = comm.rank() == n - 1;
+                std::size_t const d = odd && in_dimension ? 61 : 60;
+                auto const method = correcting(top_k{odd && !in_dimension ? 7 : 6})(std::type_identity<device>{});
+                on_device::iterates_of<device>(method, comm, on, d, 1);
+            });
+            for (auto const& text : heard) CHECK(text.find("ranks disagree: ") == 0);
+        }
+}
+
 TEST_CASE("gTop-k with error correction") {
     for (int const n : nccl_ranks::counts())
         for (auto const goes : {left_out::to_merger, left_out::as_published})

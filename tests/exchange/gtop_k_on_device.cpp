@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -111,6 +113,43 @@ TEST_CASE("what cannot be summed is refused on all ranks in the host's words, an
         auto const large = sv::of<float>(30, {{8, 3e38f}});
         CHECK(told(ranks, 30, [&](int r, auto const& v) { return r < 2 ? large : v; }) ==
               std::vector(ranks, std::string("round 17: the ranks' sum is not finite at coordinate 8")));
+    }
+}
+
+TEST_CASE("a rank that lies about how many terms it has: the others are told, and no memory is asked for") {
+    auto const good = sv::whole_numbers<float>(sv::shape::spread, 30, 4, 0, 1);
+    for (int const n : nccl_ranks::counts())
+        for (auto const said : {std::uint64_t{5}, std::uint64_t{1} << 31, ~std::uint64_t{0}}) {
+            CAPTURE(n);
+            CAPTURE(said);
+            std::vector<std::string> heard(std::size_t(n), "none");
+            on_device::run(n, [&](nccl& comm, device& on) {
+                gtop_k<float, device> exchange(comm, 30, 4);
+                auto v = on_device::taken(on, good);
+                try {
+                    if (comm.rank() == n - 1) {
+                        comm.all_gather({std::as_bytes(std::span(&said, 1)), false});
+                        return;  // and is not heard of again until it leaves
+                    }
+                    exchange(on, comm, v);
+                } catch (wire_error const& e) {
+                    heard[std::size_t(comm.rank())] = e.why;
+                }
+            });
+            for (int r = 0; r + 1 < n; ++r)
+                CHECK(heard[std::size_t(r)] == "from rank " + std::to_string(n - 1) + ": a list of " +
+                                                   std::to_string(said) + " terms, where no rank has more than 4");
+        }
+    // Words that are no length.
+    for (int const n : nccl_ranks::counts(2)) {
+        auto const heard = nccl_ranks::told(n, [&](nccl& comm) {
+            auto on = on_device::made_for(comm.stream());
+            gtop_k<float, device> exchange(comm, 30, 4);
+            if (comm.rank() == 1) return comm.all_gather({});
+            auto v = on_device::taken(on, good);
+            exchange(on, comm, v);
+        });
+        CHECK(heard[0] == "at bit 0 of a message: from rank 1: no length");
     }
 }
 

@@ -20,7 +20,7 @@
 #include "laconic/message/either.hpp"
 #include "laconic/message/parts.hpp"
 
-// What walks over messages, on the host; gathered_on_device.cpp has the ranks.
+// What walks over messages, on the host; exchanged_mean_on_device.cpp and stand_ins/lying_ranks.cpp have the ranks.
 
 using namespace laconic;
 

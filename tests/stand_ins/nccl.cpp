@@ -199,6 +199,7 @@ void carry_out(std::unique_lock<std::mutex>& lock, transfers const& group) {
 namespace {
 
 thread_local int device = 0;
+thread_local cudaError_t last_error = cudaSuccess;
 std::set<cudaStream_t> streams;
 
 }  // namespace
@@ -396,7 +397,7 @@ ncclResult_t ncclRecv(void* to, size_t count, ncclDataType_t type, int peer, ncc
 char const* cudaGetErrorString(cudaError_t status) {
     return status == cudaErrorMemoryAllocation ? "out of memory" : "another error of CUDA's";
 }
-cudaError_t cudaGetLastError() { return cudaSuccess; }
+cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
 cudaError_t cudaGetDeviceCount(int* count) {
     *count = 8;
     return cudaSuccess;
@@ -436,7 +437,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
     std::lock_guard const lock(mutex);
     ++waited;
     if (int const status = refusal("cudaStreamQuery", any_rank)) return static_cast<cudaError_t>(status);
-    return stream == nullptr || (stream->queue.empty() && !stream->busy) ? cudaSuccess : cudaErrorNotReady;
+    if (stream == nullptr || (stream->queue.empty() && !stream->busy)) return cudaSuccess;
+    return last_error = cudaErrorNotReady;
 }
 
 // What tests ask.

@@ -6,6 +6,7 @@
 #include "laconic/backend/backend.hpp"
 #include "laconic/backend/device/array.hpp"
 #include "laconic/backend/device/blocks.hpp"
+#include "laconic/backend/device/bucket_facts.hpp"
 #include "laconic/backend/device/buckets.hpp"
 #include "laconic/backend/device/grids.hpp"
 #include "laconic/backend/device/kth_largest.hpp"

@@ -178,13 +178,18 @@ struct levels<top_blocks<>> {
     }
     template <class B, Scalar T>
     static void kept(B& on, type const& c, std::span<T const> x, typename B::template array<T>&, std::span<double> q) {
-        double const largest = static_cast<double>(largest_magnitude(on, x));
-        for (std::size_t b = 0; b < q.size(); ++b) {
-            auto const part = x.subspan(b * c.block, std::min(c.block, x.size() - b * c.block));
-            if constexpr (sizeof(T) == 8)
-                q[b] = sum_of_squares(on, part, largest);  // the squares as such may not be finite
-            else
-                q[b] = sum_of_squares(on, part);
+        // The squares of doubles as such may not be finite.
+        double const unit = sizeof(T) == 8 ? static_cast<double>(largest_magnitude(on, x)) : 1;
+        if constexpr (requires { squares_of_blocks(on, x, c.block, unit); }) {  // of all at once
+            std::ranges::copy(squares_of_blocks(on, x, c.block, unit), q.begin());
+        } else {
+            for (std::size_t b = 0; b < q.size(); ++b) {
+                auto const part = x.subspan(b * c.block, std::min(c.block, x.size() - b * c.block));
+                if constexpr (sizeof(T) == 8)
+                    q[b] = sum_of_squares(on, part, unit);
+                else
+                    q[b] = sum_of_squares(on, part);
+            }
         }
         std::sort(q.begin(), q.end(), std::greater<>{});
         double sum = 0;

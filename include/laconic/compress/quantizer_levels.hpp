@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -38,19 +39,35 @@ struct levels<damped_quantize> {
         T const largest = largest_magnitude(on, x);
         for (double& v : q) v = 0;
         double all = 0;
-        detail::each_bucket(x, detail::bucket_of(c.bucket, x.size()), [&](std::size_t, std::size_t, auto part) {
-            T const scale = norm_of(on, c.p, part), top = largest_magnitude(on, part);
+        // noise(level, step) is what rounding on that grid adds.
+        auto const add_bucket = [&](T scale, T top, double squares, auto noise) {
             if (!(top > 0)) return;
-            double const squares = squares_in_units(on, part, top), ratio = top / largest;
+            double const ratio = top / largest;
             double const energy = squares * ratio * ratio;
             all = std::fma(squares * ratio, ratio, all);  // rounded alike with and without fused products
             for (std::size_t level = 1; level <= q.size(); ++level) {
                 T const step = grid_step(scale, at(c, level, x.size()).levels);
                 double const height = static_cast<double>(top) / static_cast<double>(step);
-                double const noise = rounding_variance(on, part, step) / (squares * height * height);
-                q[level - 1] += energy / (1 + noise);
+                q[level - 1] += energy / (1 + noise(level, step) / (squares * height * height));
             }
-        });
+        };
+        std::size_t const bucket = detail::bucket_of(c.bucket, x.size());
+        if constexpr (requires { facts_of_buckets(on, x, bucket, c.p, std::span<int const>()); }) {  // of all at once
+            std::array<int, 15> points{};
+            for (std::size_t level = 1; level <= q.size(); ++level) points[level - 1] = at(c, level, x.size()).levels;
+            auto const facts = facts_of_buckets(on, x, bucket, c.p, std::span<int const>(points).first(q.size()));
+            std::size_t const n = detail::buckets_in(x.size(), bucket);
+            for (std::size_t b = 0; b < n; ++b)
+                add_bucket(static_cast<T>(facts[b]), static_cast<T>(facts[n + b]), facts[2 * n + b],
+                           [&](std::size_t level, T) { return facts[(2 + level) * n + b]; });
+        } else {
+            detail::each_bucket(x, bucket, [&](std::size_t, std::size_t, auto part) {
+                T const top = largest_magnitude(on, part);
+                if (top > 0)
+                    add_bucket(norm_of(on, c.p, part), top, squares_in_units(on, part, top),
+                               [&](std::size_t, T step) { return rounding_variance(on, part, step); });
+            });
+        }
         for (double& v : q) v /= all;
     }
 };

@@ -84,7 +84,7 @@ requires(!OnHost<B>) class gtop_k<T, B> {
         returned_.reserve(std::min(own + static_cast<std::size_t>(std::bit_width(unsigned(ranks))) * kept, d_));
         lengths_.resize(static_cast<std::size_t>(ranks));
     }
-    // All learn all lengths, or all throw what is wrong on any.
+    // All learn all lengths, or all throw what is wrong on any, before any memory is asked for.
     template <class C>
     void tell_lengths(C& comm, std::size_t n) {
         auto const mine = std::uint64_t{n};
@@ -94,6 +94,9 @@ requires(!OnHost<B>) class gtop_k<T, B> {
             auto const heard = comm.from(static_cast<int>(r)).bytes;
             if (heard.size() != sizeof mine) throw wire_error(0, "from rank " + std::to_string(r) + ": no length");
             std::memcpy(&lengths_[r], heard.data(), sizeof mine);
+            if (lengths_[r] > std::min(k_, d_))
+                throw wire_error(0, "from rank " + std::to_string(r) + ": a list of " + std::to_string(lengths_[r]) +
+                                        " terms, where no rank has more than " + std::to_string(std::min(k_, d_)));
         }
     }
     // A rank whose lowest bit is the distance hands over, and has nothing to merge from then on.

@@ -16,6 +16,7 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/view.hpp"
+#include "laconic/exchange/array_lengths.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/message/sparse.hpp"
 
@@ -85,10 +86,7 @@ void walk(M& m, Value& value, Array& array) {
             std::apply([&](auto&... fields) { (walk(fields, value, array), ...); }, M::fields(m));
         }
     } else if constexpr (SomeMessages<M>) {
-        auto n = std::uint64_t{m.size()};
-        value(n);
-        if constexpr (!std::is_const_v<M>) m.resize(static_cast<std::size_t>(n));
-        for (auto& each : m) walk(each, value, array);
+        for (auto& each : m) walk(each, value, array);  // as many as both ends know
     } else if constexpr (AnArray<M>) {
         array(m);
     } else {
@@ -107,8 +105,9 @@ auto bytes_of(Array& a) {
 /// Messages between ranks whose communicator carries arrays of B's memory: they stay there. What they say by values,
 /// and how long their arrays are (the outline), the ranks tell each other in a meeting, for which they wait; then the
 /// arrays travel as they lie in memory, which is longer than what wire/ would write, and nobody waits. Between ranks
-/// that have agreed on their composition: of what comes only the outline's length is checked. Reuses its memory, which
-/// holds a message of each rank.
+/// that have agreed on their composition: of what comes the lengths are checked (array_lengths.hpp), by all ranks alike
+/// and before any memory is asked for, but not what stands in the arrays. Reuses its memory, which holds a message of
+/// each rank.
 template <class M, Scalar T, class B>
 class message_arrays {
   public:
@@ -131,7 +130,8 @@ class message_arrays {
     }
 
     /// out <- mean of all ranks' messages, added up in the order of ranks. blank(on, r, m) makes m what is known of
-    /// rank r's message beforehand. Throws wire_error, which names the rank, for an outline of no such message.
+    /// rank r's message beforehand. Throws wire_error, which names the rank, on all ranks for an outline of no such
+    /// message about out.size() numbers; then the next meeting can be held.
     template <ArrayCarrier<B> C, class Blank>
     void hear(B& on, C& comm, Blank blank, std::span<T> out) {
         auto const ranks = static_cast<std::size_t>(comm.size());
@@ -140,7 +140,7 @@ class message_arrays {
         for (int r = 0; r < comm.size(); ++r) {
             auto& m = theirs_[static_cast<std::size_t>(r)];
             blank(on, r, m);
-            read_outline(r, comm.from(r).bytes, m);
+            read_outline(r, comm.from(r).bytes, out.size(), m);
         }
         comm.together([&] {
             auto own = mine_.begin();
@@ -153,16 +153,19 @@ class message_arrays {
     }
 
   private:
-    void read_outline(int r, std::span<std::byte const> outline, M& m) {
+    void read_outline(int r, std::span<std::byte const> outline, std::size_t d, M& m) {
         std::size_t at = 0;
         auto const value = [&](auto& v) {
             if (outline.size() - at < sizeof v) refuse(r, at, "the outline of a message ends too early");
+            if constexpr (std::is_same_v<decltype(v), bool&>)
+                if (outline[at] > std::byte{1}) refuse(r, at, "the outline of a message has no truth value");
             std::memcpy(&v, outline.data() + at, sizeof v);
             at += sizeof v;
         };
         auto const array = [&](auto& a) {
             std::uint64_t n = 0;
             value(n);
+            if (n > d && n > a.size()) refuse(r, at, "an array longer than the vector");
             if constexpr (requires { a.resize_to_overwrite(0); })
                 a.resize_to_overwrite(static_cast<std::size_t>(n));
             else
@@ -171,6 +174,7 @@ class message_arrays {
         };
         detail::walk(m, value, array);
         if (at != outline.size()) refuse(r, at, "the outline of a message goes on where it should end");
+        if (!detail::fit(m, d)) refuse(r, at, "arrays of other lengths than such a message has");
     }
     [[noreturn]] static void refuse(int r, std::size_t at, char const* why) {
         throw wire_error(8 * at, "from rank " + std::to_string(r) + ": " + why);

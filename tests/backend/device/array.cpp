@@ -4,7 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <new>
 #include <span>
 #include <utility>
 #include <vector>
@@ -57,4 +60,12 @@ TEST_CASE("arrays are copied, moved, swapped and compared") {
     c = std::move(b);
     CHECK(c.data() == memory);
     CHECK(device_array<float>() == device_array<float>());
+}
+
+TEST_CASE("more numbers than there are addresses are refused, and the array is as it was") {
+    device on;
+    auto a = both::there(on, std::vector<double>{1, 2});
+    for (auto const n : {std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max() / 8 + 1})
+        CHECK_THROWS_AS(a.resize(n), std::bad_alloc);
+    CHECK(both::here(on, a) == std::vector<double>{1, 2});
 }

@@ -3,9 +3,14 @@
 
 #include <doctest/doctest.h>
 #include <thrust/system_error.h>
+#include <unistd.h>
 
 #include <new>
+#include <span>
 #include <string>
+
+#include "laconic/backend/array.hpp"
+#include "laconic/backend/device/memory.hpp"
 
 using namespace laconic;
 
@@ -38,3 +43,26 @@ TEST_CASE("memory of the device: cleared, copied there and back") {
     CHECK(to[2] == 3);
     here::release(nullptr);
 }
+
+#if defined(LACONIC_DEVICE_MEMORY) && !defined(LACONIC_ON_CUDA)
+
+TEST_CASE("memory of the device can be read while a kernel runs, and at no other time") {
+    device on;
+    device::array<int> x(3);
+    auto const is_readable = [&] {  // whether it can be written to a pipe
+        int ends[2];
+        REQUIRE(pipe(ends) == 0);
+        bool const written = write(ends[1], x.data(), 1) == 1;
+        close(ends[0]);
+        close(ends[1]);
+        return written;
+    };
+    CHECK_FALSE(is_readable());
+    CHECK(on.call_thrust([&](auto const&) { return is_readable(); }));
+    CHECK_FALSE(is_readable());
+    fill(on, std::span<int>(x), 7);
+    CHECK(element(on, std::span<int const>(x), 2) == 7);
+    CHECK_FALSE(is_readable());
+}
+
+#endif

@@ -8,6 +8,8 @@
 #include <thrust/fill.h>
 
 #include <cstddef>
+#include <limits>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -61,6 +63,7 @@ class device_array {
     /// Room for n elements.
     void reserve(std::size_t n) {
         if (n <= capacity_) return;
+        if (n > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
         device_array larger;
         larger.data_ = static_cast<T*>(detail::on_device::allocate(n * sizeof(T)));
         larger.capacity_ = n;

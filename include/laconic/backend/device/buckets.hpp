@@ -224,6 +224,7 @@ bool pack_signs_and_two_means(device& on, std::span<T const> x, std::size_t buck
     using namespace detail::on_device;
     std::size_t const buckets = buckets_of(x.size(), bucket);
     LACONIC_EXPECTS(below.size() == buckets && above.size() == buckets);
+    LACONIC_EXPECTS(std::min(bucket, x.size()) <= std::numeric_limits<std::uint32_t>::max());
     auto* const sums = on.scratch<double>(scratch_for::numbers, 2 * buckets).data();
     auto const negative = on.scratch<std::uint32_t>(scratch_for::marks, buckets);
     clear_bytes(on, negative.data(), negative.size_bytes());

@@ -84,7 +84,7 @@ void sort_magnitudes(device& on, std::span<T const> x, device_array<T>& out) {
     out.reserve(x.size());
     out.resize_to_overwrite(x.size());
     for_each_index(on, x.size(), write_magnitude<T>{x.data(), out.data()});
-    with_own_errors([&] { thrust::sort(on.policy(), out.begin(), out.end(), thrust::greater<T>()); });
+    on.call_thrust([&](auto const& how) { thrust::sort(how, out.begin(), out.end(), thrust::greater<T>()); });
 }
 
 /// How many |x_i| fall into each of the magnitude_bins below that of the largest, which is `largest`. All finite, not

@@ -4,10 +4,10 @@
 #include "laconic/backend/device/system.hpp"  // first: it refuses compilers that Thrust would not
 
 #include <thrust/execution_policy.h>
+#include <thrust/fill.h>
 
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -112,6 +112,12 @@ class device {
         return thrust::device(arena_);
 #endif
     }
+    /// Calls f(policy()), which calls Thrust's algorithms, a caller's own for example, on arrays of the device. What
+    /// they throw becomes a device_error.
+    template <class F>
+    auto call_thrust(F f) {
+        return detail::on_device::with_own_errors([&] { return f(policy()); });
+    }
     /// Waits for all that was started.
     void wait() {
 #if defined(LACONIC_ON_CUDA)
@@ -137,7 +143,7 @@ inline void copy_bytes(device& on, void const* from, void* to, std::size_t bytes
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on.stream()));
 #else
     static_cast<void>(on);
-    std::memcpy(to, from, bytes);
+    copy_and_wait(from, to, bytes);
 #endif
 }
 inline void clear_bytes(device& on, void* to, std::size_t bytes) {
@@ -146,7 +152,7 @@ inline void clear_bytes(device& on, void* to, std::size_t bytes) {
     check(cudaMemsetAsync(to, 0, bytes, on.stream()));
 #else
     static_cast<void>(on);
-    std::memset(to, 0, bytes);
+    clear_and_wait(to, bytes);
 #endif
 }
 
@@ -170,7 +176,7 @@ void copy(device& on, std::span<T const> from, std::span<T> to) {
 
 template <class T>
 void fill(device& on, std::span<T> to, T value) {
-    detail::on_device::with_own_errors([&] { thrust::fill(on.policy(), to.data(), to.data() + to.size(), value); });
+    on.call_thrust([&](auto const& how) { thrust::fill(how, to.data(), to.data() + to.size(), value); });
 }
 
 /// `to` is the CPU's memory. Waits.

@@ -58,6 +58,12 @@ constexpr bits_of<T> magnitude_bits(T x) {
 template <Scalar T>
 inline constexpr bits_of<T> infinite_bits = magnitude_bits(std::numeric_limits<T>::infinity());
 
+/// Where the t-th byte, from the lowest, of a list of words stands.
+template <std::unsigned_integral Word>
+constexpr std::size_t place_of_byte(std::size_t t) {
+    return std::endian::native == std::endian::little ? t : t ^ (sizeof(Word) - 1);
+}
+
 // Whole numbers that many threads change at the same time, each in any order: their results have none. They return what
 // was there before.
 
@@ -118,7 +124,7 @@ void for_each_index(device& on, std::size_t n, F f) {
     call_each<<<static_cast<unsigned>(std::min(blocks, most)), threads_of_block, 0, on.stream()>>>(n, f);
     check(cudaGetLastError());
 #else
-    thrust::for_each_n(on.policy(), thrust::counting_iterator<std::size_t>(0), n, f);
+    on.call_thrust([&](auto const& how) { thrust::for_each_n(how, thrust::counting_iterator<std::size_t>(0), n, f); });
 #endif
 }
 
@@ -165,8 +171,10 @@ void list_indices(device& on, std::size_t n, F chosen, coordinate* to, coordinat
     select(nullptr);
     select(on.scratch<std::byte>(scratch_for::temporary, bytes).data());
 #else
-    *count = static_cast<coordinate>(
-        thrust::copy_if(on.policy(), first, first + static_cast<std::ptrdiff_t>(n), to, chosen) - to);
+    on.call_thrust([&](auto const& how) {
+        auto* const end = thrust::copy_if(how, first, first + static_cast<std::ptrdiff_t>(n), to, chosen);
+        *count = static_cast<coordinate>(end - to);
+    });
 #endif
 }
 

@@ -120,18 +120,18 @@ struct count_larger {
     }
 };
 
-// The first number that is not finite, as the distance of its coordinate from the largest there is; 0 before.
+// The first number that is not finite, as all bits of its coordinate inverted; 0 before.
 template <Scalar T>
 struct raise_to_first_non_finite {
-    using piece = std::uint32_t;
+    using piece = std::uint64_t;
     T const* x;
-    std::uint32_t* distance;
+    std::uint64_t* inverted;
 
     LACONIC_HOST_DEVICE void take(piece& found, std::size_t i) const {
-        if (found == 0 && magnitude_bits(x[i]) >= infinite_bits<T>) found = ~static_cast<std::uint32_t>(i);
+        if (found == 0 && magnitude_bits(x[i]) >= infinite_bits<T>) found = ~std::uint64_t{i};
     }
     LACONIC_HOST_DEVICE void hand_over(piece found, std::size_t) const {
-        if (found != 0) raise_together(*distance, found);
+        if (found != 0) raise_together(*inverted, found);
     }
 };
 
@@ -183,10 +183,10 @@ std::pair<double, double> sums_by_sign(device& on, std::span<T const> x) {
 template <Scalar T>
 std::size_t first_non_finite(device& on, std::span<T const> x) {
     using namespace detail::on_device;
-    auto const distance = found_in<std::uint32_t>(on, x, [&](auto* out) {
+    auto const inverted = found_in<std::uint64_t>(on, x, [&](auto* out) {
         return raise_to_first_non_finite<T>{x.data(), out};
     });
-    return distance == 0 ? x.size() : std::size_t{~distance};
+    return inverted == 0 ? x.size() : static_cast<std::size_t>(~inverted);
 }
 
 }  // namespace laconic

@@ -42,9 +42,13 @@ struct round_eight {
 
     LACONIC_HOST_DEVICE void operator()(std::size_t group) const {
         std::uint64_t const block = first / 8 + group;
-        auto const words = from.words(block);
+        auto words = from.words(block);
         std::size_t b = 0, last = 0;  // the bucket, and where it ends
         for (std::uint32_t j = 0; j < 8; ++j) {
+            std::uint32_t const lower_end = words[0] << 16, upper_end = lower_end | 0xffffu;
+            // The next half comes to the front: what stands in registers has no index.
+            words = {j % 2 == 0 ? words[0] >> 16 : words[1], j % 2 == 0 ? words[1] : words[2],
+                     j % 2 == 0 ? words[2] : words[3], words[3]};
             std::uint64_t const draw = 8 * block + j;
             std::size_t const i = draw - first;
             if (draw < first || i >= n) continue;
@@ -54,7 +58,6 @@ struct round_eight {
             }
             T const v = x[i];
             neighbours_of_value const to = round(v, b);
-            std::uint32_t const lower_end = words[j / 2] >> (j % 2 * 16) << 16, upper_end = lower_end | 0xffffu;
             bool const up = static_cast<double>(upper_end) < to.threshold ||
                             (static_cast<double>(lower_end) < to.threshold &&
                              static_cast<double>(from.chance(draw)) < to.threshold);
@@ -114,16 +117,20 @@ struct to_short {
     }
 };
 
+// Eight signs, so that neighbouring threads read neighbouring numbers: byte t of words that fill up from their lowest
+// bit.
 template <Scalar T>
-struct pack_word {
+struct pack_byte {
     T const* x;
     std::size_t n;
-    std::uint64_t* words;
-    LACONIC_HOST_DEVICE void operator()(std::size_t w) const {
-        std::size_t const first = 64 * w, end = n - first < 64 ? n - first : 64;
-        std::uint64_t word = 0;
-        for (std::size_t j = 0; j < end; ++j) word |= std::uint64_t{x[first + j] < 0} << j;
-        words[w] = word;
+    std::uint8_t* bytes;
+    LACONIC_HOST_DEVICE void operator()(std::size_t t) const {
+        std::uint32_t byte = 0;
+        for (std::uint32_t j = 0; j < 8; ++j) {
+            std::size_t const i = 8 * t + j;
+            byte |= std::uint32_t{i < n && x[i] < 0} << j;
+        }
+        bytes[place_of_byte<std::uint64_t>(t)] = static_cast<std::uint8_t>(byte);
     }
 };
 
@@ -148,8 +155,9 @@ void round_to_short(device& on, std::span<T const> x, short_layout f, std::span<
 template <Scalar T>
 void pack_signs(device& on, std::span<T const> x, std::span<std::uint64_t> words) {
     LACONIC_EXPECTS(words.size() == (x.size() + 63) / 64);
-    detail::on_device::for_each_index(on, words.size(),
-                                      detail::on_device::pack_word<T>{x.data(), x.size(), words.data()});
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(words.data());
+    detail::on_device::for_each_index(on, words.size_bytes(),
+                                      detail::on_device::pack_byte<T>{x.data(), x.size(), bytes});
 }
 
 }  // namespace laconic

@@ -127,26 +127,27 @@ struct mark_below {
         words[w] = marks;
     }
 };
+// Byte t of a bitmap: eight coordinates, so that neighbouring threads read neighbouring numbers.
 template <Scalar T>
 struct mark_in_proportion {
     T const* x;
     std::size_t n;
     double bound;
     key from;
-    std::uint32_t* words;
-    LACONIC_HOST_DEVICE void operator()(std::size_t w) const {
+    std::uint8_t* bytes;
+    LACONIC_HOST_DEVICE void operator()(std::size_t t) const {
         std::uint32_t marks = 0;
-        for (std::uint32_t q = 0; q < 16; ++q) {
-            auto const four = from.words(16 * w + q);
+        for (std::uint32_t q = 0; q < 4; ++q) {
+            auto const four = from.words(4 * t + q);
             for (std::uint32_t j = 0; j < 2; ++j) {
-                std::size_t const i = 32 * w + 2 * q + j;
+                std::size_t const i = 8 * t + 2 * q + j;
                 auto const bits = (four[2 * j] | std::uint64_t{four[2 * j + 1]} << 32) >> 11;  // as key::uniform
                 bool const drawn =
                     i < n && static_cast<double>(bits) * 0x1p-53 * bound < static_cast<double>(std::abs(x[i]));
                 marks |= std::uint32_t{drawn} << (2 * q + j);
             }
         }
-        words[w] = marks;
+        bytes[place_of_byte<std::uint32_t>(t)] = static_cast<std::uint8_t>(marks);
     }
 };
 
@@ -173,7 +174,7 @@ inline void sample(device& on, key from, std::size_t d, std::size_t k, device_ar
         add_different(on, hash_table{table, slots - 1}, from, d, k);
         list_indices(on, slots, is_taken{table}, out.data(), count);
         for_each_index(on, k, slot_to_content{table, out.data()});
-        with_own_errors([&] { thrust::sort(on.policy(), out.begin(), out.end()); });
+        on.call_thrust([&](auto const& how) { thrust::sort(how, out.begin(), out.end()); });
         return;
     }
     std::size_t const words = (d + 31) / 32;
@@ -200,8 +201,9 @@ void sample_in_proportion(device& on, std::span<T const> x, T bound, key from, d
     LACONIC_EXPECTS(bound >= 0 && x.size() <= largest_dimension);
     using namespace detail::on_device;
     auto const marks = on.scratch<std::uint32_t>(scratch_for::marks, (x.size() + 31) / 32);
-    for_each_index(on, marks.size(),
-                   mark_in_proportion<T>{x.data(), x.size(), static_cast<double>(bound), from, marks.data()});
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(marks.data());
+    for_each_index(on, marks.size_bytes(),
+                   mark_in_proportion<T>{x.data(), x.size(), static_cast<double>(bound), from, bytes});
     list_indices(on, x.size(), is_marked{marks.data(), true}, out);
 }
 

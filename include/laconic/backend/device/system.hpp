@@ -23,6 +23,10 @@
 
 #include "laconic/core/error.hpp"
 
+#if defined(LACONIC_DEVICE_MEMORY) && !defined(LACONIC_ON_CUDA)
+#    include LACONIC_DEVICE_MEMORY  // allocate(), release() and memory_open of a test
+#endif
+
 /// Marks what both the CPU and the device may call. nvcc calls constexpr functions without it, given its option
 /// --expt-relaxed-constexpr.
 #if defined(__CUDACC__)
@@ -92,9 +96,18 @@ inline void check(cudaError_t status) {
 
 #endif
 
+#if defined(LACONIC_ON_CUDA) || !defined(LACONIC_DEVICE_MEMORY)
+/// Lives wherever the device's memory is read or written. A test that keeps that closed at all other times, where the
+/// processor is the device, brings its own.
+struct memory_open {
+    memory_open() {}
+};
+#endif
+
 /// Calls f, which calls Thrust's algorithms; what they throw becomes a device_error.
 template <class F>
 auto with_own_errors(F f) {
+    [[maybe_unused]] memory_open const now;
     try {
         return f();
     } catch (thrust::system_error const& e) {
@@ -126,11 +139,19 @@ inline void copy_and_wait(void const* from, void* to, std::size_t bytes) {
 
 #else
 
+#    if !defined(LACONIC_DEVICE_MEMORY)
 inline void* allocate(std::size_t bytes) { return ::operator new(bytes); }
 inline void release(void* p) noexcept { ::operator delete(p); }
+#    endif
 inline void wait_for_all() {}
-inline void clear_and_wait(void* to, std::size_t bytes) { std::memset(to, 0, bytes); }
-inline void copy_and_wait(void const* from, void* to, std::size_t bytes) { std::memcpy(to, from, bytes); }
+inline void clear_and_wait(void* to, std::size_t bytes) {
+    [[maybe_unused]] memory_open const now;
+    std::memset(to, 0, bytes);
+}
+inline void copy_and_wait(void const* from, void* to, std::size_t bytes) {
+    [[maybe_unused]] memory_open const now;
+    std::memcpy(to, from, bytes);
+}
 
 #endif
 

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/exchange/message_arrays.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exchange/on_device.hpp"
+#include "laconic/compress/full.hpp"
+#include "laconic/compress/full_or.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/sign.hpp"
+#include "laconic/compress/threshold.hpp"
+#include "laconic/compress/top_k.hpp"
+
+// Ranks that say something else than they should, over the stand-in.
+
+using namespace laconic;
+
+namespace {
+
+constexpr std::size_t d = 60;
+
+std::vector<float> numbers_of(int rank, std::size_t n = d) {
+    std::vector<float> x(n);
+    for (std::size_t i = 0; i < n; ++i) x[i] = float(int(i * 7 % 31) - 15) * float(rank + 1);
+    return x;
+}
+device::array<float> on_the_device(device& on, std::vector<float> const& x) {
+    device::array<float> there(x.size());
+    copy_from_host(on, std::span<float const>(x), std::span<float>(there));
+    return there;
+}
+
+// What the ranks are told where the last one says what lie(comm, on, arrays, message) does, about x. Then a good round,
+// whose mean must be the one over the host.
+template <class C, class Lie>
+std::vector<std::string> told(int ranks, C const& compressor, Lie lie) {
+    using message = message_of<C, float, device>;
+    std::vector<std::string> heard(std::size_t(ranks), "none");
+    std::vector<std::vector<float>> means(static_cast<std::size_t>(ranks));
+    on_device::run(ranks, [&](nccl& comm, device& on) {
+        auto const me = std::size_t(comm.rank());
+        bool const lies = comm.rank() + 1 == ranks;
+        message_arrays<message, float, device> arrays;
+        device::array<float> out(d);
+        auto const blank = [&](device& b, int, message& m) { compressor.blank(b, d, key{1}, m); };
+        auto const x = on_the_device(on, numbers_of(comm.rank()));
+        message mine;
+        compressor(on, std::span<float const>(x), key{1}, mine);
+        try {
+            if (lies)
+                lie(comm, on, arrays, mine);
+            else
+                arrays.say(on, comm, mine);
+            arrays.hear(on, comm, blank, std::span<float>(out));
+        } catch (wire_error const& e) {
+            heard[me] = e.why;
+        }
+        compressor(on, std::span<float const>(x), key{1}, mine);
+        arrays.say(on, comm, mine);
+        arrays.hear(on, comm, blank, std::span<float>(out));
+        means[me].resize(d);
+        copy_to_host(on, std::span<float const>(out), std::span<float>(means[me]));
+    });
+    host cpu;
+    std::vector<float> mean(d);
+    for (int r = 0; r < ranks; ++r) {
+        message_of<C, float, host> m;
+        auto const x = numbers_of(r);
+        compressor(cpu, std::span<float const>(x), key{1}, m);
+        add_message(cpu, std::span<float>(mean), 1 / float(ranks), m);
+    }
+    for (auto const& each : means) CHECK(each == mean);
+    return heard;
+}
+
+std::vector<std::string> all_hear(int ranks, std::string const& why) {
+    return std::vector<std::string>(std::size_t(ranks), "from rank " + std::to_string(ranks - 1) + ": " + why);
+}
+// The message is changed before it is said.
+template <class C, class Change>
+void is_refused(C const& compressor, std::string const& why, Change change) {
+    for (int const n : nccl_ranks::counts()) {
+        CAPTURE(n);
+        auto const lie = [&](auto& comm, auto& on, auto& arrays, auto& m) {
+            change(m);
+            arrays.say(on, comm, m);
+        };
+        CHECK(told(n, compressor, lie) == all_hear(n, why));
+    }
+}
+// The outline is changed on its way.
+template <class C, class Change>
+void is_refused_as_bytes(C const& compressor, std::string const& why, Change change) {
+    for (int const n : nccl_ranks::counts()) {
+        CAPTURE(n);
+        auto const lie = [&](auto& comm, auto& on, auto&, auto& m) {
+            std::vector<std::byte> outline;
+            auto const value = [&](auto const& v) {
+                auto const bytes = std::as_bytes(std::span(&v, 1));
+                outline.insert(outline.end(), bytes.begin(), bytes.end());
+            };
+            auto const array = [&](auto const& a) { value(std::uint64_t{a.size()}); };
+            detail::walk(std::as_const(m), value, array);
+            change(outline);
+            comm.require_stream_of(on);
+            comm.all_gather({outline, false});
+        };
+        CHECK(told(n, compressor, lie) == all_hear(n, why));
+    }
+}
+void set_last_word(std::vector<std::byte>& outline, std::uint64_t n) {
+    std::memcpy(outline.data() + outline.size() - sizeof n, &n, sizeof n);
+}
+
+constexpr char const* other_lengths = "arrays of other lengths than such a message has";
+constexpr char const* too_long = "an array longer than the vector";
+
+}  // namespace
+
+TEST_CASE("a rank whose arrays have other lengths: all are told, nothing is asked for, and the next round is held") {
+    for (auto const n : {std::uint64_t{d + 1}, std::uint64_t{1} << 31, std::uint64_t{1} << 60, ~std::uint64_t{0}}) {
+        CAPTURE(n);
+        is_refused_as_bytes(full{}, too_long, [n](auto& outline) { set_last_word(outline, n); });
+        is_refused_as_bytes(top_k{6}, too_long, [n](auto& outline) { set_last_word(outline, n); });
+        is_refused_as_bytes(threshold{1.5}, too_long, [n](auto& outline) { set_last_word(outline, n); });
+        is_refused_as_bytes(quantize{3, 20}, too_long, [n](auto& outline) { set_last_word(outline, n); });
+    }
+    is_refused_as_bytes(full{}, other_lengths, [](auto& outline) { set_last_word(outline, d - 1); });
+    is_refused_as_bytes(top_k{6}, other_lengths, [](auto& outline) { set_last_word(outline, 7); });
+    is_refused_as_bytes(sign{}, other_lengths, [](auto& outline) { set_last_word(outline, 0); });
+}
+
+TEST_CASE("a rank whose message is about another vector, or makes no sense") {
+    is_refused(full{}, too_long, [](auto& m) { m.values.resize(d + 1); });
+    is_refused(full{}, other_lengths, [](auto& m) { m.values.resize(0); });
+    is_refused(top_k{6}, other_lengths, [](auto& m) { m.length = d + 1; });
+    is_refused(top_k{6}, other_lengths, [](auto& m) { m.support.resize(5); });
+    is_refused(top_k{6} | quantize{7}, other_lengths, [](auto& m) { m.payload.codes.resize(5); });
+    is_refused(quantize{3, 20}, other_lengths, [](auto& m) { m.bucket = 0; });
+    is_refused(quantize{3, 20}, other_lengths, [](auto& m) { m.bucket = 7; });
+    is_refused(quantize{3, 20}, other_lengths, [](auto& m) { m.steps.resize(2); });
+    is_refused(sign{}, other_lengths, [](auto& m) { m.count = std::size_t{1} << 40; });
+    is_refused(sign{}, other_lengths, [](auto& m) { m.bucket = 1; });
+}
+
+TEST_CASE("a rank whose outline is cut, goes on, or holds neither true nor false") {
+    is_refused_as_bytes(full{}, "the outline of a message ends too early", [](auto& outline) { outline.pop_back(); });
+    is_refused_as_bytes(top_k{6}, "the outline of a message ends too early", [](auto& outline) { outline.clear(); });
+    is_refused_as_bytes(full{}, "the outline of a message goes on where it should end",
+                        [](auto& outline) { outline.push_back({}); });
+    is_refused_as_bytes(full_or<top_k<>>{top_k{6}}, "the outline of a message has no truth value",
+                        [](auto& outline) { outline[0] = std::byte{2}; });
+}
+
+TEST_CASE("ranks that disagree about d are refused on all of them") {
+    for (int const n : nccl_ranks::counts(2)) {
+        auto const heard = nccl_ranks::told(n, [&](nccl& comm) {
+            auto on = on_device::made_for(comm.stream());
+            std::size_t const own = comm.rank() == 0 ? d + 1 : d;
+            auto const x = on_the_device(on, numbers_of(comm.rank(), own));
+            message_of<top_k<>, float, device> mine;
+            message_arrays<decltype(mine), float, device> arrays;
+            top_k{6}(on, std::span<float const>(x), key{1}, mine);
+            arrays.say(on, comm, mine);
+            device::array<float> out(own);
+            arrays.hear(
+                on, comm, [&](device& b, int, auto& m) { top_k{6}.blank(b, own, key{1}, m); }, std::span<float>(out));
+        });
+        // Each names the first whose vector is not its own.
+        for (int r = 0; r < n; ++r)
+            CHECK(heard[std::size_t(r)].find("from rank " + std::to_string(r == 0 ? 1 : 0) + ": " + other_lengths) !=
+                  std::string::npos);
+    }
+}
