@@ -100,6 +100,25 @@ TEST_CASE_TEMPLATE("candidates: what is above a bound, and where, unless it is t
     }
 }
 
+TEST_CASE_TEMPLATE("candidates, however many of 64 numbers are above", T, float, double) {
+    std::vector<T> x(d, T(0.5)), values, room(detail::room_for(d));
+    coordinates at;
+    for (std::size_t i = 0; i < d; ++i) {
+        if (i % 640 >= i / 640) continue;  // in the n-th 640 the first n
+        x[i] = static_cast<T>(i) + T(1);
+        values.push_back(x[i]);
+        at.push_back(static_cast<coordinate>(i));
+    }
+    REQUIRE(values.size() > 1900);
+    for (bool const few : {true, false}) {
+        std::fill(room.begin(), room.end(), T(-1));
+        auto const found = detail::collect_above<simd::arch>(std::span<T const>(x), T(0.5), few, std::span(room));
+        REQUIRE(found.count == values.size());
+        CHECK(std::equal(values.begin(), values.end(), found.values.begin()));
+        CHECK(std::equal(at.begin(), at.end(), found.at.begin()));
+    }
+}
+
 TEST_CASE("magnitudes above a bound are counted, NaNs above NaNs, too") {
     float const nan = std::numeric_limits<float>::quiet_NaN();
     float const larger_nan = std::bit_cast<float>(detail::magnitude_bits(nan) + 1);
