@@ -4,7 +4,10 @@
 #include <doctest/doctest.h>
 #include <mpi.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,32 +31,74 @@ struct own_communicator {
 
 }  // namespace
 
-TEST_CASE("long messages come whatever the order in which they are awaited, and of one rank in its order") {
+TEST_CASE("messages come whole, whatever the order in which they are awaited, and of one rank in its order") {
     own_communicator const world;
-    std::size_t const length = 300000;  // more than MPI sends unasked
+    std::size_t const length = 300000;  // of a piece: more than MPI sends unasked
+    // Of each rank a message of two pieces, and a complaint of one.
+    std::array const tags{detail::mpi_pieces::more_tag, 0, detail::mpi_pieces::complaint_tag};
     std::vector<std::vector<std::byte>> sent;
-    std::vector<MPI_Request> requests(static_cast<std::size_t>(2 * world.size));
-    for (int j = 0; j < 2; ++j) sent.emplace_back(length + j, static_cast<std::byte>(10 * world.rank + j));
+    std::vector<MPI_Request> requests;
+    for (int j = 0; j < 3; ++j) sent.emplace_back(length + j, static_cast<std::byte>(10 * world.rank + j));
     for (int to = 0; to < world.size; ++to)
-        for (int j = 0; j < 2; ++j)
-            MPI_Isend(sent[j].data(), static_cast<int>(sent[j].size()), MPI_BYTE, to, 5 + j, world.all,
-                      &requests[static_cast<std::size_t>(2 * to + j)]);
+        for (std::size_t j = 0; j < 3; ++j)
+            MPI_Isend(sent[j].data(), static_cast<int>(sent[j].size()), MPI_BYTE, to, tags[j], world.all,
+                      &requests.emplace_back(MPI_REQUEST_NULL));
     detail::mpi_inbox inbox(world.all);
     std::vector<std::byte> bytes;
     for (int from = world.size; from-- > 0;) {
-        auto const first = inbox.take(from, bytes, 0);
-        CHECK(first.tag == 5);
-        REQUIRE(first.bytes == length);
-        CHECK(bytes[length - 1] == static_cast<std::byte>(10 * from));
-        auto const second = inbox.take(from, bytes, length);  // behind it
-        CHECK(second.tag == 6);
-        REQUIRE(second.bytes == length + 1);
-        REQUIRE(bytes.size() >= 2 * length + 1);
-        CHECK(bytes[length - 1] == static_cast<std::byte>(10 * from));
-        CHECK(bytes[length] == static_cast<std::byte>(10 * from + 1));
-        CHECK(bytes[2 * length] == static_cast<std::byte>(10 * from + 1));
+        auto const all_are = [&](std::span<std::byte const> part, int j) {
+            return std::all_of(part.begin(), part.end(),
+                               [&](std::byte b) { return b == static_cast<std::byte>(10 * from + j); });
+        };
+        auto const first = inbox.take(from, bytes);
+        CHECK(!first.complaint);
+        REQUIRE(first.bytes.size() == 2 * length + 1);
+        CHECK(all_are(first.bytes.first(length), 0));
+        CHECK(all_are(first.bytes.subspan(length), 1));
+        auto const second = inbox.take(from, bytes);
+        CHECK(second.complaint);
+        REQUIRE(second.bytes.size() == length + 2);
+        CHECK(all_are(second.bytes, 2));
     }
-    MPI_Waitall(2 * world.size, requests.data(), MPI_STATUSES_IGNORE);
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+}
+
+TEST_CASE("pieces that come from two ranks by turns are kept apart") {
+    own_communicator const world;
+    if (world.size < 3) return;
+    // Rank 0 tells 1 and 2 in turn to say one piece more, and then waits for a message of its own.
+    if (world.rank == 1 || world.rank == 2) {
+        for (int j = 0; j < 5; ++j) {
+            MPI_Recv(nullptr, 0, MPI_BYTE, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            std::vector<std::byte> const piece(1000u << j, static_cast<std::byte>(10 * world.rank + j));
+            MPI_Send(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, 0,
+                     j < 4 ? detail::mpi_pieces::more_tag : 0, world.all);
+            MPI_Send(nullptr, 0, MPI_BYTE, 0, 9, MPI_COMM_WORLD);
+        }
+    }
+    if (world.rank == 0) {
+        detail::mpi_inbox inbox(world.all);
+        std::vector<std::byte> bytes;
+        std::byte const own{7};
+        for (int j = 0; j < 5; ++j)
+            for (int const r : {1, 2}) {
+                MPI_Send(nullptr, 0, MPI_BYTE, r, 9, MPI_COMM_WORLD);
+                MPI_Recv(nullptr, 0, MPI_BYTE, r, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                MPI_Send(&own, 1, MPI_BYTE, 0, 0, world.all);
+                auto const heard = inbox.take(0, bytes).bytes;
+                REQUIRE(heard.size() == 1);
+                CHECK(heard[0] == own);
+            }
+        for (int const r : {2, 1}) {
+            auto heard = inbox.take(r, bytes).bytes;
+            REQUIRE(heard.size() == 31000);
+            for (int j = 0; j < 5; ++j) {
+                auto const piece = heard.first(1000u << j);
+                CHECK(std::count(piece.begin(), piece.end(), static_cast<std::byte>(10 * r + j)) == 1000 << j);
+                heard = heard.subspan(piece.size());
+            }
+        }
+    }
 }
 
 TEST_CASE("a rank that waits for one message takes the others: their sender need not wait for it") {
@@ -65,14 +110,16 @@ TEST_CASE("a rank that waits for one message takes the others: their sender need
     std::vector<std::byte> const long_one(1 << 20, std::byte{7}), short_one(1, std::byte{8});
     std::vector<std::byte> bytes;
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Isend(long_one.data(), 1 << 20, MPI_BYTE, next, 1, world.all, &request);
+    MPI_Isend(long_one.data(), 1 << 20, MPI_BYTE, next, 0, world.all, &request);
     detail::mpi_inbox inbox(world.all);
     if (world.rank % 2 == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Send(short_one.data(), 1, MPI_BYTE, (world.rank + 2) % world.size, 2, world.all);
-    CHECK(inbox.take((world.rank + world.size - 2) % world.size, bytes, 0).bytes == 1);
-    CHECK(bytes[0] == std::byte{8});
-    CHECK(inbox.take(last, bytes, 0).bytes == 1 << 20);
-    CHECK(bytes[(1 << 20) - 1] == std::byte{7});
+    MPI_Send(short_one.data(), 1, MPI_BYTE, (world.rank + 2) % world.size, 0, world.all);
+    auto const from_second = inbox.take((world.rank + world.size - 2) % world.size, bytes).bytes;
+    REQUIRE(from_second.size() == 1);
+    CHECK(from_second[0] == std::byte{8});
+    auto const from_last = inbox.take(last, bytes).bytes;
+    REQUIRE(from_last.size() == 1 << 20);
+    CHECK(from_last.back() == std::byte{7});
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 

@@ -3,8 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "block_vectors.hpp"
@@ -94,6 +99,48 @@ TEST_CASE("a round that is refused changes nothing, and a NaN among zeros is non
          }))
         CHECK(text == "rank 3, round 7: the gradient is not finite at coordinate 42");
     for (std::size_t r = 0; r < 5; ++r) CHECK(std::memcmp(all[r].data(), before[r].data(), 90 * sizeof(float)) == 0);
+}
+
+// Numbers enough for three chunks, of which the last and the last block are shorter.
+TEST_CASE("long vectors go in chunks: the same sums, and each block said as often") {
+    std::size_t const d = (std::size_t{3} << 20) + 12345, block = 4096, ranks = 3;
+    auto all = block_vectors::fractions<float>(d, block, int(ranks), 0.2);
+    for (auto& x : all) x.back() = 1;
+    auto const make_blocks = []<class T>(auto& comm, std::size_t length) { return omni_reduce<T>(comm, length, 4096); };
+    std::vector<std::uint64_t> sent(ranks);
+    auto const sum = block_vectors::sum_in_order(all);
+    for (auto const& x : dense_sums::after(all, make_blocks, &sent))
+        CHECK(std::memcmp(x.data(), sum.data(), d * sizeof(float)) == 0);
+    omni_blocks const blocks{d, block};
+    omni_deal const deal{blocks.count(), ranks};
+    for (std::size_t me = 0; me < ranks; ++me) {
+        std::uint64_t numbers = 0;
+        for (std::size_t b = 0; b < deal.blocks; ++b) {
+            std::uint64_t has = 0;
+            for (auto const& x : all) has += block_vectors::has_block(x, block, b);
+            bool const own = deal.part_of(b) == me;
+            numbers += blocks.length(b) * (own ? (ranks - 1) * (has > 0) : block_vectors::has_block(all[me], block, b));
+        }
+        CHECK(sent[me] >= 4 * numbers + 2 * (ranks - 1));
+        CHECK(sent[me] <= 4 * numbers + 3 * 2 * (ranks - 1) * (4 + deal.rows() / 3 / 8));
+    }
+
+    // What is wrong in the last chunk is known before anything has changed, and so is what is wrong in two.
+    auto bad = all;
+    bad[1][d - 7] = NAN;
+    auto const before = bad;
+    auto const refusals = [&] {
+        return sparse_vectors::told(int(ranks), [&](auto& comm) {
+            host on;
+            auto sum_up = make_blocks.operator()<float>(comm, d);
+            sum_up(on, comm, std::span(bad[std::size_t(comm.rank())]), 7);
+        });
+    };
+    for (auto const& text : refusals())
+        CHECK(text == "rank 1, round 7: the gradient is not finite at coordinate " + std::to_string(d - 7));
+    for (std::size_t r = 0; r < ranks; ++r) CHECK(std::memcmp(bad[r].data(), before[r].data(), d * sizeof(float)) == 0);
+    bad[2][5] = bad[1][9] = NAN;
+    for (auto const& text : refusals()) CHECK(text == "rank 1, round 7: the gradient is not finite at coordinate 9");
 }
 
 TEST_CASE("its recipe makes it") {

@@ -105,13 +105,7 @@ class mpi {
                     });
             }
             if (from == no_rank) return {};
-            detail::mpi_inbox::taken piece{};
-            std::size_t length = 0;
-            do {
-                piece = inbox_.take(from, received_, length);
-                length += piece.bytes;
-            } while ((piece.tag & detail::mpi_pieces::more_tag) != 0);
-            return {std::span(received_).first(length), (piece.tag & detail::mpi_pieces::complaint_tag) != 0};
+            return inbox_.take(from, received_);
         }
 
       private:

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,9 +24,25 @@ inline void check_mpi(int status, char const* call) {
     throw comm_error(-1, std::string(call) + ": " + text);
 }
 
-/// What other ranks sent to this one, one message after another from each. MPI carries a long message only once its
-/// receiver takes it; so a rank that waits for one takes whatever comes meanwhile, or ranks that hear the others in the
-/// same order would have the links of one after another busy, and those of all others idle. Reuses its memory.
+/// A contribution between two ranks: MPI tells its length, and the tag the rest. It is cut into pieces that MPI can
+/// carry, `longest` bytes at most.
+struct mpi_pieces {
+    static constexpr int complaint_tag = 1, more_tag = 2;
+
+    template <class Send>
+    static void for_each(contribution c, std::size_t longest, Send send) {
+        do {
+            auto const piece = c.bytes.first(std::min(longest, c.bytes.size()));
+            c.bytes = c.bytes.subspan(piece.size());
+            send(piece, (c.complaint ? complaint_tag : 0) | (c.bytes.empty() ? 0 : more_tag));
+        } while (!c.bytes.empty());
+    }
+};
+
+/// What other ranks sent to this one in pieces, one message after another from each. MPI carries a long piece only once
+/// its receiver takes it; so a rank that waits for one message takes whatever comes meanwhile, or ranks that hear the
+/// others in the same order would have the links of one after another busy, and those of all others idle. Pieces are
+/// written where their message wants them. Reuses its memory.
 class mpi_inbox {
   public:
     explicit mpi_inbox(MPI_Comm all) : all_(all) {}
@@ -34,70 +50,80 @@ class mpi_inbox {
     mpi_inbox& operator=(mpi_inbox const&) = delete;
     /// Waits for what it has begun to take.
     ~mpi_inbox() {
-        for (auto& l : letters_) MPI_Wait(&l.request, MPI_STATUS_IGNORE);
+        for (auto& l : letters_) l.wait();
     }
 
-    struct taken {
-        std::size_t bytes;
-        int tag;
-    };
-    /// Waits for the next message of rank `from`, and writes it into `bytes` from `at` on, which may grow.
-    taken take(int from, std::vector<std::byte>& bytes, std::size_t at) {
+    /// Waits for the next message of rank `from`, whose bytes then are the first of `bytes`.
+    contribution take(int from, std::vector<std::byte>& bytes) {
         auto const r = static_cast<std::size_t>(from);
         for (;; look()) {
             if (r >= queues_.size() || queues_[r].first == none) continue;
             letter& next = letters_[queues_[r].first];
-            int there = 0;
-            check_mpi(MPI_Test(&next.request, &there, MPI_STATUS_IGNORE), "MPI_Test");
-            if (there == 0) continue;
+            if (!next.whole || !next.is_there()) continue;
             free_.push_back(std::exchange(queues_[r].first, next.behind));
-            if (at == 0 && bytes.size() <= next.bytes.size()) {
-                bytes.swap(next.bytes);
-            } else {
-                if (bytes.size() < at + next.count) bytes.resize(std::max(at + next.count, 2 * at));
-                if (next.count > 0) std::memcpy(bytes.data() + at, next.bytes.data(), next.count);
-            }
-            return {next.count, next.tag};
+            bytes.swap(next.bytes);
+            return {std::span(bytes).first(next.count), next.complaint};
         }
     }
 
   private:
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
     struct letter {
-        int tag = 0;
-        std::size_t count = 0, behind = none;  // which letter of the same rank comes next
+        bool complaint = false, whole = false;
+        std::size_t count = 0, behind = none;  // bytes so far; which letter of the same rank comes next
         std::vector<std::byte> bytes{};
-        MPI_Request request = MPI_REQUEST_NULL;
+        std::vector<MPI_Request> requests{};  // of pieces
+
+        bool is_there() {
+            int all = 0;
+            check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE),
+                      "MPI_Testall");
+            return all != 0;
+        }
+        void wait() { MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE); }
     };
     struct queue {
         std::size_t first = none, last = none;
     };
 
-    // Begins to take one more message, if there is one.
+    // Begins to take one more piece, if there is one.
     void look() {
         int found = 0, count = 0;
-        MPI_Message message = MPI_MESSAGE_NULL;
+        MPI_Message piece = MPI_MESSAGE_NULL;
         MPI_Status status{};
-        check_mpi(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, all_, &found, &message, &status), "MPI_Improbe");
+        check_mpi(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, all_, &found, &piece, &status), "MPI_Improbe");
         if (found == 0) return;
         check_mpi(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+        letter& l = letter_from(static_cast<std::size_t>(status.MPI_SOURCE));
+        std::size_t const at = l.count;
+        l.count += static_cast<std::size_t>(count);
+        l.complaint = (status.MPI_TAG & mpi_pieces::complaint_tag) != 0;
+        l.whole = (status.MPI_TAG & mpi_pieces::more_tag) == 0;
+        if (l.bytes.size() < l.count) {
+            l.wait();  // MPI writes into the memory that goes
+            l.bytes.resize(std::max(l.count, 2 * l.bytes.size()));
+        }
+        check_mpi(MPI_Imrecv(l.bytes.data() + at, count, MPI_BYTE, &piece, &l.requests.emplace_back(MPI_REQUEST_NULL)),
+                  "MPI_Imrecv");
+    }
+    // The one that a piece from this rank belongs to.
+    letter& letter_from(std::size_t from) {
+        if (queues_.size() <= from) queues_.resize(from + 1);
+        auto& q = queues_[from];
+        if (q.first != none && !letters_[q.last].whole) return letters_[q.last];
         if (free_.empty()) {
             free_.push_back(letters_.size());
             letters_.emplace_back();
         }
         auto const place = free_.back();
         free_.pop_back();
-        letter& l = letters_[place];
-        l.tag = status.MPI_TAG;
-        l.behind = none;
-        l.count = static_cast<std::size_t>(count);
-        if (l.bytes.size() < l.count) l.bytes.resize(l.count);
-        check_mpi(MPI_Imrecv(l.bytes.data(), count, MPI_BYTE, &message, &l.request), "MPI_Imrecv");
-        auto const from = static_cast<std::size_t>(status.MPI_SOURCE);
-        if (queues_.size() <= from) queues_.resize(from + 1);
-        auto& q = queues_[from];
         (q.first == none ? q.first : letters_[q.last].behind) = place;
         q.last = place;
+        letter& l = letters_[place];
+        l.count = 0;
+        l.behind = none;
+        l.requests.clear();
+        return l;
     }
 
     MPI_Comm all_;

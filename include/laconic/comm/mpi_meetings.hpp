@@ -31,21 +31,6 @@ struct mpi_duplicate {
     ~mpi_duplicate() { MPI_Comm_free(&all); }
 };
 
-/// A contribution between two ranks: MPI tells its length, and the tag the rest. It is cut into pieces that MPI can
-/// carry, `longest` bytes at most.
-struct mpi_pieces {
-    static constexpr int complaint_tag = 1, more_tag = 2;
-
-    template <class Send>
-    static void for_each(contribution c, std::size_t longest, Send send) {
-        do {
-            auto const piece = c.bytes.first(std::min(longest, c.bytes.size()));
-            c.bytes = c.bytes.subspan(piece.size());
-            send(piece, (c.complaint ? complaint_tag : 0) | (c.bytes.empty() ? 0 : more_tag));
-        } while (!c.bytes.empty());
-    }
-};
-
 /// The meetings of an MPI job's ranks, as Communicator and Overlapping have them. An envelope tells the length, and in
 /// its lowest bit whether it is a complaint. Reuses its memory.
 class mpi_meetings {

@@ -13,6 +13,7 @@
 #include "laconic/exchange/conversation.hpp"
 #include "laconic/exchange/exchange.hpp"
 #include "laconic/exchange/omni_blocks.hpp"
+#include "laconic/exchange/partition.hpp"
 #include "laconic/wire/support.hpp"
 
 namespace laconic {
@@ -21,10 +22,11 @@ namespace laconic {
 /// number is 0 are not said. Every rank adds up one P-th of the blocks for all. Where nothing is lost and messages are
 /// of any length, the stream of omni_machine has as many columns as there are blocks, and comes down to two: which
 /// blocks are not zero, with their numbers, to those who add them up, and their sums to all. 2 (P - 1) messages, half
-/// of them under way at once; of b blocks of its own and the u that any rank has, a rank says about
-/// (P - 1) / P (b + u) with a bit or less for each block that there is. Sums are added up in the order of ranks,
-/// starting with 0, and by one rank for all: the same bits for all, and the same where zero blocks were said. A block
-/// that no rank has is not touched: a -0 in it stays. Memory beside x: what is said and heard, and 4 bytes a block.
+/// of them under way at once, for each of up to 8 chunks of 2^20 numbers or more; of b blocks of its own and the u that
+/// any rank has, a rank says about (P - 1) / P (b + u) with a bit or less for each block that there is. Sums are added
+/// up in the order of ranks, starting with 0, and by one rank for all: the same bits for all, and the same where zero
+/// blocks were said. A block that no rank has is not touched: a -0 in it stays. Memory beside x: what is said and
+/// heard, and 4 bytes a block.
 template <Scalar T, class B = host>
 class omni_reduce {
   public:
@@ -47,28 +49,40 @@ class omni_reduce {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         auto const other = [&](std::size_t step) { return static_cast<int>((me + step) % n); };
         deal_ = {blocks_.count(), n};
+        chunks_ = {deal_.rows(), std::clamp<std::size_t>(blocks_.d / least_chunk, 1, most_chunks)};
         talk_.start(round);
-        list_own(on, comm.rank(), x);
-        if (n == 1) return talk_.finish();
+        mine_.clear();
+        mine_ends_.clear();
         // All that is for others is under way before any of theirs is awaited.
-        for (std::size_t step = 1; step < n; ++step) {
-            auto const to = static_cast<std::size_t>(other(step));
-            if (!talk_.in_trouble())
-                spell(rows_of(to), [&](std::size_t row) { return blocks_.of(x, deal_.block_of(to, row)); });
-            talk_.say_bytes(comm, other(step), spelled_.finish());
+        for (std::size_t c = 0; c < chunks_.parts; ++c) {
+            list_own(on, comm.rank(), x, c);
+            for (std::size_t step = 1; step < n; ++step) {
+                auto const to = static_cast<std::size_t>(other(step));
+                if (!talk_.in_trouble())
+                    spell(c, rows_of(to), [&](std::size_t row) { return blocks_.of(x, deal_.block_of(to, row)); });
+                talk_.say_bytes(comm, other(step), spelled_.finish());
+            }
         }
-        sum_up(on, comm, x);
+        if (n == 1) return talk_.finish();
+        start_sums();
+        for (std::size_t c = 0; c < chunks_.parts; ++c) {
+            auto const before = rows_.size();
+            sum_up(on, comm, x, c);
+            if (!talk_.in_trouble())
+                spell(c, std::span(rows_).subspan(before),
+                      [&](std::size_t row) { return std::span<T const>(sum_of(me, row)); });
+            auto const told = spelled_.finish();
+            for (std::size_t step = 1; step < n; ++step) talk_.say_bytes(comm, other(step), told);
+        }
         // Now all know what anybody brought: from here on x may change.
-        if (!talk_.in_trouble()) spell(rows_, [&](std::size_t row) { return std::span<T const>(sum_of(me, row)); });
-        auto const told = spelled_.finish();
-        for (std::size_t step = 1; step < n; ++step) talk_.say_bytes(comm, other(step), told);
-        for (std::size_t r = 0; r < n; ++r)
-            if (r != me)
-                talk_.hear(comm, static_cast<int>(r), [&](bit_reader& source) {
-                    read(
-                        on, source, r, [&](std::size_t row) { return blocks_.of(x, deal_.block_of(r, row)); },
-                        [](std::size_t, std::span<T const>) {});
-                });
+        for (std::size_t c = 0; c < chunks_.parts; ++c)
+            for (std::size_t r = 0; r < n; ++r)
+                if (r != me)
+                    talk_.hear(comm, static_cast<int>(r), [&](bit_reader& source) {
+                        read(
+                            on, source, r, c, [&](std::size_t row) { return blocks_.of(x, deal_.block_of(r, row)); },
+                            [](std::size_t, std::span<T const>) {});
+                    });
         talk_.finish();
         for (auto const row : rows_) {
             auto const sum = sum_of(me, row);
@@ -83,14 +97,22 @@ class omni_reduce {
   private:
     static constexpr coordinate nowhere = static_cast<coordinate>(largest_dimension);
 
-    // The rows of the blocks that are not zero, first those of part 0, and where each part's begin. One pass over x,
-    // and one over what is not zero.
-    void list_own(B& on, int rank, std::span<T> x) {
+    // Long vectors go in chunks of rows, so that one is looked through and added up while others are on their way.
+    static constexpr std::size_t least_chunk = std::size_t{1} << 20, most_chunks = 8;  // least_chunk: numbers
+
+    // The rows of a chunk's blocks that are not zero, first those of part 0, and where each part's begin. One pass over
+    // x, and one over what is not zero.
+    void list_own(B& on, int rank, std::span<T> x, std::size_t c) {
         own_.clear();
         starts_.assign(deal_.parts + 1, 0);
+        if (talk_.in_trouble()) return;
         if (x.size() != blocks_.d) return talk_.check_input(on, rank, std::span<T const>(x), blocks_.d);
-        select_nonzero_blocks(on, std::span<T const>(x), blocks_.block, found_);
-        for (auto const b : found_) {
+        auto const first_block = chunks_.first(c) * deal_.parts,
+                   last_block = std::min(chunks_.first(c + 1) * deal_.parts, deal_.blocks);
+        auto const first = blocks_.first(first_block), last = std::min(blocks_.first(last_block), blocks_.d);
+        select_nonzero_blocks(on, std::span<T const>(x).subspan(first, last - first), blocks_.block, found_);
+        for (auto& b : found_) {
+            b += static_cast<coordinate>(first_block);
             auto const part = blocks_.of(std::span<T const>(x), b);
             // A block that is not finite makes the whole complaint: its first coordinate is the vector's.
             if (first_non_finite(on, part) < part.size())
@@ -98,22 +120,29 @@ class omni_reduce {
             ++starts_[deal_.part_of(b) + 1];
         }
         for (std::size_t p = 0; p < deal_.parts; ++p) starts_[p + 1] += starts_[p];
-        own_.reserve(blocks_.count());
+        own_.reserve((chunks_.length(0) + 1) * deal_.parts);
         own_.resize(found_.size());
         next_.assign(starts_.begin(), starts_.end());
         for (auto const b : found_) own_[next_[deal_.part_of(b)]++] = static_cast<coordinate>(deal_.row_of(b));
+        auto const mine = rows_of(static_cast<std::size_t>(rank));
+        mine_.reserve(deal_.rows());
+        mine_.insert(mine_.end(), mine.begin(), mine.end());
+        mine_ends_.push_back(mine_.size());
     }
     std::span<coordinate const> rows_of(std::size_t part) const {
         return std::span(own_).subspan(starts_[part], starts_[part + 1] - starts_[part]);
     }
 
-    // How many rows, which, and the numbers of their blocks.
+    // How many rows of a chunk, which, and the numbers of their blocks.
     template <class Numbers>
-    void spell(std::span<coordinate const> rows, Numbers numbers) {
+    void spell(std::size_t c, std::span<coordinate const> rows, Numbers numbers) {
         spelled_.reserve(longest_message());
         spelled_.clear();
         put_whole(spelled_, rows.size());
-        write_support(spelled_, deal_.rows(), rows);
+        heard_.resize(rows.size());
+        std::transform(rows.begin(), rows.end(), heard_.begin(),
+                       [first = static_cast<coordinate>(chunks_.first(c))](coordinate row) { return row - first; });
+        write_support(spelled_, chunks_.length(c), std::span<coordinate const>(heard_));
         std::size_t n = 0;
         for (auto const row : rows) n += numbers(row).size();
         auto to = spelled_.append(n * sizeof(T)).data();
@@ -125,13 +154,14 @@ class omni_reduce {
     }
     // Puts the numbers of a part's blocks where room(row) says, and says so to placed(row, numbers).
     template <class Room, class Placed>
-    void read(B& on, bit_reader& source, std::size_t part, Room room, Placed placed) {
-        heard_.reserve(deal_.rows());
-        heard_.resize(static_cast<std::size_t>(take_whole(source, deal_.rows())));
-        read_support(source, deal_.rows(), std::span<coordinate>(heard_));
-        if (!heard_.empty() && deal_.block_of(part, heard_.back()) >= deal_.blocks)
+    void read(B& on, bit_reader& source, std::size_t part, std::size_t c, Room room, Placed placed) {
+        auto const first = chunks_.first(c), length = chunks_.length(c);
+        heard_.resize(static_cast<std::size_t>(take_whole(source, length)));
+        read_support(source, length, std::span<coordinate>(heard_));
+        if (!heard_.empty() && deal_.block_of(part, first + heard_.back()) >= deal_.blocks)
             source.refuse("a block beyond the last");
-        for (auto const row : heard_) {
+        for (auto const row_in_chunk : heard_) {
+            auto const row = first + row_in_chunk;
             auto const numbers = room(row);
             detail::load_numbers(source.take_bytes(numbers.size_bytes()).data(), numbers);
             if (first_non_finite(on, std::span<T const>(numbers)) < numbers.size())
@@ -140,15 +170,19 @@ class omni_reduce {
         }
     }
 
-    // Of this rank's part, in the order of ranks; rows_ become those that anybody has.
-    template <PointToPoint C>
-    void sum_up(B& on, C& comm, std::span<T const> x) {
-        auto const me = static_cast<std::size_t>(comm.rank());
+    void start_sums() {
         places_.assign(deal_.rows(), nowhere);
         rows_.clear();
+        rows_.reserve(deal_.rows());
+        heard_.reserve(chunks_.length(0) + 1);
         sums_.clear();
         sums_.reserve(deal_.rows() * blocks_.longest());
         incoming_.resize(blocks_.longest());
+    }
+    // A chunk of this rank's part, in the order of ranks; behind rows_ come those that anybody has.
+    template <PointToPoint C>
+    void sum_up(B& on, C& comm, std::span<T const> x, std::size_t c) {
+        auto const me = static_cast<std::size_t>(comm.rank());
         auto const add = [&](std::size_t row, std::span<T const> numbers) {
             if (places_[row] == nowhere) {
                 places_[row] = static_cast<coordinate>(sums_.size() / std::max<std::size_t>(1, blocks_.longest()));
@@ -162,14 +196,14 @@ class omni_reduce {
                     auto const room = [&](std::size_t row) {
                         return std::span(incoming_).first(blocks_.length(deal_.block_of(me, row)));
                     };
-                    read(on, source, me, room, add);
+                    read(on, source, me, c, room, add);
                 });
             else if (!talk_.in_trouble())
-                for (auto const row : rows_of(me)) add(row, blocks_.of(x, deal_.block_of(me, row)));
+                for (std::size_t j = c == 0 ? 0 : mine_ends_[c - 1]; j < mine_ends_[c]; ++j)
+                    add(mine_[j], blocks_.of(x, deal_.block_of(me, mine_[j])));
         }
         if (talk_.in_trouble()) return;
-        rows_.reserve(deal_.rows());
-        for (std::size_t row = 0; row < deal_.rows(); ++row) {
+        for (std::size_t row = chunks_.first(c); row < chunks_.first(c + 1); ++row) {
             if (places_[row] == nowhere) continue;
             rows_.push_back(static_cast<coordinate>(row));
             talk_.check_sum(on, std::span<T const>(sum_of(me, row)), blocks_.first(deal_.block_of(me, row)));
@@ -178,14 +212,18 @@ class omni_reduce {
     std::span<T> sum_of(std::size_t part, std::size_t row) {
         return std::span(sums_).subspan(places_[row] * blocks_.longest(), blocks_.length(deal_.block_of(part, row)));
     }
-    std::size_t longest_message() const { return deal_.rows() * blocks_.longest() * sizeof(T) + deal_.rows() / 8 + 64; }
+    std::size_t longest_message() const {
+        auto const rows = chunks_.length(0) + 1;
+        return rows * blocks_.longest() * sizeof(T) + rows / 8 + 64;
+    }
 
     omni_blocks blocks_;
     omni_deal deal_{0, 1};
+    partition chunks_{0, 1};  // of rows
     conversation talk_;
     bit_writer spelled_;
-    std::vector<coordinate> found_, own_, heard_, rows_, places_;
-    std::vector<std::size_t> starts_, next_;
+    std::vector<coordinate> found_, own_, mine_, heard_, rows_, places_;
+    std::vector<std::size_t> starts_, next_, mine_ends_;
     std::vector<T> sums_, incoming_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,8 +22,9 @@ namespace laconic {
 /// one part of the coordinates for all, in integers of 32 bits with an exponent for each block of 256, so that all get
 /// the same bits, whatever engine it is; fixed_point says how far off they are. It runs the packet machines that a udp
 /// socket runs (switch_machine, whose layout says more), in steps: in each a rank hands every other one all packets
-/// that it has for it. 2 (P - 1) / P d numbers of 4 bytes said by each rank, and 4 % for headers and exponents; (2 + 2
-/// ceil(d / 2^17 / P)) (P - 1) messages one after another. Reuses its memory, at most 1.1 MB for each rank and 1 MB.
+/// that it has for it of half the slots, while those of the other half are on their way. 2 (P - 1) / P d numbers of 4
+/// bytes said by each rank, and 4 % for headers and exponents; about (2 + 2 ceil(d / 2^16 / P)) (P - 1) messages, half
+/// of them one after another. Reuses its memory, at most 0.6 MB for each rank and 1.4 MB.
 template <Scalar T, class B = host>
 class switch_ml {
   public:
@@ -48,7 +50,24 @@ class switch_ml {
             node_->begin(x, round);
             node_->start(0, to_others());
         }
-        for (std::size_t left = steps(how); left > 0; --left) step(comm);
+        std::size_t const blocks = most_blocks(how);
+        say_to_all(comm, 0);
+        hear_all(comm, 0, [](int) {});
+        say_to_all(comm, 0);
+        hear_all(comm, 0, [&](int from) {
+            for (std::size_t half = 0; half < halves(blocks); ++half) say(comm, half, from);
+        });
+        for (std::size_t left = blocks, next = 0; left > 0; left = next) {
+            next = left - std::min(left, slots);
+            for (std::size_t half = 0; half < halves(left); ++half) {
+                hear_all(comm, half, [](int) {});
+                say_to_all(comm, half);
+            }
+            for (std::size_t half = 0; half < halves(left); ++half)
+                hear_all(comm, half, [&](int from) {
+                    if (half < halves(next)) say(comm, half, from);
+                });
+        }
         talk_.finish();
         node_->finish();
     }
@@ -56,49 +75,65 @@ class switch_ml {
     friend std::string to_string(switch_ml const&) { return "switch_ml"; }
 
   private:
+    static constexpr std::size_t slots = 512;
+
     switch_layout layout(int ranks) const {
         return {.d = d_,
                 .workers = ranks,
                 .block = 256,
-                .slots = 512,
+                .slots = slots,
                 .switches = ranks,
                 .apart = false,
                 .checksums = false};
     }
-    // All say hello and are answered; then one block of each slot is brought and one sum handed out at a time.
-    static std::size_t steps(switch_layout const& how) {
+    static std::size_t most_blocks(switch_layout const& how) {
         std::size_t most = 0;
         for (int s = 0; s < how.switches; ++s) most = std::max(most, how.blocks(s));
-        return 2 + 2 * ((most + how.slots - 1) / how.slots);
+        return most;
     }
+    // How many halves of the slots have one of so many blocks that are left.
+    static std::size_t halves(std::size_t blocks) { return blocks == 0 ? 0 : blocks <= slots / 2 ? 1 : 2; }
+
     void make_room(switch_layout const& how, int me) {
-        if (!node_ || me != me_ || now_.size() != static_cast<std::size_t>(how.workers)) {
+        if (!node_ || me != me_ || said_[0].size() != static_cast<std::size_t>(how.workers)) {
             node_.emplace(how, me);
             me_ = me;
-            now_.resize(static_cast<std::size_t>(how.workers));
-            next_.resize(now_.size());
-            for (auto* bundles : {&now_, &next_})
-                for (auto& b : *bundles) b.reserve((how.longest_packet() + 8) * std::min(how.slots, how.blocks(0) + 2));
+            std::size_t const longest = (how.longest_packet() + 8) * (std::min(slots / 2, how.blocks(0)) + 2);
+            own_.reserve(longest);
+            for (auto& bundles : said_) {
+                bundles.resize(static_cast<std::size_t>(how.workers));
+                for (auto& b : bundles) b.reserve(longest);
+            }
         }
-        for (auto& b : next_) b.clear();
+        for (auto& bundles : said_)
+            for (auto& b : bundles) b.clear();
     }
 
     auto to_others() {
         return [this](int to, std::span<std::byte const> packet) {
-            auto& sink = next_[static_cast<std::size_t>(to)];
+            auto const h = detail::switch_header::open(packet, false);
+            auto& sink = said_[h->block % slots < slots / 2 ? 0 : 1][static_cast<std::size_t>(to)];
             sink.put(packet.size(), 32);
             std::memcpy(sink.append(packet.size()).data(), packet.data(), packet.size());
         };
     }
-    // What was said in the last step goes to all, and what is said to that waits for the next.
+    // What this rank says to itself stays until it is heard.
     template <PointToPoint C>
-    void step(C& comm) {
-        std::swap(now_, next_);
-        for (auto& b : next_) b.clear();
-        int const n = comm.size();
-        for (int i = 0; i < n; ++i) {
-            int const to = (me_ + i) % n, from = (me_ + n - i) % n;
-            auto const mine = now_[static_cast<std::size_t>(to)].finish();
+    void say(C& comm, std::size_t half, int to) {
+        if (to == me_) return;
+        auto& bundle = said_[half][static_cast<std::size_t>(to)];
+        talk_.say_bytes(comm, to, bundle.finish());
+        bundle.clear();
+    }
+    template <PointToPoint C>
+    void say_to_all(C& comm, std::size_t half) {
+        for (int i = 1; i < comm.size(); ++i) say(comm, half, (me_ + i) % comm.size());
+    }
+    // Calls heard(rank) after each.
+    template <PointToPoint C, class Heard>
+    void hear_all(C& comm, std::size_t half, Heard heard) {
+        for (int i = 0, n = comm.size(); i < n; ++i) {
+            int const from = (me_ + n - i) % n;
             auto const hear = [&](bit_reader& source) {
                 while (source.left() > 0) {
                     auto const packet = source.take_bytes(source.take(32));
@@ -106,19 +141,23 @@ class switch_ml {
                 }
             };
             if (i > 0) {
-                talk_.exchange_bytes(comm, to, mine, from, hear);
-            } else if (!talk_.in_trouble()) {
-                bit_reader own(mine);
-                hear(own);
+                talk_.hear(comm, from, hear);
+            } else {
+                std::swap(own_, said_[half][static_cast<std::size_t>(me_)]);
+                said_[half][static_cast<std::size_t>(me_)].clear();
+                bit_reader own(own_.finish());
+                if (!talk_.in_trouble()) hear(own);
             }
+            heard(from);
         }
     }
 
     std::size_t d_;
     conversation talk_;
-    std::optional<switch_machine<T>> node_;
+    std::optional<switch_machine<T, B>> node_;
     int me_ = no_rank;
-    std::vector<bit_writer> now_, next_;  // packets for each rank, each after its length in 4 bytes
+    std::array<std::vector<bit_writer>, 2> said_;  // of half the slots each: packets for each rank, after their lengths
+    bit_writer own_;
 };
 
 /// SwitchML, in a recursion.
