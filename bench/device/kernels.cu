@@ -241,6 +241,8 @@ void measure_selections(device& on, table& row, in x, out y) {
         "select_above, a bound", [&] { select_above(on, x, 0.99f, at); }, x, at);
     fill(on, y, 0.99f);
     row(
+        "select_largest, of equal ones, k = 0.01 n", [&] { select_largest(on, in(y), k, at); }, y, at);
+    row(
         "select_above, bounds", [&] { select_above(on, x, in(y), at); }, x, y, at);
     row(
         "select_nonzero_blocks, of 256", [&] { select_nonzero_blocks(on, x, 256, at); }, x, at);

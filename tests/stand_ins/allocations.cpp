@@ -2,19 +2,25 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <new>
 #include <span>
 #include <type_traits>
 #include <vector>
 
 #include "exchange/on_device.hpp"
+#include "laconic/compress/about_top_k.hpp"
+#include "laconic/compress/bernoulli.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/exchange/exchanged_mean_on_device.hpp"
+#include "stand_ins/nccl.hpp"
 
 // Where Thrust's system is the processor, the device's memory comes from operator new. What the stand-in itself asks
 // for is small.
@@ -33,7 +39,7 @@ using namespace laconic;
 
 namespace {
 
-// A gradient that has ever other numbers, of which ever more are large.
+// A gradient that is of another kind in every round.
 struct restless {
     device* on;
     int rank;
@@ -43,47 +49,88 @@ struct restless {
         static thread_local std::vector<double> numbers(dimension());
         static thread_local std::uint64_t round = 0;
         auto const k = key{3}.child(++round).child(std::uint64_t(rank));
-        for (std::size_t i = 0; i < x.size(); ++i) numbers[i] = k.uniform(i) * (i % 20 < round ? 1 : 1e-3);
+        for (std::size_t i = 0; i < x.size(); ++i) numbers[i] = number(k, round, i);
         copy_from_host(*on, std::span<double const>(numbers), g);
+    }
+    double number(key k, std::uint64_t round, std::size_t i) const {
+        double const tiny = std::numeric_limits<double>::denorm_min();
+        switch (round % 8) {
+            case 0:
+                return 0;
+            case 1:  // ever more of them large
+                return k.uniform(i) * (i % 100 < round ? 1 : 1e-3);
+            case 2:
+                return i == 3000 + round ? 1e100 : 0;
+            case 3:
+                return i % 2 == 0 ? 2 : -2;
+            case 4:
+                return tiny * static_cast<double>(k.below(i, 9));
+            case 5:
+                return std::tan(3 * (k.uniform(i) - 0.5));
+            case 6:  // no rank shares a coordinate with another
+                return i % 3 == std::size_t(rank) ? 1 + k.uniform(i) : 0;
+            default:
+                return k.uniform(i) < 0.5 ? 1 : 1.0625;
+        }
     }
 };
 
-// How many pieces of 4000 bytes or more the ranks ask for in their first round, and later.
+// What the ranks ask for in their first round, and in later ones.
+struct asked {
+    std::size_t first = 0, later = 0;  // pieces of memory: the device's, or of 4000 bytes or more
+    std::size_t least_waits = std::numeric_limits<std::size_t>::max(), most_waits = 0;  // for kernels, in a later round
+};
 template <class R>
-std::pair<std::size_t, std::size_t> large_pieces(R const& method) {
-    std::vector<std::size_t> first(3), later(3);
+std::vector<asked> asked_for(R const& method, int rounds) {
+    std::vector<asked> all(3);
     on_device::run(3, [&](nccl& comm, device& on) {
-        auto const me = std::size_t(comm.rank());
+        auto& mine = all[std::size_t(comm.rank())];
         restless const f{&on, comm.rank()};
         device::array<double> x(20000);
         descent<R, restless, nccl, double, device> run(method, f, comm, std::span<double>(x), 1, on);
-        for (int round = 0; round < 12; ++round) {
-            auto const before = large;
+        auto const& seen = detail::on_device::interrupted;
+        auto const pieces = [&] { return large + std::size_t(seen.allocations); };
+        for (int round = 0; round < rounds; ++round) {
+            auto const before = pieces();
+            auto const waited = seen.waits;
             run.round();
-            (round == 0 ? first : later)[me] += large - before;
+            (round == 0 ? mine.first : mine.later) += pieces() - before;
+            if (round == 0) continue;
+            mine.least_waits = std::min(mine.least_waits, std::size_t(seen.waits - waited));
+            mine.most_waits = std::max(mine.most_waits, std::size_t(seen.waits - waited));
         }
     });
-    return {*std::min_element(first.begin(), first.end()), *std::max_element(later.begin(), later.end())};
+    return all;
 }
+// As many waits in each round, unless they depend on what the ranks say.
 template <class C, class X = gather_all>
-void none_later(C const& compressor, X const& exchange = {}) {
+void none_later(C const& compressor, bool as_many_waits, X const& exchange = {}) {
     auto const method =
         recursion<C, memory<double, device>>{compressor, memory<double, device>(0, true), {0.1}}.with_exchange(
             exchange);
-    auto const [first, later] = large_pieces(method);
     CAPTURE(to_string(compressor) + ", " + to_string(exchange));
-    CHECK(first > 0);
-    CHECK(later == 0);
+    auto const nccl_before = stand_in::allocations();
+    asked_for(method, 1);
+    auto const nccl_first = stand_in::allocations() - nccl_before;
+    for (auto const& rank : asked_for(method, 100)) {
+        CHECK(rank.first > 0);
+        CHECK(rank.later == 0);
+        CHECK((!as_many_waits || rank.least_waits == rank.most_waits));
+    }
+    CHECK(stand_in::allocations() == nccl_before + 2 * nccl_first);
 }
 
 }  // namespace
 
 TEST_CASE("what stays on the device needs no memory after the first round") {
-    none_later(top_k{2000});
-    none_later(top_k{2000} | quantize{7});
-    none_later(rand_k{2000});
-    none_later(threshold{0.5});  // more from round to round
-    none_later(top_k{2000}, by_gtop_k{2000});
-    none_later(top_k{2000}, by_gtop_k{2000, left_out::as_published});
-    none_later(top_k{2000}, by_engine_all_reduce{});
+    none_later(top_k{2000}, true);
+    none_later(top_k{2000} | quantize{7}, true);
+    none_later(rand_k{2000}, true);
+    none_later(threshold{0.5}, true);
+    none_later(about_top_k{2000}, true);
+    none_later(bernoulli{0.1}, true);
+    none_later(top_k{2000}, false, by_gtop_k{2000});
+    none_later(top_k{2000}, false, by_gtop_k{2000, left_out::as_published});
+    none_later(threshold{0.5}, false, by_gtop_k{2000});
+    none_later(top_k{2000}, true, by_engine_all_reduce{});
 }

@@ -102,13 +102,13 @@ struct message_speed {
 };
 
 // The quickest of several repetitions on n numbers, after one that gets the memory and gives the bits.
-template <Scalar T, Compressor<T> C, Clock Now>
+template <Scalar T, class B, Compressor<T> C, Clock Now>
 message_speed time_one_message(C const& compressor, std::size_t n, pay_measurement const& how, Now& clock) {
     constexpr std::uint64_t most = 20;
-    host on;
+    B on;
     auto const x = drawn_gradient<T>(how.from.child(0), n);
     std::vector<T> sum(n);
-    message_of<C, T> mine, theirs;
+    message_of<C, T, B> mine, theirs;
     bit_writer sink;
     auto const infinity = std::numeric_limits<double>::infinity();
     message_speed best{infinity, infinity, 0};
@@ -139,9 +139,9 @@ message_speed time_one_message(C const& compressor, std::size_t n, pay_measureme
 
 // The same for d numbers from what is measured on fewer: times in proportion, bits along a line through two lengths, as
 // a count such as top_k{100} does not grow with d.
-template <Scalar T, Compressor<T> C, Clock Now>
+template <Scalar T, class B, Compressor<T> C, Clock Now>
 message_speed speed_of_messages(C const& compressor, std::size_t d, pay_measurement const& how, Now& clock) {
-    if (d <= how.longest) return time_one_message<T>(compressor, d, how, clock);
+    if (d <= how.longest) return time_one_message<T, B>(compressor, d, how, clock);
     std::size_t const n = how.longest, shorter = n / 2;
     try {
         compressor.check(n);
@@ -151,10 +151,10 @@ message_speed speed_of_messages(C const& compressor, std::size_t d, pay_measurem
                              " numbers and not the " + std::to_string(n) + " and " + std::to_string(shorter) +
                              " that are measured: " + e.what());
     }
-    auto const whole = time_one_message<T>(compressor, n, how, clock);
+    auto const whole = time_one_message<T, B>(compressor, n, how, clock);
     pay_measurement once = how;
     once.seconds = 0;
-    auto const part = time_one_message<T>(compressor, shorter, once, clock);
+    auto const part = time_one_message<T, B>(compressor, shorter, once, clock);
     double const more = static_cast<double>(d - n),
                  growth = (whole.bits - part.bits) / static_cast<double>(n - shorter);
     double const times = static_cast<double>(d) / static_cast<double>(n);
@@ -189,7 +189,7 @@ inline void price_rounds(payoff& p, message_cost const& link, message_speed cons
 /// worker to one other: what measure_cost gives, through between_two. Encoding and decoding are timed here and now, on
 /// one thread, with a vector that is drawn. Whether compression takes more rounds is not looked at. Throws
 /// argument_error for d = 0, no workers and a compressor that does not suit d.
-template <Scalar T = float, Compressor<T> C = top_k<>, Clock Now = monotonic_clock>
+template <Scalar T = float, Compressor<T> C = top_k<>, Clock Now = monotonic_clock, class B = host>
 payoff would_it_pay(message_cost const& link, std::size_t d, int workers, C const& compressor = C{0.01},
                     pay_measurement const& how = {}, Now clock = {}) {
     if (d < 1) throw argument_error("would_it_pay: a vector of 0 numbers");
@@ -203,7 +203,7 @@ payoff would_it_pay(message_cost const& link, std::size_t d, int workers, C cons
     p.measured = std::min(d, how.longest);
     p.workers = workers;
     p.bits_in_full = 8.0 * sizeof(T) * static_cast<double>(d);
-    detail::price_rounds(p, link, detail::speed_of_messages<T>(compressor, d, how, clock));
+    detail::price_rounds(p, link, detail::speed_of_messages<T, B>(compressor, d, how, clock));
     return p;
 }
 

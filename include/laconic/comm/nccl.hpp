@@ -25,9 +25,10 @@ namespace laconic {
 /// that it tells the GPU goes through the one stream that it is given, and that stream's device must be the current one
 /// wherever it is called. All ranks make it and let go of it together. laconic.hpp leaves this out.
 ///
-/// Bytes are the host's, and go by way of memory on the device that is kept. A call that waits for others waits for the
-/// stream too, for its lengths and then for its bytes (nccl_rounds.hpp). Arrays are the device's, and are carried
-/// without a copy, and without waiting: see the second half.
+/// Bytes are the host's, and go by way of memory on the device that is kept, and grows by half where a meeting's bytes
+/// are more than of any before: no bound is known for them here. A call that waits for others waits for the stream too,
+/// for its lengths and then for its bytes (nccl_rounds.hpp). Arrays are the device's, and are carried without a copy,
+/// and without waiting: see the second half.
 ///
 /// What NCCL or CUDA refuse is a comm_error with their words. It ends the communicator, which is aborted at once, so
 /// that nothing of it holds the stream up; later calls throw again. Errors of what went on without waiting are found by

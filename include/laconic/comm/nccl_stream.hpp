@@ -123,7 +123,8 @@ class nccl_stream {
     std::string failure_;
 };
 
-/// As many bytes of the host's page-locked memory as of the device's, and the ways between them. Grows only.
+/// As many bytes of the host's page-locked memory as of the device's, and the ways between them. Grows only, and waits
+/// for the device then: nobody knows beforehand how long the ranks' bytes will be.
 class nccl_staging {
   public:
     explicit nccl_staging(nccl_stream& in) : in_(&in) {}

@@ -84,7 +84,10 @@ void draw_support_of(B& on, C const& c, std::size_t d, key from, M& m) {
     begin(m, d, c, from);
     if constexpr (requires { c.block; }) m.unit = {c.block};
     m.drawn = c.recipe(m.places(), from.child(1));
-    if (m.drawn.how != draw_method::exactly) m.make_room(on, d);
+    if (m.drawn.how != draw_method::exactly)
+        m.make_room(on, d);
+    else if constexpr (requires { c.block; })  // the last of which may be shorter
+        m.make_room(on, std::min<std::size_t>(m.drawn.count * c.block, d));
     draw_support(on, m.drawn, m.places(), m.support);
 }
 template <class B, class C, class M>

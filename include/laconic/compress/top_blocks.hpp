@@ -33,6 +33,7 @@ struct top_blocks {
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
         detail::begin(m, d, *this, from);
         m.unit = {block};
+        m.make_room(on, detail::numbers_in_blocks(d, block, k)[0]);
         m.support.resize(k.of(m.places()));
         m.expect_payload(on);
     }
@@ -40,6 +41,7 @@ struct top_blocks {
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
         detail::begin(m, x.size(), *this, from);
         m.unit = {block};
+        m.make_room(on, detail::numbers_in_blocks(x.size(), block, k)[0]);
         select_largest_blocks(on, x, block, k.of(m.places()), m.support);
         detail::speak_for_chosen(on, x, T(1), m);
     }

@@ -28,6 +28,15 @@ inline constexpr bool works_on_device<gtop_k<T, B>> = true;
 template <class T, class B>
 inline constexpr bool works_on_device<engine_all_reduce<T, B>> = true;
 
+/// How many terms a message of m's kind may list, as far as m knows.
+template <class M>
+std::size_t most_terms(M const& m) {
+    if constexpr (requires { m.support, m.unit, m.room; })
+        return m.room > 0 ? m.room : m.support.size() * m.unit.length;
+    else
+        return m.dimension();
+}
+
 }  // namespace detail
 
 /// The mean of the ranks' messages where an exchange adds them up in a device's memory: as exchanged_mean on the host.
@@ -52,6 +61,7 @@ requires(!OnHost<B>) class exchanged_mean<X, T, B> {
     void operator()(B& on, C& comm, M const& m, std::uint64_t round, std::span<T> mean) {
         if constexpr (lists) {
             static_assert(TermMessage<M>, "gtop_k adds up messages that list their terms");
+            mine_.reserve(on, detail::most_terms(m));  // once: a later message may say more
             mine_.assign(on, m);
         } else {
             fill(on, mean, T(0));

@@ -44,7 +44,7 @@ requires(!OnHost<B>) class gtop_k<T, B> {
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         comm.require_stream_of(on);
         int const me = comm.rank();
-        make_room(v, comm.size());
+        make_room(on, v, comm.size());
         talk_.start(round);
         talk_.check_input(on, me, v, d_);
         returned_.reset(d_);
@@ -76,12 +76,13 @@ requires(!OnHost<B>) class gtop_k<T, B> {
         return x;
     }
     // Once: later sums may be longer.
-    void make_room(sparse_sum<T, B>& v, int ranks) {
-        auto const kept = std::min(k_, d_), own = std::max(v.size(), kept);
-        theirs_.reserve(kept);
-        v.reserve(std::max(own, std::min(2 * kept, d_)));
-        if (goes_ == left_out::as_published) brought_.reserve(own);
-        returned_.reserve(std::min(own + static_cast<std::size_t>(std::bit_width(unsigned(ranks))) * kept, d_));
+    void make_room(B& on, sparse_sum<T, B>& v, int ranks) {
+        auto const kept = std::min(k_, d_);
+        theirs_.reserve(on, kept);
+        v.reserve(on, std::min(2 * kept, d_));
+        auto const own = v.room();
+        if (goes_ == left_out::as_published) brought_.reserve(on, own);
+        returned_.reserve(on, std::min(own + static_cast<std::size_t>(std::bit_width(unsigned(ranks))) * kept, d_));
         lengths_.resize(static_cast<std::size_t>(ranks));
     }
     // All learn all lengths, or all throw what is wrong on any, before any memory is asked for.

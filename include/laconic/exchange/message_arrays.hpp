@@ -107,11 +107,11 @@ auto bytes_of(Array& a) {
 /// arrays travel as they lie in memory, which is longer than what wire/ would write, and nobody waits. Between ranks
 /// that have agreed on their composition: of what comes the lengths are checked (array_lengths.hpp), by all ranks alike
 /// and before any memory is asked for, but not what stands in the arrays. Reuses its memory, which holds a message of
-/// each rank.
+/// each rank; blank() makes room for the longest that its compressor may say, so that no later one needs more.
 template <class M, Scalar T, class B>
 class message_arrays {
   public:
-    /// Tells the others of this rank's message, which must stay as it is until hear().
+    /// Tells the others of this rank's message, which must stay as it is until hear(). Waits for the meeting.
     template <ArrayCarrier<B> C>
     void say(B& on, C& comm, M const& mine) {
         comm.require_stream_of(on);
@@ -130,8 +130,9 @@ class message_arrays {
     }
 
     /// out <- mean of all ranks' messages, added up in the order of ranks. blank(on, r, m) makes m what is known of
-    /// rank r's message beforehand. Throws wire_error, which names the rank, on all ranks for an outline of no such
-    /// message about out.size() numbers; then the next meeting can be held.
+    /// rank r's message beforehand. Waits only where that or add_message() does. Throws wire_error, which names the
+    /// rank, on all ranks for an outline of no such message about out.size() numbers; then the next meeting can be
+    /// held.
     template <ArrayCarrier<B> C, class Blank>
     void hear(B& on, C& comm, Blank blank, std::span<T> out) {
         auto const ranks = static_cast<std::size_t>(comm.size());

@@ -32,12 +32,22 @@ requires(!OnHost<B>) class sparse_sum<T, B> {
         said_.support.resize_to_overwrite(n);
         said_.payload.values.resize_to_overwrite(n);
     }
-    /// Makes room for n terms, and for sums of n terms.
-    void reserve(std::size_t n) {
+    /// Makes room for n <= d terms, for sums of n terms, and for what the kernels need for these. Waits where there was
+    /// less.
+    void reserve(B& on, std::size_t n) {
+        if (n <= room()) return;
         for (auto* const at : {&said_.support, &spare_at_, &left_at_, &chosen_}) at->reserve(n);
         for (auto* const values : {&said_.payload.values, &spare_values_, &left_values_}) values->reserve(n);
+        // The kernels' own room grows while they run: once with lists of the first n coordinates.
+        spare_values_.resize(n);
+        fill(on, std::span<T>(spare_values_), T(0));
+        select_largest(on, std::span<T const>(spare_values_), n, chosen_);
+        listed_terms<T> const longest{chosen_, spare_values_};
+        add_lists(on, longest, longest, left_at_, left_values_);
+        list_without(on, longest, longest.at, left_at_, left_values_);
     }
-
+    /// For how many terms there is room.
+    std::size_t room() const { return said_.support.capacity(); }
     std::size_t dimension() const { return said_.length; }
     std::size_t size() const { return said_.support.size(); }
     std::span<coordinate const> support() const { return said_.support; }

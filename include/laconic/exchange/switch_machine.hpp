@@ -23,7 +23,7 @@ namespace laconic {
 /// every worker, over every network and in whatever order packets come; see there how far it is off. Doubles are
 /// rounded alike: to 31 bits and a sign at most. The sum of one worker is what it brought. Reuses its memory from round
 /// to round.
-template <Scalar T>
+template <Scalar T, class B = host>
 class switch_machine {
   public:
     /// Throws argument_error for a layout that cannot be, or a node that it has not.
@@ -49,7 +49,7 @@ class switch_machine {
             c.what = detail::switch_complaint::disagreement;
             c.theirs = x.size();
             c.ours = how_.d;
-        } else if (host on; is_worker()) {
+        } else if (B on; is_worker()) {
             c.where = first_non_finite(on, std::span<T const>(x));
             if (c.where < x.size()) c.what = detail::switch_complaint::input;
         }
@@ -110,7 +110,7 @@ class switch_machine {
         bool finite = true;
         for (auto const& w : workers_) finite &= w.sum_is_finite();
         if (finite) return;
-        host on;
+        B on;
         throw error("round " + std::to_string(round_) + ": the ranks' sum is not finite at coordinate " +
                     std::to_string(first_non_finite(on, std::span<T const>(x_))));
     }

@@ -56,8 +56,14 @@ struct sparse {
     void make_room(On& on, std::size_t n) {
         if (room >= n) return;
         support.resize(places());
-        if constexpr (!std::is_same_v<payload_type, plain<T, B>>) chosen.resize(n);
         rest.blank(on, n, payload_key, payload);
+        if constexpr (!std::is_same_v<payload_type, plain<T, B>>) {
+            chosen.resize(n);
+            if constexpr (!OnHost<B>) {  // the kernels' own room, too
+                fill(on, std::span<T>(chosen), T(0));
+                rest(on, std::span<T const>(chosen), payload_key, payload);
+            }
+        }
         room = n;
     }
 
@@ -111,7 +117,8 @@ template <class B, Scalar T, class Rest, support_is Known, class Unit>
 requires(!TermMessage<typename Rest::template message<T, B>>) void add_message(
     B& on, std::span<T> out, T w, sparse<Rest, Known, T, B, Unit> const& m) {
     using values = typename plain<T, B>::terms_type;
-    m.chosen.assign(m.payload.dimension(), T(0));
+    m.chosen.resize(m.payload.dimension());
+    fill(on, std::span<T>(m.chosen), T(0));
     add_message(on, std::span<T>(m.chosen), T(1), m.payload);
     add_terms(on, out, w,
               typename sparse<Rest, Known, T, B, Unit>::template terms_type<values>{

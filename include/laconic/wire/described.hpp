@@ -73,8 +73,10 @@ ledger account_described(M const& m, description how = {}) {
 }
 
 /// Reads the self-describing form of one message and trusts none of it. Throws wire_error, with the bit and the reason,
-/// for anything else, for damage that the checksum shows, and where the limits do not allow what it says.
-inline unpacked read_described(std::span<std::byte const> bytes, reading_limits limits = {}) {
+/// for anything else, for damage that the checksum shows, and where the limits do not allow what it says. B is a
+/// backend of the host.
+template <class B = host>
+unpacked read_described(std::span<std::byte const> bytes, reading_limits limits = {}) {
     bit_reader source(bytes);
     if (source.take(32) != described_magic) source.refuse("this is no message: it does not begin with \"lacn\"");
     if (auto const version = source.take(8); version != wire_version)
@@ -99,9 +101,9 @@ inline unpacked read_described(std::span<std::byte const> bytes, reading_limits 
     auto const end = source.at() + bits;
     unpacked result;
     if ((flags & detail::flag_double) != 0)
-        result = detail::unpacker<double>(source, limits).all(dimension);
+        result = detail::unpacker<double, B>(source, limits).all(dimension);
     else
-        result = detail::unpacker<float>(source, limits).all(dimension);
+        result = detail::unpacker<float, B>(source, limits).all(dimension);
     if (source.at() != end) source.refuse("it is shorter than announced");
     source.finish();
     return result;

@@ -41,8 +41,8 @@ struct unpacked {
 
 namespace detail {
 
-// Reads a shape and then the bare form that it describes.
-template <Scalar T>
+// Reads a shape and then the bare form that it describes. B is a backend of the host.
+template <Scalar T, class B = host>
 class unpacker {
   public:
     unpacker(bit_reader& source, reading_limits limits) : source_(&source), memory_left_(limits.memory) {}
@@ -62,12 +62,12 @@ class unpacker {
         stage const& s = stages_[at_++];
         switch (s.what) {
             case kind::plain: {
-                auto m = leaf<plain<T, host>>(n, 8 * sizeof(T), sizeof(T));
+                auto m = leaf<plain<T, B>>(n, 8 * sizeof(T), sizeof(T));
                 m.values.resize(n);
                 return take(m, out);
             }
             case kind::quantized: {
-                auto m = leaf<quantized<T, host>>(n, 1, sizeof(std::int16_t) + sizeof(T));
+                auto m = leaf<quantized<T, B>>(n, 1, sizeof(std::int16_t) + sizeof(T));
                 m.levels = static_cast<int>(s.first);
                 m.bucket = s.second;
                 m.steps.resize(buckets(n, s.second));
@@ -75,12 +75,12 @@ class unpacker {
                 return take(m, out);
             }
             case kind::powers: {
-                auto m = leaf<powers<T, host>>(n, powers<T, host>::code_width, sizeof(std::uint16_t));
+                auto m = leaf<powers<T, B>>(n, powers<T, B>::code_width, sizeof(std::uint16_t));
                 m.codes.resize(n);
                 return take(m, out);
             }
             case kind::signs: {
-                auto m = leaf<signs<T, host>>(n, 1, 1 + sizeof(T));
+                auto m = leaf<signs<T, B>>(n, 1, 1 + sizeof(T));
                 m.count = n;
                 m.bucket = s.first;
                 m.scales.resize(s.first == 0 ? 0 : buckets(n, s.first));
@@ -88,7 +88,7 @@ class unpacker {
                 return take(m, out);
             }
             case kind::dithered: {
-                auto m = leaf<dithered<T, host>>(n, 1, sizeof(std::int16_t) + sizeof(T));
+                auto m = leaf<dithered<T, B>>(n, 1, sizeof(std::int16_t) + sizeof(T));
                 m.levels = static_cast<int>(s.first);
                 m.bucket = s.second;
                 m.norms.resize(buckets(n, s.second));
@@ -96,7 +96,7 @@ class unpacker {
                 return take(m, out);
             }
             case kind::means: {
-                auto m = leaf<means<T, host>>(n, 1, 1 + 2 * sizeof(T));
+                auto m = leaf<means<T, B>>(n, 1, 1 + 2 * sizeof(T));
                 m.count = n;
                 m.bucket = s.first;
                 m.below.resize(buckets(n, s.first));
@@ -113,7 +113,7 @@ class unpacker {
             case kind::e5m2:
                 return short_numbers<short_format::e5m2>(n, out);
             case kind::stepped: {
-                auto m = leaf<stepped<T, host>>(n, s.first, 1 + 2 * sizeof(T));
+                auto m = leaf<stepped<T, B>>(n, s.first, 1 + 2 * sizeof(T));
                 m.width = static_cast<int>(s.first);
                 m.bucket = s.second;
                 m.least.resize(buckets(n, s.second));
@@ -129,7 +129,7 @@ class unpacker {
                 expect(numbers, 8 * sizeof(T));
                 spend(numbers, sizeof(T));
                 spend(n, 16);
-                factors<T, host> m{n, rows, rank, {}, {}};
+                factors<T, B> m{n, rows, rank, {}, {}};
                 m.left.resize(rank * rows);
                 m.right.resize(rank * cols);
                 return take(m, out);
@@ -154,7 +154,7 @@ class unpacker {
             if (places > largest_dimension || (s.drawn.how == draw_method::exactly && s.drawn.count > places))
                 source_->refuse("a support that cannot be drawn");
             spend(places, 16);
-            host on;
+            B on;
             std::vector<coordinate> drawn;
             draw_support(on, s.drawn, static_cast<std::size_t>(places), drawn);
             support.assign(drawn.begin(), drawn.end());
@@ -200,7 +200,7 @@ class unpacker {
 
     template <short_format F>
     void short_numbers(std::uint64_t n, unpacked& out) {
-        auto m = leaf<short_floats<F, T, host>>(n, layout_of(F).width(), sizeof(std::uint16_t));
+        auto m = leaf<short_floats<F, T, B>>(n, layout_of(F).width(), sizeof(std::uint16_t));
         m.codes.resize(n);
         take(m, out);
     }
@@ -216,7 +216,7 @@ class unpacker {
     }
     template <class M>
     void take(M& m, unpacked& out) {
-        host on;
+        B on;
         read(on, *source_, m);
         std::vector<T> values(m.dimension(), T(0));
         add_message(on, std::span<T>(values), T(1), m);

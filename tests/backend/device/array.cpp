@@ -31,12 +31,18 @@ TEST_CASE("an array grows with zeros, keeps its memory, and is what a vector wou
     CHECK(both::here(on, a) == std::vector<std::int16_t>{7, 7, 7, 7});
     auto const* const memory = a.data();
     a.resize(2);
-    a.resize(4);
+    auto const waits = detail::on_device::interrupted.waits;
+    a.resize(4);  // as it was left, and nobody waits
+    CHECK(detail::on_device::interrupted.waits == waits);
     CHECK(a.data() == memory);
-    CHECK(both::here(on, a) == std::vector<std::int16_t>{7, 7, 0, 0});
+    CHECK(both::here(on, a) == std::vector<std::int16_t>{7, 7, 7, 7});
     a.resize(5);
-    CHECK(both::here(on, a) == std::vector<std::int16_t>{7, 7, 0, 0, 0});
+    CHECK(both::here(on, a) == std::vector<std::int16_t>{7, 7, 7, 7, 0});
     CHECK(a.end() - a.begin() == 5);
+    a.resize(2);
+    a.reserve(9);
+    a.resize(9);
+    CHECK(both::here(on, a) == std::vector<std::int16_t>{7, 7, 0, 0, 0, 0, 0, 0, 0});
     CHECK(both::here(on, device_array<std::int16_t>(2)) == std::vector<std::int16_t>{0, 0});
 }
 

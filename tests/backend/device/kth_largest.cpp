@@ -3,14 +3,13 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
 #include <vector>
 
 #include "backend/device/both.hpp"
 
 using namespace laconic;
 
-TEST_CASE_TEMPLATE("the k-th largest magnitude, and of equal ones the last that is chosen", T, float, double) {
+TEST_CASE_TEMPLATE("the k-th largest magnitude, and whether all that have it are chosen", T, float, double) {
     device on;
     using namespace detail::on_device;
     auto const found = [&](std::vector<T> const& x, std::size_t k, bool only_magnitude) {
@@ -21,11 +20,14 @@ TEST_CASE_TEMPLATE("the k-th largest magnitude, and of equal ones the last that 
     CHECK(found(x, 1, true).magnitude == magnitude_bits(T(5)));
     CHECK(found(x, 3, true).magnitude == magnitude_bits(T(3)));
     CHECK(found(x, 6, true).magnitude == 0);
-    CHECK(found(x, 1, false).magnitude == magnitude_bits(T(5)));
-    CHECK(found(x, 1, false).last < 3);
-    CHECK(found(x, 1, false).last >= 1);
-    // Both fives: no more digits are looked at than tell them from the rest.
-    CHECK(found(x, 2, false).magnitude <= magnitude_bits(T(5)));
-    CHECK(found(x, 2, false).magnitude > magnitude_bits(T(3)));
-    CHECK(found(x, 2, false).last == std::numeric_limits<coordinate>::max());
+    // No more digits are looked at than tell the one five from the other, or both from the rest.
+    auto const one = found(x, 1, false), both_fives = found(x, 2, false);
+    CHECK(one.found == 0);
+    CHECK(one.missing == 1);
+    CHECK(one.is_tie(magnitude_bits(T(5))));
+    CHECK_FALSE(one.chooses(magnitude_bits(T(5))));
+    CHECK(both_fives.found == 1);
+    CHECK(both_fives.chooses(magnitude_bits(T(5))));
+    CHECK_FALSE(both_fives.chooses(magnitude_bits(T(3))));
+    CHECK_FALSE(both_fives.is_tie(magnitude_bits(T(3))));
 }

@@ -17,8 +17,8 @@ namespace laconic {
 
 /// Numbers one after another in the device's memory. The CPU never reads or writes them: data(), begin() and end() are
 /// addresses for kernels, and std::span converts from it. What it does by itself (growing, zeros, assign, copies, ==)
-/// belongs to no stream, and so waits for all that the device was told before, and for its own end; resize within the
-/// capacity waits only where it writes zeros. Throws device_error where there is no memory.
+/// belongs to no stream, and so waits for all that the device was told before, and for its own end. resize to a length
+/// that it has had before needs none of this. Throws device_error where there is no memory.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 class device_array {
@@ -42,6 +42,7 @@ class device_array {
 
     std::size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
+    std::size_t capacity() const { return capacity_; }
     T* data() { return data_; }
     T const* data() const { return data_; }
     T* begin() { return data_; }
@@ -49,25 +50,28 @@ class device_array {
     T const* begin() const { return data_; }
     T const* end() const { return data_ + size_; }
 
-    /// New elements are zeros; the capacity never shrinks.
+    /// New elements are zeros where the memory was not used before, else as they were left; the capacity never shrinks.
     void resize(std::size_t n) {
-        std::size_t const before = size_;
+        std::size_t const had = had_;
         resize_to_overwrite(n);
-        if (n > before) detail::on_device::clear_and_wait(data_ + before, (n - before) * sizeof(T));
+        if (n > had) detail::on_device::clear_and_wait(data_ + had, (n - had) * sizeof(T));
     }
     /// New elements are arbitrary: for what is written next.
     void resize_to_overwrite(std::size_t n) {
         reserve(n);
         size_ = n;
+        if (had_ < n) had_ = n;
     }
     /// Room for n elements.
     void reserve(std::size_t n) {
         if (n <= capacity_) return;
         if (n > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
+        ++detail::on_device::interrupted.allocations;
         device_array larger;
         larger.data_ = static_cast<T*>(detail::on_device::allocate(n * sizeof(T)));
         larger.capacity_ = n;
         larger.size_ = size_;
+        larger.had_ = size_;
         if (size_ > 0) detail::on_device::copy_and_wait(data_, larger.data_, size_ * sizeof(T));
         swap(larger);
     }
@@ -82,6 +86,7 @@ class device_array {
     void swap(device_array& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
+        std::swap(had_, other.had_);
         std::swap(capacity_, other.capacity_);
     }
     friend void swap(device_array& a, device_array& b) noexcept { a.swap(b); }
@@ -99,7 +104,7 @@ class device_array {
     }
 
     T* data_ = nullptr;
-    std::size_t size_ = 0, capacity_ = 0;
+    std::size_t size_ = 0, had_ = 0, capacity_ = 0;
 };
 
 }  // namespace laconic

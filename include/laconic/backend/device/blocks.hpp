@@ -117,7 +117,7 @@ void gather(device& on, std::span<T const> x, std::span<coordinate const> at, st
     std::size_t n = at.size() * unit;
     if (over != 0 && !at.empty() && fetched(on, &at.back()) == last) n -= unit - over;
     out.resize_to_overwrite(0);
-    out.reserve(n);
+    out.reserve(std::min(at.size() * unit, x.size()));  // once: the last place need not be there again
     out.resize_to_overwrite(n);
     for_each_index(on, n, take_at<T>{x.data(), at.data(), unit, scale, out.data()});
 }

@@ -17,96 +17,81 @@
 #    include <cub/block/block_scan.cuh>
 #endif
 
-/// The k-th largest magnitude without sorting, and among equal ones the lowest coordinates: by the digits of the
-/// magnitudes' binary form, from the highest down, then by those of the coordinates. A pass counts the values of a
-/// digit among the candidates, which agree with the digits that are known; then the one that the k-th has is found. The
-/// second pass lists its candidates, and later passes read only these, unless they are more than there is room for.
-/// Nothing waits.
+/// The k-th largest magnitude without sorting: by the digits of the magnitudes' binary form, from the highest down. A
+/// pass counts the values of a digit among the candidates, which agree with the digits that are known; then the one
+/// that the k-th has is found. Only the first two passes read the numbers. The second lists the magnitudes of its
+/// candidates, for which there is room however many they are, and the later passes, one for floats and four for
+/// doubles, read these. Nothing waits.
 namespace laconic::detail::on_device {
 
 inline constexpr int digit_width = 11;
 inline constexpr std::size_t digit_values = std::size_t{1} << digit_width;
 
-/// Chosen is what has a larger magnitude, or the same and a coordinate of at most `last`. The digits that are not
-/// known are 0 in `magnitude`.
+/// Chosen is what has a larger magnitude, and of those that have the same the first `missing`; all of them where
+/// `found` is 1. Then no more digits are looked at, and those that are not known are 0 in `magnitude`.
 template <Scalar T>
 struct cutoff {
     bits_of<T> magnitude = 0;
-    coordinate last = std::numeric_limits<coordinate>::max();
-    coordinate missing = 0;   // how many are to be taken of the candidates
-    std::uint32_t found = 0;  // 1: all of them, and no more digits are looked at
-};
+    coordinate missing = 0;
+    std::uint32_t found = 0;
 
-template <Scalar T>
-struct is_chosen {
-    T const* x;
-    cutoff<T> const* t;
-
-    LACONIC_HOST_DEVICE bool operator()(coordinate i) const {
-        auto const bits = magnitude_bits(x[i]);
-        return bits > t->magnitude || (bits == t->magnitude && i <= t->last);
+    LACONIC_HOST_DEVICE bool chooses(bits_of<T> bits) const {
+        return bits > magnitude || (found != 0 && bits == magnitude);
     }
+    LACONIC_HOST_DEVICE bool is_tie(bits_of<T> bits) const { return found == 0 && bits == magnitude; }
 };
 
-// Of magnitudes the largest are wanted, of coordinates the lowest.
-enum class digit_of { magnitude, coordinate };
 enum class list_is { not_there, made, read };
 
-// The coordinates of candidates in any order; `count` goes on where there is no room for more.
+// The magnitudes of candidates in any order.
+template <Scalar T>
 struct candidates {
-    coordinate* at;
+    bits_of<T>* bits;
     std::uint32_t* count;
-    std::uint32_t room;
 };
 
 // counts_v += how many candidates have v as the digit whose lowest bit stands at `shift`.
-template <Scalar T, digit_of Kind, list_is List>
+template <Scalar T, list_is List>
 struct count_digits {
     static constexpr std::size_t no_candidate = digit_values;
     T const* x;
     cutoff<T> const* t;
     int shift, width;
-    candidates list;
+    candidates<T> list;
     std::uint32_t* counts;
 
     LACONIC_HOST_DEVICE void operator()(std::size_t first, std::size_t end) const {
         auto const known = *t;
         if (known.found != 0) return;
-        bool const listed = has_list();
-        if (listed && *list.count < end) end = *list.count;
+        if (std::size_t const all = candidates_of(end); all < end) end = all;
         for (std::size_t p = first; p < end; p += neighbours) {
-            coordinate const i = place(listed, p);
-            std::size_t const v = digit(known, i);
+            auto const bits = bits_at(p);
+            std::size_t const v = digit(known, bits);
             if (v == no_candidate) continue;
             add_together(counts[v], 1u);
-            if constexpr (List == list_is::made)
-                if (auto const to = add_together(*list.count, 1u); to < list.room) list.at[to] = i;
+            if constexpr (List == list_is::made) list.bits[add_together(*list.count, 1u)] = bits;
         }
     }
 
-    LACONIC_HOST_DEVICE bool has_list() const {
+    /// How many there are to be looked at where x has n numbers.
+    LACONIC_HOST_DEVICE std::size_t candidates_of(std::size_t n) const {
+        return List == list_is::read ? *list.count : n;
+    }
+    LACONIC_HOST_DEVICE bits_of<T> bits_at(std::size_t p) const {
         if constexpr (List == list_is::read)
-            return *list.count <= list.room;
+            return list.bits[p];
         else
-            return false;
+            return magnitude_bits(x[p]);
     }
-    LACONIC_HOST_DEVICE coordinate place(bool listed, std::size_t p) const {
-        return listed ? list.at[p] : static_cast<coordinate>(p);
-    }
-    LACONIC_HOST_DEVICE std::size_t digit(cutoff<T> const& known, coordinate i) const {
-        auto const bits = magnitude_bits(x[i]), differ = static_cast<bits_of<T>>(bits ^ known.magnitude);
-        std::uint64_t const mask = (std::uint64_t{1} << width) - 1;
-        if constexpr (Kind == digit_of::magnitude)
-            return differ >> shift >> width == 0 ? static_cast<std::size_t>(bits >> shift & mask) : no_candidate;
-        else
-            return differ == 0 && std::uint64_t{i ^ known.last} >> shift >> width == 0
-                       ? static_cast<std::size_t>(i >> shift & mask)
-                       : no_candidate;
+    LACONIC_HOST_DEVICE std::size_t digit(cutoff<T> const& known, bits_of<T> bits) const {
+        auto const differ = static_cast<bits_of<T>>(bits ^ known.magnitude);
+        auto const mask = static_cast<bits_of<T>>((bits_of<T>{1} << width) - 1);
+        return differ >> shift >> width == 0 ? static_cast<std::size_t>(bits >> shift & mask) : no_candidate;
     }
 };
 
 // The k-th's digit, from how many candidates have which. Leaves the counts 0 for the next.
-template <Scalar T, digit_of Kind>
+template <Scalar T>
 struct find_digit {
     cutoff<T>* t;
     int shift, width;
@@ -125,21 +110,13 @@ struct find_digit {
     }
 
     LACONIC_HOST_DEVICE std::size_t values() const { return std::size_t{1} << width; }
-    /// The values in the order in which they are wanted.
-    LACONIC_HOST_DEVICE std::size_t value(std::size_t j) const {
-        return Kind == digit_of::magnitude ? values() - 1 - j : j;
-    }
-    /// v is the digit: `count` candidates have it, and `before` have one that is wanted more.
+    /// The values from the largest down.
+    LACONIC_HOST_DEVICE std::size_t value(std::size_t j) const { return values() - 1 - j; }
+    /// v is the digit: `count` candidates have it, and `before` have a larger one.
     LACONIC_HOST_DEVICE void settle_on(std::size_t v, std::uint32_t before, std::uint32_t count) const {
         t->missing -= before;
         t->found = may_stop && count == t->missing;
-        if constexpr (Kind == digit_of::magnitude) {
-            t->magnitude |= static_cast<bits_of<T>>(v) << shift;
-        } else {
-            auto const below = static_cast<coordinate>((std::uint64_t{1} << shift) - 1);
-            auto const kept = ~static_cast<coordinate>((std::uint64_t{1} << (shift + width)) - 1);
-            t->last = (t->last & kept) | static_cast<coordinate>(v << shift) | below;
-        }
+        t->magnitude |= static_cast<bits_of<T>>(v) << shift;
     }
 };
 
@@ -158,24 +135,23 @@ struct start_search {
 // The same passes by blocks of threads: what a block counts and lists it puts together in its own memory first.
 inline constexpr unsigned counting_threads = 512, each_of_thread = 8, finding_threads = 1024;
 
-template <Scalar T, digit_of Kind, list_is List>
-__global__ void __launch_bounds__(counting_threads) count_in_blocks(count_digits<T, Kind, List> pass, std::size_t n) {
+template <Scalar T, list_is List>
+__global__ void __launch_bounds__(counting_threads) count_in_blocks(count_digits<T, List> pass, std::size_t n) {
     __shared__ std::uint32_t counts[digit_values], total, start;
     auto const known = *pass.t;
     if (known.found != 0) return;
     for (unsigned v = threadIdx.x; v < digit_values; v += counting_threads) counts[v] = 0;
     __syncthreads();
-    bool const listed = pass.has_list();
-    std::size_t const end = listed ? *pass.list.count : n;
+    std::size_t const end = pass.candidates_of(n);
     constexpr std::size_t together = counting_threads * each_of_thread;
     for (std::size_t first = blockIdx.x * together; first < end; first += gridDim.x * together) {
-        coordinate at[each_of_thread];
+        bits_of<T> bits[each_of_thread];
         std::size_t digits[each_of_thread];
         std::uint32_t mine = 0;
         for (unsigned j = 0; j < each_of_thread; ++j) {
             std::size_t const p = first + j * counting_threads + threadIdx.x;
-            at[j] = p < end ? pass.place(listed, p) : 0;
-            digits[j] = p < end ? pass.digit(known, at[j]) : pass.no_candidate;
+            bits[j] = p < end ? pass.bits_at(p) : 0;
+            digits[j] = p < end ? pass.digit(known, bits[j]) : pass.no_candidate;
             mine += digits[j] != pass.no_candidate;
         }
         for (unsigned j = 0; j < each_of_thread; ++j)
@@ -189,7 +165,7 @@ __global__ void __launch_bounds__(counting_threads) count_in_blocks(count_digits
             __syncthreads();
             to += start;
             for (unsigned j = 0; j < each_of_thread; ++j)
-                if (digits[j] != pass.no_candidate && to++ < pass.list.room) pass.list.at[to - 1] = at[j];
+                if (digits[j] != pass.no_candidate) pass.list.bits[to++] = bits[j];
             __syncthreads();
         }
     }
@@ -198,8 +174,8 @@ __global__ void __launch_bounds__(counting_threads) count_in_blocks(count_digits
         if (counts[v] != 0) atomicAdd(&pass.counts[v], counts[v]);
 }
 
-template <Scalar T, digit_of Kind>
-__global__ void __launch_bounds__(finding_threads) find_in_block(find_digit<T, Kind> pass) {
+template <Scalar T>
+__global__ void __launch_bounds__(finding_threads) find_in_block(find_digit<T> pass) {
     using scan = cub::BlockScan<std::uint32_t, finding_threads>;
     __shared__ typename scan::TempStorage room;
     constexpr unsigned each = digit_values / finding_threads;
@@ -220,8 +196,8 @@ __global__ void __launch_bounds__(finding_threads) find_in_block(find_digit<T, K
     }
 }
 
-template <Scalar T, digit_of Kind, list_is List>
-void run(device& on, std::size_t n, count_digits<T, Kind, List> pass) {
+template <Scalar T, list_is List>
+void run(device& on, std::size_t n, count_digits<T, List> pass) {
     int where = 0, processors = 0;
     check(cudaGetDevice(&where));
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, where));
@@ -230,52 +206,44 @@ void run(device& on, std::size_t n, count_digits<T, Kind, List> pass) {
     count_in_blocks<<<static_cast<unsigned>(blocks), counting_threads, 0, on.stream()>>>(pass, n);
     check(cudaGetLastError());
 }
-template <Scalar T, digit_of Kind>
-void run(device& on, find_digit<T, Kind> pass) {
+template <Scalar T>
+void run(device& on, find_digit<T> pass) {
     find_in_block<<<1, finding_threads, 0, on.stream()>>>(pass);
     check(cudaGetLastError());
 }
 
 #else
 
-template <Scalar T, digit_of Kind, list_is List>
-void run(device& on, std::size_t n, count_digits<T, Kind, List> pass) {
+template <Scalar T, list_is List>
+void run(device& on, std::size_t n, count_digits<T, List> pass) {
     for_each_tile(on, n, pass);
 }
-template <Scalar T, digit_of Kind>
-void run(device& on, find_digit<T, Kind> pass) {
+template <Scalar T>
+void run(device& on, find_digit<T> pass) {
     for_each_index(on, 1, pass);
 }
 
 #endif
 
 /// The cutoff that chooses exactly k >= 1 of x, at an address on the device; or only the k-th largest magnitude, to its
-/// last digit.
+/// last digit. Its scratch memory has as many bytes as x, and 8 KiB.
 template <Scalar T>
 cutoff<T> const* find_cutoff(device& on, std::span<T const> x, std::size_t k, bool only_magnitude = false) {
-    std::size_t const n = x.size(), room = n < 4096 ? n : n / 8;
     auto* const t = on.scratch<cutoff<T>>(scratch_for::result, 1).data();
     auto const counts = on.scratch<std::uint32_t>(scratch_for::counts, digit_values + 1);
-    candidates const list{on.scratch<coordinate>(scratch_for::marks, room).data(), counts.data() + digit_values,
-                          static_cast<std::uint32_t>(room)};
+    candidates<T> const list{on.scratch<bits_of<T>>(scratch_for::marks, x.size()).data(), counts.data() + digit_values};
     for_each_index(on, 1, start_search<T>{t, static_cast<coordinate>(k)});
     clear_bytes(on, counts.data(), counts.size_bytes());
     int shift = std::numeric_limits<bits_of<T>>::digits - 1;
-    auto const pass = [&]<digit_of Kind, list_is List>(std::integral_constant<digit_of, Kind>,
-                                                       std::integral_constant<list_is, List>) {
+    auto const pass = [&]<list_is List>(std::integral_constant<list_is, List>) {
         int const width = shift < digit_width ? shift : digit_width;
         shift -= width;
-        run(on, n, count_digits<T, Kind, List>{x.data(), t, shift, width, list, counts.data()});
-        run(on, find_digit<T, Kind>{t, shift, width, !only_magnitude, counts.data()});
+        run(on, x.size(), count_digits<T, List>{x.data(), t, shift, width, list, counts.data()});
+        run(on, find_digit<T>{t, shift, width, !only_magnitude, counts.data()});
     };
-    std::integral_constant<digit_of, digit_of::magnitude> const by_magnitude;
-    std::integral_constant<list_is, list_is::read> const from_list;
-    pass(by_magnitude, std::integral_constant<list_is, list_is::not_there>{});
-    pass(by_magnitude, std::integral_constant<list_is, list_is::made>{});
-    while (shift > 0) pass(by_magnitude, from_list);
-    if (only_magnitude) return t;
-    shift = std::numeric_limits<coordinate>::digits;
-    while (shift > 0) pass(std::integral_constant<digit_of, digit_of::coordinate>{}, from_list);
+    pass(std::integral_constant<list_is, list_is::not_there>{});
+    pass(std::integral_constant<list_is, list_is::made>{});
+    while (shift > 0) pass(std::integral_constant<list_is, list_is::read>{});
     return t;
 }
 

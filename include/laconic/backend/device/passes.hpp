@@ -6,6 +6,8 @@
 #include <thrust/copy.h>
 #include <thrust/for_each.h>
 #include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/scan.h>
 #include <thrust/sort.h>
 
 #include <algorithm>
@@ -25,10 +27,12 @@
 #include "laconic/core/view.hpp"
 
 #if defined(LACONIC_ON_CUDA)
+#    include <cub/device/device_scan.cuh>
 #    include <cub/device/device_select.cuh>
 #endif
 
-/// What all kernels of the device are made of: a pass over indices, and a list of those that are chosen. None waits.
+/// What all kernels of the device are made of: a pass over indices, and a list of those that are chosen. None waits but
+/// where it says so.
 /// Functions of an index are structs with a plain operator(), for nvcc takes no other kind without options.
 namespace laconic::detail::on_device {
 
@@ -57,6 +61,14 @@ constexpr bits_of<T> magnitude_bits(T x) {
 }
 template <Scalar T>
 inline constexpr bits_of<T> infinite_bits = magnitude_bits(std::numeric_limits<T>::infinity());
+
+LACONIC_HOST_DEVICE inline std::uint32_t ones_in(std::uint32_t word) {
+#if defined(__CUDA_ARCH__)
+    return static_cast<std::uint32_t>(__popc(word));
+#else
+    return static_cast<std::uint32_t>(std::popcount(word));
+#endif
+}
 
 /// Where the t-th byte, from the lowest, of a list of words stands.
 template <std::unsigned_integral Word>
@@ -178,7 +190,25 @@ void list_indices(device& on, std::size_t n, F chosen, coordinate* to, coordinat
 #endif
 }
 
-/// The same to an array that is as long as the list. Waits for its length.
+/// sums_i = number(0) + .. + number(i - 1) for i < n <= 2^27.
+template <class F>
+void sum_before(device& on, std::size_t n, F number, std::uint64_t* sums) {
+    auto const first = thrust::make_transform_iterator(thrust::counting_iterator<std::size_t>(0), number);
+#if defined(LACONIC_ON_CUDA)
+    std::size_t bytes = 0;
+    auto const add_up = [&](void* room) {
+        check(cub::DeviceScan::ExclusiveSum(room, bytes, first, sums, static_cast<int>(n), on.stream()));
+    };
+    add_up(nullptr);
+    add_up(on.scratch<std::byte>(scratch_for::temporary, bytes).data());
+#else
+    on.call_thrust([&](auto const& how) {
+        thrust::exclusive_scan(how, first, first + static_cast<std::ptrdiff_t>(n), sums, std::uint64_t{0});
+    });
+#endif
+}
+
+/// list_indices() to an array that is as long as the list. Waits for its length.
 template <class F>
 void list_indices(device& on, std::size_t n, F chosen, device_array<coordinate>& to) {
     to.resize_to_overwrite(0);

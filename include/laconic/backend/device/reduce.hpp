@@ -135,6 +135,10 @@ struct raise_to_first_non_finite {
     }
 };
 
+struct sums_of_signs {
+    double below, others;
+};
+
 // What f makes of all of x in one number, 0 before, at an address that the struct f gets from make.
 template <class N, Scalar T, class Make>
 N found_in(device& on, std::span<T const> x, Make make) {
@@ -171,12 +175,16 @@ T largest_magnitude(device& on, std::span<T const> x) {
     return bits < infinite_bits<T> ? std::bit_cast<T>(bits) : std::numeric_limits<T>::quiet_NaN();
 }
 
-/// The sums of |x_i| over all x_i < 0, and over the others. Two passes.
+/// The sums of |x_i| over all x_i < 0, and over the others. Two passes, for which it waits once.
 template <Scalar T>
 std::pair<double, double> sums_by_sign(device& on, std::span<T const> x) {
     using namespace detail::on_device;
-    double const below = ordered_sum(on, x, magnitude_below_zero{});
-    return {below, ordered_sum(on, x, number_not_below_zero{})};
+    if (x.empty()) return {0, 0};
+    auto* const sums = on.scratch<sums_of_signs>(scratch_for::result, 1).data();
+    add_buckets_up(on, x, x.size(), magnitude_below_zero{}, &sums->below);
+    add_buckets_up(on, x, x.size(), number_not_below_zero{}, &sums->others);
+    auto const found = fetched(on, sums);
+    return {found.below, found.others};
 }
 
 /// The first coordinate that is NaN or infinite, x.size() where there is none.

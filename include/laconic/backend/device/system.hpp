@@ -17,6 +17,7 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <string>
@@ -48,6 +49,14 @@ struct device_error : error {
 };
 
 namespace detail::on_device {
+
+/// What this thread has asked of the device so far that it would rather not: for tests and for who looks for the reason
+/// of a delay.
+struct interruptions {
+    std::uint64_t waits = 0;        ///< until all was done that it had been told, or a stream
+    std::uint64_t allocations = 0;  ///< of its memory
+};
+inline thread_local interruptions interrupted;
 
 #if defined(LACONIC_ON_CUDA)
 
@@ -125,16 +134,19 @@ inline void* allocate(std::size_t bytes) {
 inline void release(void* p) noexcept { cudaFree(p); }
 
 // What belongs to no stream waits for all that the device was told before, and for its own end.
-inline void wait_for_all() { check(cudaDeviceSynchronize()); }
+inline void wait_for_all() {
+    ++interrupted.waits;
+    check(cudaDeviceSynchronize());
+}
 inline void clear_and_wait(void* to, std::size_t bytes) {
     wait_for_all();
     check(cudaMemset(to, 0, bytes));
-    wait_for_all();
+    check(cudaDeviceSynchronize());
 }
 inline void copy_and_wait(void const* from, void* to, std::size_t bytes) {
     wait_for_all();
     check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
-    wait_for_all();
+    check(cudaDeviceSynchronize());
 }
 
 #else
@@ -143,12 +155,14 @@ inline void copy_and_wait(void const* from, void* to, std::size_t bytes) {
 inline void* allocate(std::size_t bytes) { return ::operator new(bytes); }
 inline void release(void* p) noexcept { ::operator delete(p); }
 #    endif
-inline void wait_for_all() {}
+inline void wait_for_all() { ++interrupted.waits; }
 inline void clear_and_wait(void* to, std::size_t bytes) {
+    wait_for_all();
     [[maybe_unused]] memory_open const now;
     std::memset(to, 0, bytes);
 }
 inline void copy_and_wait(void const* from, void* to, std::size_t bytes) {
+    wait_for_all();
     [[maybe_unused]] memory_open const now;
     std::memcpy(to, from, bytes);
 }
