@@ -11,7 +11,8 @@
 /// calls kernels, and copies by name. Arrays have no [] there; B::array<E> has
 ///   default construction, array(n) of zeros, size(), empty(), swap, moves, copies, ==;
 ///   data(), begin(), end()   pointers for spans and kernels;
-///   resize(n)                new elements are zero, the capacity never shrinks;
+///   resize(n)                elements new to its memory are zero, others may be as they were left; never shrinks the
+///                            capacity;
 ///   assign(n, value)         n times the value.
 namespace laconic {
 
