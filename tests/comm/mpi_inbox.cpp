@@ -68,13 +68,16 @@ TEST_CASE("pieces that come from two ranks by turns are kept apart") {
     if (world.size < 3) return;
     // Rank 0 tells 1 and 2 in turn to say one piece more, and then waits for a message of its own.
     if (world.rank == 1 || world.rank == 2) {
-        for (int j = 0; j < 5; ++j) {
+        std::array<std::vector<std::byte>, 5> pieces;
+        std::array<MPI_Request, 5> requests{};  // a long piece goes only once it is taken, which may be later
+        for (std::size_t j = 0; j < 5; ++j) {
             MPI_Recv(nullptr, 0, MPI_BYTE, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            std::vector<std::byte> const piece(1000u << j, static_cast<std::byte>(10 * world.rank + j));
-            MPI_Send(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, 0,
-                     j < 4 ? detail::mpi_pieces::more_tag : 0, world.all);
+            pieces[j].assign(1000u << j, static_cast<std::byte>(10 * world.rank + static_cast<int>(j)));
+            MPI_Isend(pieces[j].data(), static_cast<int>(pieces[j].size()), MPI_BYTE, 0,
+                      j < 4 ? detail::mpi_pieces::more_tag : 0, world.all, &requests[j]);
             MPI_Send(nullptr, 0, MPI_BYTE, 0, 9, MPI_COMM_WORLD);
         }
+        MPI_Waitall(5, requests.data(), MPI_STATUSES_IGNORE);
     }
     if (world.rank == 0) {
         detail::mpi_inbox inbox(world.all);
