@@ -131,6 +131,34 @@ TEST_CASE("sums by parts take as long as the formulas say, where parts have enou
     takes([](std::size_t) { return omni_reduce<float>(d, block); }, [](auto const& f) { return f.omni_reduce(); },
           {0.02, 0.3, 1});
 }
+// Three chunks; 5 us to hand over each message of any of them.
+TEST_CASE("the blocks of a long vector take as long as the formula says") {
+    constexpr std::size_t length = std::size_t{3} << 20, terms = 2000;
+    for (int const ranks : {2, 4, 7}) {
+        std::vector<std::vector<deed>> logs{std::size_t(ranks)};
+        fibers::run(ranks, [&](fibers::member& inner) {
+            recorded comm(inner);
+            auto const me = std::size_t(comm.rank());
+            auto const from = key{9}.child(me);
+            std::vector<float> x(length);
+            for (std::size_t j = 0; j < terms; ++j) x[from.below(j, length)] = 1;
+            host on;
+            laconic::omni_reduce<float> exchange(length, block);
+            exchange(on, comm, std::span(x));
+            logs[me] = comm.take_log();
+        });
+        for (network const& net : {network{1e-3, 0, 5e-6}, network{5e-6, 1e-9, 5e-6}, network{1e-3, 1e-9, 0}}) {
+            auto const ends = replay({net}, logs);
+            double const took = *std::max_element(ends.begin(), ends.end());
+            double const said =
+                cost_formulas(net, {double(length), double(terms), ranks, 32, position_code::smallest, -1, block})
+                    .omni_reduce();
+            CAPTURE(ranks);
+            CAPTURE(net.latency);
+            CHECK(took / said == doctest::Approx(1).epsilon(0.05));
+        }
+    }
+}
 TEST_CASE("what is cut to k takes as long as the formulas say" * doctest::test_suite("slow")) {
     takes([](std::size_t k) { return laconic::gtop_k<float>(d, k); }, [](auto const& f) { return f.gtop_k(); },
           {0.002, 0.02, 0.3}, true);

@@ -11,6 +11,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/exchange/expected_lengths.hpp"
+#include "laconic/exchange/omni_blocks.hpp"
 
 namespace laconic {
 
@@ -122,20 +123,27 @@ class cost_formulas {
         return p_ == 1 ? 0 : at_once(list(part, terms), terms) + gathered_parts(part, terms);
     }
 
-    /// Blocks that are not 0 to those who add them up, and their sums to all, P - 1 messages at once each.
+    /// Blocks that are not 0 to those who add them up, and their sums to all, P - 1 messages at once each and for each
+    /// chunk; the first chunks' sums go while the last chunk's blocks come.
     double omni_reduce() const {
         if (p_ == 1) return 0;
+        auto const chunks = static_cast<double>(detail::omni_chunks(static_cast<std::size_t>(what_.d)));
         double const all = std::ceil(what_.d / what_.block), rows = std::ceil(all / p_);
         double const own = what_.blocks >= 0 ? what_.blocks : all * (1 - std::pow(1 - what_.k / what_.d, what_.block));
-        double sum = 0;
-        for (double const blocks : {own, expected_union(all, own, p_)}) {
-            double const count = all > 0 ? blocks / p_ : 0, numbers = count * std::min(what_.block, what_.d);
-            sum += at_once(8 * std::max(1.0, std::ceil(detail::width_of_real(count) / 7)) +
-                               expected_support_bits(rows, count, what_.positions) + numbers * what_.bits_per_value,
-                           0) +
-                   (p_ - 1) * numbers * reading_.per_number;
+        double said[2], reading = 0;  // the seconds of a chunk's messages
+        for (int stage = 0; stage < 2; ++stage) {
+            double const blocks = stage == 0 ? own : expected_union(all, own, p_);
+            double const count = all > 0 ? blocks / p_ / chunks : 0, numbers = count * std::min(what_.block, what_.d);
+            said[stage] = (p_ - 1) * busy(8 * std::max(1.0, std::ceil(detail::width_of_real(count) / 7)) +
+                                          expected_support_bits(rows / chunks, count, what_.positions) +
+                                          numbers * what_.bits_per_value);
+            reading += chunks * (p_ - 1) * numbers * reading_.per_number;
         }
-        return sum;
+        if (net_.half_duplex)
+            return both(net_.latency, chunks * said[0]) + both(net_.latency, chunks * said[1]) + reading;
+        double const first_sum = std::max(chunks * said[0], said[0] + net_.latency),
+                     last_sum = std::max(first_sum + (chunks - 1) * said[1], chunks * said[0] + net_.latency);
+        return last_sum + said[1] + net_.latency + reading;
     }
 
   private:

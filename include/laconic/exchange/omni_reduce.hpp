@@ -49,7 +49,7 @@ class omni_reduce {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         auto const other = [&](std::size_t step) { return static_cast<int>((me + step) % n); };
         deal_ = {blocks_.count(), n};
-        chunks_ = {deal_.rows(), std::clamp<std::size_t>(blocks_.d / least_chunk, 1, most_chunks)};
+        chunks_ = {deal_.rows(), detail::omni_chunks(blocks_.d)};
         talk_.start(round);
         mine_.clear();
         mine_ends_.clear();
@@ -96,9 +96,6 @@ class omni_reduce {
 
   private:
     static constexpr coordinate nowhere = static_cast<coordinate>(largest_dimension);
-
-    // Long vectors go in chunks of rows, so that one is looked through and added up while others are on their way.
-    static constexpr std::size_t least_chunk = std::size_t{1} << 20, most_chunks = 8;  // least_chunk: numbers
 
     // The rows of a chunk's blocks that are not zero, first those of part 0, and where each part's begin. One pass over
     // x, and one over what is not zero.
