@@ -127,7 +127,8 @@ class cost_formulas {
     /// chunk; the first chunks' sums go while the last chunk's blocks come.
     double omni_reduce() const {
         if (p_ == 1) return 0;
-        auto const chunks = static_cast<double>(detail::omni_chunks(static_cast<std::size_t>(what_.d)));
+        auto const chunks =
+            static_cast<double>(detail::omni_chunks(static_cast<std::size_t>(what_.d), static_cast<std::size_t>(p_)));
         double const all = std::ceil(what_.d / what_.block), rows = std::ceil(all / p_);
         double const own = what_.blocks >= 0 ? what_.blocks : all * (1 - std::pow(1 - what_.k / what_.d, what_.block));
         double said[2], reading = 0;  // the seconds of a chunk's messages

@@ -60,9 +60,9 @@ struct omni_deal {
 namespace detail {
 
 // In how many chunks of rows d numbers go, so that one is looked through and added up while others are on their way.
-inline std::size_t omni_chunks(std::size_t d) {
-    constexpr std::size_t least = std::size_t{1} << 20;  // numbers
-    return std::clamp<std::size_t>(d / least, 1, 8);
+// Not so many that messages get short: each is of 2^17 numbers, of which most are not said.
+inline std::size_t omni_chunks(std::size_t d, std::size_t ranks) {
+    return std::clamp<std::size_t>(d / (std::max<std::size_t>(ranks, 8) << 17), 1, 8);
 }
 
 // Numbers in full, in the order of bytes of the wire: all at once where the machine has the same.

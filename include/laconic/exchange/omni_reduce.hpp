@@ -22,11 +22,11 @@ namespace laconic {
 /// number is 0 are not said. Every rank adds up one P-th of the blocks for all. Where nothing is lost and messages are
 /// of any length, the stream of omni_machine has as many columns as there are blocks, and comes down to two: which
 /// blocks are not zero, with their numbers, to those who add them up, and their sums to all. 2 (P - 1) messages, half
-/// of them under way at once, for each of up to 8 chunks of 2^20 numbers or more; of b blocks of its own and the u that
-/// any rank has, a rank says about (P - 1) / P (b + u) with a bit or less for each block that there is. Sums are added
-/// up in the order of ranks, starting with 0, and by one rank for all: the same bits for all, and the same where zero
-/// blocks were said. A block that no rank has is not touched: a -0 in it stays. Memory beside x: what is said and
-/// heard, and 4 bytes a block.
+/// of them under way at once, for each of up to 8 chunks of 2^17 max(P, 8) numbers or more; of b blocks of its own and
+/// the u that any rank has, a rank says about (P - 1) / P (b + u) with a bit or less for each block that there is. Sums
+/// are added up in the order of ranks, starting with 0, and by one rank for all: the same bits for all, and the same
+/// where zero blocks were said. A block that no rank has is not touched: a -0 in it stays. Memory beside x: what is
+/// said and heard, and 4 bytes a block.
 template <Scalar T, class B = host>
 class omni_reduce {
   public:
@@ -49,7 +49,7 @@ class omni_reduce {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         auto const other = [&](std::size_t step) { return static_cast<int>((me + step) % n); };
         deal_ = {blocks_.count(), n};
-        chunks_ = {deal_.rows(), detail::omni_chunks(blocks_.d)};
+        chunks_ = {deal_.rows(), detail::omni_chunks(blocks_.d, n)};
         talk_.start(round);
         mine_.clear();
         mine_ends_.clear();
