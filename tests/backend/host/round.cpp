@@ -86,28 +86,6 @@ TEST_CASE_TEMPLATE("in pieces or at once: the same codes", T, float, double) {
 }
 
 // The exponent field of 1 is 127 in a float and 1023 in a double; the sign stands above it.
-TEST_CASE_TEMPLATE("powers past the caches are those of parts that fit, wherever their lines start", T, float, double) {
-    std::size_t const n = detail::past_caches_from / sizeof(std::uint16_t) + 77;
-    std::vector<T> x(n);
-    for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<T>(static_cast<std::int32_t>(i * 2654435761u)) / T(1000);
-    host on;
-    std::vector<std::uint16_t> parts(n), whole(n + 64);
-    for (std::size_t i = 0; i < n; i += n / 4) {
-        std::size_t const some = std::min(n / 4, n - i);
-        round_to_powers(on, std::span<T const>(x).subspan(i, some), key{7}, 5 + i, std::span(parts).subspan(i, some));
-    }
-    for (std::size_t const start : {0u, 1u, 24u, 31u}) {
-        std::fill(whole.begin(), whole.end(), std::uint16_t{9999});
-        round_to_powers(on, std::span<T const>(x), key{7}, 5, std::span(whole).subspan(start, n));
-        auto const begin = whole.begin() + static_cast<std::ptrdiff_t>(start),
-                   end = begin + static_cast<std::ptrdiff_t>(n);
-        CHECK(std::equal(begin, end, parts.begin()));
-        auto const untouched = [](std::uint16_t v) { return v == 9999; };
-        CHECK(std::all_of(whole.begin(), begin, untouched));
-        CHECK(std::all_of(end, whole.end(), untouched));
-    }
-}
-
 TEST_CASE("powers of two stay, zeros too, with their signs") {
     CHECK(powers_of<float>({1, -1, 2, 0.5f, 0, -0.0f, 0x1p127f, 0x1p-126f}, key{3}) ==
           std::vector<std::uint16_t>{127, 256 + 127, 128, 126, 0, 256, 254, 1});

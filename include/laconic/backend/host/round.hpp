@@ -101,8 +101,7 @@ struct bits_of<double> {
 /// 2^(e+1) with probability m, else 2^e. A code is the sign bit above the exponent field of x's own format: 9 bits for
 /// float, 12 for double. Below the smallest normal number x becomes that number or 0, still unbiased; above the largest
 /// power of two it is rounded down. Every x_i must be finite.
-/// `past`: codes start a line of 64 bytes, and are written past the caches where there are registers for that.
-template <class A, Scalar T, bool past = false>
+template <class A, Scalar T>
 void round_to_powers(random_halves<A>& draws, std::span<T const> x, std::uint64_t first,
                      std::span<std::uint16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size());
@@ -113,9 +112,9 @@ void round_to_powers(random_halves<A>& draws, std::span<T const> x, std::uint64_
     auto const together = [](T const* v, std::uint16_t const* halves, std::uint16_t* out) {
 #if defined(__AVX2__) && !defined(LACONIC_SCALAR)
 #    if defined(__AVX512BW__)
-        if constexpr (sizeof(T) == 4) return detail::round_to_powers_avx512<A, past>(v, halves, out);
+        if constexpr (sizeof(T) == 4) return detail::round_to_powers_avx512<A>(v, halves, out);
 #    else
-        if constexpr (sizeof(T) == 4) return detail::round_to_powers_avx2<A, past>(v, halves, out);
+        if constexpr (sizeof(T) == 4) return detail::round_to_powers_avx2<A>(v, halves, out);
 #    endif
 #endif
         std::array<std::uint16_t, n> below, cut;
@@ -149,15 +148,6 @@ template <class A, Scalar T>
 void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64_t first,
                      std::span<std::uint16_t> codes) {
     random_halves<A> draws(from, first, first + x.size());
-#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
-    if constexpr (sizeof(T) == 4)
-        if (codes.size_bytes() >= detail::past_caches_from) {
-            auto const n = detail::before_line(codes);
-            round_to_powers(draws, x.first(n), first, codes.first(n));
-            round_to_powers<A, T, true>(draws, x.subspan(n), first + n, codes.subspan(n));
-            return _mm_sfence();  // before whatever tells another thread of them
-        }
-#endif
     round_to_powers(draws, x, first, codes);
 }
 

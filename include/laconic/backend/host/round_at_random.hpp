@@ -83,7 +83,7 @@ void round_at_random(random_halves<A>& draws, std::span<T const> x, std::uint64_
             std::array<T, n> v;
             v.fill(values[0]);
             std::array<std::uint16_t, n> h{};
-            alignas(64) std::array<Code, n> c;  // as a line, which `together` may write past the caches
+            std::array<Code, n> c;
             std::copy_n(values, done, v.begin());
             std::copy_n(halves.data(), done, h.begin());
             undecided[0] = together(v.data(), h.data(), c.data()) & ((std::uint64_t{1} << done) - 1);

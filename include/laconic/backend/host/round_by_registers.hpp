@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "laconic/backend/host/round_at_random.hpp"
 #include "laconic/core/view.hpp"
@@ -17,16 +16,6 @@
 /// many of the plain loops. Each rounds rounded_together values, and tells by bits which of them their halves leave
 /// undecided, as round_at_random wants to know it.
 namespace laconic::detail {
-
-/// From how many bytes of codes on they go past the caches to memory: an ordinary store reads its line first, which is
-/// as many bytes again. Of fewer, who reads them next finds most in a cache.
-inline constexpr std::size_t past_caches_from = std::size_t{1} << 23;
-
-/// How many codes there are before the first that starts a line of 64 bytes.
-inline std::size_t before_line(std::span<std::uint16_t const> codes) {
-    constexpr std::size_t line = 64;
-    return (line - reinterpret_cast<std::uintptr_t>(codes.data()) % line) % line / sizeof codes[0];
-}
 
 /// |x| times per_cut in place of |x| / step x 2^16, as a product takes a sixth of a quotient's time. Where |x| is at
 /// most levels x step, the three roundings put them no further apart than 3 x 2^-24 of levels x 2^16, and rounded down,
@@ -85,8 +74,8 @@ std::uint64_t round_to_levels_avx512(float const* v, near_quotient<float> q, std
     return _mm512_kunpackd(near[1], near[0]);
 }
 
-// What the loops of round_to_powers do. `past`: past the caches; `out` starts a line.
-template <class A, bool past>
+// What the loops of round_to_powers do.
+template <class A>
 std::uint64_t round_to_powers_avx512(float const* v, std::uint16_t const* halves, std::uint16_t* out) {
     auto const exponents = _mm512_set1_epi16(0xff), last = _mm512_set1_epi16(254), one = _mm512_set1_epi16(1);
     std::array<__mmask64, 2> equal;
@@ -99,11 +88,7 @@ std::uint64_t round_to_powers_avx512(float const* v, std::uint16_t const* halves
         auto const larger = _mm512_cmplt_epu16_mask(_mm512_and_si512(below, exponents), last);  // there is one
         auto const up = _mm512_mask_cmplt_epu16_mask(larger, draws, cut);
         equal[j / 32] = _mm512_cmpeq_epu16_mask(draws, cut);
-        auto const codes = _mm512_mask_add_epi16(below, up, below, one);
-        if constexpr (past)
-            _mm512_stream_si512(reinterpret_cast<__m512i*>(out + j), codes);
-        else
-            _mm512_storeu_si512(out + j, codes);
+        _mm512_storeu_si512(out + j, _mm512_mask_add_epi16(below, up, below, one));
     }
     return _mm512_kunpackd(equal[1], equal[0]);
 }
@@ -142,8 +127,8 @@ std::uint64_t round_to_levels_avx2(float const* v, float step, int levels, std::
     return all_bits_if(_mm256_testz_si256(equal, equal) == 0);
 }
 
-// What the loops of round_to_powers do. `past`, `out`: as above.
-template <class A, bool past>
+// What the loops of round_to_powers do.
+template <class A>
 std::uint64_t round_to_powers_avx2(float const* v, std::uint16_t const* halves, std::uint16_t* out) {
     auto const exponents = _mm256_set1_epi16(0xff), last_but_one = _mm256_set1_epi16(253), one = _mm256_set1_epi16(1);
     auto const none = _mm256_setzero_si256();
@@ -163,10 +148,7 @@ std::uint64_t round_to_powers_avx2(float const* v, std::uint16_t const* halves, 
                                            _mm256_cmpgt_epi16(_mm256_and_si256(below, exponents), last_but_one));
         equal = _mm256_or_si256(equal, _mm256_cmpeq_epi16(cut, draws));
         auto const level = _mm256_add_epi16(_mm256_add_epi16(below, one), stays);
-        if constexpr (past)
-            _mm256_stream_si256(reinterpret_cast<__m256i*>(out + j), level);
-        else
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j), level);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j), level);
     }
     return all_bits_if(_mm256_testz_si256(equal, equal) == 0);
 }
