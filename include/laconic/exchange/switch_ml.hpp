@@ -55,17 +55,17 @@ class switch_ml {
         hear_all(comm, 0, [](int) {});
         say_to_all(comm, 0);
         hear_all(comm, 0, [&](int from) {
-            for (std::size_t half = 0; half < halves(blocks); ++half) say(comm, half, from);
+            for (std::size_t part = 0; part < halves(blocks); ++part) say(comm, part, from);
         });
         for (std::size_t left = blocks, next = 0; left > 0; left = next) {
             next = left - std::min(left, slots);
-            for (std::size_t half = 0; half < halves(left); ++half) {
-                hear_all(comm, half, [](int) {});
-                say_to_all(comm, half);
+            for (std::size_t part = 0; part < halves(left); ++part) {
+                hear_all(comm, part, [](int) {});
+                say_to_all(comm, part);
             }
-            for (std::size_t half = 0; half < halves(left); ++half)
-                hear_all(comm, half, [&](int from) {
-                    if (half < halves(next)) say(comm, half, from);
+            for (std::size_t part = 0; part < halves(left); ++part)
+                hear_all(comm, part, [&](int from) {
+                    if (part < halves(next)) say(comm, part, from);
                 });
         }
         talk_.finish();
@@ -119,19 +119,19 @@ class switch_ml {
     }
     // What this rank says to itself stays until it is heard.
     template <PointToPoint C>
-    void say(C& comm, std::size_t half, int to) {
+    void say(C& comm, std::size_t part, int to) {
         if (to == me_) return;
-        auto& bundle = said_[half][static_cast<std::size_t>(to)];
+        auto& bundle = said_[part][static_cast<std::size_t>(to)];
         talk_.say_bytes(comm, to, bundle.finish());
         bundle.clear();
     }
     template <PointToPoint C>
-    void say_to_all(C& comm, std::size_t half) {
-        for (int i = 1; i < comm.size(); ++i) say(comm, half, (me_ + i) % comm.size());
+    void say_to_all(C& comm, std::size_t part) {
+        for (int i = 1; i < comm.size(); ++i) say(comm, part, (me_ + i) % comm.size());
     }
     // Calls heard(rank) after each.
     template <PointToPoint C, class Heard>
-    void hear_all(C& comm, std::size_t half, Heard heard) {
+    void hear_all(C& comm, std::size_t part, Heard heard) {
         for (int i = 0, n = comm.size(); i < n; ++i) {
             int const from = (me_ + n - i) % n;
             auto const hear = [&](bit_reader& source) {
@@ -143,8 +143,8 @@ class switch_ml {
             if (i > 0) {
                 talk_.hear(comm, from, hear);
             } else {
-                std::swap(own_, said_[half][static_cast<std::size_t>(me_)]);
-                said_[half][static_cast<std::size_t>(me_)].clear();
+                std::swap(own_, said_[part][static_cast<std::size_t>(me_)]);
+                said_[part][static_cast<std::size_t>(me_)].clear();
                 bit_reader own(own_.finish());
                 if (!talk_.in_trouble()) hear(own);
             }

@@ -20,13 +20,13 @@ struct terms {
 
 // Some of d places up to `last`; whole numbers, whose sums are exact.
 terms drawn(std::size_t d, double share, coordinate last, std::uint64_t seed) {
-    terms list;
+    terms made;
     for (std::size_t i = 0; i < d; ++i) {
         if (key{seed}.uniform(i) >= share) continue;
-        list.at.push_back(last - static_cast<coordinate>(d - 1 - i));
-        list.values.push_back(float(key{seed}.child(1).below(i, 2001)) - 1000);
+        made.at.push_back(last - static_cast<coordinate>(d - 1 - i));
+        made.values.push_back(float(key{seed}.child(1).below(i, 2001)) - 1000);
     }
-    return list;
+    return made;
 }
 
 // What it has done is the sum's beginning, and what is left of both lists makes the rest. How many terms that is.
