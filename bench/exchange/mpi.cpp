@@ -118,10 +118,12 @@ class measurement {
                       o_, [] {},
                       [&](std::uint64_t) {
                           for (auto const& d : written.log())
-                              if (d.to == deed::everyone)
-                                  comm_.all_gather({});
-                              else
+                              if (d.to != deed::everyone)
                                   comm_.exchange(d.to, {}, d.from);
+                              else if (d.meanwhile)
+                                  comm_.start_all_gather({}), comm_.finish();
+                              else
+                                  comm_.all_gather({});
                       })
                       .least;
     }
@@ -242,14 +244,20 @@ class measurement {
         M said;
         vec mean(o_.d());
         auto const blank = [&](auto&, int, M& m) { select.blank(on_, o_.d(), key{}, m); };
+        auto const no_complaint = [](int, std::span<std::byte const>) {};
+        // Alone as the others: until all that is to be added is there.
         auto const talk = [&](auto& comm) {
             exchange.say(on_, comm, said, o_.d());
-            exchange.hear(
-                on_, comm, blank, [](int, std::span<std::byte const>) {}, std::span<float>(mean));
+            exchange.hear_each(on_, comm, blank, no_complaint, o_.d(), [](int, M const&) {});
+        };
+        auto const talk_and_add = [&] {
+            exchange.say(on_, comm_, said, o_.d());
+            exchange.hear(on_, comm_, blank, no_complaint, std::span<float>(mean));
         };
         auto const choose_them = [&] { select(on_, std::span<float const>(x_), key{}, said); };
         choose_them();
         weigh(r, talk);
+        talk_and_add();
         auto const p = static_cast<float>(comm_.size());
         bool right = true;
         for (std::size_t i = 0; i < mean.size(); ++i)
@@ -261,7 +269,7 @@ class measurement {
             o_, [] {},
             [&](std::uint64_t) {
                 choose_them();
-                talk(comm_);
+                talk_and_add();
             });
         tell(r);
     }

@@ -150,6 +150,7 @@ class descent {
         if (exchanged_.on()) {
             hear_exchange(at);
         } else if (!is_served()) {
+            fill(on_, mean, T(0));  // while the messages are on their way
             to_all_.hear(on_, *comm_, blank, complaint, mean);
             method_.feedback.after(on_, std::move(news_), said_);
             method_.feedback.estimate(on_, at, mean);
@@ -208,6 +209,7 @@ class descent {
     void hear_server(occasion const& at, Blank blank, OnComplaint complaint) {
         auto& down = method_.downlink;
         std::span<T> const mean(mean_);
+        if (comm_->rank() == 0) fill(on_, mean, T(0));
         to_server_.hear(
             on_, *comm_, blank, complaint, mean,
             [&](std::span<T> d, down_type& m) {
@@ -226,7 +228,7 @@ class descent {
         parted_ = false;
         method_.feedback.after(on_, std::move(news_), said_);
         if (comm_->rank() == 0) down.feedback.after(on_, std::span<T const>(mean), answer_);
-        fill(on_, mean, T(0));
+        fill(on_, mean, T(0));  // of the answer, in place of that of the messages
         add_message(on_, mean, T(1), answer_);
         down.feedback.estimate(on_, at, mean);
     }

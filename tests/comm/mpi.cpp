@@ -80,6 +80,20 @@ TEST_CASE("an all-gather is started and finished, and nothing else may come betw
     world->finish();
 }
 
+TEST_CASE("what is started mixes neither with what is handed over in pairs nor with other meetings") {
+    int const n = world->size(), me = world->rank(), next = (me + 1) % n, last = (me + n - 1) % n;
+    for (int round = 0; round < 20; ++round) {
+        auto const pair = word(me, 2 * round, 3), started = word(me, 2 * round + 1, 5);
+        world->exchange(next, pair.said(), no_rank);
+        world->start_all_gather(started.said());
+        world->finish();
+        for (int r = 0; r < n; ++r) CHECK_FALSE(word(r, 2 * round + 1, 5).wrong(world->from(r)));
+        world->gather(round % n, pair.said());  // who is not its root goes on, and starts the next
+        for (int r = 0; r < n && me == round % n; ++r) CHECK_FALSE(word(r, 2 * round, 3).wrong(world->from(r)));
+        CHECK_FALSE(word(last, 2 * round, 3).wrong(world->exchange(no_rank, {}, last)));
+    }
+}
+
 TEST_CASE("an exchange runs on a thread of its own where MPI allows it") {
     int const n = world->size(), me = world->rank();
     ring<double> sum(*world, 40);

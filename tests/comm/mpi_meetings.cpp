@@ -14,14 +14,19 @@
 
 using namespace laconic;
 
-TEST_CASE("what is longer than the last time comes as well, whatever MPI carries at a time") {
-    for (std::size_t const longest : {std::size_t{1} << 30, std::size_t{2000}, std::size_t{5}}) {
-        CAPTURE(longest);
-        detail::mpi_meetings comm(MPI_COMM_WORLD, longest);
+TEST_CASE("what is started comes, of any length, whatever MPI carries at a time") {
+    struct limits {
+        std::size_t longest, piece;
+    };
+    // Shorter than a piece, together or each; in several pieces; and longer than MPI carries.
+    for (auto const& how : {limits{1u << 30, 4000}, limits{1u << 30, 40}, limits{300, 2}, limits{5, 40}}) {
+        CAPTURE(how.longest);
+        CAPTURE(how.piece);
+        detail::mpi_meetings comm(MPI_COMM_WORLD, how.longest, how.piece);
         auto const me = static_cast<std::size_t>(comm.rank());
-        // Shorter, longer by less than a sixteenth and by more, nothing, and again; other ranks, other lengths.
+        // Nothing, a piece and a byte more, many, and again; other ranks, other lengths.
         std::size_t turn = 0;
-        for (std::size_t const length : {0, 32, 33, 34, 300, 7, 0, 0, 500, 531, 532}) {
+        for (std::size_t const length : {0, 1, 39, 40, 127, 300, 7, 0, 0, 500, 531, 532}) {
             auto const said = [&](std::size_t r) {
                 return std::vector<std::byte>(length + r % 3, std::byte(r + turn));
             };
@@ -39,13 +44,26 @@ TEST_CASE("what is longer than the last time comes as well, whatever MPI carries
     }
 }
 
+TEST_CASE("messages that are too long to be sent to all at once come as well, of other lengths from each") {
+    detail::mpi_meetings comm(MPI_COMM_WORLD, std::size_t{1} << 30, 64000);
+    auto const length = [](int r) { return static_cast<std::size_t>(r % 2 == 0 ? 300000 + r : 100 * r); };
+    for (int turn = 0; turn < 3; ++turn) {
+        std::vector<std::byte> const mine(length(comm.rank()), std::byte(comm.rank() + turn));
+        comm.start_all_gather({mine});
+        comm.finish();
+        for (int r = 0; r < comm.size(); ++r) {
+            std::vector<std::byte> const expected(length(r), std::byte(r + turn));
+            auto const heard = comm.from(r).bytes;
+            CHECK(std::equal(heard.begin(), heard.end(), expected.begin(), expected.end()));
+        }
+    }
+}
+
 TEST_CASE("what was started and is not finished goes with it, on all ranks") {
     std::vector<std::byte> const mine(100000, std::byte(3));
     for (int k = 0; k < 2; ++k) {
-        detail::mpi_meetings comm(MPI_COMM_WORLD, 1u << 20);
+        detail::mpi_meetings comm(MPI_COMM_WORLD, 1u << 20, k == 0 ? 1u << 20 : 1000);
         comm.start_all_gather({mine});
-        comm.finish();
-        comm.start_all_gather({mine});  // now the bytes travel at once
         CHECK_THROWS_AS(comm.check_none_under_way(), argument_error);
     }
 }

@@ -60,20 +60,22 @@ void same_mean_on_all_ranks(C const& c) {
     CAPTURE(to_string(c));
     for (int const n : {1, 2, 5, 7}) {
         std::size_t const d = 23;
-        vec expected(d);
+        auto const there = random_vector(d, 100);
+        vec expected = there;
         host on;
         for (int r = 0; r < n; ++r) {  // in the order of ranks, each with the weight 1/n
             message_of<C> m;
             c(on, std::span<double const>(random_vector(d, std::uint64_t(r))), key{9}.child(std::uint64_t(r)), m);
             add_message(on, std::span<double>(expected), 1. / n, m);
         }
-        std::vector<vec> means(std::size_t(n), vec(d, 5.0));
+        std::vector<vec> means(static_cast<std::size_t>(n), there);
         threads::run(n, [&](threads::member& comm) {
             host mine_on;
             by_gather<message_of<C>, double> exchange;
             message_of<C> mine;
             auto const from = [](int r) { return key{9}.child(std::uint64_t(r)); };
             for (int again = 0; again < 2; ++again) {
+                means[std::size_t(comm.rank())] = there;
                 c(mine_on, std::span<double const>(random_vector(d, std::uint64_t(comm.rank()))), from(comm.rank()),
                   mine);
                 exchange.say(mine_on, comm, mine, d);
@@ -88,7 +90,7 @@ void same_mean_on_all_ranks(C const& c) {
 
 }  // namespace
 
-TEST_CASE("the mean in the order of ranks, the same bits everywhere") {
+TEST_CASE("the mean is added in the order of ranks, the same bits everywhere") {
     same_mean_on_all_ranks(full{});
     same_mean_on_all_ranks(top_k{5});
     same_mean_on_all_ranks(rand_k{5});
@@ -118,6 +120,19 @@ TEST_CASE("the order of ranks decides the last bits") {
     };
     CHECK(mean_of_four(4e16, -4e16, 4, 0) == 1);
     CHECK(mean_of_four(4, 4e16, -4e16, 0) == 0);
+}
+
+TEST_CASE("each message by itself, in the order of ranks") {
+    std::vector<std::vector<std::pair<int, double>>> heard(3);
+    threads::run(3, [&](threads::member& comm) {
+        host on;
+        by_gather<plain<double, host>, double> exchange;
+        exchange.say(on, comm, {{10. * comm.rank()}}, 1);
+        exchange.hear_each(
+            on, comm, [](auto&, int, auto& m) { m.values.resize(1); }, no_complaint, 1,
+            [&](int r, plain<double, host> const& m) { heard[std::size_t(comm.rank())].emplace_back(r, m.values[0]); });
+    });
+    for (auto const& each : heard) CHECK(each == std::vector<std::pair<int, double>>{{0, 0}, {1, 10}, {2, 20}});
 }
 
 TEST_CASE("what is sent is what the message counts, in whole bytes") {

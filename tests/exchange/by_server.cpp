@@ -45,9 +45,10 @@ struct both {
             by_server<message_of<C>, all_numbers, double> server;
             for (int again = 0; again < 3; ++again) {
                 gather.say(on, comm, mine, d);
+                gathered[me].assign(d, 0.0);
                 gather.hear(on, comm, blank, no_complaint, std::span<double>(gathered[me]));
                 server.say(on, comm, mine, d);
-                vec mean(d, 5.0);
+                vec mean(d);
                 all_numbers heard;
                 server.hear(
                     on, comm, blank, no_complaint, std::span<double>(mean),
@@ -95,6 +96,7 @@ struct trial {
             all_numbers const mine{{3. * (1 + inner.rank()), 1}};
             all_numbers heard;
             auto const round = [&](damaging comm, bool good) {
+                mean = {0, 0};
                 std::byte const words[2] = {std::byte{7}, std::byte(me)};
                 if (!good && (complains == inner.rank() || (complains >= 0 && inner.rank() == 2)))
                     server.complain(comm, words);
@@ -151,6 +153,25 @@ TEST_CASE("with an answer in full every rank gets the mean that by_gather gives,
         check(rand_k{5});
         check(quantize{3});
     }
+}
+
+TEST_CASE("the mean is added to what the server has there, and nowhere else") {
+    std::array<vec, 2> there;
+    std::array<all_numbers, 2> heard;
+    threads::run(2, [&](threads::member& comm) {
+        auto const me = number(comm.rank());
+        host on;
+        there[me] = {10, 20};
+        by_server<all_numbers, all_numbers, double> server;
+        server.say(on, comm, all_numbers{{4. * comm.rank(), 2}}, 2);
+        server.hear(
+            on, comm, [](auto&, int, all_numbers& m) { m.values.resize(2); }, [](int, std::span<std::byte const>) {},
+            std::span<double>(there[me]),
+            [](std::span<double> out, all_numbers& m) { m.values.assign(out.begin(), out.end()); },
+            [](auto&, all_numbers& m) { m.values.resize(2); }, heard[me]);
+    });
+    CHECK(there == std::array<vec, 2>{vec{12, 22}, vec{10, 20}});
+    for (auto const& m : heard) CHECK(m.values == vec{12, 22});
 }
 
 TEST_CASE("a complaint reaches every rank, the first one's alone, and nothing is left behind") {

@@ -18,6 +18,7 @@
 #include "laconic/compress/sign.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/exchange/by_gather.hpp"
 
 // Ranks that say something else than they should, over the stand-in.
 
@@ -45,10 +46,11 @@ std::vector<std::string> told(int ranks, C const& compressor, Lie lie) {
     using message = message_of<C, float, device>;
     std::vector<std::string> heard(std::size_t(ranks), "none");
     std::vector<std::vector<float>> means(static_cast<std::size_t>(ranks));
+    std::vector<int> used(static_cast<std::size_t>(ranks));  // messages of the round with the lie
     on_device::run(ranks, [&](nccl& comm, device& on) {
         auto const me = std::size_t(comm.rank());
         bool const lies = comm.rank() + 1 == ranks;
-        message_arrays<message, float, device> arrays;
+        message_arrays<message, device> arrays;
         device::array<float> out(d);
         auto const blank = [&](device& b, int, message& m) { compressor.blank(b, d, key{1}, m); };
         auto const x = on_the_device(on, numbers_of(comm.rank()));
@@ -59,13 +61,14 @@ std::vector<std::string> told(int ranks, C const& compressor, Lie lie) {
                 lie(comm, on, arrays, mine);
             else
                 arrays.say(on, comm, mine);
-            arrays.hear(on, comm, blank, std::span<float>(out));
+            arrays.hear(on, comm, blank, d, [&](int, message const&) { used[me] += 1; });
         } catch (wire_error const& e) {
             heard[me] = e.why;
         }
         compressor(on, std::span<float const>(x), key{1}, mine);
         arrays.say(on, comm, mine);
-        arrays.hear(on, comm, blank, std::span<float>(out));
+        fill(on, std::span<float>(out), 0.0f);
+        arrays.hear(on, comm, blank, d, detail::adding_mean(on, ranks, std::span<float>(out)));
         means[me].resize(d);
         copy_to_host(on, std::span<float const>(out), std::span<float>(means[me]));
     });
@@ -78,6 +81,7 @@ std::vector<std::string> told(int ranks, C const& compressor, Lie lie) {
         add_message(cpu, std::span<float>(mean), 1 / float(ranks), m);
     }
     for (auto const& each : means) CHECK(each == mean);
+    CHECK(used == std::vector<int>(used.size()));
     return heard;
 }
 
@@ -167,12 +171,11 @@ TEST_CASE("ranks that disagree about d are refused on all of them") {
             std::size_t const own = comm.rank() == 0 ? d + 1 : d;
             auto const x = on_the_device(on, numbers_of(comm.rank(), own));
             message_of<top_k<>, float, device> mine;
-            message_arrays<decltype(mine), float, device> arrays;
+            message_arrays<decltype(mine), device> arrays;
             top_k{6}(on, std::span<float const>(x), key{1}, mine);
             arrays.say(on, comm, mine);
-            device::array<float> out(own);
-            arrays.hear(
-                on, comm, [&](device& b, int, auto& m) { top_k{6}.blank(b, own, key{1}, m); }, std::span<float>(out));
+            auto const blank = [&](device& b, int, auto& m) { top_k{6}.blank(b, own, key{1}, m); };
+            arrays.hear(on, comm, blank, own, [](int, auto const&) {});
         });
         // Each names the first whose vector is not its own.
         for (int r = 0; r < n; ++r)

@@ -46,7 +46,7 @@ class mpi {
         member(MPI_Comm all, settings how)
             : longest_(how.longest),
               piece_(std::min(how.piece, how.longest)),
-              meetings_(all, how.longest),
+              meetings_(all, how.longest, how.piece),
               pairs_(all) {
             if (how.piece < 1) throw argument_error("pieces of 0 bytes");
         }
@@ -69,7 +69,8 @@ class mpi {
 
         void all_gather(contribution mine) { meetings_.all_gather(mine); }
         /// MPI need not carry anything but while a rank calls it: what travels between these two depends on the
-        /// library, on whether it has a thread of its own, and on the network.
+        /// library, on whether it has a thread of its own, and on the network; of long messages what goes to the first
+        /// two ranks, at most.
         void start_all_gather(contribution mine) { meetings_.start_all_gather(mine); }
         void finish() { meetings_.finish(); }
         /// Only the root waits for the others, but a long message waits until the root takes it.

@@ -35,20 +35,28 @@ struct mpi_duplicate {
 /// its lowest bit whether it is a complaint. Reuses its memory.
 class mpi_meetings {
   public:
-    mpi_meetings(MPI_Comm all, std::size_t longest) : longest_(longest), comm_(all) {
+    /// MPI carries at most `longest` bytes at a time; what is started goes in pieces of at most `piece`.
+    mpi_meetings(MPI_Comm all, std::size_t longest, std::size_t piece)
+        : longest_(longest), piece_(std::min(piece, longest)), comm_(all), started_comm_(all) {
         if (longest < 1 || longest > INT_MAX)
             throw argument_error(std::to_string(longest) + " bytes at a time: MPI carries 1 to 2^31 - 1");
         check_mpi(MPI_Comm_rank(all, &rank_), "MPI_Comm_rank");
         check_mpi(MPI_Comm_size(all, &size_), "MPI_Comm_size");
         auto const n = static_cast<std::size_t>(size_);
-        for (auto* v : {&envelopes_, &expected_}) v->resize(n);
+        envelopes_.resize(n);
         for (auto* v : {&counts_, &places_}) v->resize(n);
         heard_.resize(n);
+        arrived_.resize(n);
     }
     mpi_meetings(mpi_meetings const&) = delete;
     mpi_meetings& operator=(mpi_meetings const&) = delete;
-    /// Waits for what was started, as MPI writes into the memory that goes.
-    ~mpi_meetings() { MPI_Wait(&started_, MPI_STATUS_IGNORE); }
+    /// Finishes what was started, as MPI uses the memory that goes.
+    ~mpi_meetings() {
+        try {
+            if (under_way_) finish();
+        } catch (comm_error const&) {  // then there is nothing to wait for
+        }
+    }
 
     int rank() const { return rank_; }
     int size() const { return size_; }
@@ -62,44 +70,32 @@ class mpi_meetings {
         check_mpi(MPI_Allgather(&envelope, 1, MPI_UINT64_T, envelopes_.data(), 1, MPI_UINT64_T, comm_.all),
                   "MPI_Allgather");
         lay_out();
-        gather_rests(mine, [](std::size_t) { return std::size_t{0}; });
+        gather_bytes(mine);
     }
 
-    // How long a message is the others learn with it. So the envelope takes along as many bytes as the last time were
-    // said by this rank, and a sixteenth more, and only what exceeds that travels while the ranks wait in finish().
+    // To each rank by itself: MPI_Iallgatherv would want to know how long the messages are. In pieces that MPI sends
+    // off at once, as before a whole message it asks the receiver, who answers only when it calls MPI. Long messages go
+    // to two others, and to the next one when one was heard: else all would send to each at the same time.
     void start_all_gather(contribution mine) {
         under_way_.check_none();
-        std::size_t total = 0;
-        for (auto const e : expected_) total += envelope_bytes + e;
-        if (total > longest_) std::fill(expected_.begin(), expected_.end(), 0);
-        int at = 0;
-        for (std::size_t r = 0; r < expected_.size(); at += counts_[r++]) {
-            counts_[r] = static_cast<int>(envelope_bytes + expected_[r]);
-            places_[r] = at;
-        }
-        make_room(arrived_, static_cast<std::size_t>(at));
-        auto const me = static_cast<std::size_t>(rank_);
-        make_room(leaving_, static_cast<std::size_t>(counts_[me]));
-        std::uint64_t const envelope = seal(mine);
-        std::memcpy(leaving_.data(), &envelope, envelope_bytes);
-        std::copy_n(mine.bytes.begin(), early(me, mine.bytes.size()), leaving_.begin() + envelope_bytes);
-        check_mpi(MPI_Iallgatherv(leaving_.data(), counts_[me], MPI_BYTE, arrived_.data(), counts_.data(),
-                                  places_.data(), MPI_BYTE, comm_.all, &started_),
-                  "MPI_Iallgatherv");
-        mine_ = mine;
+        auto& own = arrived_[static_cast<std::size_t>(rank_)];
+        own.assign(mine.bytes.begin(), mine.bytes.end());
+        heard_[static_cast<std::size_t>(rank_)] = {own, mine.complaint};
+        told_ = 0;
+        for (std::size_t n = 1; n <= 2 || n * own.size() <= most_at_once; ++n)
+            if (!tell_next()) break;
         under_way_.start();
     }
     void finish() {
         under_way_.finish();
-        check_mpi(MPI_Wait(&started_, MPI_STATUS_IGNORE), "MPI_Wait");
-        for (std::size_t r = 0; r < heard_.size(); ++r)
-            std::memcpy(&envelopes_[r], arrived_.data() + places_[r], envelope_bytes);
-        lay_out();
-        for (std::size_t r = 0; r < heard_.size(); ++r)
-            std::copy_n(arrived_.begin() + places_[r] + envelope_bytes, early(r, heard_[r].bytes.size()), place_of(r));
-        gather_rests(mine_, [this](std::size_t r) { return early(r, heard_[r].bytes.size()); });
-        for (std::size_t r = 0; r < heard_.size(); ++r)
-            expected_[r] = heard_[r].bytes.size() + heard_[r].bytes.size() / 16;
+        for (int step = 1; step < size_; ++step) {
+            int const from = (rank_ + size_ - step) % size_;
+            auto const r = static_cast<std::size_t>(from);
+            heard_[r] = inbox_.take(from, arrived_[r]);
+            tell_next();
+        }
+        check_mpi(MPI_Waitall(static_cast<int>(sent_.size()), sent_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+        sent_.clear();
     }
 
     /// Only the root waits for the others, but a long message waits until the root takes it.
@@ -129,7 +125,7 @@ class mpi_meetings {
         envelope = seal(mine);
         check_mpi(MPI_Bcast(&envelope, 1, MPI_UINT64_T, root, comm_.all), "MPI_Bcast");
         lay_out();
-        broadcast_rest(root, mine, 0);
+        broadcast_bytes(root, mine);
     }
     contribution from(int r) const {
         LACONIC_EXPECTS(r >= 0 && r < size_ && !under_way_);
@@ -137,7 +133,7 @@ class mpi_meetings {
     }
 
   private:
-    static constexpr std::size_t envelope_bytes = sizeof(std::uint64_t);
+    static constexpr std::size_t most_at_once = 500000;  // bytes to one rank at the same time: switches hold as much
 
     static std::uint64_t seal(contribution c) { return std::uint64_t{c.bytes.size()} << 1 | (c.complaint ? 1 : 0); }
     void check_root(int root) const {
@@ -160,38 +156,28 @@ class mpi_meetings {
         }
     }
     std::byte* place_of(std::size_t r) { return bytes_.data() + (heard_[r].bytes.data() - bytes_.data()); }
-    // How much of rank r's message came with its envelope.
-    std::size_t early(std::size_t r, std::size_t length) const { return std::min<std::size_t>(expected_[r], length); }
-
-    // Everybody's bytes without the first here(r) of rank r's, which are there.
-    template <class Here>
-    void gather_rests(contribution mine, Here here) {
-        std::size_t end = 0, missing = 0;
-        for (std::size_t r = 0; r < heard_.size(); ++r) {
-            end += heard_[r].bytes.size();
-            missing += heard_[r].bytes.size() - here(r);
-        }
-        if (missing == 0) return;
+    // Everybody's bytes, once bytes_ is laid out.
+    void gather_bytes(contribution mine) {
+        std::size_t end = 0;
+        for (auto const& h : heard_) end += h.bytes.size();
+        if (end == 0) return;
         if (end > longest_) {
-            for (int r = 0; r < size_; ++r) broadcast_rest(r, mine, here(static_cast<std::size_t>(r)));
+            for (int r = 0; r < size_; ++r) broadcast_bytes(r, mine);
             return;
         }
         for (std::size_t r = 0; r < heard_.size(); ++r) {
-            counts_[r] = static_cast<int>(heard_[r].bytes.size() - here(r));
-            places_[r] = static_cast<int>(heard_[r].bytes.data() - bytes_.data()) + static_cast<int>(here(r));
+            counts_[r] = static_cast<int>(heard_[r].bytes.size());
+            places_[r] = static_cast<int>(heard_[r].bytes.data() - bytes_.data());
         }
-        auto const me = static_cast<std::size_t>(rank_);
-        check_mpi(MPI_Allgatherv(mine.bytes.data() + here(me), counts_[me], MPI_BYTE, bytes_.data(), counts_.data(),
-                                 places_.data(), MPI_BYTE, comm_.all),
+        check_mpi(MPI_Allgatherv(mine.bytes.data(), counts_[static_cast<std::size_t>(rank_)], MPI_BYTE, bytes_.data(),
+                                 counts_.data(), places_.data(), MPI_BYTE, comm_.all),
                   "MPI_Allgatherv");
     }
-    // The root's bytes from `at` on.
-    void broadcast_rest(int root, contribution mine, std::size_t at) {
+    void broadcast_bytes(int root, contribution mine) {
         auto const r = static_cast<std::size_t>(root);
         auto const length = heard_[r].bytes.size();
-        if (rank_ == root)
-            std::copy(mine.bytes.begin() + static_cast<std::ptrdiff_t>(at), mine.bytes.end(), place_of(r) + at);
-        for (; at < length; at += longest_)
+        if (rank_ == root) std::copy(mine.bytes.begin(), mine.bytes.end(), place_of(r));
+        for (std::size_t at = 0; at < length; at += longest_)
             check_mpi(MPI_Bcast(place_of(r) + at, static_cast<int>(std::min(longest_, length - at)), MPI_BYTE, root,
                                 comm_.all),
                       "MPI_Bcast");
@@ -212,16 +198,33 @@ class mpi_meetings {
         return std::uint64_t{at - begin} << 1 | ((status.MPI_TAG & mpi_pieces::complaint_tag) != 0 ? 1 : 0);
     }
 
-    std::size_t longest_;
+    // Sends what was started to the next rank; false where all have it. No two ranks begin with the same.
+    bool tell_next() {
+        if (told_ == size_ - 1) return false;
+        int const to = (rank_ + ++told_) % size_;
+        mpi_pieces::for_each(heard_[static_cast<std::size_t>(rank_)], piece_,
+                             [&](std::span<std::byte const> bytes, int tag) {
+                                 check_mpi(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag,
+                                                     started_comm_.all, &sent_.emplace_back(MPI_REQUEST_NULL)),
+                                           "MPI_Isend");
+                             });
+        return true;
+    }
+
+    std::size_t longest_, piece_;
     mpi_duplicate comm_;
     int rank_ = 0, size_ = 1;
-    std::vector<std::uint64_t> envelopes_, expected_;  // expected_: bytes that travel along with an envelope
+    std::vector<std::uint64_t> envelopes_;
     std::vector<int> counts_, places_;
-    std::vector<std::byte> bytes_, leaving_, arrived_;
+    std::vector<std::byte> bytes_;
     std::vector<contribution> heard_;
+    // Of all-gathers that are started, over a communicator of their own: what each rank has said.
+    mpi_duplicate started_comm_;
+    mpi_inbox inbox_{started_comm_.all};
+    std::vector<std::vector<std::byte>> arrived_;
+    std::vector<MPI_Request> sent_;
+    int told_ = 0;  // to how many of them it is sent
     under_way under_way_;
-    MPI_Request started_ = MPI_REQUEST_NULL;
-    contribution mine_;
 };
 
 }  // namespace laconic::detail

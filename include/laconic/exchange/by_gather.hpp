@@ -6,11 +6,13 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/exchange/message_arrays.hpp"
+#include "laconic/message/message.hpp"
 #include "laconic/wire/by_host.hpp"
 #include "laconic/wire/message.hpp"
 
@@ -44,23 +46,28 @@ void read_from(B& on, C& comm, int r, Blank blank, by_host<M, B>& reader, M& m) 
     }
 }
 
-/// out <- mean of all ranks' messages of the last meeting, decoded straight into it in the order of ranks.
-template <class B, Communicator C, class M, class Blank, Scalar T>
-void mean_of_messages(B& on, C& comm, Blank blank, by_host<M, B>& reader, M& theirs, std::span<T> out) {
-    fill(on, out, T(0));
-    T const share = T(1) / static_cast<T>(comm.size());
+/// use(r, m) for what every rank handed over in the last meeting, read into `theirs`, in the order of ranks.
+template <class B, Communicator C, class M, class Blank, class Use>
+void each_message(B& on, C& comm, Blank blank, by_host<M, B>& reader, M& theirs, Use use) {
     for (int r = 0; r < comm.size(); ++r) {
         read_from(on, comm, r, blank, reader, theirs);
-        add_message(on, out, share, theirs);
+        use(r, std::as_const(theirs));
     }
+}
+
+/// For each_message(): out += a rank's part of the mean.
+template <class B, Scalar T>
+auto adding_mean(B& on, int ranks, std::span<T> out) {
+    return [&on, out, share = T(1) / static_cast<T>(ranks)](int, auto const& m) { add_message(on, out, share, m); };
 }
 
 }  // namespace detail
 
-/// Everyone hears everyone: each rank writes its message, all messages go to all ranks, and each rank decodes them
-/// straight into the mean, in the order of ranks, so that all ranks get the same bits. A device's messages are written
-/// and read by way of the host, but over a communicator that carries its arrays they stay there (message_arrays.hpp).
-/// Reuses its memory.
+/// Everyone hears everyone: each rank writes its message, all messages go to all ranks, and each rank reads them and
+/// adds their mean straight to a vector, in the order of ranks, so that all ranks get the same bits. What that takes
+/// goes with the messages, not with the vector: whoever wants the mean itself clears the vector, best between say() and
+/// hear(), while the messages are on their way. A device's messages are written and read by way of the host, but over a
+/// communicator that carries its arrays they stay there (message_arrays.hpp). Reuses its memory.
 template <class M, Scalar T, class B = host>
 class by_gather {
   public:
@@ -84,19 +91,25 @@ class by_gather {
         hand_over(comm, {what, true});
     }
 
-    /// out <- mean of all ranks' messages. blank(on, r, m) makes m what is known of rank r's message beforehand, on the
+    /// out += mean of all ranks' messages. blank(on, r, m) makes m what is known of rank r's message beforehand, on the
     /// backend and, of a device's, also on the host. Throws wire_error, which names the rank, for bytes that are
     /// no such message, and `complaint(r, bytes)` decides what a rank's complaint means (it should throw the same on
     /// every rank). In both cases `out` is unspecified. Throws comm_error where say() did not wait and a rank cannot
     /// come.
     template <Communicator C, class Blank, class OnComplaint>
     void hear(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out) {
+        hear_each(on, comm, blank, complaint, out.size(), detail::adding_mean(on, comm.size(), out));
+    }
+    /// The same for whoever wants more of the messages, about d numbers, than their mean: use(r, m) for every rank r,
+    /// in their order. m is there until use() returns.
+    template <Communicator C, class Blank, class OnComplaint, class Use>
+    void hear_each(B& on, C& comm, Blank blank, OnComplaint complaint, std::size_t d, Use use) {
         if constexpr (Overlapping<C>) comm.finish();
         detail::hear_complaints(comm, complaint);
         if constexpr (CarriesMessages<C, M, B>)
-            arrays_.hear(on, comm, blank, out);
+            arrays_.hear(on, comm, blank, d, use);
         else
-            detail::mean_of_messages(on, comm, blank, spelling_, theirs_, out);
+            detail::each_message(on, comm, blank, spelling_, theirs_, use);
     }
 
   private:
@@ -112,7 +125,7 @@ class by_gather {
     by_host<M, B> spelling_;
     M theirs_;
     struct nothing {};
-    [[no_unique_address]] std::conditional_t<OnHost<B>, nothing, message_arrays<M, T, B>> arrays_;
+    [[no_unique_address]] std::conditional_t<OnHost<B>, nothing, message_arrays<M, B>> arrays_;
 };
 
 }  // namespace laconic

@@ -34,7 +34,7 @@ class by_server {
         comm.gather(0, {what, true});
     }
 
-    /// On the server: out <- mean of the ranks' messages, then answer(out, down) fills in what it says about that. On
+    /// On the server: out += mean of the ranks' messages, then answer(out, down) fills in what it says about that. On
     /// every rank: heard <- the server's message, blank_answer(on, heard) having made it what is known of it
     /// beforehand. Throws on every rank the same wire_error, which names the rank, for bytes that are no message, and
     /// calls `complaint(r, bytes)` on every rank for the first rank that complains; where answer throws, the other
@@ -64,7 +64,7 @@ class by_server {
     void serve(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out, Answer answer) {
         try {
             detail::hear_complaints(comm, [](int r, std::span<std::byte const> what) { throw relayed{r, what}; });
-            detail::mean_of_messages(on, comm, blank, up_, theirs_, out);
+            detail::each_message(on, comm, blank, up_, theirs_, detail::adding_mean(on, comm.size(), out));
             answer(out, mine_);
             detail::make_room<T>(sink_, out.size());
             sink_.clear();

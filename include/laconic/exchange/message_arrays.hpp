@@ -108,7 +108,7 @@ auto bytes_of(Array& a) {
 /// that have agreed on their composition: of what comes the lengths are checked (array_lengths.hpp), by all ranks alike
 /// and before any memory is asked for, but not what stands in the arrays. Reuses its memory, which holds a message of
 /// each rank; blank() makes room for the longest that its compressor may say, so that no later one needs more.
-template <class M, Scalar T, class B>
+template <class M, class B>
 class message_arrays {
   public:
     /// Tells the others of this rank's message, which must stay as it is until hear(). Waits for the meeting.
@@ -129,28 +129,25 @@ class message_arrays {
         comm.all_gather({outline_, false});
     }
 
-    /// out <- mean of all ranks' messages, added up in the order of ranks. blank(on, r, m) makes m what is known of
-    /// rank r's message beforehand. Waits only where that or add_message() does. Throws wire_error, which names the
-    /// rank, on all ranks for an outline of no such message about out.size() numbers; then the next meeting can be
-    /// held.
-    template <ArrayCarrier<B> C, class Blank>
-    void hear(B& on, C& comm, Blank blank, std::span<T> out) {
+    /// use(r, m) for every rank r's message, in the order of ranks. blank(on, r, m) makes m what is known of it
+    /// beforehand. Waits only where that or use() does. Throws wire_error, which names the rank, on all ranks and
+    /// before any use, for an outline of no such message about d numbers; then the next meeting can be held.
+    template <ArrayCarrier<B> C, class Blank, class Use>
+    void hear(B& on, C& comm, Blank blank, std::size_t d, Use use) {
         auto const ranks = static_cast<std::size_t>(comm.size());
         if (theirs_.size() < ranks) theirs_.resize(ranks);
         into_.clear();
         for (int r = 0; r < comm.size(); ++r) {
             auto& m = theirs_[static_cast<std::size_t>(r)];
             blank(on, r, m);
-            read_outline(r, comm.from(r).bytes, out.size(), m);
+            read_outline(r, comm.from(r).bytes, d, m);
         }
         comm.together([&] {
             auto own = mine_.begin();
             for (auto const& [r, to] : into_)
                 comm.spread(r, r == comm.rank() ? *own++ : std::span<std::byte const>(), to);
         });
-        fill(on, out, T(0));
-        T const share = T(1) / static_cast<T>(ranks);
-        for (std::size_t r = 0; r < ranks; ++r) add_message(on, out, share, std::as_const(theirs_[r]));
+        for (int r = 0; r < comm.size(); ++r) use(r, std::as_const(theirs_[static_cast<std::size_t>(r)]));
     }
 
   private:
