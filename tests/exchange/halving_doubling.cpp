@@ -11,6 +11,19 @@ namespace {
 
 constexpr auto make_halving_doubling = []<class T>(auto& comm, std::size_t d) { return halving_doubling<T>(comm, d); };
 
+// Counts how many messages a rank is ahead: said, more than heard.
+template <Communicator C>
+struct counting : metered<C> {
+    explicit counting(C& inner) : metered<C>(inner) {}
+    contribution exchange(int to, contribution mine, int from) {
+        if (to != no_rank) most_ahead = std::max(most_ahead, ++said);
+        auto const heard = metered<C>::exchange(to, mine, from);
+        if (from != no_rank) --said;
+        return heard;
+    }
+    int said = 0, most_ahead = 0;
+};
+
 }  // namespace
 
 TEST_CASE("sums of floats by halves") { dense_sums::sums_are_right<float>(make_halving_doubling); }
@@ -47,3 +60,16 @@ TEST_CASE("each rank says all parts but one twice; those beyond the power of two
 TEST_CASE("what halving and doubling refuses") { dense_sums::refuses(make_halving_doubling); }
 
 TEST_CASE("long parts go in pieces") { dense_sums::long_parts(make_halving_doubling); }
+
+TEST_CASE("no rank is more than eight pieces ahead of its partner") {
+    std::size_t const d = 40 * laconic::detail::pieces<float>::longest + 5;
+    threads::run(4, [&](auto& comm) {
+        counting counted(comm);
+        host on;
+        halving_doubling<float> exchange(counted, d);
+        std::vector<float> x(d, 1);
+        exchange(on, counted, std::span(x));
+        CHECK(counted.most_ahead == 8);
+        CHECK(x == std::vector<float>(d, 4));
+    });
+}

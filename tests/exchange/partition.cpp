@@ -48,18 +48,24 @@ TEST_CASE("numbers are added or taken as they are read") {
 }
 
 TEST_CASE("pieces cover a part, one after another, and a part of nothing is one") {
-    constexpr std::size_t most = detail::numbers_in_piece<float>;
+    constexpr std::size_t most = detail::pieces<float>::longest;
     CHECK(most * 4 < 65536);
-    CHECK(detail::numbers_in_piece<double> * 8 < 65536);
+    CHECK(detail::pieces<double>::longest * 8 < 65536);
     for (std::size_t const length : {std::size_t{0}, std::size_t{1}, most, most + 1, 3 * most}) {
+        detail::pieces<float> const all{7, length};
+        CHECK(all.count() == std::max<std::size_t>(1, (length + most - 1) / most));
         std::size_t next = 7, pieces = 0;
-        detail::each_piece<float>(7, length, [&](std::size_t first, std::size_t n) {
+        all.each([&](std::size_t first, std::size_t n) {
             CHECK(first == next);
             CHECK(n <= most);
+            all.visit(pieces, [&](std::size_t at, std::size_t numbers) {
+                CHECK(at == first);
+                CHECK(numbers == n);
+            });
             next += n;
             ++pieces;
         });
         CHECK(next == 7 + length);
-        CHECK(pieces == std::max<std::size_t>(1, (length + most - 1) / most));
+        CHECK(pieces == all.count());
     }
 }

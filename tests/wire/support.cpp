@@ -98,6 +98,16 @@ std::string plainly(std::uint64_t length, coordinates& support, bytes const& tex
             }
             if (n < support.size())
                 source.refuse("the bitmap has fewer than " + std::to_string(support.size()) + " bits set");
+        } else if (code == support_code::runs) {
+            unsigned const r = take_rice_parameter(source), s = take_rice_parameter(source);
+            for (std::size_t j = 0; j < support.size();) {
+                auto const gap = take_rice(source, length, r) + (j == 0 ? 0 : 1);
+                auto const more = take_rice(source, support.size(), s);
+                if (more >= support.size() - j)
+                    source.refuse("a run beyond the " + std::to_string(support.size()) + " coordinates");
+                place(support[j++], gap);
+                for (std::uint64_t n = 0; n < more; ++n) place(support[j++], 0);
+            }
         } else {
             return "another code";
         }
@@ -119,6 +129,18 @@ coordinates random_support(std::uint64_t d, std::size_t k, std::uint64_t seed) {
     std::set<std::uint64_t> chosen;
     for (std::uint64_t n = 0; chosen.size() < k; ++n) chosen.insert(key{seed}.below(n, d));
     return {chosen.begin(), chosen.end()};
+}
+// Runs of up to 200 neighbours, up to 200 apart, as long as they fit.
+coordinates random_runs(std::uint64_t d, std::uint64_t seed) {
+    coordinates support;
+    key const draw{seed};
+    std::uint64_t next = 0;
+    for (std::uint64_t t = 0; t < 40; t += 2) {
+        next += draw.below(t, 200);
+        for (auto more = 1 + draw.below(t + 1, 200); more > 0 && next < d; --more) support.push_back(next++);
+        ++next;
+    }
+    return support;
 }
 double entropy(double d, double k) {  // log2 C(d, k)
     return (std::lgamma(d + 1) - std::lgamma(k + 1) - std::lgamma(d - k + 1)) / std::log(2);
@@ -295,11 +317,13 @@ TEST_CASE("supports that repeat, descend or leave the vector are refused") {
 // Readers look at many coordinates at once. Whatever the bytes are, they find the same, or the same wrong at the same
 // bit.
 TEST_CASE("long supports, whole and damaged, are read as one coordinate after another") {
-    std::size_t read_well = 0, refused_alike = 0;
-    for (std::uint64_t t = 0; t < 1500; ++t) {
+    std::size_t read_well = 0, refused_alike = 0, in_runs = 0;
+    for (std::uint64_t t = 0; t < 2000; ++t) {
         key const draw = key{21}.child(t);
         std::uint64_t const d = std::uint64_t{1} << (9 + t % 24);
-        auto const support = random_support(d, 1 + draw.below(0, std::min<std::uint64_t>(d / 2, 700)), t);
+        auto const support = t % 8 < 2 ? random_runs(d, t)
+                                       : random_support(d, 1 + draw.below(0, std::min<std::uint64_t>(d / 2, 700)), t);
+        if (support.empty()) continue;
         auto text = write(d, support, t % 2 == 0 ? position_code::smallest : position_code::fastest).text;
         auto length = d, count = std::uint64_t{support.size()};
         if (t % 6 >= 2) {  // else as it is
@@ -313,6 +337,7 @@ TEST_CASE("long supports, whole and damaged, are read as one coordinate after an
         coordinates wanted(count), found(count);
         auto const wrong = plainly(length, wanted, text);
         if (wrong == "another code") continue;
+        in_runs += (text[0] & std::byte{7}) == static_cast<std::byte>(support_code::runs);
         CAPTURE(t);
         try {
             found = read(length, count, text);
@@ -326,6 +351,7 @@ TEST_CASE("long supports, whole and damaged, are read as one coordinate after an
     }
     CHECK(read_well > 400);
     CHECK(refused_alike > 400);
+    CHECK(in_runs > 200);
 }
 
 TEST_CASE("bitmaps with more or fewer bits than counted are refused, in the first word and in the last") {

@@ -95,3 +95,17 @@ TEST_CASE("runs are counted") {
         CHECK(counted == support.size());
     }
 }
+
+TEST_CASE("a run of any length ends where a neighbour is missing") {
+    std::vector<coordinate> support;
+    std::vector<std::uint64_t> wanted, found;
+    for (coordinate n = 1, next = 5; n <= 200; next += n + 1, ++n) {
+        for (coordinate i = 0; i < n; ++i) support.push_back(next + i);
+        wanted.push_back(n - 1);
+    }
+    detail::each_run(std::span<coordinate const>(support), [&](std::uint64_t gap, std::uint64_t more) {
+        CHECK(gap == (found.empty() ? 5 : 0));
+        found.push_back(more);
+    });
+    CHECK(found == wanted);
+}

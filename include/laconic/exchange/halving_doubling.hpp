@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +19,8 @@ namespace laconic {
 /// after another, 2 (P - 1) / P d numbers said by each rank. Where P is no power of two, the ranks from the largest
 /// one, Q, on hand their d numbers to rank - Q before and are told the sum after: 2 messages and 2 d numbers more. Each
 /// part is added up by one rank for all, in pairs at distance Q / 2, Q / 4, .., so that all get the same bits. More
-/// than 64 000 bytes are handed over in pieces of so many.
+/// than 64 000 bytes are handed over in pieces of so many, of which a rank says at most eight more than it has heard:
+/// on a link that holds more than 512 kB on its way that takes longer.
 template <Scalar T, class B = host>
 class halving_doubling {
   public:
@@ -36,15 +38,19 @@ class halving_doubling {
         int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
         talk_.start(round);
         talk_.check_input(on, me, std::span<T const>(x), d_);
+        detail::pieces<T> const all{0, d_};
         auto const say = [&](int to) {
-            detail::each_piece<T>(0, d_, [&](std::size_t at, std::size_t n) { talk_.say_numbers(comm, to, x, at, n); });
+            all.each([&](std::size_t at, std::size_t n) { talk_.say_numbers(comm, to, x, at, n); });
+        };
+        auto const hear_all = [&](int from, bool adds) {
+            all.each([&](std::size_t at, std::size_t n) { hear(on, comm, from, x, at, n, adds); });
         };
         if (me >= paired) {
             say(me - paired);
-            hear(on, comm, me - paired, x, 0, d_, false);
+            hear_all(me - paired, false);
             return talk_.finish();
         }
-        if (me + paired < comm.size()) hear(on, comm, me + paired, x, 0, d_, true);
+        if (me + paired < comm.size()) hear_all(me + paired, true);
         sum_by_halves(on, comm, x, paired);
         if (me + paired < comm.size()) say(me + paired);
         talk_.finish();
@@ -53,15 +59,17 @@ class halving_doubling {
     friend std::string to_string(halving_doubling const&) { return "halving_doubling"; }
 
   private:
-    // Into x from `first` on, in pieces: added to what is there, or in its place.
+    // So many pieces a rank may be ahead of its partner. What a quick rank says to its next partner takes its share of
+    // the link through which that one still hears its last, who then is late as well.
+    static constexpr std::size_t pieces_ahead = 8;
+
+    // A piece, added to what is there, or in its place.
     template <PointToPoint C>
-    void hear(B& on, C& comm, int from, std::span<T> x, std::size_t first, std::size_t length, bool adds) {
-        detail::each_piece<T>(first, length, [&](std::size_t at, std::size_t n) {
-            talk_.hear(comm, from, [&](bit_reader& source) {
-                auto const piece = x.subspan(at, n);
-                adds ? detail::add_numbers(source, piece) : take_numbers(source, piece);
-                if (adds) talk_.check_sum(on, std::span<T const>(piece), at);
-            });
+    void hear(B& on, C& comm, int from, std::span<T> x, std::size_t at, std::size_t n, bool adds) {
+        talk_.hear(comm, from, [&](bit_reader& source) {
+            auto const piece = x.subspan(at, n);
+            adds ? detail::add_numbers(source, piece) : take_numbers(source, piece);
+            if (adds) talk_.check_sum(on, std::span<T const>(piece), at);
         });
     }
     // Among ranks 0 .. q - 1, a power of two. Part r is added up by rank r.
@@ -71,10 +79,17 @@ class halving_doubling {
         partition const parts{d_, all};
         auto const exchange = [&](std::size_t distance, std::size_t mine, std::size_t theirs, bool adds) {
             int const partner = static_cast<int>(me ^ distance);
-            auto const length = [&](std::size_t p) { return parts.first(p + distance) - parts.first(p); };
-            detail::each_piece<T>(parts.first(mine), length(mine),
-                                  [&](std::size_t at, std::size_t n) { talk_.say_numbers(comm, partner, x, at, n); });
-            hear(on, comm, partner, x, parts.first(theirs), length(theirs), adds);
+            auto const half = [&](std::size_t p) {
+                return detail::pieces<T>{parts.first(p), parts.first(p + distance) - parts.first(p)};
+            };
+            auto const said = half(mine), heard = half(theirs);
+            for (std::size_t p = 0; p < std::max(said.count(), heard.count() + pieces_ahead); ++p) {
+                if (p >= pieces_ahead && p - pieces_ahead < heard.count())
+                    heard.visit(p - pieces_ahead,
+                                [&](std::size_t at, std::size_t n) { hear(on, comm, partner, x, at, n, adds); });
+                if (p < said.count())
+                    said.visit(p, [&](std::size_t at, std::size_t n) { talk_.say_numbers(comm, partner, x, at, n); });
+            }
         };
         for (std::size_t distance = all / 2; distance > 0; distance /= 2) {
             std::size_t const kept = me & ~(distance - 1);

@@ -30,20 +30,25 @@ struct partition {
 
 namespace detail {
 
-// Long parts are said in pieces: one is added up while the next is on its way. They stay below 2^16 bytes, which
-// engines send off at once: of longer ones Open MPI, over TCP, first asks the receiver, who may be busy.
+// The `length` coordinates from `first` on, in pieces, at least one: one is added up while the next is on its way. They
+// stay below 2^16 bytes, which engines send off at once: of longer ones Open MPI, over TCP, first asks the receiver,
+// who may be busy.
 template <Scalar T>
-inline constexpr std::size_t numbers_in_piece = 64000 / sizeof(T);
-// f(first, length) for each piece of the `length` coordinates from `first` on; at least once.
-template <Scalar T, class F>
-void each_piece(std::size_t first, std::size_t length, F f) {
-    do {
-        std::size_t const n = std::min(numbers_in_piece<T>, length);
-        f(first, n);
-        first += n;
-        length -= n;
-    } while (length > 0);
-}
+struct pieces {
+    static constexpr std::size_t longest = 64000 / sizeof(T);
+    std::size_t first, length;
+
+    std::size_t count() const { return std::max<std::size_t>(1, (length + longest - 1) / longest); }
+    // f(first, length) for piece p.
+    template <class F>
+    void visit(std::size_t p, F f) const {
+        f(first + p * longest, std::min(longest, length - p * longest));
+    }
+    template <class F>
+    void each(F f) const {
+        for (std::size_t p = 0; p < count(); ++p) visit(p, f);
+    }
+};
 
 // What adds numbers that it reads to x.
 template <Scalar T, BitSource R>

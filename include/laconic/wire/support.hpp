@@ -238,7 +238,11 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
                 if (more >= support.size() - j)
                     source.refuse("a run beyond the " + std::to_string(support.size()) + " coordinates");
                 place(support[j++], gap);
-                for (std::uint64_t n = 0; n < more; ++n) place(support[j++], 0);
+                auto const run = support.subspan(j, static_cast<std::size_t>(std::min(more, length - next)));
+                for (std::size_t n = 0; n < run.size(); ++n) run[n] = static_cast<I>(next + n);
+                next += run.size();
+                j += run.size();
+                if (run.size() < more) place(support[j], 0);  // which tells that there is no such coordinate
             }
             break;
         }

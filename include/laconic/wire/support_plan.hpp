@@ -34,13 +34,22 @@ namespace detail {
 inline constexpr unsigned support_code_width = 3, gap_width_width = 6;
 inline constexpr std::size_t gaps_in_group = 128;
 
+// How many coordinates from the j-th on are neighbours. As they ascend, n of them are where the n-th is n - 1 beyond
+// the first: so long runs are found in steps of 64.
+template <std::unsigned_integral I>
+std::size_t run_at(std::span<I const> support, std::size_t j) {
+    std::size_t n = 1;
+    for (std::size_t const step : {std::size_t{64}, std::size_t{1}})
+        while (j + n + step <= support.size() && support[j + n + step - 1] - support[j] == n + step - 1) n += step;
+    return n;
+}
+
 // Calls f with the gap before each run and the run's length less one; of runs after the first, the gap less one.
 template <std::unsigned_integral I, class F>
 void each_run(std::span<I const> support, F f) {
     std::uint64_t end = 0;
     for (std::size_t j = 0; j < support.size();) {
-        std::size_t n = 1;
-        while (j + n < support.size() && support[j + n] == support[j] + n) ++n;
+        std::size_t const n = run_at(support, j);
         f(support[j] - end - (j == 0 ? 0 : 1), n - 1);
         end = std::uint64_t{support[j]} + n;
         j += n;

@@ -42,8 +42,9 @@ std::uint64_t bits_above(T const* x, T bound) {
 template <Scalar T>
 void fetch_ahead(T const* p) {
     constexpr std::size_t line = 64, ahead = std::size_t{1} << 13;  // bytes
-    auto const next = reinterpret_cast<char const*>(p) + ahead;
-    for (std::size_t j = 0; j < word_bits * sizeof(T); j += line) __builtin_prefetch(next + j);
+    auto const next = reinterpret_cast<std::uintptr_t>(p) + ahead;  // a number: there may be no memory
+    for (std::size_t j = 0; j < word_bits * sizeof(T); j += line)
+        __builtin_prefetch(reinterpret_cast<void const*>(next + j));
 }
 
 /// Calls use(p, real, first) for each 64 numbers of x, which p points to; x[first] is the first of them. `real` is all
