@@ -155,7 +155,7 @@ void refuses(Make make) {
 // Of more numbers than go in one piece.
 template <class Make>
 void long_parts(Make make) {
-    std::size_t const d = 21 * laconic::detail::pieces<float>::longest + 3;
+    std::size_t const d = 21 * laconic::detail::in_pieces<float>::longest + 3;
     for (int const n : {2, 3}) {
         auto const all = whole_numbers<float>(d, n);
         std::vector<float> sum(d);

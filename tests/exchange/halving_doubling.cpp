@@ -62,7 +62,7 @@ TEST_CASE("what halving and doubling refuses") { dense_sums::refuses(make_halvin
 TEST_CASE("long parts go in pieces") { dense_sums::long_parts(make_halving_doubling); }
 
 TEST_CASE("no rank is more than eight pieces ahead of its partner") {
-    std::size_t const d = 40 * laconic::detail::pieces<float>::longest + 5;
+    std::size_t const d = 40 * laconic::detail::in_pieces<float>::longest + 5;
     threads::run(4, [&](auto& comm) {
         counting counted(comm);
         host on;

@@ -48,11 +48,11 @@ TEST_CASE("numbers are added or taken as they are read") {
 }
 
 TEST_CASE("pieces cover a part, one after another, and a part of nothing is one") {
-    constexpr std::size_t most = detail::pieces<float>::longest;
+    constexpr std::size_t most = detail::in_pieces<float>::longest;
     CHECK(most * 4 < 65536);
-    CHECK(detail::pieces<double>::longest * 8 < 65536);
+    CHECK(detail::in_pieces<double>::longest * 8 < 65536);
     for (std::size_t const length : {std::size_t{0}, std::size_t{1}, most, most + 1, 3 * most}) {
-        detail::pieces<float> const all{7, length};
+        detail::in_pieces<float> const all{7, length};
         CHECK(all.count() == std::max<std::size_t>(1, (length + most - 1) / most));
         std::size_t next = 7, pieces = 0;
         all.each([&](std::size_t first, std::size_t n) {

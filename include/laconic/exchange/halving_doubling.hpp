@@ -38,7 +38,7 @@ class halving_doubling {
         int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
         talk_.start(round);
         talk_.check_input(on, me, std::span<T const>(x), d_);
-        detail::pieces<T> const all{0, d_};
+        detail::in_pieces<T> const all{0, d_};
         auto const say = [&](int to) {
             all.each([&](std::size_t at, std::size_t n) { talk_.say_numbers(comm, to, x, at, n); });
         };
@@ -79,10 +79,10 @@ class halving_doubling {
         partition const parts{d_, all};
         auto const exchange = [&](std::size_t distance, std::size_t mine, std::size_t theirs, bool adds) {
             int const partner = static_cast<int>(me ^ distance);
-            auto const half = [&](std::size_t p) {
-                return detail::pieces<T>{parts.first(p), parts.first(p + distance) - parts.first(p)};
+            auto const side = [&](std::size_t p) {
+                return detail::in_pieces<T>{parts.first(p), parts.first(p + distance) - parts.first(p)};
             };
-            auto const said = half(mine), heard = half(theirs);
+            auto const said = side(mine), heard = side(theirs);
             for (std::size_t p = 0; p < std::max(said.count(), heard.count() + pieces_ahead); ++p) {
                 if (p >= pieces_ahead && p - pieces_ahead < heard.count())
                     heard.visit(p - pieces_ahead,

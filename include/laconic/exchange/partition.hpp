@@ -34,7 +34,7 @@ namespace detail {
 // stay below 2^16 bytes, which engines send off at once: of longer ones Open MPI, over TCP, first asks the receiver,
 // who may be busy.
 template <Scalar T>
-struct pieces {
+struct in_pieces {
     static constexpr std::size_t longest = 64000 / sizeof(T);
     std::size_t first, length;
 

@@ -37,7 +37,7 @@ class ring {
         talk_.start(round);
         talk_.check_input(on, comm.rank(), std::span<T const>(x), d_);
         auto const each_piece = [&](std::size_t p, auto f) {
-            detail::pieces<T>{parts.first(p), parts.length(p)}.each(f);
+            detail::in_pieces<T>{parts.first(p), parts.length(p)}.each(f);
         };
         auto const say = [&](std::size_t first, std::size_t length) {
             talk_.say_numbers(comm, next, x, first, length);
