@@ -132,6 +132,19 @@ TEST_CASE("what MPI cannot carry at a time is cut, and comes as one") {
     CHECK_THROWS_AS(mpi::member(MPI_COMM_WORLD, {.piece = 0}), argument_error);
 }
 
+TEST_CASE("a message of more pieces than can be told comes whole") {
+    mpi::member comm(MPI_COMM_WORLD, {.piece = 1});
+    int const n = comm.size(), me = comm.rank();
+    std::vector<std::byte> mine(16500);
+    for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = std::byte(i % 251 + std::size_t(me));
+    auto const heard = comm.exchange((me + 1) % n, {mine}, (me + n - 1) % n);
+    REQUIRE(heard.bytes.size() == mine.size());
+    auto const from = std::size_t((me + n - 1) % n);
+    bool same = true;
+    for (std::size_t i = 0; i < mine.size(); ++i) same = same && heard.bytes[i] == std::byte(i % 251 + from);
+    CHECK(same);
+}
+
 TEST_CASE("messages of megabytes wait for their receiver, several at a time, while their sender goes on") {
     int const n = world->size(), me = world->rank(), next = (me + 1) % n, last = (me + n - 1) % n;
     for (int round = 0; round < 2; ++round) {

@@ -35,7 +35,8 @@ TEST_CASE("messages come whole, whatever the order in which they are awaited, an
     own_communicator const world;
     std::size_t const length = 300000;  // of a piece: more than MPI sends unasked
     // Of each rank a message of two pieces, and a complaint of one.
-    std::array const tags{detail::mpi_pieces::more_tag, 0, detail::mpi_pieces::complaint_tag};
+    using detail::mpi_pieces;
+    std::array const tags{mpi_pieces::tag(1, false), mpi_pieces::tag(0, false), mpi_pieces::tag(0, true)};
     std::vector<std::vector<std::byte>> sent;
     std::vector<MPI_Request> requests;
     for (int j = 0; j < 3; ++j) sent.emplace_back(length + j, static_cast<std::byte>(10 * world.rank + j));
@@ -74,7 +75,7 @@ TEST_CASE("pieces that come from two ranks by turns are kept apart") {
             MPI_Recv(nullptr, 0, MPI_BYTE, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             pieces[j].assign(1000u << j, static_cast<std::byte>(10 * world.rank + static_cast<int>(j)));
             MPI_Isend(pieces[j].data(), static_cast<int>(pieces[j].size()), MPI_BYTE, 0,
-                      j < 4 ? detail::mpi_pieces::more_tag : 0, world.all, &requests[j]);
+                      detail::mpi_pieces::tag(4 - j, false), world.all, &requests[j]);
             MPI_Send(nullptr, 0, MPI_BYTE, 0, 9, MPI_COMM_WORLD);
         }
         MPI_Waitall(5, requests.data(), MPI_STATUSES_IGNORE);
@@ -124,6 +125,32 @@ TEST_CASE("a rank that waits for one message takes the others: their sender need
     REQUIRE(from_last.size() == 1 << 20);
     CHECK(from_last.back() == std::byte{7});
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+TEST_CASE("a message takes the least room that has what it needs, else the largest, of equal ones the last") {
+    std::vector<std::size_t> const bytes{50, 0, 10, 50, 0};
+    std::vector<std::size_t> free{0, 1, 2, 3, 4};
+    auto const take = [&](std::size_t need) {
+        return detail::take_room(free, need, [&](std::size_t f) { return bytes[f]; });
+    };
+    CHECK(take(5) == 2);
+    CHECK(take(0) == 4);
+    CHECK(take(51) == 3);
+    CHECK(free == std::vector<std::size_t>{0, 1});
+    CHECK(take(50) == 0);
+    CHECK(take(50) == 1);
+    CHECK(free.empty());
+}
+
+TEST_CASE("how many pieces follow is told as far as MPI's tags go") {
+    using detail::mpi_pieces;
+    for (bool const complaint : {false, true})
+        for (std::size_t const left : {0, 1, 16382, 16383, 20000}) {
+            int const tag = mpi_pieces::tag(left, complaint);
+            CHECK((tag >= 0 && tag <= 32767));
+            CHECK(mpi_pieces::left(tag) == std::min<std::size_t>(left, 16383));
+            CHECK(mpi_pieces::is_complaint(tag) == complaint);
+        }
 }
 
 TEST_CASE("MPI's errors are told in its words") {

@@ -68,11 +68,11 @@ TEST_CASE("what was started and is not finished goes with it, on all ranks") {
     }
 }
 
-TEST_CASE("a contribution is cut into pieces, the last of which says so") {
+TEST_CASE("a contribution is cut into pieces, each of which says how many follow") {
     std::vector<std::byte> const bytes(7);
     std::vector<std::pair<std::size_t, int>> pieces;
     auto const note = [&](std::span<std::byte const> piece, int tag) { pieces.emplace_back(piece.size(), tag); };
     detail::mpi_pieces::for_each({bytes, true}, 3, note);
     detail::mpi_pieces::for_each({}, 3, note);
-    CHECK(pieces == std::vector<std::pair<std::size_t, int>>{{3, 3}, {3, 3}, {1, 1}, {0, 0}});
+    CHECK(pieces == std::vector<std::pair<std::size_t, int>>{{3, 5}, {3, 3}, {1, 1}, {0, 0}});
 }

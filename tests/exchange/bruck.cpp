@@ -78,3 +78,26 @@ TEST_CASE("every rank gets every part, in ceil(log2 P) steps, each part once") {
         for (int r = 0; r < n; ++r) CHECK(steps[std::size_t(r)] == int(width_of(std::uint64_t(n))));
     }
 }
+
+TEST_CASE("numbers come to where they belong, in pieces, one of which may be of the last part and the first") {
+    constexpr std::size_t most = detail::in_pieces<double>::longest;
+    for (int const n : {1, 2, 3, 5, 8, 9})
+        for (std::size_t const d : {std::size_t{0}, std::size_t{4}, std::size_t{61}, 7 * most + 5}) {
+            partition const parts{d, std::size_t(n)};
+            std::vector<double> all(d);
+            for (std::size_t i = 0; i < d; ++i) all[i] = double(i) + 1;
+            fibers::run(n, [&](auto& inner) {
+                metered comm(inner);
+                auto const me = std::size_t(comm.rank());
+                std::vector<double> x(d);
+                auto const mine = parts.of(std::span(all), me);
+                std::copy(mine.begin(), mine.end(), x.begin() + std::ptrdiff_t(parts.first(me)));
+                conversation talk;
+                talk.start(0);
+                detail::all_gather_numbers(comm, talk, parts, std::span(x));
+                talk.finish();
+                CHECK(x == all);
+                CHECK(comm.bytes_received() == sizeof(double) * (d - parts.length(me)));
+            });
+        }
+}

@@ -181,6 +181,7 @@ TEST_CASE("by hand: two ranks, lists in full") {
     CHECK(read.gtop_k() == 2 * (8 + 1 + 68 + 400));
     // Halves: 2 numbers, with 2 bits of a count in 9 bytes, without in 8.
     CHECK(read.split_all_gather() == 2 * (8 + 1 + 36 + 200));
+    CHECK(read.split_all_gather(true) == (8 + 1 + 36 + 200) + (8 + 1 + 32 + 20));
     CHECK(read.ring() == 2 * (8 + 1 + 32 + 20));
     CHECK(read.halving_doubling() == read.ring());
     // A byte more for how many blocks there are.

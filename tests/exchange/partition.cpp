@@ -69,3 +69,25 @@ TEST_CASE("pieces cover a part, one after another, and a part of nothing is one"
         CHECK(pieces == all.count());
     }
 }
+
+TEST_CASE("who takes turns is at most eight pieces ahead, as long as there is something to hear") {
+    constexpr std::size_t most = detail::in_pieces<float>::longest;
+    for (std::size_t const said : {0, 1, 3, 20})
+        for (std::size_t const heard : {0, 1, 8, 9, 30}) {
+            std::size_t says = 0, hears = 0;
+            int ahead = 0, largest = 0;
+            detail::by_turns(
+                detail::in_pieces<float>{5, said * most}, detail::in_pieces<float>{0, heard * most},
+                [&](std::size_t first, std::size_t) {
+                    CHECK(first == 5 + most * says++);
+                    largest = std::max(largest, ++ahead);
+                },
+                [&](std::size_t first, std::size_t) {
+                    CHECK(first == most * hears++);
+                    --ahead;
+                });
+            CHECK(says == std::max<std::size_t>(said, 1));
+            CHECK(hears == std::max<std::size_t>(heard, 1));
+            CHECK(largest == (heard + 8 < said ? int(said - hears) : std::min(8, int(says))));
+        }
+}

@@ -220,8 +220,8 @@ TEST_CASE_TEMPLATE("a list is never much longer than the vector in full", T, flo
         for (std::size_t i = 0; i < d; ++i)
             if (i * 7919 % d >= lacking) v.append(i, T(1));  // each remainder once
         REQUIRE(v.size() == d - lacking);
-        auto filled = v;
-        filled.fill();
+        sparse_sum<T> filled;
+        filled.assign_in_full(v, 0, d);
         CHECK(filled.size() == d);
         CHECK(sv::dense(filled) == sv::dense(v));
         CHECK(account(filled.message()).unpadded() == in_full);

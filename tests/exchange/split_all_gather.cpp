@@ -40,7 +40,6 @@ TEST_CASE("each rank says what others add up, and then what it and others have a
             partition const ranges{d, all};
             sparse_sum<float> sum(d), part;
             for (auto const& v : brought) sum.add(v);
-            if (dense) sum.fill();
             std::vector<std::uint64_t> expected(all);
             for (std::size_t r = 0; r < all; ++r) {
                 for (std::size_t p = 0; p < all; ++p)
@@ -49,6 +48,11 @@ TEST_CASE("each rank says what others add up, and then what it and others have a
                         expected[r] += bits(part.message()) / 8;
                     }
                 for (std::size_t distance = 1; distance < all; distance *= 2) {
+                    if (dense) {
+                        for (std::size_t j = 0; j < std::min(distance, all - distance); ++j)
+                            expected[r] += sizeof(float) * ranges.length((r + j) % all);
+                        continue;
+                    }
                     ledger books;
                     for (std::size_t j = 0; j < std::min(distance, all - distance); ++j) {
                         auto const p = (r + j) % all;
@@ -62,8 +66,21 @@ TEST_CASE("each rank says what others add up, and then what it and others have a
         }
 }
 
+TEST_CASE("long parts go in pieces") {
+    std::size_t const d = 7 * detail::in_pieces<float>::longest + 3;
+    for (int const n : {2, 3, 5}) {
+        auto const brought = sv::all_whole_numbers<float>(sv::shape::spread, d, d / 9, n);
+        auto const sums = sv::after<float, threads>(brought, with_dimension<float>(make_dense, d)).first;
+        for (auto const& v : sums) {
+            CHECK(v.size() == d);
+            CHECK(sv::dense(v) == sv::sum_of(brought));
+        }
+    }
+}
+
 TEST_CASE("what sums by parts refuse") {
     refuses(make_split_all_gather);
+    refuses(make_dense);
     for (auto const& text : sv::told(2, [](auto& comm) {
              split_all_gather<float>(comm, 5, comm.rank() == 0 ? second_stage::dense : second_stage::sparse);
          }))

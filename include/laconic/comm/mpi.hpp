@@ -96,7 +96,7 @@ class mpi {
             detail::check_partners(size(), to, from);
             meetings_.check_none_under_way();
             if (to != no_rank) {
-                auto& s = room_to_send();
+                auto& s = room_to_send(mine.bytes.size());
                 s.bytes.assign(mine.bytes.begin(), mine.bytes.end());
                 detail::mpi_pieces::for_each(
                     {s.bytes, mine.complaint}, piece_, [&](std::span<std::byte const> piece, int tag) {
@@ -117,8 +117,8 @@ class mpi {
             std::vector<MPI_Request> requests;
         };
         // One that is over, whichever: behind one that waits for a late receiver the others must not pile up. They may
-        // be hundreds: four are looked at, in turn. Of those that are over the last one found, whose memory is warm.
-        sending& room_to_send() {
+        // be hundreds: four are looked at, in turn.
+        sending& room_to_send(std::size_t bytes) {
             for (int looks = 4; looks > 0 && !waiting_.empty(); --looks) {
                 turn_ = (turn_ + 1) % waiting_.size();
                 auto& s = sent_[waiting_[turn_]];
@@ -134,8 +134,8 @@ class mpi {
                 free_.push_back(sent_.size());
                 sent_.emplace_back();
             }
-            waiting_.push_back(free_.back());
-            free_.pop_back();
+            waiting_.push_back(
+                detail::take_room(free_, bytes, [&](std::size_t f) { return sent_[f].bytes.capacity(); }));
             return sent_[waiting_.back()];
         }
 

@@ -24,20 +24,41 @@ inline void check_mpi(int status, char const* call) {
     throw comm_error(-1, std::string(call) + ": " + text);
 }
 
-/// A contribution between two ranks: MPI tells its length, and the tag the rest. It is cut into pieces that MPI can
-/// carry, `longest` bytes at most.
+/// A contribution between two ranks: MPI tells the length of a piece, and the tag the rest. It is cut into pieces that
+/// MPI can carry, `longest` bytes at most, and all but the last as long as the first.
 struct mpi_pieces {
-    static constexpr int complaint_tag = 1, more_tag = 2;
+    static constexpr std::size_t most_told = 16383;  // MPI promises tags up to 32767
+
+    /// How many pieces follow, or most_told of more.
+    static constexpr int tag(std::size_t left, bool complaint) {
+        return static_cast<int>(std::min(left, most_told) << 1 | (complaint ? 1 : 0));
+    }
+    static constexpr std::size_t left(int tag) { return static_cast<std::size_t>(tag) >> 1; }
+    static constexpr bool is_complaint(int tag) { return (tag & 1) != 0; }
 
     template <class Send>
     static void for_each(contribution c, std::size_t longest, Send send) {
         do {
             auto const piece = c.bytes.first(std::min(longest, c.bytes.size()));
             c.bytes = c.bytes.subspan(piece.size());
-            send(piece, (c.complaint ? complaint_tag : 0) | (c.bytes.empty() ? 0 : more_tag));
+            send(piece, tag(c.bytes.size() / longest + (c.bytes.size() % longest != 0), c.complaint));
         } while (!c.bytes.empty());
     }
 };
+
+/// Takes one out of `free`, of which size(f) tells the bytes: the least that has `need`, or else the largest. So the
+/// memory of long messages goes to long ones, and need not be found anew; of equal ones it is the last that came.
+template <class Size>
+std::size_t take_room(std::vector<std::size_t>& free, std::size_t need, Size size) {
+    auto best = free.begin();
+    for (auto f = best; f != free.end(); ++f) {
+        bool const has = size(*f) >= need, best_has = size(*best) >= need;
+        if (has == best_has ? (has ? size(*f) <= size(*best) : size(*f) >= size(*best)) : has) best = f;
+    }
+    auto const taken = *best;
+    free.erase(best);
+    return taken;
+}
 
 /// What other ranks sent to this one in pieces, one message after another from each. MPI carries a long piece only once
 /// its receiver takes it; so a rank that waits for one message takes whatever comes meanwhile, or ranks that hear the
@@ -94,20 +115,21 @@ class mpi_inbox {
         check_mpi(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, all_, &found, &piece, &status), "MPI_Improbe");
         if (found == 0) return;
         check_mpi(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
-        letter& l = letter_from(static_cast<std::size_t>(status.MPI_SOURCE));
+        auto const length = static_cast<std::size_t>(count), left = mpi_pieces::left(status.MPI_TAG);
+        letter& l = letter_from(static_cast<std::size_t>(status.MPI_SOURCE), length * (left + 1));
         std::size_t const at = l.count;
-        l.count += static_cast<std::size_t>(count);
-        l.complaint = (status.MPI_TAG & mpi_pieces::complaint_tag) != 0;
-        l.whole = (status.MPI_TAG & mpi_pieces::more_tag) == 0;
+        l.count += length;
+        l.complaint = mpi_pieces::is_complaint(status.MPI_TAG);
+        l.whole = left == 0;
         if (l.bytes.size() < l.count) {
             l.wait();  // MPI writes into the memory that goes
-            l.bytes.resize(std::max(l.count, 2 * l.bytes.size()));
+            l.bytes.resize(std::max(at + length * (left + 1), at == 0 ? 0 : 2 * l.bytes.size()));
         }
         check_mpi(MPI_Imrecv(l.bytes.data() + at, count, MPI_BYTE, &piece, &l.requests.emplace_back(MPI_REQUEST_NULL)),
                   "MPI_Imrecv");
     }
-    // The one that a piece from this rank belongs to.
-    letter& letter_from(std::size_t from) {
+    // The one that a piece from this rank belongs to; a new one is to have so many bytes.
+    letter& letter_from(std::size_t from, std::size_t bytes) {
         if (queues_.size() <= from) queues_.resize(from + 1);
         auto& q = queues_[from];
         if (q.first != none && !letters_[q.last].whole) return letters_[q.last];
@@ -115,8 +137,7 @@ class mpi_inbox {
             free_.push_back(letters_.size());
             letters_.emplace_back();
         }
-        auto const place = free_.back();
-        free_.pop_back();
+        auto const place = take_room(free_, bytes, [&](std::size_t f) { return letters_[f].bytes.size(); });
         (q.first == none ? q.first : letters_[q.last].behind) = place;
         q.last = place;
         letter& l = letters_[place];

@@ -194,8 +194,8 @@ class mpi_meetings {
             make_room(bytes_, at + static_cast<std::size_t>(count));
             check_mpi(MPI_Mrecv(bytes_.data() + at, count, MPI_BYTE, &message, &status), "MPI_Mrecv");
             at += static_cast<std::size_t>(count);
-        } while ((status.MPI_TAG & mpi_pieces::more_tag) != 0);
-        return std::uint64_t{at - begin} << 1 | ((status.MPI_TAG & mpi_pieces::complaint_tag) != 0 ? 1 : 0);
+        } while (mpi_pieces::left(status.MPI_TAG) != 0);
+        return std::uint64_t{at - begin} << 1 | (mpi_pieces::is_complaint(status.MPI_TAG) ? 1 : 0);
     }
 
     // Sends what was started to the next rank; false where all have it. No two ranks begin with the same.

@@ -5,9 +5,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "laconic/exchange/conversation.hpp"
+#include "laconic/exchange/partition.hpp"
 
 namespace laconic::detail {
 
@@ -46,6 +48,42 @@ void all_gather_parts(B& on, C& comm, conversation& talk, std::vector<Part>& par
     all_gather_by(
         comm, talk, [&](bit_writer& sink) { write(sink, parts[static_cast<std::size_t>(comm.rank())]); },
         [&](bit_reader& source, std::size_t p) { read(on, source, parts[p]); });
+}
+
+/// The same with numbers in full: parts of x, which come to where they belong. What has more than 64 000 bytes goes in
+/// pieces of so many.
+template <PointToPoint C, Scalar T>
+void all_gather_numbers(C& comm, conversation& talk, partition const& parts, std::span<T> x) {
+    std::size_t const n = parts.parts, d = parts.d, me = static_cast<std::size_t>(comm.rank());
+    // The first part comes again behind the last: d + i is coordinate i.
+    auto const run = [&](std::size_t p, std::size_t count) {
+        auto const start = [&](std::size_t q) { return parts.first(q % n) + q / n * d; };
+        return in_pieces<T>{start(p), start(p + count) - start(p)};
+    };
+    auto const up_to_end = [&](std::size_t at, std::size_t length) {
+        return at < d ? x.subspan(at, std::min(length, d - at)) : x.subspan(at - d, length);
+    };
+    for (std::size_t distance = 1; distance < n; distance *= 2) {
+        std::size_t const count = std::min(distance, n - distance);
+        int const to = static_cast<int>((me + n - distance) % n), from = static_cast<int>((me + distance) % n);
+        by_turns(
+            run(me, count), run(me + distance, count),
+            [&](std::size_t at, std::size_t length) {
+                auto const here = up_to_end(at, length);
+                if (here.size() == length) return talk.say_numbers(comm, to, here, 0, length);
+                talk.say(comm, to, [&](bit_writer& sink) {
+                    put_numbers(sink, here);
+                    put_numbers(sink, x.first(length - here.size()));
+                });
+            },
+            [&](std::size_t at, std::size_t length) {
+                auto const here = up_to_end(at, length);
+                talk.hear(comm, from, [&](bit_reader& source) {
+                    take_numbers(source, here);
+                    take_numbers(source, x.first(length - here.size()));
+                });
+            });
+    }
 }
 
 }  // namespace laconic::detail

@@ -60,12 +60,7 @@ class cost_formulas {
 
     /// Everybody's list to everybody, ceil(log2 P) messages of 1, 2, 4, .. lists (Bruck): gathered_sum.
     double gathered_sum() const {
-        double sum = 0;
-        for (double distance = 1; distance < p_; distance *= 2) {
-            double const lists = std::min(distance, p_ - distance);
-            sum += step(lists * list(what_.d, what_.k), lists * what_.k);
-        }
-        return sum;
+        return gathered([&](double lists) { return step(lists * list(what_.d, what_.k), lists * what_.k); });
     }
     /// The same in P - 1 steps around a ring, as delayed's all_gather.
     double all_gather() const { return (p_ - 1) * step(list(what_.d, what_.k), what_.k); }
@@ -83,8 +78,9 @@ class cost_formulas {
     /// P - 1 parts that are under way at once, then their sums, which are gathered; with_all: in full.
     double split_all_gather(bool with_all = false) const {
         if (p_ == 1) return 0;
-        double const part = what_.d / p_, terms = with_all ? part : of(p_) / p_;
-        return at_once(list(part, what_.k / p_), what_.k / p_) + gathered_parts(part, terms);
+        double const part = what_.d / p_, heard = at_once(list(part, what_.k / p_), what_.k / p_);
+        if (!with_all) return heard + gathered_parts(part, of(p_) / p_);
+        return heard + gathered([&](double parts) { return step_in_full(parts * part); });
     }
 
     /// 2 (P - 1) parts of P, one after another.
@@ -198,11 +194,13 @@ class cost_formulas {
         return end;
     }
     double gathered_parts(double part, double terms) const {
+        return gathered([&](double parts) { return step(parts * list(part, terms), parts * terms); });
+    }
+    // Of how many ranks each step tells.
+    template <class Step>
+    double gathered(Step step_of) const {
         double sum = 0;
-        for (double distance = 1; distance < p_; distance *= 2) {
-            double const parts = std::min(distance, p_ - distance);
-            sum += step(parts * list(part, terms), parts * terms);
-        }
+        for (double distance = 1; distance < p_; distance *= 2) sum += step_of(std::min(distance, p_ - distance));
         return sum;
     }
 

@@ -59,10 +59,6 @@ class halving_doubling {
     friend std::string to_string(halving_doubling const&) { return "halving_doubling"; }
 
   private:
-    // So many pieces a rank may be ahead of its partner. What a quick rank says to its next partner takes its share of
-    // the link through which that one still hears its last, who then is late as well.
-    static constexpr std::size_t pieces_ahead = 8;
-
     // A piece, added to what is there, or in its place.
     template <PointToPoint C>
     void hear(B& on, C& comm, int from, std::span<T> x, std::size_t at, std::size_t n, bool adds) {
@@ -82,14 +78,10 @@ class halving_doubling {
             auto const side = [&](std::size_t p) {
                 return detail::in_pieces<T>{parts.first(p), parts.first(p + distance) - parts.first(p)};
             };
-            auto const said = side(mine), heard = side(theirs);
-            for (std::size_t p = 0; p < std::max(said.count(), heard.count() + pieces_ahead); ++p) {
-                if (p >= pieces_ahead && p - pieces_ahead < heard.count())
-                    heard.visit(p - pieces_ahead,
-                                [&](std::size_t at, std::size_t n) { hear(on, comm, partner, x, at, n, adds); });
-                if (p < said.count())
-                    said.visit(p, [&](std::size_t at, std::size_t n) { talk_.say_numbers(comm, partner, x, at, n); });
-            }
+            detail::by_turns(
+                side(mine), side(theirs),
+                [&](std::size_t at, std::size_t n) { talk_.say_numbers(comm, partner, x, at, n); },
+                [&](std::size_t at, std::size_t n) { hear(on, comm, partner, x, at, n, adds); });
         };
         for (std::size_t distance = all / 2; distance > 0; distance /= 2) {
             std::size_t const kept = me & ~(distance - 1);

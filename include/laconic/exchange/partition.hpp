@@ -50,6 +50,18 @@ struct in_pieces {
     }
 };
 
+// Says pieces and hears others by turns, say(first, length) and hear(first, length): at most `ahead` more than it has
+// heard, as long as there is something to hear. What a quick rank said to its next partner would take its share of the
+// link through which that one still hears its last, who then were late as well.
+template <Scalar T, class Say, class Hear>
+void by_turns(in_pieces<T> said, in_pieces<T> heard, Say say, Hear hear) {
+    constexpr std::size_t ahead = 8;
+    for (std::size_t p = 0; p < std::max(said.count(), heard.count() + ahead); ++p) {
+        if (p >= ahead && p - ahead < heard.count()) heard.visit(p - ahead, hear);
+        if (p < said.count()) said.visit(p, say);
+    }
+}
+
 // What adds numbers that it reads to x.
 template <Scalar T, BitSource R>
 void add_numbers(R& source, std::span<T> x) {

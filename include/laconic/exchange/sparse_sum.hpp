@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 
 #include "laconic/backend/host.hpp"
@@ -182,16 +183,17 @@ class sparse_sum {
         rest.append(spare_at_, spare_values_, first);
     }
 
-    /// Lists all coordinates, those that it lacks with 0: the vector in full.
-    void fill() {
-        std::size_t n = size();
-        resize(dimension());
-        for (std::size_t i = dimension(); n < i--;) {  // from the end: what moves, moves up
-            bool const here = n > 0 && said_.support[n - 1] == i;
-            said_.payload.values[i] = here ? said_.payload.values[n - 1] : T(0);
-            said_.support[i] = static_cast<coordinate>(i);
-            n -= here;
-        }
+    /// <- all d coordinates, with the terms of a part that starts at `first`, and 0 elsewhere. Returns the numbers, to
+    /// be written over until something else is done with this.
+    std::span<T> assign_in_full(sparse_sum const& part, std::size_t first, std::size_t d) {
+        LACONIC_EXPECTS(&part != this && first + part.dimension() <= d);
+        expect(d);
+        resize(d);
+        std::iota(said_.support.begin(), said_.support.end(), coordinate{0});
+        std::span<T> const all(said_.payload.values);
+        std::fill(all.begin(), all.end(), T(0));
+        for (std::size_t j = 0; j < part.size(); ++j) all[first + part.support()[j]] = part.values()[j];
+        return all;
     }
     bool operator==(sparse_sum const& other) const { return said_ == other.said_; }
 

@@ -22,8 +22,9 @@ enum class second_stage {
 /// The sum of sparse vectors by parts (SparCML, Renggli et al., SC 2019): each rank hands to every other the part that
 /// the other adds up, and what is added up is gathered by all. P - 1 + ceil(log2 P) messages; of its k terms a rank
 /// says about (P - 1) / P, and so many of the K terms of the sum. Nothing is dropped. The sum is added up in the order
-/// of ranks, as by_gather does, and each part by one rank for all, so that all get the same bits. Any P. Reuses its
-/// memory.
+/// of ranks, as by_gather does, and each part by one rank for all, so that all get the same bits. Any P. A dense second
+/// stage says (P - 1) / P d numbers, in pieces where they are more than 64 000 bytes, and makes v list all d. Reuses
+/// its memory.
 template <Scalar T, class B = host>
 class split_all_gather {
   public:
@@ -51,7 +52,11 @@ class split_all_gather {
         talk_.check_input(on, comm.rank(), v, d_);
         for (std::size_t p = 0; p < n; ++p) parts_[p].expect(ranges.length(p));
         detail::split_and_add(on, comm, talk_, ranges, v, parts_[me], piece_, lists_);
-        if (then_ == second_stage::dense) parts_[me].fill();
+        if (then_ == second_stage::dense) {
+            auto const numbers = v.assign_in_full(parts_[me], ranges.first(me), d_);
+            detail::all_gather_numbers(comm, talk_, ranges, numbers);
+            return talk_.finish();
+        }
         detail::all_gather_parts(on, comm, talk_, parts_);
         talk_.finish();
         v.reset(d_);
