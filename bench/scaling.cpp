@@ -141,11 +141,15 @@ auto parts_of(double least_terms, double most_numbers, double most_ranks) {
     };
 }
 
+// As many numbers on all ranks together as memory allows; where these are not all, parts are of one length.
+double of_all(double d, double ranks, double) {
+    return std::min(d, 12 * ranks * std::max(1.0, std::floor(1e7 / ranks / ranks)));
+}
+
 std::vector<exchange_of_study> const exchanges = {
-    {"ring", [](double, double ranks, double) { return 4 * ranks; },
-     [](int ranks, std::size_t d, std::size_t k) { return written_down(ring<float>(d), ranks, d, k); },
+    {"ring", of_all, [](int ranks, std::size_t d, std::size_t k) { return written_down(ring<float>(d), ranks, d, k); },
      &cost_formulas::ring, true},
-    {"halving_doubling", [](double, double ranks, double) { return 12 * ranks; },
+    {"halving_doubling", of_all,
      [](int ranks, std::size_t d, std::size_t k) { return written_down(halving_doubling<float>(d), ranks, d, k); },
      &cost_formulas::halving_doubling, true},
     {"gathered_sum",

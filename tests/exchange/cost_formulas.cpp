@@ -131,32 +131,56 @@ TEST_CASE("sums by parts take as long as the formulas say, where parts have enou
     takes([](std::size_t) { return omni_reduce<float>(d, block); }, [](auto const& f) { return f.omni_reduce(); },
           {0.02, 0.3, 1});
 }
-// Three chunks; 5 us to hand over each message of any of them.
-TEST_CASE("the blocks of a long vector take as long as the formula says") {
+// 5 us to hand over each message.
+TEST_CASE("long vectors, in chunks or in pieces, take as long as the formulas say") {
     constexpr std::size_t length = std::size_t{3} << 20, terms = 2000;
-    for (int const ranks : {2, 4, 7}) {
+    auto const takes_as_long = [](int ranks, auto const& made, auto brings, auto said) {
         std::vector<std::vector<deed>> logs{std::size_t(ranks)};
         fibers::run(ranks, [&](fibers::member& inner) {
             recorded comm(inner);
             auto const me = std::size_t(comm.rank());
-            auto const from = key{9}.child(me);
-            std::vector<float> x(length);
-            for (std::size_t j = 0; j < terms; ++j) x[from.below(j, length)] = 1;
             host on;
-            laconic::omni_reduce<float> exchange(length, block);
-            exchange(on, comm, std::span(x));
+            auto exchange = made;
+            auto mine = brings(me);
+            if constexpr (requires { exchange(on, comm, mine); })
+                exchange(on, comm, mine);
+            else
+                exchange(on, comm, std::span(mine));
             logs[me] = comm.take_log();
         });
-        for (network const& net : {network{1e-3, 0, 5e-6}, network{5e-6, 1e-9, 5e-6}, network{1e-3, 1e-9, 0}}) {
+        for (network const& net :
+             {network{1e-3, 0, 5e-6}, network{5e-6, 1e-9, 5e-6}, network{1e-5, 1e-11, 5e-6}, network{1e-3, 1e-9, 0}}) {
             auto const ends = replay({net}, logs);
             double const took = *std::max_element(ends.begin(), ends.end());
-            double const said =
-                cost_formulas(net, {double(length), double(terms), ranks, 32, position_code::smallest, -1, block})
-                    .omni_reduce();
+            CAPTURE(to_string(made));
             CAPTURE(ranks);
             CAPTURE(net.latency);
-            CHECK(took / said == doctest::Approx(1).epsilon(0.05));
+            CAPTURE(net.seconds_per_bit);
+            CHECK(took / said(cost_formulas(
+                             net, {double(length), double(terms), ranks, 32, position_code::smallest, -1, block})) ==
+                  doctest::Approx(1).epsilon(0.05));
         }
+    };
+    auto const few = [](std::size_t me) {
+        auto const from = key{9}.child(me);
+        std::vector<float> x(length);
+        for (std::size_t j = 0; j < terms; ++j) x[from.below(j, length)] = 1;
+        return x;
+    };
+    auto const list = [&](std::size_t me) {
+        auto const x = few(me);
+        sparse_sum<float> v(length);
+        for (std::size_t i = 0; i < length; ++i)
+            if (x[i] != 0) v.append(i, x[i]);
+        return v;
+    };
+    for (int const ranks : {2, 4, 7}) {
+        takes_as_long(ranks, laconic::omni_reduce<float>(length, block), few,
+                      [](auto const& f) { return f.omni_reduce(); });
+        takes_as_long(ranks, ring<float>(length), few, [](auto const& f) { return f.ring(); });
+        takes_as_long(ranks, halving_doubling<float>(length), few, [](auto const& f) { return f.halving_doubling(); });
+        takes_as_long(ranks, split_all_gather<float>(length, second_stage::dense), list,
+                      [](auto const& f) { return f.split_all_gather(true); });
     }
 }
 TEST_CASE("what is cut to k takes as long as the formulas say" * doctest::test_suite("slow")) {

@@ -12,6 +12,7 @@
 #include "laconic/core/text.hpp"
 #include "laconic/exchange/expected_lengths.hpp"
 #include "laconic/exchange/omni_blocks.hpp"
+#include "laconic/exchange/partition.hpp"
 
 namespace laconic {
 
@@ -83,15 +84,20 @@ class cost_formulas {
         return heard + gathered([&](double parts) { return step_in_full(parts * part); });
     }
 
-    /// 2 (P - 1) parts of P, one after another.
+    /// 2 (P - 1) parts of P, one after another; of several pieces each is handed on while the next comes.
     double ring() const {
-        double const part = std::ceil(what_.d / p_);
-        return 2 * (p_ - 1) * step_in_full(part);
+        if (p_ == 1) return 0;
+        double const part = std::ceil(what_.d / p_), steps = 2 * (p_ - 1), all = busy_in_full(part);
+        double const first = busy(std::min(part * what_.bits_per_value, 8.0 * detail::longest_piece));
+        double const said = net_.half_duplex
+                                ? steps * both(net_.latency, all)
+                                : std::max(net_.latency + steps * all, steps * (net_.latency + first) + all - first);
+        return said + steps * part * reading_.per_number;
     }
     /// Halves, quarters, .. of the numbers, and back.
     double halving_doubling() const {
         double const paired = power();
-        double sum = p_ > paired ? 2 * (wait(what_.d * what_.bits_per_value) + reading_.per_number * what_.d) : 0;
+        double sum = p_ > paired ? 2 * (net_.latency + busy_in_full(what_.d) + reading_.per_number * what_.d) : 0;
         for (double share = paired / 2; share >= 1; share /= 2)
             sum += 2 * step_in_full(std::ceil(what_.d / paired) * share);
         return sum;
@@ -157,8 +163,17 @@ class cost_formulas {
         return net_.half_duplex ? std::max(latency + seconds, 2 * seconds) : latency + seconds;
     }
     double step(double bits, double terms) const { return both(net_.latency, busy(bits)) + terms * reading_.per_term; }
+    // Numbers in full go in pieces.
+    double pieces(double n) const {
+        return std::max(1.0, std::ceil(n * what_.bits_per_value / (8.0 * detail::longest_piece)));
+    }
+    double busy_in_full(double n) const { return busy(n * what_.bits_per_value) + (pieces(n) - 1) * net_.overhead; }
+    // By turns: who has said as many pieces as it may waits for one.
     double step_in_full(double n) const {
-        return both(net_.latency, busy(n * what_.bits_per_value)) + n * reading_.per_number;
+        double const all = busy_in_full(n), of_each = all / pieces(n);
+        double const waits = std::floor((pieces(n) - 1) / detail::pieces_ahead);
+        double const by_turns = net_.latency + all - waits * ((detail::pieces_ahead - 1) * of_each - net_.latency);
+        return std::max(both(net_.latency, all), by_turns) + n * reading_.per_number;
     }
     // P - 1 messages, one behind the other, and as many that come.
     double at_once(double bits, double terms) const {

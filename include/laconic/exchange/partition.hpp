@@ -30,12 +30,14 @@ struct partition {
 
 namespace detail {
 
-// The `length` coordinates from `first` on, in pieces, at least one: one is added up while the next is on its way. They
-// stay below 2^16 bytes, which engines send off at once: of longer ones Open MPI, over TCP, first asks the receiver,
-// who may be busy.
+// The bytes of a piece stay below 2^16, which engines send off at once: of longer ones Open MPI, over TCP, first asks
+// the receiver, who may be busy.
+inline constexpr std::size_t longest_piece = 64000;
+
+// The `length` coordinates from `first` on, in pieces, at least one: one is added up while the next is on its way.
 template <Scalar T>
 struct in_pieces {
-    static constexpr std::size_t longest = 64000 / sizeof(T);
+    static constexpr std::size_t longest = longest_piece / sizeof(T);
     std::size_t first, length;
 
     std::size_t count() const { return std::max<std::size_t>(1, (length + longest - 1) / longest); }
@@ -50,14 +52,16 @@ struct in_pieces {
     }
 };
 
-// Says pieces and hears others by turns, say(first, length) and hear(first, length): at most `ahead` more than it has
-// heard, as long as there is something to hear. What a quick rank said to its next partner would take its share of the
-// link through which that one still hears its last, who then were late as well.
+// Who says pieces and hears others by turns has said at most so many more than it has heard, as long as there is
+// something to hear. What a quick rank said to its next partner would take its share of the link through which that one
+// still hears its last, who then were late as well.
+inline constexpr std::size_t pieces_ahead = 8;
+
+// Calls say(first, length) and hear(first, length) for each piece.
 template <Scalar T, class Say, class Hear>
 void by_turns(in_pieces<T> said, in_pieces<T> heard, Say say, Hear hear) {
-    constexpr std::size_t ahead = 8;
-    for (std::size_t p = 0; p < std::max(said.count(), heard.count() + ahead); ++p) {
-        if (p >= ahead && p - ahead < heard.count()) heard.visit(p - ahead, hear);
+    for (std::size_t p = 0; p < std::max(said.count(), heard.count() + pieces_ahead); ++p) {
+        if (p >= pieces_ahead && p - pieces_ahead < heard.count()) heard.visit(p - pieces_ahead, hear);
         if (p < said.count()) said.visit(p, say);
     }
 }
