@@ -37,6 +37,10 @@ concept Communicator = requires(C& comm, contribution mine, int r) {
     { comm.from(r) } -> std::same_as<contribution>;
 };
 
+/// The bytes of a piece, where long vectors go in pieces. What is below 2^16 Open MPI sends off at once over TCP; of
+/// longer ones it first asks the receiver, who may not have a core to answer.
+inline constexpr std::size_t longest_piece = 64000;
+
 /// In place of a rank: nothing is handed over, or nothing awaited.
 inline constexpr int no_rank = -1;
 

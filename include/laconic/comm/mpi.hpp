@@ -31,9 +31,7 @@ class mpi {
   public:
     struct settings {
         std::size_t longest = std::size_t{1} << 30;  ///< bytes that MPI carries at a time; on all ranks the same
-        /// The same between two ranks, at most `longest`. What is below 2^16 Open MPI sends off at once over TCP; of
-        /// longer ones it first asks the receiver, who may not have a core to answer.
-        std::size_t piece = 64000;
+        std::size_t piece = longest_piece;           ///< the same between two ranks, at most `longest`
     };
 
     /// One rank's end, over duplicates of the communicator that it is given: what else goes through that one does not

@@ -88,7 +88,7 @@ class cost_formulas {
     double ring() const {
         if (p_ == 1) return 0;
         double const part = std::ceil(what_.d / p_), steps = 2 * (p_ - 1), all = busy_in_full(part);
-        double const first = busy(std::min(part * what_.bits_per_value, 8.0 * detail::longest_piece));
+        double const first = busy(std::min(part * what_.bits_per_value, 8.0 * longest_piece));
         double const said = net_.half_duplex
                                 ? steps * both(net_.latency, all)
                                 : std::max(net_.latency + steps * all, steps * (net_.latency + first) + all - first);
@@ -164,9 +164,7 @@ class cost_formulas {
     }
     double step(double bits, double terms) const { return both(net_.latency, busy(bits)) + terms * reading_.per_term; }
     // Numbers in full go in pieces.
-    double pieces(double n) const {
-        return std::max(1.0, std::ceil(n * what_.bits_per_value / (8.0 * detail::longest_piece)));
-    }
+    double pieces(double n) const { return std::max(1.0, std::ceil(n * what_.bits_per_value / (8.0 * longest_piece))); }
     double busy_in_full(double n) const { return busy(n * what_.bits_per_value) + (pieces(n) - 1) * net_.overhead; }
     // By turns: who has said as many pieces as it may waits for one.
     double step_in_full(double n) const {

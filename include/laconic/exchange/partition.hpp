@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "laconic/comm/communicator.hpp"
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/stream.hpp"
 
@@ -29,10 +30,6 @@ struct partition {
 };
 
 namespace detail {
-
-// The bytes of a piece stay below 2^16, which engines send off at once: of longer ones Open MPI, over TCP, first asks
-// the receiver, who may be busy.
-inline constexpr std::size_t longest_piece = 64000;
 
 // The `length` coordinates from `first` on, in pieces, at least one: one is added up while the next is on its way.
 template <Scalar T>
