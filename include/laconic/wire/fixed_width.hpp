@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <type_traits>
 
 #include "laconic/wire/stream.hpp"
 
-/// Many codes of one width, one after another, as if each were put and taken alone: but several to a word of 64 bits.
+/// Many codes of one width, one after another, as if each were put and taken alone: but eight of them are whole bytes,
+/// and hundreds are squeezed together in the first cache, by loops of which compilers make vectors.
 namespace laconic {
 
 namespace detail {
@@ -30,14 +32,7 @@ class lane_squeezer {
                 low_[s] |= ((std::uint64_t{1} << used) - 1) << at;  // used <= 32
         }
     }
-    unsigned width() const { return width_ * lanes; }
-
-    std::uint64_t squeezed(Lane const* from) const {
-        std::uint64_t word = 0;
-        if constexpr (std::endian::native == std::endian::little)
-            std::memcpy(&word, from, sizeof word);
-        else
-            for (unsigned j = 0; j < lanes; ++j) word |= std::uint64_t{from[j]} << (lane * j);
+    std::uint64_t squeezed(std::uint64_t word) const {
         auto const join = [&](unsigned s) {
             unsigned const apart = lane << s, by = (lane - width_) << s;
             word = (word & low_[s]) | (word & low_[s] << apart) >> by;
@@ -47,7 +42,8 @@ class lane_squeezer {
         if constexpr (steps == 3) join(2);
         return word;
     }
-    void spread(std::uint64_t word, Lane* to) const {
+    // Whatever stands above the `lanes` codes.
+    std::uint64_t spread(std::uint64_t word) const {
         auto const part = [&](unsigned s) {
             unsigned const apart = lane << s, by = (lane - width_) << s;
             word = (word & low_[s]) | (word << by & low_[s] << apart);
@@ -55,10 +51,7 @@ class lane_squeezer {
         if constexpr (steps == 3) part(2);
         part(1);
         part(0);
-        if constexpr (std::endian::native == std::endian::little)
-            std::memcpy(to, &word, sizeof word);
-        else
-            for (unsigned j = 0; j < lanes; ++j) to[j] = static_cast<Lane>(word >> (lane * j));
+        return word;
     }
 
   private:
@@ -68,47 +61,119 @@ class lane_squeezer {
     std::array<std::uint64_t, steps> low_{};
 };
 
-inline constexpr std::size_t codes_together = 64;
+// Some hundred codes in lanes, of which each eight are `width` bytes.
+template <class Lane>
+class lane_packer {
+  public:
+    static constexpr std::size_t most = 512;
+
+    explicit lane_packer(unsigned width) : width_(width), by_(width) {}
+
+    std::array<Lane, most>& lanes() { return lanes_; }
+    // The first n lanes as bytes, which last until the next call. n is a multiple of 8.
+    std::span<std::byte const> packed(std::size_t n) {
+        for (std::size_t i = 0; i < n / per_word; ++i) words_[i] = by_.squeezed(word_of(i));
+        for (std::size_t g = 0; g < n / 8; ++g) {  // what stands above is overwritten by the next
+            auto* const to = bytes_.data() + g * width_;
+            if constexpr (per_word == 8) {
+                store_word(to, words_[g]);
+            } else {
+                auto const low = words_[2 * g], high = words_[2 * g + 1];
+                store_word(to, low | high << (4 * width_ - 1) << 1);  // 4 width_ may be 64
+                store_word(to + 8, high >> (64 - 4 * width_));
+            }
+        }
+        return std::span(bytes_).first(n / 8 * width_);
+    }
+    // Where packed() puts n lanes, and from where unpack() takes them.
+    std::span<std::byte> bytes(std::size_t n) { return std::span(bytes_).first(n / 8 * width_); }
+    void unpack(std::size_t n) {
+        for (std::size_t g = 0; g < n / 8; ++g) {
+            auto const* const from = bytes_.data() + g * width_;
+            if constexpr (per_word == 8) {
+                words_[g] = load_word(from);
+            } else {
+                words_[2 * g] = load_word(from);
+                words_[2 * g + 1] = load_word(from + width_ / 2) >> (width_ % 2 * 4);
+            }
+        }
+        for (std::size_t i = 0; i < n / per_word; ++i) put_lanes(i, by_.spread(words_[i]));
+    }
+
+  private:
+    static constexpr std::size_t per_word = lane_squeezer<Lane>::lanes;
+
+    // The lanes of one word, the first as the lowest.
+    std::uint64_t word_of(std::size_t i) const {
+        std::uint64_t word = 0;
+        if constexpr (std::endian::native == std::endian::little)
+            std::memcpy(&word, lanes_.data() + i * per_word, sizeof word);
+        else
+            for (std::size_t j = 0; j < per_word; ++j)
+                word |= std::uint64_t{lanes_[i * per_word + j]} << (8 * sizeof(Lane) * j);
+        return word;
+    }
+    void put_lanes(std::size_t i, std::uint64_t word) {
+        if constexpr (std::endian::native == std::endian::little)
+            std::memcpy(lanes_.data() + i * per_word, &word, sizeof word);
+        else
+            for (std::size_t j = 0; j < per_word; ++j)
+                lanes_[i * per_word + j] = static_cast<Lane>(word >> (8 * sizeof(Lane) * j));
+    }
+
+    unsigned width_;
+    lane_squeezer<Lane> by_;
+    std::array<Lane, most> lanes_;
+    std::array<std::uint64_t, most / per_word> words_;
+    std::array<std::byte, most * sizeof(Lane) + 16> bytes_{};  // and room for what stands above the last
+};
 
 template <class Lane, BitSink W, class Codes, class WordOf>
 void put_in_lanes(W& sink, Codes const& codes, unsigned width, WordOf word_of) {
-    lane_squeezer<Lane> const by(width);
     std::size_t i = 0;
-    for (; i + codes_together <= codes.size(); i += codes_together) {
-        std::array<Lane, codes_together> words;
-        for (std::size_t j = 0; j < codes_together; ++j) words[j] = static_cast<Lane>(word_of(codes[i + j]));
-        for (std::size_t j = 0; j < codes_together; j += by.lanes) sink.put(by.squeezed(words.data() + j), by.width());
+    if constexpr (requires(std::span<std::byte const> bytes) { sink.put_bytes(bytes); }) {
+        lane_packer<Lane> pack(width);
+        for (; i + 8 <= codes.size();) {
+            std::size_t const n = std::min(pack.most, (codes.size() - i) / 8 * 8);
+            for (std::size_t j = 0; j < n; ++j) pack.lanes()[j] = static_cast<Lane>(word_of(codes[i + j]));
+            sink.put_bytes(pack.packed(n));
+            i += n;
+        }
     }
     for (; i < codes.size(); ++i) sink.put(static_cast<Lane>(word_of(codes[i])), width);
 }
 
 template <class Lane, BitSource R, class Codes, class Right, class CodeOf>
 void take_in_lanes(R& source, Codes& codes, unsigned width, Right right, char const* wrong, CodeOf code_of) {
+    using code = std::remove_reference_t<decltype(codes[0])>;
     std::size_t i = 0;
-    if constexpr (requires { source.left(); }) {
-        lane_squeezer<Lane> const by(width);
-        while (i + codes_together <= codes.size() && source.left() >= codes_together * width) {
+    if constexpr (requires(std::span<std::byte> bytes) {
+                      source.left();
+                      source.take_bytes_to(bytes);
+                  }) {
+        lane_packer<Lane> pack(width);
+        while (i + 8 <= codes.size()) {
+            std::size_t const n = std::min(pack.most, (codes.size() - i) / 8 * 8);
+            if (source.left() < n * width) break;
             auto const before = source;
-            std::array<Lane, codes_together> words;
-            for (std::size_t j = 0; j < codes_together; j += by.lanes)
-                by.spread(source.take(by.width()), words.data() + j);
+            source.take_bytes_to(pack.bytes(n));
+            pack.unpack(n);
+            auto const& words = pack.lanes();
             unsigned any_wrong = 0;
-            for (std::size_t j = 0; j < codes_together; ++j) any_wrong |= right(words[j]) ? 0u : 1u;
+            for (std::size_t j = 0; j < n; ++j) any_wrong |= right(words[j]) ? 0u : 1u;
             if (any_wrong != 0) {
                 source = before;  // one by one, to tell where
                 break;
             }
-            using code = std::remove_reference_t<decltype(codes[0])>;
-            std::array<code, codes_together> made;
-            for (std::size_t j = 0; j < codes_together; ++j) made[j] = static_cast<code>(code_of(words[j]));
-            for (std::size_t j = 0; j < codes_together; ++j) codes[i + j] = made[j];
-            i += codes_together;
+            code* const to = &codes[i];
+            for (std::size_t j = 0; j < n; ++j) to[j] = static_cast<code>(code_of(words[j]));
+            i += n;
         }
     }
     for (; i < codes.size(); ++i) {
         auto const word = static_cast<Lane>(source.take(width));
         if (!right(word)) source.refuse(wrong);
-        codes[i] = static_cast<std::remove_reference_t<decltype(codes[0])>>(code_of(word));
+        codes[i] = static_cast<code>(code_of(word));
     }
 }
 

@@ -171,14 +171,18 @@ void add_terms(basic_host<A>&, std::span<T> out, T w, Terms terms) {
     if constexpr (Terms::in_order) {
         LACONIC_EXPECTS(terms.size() == out.size());
         using pack = simd::pack<T, A>;
-        constexpr std::size_t block = std::max<std::size_t>(16, pack::width);
+        constexpr std::size_t block = 64;  // so many that compilers make vectors of the loop rather than unroll it
         std::array<T, block> summands;
-        for (; j + block <= out.size(); j += block) {
-            for (std::size_t l = 0; l < block; ++l) summands[l] = summand(j + l);
-            for (std::size_t l = 0; l < block; l += pack::width)
+        auto const add_some = [&](std::size_t n) {
+            for (std::size_t l = 0; l < n; ++l) summands[l] = summand(j + l);
+            std::size_t l = 0;
+            for (; l + pack::width <= n; l += pack::width)
                 (pack::load(out.data() + j + l) + settled(pack::load(summands.data() + l))).store(out.data() + j + l);
-        }
-        for (; j < out.size(); ++j) out[j] += settled(detail::single<T>{summand(j)}).value;
+            for (; l < n; ++l) out[j + l] += settled(detail::single<T>{summands[l]}).value;
+            j += n;
+        };
+        while (out.size() - j >= block) add_some(block);
+        if (j < out.size()) add_some(out.size() - j);
     } else {
         constexpr std::size_t ahead = 32;
         auto const add = [&](std::size_t at) {
