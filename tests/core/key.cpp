@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <set>
@@ -34,12 +37,71 @@ TEST_CASE("words, word and long_word are views of one stream, from block 2^64 - 
         CHECK(static_cast<std::uint32_t>(k.long_word(n) >> 32) == k.word(2 * n + 1));
     }
     for (std::uint64_t n : {0u, 1u, 6u, 7u, 8u, 15u, 1001u}) {
-        CHECK(k.half(n) == static_cast<std::uint16_t>(k.word(n / 2) >> (n % 2 == 0 ? 0 : 16)));
         auto const lower = philox({static_cast<std::uint32_t>(n / 8), 0, 2, 0}, {0x89abcdef, 0x01234567})[n / 2 % 4];
-        CHECK((k.chance(n) >> 16) == k.half(n));
+        CHECK((k.chance(n) >> 16) == k.window(n));
         CHECK((k.chance(n) & 0xffff) == (n % 2 == 0 ? lower & 0xffff : lower >> 16));
     }
     CHECK(k.words(~std::uint64_t{0}) == philox({0xffffffff, 0xffffffff, 0, 0}, {0x89abcdef, 0x01234567}));
+}
+
+TEST_CASE("windows: the bytes of four blocks, each the upper half of one and the lower half of another") {
+    key const k{0x0123456789abcdefu};
+    for (std::uint64_t const group : {0ull, 3ull, 1ull << 50}) {
+        std::array<std::uint8_t, 64> bytes;
+        for (std::size_t i = 0; i < 64; ++i)
+            bytes[i] = static_cast<std::uint8_t>(k.word(16 * group + i / 4) >> (8 * (i % 4)));
+        std::vector<int> as_lower(64), as_upper(64);
+        for (std::size_t n = 0; n < 64; ++n) {
+            // The first 32 begin at even bytes, the others one later, around the end of a word of four.
+            std::size_t const lower = 2 * (n % 32) + n / 32, upper = lower / 4 * 4 + (lower + 1) % 4;
+            CHECK(k.window(64 * group + n) == (bytes[lower] | bytes[upper] << 8));
+            ++as_lower[lower];
+            ++as_upper[upper];
+        }
+        CHECK(as_lower == std::vector<int>(64, 1));
+        CHECK(as_upper == std::vector<int>(64, 1));
+    }
+}
+
+// Of all four windows of a word, all pairs, by counting all words that matter: three bytes at most stand in two
+// windows.
+TEST_CASE("whether windows are below two numbers has the covariance that key.hpp says") {
+    auto const below = [](unsigned number) {  // P(window < number), and that of two windows that share a byte
+        return static_cast<double>(number) / 65536;
+    };
+    double most = 0;
+    for (unsigned const f : {1u, 100u, 255u, 256u, 257u, 0x4000u, 0x7fffu, 0x8000u, 0x8080u, 0xc0ffu, 0xffffu})
+        for (unsigned const g : {1u, 77u, 255u, 256u, 300u, 0x3fffu, 0x80u, 0x8000u, 0x8080u, 0x80ffu, 0xffffu}) {
+            // (a, b) < f and (b, c) < g, upper bytes first.
+            double both = 0;
+            for (unsigned b = 0; b < 256; ++b) {
+                unsigned const of_a = f / 256 + (b < f % 256);  // how many a are good
+                unsigned const of_c = b < g / 256 ? 256 : b == g / 256 ? g % 256 : 0;
+                both += of_a * of_c;
+            }
+            double const covariance = both / 0x1p24 - below(f) * below(g);
+            CHECK(covariance >= 0);
+            CHECK(covariance <= 0x1p-10);
+            most = std::max(most, covariance);
+        }
+    CHECK(most > 0.9 * 0x1p-10);  // as near as that
+}
+
+TEST_CASE("windows are uniform, and those of a word hardly depend on each other") {
+    std::size_t const groups = 4000;
+    std::vector<double> sum(64), sum_of_products(64);
+    for (std::size_t g = 0; g < groups; ++g)
+        for (std::size_t n = 0; n < 64; ++n) {
+            auto const here = key{9}.window(64 * g + n) < 0x8080,
+                       there = key{9}.window(64 * g + (n + 32) % 64) < 0x8080;
+            sum[n] += here;
+            sum_of_products[n] += here && there;
+        }
+    double const p = 0x8080 / 65536.0, of_one = 5 * std::sqrt(p * (1 - p) / groups);
+    for (std::size_t n = 0; n < 64; ++n) {
+        CHECK(std::abs(sum[n] / groups - p) < of_one);
+        CHECK(std::abs(sum_of_products[n] / groups - p * p) < of_one + 0x1p-10);
+    }
 }
 
 TEST_CASE("children differ from each other, from their parent's words, and along every path") {

@@ -7,6 +7,7 @@
 #include "laconic/backend/host/magnitudes.hpp"
 #include "laconic/backend/host/matrix.hpp"
 #include "laconic/backend/host/memory.hpp"
+#include "laconic/backend/host/past_caches.hpp"
 #include "laconic/backend/host/philox.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/round.hpp"

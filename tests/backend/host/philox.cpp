@@ -26,15 +26,15 @@ TEST_CASE("words drawn together are those drawn one by one") {
             }
 }
 
-TEST_CASE("halves of words, of any count") {
-    key const from{3};
-    for (std::uint64_t const first : {0ull, 8ull, 1ull << 40})
-        for (std::size_t const n : {0, 1, 7, 8, 9, 511, 512, 513, 1300}) {
-            std::vector<std::uint16_t> halves(n + 1, 77);
-            random_words<simd::arch>(from).draw(first, std::span(halves).first(n));
-            CHECK(halves.back() == 77);
-            bool same = true;
-            for (std::size_t j = 0; j < n; ++j) same &= halves[j] == from.half(first + j);
-            CHECK(same);
-        }
+TEST_CASE("windows drawn together are those drawn one by one, of any count") {
+    for (key const from : {key{}, key{3}, key{0x123456789abcdef0}})
+        for (std::uint64_t const first : {0ull, 64ull, 192ull, 1ull << 40, (1ull << 36) - 640})
+            for (std::size_t const n : {0, 1, 31, 32, 33, 63, 64, 65, 128, 511, 512, 513, 576, 1300}) {
+                std::vector<std::uint16_t> windows(n + 1, 77);
+                random_words<simd::arch>(from).draw(first, std::span(windows).first(n));
+                CHECK(windows.back() == 77);
+                bool same = true;
+                for (std::size_t j = 0; j < n; ++j) same &= windows[j] == from.window(first + j);
+                CHECK(same);
+            }
 }

@@ -34,20 +34,20 @@ TEST_CASE("the lower half of a chance decides where the upper one is equal") {
         ++asked;
         return static_cast<std::uint8_t>(double(chance) < v * 0x1p32);
     };
-    auto const together = [](double const* v, std::uint16_t const* halves, std::uint8_t* out) {
+    auto const together = [](double const* v, std::uint16_t const* windows, std::uint8_t* out) {
         std::uint64_t equal = 0;
         for (std::size_t j = 0; j < rounded_together; ++j) {
-            out[j] = double(halves[j]) < std::floor(v[j] * 0x1p16);
-            equal |= std::uint64_t{double(halves[j]) == std::floor(v[j] * 0x1p16)} << j;
+            out[j] = double(windows[j]) < std::floor(v[j] * 0x1p16);
+            equal |= std::uint64_t{double(windows[j]) == std::floor(v[j] * 0x1p16)} << j;
         }
         return equal;
     };
-    random_halves<simd::arch> draws(from, 3, 3 + n);
+    random_windows<simd::arch> draws(from, 3, 3 + n);
     round_at_random(draws, std::span<double const>(x), 3, std::span(codes), together, exactly);
     std::size_t near = 0;
     bool same = true;
     for (std::size_t i = 0; i < n; ++i) {
-        near += from.half(3 + i) == 0x8000;
+        near += from.window(3 + i) == 0x8000;
         same &= codes[i] == (double(from.chance(3 + i)) < p * 0x1p32);
     }
     CHECK(same);
@@ -56,18 +56,18 @@ TEST_CASE("the lower half of a chance decides where the upper one is equal") {
 }
 
 // Pieces of all lengths, of which some are left out.
-TEST_CASE("halves are given in order, at least as many as are rounded together") {
+TEST_CASE("windows are given in order, at least as many as are rounded together") {
     key const from{6};
-    for (std::uint64_t const first : {0ull, 3ull, 8ull}) {
+    for (std::uint64_t const first : {0ull, 3ull, 8ull, 64ull, 100ull}) {
         std::uint64_t const end = first + 5000;
-        random_halves<simd::arch> draws(from, first, end);
+        random_windows<simd::arch> draws(from, first, end);
         for (std::uint64_t n = first, piece = 1; n < end; n += piece, piece = piece * 7 % 601) {
             std::size_t const count = std::min(piece, end - n);
-            auto const halves = draws.at(n, count);
-            REQUIRE(halves.size() <= count);
-            REQUIRE(halves.size() >= std::min(count, rounded_together));
+            auto const windows = draws.at(n, count);
+            REQUIRE(windows.size() <= count);
+            REQUIRE(windows.size() >= std::min(count, rounded_together));
             bool same = true;
-            for (std::size_t j = 0; j < halves.size(); ++j) same &= halves[j] == from.half(n + j);
+            for (std::size_t j = 0; j < windows.size(); ++j) same &= windows[j] == from.window(n + j);
             CHECK(same);
         }
     }

@@ -29,7 +29,7 @@ TEST_CASE("a product in place of a quotient changes no code") {
                 auto const some = from.child(1).long_word(i);
                 auto const below = static_cast<double>(some % static_cast<unsigned>(levels));
                 double const apart = static_cast<double>(some >> 32 & 15) - 7;
-                double const cut = i % 5 == 0 ? apart : static_cast<double>(from.half(i)) + apart;
+                double const cut = i % 5 == 0 ? apart : static_cast<double>(from.window(i)) + apart;
                 double const size = std::abs((below + cut * 0x1p-16) * static_cast<double>(step));
                 double const largest = static_cast<double>(step) * levels;
                 x[i] = static_cast<float>(size < largest ? size : largest);

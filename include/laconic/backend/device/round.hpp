@@ -29,9 +29,10 @@ struct neighbours_of_value {
 };
 
 /// codes_i = round.code(x_i, below or above), where round(x_i, b) gives these for a number of bucket b, for all numbers
-/// whose chances come from one block of the key: eight, of which nearly all are decided by their upper halves.
+/// whose chances begin with windows of one block of the key: sixteen, eight and eight, of which nearly all are decided
+/// by them.
 template <Scalar T, class Round>
-struct round_eight {
+struct round_sixteen {
     using code = typename Round::code_type;
     Round round;
     T const* x;
@@ -40,16 +41,21 @@ struct round_eight {
     key from;
     std::uint64_t first;
 
-    LACONIC_HOST_DEVICE void operator()(std::size_t group) const {
-        std::uint64_t const block = first / 8 + group;
-        auto words = from.words(block);
+    LACONIC_HOST_DEVICE void operator()(std::size_t t) const {
+        std::uint64_t const block = first / 64 * 4 + t, draw = block / 4 * 64 + block % 4 * 8;
+        auto const words = from.words(block);
+        round_eight(words, draw);
+        round_eight({std::rotr(words[0], 8), std::rotr(words[1], 8), std::rotr(words[2], 8), std::rotr(words[3], 8)},
+                    draw + 32);
+    }
+    LACONIC_HOST_DEVICE void round_eight(std::array<std::uint32_t, 4> words, std::uint64_t first_draw) const {
         std::size_t b = 0, last = 0;  // the bucket, and where it ends
         for (std::uint32_t j = 0; j < 8; ++j) {
             std::uint32_t const lower_end = words[0] << 16, upper_end = lower_end | 0xffffu;
             // The next half comes to the front: what stands in registers has no index.
             words = {j % 2 == 0 ? words[0] >> 16 : words[1], j % 2 == 0 ? words[1] : words[2],
                      j % 2 == 0 ? words[2] : words[3], words[3]};
-            std::uint64_t const draw = 8 * block + j;
+            std::uint64_t const draw = first_draw + j;
             std::size_t const i = draw - first;
             if (draw < first || i >= n) continue;
             if (i >= last) {
@@ -69,8 +75,8 @@ template <Scalar T, class Round>
 void round_at_random(device& on, std::span<T const> x, std::size_t bucket, key from, std::uint64_t first,
                      typename Round::code_type* codes, Round round) {
     if (x.empty()) return;
-    std::size_t const groups = (first + x.size() - 1) / 8 - first / 8 + 1;
-    for_each_index(on, groups, round_eight<T, Round>{round, x.data(), codes, x.size(), bucket, from, first});
+    std::size_t const groups = (first + x.size() - 1) / 64 - first / 64 + 1;
+    for_each_index(on, 4 * groups, round_sixteen<T, Round>{round, x.data(), codes, x.size(), bucket, from, first});
 }
 
 template <Scalar T>

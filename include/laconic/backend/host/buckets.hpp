@@ -40,7 +40,7 @@ bool round_buckets_to_levels(basic_host<A>& on, std::span<T const> x, std::size_
                              std::span<T> steps, std::span<std::int16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && detail::one_for_each(steps.size(), x.size(), bucket));
     bool finite = true;
-    random_halves<A> draws(from, 0, x.size());
+    random_windows<A> draws(from, 0, x.size());
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
         auto const out = codes.subspan(first, part.size());
         T const scale = norm_of(on, p, part);
@@ -60,7 +60,7 @@ bool round_buckets_to_halvings(basic_host<A>& on, std::span<T const> x, std::siz
                                key from, std::span<T> norms, std::span<std::int16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && detail::one_for_each(norms.size(), x.size(), bucket));
     bool finite = true;
-    random_halves<A> draws(from, 0, x.size());
+    random_windows<A> draws(from, 0, x.size());
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
         norms[b] = norm_of(on, p, part);
         finite = finite && std::isfinite(norms[b]);
@@ -77,7 +77,7 @@ bool round_buckets_to_range(basic_host<A>& on, std::span<T const> x, std::size_t
     LACONIC_EXPECTS(codes.size() == x.size() && detail::one_for_each(least.size(), x.size(), bucket) &&
                     steps.size() == least.size());
     bool finite = true;
-    random_halves<A> draws(from, 0, x.size());
+    random_windows<A> draws(from, 0, x.size());
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
         finite = finite && first_non_finite(on, part) == part.size();
         if (!finite) return;

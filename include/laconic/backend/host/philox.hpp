@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -34,7 +35,7 @@ struct philox_lanes {
     static constexpr std::size_t width = 8, together = 4;
 
     static philox_lanes all(std::uint64_t v) { return {_mm512_set1_epi64(static_cast<long long>(v))}; }
-    // In the order in which store_blocks leaves the first four as they are.
+    // In the order in which in_blocks makes whole blocks of them, one after another.
     static philox_lanes ascending(std::uint64_t n) {
         return {_mm512_add_epi64(all(n).value, _mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0))};
     }
@@ -44,14 +45,16 @@ struct philox_lanes {
     }
     friend philox_lanes product(philox_lanes a, philox_lanes b) { return {_mm512_mul_epu32(a.value, b.value)}; }
     friend philox_lanes upper(philox_lanes a) { return {_mm512_shuffle_epi32(a.value, _MM_PERM_DDBB)}; }
-    friend void store_blocks(std::array<philox_lanes, 4> const& c, std::byte* to) {
+    friend std::array<philox_lanes, 2> in_blocks(std::array<philox_lanes, 4> const& c) {
         auto const lower_halves = [](__m512i a, __m512i b) {
             return _mm512_shuffle_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), 0x88);
         };
         auto const a = lower_halves(c[0].value, c[1].value), b = lower_halves(c[2].value, c[3].value);
-        _mm512_storeu_si512(to, _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)));
-        _mm512_storeu_si512(to + 64, _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xdd)));
+        return {philox_lanes{_mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88))},
+                philox_lanes{_mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xdd))}};
     }
+    friend philox_lanes words_turned(philox_lanes a) { return {_mm512_ror_epi32(a.value, 8)}; }
+    void store(std::byte* to) const { _mm512_storeu_si512(to, value); }
 };
 #    elif defined(__AVX2__)
 template <class A>
@@ -60,7 +63,7 @@ struct philox_lanes {
     static constexpr std::size_t width = 4, together = 3;
 
     static philox_lanes all(std::uint64_t v) { return {_mm256_set1_epi64x(static_cast<long long>(v))}; }
-    // In the order in which store_blocks leaves the first four as they are.
+    // In the order in which in_blocks makes whole blocks of them, one after another.
     static philox_lanes ascending(std::uint64_t n) {
         return {_mm256_add_epi64(all(n).value, _mm256_set_epi64x(3, 1, 2, 0))};
     }
@@ -68,14 +71,18 @@ struct philox_lanes {
     friend philox_lanes odd_of_three(philox_lanes a, philox_lanes b, philox_lanes c) { return a ^ (b ^ c); }
     friend philox_lanes product(philox_lanes a, philox_lanes b) { return {_mm256_mul_epu32(a.value, b.value)}; }
     friend philox_lanes upper(philox_lanes a) { return {_mm256_srli_epi64(a.value, 32)}; }
-    friend void store_blocks(std::array<philox_lanes, 4> const& c, std::byte* to) {
+    friend std::array<philox_lanes, 2> in_blocks(std::array<philox_lanes, 4> const& c) {
         auto const lower_halves = [](__m256i a, __m256i b) {
             return _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88);
         };
         auto const a = lower_halves(c[0].value, c[1].value), b = lower_halves(c[2].value, c[3].value);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)));
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32), _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd)));
+        return {philox_lanes{_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88))},
+                philox_lanes{_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd))}};
     }
+    friend philox_lanes words_turned(philox_lanes a) {
+        return {_mm256_or_si256(_mm256_srli_epi32(a.value, 8), _mm256_slli_epi32(a.value, 24))};
+    }
+    void store(std::byte* to) const { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value); }
 };
 #    else
 template <class A>
@@ -89,14 +96,18 @@ struct philox_lanes {
     friend philox_lanes odd_of_three(philox_lanes a, philox_lanes b, philox_lanes c) { return a ^ (b ^ c); }
     friend philox_lanes product(philox_lanes a, philox_lanes b) { return {_mm_mul_epu32(a.value, b.value)}; }
     friend philox_lanes upper(philox_lanes a) { return {_mm_srli_epi64(a.value, 32)}; }
-    friend void store_blocks(std::array<philox_lanes, 4> const& c, std::byte* to) {
+    friend std::array<philox_lanes, 2> in_blocks(std::array<philox_lanes, 4> const& c) {
         auto const lower_halves = [](__m128i a, __m128i b) {
             return _mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), 0x88);
         };
         auto const a = lower_halves(c[0].value, c[1].value), b = lower_halves(c[2].value, c[3].value);
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_castps_si128(_mm_shuffle_ps(a, b, 0x88)));
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 16), _mm_castps_si128(_mm_shuffle_ps(a, b, 0xdd)));
+        return {philox_lanes{_mm_castps_si128(_mm_shuffle_ps(a, b, 0x88))},
+                philox_lanes{_mm_castps_si128(_mm_shuffle_ps(a, b, 0xdd))}};
     }
+    friend philox_lanes words_turned(philox_lanes a) {
+        return {_mm_or_si128(_mm_srli_epi32(a.value, 8), _mm_slli_epi32(a.value, 24))};
+    }
+    void store(std::byte* to) const { _mm_storeu_si128(reinterpret_cast<__m128i*>(to), value); }
 };
 #    endif
 
@@ -113,13 +124,14 @@ class philox_rounds {
         for (std::uint32_t r = 0; r < 8; ++r)
             keys_[r] = {lanes::all(key_0_ + (r + 2) * step_0), lanes::all(key_1_ + (r + 2) * step_1)};
     }
-    // Those of some vectors, so that some multiply while others wait. A pack expansion, so that no compiler keeps the
+    // put(v, some) for each of 2 sizeof...(V) vectors of whole blocks, the n-th and those after it. They are drawn
+    // together, so that some multiply while others wait, and by a pack expansion, so that no compiler keeps the
     // counters in memory.
-    template <std::size_t... V>
-    void draw(std::uint64_t n, std::byte* to, std::index_sequence<V...>) const {
+    template <class Put, std::size_t... V>
+    void draw(std::uint64_t n, Put put, std::index_sequence<V...>) const {
         std::array<counters, sizeof...(V)> c{after_two_rounds(n + V * lanes::width)...};
         for (auto const& k : keys_) (one_round(c[V], k), ...);
-        (store_blocks(c[V], to + V * lanes::width * 16), ...);
+        (put_both(2 * V, in_blocks(c[V]), put), ...);
     }
 
   private:
@@ -138,11 +150,50 @@ class philox_rounds {
         c = {odd_of_three(upper(b), c[1], key[0]), b, odd_of_three(upper(a), c[3], key[1]), a};
     }
 
+    template <class Put>
+    static void put_both(std::size_t v, std::array<lanes, 2> const& some, Put put) {
+        put(v, some[0]);
+        put(v + 1, some[1]);
+    }
+
     std::uint32_t key_0_, key_1_;
     std::array<std::array<lanes, 2>, 8> keys_;
 };
 
 #endif
+
+inline constexpr std::size_t bytes_of_block = 16;
+
+// Where blocks are written, in the machine's order of bytes: one after another, ..
+struct blocks_as_words {
+    std::byte* to;
+
+    void put(std::size_t block, std::array<std::uint32_t, 4> const& words) const {
+        std::memcpy(to + block * bytes_of_block, words.data(), bytes_of_block);
+    }
+    template <class Lanes>
+    void put(std::size_t block, Lanes const& some) const {
+        some.store(to + block * bytes_of_block);
+    }
+};
+
+// .. or as windows: four blocks, and then the same with their words turned.
+struct blocks_as_windows {
+    static constexpr std::size_t turned_at = 4 * bytes_of_block;
+    std::byte* to;
+
+    std::byte* place(std::size_t block) const { return to + (block / 4 * 8 + block % 4) * bytes_of_block; }
+    void put(std::size_t block, std::array<std::uint32_t, 4> words) const {
+        std::memcpy(place(block), words.data(), bytes_of_block);
+        for (auto& w : words) w = std::rotr(w, 8);
+        std::memcpy(place(block) + turned_at, words.data(), bytes_of_block);
+    }
+    template <class Lanes>
+    void put(std::size_t block, Lanes const& some) const {
+        some.store(place(block));
+        words_turned(some).store(place(block) + turned_at);
+    }
+};
 
 }  // namespace detail
 
@@ -156,34 +207,43 @@ class random_words {
     /// of 4.
     void draw(std::uint64_t block, std::span<std::uint32_t> words) const {
         LACONIC_EXPECTS(words.size() % 4 == 0);
-        draw_blocks(block, words.size() / 4, reinterpret_cast<std::byte*>(words.data()));
+        draw_blocks(block, words.size() / 4, detail::blocks_as_words{reinterpret_cast<std::byte*>(words.data())});
     }
-    /// halves_j = from.half(first + j); first is a multiple of 8.
-    void draw(std::uint64_t first, std::span<std::uint16_t> halves) const {
-        LACONIC_EXPECTS(first % 8 == 0);
-        std::size_t const whole = halves.size() / 8 * 8;  // of those whose blocks are drawn in full
-        draw_blocks(first / 8, whole / 8, reinterpret_cast<std::byte*>(halves.data()));
-        if constexpr (std::endian::native == std::endian::big)
-            for (std::size_t j = 0; j < whole; j += 2) std::swap(halves[j], halves[j + 1]);
-        for (std::size_t j = whole; j < halves.size(); ++j) halves[j] = from_.half(first + j);
+    /// windows_j = from.window(first + j); first is a multiple of windows_together.
+    void draw(std::uint64_t first, std::span<std::uint16_t> windows) const {
+        LACONIC_EXPECTS(first % windows_together == 0);
+        std::size_t const whole = windows.size() / windows_together * windows_together;
+        draw_groups(first, windows.first(whole));
+        if (whole == windows.size()) return;
+        std::array<std::uint16_t, windows_together> last;
+        draw_groups(first + whole, last);
+        std::copy_n(last.begin(), windows.size() - whole, windows.begin() + static_cast<std::ptrdiff_t>(whole));
     }
+    static constexpr std::size_t windows_together = 64;  ///< that share four blocks
 
   private:
-    // The words of that many blocks, in the machine's order of bytes.
-    void draw_blocks(std::uint64_t block, std::size_t blocks, std::byte* to) const {
-        constexpr std::size_t bytes = 4 * sizeof(std::uint32_t);  // of a block
+    void draw_groups(std::uint64_t first, std::span<std::uint16_t> windows) const {
+        draw_blocks(first / 16, windows.size() / 16,
+                    detail::blocks_as_windows{reinterpret_cast<std::byte*>(windows.data())});
+        if constexpr (std::endian::native == std::endian::big)
+            for (std::size_t j = 0; j < windows.size(); j += 2) std::swap(windows[j], windows[j + 1]);
+    }
+    template <class Layout>
+    void draw_blocks(std::uint64_t block, std::size_t blocks, Layout layout) const {
+        std::size_t done = 0;
 #if defined(LACONIC_PHILOX_LANES)
         auto const draw_by = [&]<std::size_t... V>(std::index_sequence<V...> vectors) {
-            constexpr std::size_t n = sizeof...(V) * detail::philox_lanes<A>::width;
-            for (; blocks >= n && static_cast<std::uint32_t>(block) <= ~std::uint32_t{0} - n; block += n, blocks -= n) {
-                rounds_.draw(block, to, vectors);
-                to += n * bytes;
-            }
+            constexpr std::size_t width = detail::philox_lanes<A>::width, n = sizeof...(V) * width;
+            for (; blocks - done >= n && static_cast<std::uint32_t>(block + done) <= ~std::uint32_t{0} - n; done += n)
+                rounds_.draw(
+                    block + done,
+                    [layout, done](std::size_t v, auto const& some) { layout.put(done + v * (width / 2), some); },
+                    vectors);
         };
         draw_by(std::make_index_sequence<detail::philox_lanes<A>::together>{});
         draw_by(std::make_index_sequence<1>{});
 #endif
-        for (; blocks > 0; --blocks, to += bytes) std::memcpy(to, from_.words(block++).data(), bytes);
+        for (; done < blocks; ++done) layout.put(done, from_.words(block + done));
     }
 
     key from_;

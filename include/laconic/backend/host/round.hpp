@@ -26,7 +26,7 @@ namespace laconic {
 /// Unbiased rounding to the grid step x {-levels, .., levels}: codes_i is |x_i| / step rounded down, or up with
 /// probability equal to the fraction cut off (off by at most 2^-32), with the sign of x_i. |x_i| <= levels x step.
 template <class A, Scalar T>
-void round_to_levels(random_halves<A>& draws, std::span<T const> x, T step, int levels, std::uint64_t first,
+void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int levels, std::uint64_t first,
                      std::span<std::int16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && step > 0 && levels >= 1 && levels <= 32767);
     constexpr auto n = rounded_together;
@@ -40,15 +40,15 @@ void round_to_levels(random_halves<A>& draws, std::span<T const> x, T step, int 
 #if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
     if constexpr (sizeof(T) == 4)
         if (detail::near_quotient<T> const q(step, levels); q.near) {
-            auto const by_products = [q](T const* v, std::uint16_t const* halves, std::int16_t* out) {
-                return detail::round_to_levels_avx512<A>(v, q, halves, out);
+            auto const by_products = [q](T const* v, std::uint16_t const* windows, std::int16_t* out) {
+                return detail::round_to_levels_avx512<A>(v, q, windows, out);
             };
             return round_at_random(draws, x, first, codes, by_products, exactly);
         }
 #endif
-    auto const together = [=](T const* v, std::uint16_t const* halves, std::int16_t* out) {
+    auto const together = [=](T const* v, std::uint16_t const* windows, std::int16_t* out) {
 #if defined(__AVX2__) && !defined(LACONIC_SCALAR)
-        if constexpr (sizeof(T) == 4) return detail::round_to_levels_avx2<A>(v, step, levels, halves, out);
+        if constexpr (sizeof(T) == 4) return detail::round_to_levels_avx2<A>(v, step, levels, windows, out);
 #endif
         std::array<std::int32_t, n> on_grid;  // in steps of 2^-16: what is cut off stands in the lower half
         std::array<std::int16_t, n> signs, made;
@@ -60,9 +60,9 @@ void round_to_levels(random_halves<A>& draws, std::span<T const> x, T step, int 
         for (std::size_t j = 0; j < n; ++j) {
             auto const cut = static_cast<std::uint16_t>(on_grid[j]);
             auto const below = static_cast<std::uint16_t>(on_grid[j] >> 16);
-            auto const level = std::min(static_cast<std::uint16_t>(below + (halves[j] < cut)), most);
+            auto const level = std::min(static_cast<std::uint16_t>(below + (windows[j] < cut)), most);
             made[j] = static_cast<std::int16_t>((level ^ signs[j]) - signs[j]);
-            equal |= halves[j] == cut;
+            equal |= windows[j] == cut;
         }
         std::copy(made.begin(), made.end(), out);
         return detail::all_bits_if(equal != 0);
@@ -74,7 +74,7 @@ void round_to_levels(random_halves<A>& draws, std::span<T const> x, T step, int 
 template <class A, Scalar T>
 void round_to_levels(basic_host<A>&, std::span<T const> x, T step, int levels, key from, std::uint64_t first,
                      std::span<std::int16_t> codes) {
-    random_halves<A> draws(from, first, first + x.size());
+    random_windows<A> draws(from, first, first + x.size());
     round_to_levels(draws, x, step, levels, first, codes);
 }
 
@@ -102,19 +102,19 @@ struct bits_of<double> {
 /// float, 12 for double. Below the smallest normal number x becomes that number or 0, still unbiased; above the largest
 /// power of two it is rounded down. Every x_i must be finite.
 template <class A, Scalar T>
-void round_to_powers(random_halves<A>& draws, std::span<T const> x, std::uint64_t first,
+void round_to_powers(random_windows<A>& draws, std::span<T const> x, std::uint64_t first,
                      std::span<std::uint16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size());
     using format = detail::bits_of<T>;
     using bits = typename format::type;
     constexpr auto n = rounded_together;
     constexpr std::uint32_t exponents = (1u << (int{sizeof(T) * 8} - 1 - format::mantissa)) - 1;
-    auto const together = [](T const* v, std::uint16_t const* halves, std::uint16_t* out) {
+    auto const together = [](T const* v, std::uint16_t const* windows, std::uint16_t* out) {
 #if defined(__AVX2__) && !defined(LACONIC_SCALAR)
 #    if defined(__AVX512BW__)
-        if constexpr (sizeof(T) == 4) return detail::round_to_powers_avx512<A>(v, halves, out);
+        if constexpr (sizeof(T) == 4) return detail::round_to_powers_avx512<A>(v, windows, out);
 #    else
-        if constexpr (sizeof(T) == 4) return detail::round_to_powers_avx2<A>(v, halves, out);
+        if constexpr (sizeof(T) == 4) return detail::round_to_powers_avx2<A>(v, windows, out);
 #    endif
 #endif
         std::array<std::uint16_t, n> below, cut;
@@ -125,8 +125,8 @@ void round_to_powers(random_halves<A>& draws, std::span<T const> x, std::uint64_
         }
         std::uint16_t equal = 0;
         for (std::size_t j = 0; j < n; ++j) {
-            bool const up = halves[j] < cut[j] && (below[j] & exponents) < format::largest_exponent;
-            equal |= halves[j] == cut[j];
+            bool const up = windows[j] < cut[j] && (below[j] & exponents) < format::largest_exponent;
+            equal |= windows[j] == cut[j];
             below[j] = static_cast<std::uint16_t>(below[j] + up);
         }
         std::copy(below.begin(), below.end(), out);
@@ -147,7 +147,7 @@ void round_to_powers(random_halves<A>& draws, std::span<T const> x, std::uint64_
 template <class A, Scalar T>
 void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64_t first,
                      std::span<std::uint16_t> codes) {
-    random_halves<A> draws(from, first, first + x.size());
+    random_windows<A> draws(from, first, first + x.size());
     round_to_powers(draws, x, first, codes);
 }
 
@@ -157,7 +157,7 @@ void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64
 /// normal number of T are left out, but for `top` itself, so that all that are used are exact. |x_i| <= top, which is
 /// finite.
 template <class A, Scalar T>
-void round_to_halvings(random_halves<A>& draws, std::span<T const> x, T top, int levels, std::uint64_t first,
+void round_to_halvings(random_windows<A>& draws, std::span<T const> x, T top, int levels, std::uint64_t first,
                        std::span<std::int16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && top >= 0 && levels >= 1 && levels <= 32767);
     if (!(top > 0)) {
@@ -185,7 +185,7 @@ void round_to_halvings(random_halves<A>& draws, std::span<T const> x, T top, int
         T const gap = std::bit_cast<T>((level_bits & ~none) | (least_bits & none));
         return std::pair((static_cast<bits>(levels) - times) & ~none, (size - level) / gap);
     };
-    auto const together = [place, levels, most](T const* v, std::uint16_t const* halves, std::int16_t* out) {
+    auto const together = [place, levels, most](T const* v, std::uint16_t const* windows, std::int16_t* out) {
         std::array<std::int32_t, n> below, cut;
         std::array<std::int16_t, n> made;
         for (std::size_t j = 0; j < n; ++j) {
@@ -196,9 +196,9 @@ void round_to_halvings(random_halves<A>& draws, std::span<T const> x, T top, int
         std::int32_t equal = 0;
         for (std::size_t j = 0; j < n; ++j) {
             std::int32_t const above = below[j] > 0 ? below[j] + 1 : levels - most;
-            std::int32_t const level = halves[j] < cut[j] ? above : below[j];
+            std::int32_t const level = windows[j] < cut[j] ? above : below[j];
             made[j] = static_cast<std::int16_t>(v[j] < 0 ? -level : level);
-            equal |= halves[j] == cut[j];
+            equal |= windows[j] == cut[j];
         }
         std::copy(made.begin(), made.end(), out);
         return detail::all_bits_if(equal != 0);
@@ -217,7 +217,7 @@ void round_to_halvings(random_halves<A>& draws, std::span<T const> x, T top, int
 template <class A, Scalar T>
 void round_to_halvings(basic_host<A>&, std::span<T const> x, T top, int levels, key from, std::uint64_t first,
                        std::span<std::int16_t> codes) {
-    random_halves<A> draws(from, first, first + x.size());
+    random_windows<A> draws(from, first, first + x.size());
     round_to_halvings(draws, x, top, levels, first, codes);
 }
 

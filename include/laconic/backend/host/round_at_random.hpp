@@ -9,6 +9,7 @@
 #include <span>
 
 #include "laconic/backend/host/memory.hpp"
+#include "laconic/backend/host/past_caches.hpp"
 #include "laconic/backend/host/philox.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
@@ -26,21 +27,25 @@ constexpr std::uint64_t all_bits_if(bool any) { return any ? ~std::uint64_t{0} :
 /// How many values are rounded together: a number that the compiler knows, so that it makes vectors of plain loops.
 inline constexpr std::size_t rounded_together = 64;
 
-/// half(first), half(first + 1), .. half(end - 1) of a key, for who asks for them in this order. Some are drawn at
-/// once, but not so many that memory has nothing to do meanwhile.
+/// window(first), window(first + 1), .. window(end - 1) of a key, for who asks for them in this order. Some are drawn
+/// at once, but not so many that memory has nothing to do meanwhile.
 template <class A>
-class random_halves {
+class random_windows {
   public:
     static constexpr std::size_t most = 8 * rounded_together;  ///< that are given at once
 
-    random_halves(key from, std::uint64_t first, std::uint64_t end)
-        : from_(from), words_(from), begin_(first), drawn_to_(first), end_(end) {}
+    random_windows(key from, std::uint64_t first, std::uint64_t end)
+        : from_(from), words_(from), first_(first), begin_(first), drawn_to_(first), end_(end) {}
+    random_windows(random_windows const&) = delete;
+    random_windows& operator=(random_windows const&) = delete;
+    ~random_windows() { detail::order_past_caches(); }  // of the codes that were made with them
 
     key from() const { return from_; }
+    std::uint64_t count() const { return end_ - first_; }
     /// From the n-th on at most so many, and no fewer than rounded_together of them. They last until the next call.
     std::span<std::uint16_t const> at(std::uint64_t n, std::size_t count) {
         if (n + std::min(count, rounded_together) > drawn_to_) {
-            begin_ = n - n % 8;
+            begin_ = n - n % random_words<A>::windows_together;
             std::size_t const some = std::min<std::uint64_t>(most, end_ - begin_);
             words_.draw(begin_, std::span(drawn_).first(some));
             drawn_to_ = begin_ + some;
@@ -52,16 +57,17 @@ class random_halves {
   private:
     key from_;
     random_words<A> words_;
-    std::uint64_t begin_, drawn_to_, end_;
+    std::uint64_t first_, begin_, drawn_to_, end_;
     std::array<std::uint16_t, most> drawn_;
 };
 
 /// codes_i = exactly(x_i, from.chance(first + i)), where the random words are drawn many at once and for nearly all
-/// values their upper halves are enough. together(x, halves, codes) makes rounded_together codes of as many values and
-/// halves, and tells by bits, the first as the lowest, for which of them the lower half of the word decides: where the
-/// upper one equals what it is compared with. Other bits may be set, too: they cost time, and change nothing.
+/// values their upper halves are enough. together(x, windows, codes) makes rounded_together codes of as many values and
+/// windows, and tells by bits, the first as the lowest, for which of them the lower half of the word decides: where the
+/// upper one equals what it is compared with. Other bits may be set, too: they cost time, and change nothing. Where
+/// there are so many codes of all draws that no cache keeps them, they are written past the caches.
 template <class A, Scalar T, class Code, class Together, class Exactly>
-void round_at_random(random_halves<A>& draws, std::span<T const> x, std::uint64_t first, std::span<Code> codes,
+void round_at_random(random_windows<A>& draws, std::span<T const> x, std::uint64_t first, std::span<Code> codes,
                      Together together, Exactly exactly) {
     LACONIC_EXPECTS(codes.size() == x.size());
     constexpr auto n = rounded_together;
@@ -70,30 +76,35 @@ void round_at_random(random_halves<A>& draws, std::span<T const> x, std::uint64_
         Code const lower_end = exactly(v, upper), upper_end = exactly(v, upper | 0xffff);
         return lower_end == upper_end ? lower_end : exactly(v, draws.from().chance(number));
     };
-    std::array<std::uint64_t, random_halves<A>::most / n> undecided;
+    bool const past_caches = draws.count() >= detail::bytes_past_caches / sizeof(Code);
+    std::array<Code, random_windows<A>::most> made;
+    std::array<std::uint64_t, random_windows<A>::most / n> undecided;
     for (std::size_t i = 0; i < x.size();) {
-        auto const halves = draws.at(first + i, x.size() - i);
+        auto const windows = draws.at(first + i, x.size() - i);
         T const* const values = x.data() + i;
-        Code* const out = codes.data() + i;
+        Code* const out = past_caches ? made.data() : codes.data() + i;
         std::size_t done = 0;
-        for (; done + n <= halves.size(); done += n)
-            undecided[done / n] = together(values + done, halves.data() + done, out + done);
+        for (; done + n <= windows.size(); done += n)
+            undecided[done / n] = together(values + done, windows.data() + done, out + done);
         if (done == 0) {  // the last few, padded with the first of them, which is as good as any
-            done = halves.size();
+            done = windows.size();
             std::array<T, n> v;
             v.fill(values[0]);
-            std::array<std::uint16_t, n> h{};
+            std::array<std::uint16_t, n> w{};
             std::array<Code, n> c;
             std::copy_n(values, done, v.begin());
-            std::copy_n(halves.data(), done, h.begin());
-            undecided[0] = together(v.data(), h.data(), c.data()) & ((std::uint64_t{1} << done) - 1);
+            std::copy_n(windows.data(), done, w.begin());
+            undecided[0] = together(v.data(), w.data(), c.data()) & ((std::uint64_t{1} << done) - 1);
             std::copy_n(c.begin(), done, out);
         }
         for (std::size_t j = 0; j < done; j += n)
             for (auto bits = undecided[j / n]; bits != 0; bits &= bits - 1) {
                 auto const at = j + static_cast<std::size_t>(std::countr_zero(bits));
-                out[at] = decide(values[at], halves[at], first + i + at);
+                out[at] = decide(values[at], windows[at], first + i + at);
             }
+        if (past_caches)
+            detail::copy_past_caches<A>(std::as_bytes(std::span(made).first(done)),
+                                        std::as_writable_bytes(codes.subspan(i, done)));
         i += done;
     }
 }

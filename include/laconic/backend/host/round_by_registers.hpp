@@ -13,7 +13,7 @@
 #endif
 
 /// The inner loops of round.hpp for floats, in the instructions of AVX2 and AVX-512: compilers make at least twice as
-/// many of the plain loops. Each rounds rounded_together values, and tells by bits which of them their halves leave
+/// many of the plain loops. Each rounds rounded_together values, and tells by bits which of them their windows leave
 /// undecided, as round_at_random wants to know it.
 namespace laconic::detail {
 
@@ -49,7 +49,7 @@ inline __m512i halves_of(__m512i a, __m512i b, int upper) {
 // What the loops of round_to_levels do, but for the quotient: so what is cut off and nearly the draw is undecided. That
 // is so wherever the highest level would be left: what is cut off there is nearly 0, and the draw below it.
 template <class A>
-std::uint64_t round_to_levels_avx512(float const* v, near_quotient<float> q, std::uint16_t const* halves,
+std::uint64_t round_to_levels_avx512(float const* v, near_quotient<float> q, std::uint16_t const* windows,
                                      std::int16_t* out) {
     auto const all = [](int n) { return _mm512_set1_epi16(static_cast<std::int16_t>(n)); };
     auto const scale = _mm512_set1_ps(q.per_cut);
@@ -64,7 +64,7 @@ std::uint64_t round_to_levels_avx512(float const* v, near_quotient<float> q, std
         // Of negative numbers, `cut` is what is missing from 2^16, `below` one less where that is not 0, and all bits
         // of the draws are turned: so they go to where the positive ones do.
         auto const cut = halves_of(a, b, 0), below = halves_of(a, b, 1);
-        auto const draws = _mm512_xor_si512(_mm512_loadu_si512(halves + j), _mm512_srai_epi16(below, 15));
+        auto const draws = _mm512_xor_si512(_mm512_loadu_si512(windows + j), _mm512_srai_epi16(below, 15));
         auto const up = _mm512_cmplt_epu16_mask(draws, cut);
         _mm512_storeu_si512(out + j, _mm512_mask_add_epi16(below, up, below, one));
         // Modulo 2^16, as the product may be on the other side of a whole number; between -off and off + 1.
@@ -76,7 +76,7 @@ std::uint64_t round_to_levels_avx512(float const* v, near_quotient<float> q, std
 
 // What the loops of round_to_powers do.
 template <class A>
-std::uint64_t round_to_powers_avx512(float const* v, std::uint16_t const* halves, std::uint16_t* out) {
+std::uint64_t round_to_powers_avx512(float const* v, std::uint16_t const* windows, std::uint16_t* out) {
     auto const exponents = _mm512_set1_epi16(0xff), last = _mm512_set1_epi16(254), one = _mm512_set1_epi16(1);
     std::array<__mmask64, 2> equal;
     for (std::size_t j = 0; j < rounded_together; j += 32) {
@@ -84,7 +84,7 @@ std::uint64_t round_to_powers_avx512(float const* v, std::uint16_t const* halves
         auto const load = [](float const* p) { return _mm512_srli_epi32(_mm512_loadu_si512(p), 7); };
         auto const a = load(v + j), b = load(v + j + 16);
         auto const cut = halves_of(a, b, 0), below = halves_of(a, b, 1);
-        auto const draws = _mm512_loadu_si512(halves + j);
+        auto const draws = _mm512_loadu_si512(windows + j);
         auto const larger = _mm512_cmplt_epu16_mask(_mm512_and_si512(below, exponents), last);  // there is one
         auto const up = _mm512_mask_cmplt_epu16_mask(larger, draws, cut);
         equal[j / 32] = _mm512_cmpeq_epu16_mask(draws, cut);
@@ -99,7 +99,7 @@ std::uint64_t round_to_powers_avx512(float const* v, std::uint16_t const* halves
 
 // What the loops of round_to_levels do, which compilers narrow to 16 bits with twice as many instructions.
 template <class A>
-std::uint64_t round_to_levels_avx2(float const* v, float step, int levels, std::uint16_t const* halves,
+std::uint64_t round_to_levels_avx2(float const* v, float step, int levels, std::uint16_t const* windows,
                                    std::int16_t* out) {
     auto const signs = _mm256_set1_ps(-0.0f), unit = _mm256_set1_ps(step), scale = _mm256_set1_ps(0x1p16f);
     auto const one = _mm256_set1_epi16(1), most = _mm256_set1_epi16(static_cast<std::int16_t>(levels));
@@ -117,7 +117,7 @@ std::uint64_t round_to_levels_avx2(float const* v, float step, int levels, std::
         auto const i = on_grid(a), k = on_grid(b);
         auto const cut = _mm256_packus_epi32(_mm256_blend_epi16(i, none, 0xaa), _mm256_blend_epi16(k, none, 0xaa));
         auto const below = _mm256_packs_epi32(_mm256_srai_epi32(i, 16), _mm256_srai_epi32(k, 16));
-        auto const draws = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(halves + j));
+        auto const draws = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(windows + j));
         auto const stays = _mm256_cmpeq_epi16(_mm256_subs_epu16(cut, draws), none);  // -1 where cut <= draws
         auto const level = _mm256_min_epu16(_mm256_add_epi16(_mm256_add_epi16(below, one), stays), most);
         equal = _mm256_or_si256(equal, _mm256_cmpeq_epi16(cut, draws));
@@ -129,7 +129,7 @@ std::uint64_t round_to_levels_avx2(float const* v, float step, int levels, std::
 
 // What the loops of round_to_powers do.
 template <class A>
-std::uint64_t round_to_powers_avx2(float const* v, std::uint16_t const* halves, std::uint16_t* out) {
+std::uint64_t round_to_powers_avx2(float const* v, std::uint16_t const* windows, std::uint16_t* out) {
     auto const exponents = _mm256_set1_epi16(0xff), last_but_one = _mm256_set1_epi16(253), one = _mm256_set1_epi16(1);
     auto const none = _mm256_setzero_si256();
     auto equal = none;
@@ -142,7 +142,7 @@ std::uint64_t round_to_powers_avx2(float const* v, std::uint16_t const* halves, 
         auto const below = _mm256_packus_epi32(_mm256_srli_epi32(a, 23), _mm256_srli_epi32(b, 23));
         auto const upper_bits = [](__m256i m) { return _mm256_srli_epi32(_mm256_slli_epi32(m, 9), 16); };
         auto const cut = _mm256_packus_epi32(upper_bits(a), upper_bits(b));
-        auto const draws = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(halves + j));
+        auto const draws = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(windows + j));
         // -1 where it stays: where cut <= draws, or there is no larger power.
         auto const stays = _mm256_or_si256(_mm256_cmpeq_epi16(_mm256_subs_epu16(cut, draws), none),
                                            _mm256_cmpgt_epi16(_mm256_and_si256(below, exponents), last_but_one));

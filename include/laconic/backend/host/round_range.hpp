@@ -20,7 +20,7 @@ namespace laconic {
 /// probability equal to the fraction cut off (off by at most 2^-32), and at most `most`. x_i is, up to rounding, on
 /// the grid's range, and not below it; step > 0 unless all are equal; most <= 255. One pass over x, one over the codes.
 template <class A, Scalar T>
-void round_to_range(random_halves<A>& draws, std::span<T const> x, T least, T step, int most, std::uint64_t first,
+void round_to_range(random_windows<A>& draws, std::span<T const> x, T least, T step, int most, std::uint64_t first,
                     std::span<std::uint8_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && step >= 0 && most >= 1 && most <= 255);
     if (!(step > 0)) {
@@ -28,7 +28,7 @@ void round_to_range(random_halves<A>& draws, std::span<T const> x, T least, T st
         return;
     }
     constexpr auto n = rounded_together;
-    auto const together = [least, step, most](T const* v, std::uint16_t const* halves, std::uint8_t* out) {
+    auto const together = [least, step, most](T const* v, std::uint16_t const* windows, std::uint8_t* out) {
         std::array<std::int32_t, n> on_grid;  // in steps of 2^-16: what is cut off stands in the lower half
         std::array<std::uint8_t, n> made;
         // A quotient of a difference: nothing here can be fused.
@@ -37,10 +37,10 @@ void round_to_range(random_halves<A>& draws, std::span<T const> x, T least, T st
         for (std::size_t j = 0; j < n; ++j) {
             auto const cut = static_cast<std::uint16_t>(on_grid[j]);
             auto const below = static_cast<std::int16_t>(on_grid[j] >> 16);
-            auto const code = std::min<std::int16_t>(static_cast<std::int16_t>(below + (halves[j] < cut)),
+            auto const code = std::min<std::int16_t>(static_cast<std::int16_t>(below + (windows[j] < cut)),
                                                      static_cast<std::int16_t>(most));
             made[j] = static_cast<std::uint8_t>(code);
-            equal |= halves[j] == cut;
+            equal |= windows[j] == cut;
         }
         std::copy(made.begin(), made.end(), out);
         return detail::all_bits_if(equal != 0);
@@ -57,7 +57,7 @@ void round_to_range(random_halves<A>& draws, std::span<T const> x, T least, T st
 template <class A, Scalar T>
 void round_to_range(basic_host<A>&, std::span<T const> x, T least, T step, int most, key from, std::uint64_t first,
                     std::span<std::uint8_t> codes) {
-    random_halves<A> draws(from, first, first + x.size());
+    random_windows<A> draws(from, first, first + x.size());
     round_to_range(draws, x, least, step, most, first, codes);
 }
 

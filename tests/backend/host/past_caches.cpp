@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/host/past_caches.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+
+using namespace laconic;
+
+// All places in a line that bytes may begin and end at, and nothing around them is touched.
+TEST_CASE("bytes copied past the caches are there") {
+    std::vector<std::byte> const from(700, std::byte{7});
+    for (std::size_t begin = 0; begin < 65; ++begin)
+        for (std::size_t const n : {0, 1, 15, 63, 64, 65, 127, 128, 129, 500, 600}) {
+            std::vector<std::byte> to(700, std::byte{1});
+            detail::copy_past_caches<simd::arch>(std::span(from).first(n), std::span(to).subspan(begin, n));
+            detail::order_past_caches();
+            std::size_t copied = 0, kept = 0;
+            for (std::size_t i = 0; i < to.size(); ++i)
+                (i >= begin && i < begin + n ? copied : kept) +=
+                    to[i] == (i >= begin && i < begin + n ? from[i] : std::byte{1});
+            CHECK(copied == n);
+            CHECK(kept == to.size() - n);
+        }
+}
+
+// In one call, long enough for that; in four, each is too short.
+TEST_CASE("codes of long vectors are those of their pieces") {
+    host on;
+    std::size_t const n = detail::bytes_past_caches / sizeof(std::int16_t) + 12345, piece = n / 4 + 1;
+    std::vector<float> x(n);
+    for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<float>(static_cast<int>(i * 7919 % 2001) - 1000);
+    std::vector<std::int16_t> levels(n), levels_in_pieces(n);
+    std::vector<std::uint16_t> powers(n), powers_in_pieces(n);
+    auto const values = std::span<float const>(x);
+    round_to_levels(on, values, 150.0f, 7, key{3}, 5, std::span(levels));
+    round_to_powers(on, values, key{3}, 5, std::span(powers));
+    for (std::size_t first = 0; first < n; first += piece) {
+        std::size_t const some = std::min(piece, n - first);
+        auto const part = values.subspan(first, some);
+        round_to_levels(on, part, 150.0f, 7, key{3}, 5 + first, std::span(levels_in_pieces).subspan(first, some));
+        round_to_powers(on, part, key{3}, 5 + first, std::span(powers_in_pieces).subspan(first, some));
+    }
+    CHECK(levels == levels_in_pieces);
+    CHECK(powers == powers_in_pieces);
+}
