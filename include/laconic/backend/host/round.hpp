@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "laconic/backend/host/memory.hpp"
+#include "laconic/backend/host/past_caches.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/round_at_random.hpp"
 #include "laconic/backend/host/round_by_registers.hpp"
@@ -140,7 +141,10 @@ void round_to_powers(random_windows<A>& draws, std::span<T const> x, std::uint64
         bool const up = chance < static_cast<std::uint32_t>(fraction >> 32);
         return static_cast<std::uint16_t>(below + (up && (below & exponents) < format::largest_exponent));
     };
-    round_at_random(draws, x, first, codes, together, exactly);
+    // Made faster than memory takes them: what of it is spared, counts.
+    bool const past_caches = draws.count() >= detail::bytes_past_caches / sizeof(std::uint16_t);
+    round_at_random(draws, x, first, codes, together, exactly, past_caches);
+    if (past_caches) detail::order_past_caches();
 }
 
 /// The same, by the chances of a key.

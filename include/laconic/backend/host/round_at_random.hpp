@@ -36,9 +36,6 @@ class random_windows {
 
     random_windows(key from, std::uint64_t first, std::uint64_t end)
         : from_(from), words_(from), first_(first), begin_(first), drawn_to_(first), end_(end) {}
-    random_windows(random_windows const&) = delete;
-    random_windows& operator=(random_windows const&) = delete;
-    ~random_windows() { detail::order_past_caches(); }  // of the codes that were made with them
 
     key from() const { return from_; }
     std::uint64_t count() const { return end_ - first_; }
@@ -64,11 +61,11 @@ class random_windows {
 /// codes_i = exactly(x_i, from.chance(first + i)), where the random words are drawn many at once and for nearly all
 /// values their upper halves are enough. together(x, windows, codes) makes rounded_together codes of as many values and
 /// windows, and tells by bits, the first as the lowest, for which of them the lower half of the word decides: where the
-/// upper one equals what it is compared with. Other bits may be set, too: they cost time, and change nothing. Where
-/// there are so many codes of all draws that no cache keeps them, they are written past the caches.
+/// upper one equals what it is compared with. Other bits may be set, too: they cost time, and change nothing.
+/// past_caches: codes are written as copy_past_caches() does.
 template <class A, Scalar T, class Code, class Together, class Exactly>
 void round_at_random(random_windows<A>& draws, std::span<T const> x, std::uint64_t first, std::span<Code> codes,
-                     Together together, Exactly exactly) {
+                     Together together, Exactly exactly, bool past_caches = false) {
     LACONIC_EXPECTS(codes.size() == x.size());
     constexpr auto n = rounded_together;
     auto const decide = [&](T v, std::uint16_t draw, std::uint64_t number) {
@@ -76,7 +73,6 @@ void round_at_random(random_windows<A>& draws, std::span<T const> x, std::uint64
         Code const lower_end = exactly(v, upper), upper_end = exactly(v, upper | 0xffff);
         return lower_end == upper_end ? lower_end : exactly(v, draws.from().chance(number));
     };
-    bool const past_caches = draws.count() >= detail::bytes_past_caches / sizeof(Code);
     std::array<Code, random_windows<A>::most> made;
     std::array<std::uint64_t, random_windows<A>::most / n> undecided;
     for (std::size_t i = 0; i < x.size();) {
