@@ -169,10 +169,8 @@ bool any_nonzero(std::span<T const> x) {
         auto sum = zeros;
         std::size_t i = 0;
         for (; i + together <= part.size(); i += together) {
-            auto more = zeros;
-            for (std::size_t j = i; j < i + together; j += pack::width)
-                more = more + magnitude(pack::load(part.data() + j));
-            sum = sum + more;
+            auto const at = [&](std::size_t j) { return magnitude(pack::load(part.data() + i + j * pack::width)); };
+            sum = sum + (((at(0) + at(1)) + (at(2) + at(3))) + ((at(4) + at(5)) + (at(6) + at(7))));
         }
         for (; i + pack::width <= part.size(); i += pack::width) sum = sum + magnitude(pack::load(part.data() + i));
         some = !all_at_most(sum, zeros);
