@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "laconic/core/key.hpp"
@@ -79,6 +80,32 @@ TEST_CASE("all codes of all lengths are read back") {
             CHECK(seen[index]++ == 0);
         }
     }
+}
+
+TEST_CASE("many ternary codes, wherever they begin, are their groups one by one") {
+    for (std::size_t const n : {39, 40, 41, 1279, 1280, 1281, 2560, 3003})
+        for (unsigned const before : {0u, 3u, 8u}) {
+            codes c(n);
+            for (std::size_t j = 0; j < n; ++j)
+                c[j] = static_cast<std::int16_t>(static_cast<int>(key{n}.below(j, 3)) - 1);
+            bit_writer sink, expected;
+            sink.put(before > 0, before);
+            expected.put(before > 0, before);
+            write_codes(sink, c, 1);
+            for (std::size_t first = 0; first < n; first += 5) {
+                std::uint64_t word = 0, values = 1;
+                for (std::size_t j = first; j < std::min(first + 5, n); ++j, values *= 3)
+                    word += values * static_cast<std::uint64_t>(c[j] + 1);
+                expected.put(word, width_of(values));
+            }
+            auto const said = sink.finish(), wanted = expected.finish();
+            CHECK(std::vector(said.begin(), said.end()) == std::vector(wanted.begin(), wanted.end()));
+            bit_reader source(said);
+            source.take(before);
+            codes back(n);
+            read_codes(source, back, 1);
+            CHECK(back == c);
+        }
 }
 
 TEST_CASE("words that mean no codes are refused") {

@@ -24,7 +24,7 @@ constexpr auto any = [](auto) { return true; };
 
 TEST_CASE("codes of every width, count and place are the bits of one by one, and are read back") {
     for (unsigned width = 1; width <= 16; ++width)
-        for (std::size_t const n : {0, 1, 7, 8, 63, 64, 65, 128, 200})
+        for (std::size_t const n : {0, 1, 7, 8, 63, 64, 65, 200, 511, 512, 520, 1027})
             for (unsigned const before : {0u, 1u, 7u, 8u, 61u}) {
                 std::vector<std::int32_t> codes(n), read(n);
                 for (std::size_t j = 0; j < n; ++j)
@@ -50,8 +50,8 @@ TEST_CASE("codes of every width, count and place are the bits of one by one, and
 
 TEST_CASE("the first wrong code is refused where it stands, and a message that is too short where it ends") {
     for (unsigned const width : {3u, 8u, 9u})
-        for (std::size_t const at : {0, 1, 63, 64, 100, 129}) {
-            std::vector<std::uint16_t> codes(130, 2), read(130);
+        for (std::size_t const at : {0, 1, 63, 64, 511, 512, 600, 1029}) {
+            std::vector<std::uint16_t> codes(1030, 2), read(1030);
             codes[at] = 7;
             bit_writer sink;
             sink.put(1, 1);
