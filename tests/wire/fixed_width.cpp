@@ -64,18 +64,20 @@ TEST_CASE("the first wrong code is refused where it stands, and a message that i
                 take_codes(
                     source, read, width, [](auto word) { return word < 7; }, "too large", [](auto w) { return w; }),
                 place.c_str(), wire_error);
-            // As one by one: what is missing is told of the code that is cut.
-            auto const most = std::span(said).first(said.size() - 2);
-            bit_reader cut(most), alone(most);
-            cut.take(1);
-            alone.take(1);
-            std::string why;
-            try {
-                for (;;) alone.take(width);
-            } catch (wire_error const& e) {
-                why = e.what();
+            // As one by one: what is missing is told of the code that is cut, among those put together too.
+            for (std::size_t const left : {std::size_t{1}, said.size() / 2, said.size() - 2}) {
+                auto const most = std::span(said).first(left);
+                bit_reader cut(most), alone(most);
+                cut.take(1);
+                alone.take(1);
+                std::string why;
+                try {
+                    for (;;) alone.take(width);
+                } catch (wire_error const& e) {
+                    why = e.what();
+                }
+                CHECK_THROWS_WITH_AS(take_codes(cut, read, width, any, "", [](auto w) { return w; }), why.c_str(),
+                                     wire_error);
             }
-            CHECK_THROWS_WITH_AS(take_codes(cut, read, width, any, "", [](auto w) { return w; }), why.c_str(),
-                                 wire_error);
         }
 }
