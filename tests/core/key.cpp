@@ -63,12 +63,10 @@ TEST_CASE("windows: the bytes of four blocks, each the upper half of one and the
     }
 }
 
-// Of all four windows of a word, all pairs, by counting all words that matter: three bytes at most stand in two
-// windows.
+// Two windows of a word share one byte, as the upper half of one and the lower half of the other, or none: by the case
+// above. Here all values of the three bytes are counted.
 TEST_CASE("whether windows are below two numbers has the covariance that key.hpp says") {
-    auto const below = [](unsigned number) {  // P(window < number), and that of two windows that share a byte
-        return static_cast<double>(number) / 65536;
-    };
+    auto const below = [](unsigned number) { return static_cast<double>(number) / 65536; };  // P(window < number)
     double most = 0;
     for (unsigned const f : {1u, 100u, 255u, 256u, 257u, 0x4000u, 0x7fffu, 0x8000u, 0x8080u, 0xc0ffu, 0xffffu})
         for (unsigned const g : {1u, 77u, 255u, 256u, 300u, 0x3fffu, 0x80u, 0x8000u, 0x8080u, 0x80ffu, 0xffffu}) {

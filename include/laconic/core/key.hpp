@@ -42,7 +42,7 @@ struct key {
     /// bytes are the upper half of one window and the lower half of another: of the 16 words of blocks 4 g .. 4 g + 3,
     /// windows 64 g .. 64 g + 31 are the halves, the lower ones first, and 64 g + 32 .. 64 g + 63 the halves of the
     /// words turned right by 8 bits. Each is uniform, and whether two that share a byte are below two numbers has a
-    /// covariance of 0 to 2^-10: for nearly all numbers the upper byte decides alone.
+    /// covariance of 0 to 2^-10: but for one comparison of 2^8 the upper byte decides alone.
     constexpr std::uint16_t window(std::uint64_t n) const {
         auto const whole = word(n / 64 * 16 + n % 32 / 2);
         return half_of(n % 64 < 32 ? whole : std::rotr(whole, 8), n);

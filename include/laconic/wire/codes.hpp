@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -51,7 +52,7 @@ template <BitSink W, class Codes>
 void write_trits(W& sink, Codes const& codes) {
     auto const* const c = codes.data();
     std::size_t const groups = codes.size() / trits_in_group;
-    if constexpr (requires(std::span<std::byte const> bytes) { sink.put_bytes(bytes); }) {
+    if constexpr (std::same_as<W, bit_writer>) {
         std::array<std::byte, 256> bytes;
         for (std::size_t first = 0; first < groups; first += bytes.size()) {
             std::size_t const n = std::min(bytes.size(), groups - first);
@@ -60,7 +61,7 @@ void write_trits(W& sink, Codes const& codes) {
             sink.put_bytes(std::span(bytes).first(n));
         }
     } else {
-        for (std::size_t g = 0; g < groups; ++g) sink.put(word_of_trits(c + g * trits_in_group), 8);
+        sink.add(8 * std::uint64_t{groups});
     }
     std::uint64_t word = 0, values = 1;
     for (std::size_t j = groups * trits_in_group; j < codes.size(); ++j, values *= 3)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -83,7 +84,7 @@ class lane_packer {
                 store_word(to + 8, high >> (64 - 4 * width_));
             }
         }
-        return std::span(bytes_).first(n / 8 * width_);
+        return bytes(n);
     }
     // Where packed() puts n lanes, and from where unpack() takes them.
     std::span<std::byte> bytes(std::size_t n) { return std::span(bytes_).first(n / 8 * width_); }
@@ -128,17 +129,15 @@ class lane_packer {
     std::array<std::byte, most * sizeof(Lane) + 16> bytes_{};  // and room for what stands above the last
 };
 
-template <class Lane, BitSink W, class Codes, class WordOf>
-void put_in_lanes(W& sink, Codes const& codes, unsigned width, WordOf word_of) {
+template <class Lane, class Codes, class WordOf>
+void put_in_lanes(bit_writer& sink, Codes const& codes, unsigned width, WordOf word_of) {
+    lane_packer<Lane> pack(width);
     std::size_t i = 0;
-    if constexpr (requires(std::span<std::byte const> bytes) { sink.put_bytes(bytes); }) {
-        lane_packer<Lane> pack(width);
-        for (; i + 8 <= codes.size();) {
-            std::size_t const n = std::min(pack.most, (codes.size() - i) / 8 * 8);
-            for (std::size_t j = 0; j < n; ++j) pack.lanes()[j] = static_cast<Lane>(word_of(codes[i + j]));
-            sink.put_bytes(pack.packed(n));
-            i += n;
-        }
+    while (i + 8 <= codes.size()) {
+        std::size_t const n = std::min(pack.most, (codes.size() - i) / 8 * 8);
+        for (std::size_t j = 0; j < n; ++j) pack.lanes()[j] = static_cast<Lane>(word_of(codes[i + j]));
+        sink.put_bytes(pack.packed(n));
+        i += n;
     }
     for (; i < codes.size(); ++i) sink.put(static_cast<Lane>(word_of(codes[i])), width);
 }
@@ -179,10 +178,13 @@ void take_in_lanes(R& source, Codes& codes, unsigned width, Right right, char co
 
 }  // namespace detail
 
-/// Puts word_of(code), which is below 2^width, of each code. width = 1 .. 16.
+/// Puts word_of(code), which is below 2^width, of each code. width = 1 .. 16. A sink that only adds widths is told how
+/// many bits that is, and the codes are not read.
 template <BitSink W, class Codes, class WordOf>
 void put_codes(W& sink, Codes const& codes, unsigned width, WordOf word_of) {
-    if (width <= 8)
+    if constexpr (!std::same_as<W, bit_writer>)
+        sink.add(std::uint64_t{width} * codes.size());
+    else if (width <= 8)
         detail::put_in_lanes<std::uint8_t>(sink, codes, width, word_of);
     else
         detail::put_in_lanes<std::uint16_t>(sink, codes, width, word_of);

@@ -52,7 +52,8 @@ void copy_past_caches(std::span<std::byte const> from, std::span<std::byte> to) 
 }
 
 /// What was copied comes before all that this thread writes from now on.
-inline void order_past_caches() {
+template <class A>
+void order_past_caches() {
 #if defined(LACONIC_PAST_CACHES)
     _mm_sfence();
 #endif

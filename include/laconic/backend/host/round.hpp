@@ -142,9 +142,9 @@ void round_to_powers(random_windows<A>& draws, std::span<T const> x, std::uint64
         return static_cast<std::uint16_t>(below + (up && (below & exponents) < format::largest_exponent));
     };
     // Made faster than memory takes them: what of it is spared, counts.
-    bool const past_caches = draws.count() >= detail::bytes_past_caches / sizeof(std::uint16_t);
+    bool const past_caches = codes.size_bytes() >= detail::bytes_past_caches;
     round_at_random(draws, x, first, codes, together, exactly, past_caches);
-    if (past_caches) detail::order_past_caches();
+    if (past_caches) detail::order_past_caches<A>();
 }
 
 /// The same, by the chances of a key.

@@ -35,10 +35,9 @@ class random_windows {
     static constexpr std::size_t most = 8 * rounded_together;  ///< that are given at once
 
     random_windows(key from, std::uint64_t first, std::uint64_t end)
-        : from_(from), words_(from), first_(first), begin_(first), drawn_to_(first), end_(end) {}
+        : from_(from), words_(from), begin_(first), drawn_to_(first), end_(end) {}
 
     key from() const { return from_; }
-    std::uint64_t count() const { return end_ - first_; }
     /// From the n-th on at most so many, and no fewer than rounded_together of them. They last until the next call.
     std::span<std::uint16_t const> at(std::uint64_t n, std::size_t count) {
         if (n + std::min(count, rounded_together) > drawn_to_) {
@@ -54,7 +53,7 @@ class random_windows {
   private:
     key from_;
     random_words<A> words_;
-    std::uint64_t first_, begin_, drawn_to_, end_;
+    std::uint64_t begin_, drawn_to_, end_;
     std::array<std::uint16_t, most> drawn_;
 };
 
