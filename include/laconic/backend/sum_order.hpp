@@ -6,24 +6,27 @@
 #include <cstddef>
 
 /// The order of all sums, so that every backend finds the same bits: they are taken in stretches of 4096 summands. In a
-/// stretch, summand i is added to partial sum i mod 16, in double; the 16 are then added in halves. Where there is more
+/// stretch, summand i is added to partial sum i mod 32, in double; the 32 are then added in halves. Where there is more
 /// than one stretch, their sums are the summands of a sum of the same kind, and so on: level upon level, in each of
 /// which all stretches may be added at the same time.
 ///
 /// Where no summand is negative, the relative error, to first order and beside that of the summands, is at most
-/// (n/16 + 4) x 2^-53 for n <= 4096, and 259 x 2^-53 a level for more: two levels up to 2^24 summands, three up to
+/// (n/32 + 5) x 2^-53 for n <= 4096, and 132 x 2^-53 a level for more: two levels up to 2^24 summands, three up to
 /// 2^36.
 namespace laconic::detail {
 
-inline constexpr std::size_t partial_sums = 16, stretch = 4096;
+inline constexpr std::size_t partial_sums = 32, stretch = 4096;
 
-/// The sum of partial sums, which it overwrites. Each caller names a type of its own: translation units compiled for
-/// different instruction sets share no kernel.
-template <class Caller, class Sum>
-Sum add_in_halves(std::array<Sum, partial_sums>& s) {
-    for (std::size_t n = partial_sums / 2; n > 0; n /= 2)
-        for (std::size_t j = 0; j < n; ++j) s[j] += s[j + n];
-    return s[0];
+/// The sum of all s_j, of which there are a power of two; it overwrites them. Each caller names a type of its own:
+/// translation units compiled for different instruction sets share no kernel.
+template <class Caller, class Sum, std::size_t n, std::size_t half = n / 2>
+Sum add_in_halves(std::array<Sum, n>& s) {
+    if constexpr (half == 0)
+        return s[0];
+    else {
+        for (std::size_t j = 0; j < half; ++j) s[j] += s[j + half];
+        return add_in_halves<Caller, Sum, n, half / 2>(s);
+    }
 }
 
 /// The sum of n summands from `first`, where of_stretch(first, n) is that of n <= 4096. It is called in their order.

@@ -12,7 +12,7 @@
 
 using namespace laconic;
 
-// Where vectors are wider than the sixteen partial sums, the sums would need another order.
+// Where vectors are wider than the partial sums, the sums would need another order.
 static_assert(detail::partial_sums % simd::pack<double, simd::arch>::width == 0);
 
 TEST_CASE_TEMPLATE("a pack does to each number what is said of one", T, float, double) {

@@ -11,7 +11,7 @@
 #include "laconic/backend/sum_order.hpp"
 #include "laconic/core/view.hpp"
 
-/// Sums in the order of sum_order.hpp. Sixteen threads add up one stretch, all stretches of a level at the same time.
+/// Sums in the order of sum_order.hpp. So many threads as there are partial sums add up one stretch, all stretches of a level at the same time.
 namespace laconic::detail::on_device {
 
 inline constexpr std::size_t lanes = partial_sums;

@@ -33,34 +33,10 @@ double product(T a, T b) {
     return p;
 }
 
-// The sum of x_i y_i, of one stretch.
-template <class A, Scalar T>
-double dot_of_stretch(std::span<T const> x, std::span<T const> y) {
-    std::array<double, partial_sums> s{};
-    std::size_t i = 0;
-    if constexpr (std::same_as<T, double>) {
-        using pack = simd::pack<double, A>;
-        std::array<pack, partial_sums / pack::width> sums;
-        sums.fill(pack::all(0.0));
-        for (; i + partial_sums <= x.size(); i += partial_sums)
-            for (std::size_t p = 0; p < sums.size(); ++p) {
-                std::size_t const at = i + p * pack::width;
-                sums[p] = sums[p] + settled(pack::load(x.data() + at) * pack::load(y.data() + at));
-            }
-        for (std::size_t p = 0; p < sums.size(); ++p) sums[p].store(s.data() + p * pack::width);
-    } else {
-        for (; i + partial_sums <= x.size(); i += partial_sums)
-            for (std::size_t j = 0; j < partial_sums; ++j) s[j] += product(x[i + j], y[i + j]);
-    }
-    for (std::size_t j = 0; i + j < x.size(); ++j) s[j] += product(x[i + j], y[i + j]);
-    return add_in_halves<A>(s);
-}
-
+// The sum of x_i y_i.
 template <class A, Scalar T>
 double ordered_dot(std::span<T const> x, std::span<T const> y) {
-    return sum_in_order(0, x.size(), [x, y](std::size_t first, std::size_t n) {
-        return dot_of_stretch<A>(x.subspan(first, n), y.subspan(first, n));
-    });
+    return ordered_sum<A>([](auto& sum, auto v, auto w) { add_product<T>(sum, v, w); }, x, y);
 }
 
 // sums_j += a x_j.
@@ -79,7 +55,7 @@ void add_products(T a, std::span<T const> x, double* sums) {
 // Sums of a few columns at a time: their partial sums stay near.
 template <class A>
 struct column_sums {
-    static constexpr std::size_t most = 256;
+    static constexpr std::size_t most = 128;
     std::array<double, most> of;
     column_sums& operator+=(column_sums const& other) {
         for (std::size_t j = 0; j < most; ++j) of[j] += other.of[j];

@@ -35,10 +35,9 @@ struct philox_lanes {
     static constexpr std::size_t width = 8, together = 4;
 
     static philox_lanes all(std::uint64_t v) { return {_mm512_set1_epi64(static_cast<long long>(v))}; }
-    // In the order in which in_blocks makes whole blocks of them, one after another.
-    static philox_lanes ascending(std::uint64_t n) {
-        return {_mm512_add_epi64(all(n).value, _mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0))};
-    }
+    // 0, 1, .. in the order in which in_blocks makes whole blocks of them, one after another.
+    static philox_lanes ascending() { return {_mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0)}; }
+    friend philox_lanes operator+(philox_lanes a, philox_lanes b) { return {_mm512_add_epi64(a.value, b.value)}; }
     friend philox_lanes operator^(philox_lanes a, philox_lanes b) { return {_mm512_xor_si512(a.value, b.value)}; }
     friend philox_lanes odd_of_three(philox_lanes a, philox_lanes b, philox_lanes c) {
         return {_mm512_ternarylogic_epi64(a.value, b.value, c.value, 0x96)};
@@ -63,10 +62,8 @@ struct philox_lanes {
     static constexpr std::size_t width = 4, together = 3;
 
     static philox_lanes all(std::uint64_t v) { return {_mm256_set1_epi64x(static_cast<long long>(v))}; }
-    // In the order in which in_blocks makes whole blocks of them, one after another.
-    static philox_lanes ascending(std::uint64_t n) {
-        return {_mm256_add_epi64(all(n).value, _mm256_set_epi64x(3, 1, 2, 0))};
-    }
+    static philox_lanes ascending() { return {_mm256_set_epi64x(3, 1, 2, 0)}; }
+    friend philox_lanes operator+(philox_lanes a, philox_lanes b) { return {_mm256_add_epi64(a.value, b.value)}; }
     friend philox_lanes operator^(philox_lanes a, philox_lanes b) { return {_mm256_xor_si256(a.value, b.value)}; }
     friend philox_lanes odd_of_three(philox_lanes a, philox_lanes b, philox_lanes c) { return a ^ (b ^ c); }
     friend philox_lanes product(philox_lanes a, philox_lanes b) { return {_mm256_mul_epu32(a.value, b.value)}; }
@@ -91,7 +88,8 @@ struct philox_lanes {
     static constexpr std::size_t width = 2, together = 3;
 
     static philox_lanes all(std::uint64_t v) { return {_mm_set1_epi64x(static_cast<long long>(v))}; }
-    static philox_lanes ascending(std::uint64_t n) { return {_mm_add_epi64(all(n).value, _mm_set_epi64x(1, 0))}; }
+    static philox_lanes ascending() { return {_mm_set_epi64x(1, 0)}; }
+    friend philox_lanes operator+(philox_lanes a, philox_lanes b) { return {_mm_add_epi64(a.value, b.value)}; }
     friend philox_lanes operator^(philox_lanes a, philox_lanes b) { return {_mm_xor_si128(a.value, b.value)}; }
     friend philox_lanes odd_of_three(philox_lanes a, philox_lanes b, philox_lanes c) { return a ^ (b ^ c); }
     friend philox_lanes product(philox_lanes a, philox_lanes b) { return {_mm_mul_epu32(a.value, b.value)}; }
@@ -129,7 +127,9 @@ class philox_rounds {
     // counters in memory.
     template <class Put, std::size_t... V>
     void draw(std::uint64_t n, Put put, std::index_sequence<V...>) const {
-        std::array<counters, sizeof...(V)> c{after_two_rounds(n + V * lanes::width)...};
+        auto const shared = std::uint64_t{factor_0} * (static_cast<std::uint32_t>(n >> 32) ^ key_0_);
+        std::array<counters, sizeof...(V)> c{
+            after_two_rounds(lanes::all(n) + (lanes::ascending() + lanes::all(V * lanes::width)), shared)...};
         for (auto const& k : keys_) (one_round(c[V], k), ...);
         (put_both(2 * V, in_blocks(c[V]), put), ...);
     }
@@ -138,9 +138,9 @@ class philox_rounds {
     static constexpr std::uint32_t factor_0 = 0xD2511F53u, factor_1 = 0xCD9E8D57u;
     static constexpr std::uint32_t step_0 = 0x9E3779B9u, step_1 = 0xBB67AE85u;
 
-    counters after_two_rounds(std::uint64_t n) const {
-        auto const first = product(lanes::ascending(n), lanes::all(factor_0));
-        auto const shared = std::uint64_t{factor_0} * (static_cast<std::uint32_t>(n >> 32) ^ key_0_);
+    // shared: the product that the second word goes into.
+    counters after_two_rounds(lanes n, std::uint64_t shared) const {
+        auto const first = product(n, lanes::all(factor_0));
         auto const second = product(upper(first) ^ lanes::all(key_1_), lanes::all(factor_1));
         return {upper(second) ^ lanes::all(key_0_ + step_0), second,
                 first ^ lanes::all((shared >> 32) ^ std::uint32_t{key_1_ + step_1}), lanes::all(shared)};

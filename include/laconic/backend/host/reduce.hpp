@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "laconic/backend/host/memory.hpp"
@@ -20,46 +21,91 @@ namespace laconic {
 
 namespace detail {
 
-// Adds the summands of x to partial sums, by vectors: apply maps a vector of elements, as doubles, to one of summands,
-// settled where they are rounded products.
-// All but the last of several calls have a multiple of 16 elements.
-template <class A, Scalar T, class F>
-void add_summands(std::array<double, partial_sums>& s, std::span<T const> x, F apply) {
-    using pack = simd::pack<double, A>;
-    constexpr std::size_t packs = partial_sums / pack::width;
-    auto const load = [](T const* p) {
+// The partial sums of a stretch, of doubles or of floats as doubles.
+template <class A, Scalar T>
+class stretch_sum {
+    using pack = std::conditional_t<std::same_as<T, double>, simd::pack<double, A>, simd::widened_pack<A>>;
+    static constexpr std::size_t packs = partial_sums / pack::width;
+    static constexpr std::size_t together = std::min<std::size_t>(packs, 8);  // that sixteen registers have room for
+
+  public:
+    /// add_to(sum, x_i, ..) adds a summand, by vectors of doubles: settled where it is a rounded product, 0 where all
+    /// x_i are. All x have the same length; in all calls but the last it is a multiple of 32.
+    template <class F, std::same_as<std::span<T const>>... X>
+    void add(F add_to, X... x) {
+        constexpr std::make_index_sequence<together> some;
+        if constexpr (together == packs)
+            add(add_to, 0, some, x...);
+        else {
+            constexpr std::size_t piece = 1024;  // is read again from the first cache
+            std::size_t const n = std::min({x.size()...});
+            for (std::size_t i = 0; i < n; i += piece)
+                for (std::size_t p = 0; p < packs; p += together)
+                    add(add_to, p, some, x.subspan(i, std::min(piece, n - i))...);
+        }
+    }
+    /// In halves; last of all.
+    double total() {
+        std::array<double, pack::width> lanes;
+        add_in_halves<A>(sums_).store(lanes.data());
+        return add_in_halves<A>(lanes);
+    }
+
+  private:
+    // To the partial sums of some packs, by expansions, so that every compiler keeps them in registers.
+    template <class F, std::size_t... P, class... X>
+    void add(F add_to, std::size_t first, std::index_sequence<P...>, X... x) {
+        std::size_t const n = std::min({x.size()...});
+        std::array<pack, together> sums{sums_[first + P]...};
+        auto const add_at = [&](std::size_t i, pack& sum) { add_to(sum, load(x.data() + i)...); };
+        std::size_t i = first * pack::width;
+        for (; i + partial_sums <= n + first * pack::width; i += partial_sums)
+            (add_at(i + P * pack::width, sums[P]), ...);
+        auto const add_last = [&](std::size_t at, pack& sum) {
+            if (at + pack::width <= n)
+                add_at(at, sum);
+            else if (at < n)
+                add_to(sum, load(padded_with_zeros(x.subspan(at)).data())...);
+        };
+        (add_last(i + P * pack::width, sums[P]), ...);
+        ((sums_[first + P] = sums[P]), ...);
+    }
+    static std::array<T, pack::width> padded_with_zeros(std::span<T const> x) {
+        std::array<T, pack::width> padded{};
+        std::copy(x.begin(), x.end(), padded.begin());
+        return padded;
+    }
+    static pack load(T const* p) {
         if constexpr (std::same_as<T, double>)
             return pack::load(p);
         else
             return pack::widened(p);
-    };
-    std::size_t i = 0;
-    // A pack expansion, so that every compiler keeps the sums in registers.
-    [&]<std::size_t... P>(std::index_sequence<P...>) {
-        std::array<pack, packs> sums{pack::load(s.data() + P * pack::width)...};
-        for (; i + partial_sums <= x.size(); i += partial_sums)
-            ((sums[P] = sums[P] + apply(load(x.data() + i + P * pack::width))), ...);
-        (sums[P].store(s.data() + P * pack::width), ...);
     }
-    (std::make_index_sequence<packs>{});
-    if (i < x.size()) {  // the tail goes through the same vectors, padded with zeros: the same rounding
-        std::array<double, partial_sums> tail{};
-        for (std::size_t j = 0; i + j < x.size(); ++j) tail[j] = static_cast<double>(x[i + j]);
-        for (std::size_t p = 0; p < packs; ++p) {
-            std::array<double, pack::width> summand;
-            apply(pack::load(tail.data() + p * pack::width)).store(summand.data());
-            for (std::size_t j = 0; j < pack::width; ++j) s[p * pack::width + j] += summand[j];
-        }
-    }
+
+    std::array<pack, packs> sums_ = [] {
+        std::array<pack, packs> zeros;
+        zeros.fill(pack::all(0.0));
+        return zeros;
+    }();
+};
+
+// The sum of what add_to(sum, x_i, ..) adds, see stretch_sum, over all elements of vectors of one length.
+template <class A, Scalar T, class F, std::same_as<std::span<T const>>... X>
+double ordered_sum(F add_to, std::span<T const> x, X... more) {
+    return sum_in_order(0, x.size(), [add_to, x, more...](std::size_t first, std::size_t n) {
+        stretch_sum<A, T> sum;
+        sum.add(add_to, x.subspan(first, n), more.subspan(first, n)...);
+        return sum.total();
+    });
 }
 
-template <class A, Scalar T, class F>
-double ordered_sum(std::span<T const> x, F apply) {
-    return sum_in_order(0, x.size(), [x, apply](std::size_t first, std::size_t n) {
-        std::array<double, partial_sums> s{};
-        add_summands<A>(s, x.subspan(first, n), apply);
-        return add_in_halves<A>(s);
-    });
+// To a sum, a product of two Ts; that of two floats is exact.
+template <Scalar T, class Pack>
+void add_product(Pack& sum, Pack v, Pack w) {
+    if constexpr (std::same_as<T, float>)
+        sum = multiply_add(v, w, sum);
+    else
+        sum += settled(v * w);
 }
 
 }  // namespace detail
@@ -67,27 +113,23 @@ double ordered_sum(std::span<T const> x, F apply) {
 /// sum |x_i|; 0 for an empty vector.
 template <class A, Scalar T>
 double sum_of_magnitudes(basic_host<A>&, std::span<T const> x) {
-    return detail::ordered_sum<A>(x, [](auto v) { return magnitude(v); });
+    return detail::ordered_sum<A>([](auto& sum, auto v) { sum += magnitude(v); }, x);
 }
 
 /// sum x_i^2; infinite where that is above the largest double.
 template <class A, Scalar T>
 double sum_of_squares(basic_host<A>&, std::span<T const> x) {
-    return detail::ordered_sum<A>(x, [](auto v) {
-        if constexpr (sizeof(T) == 4)
-            return v * v;  // a float's square is exact: to fuse it with the sum makes no difference
-        else
-            return settled(v * v);
-    });
+    return detail::ordered_sum<A>([](auto& sum, auto v) { detail::add_product<T>(sum, v, v); }, x);
 }
 
 /// sum (x_i / scale)^2, for vectors whose squares are out of a double's range. scale > 0.
 template <class A>
 double sum_of_squares(basic_host<A>&, std::span<double const> x, double scale) {
-    return detail::ordered_sum<A>(x, [scale](auto v) {
+    auto const add_square = [scale](auto& sum, auto v) {
         auto const ratio = v / decltype(v)::all(scale);
-        return settled(ratio * ratio);
-    });
+        sum += settled(ratio * ratio);
+    };
+    return detail::ordered_sum<A>(add_square, x);
 }
 
 /// max |x_i|; 0 for an empty vector, NaN where a number of x is not finite.
@@ -145,8 +187,9 @@ std::pair<T, T> least_and_largest(basic_host<A>&, std::span<T const> x) {
 /// The sums of |x_i| over all x_i < 0, and over the others.
 template <class A, Scalar T>
 std::pair<double, double> sums_by_sign(basic_host<A>&, std::span<T const> x) {
-    return {detail::ordered_sum<A>(x, [](auto v) { return larger(decltype(v)::all(0.0), decltype(v)::all(0.0) - v); }),
-            detail::ordered_sum<A>(x, [](auto v) { return larger(decltype(v)::all(0.0), v); })};
+    auto const add_if_above = [](auto& sum, auto v) { sum += larger(decltype(v)::all(0.0), v); };
+    auto const add_if_below = [=](auto& sum, auto v) { add_if_above(sum, decltype(v)::all(0.0) - v); };
+    return {detail::ordered_sum<A>(add_if_below, x), detail::ordered_sum<A>(add_if_above, x)};
 }
 
 /// How many x_i < 0 there are.

@@ -250,13 +250,13 @@ double pack_signs_and_sum(basic_host<A>& on, std::span<T const> x, std::span<std
     LACONIC_EXPECTS(words.size() == (x.size() + 63) / 64);
     return detail::sum_in_order(0, x.size(), [&](std::size_t first, std::size_t n) {
         constexpr std::size_t piece = 256;  // of which the second loop finds all in the first cache
-        std::array<double, detail::partial_sums> sums{};
+        detail::stretch_sum<A, T> sum;
         for (std::size_t i = first; i < first + n; i += piece) {
             auto const part = x.subspan(i, std::min(piece, first + n - i));
             pack_signs(on, part, words.subspan(i / 64, (part.size() + 63) / 64));
-            detail::add_summands<A>(sums, part, [](auto v) { return magnitude(v); });
+            sum.add([](auto& all, auto v) { all += magnitude(v); }, part);
         }
-        return detail::add_in_halves<A>(sums);
+        return sum.total();
     });
 }
 

@@ -13,14 +13,15 @@ namespace laconic {
 template <class A, Scalar T>
 double rounding_variance(basic_host<A>&, std::span<T const> x, T step) {
     LACONIC_EXPECTS(step > 0);
-    return detail::ordered_sum<A>(x, [step](auto v) {
+    auto const add_variance = [step](auto& sum, auto v) {
         using pack = decltype(v);
         auto const whole = pack::all(0x1p52);  // what is added to it is rounded to whole numbers
         auto const on_grid = magnitude(v) / pack::all(static_cast<double>(step));
         // To the nearest: r (1 - r) is the same above and below the middle.
         auto const r = magnitude(on_grid - settled(settled(on_grid + whole) - whole));
-        return settled(r * (pack::all(1.0) - r));
-    });
+        sum += settled(r * (pack::all(1.0) - r));
+    };
+    return detail::ordered_sum<A>(add_variance, x);
 }
 
 }  // namespace laconic
