@@ -54,7 +54,7 @@ class random_windows {
     key from_;
     random_words<A> words_;
     std::uint64_t begin_, drawn_to_, end_;
-    std::array<std::uint16_t, most> drawn_;
+    alignas(64) std::array<std::uint16_t, most> drawn_;
 };
 
 /// codes_i = exactly(x_i, from.chance(first + i)), where the random words are drawn many at once and for nearly all
@@ -72,7 +72,7 @@ void round_at_random(random_windows<A>& draws, std::span<T const> x, std::uint64
         Code const lower_end = exactly(v, upper), upper_end = exactly(v, upper | 0xffff);
         return lower_end == upper_end ? lower_end : exactly(v, draws.from().chance(number));
     };
-    std::array<Code, random_windows<A>::most> made;
+    alignas(64) std::array<Code, random_windows<A>::most> made;
     std::array<std::uint64_t, random_windows<A>::most / n> undecided;
     for (std::size_t i = 0; i < x.size();) {
         auto const windows = draws.at(first + i, x.size() - i);
