@@ -124,9 +124,9 @@ class lane_packer {
 
     unsigned width_;
     lane_squeezer<Lane> by_;
-    std::array<Lane, most> lanes_;
-    std::array<std::uint64_t, most / per_word> words_;
-    std::array<std::byte, most * sizeof(Lane) + 16> bytes_{};  // and room for what stands above the last
+    alignas(64) std::array<Lane, most> lanes_;
+    alignas(64) std::array<std::uint64_t, most / per_word> words_;
+    alignas(64) std::array<std::byte, most * sizeof(Lane) + 16> bytes_{};  // and room for what stands above the last
 };
 
 template <class Lane, class Codes, class WordOf>
