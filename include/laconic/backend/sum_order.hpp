@@ -17,16 +17,20 @@ namespace laconic::detail {
 
 inline constexpr std::size_t partial_sums = 32, stretch = 4096;
 
-/// The sum of all s_j, of which there are a power of two; it overwrites them. Each caller names a type of its own:
-/// translation units compiled for different instruction sets share no kernel.
-template <class Caller, class Sum, std::size_t n, std::size_t half = n / 2>
-Sum add_in_halves(std::array<Sum, n>& s) {
+/// What join(s_i, s_j) makes of all s_j, of which there are a power of two, in s_0; it overwrites them. Each caller
+/// names a type of its own: translation units compiled for different instruction sets share no kernel.
+template <class Caller, class S, std::size_t n, class Join, std::size_t half = n / 2>
+S join_in_halves(std::array<S, n>& s, Join join) {
     if constexpr (half == 0)
         return s[0];
     else {
-        for (std::size_t j = 0; j < half; ++j) s[j] += s[j + half];
-        return add_in_halves<Caller, Sum, n, half / 2>(s);
+        for (std::size_t j = 0; j < half; ++j) join(s[j], s[j + half]);
+        return join_in_halves<Caller, S, n, Join, half / 2>(s, join);
     }
+}
+template <class Caller, class Sum, std::size_t n>
+Sum add_in_halves(std::array<Sum, n>& s) {
+    return join_in_halves<Caller>(s, [](Sum& a, Sum const& b) { a += b; });
 }
 
 /// The sum of n summands from `first`, where of_stretch(first, n) is that of n <= 4096. It is called in their order.

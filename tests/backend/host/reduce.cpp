@@ -145,6 +145,16 @@ TEST_CASE_TEMPLATE("least and largest, for every length and place", T, float, do
         CHECK(same_sign(plain));
     }
     CHECK(least_and_largest(on, all(std::vector<T>(20, T(-5)))) == std::pair<T, T>(-5, -5));
+    using limits = std::numeric_limits<T>;
+    for (T const odd : {limits::quiet_NaN(), limits::infinity(), -limits::infinity()})
+        for (std::size_t d = 1; d <= 40; ++d)
+            for (std::size_t i = 0; i < d; ++i) {
+                std::vector<T> x(d, T(2));
+                x[i] = odd;
+                auto const both_nan = [&](std::pair<T, T> r) { return std::isnan(r.first) && std::isnan(r.second); };
+                CHECK(both_nan(least_and_largest(on, all(x))));
+                CHECK(both_nan(least_and_largest(plain, all(x))));
+            }
 }
 
 TEST_CASE_TEMPLATE("sums of the negative numbers and of the others, and how many are negative", T, float, double) {

@@ -34,6 +34,8 @@ TEST_CASE_TEMPLATE("a pack does to each number what is said of one", T, float, d
     each(settled(x * y), [](T u, T v) { return u * v; });
     each(magnitude(x), [](T u, T) { return u < 0 ? -u : u; });
     each(larger(x, y), [](T u, T v) { return u > v ? u : v; });
+    each(smaller(x, y), [](T u, T v) { return u < v ? u : v; });
+    each(multiply_add(x, y, x), [](T u, T v) { return u * v + u; });
     each(pack::all(T(7)), [](T, T) { return T(7); });
 }
 

@@ -132,56 +132,66 @@ double sum_of_squares(basic_host<A>&, std::span<double const> x, double scale) {
     return detail::ordered_sum<A>(add_square, x);
 }
 
+namespace detail {
+
+// What join(a, b) makes of all numbers of a vector, in a.
+template <class T, class A, class Join>
+T joined(simd::pack<T, A> v, Join join) {
+    std::array<T, simd::pack<T, A>::width> lanes;
+    v.store(lanes.data());
+    return join_in_halves<A>(lanes, join);
+}
+
+}  // namespace detail
+
 /// max |x_i|; 0 for an empty vector, NaN where a number of x is not finite.
 template <class A, Scalar T>
 T largest_magnitude(basic_host<A>&, std::span<T const> x) {
     using pack = simd::pack<T, A>;
+    constexpr std::size_t width = pack::width;
+    auto const zero = pack::all(T(0));
+    auto best = zero, odd = zero, too = zero;  // v x 0 is 0, or NaN where v is not finite; two sums wait less than one
     std::size_t i = 0;
-    auto best = pack::all(T(0)), odd = best;  // v - v is 0, or NaN where v is not finite
-    for (; i + pack::width <= x.size(); i += pack::width) {
-        auto const v = pack::load(x.data() + i);
-        best = larger(best, magnitude(v));
-        odd = odd + (v - v);
+    for (; i + 2 * width <= x.size(); i += 2 * width) {
+        auto const v = pack::load(x.data() + i), w = pack::load(x.data() + i + width);
+        best = larger(larger(best, magnitude(v)), magnitude(w));
+        odd = multiply_add(v, zero, odd);
+        too = multiply_add(w, zero, too);
     }
-    std::array<T, pack::width> lanes, odds;
-    best.store(lanes.data());
-    odd.store(odds.data());
-    T result = 0, not_finite = 0;
-    for (T const v : lanes) result = v > result ? v : result;
-    for (T const v : odds) not_finite += v;
+    T result = detail::joined(best, [](T& a, T b) { a = std::max(a, b); });
+    T not_finite = detail::joined(odd + too, [](T& a, T b) { a += b; });
     for (; i < x.size(); ++i) {
-        result = std::abs(x[i]) > result ? std::abs(x[i]) : result;
-        not_finite += x[i] - x[i];
+        result = std::max(result, std::abs(x[i]));
+        not_finite += x[i] * 0;
     }
     return result + not_finite;
 }
 
-/// The least and the largest number, zeros as +0. x has a number and no NaN.
+/// The least and the largest number, zeros as +0; both NaN where a number is not finite. x has a number.
 template <class A, Scalar T>
 std::pair<T, T> least_and_largest(basic_host<A>&, std::span<T const> x) {
     LACONIC_EXPECTS(!x.empty());
     using pack = simd::pack<T, A>;
+    constexpr std::size_t width = pack::width;
     auto const zero = pack::all(T(0));
-    auto below = pack::all(-x[0]), above = pack::all(x[0]);  // below: the largest of all -x_i
+    auto below = pack::all(x[0]), above = below, odd = zero, too = zero;  // odd, too: as above
     std::size_t i = 0;
-    for (; i + pack::width <= x.size(); i += pack::width) {
-        auto const v = pack::load(x.data() + i);
-        below = larger(below, zero - v);
-        above = larger(above, v);
+    for (; i + 2 * width <= x.size(); i += 2 * width) {
+        auto const v = pack::load(x.data() + i), w = pack::load(x.data() + i + width);
+        below = smaller(smaller(below, v), w);
+        above = larger(larger(above, v), w);
+        odd = multiply_add(v, zero, odd);
+        too = multiply_add(w, zero, too);
     }
-    std::array<T, pack::width> negated, lanes;
-    below.store(negated.data());
-    above.store(lanes.data());
-    T least = x[0], largest = x[0];
-    for (std::size_t j = 0; j < pack::width; ++j) {
-        least = std::min(least, -negated[j]);
-        largest = std::max(largest, lanes[j]);
-    }
+    T least = detail::joined(below, [](T& a, T b) { a = std::min(a, b); });
+    T largest = detail::joined(above, [](T& a, T b) { a = std::max(a, b); });
+    T not_finite = detail::joined(odd + too, [](T& a, T b) { a += b; });
     for (; i < x.size(); ++i) {
         least = std::min(least, x[i]);
         largest = std::max(largest, x[i]);
+        not_finite += x[i] * 0;
     }
-    return {least + T(0), largest + T(0)};  // -0 + 0 is +0
+    return {least + not_finite, largest + not_finite};  // -0 + 0 is +0
 }
 
 /// The sums of |x_i| over all x_i < 0, and over the others.

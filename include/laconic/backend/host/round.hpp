@@ -41,8 +41,8 @@ void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int
 #if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
     if constexpr (sizeof(T) == 4)
         if (detail::near_quotient<T> const q(step, levels); q.near) {
-            auto const by_products = [q](T const* v, std::uint16_t const* windows, std::int16_t* out) {
-                return detail::round_to_levels_avx512<A>(v, q, windows, out);
+            auto const by_products = [q, levels](T const* v, std::uint16_t const* windows, std::int16_t* out) {
+                return detail::round_to_grid_avx512<A>(v, 0, levels, q, windows, out);
             };
             return round_at_random(draws, x, first, codes, by_products, exactly);
         }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "laconic/backend/host/round_at_random.hpp"
 #include "laconic/core/view.hpp"
@@ -46,27 +47,36 @@ inline __m512i halves_of(__m512i a, __m512i b, int upper) {
     return _mm512_permutex2var_epi16(a, _mm512_load_si512(places[static_cast<std::size_t>(upper)].data()), b);
 }
 
-// What the loops of round_to_levels do, but for the quotient: so what is cut off and nearly the draw is undecided. That
-// is so wherever the highest level would be left: what is cut off there is nearly 0, and the draw below it.
-template <class A>
-std::uint64_t round_to_levels_avx512(float const* v, near_quotient<float> q, std::uint16_t const* windows,
-                                     std::int16_t* out) {
+// What the loops of round_to_levels do, and of round_to_range, whose codes have no sign, but for the quotient: so what
+// is cut off and nearly the draw is undecided. That is so wherever the highest level would be left: what is cut off
+// there is nearly 0, and the draw below it. A range may end a little above its highest level: there codes are limited.
+template <class A, class Code>
+std::uint64_t round_to_grid_avx512(float const* v, float least, int most, near_quotient<float> q,
+                                   std::uint16_t const* windows, Code* out) {
+    constexpr bool is_range = std::is_unsigned_v<Code>;
     auto const all = [](int n) { return _mm512_set1_epi16(static_cast<std::int16_t>(n)); };
-    auto const scale = _mm512_set1_ps(q.per_cut);
-    auto const one = all(1), off = all(q.off), window = all(-8);
+    auto const scale = _mm512_set1_ps(q.per_cut), from = _mm512_set1_ps(least);
+    auto const one = all(1), off = all(q.off), window = all(-8), highest = all(most);
     static_assert(2 * q.off + 1 < 8);
     std::array<__mmask64, 2> near;
     for (std::size_t j = 0; j < rounded_together; j += 32) {
         auto const on_grid = [&](float const* p) {
-            return _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_loadu_ps(p), scale));
+            auto const x = _mm512_loadu_ps(p);
+            return _mm512_cvttps_epi32(_mm512_mul_ps(is_range ? _mm512_sub_ps(x, from) : x, scale));
         };
         auto const a = on_grid(v + j), b = on_grid(v + j + 16);
         // Of negative numbers, `cut` is what is missing from 2^16, `below` one less where that is not 0, and all bits
         // of the draws are turned: so they go to where the positive ones do.
         auto const cut = halves_of(a, b, 0), below = halves_of(a, b, 1);
-        auto const draws = _mm512_xor_si512(_mm512_loadu_si512(windows + j), _mm512_srai_epi16(below, 15));
+        auto draws = _mm512_loadu_si512(windows + j);
+        if constexpr (!is_range) draws = _mm512_xor_si512(draws, _mm512_srai_epi16(below, 15));
         auto const up = _mm512_cmplt_epu16_mask(draws, cut);
-        _mm512_storeu_si512(out + j, _mm512_mask_add_epi16(below, up, below, one));
+        auto const level = _mm512_mask_add_epi16(below, up, below, one);
+        if constexpr (is_range)
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j),
+                                _mm512_cvtepi16_epi8(_mm512_min_epi16(level, highest)));
+        else
+            _mm512_storeu_si512(out + j, level);
         // Modulo 2^16, as the product may be on the other side of a whole number; between -off and off + 1.
         auto const apart = _mm512_sub_epi16(cut, draws);
         near[j / 32] = _mm512_testn_epi16_mask(_mm512_add_epi16(apart, off), window);

@@ -10,6 +10,7 @@
 
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/round_at_random.hpp"
+#include "laconic/backend/host/round_by_registers.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
@@ -28,6 +29,20 @@ void round_to_range(random_windows<A>& draws, std::span<T const> x, T least, T s
         return;
     }
     constexpr auto n = rounded_together;
+    auto const exactly = [least, step, most](T v, std::uint32_t chance) {
+        T const on_grid = (v - least) / step, below = std::floor(on_grid);
+        bool const up = double(chance) < double(on_grid - below) * 0x1p32;
+        return static_cast<std::uint8_t>(below < T(most) ? static_cast<int>(below) + int{up} : most);
+    };
+#if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
+    if constexpr (sizeof(T) == 4)
+        if (detail::near_quotient<T> const q(step, most); q.near) {
+            auto const by_products = [least, most, q](T const* v, std::uint16_t const* windows, std::uint8_t* out) {
+                return detail::round_to_grid_avx512<A>(v, least, most, q, windows, out);
+            };
+            return round_at_random(draws, x, first, codes, by_products, exactly);
+        }
+#endif
     auto const together = [least, step, most](T const* v, std::uint16_t const* windows, std::uint8_t* out) {
         std::array<std::int32_t, n> on_grid;  // in steps of 2^-16: what is cut off stands in the lower half
         std::array<std::uint8_t, n> made;
@@ -44,11 +59,6 @@ void round_to_range(random_windows<A>& draws, std::span<T const> x, T least, T s
         }
         std::copy(made.begin(), made.end(), out);
         return detail::all_bits_if(equal != 0);
-    };
-    auto const exactly = [least, step, most](T v, std::uint32_t chance) {
-        T const on_grid = (v - least) / step, below = std::floor(on_grid);
-        bool const up = double(chance) < double(on_grid - below) * 0x1p32;
-        return static_cast<std::uint8_t>(below < T(most) ? static_cast<int>(below) + int{up} : most);
     };
     round_at_random(draws, x, first, codes, together, exactly);
 }

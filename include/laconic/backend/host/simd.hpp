@@ -42,6 +42,7 @@ struct pack {
     friend pack multiply_add(pack a, pack b, pack c) { return {a.value * b.value + c.value}; }
     friend pack magnitude(pack a) { return {std::abs(a.value)}; }
     friend pack larger(pack a, pack b) { return {a.value < b.value ? b.value : a.value}; }
+    friend pack smaller(pack a, pack b) { return {b.value < a.value ? b.value : a.value}; }
     friend pack with_sign_of(pack a, pack b) { return {std::copysign(a.value, b.value)}; }
     friend bool all_at_most(pack a, pack b) { return a.value <= b.value; }
     friend bool any_above(pack a, pack b) { return a.value > b.value; }
@@ -125,6 +126,7 @@ struct pack {
     friend pack multiply_add(pack a, pack b, pack c) { return {xsimd::fma(a.value, b.value, c.value)}; }
     friend pack magnitude(pack a) { return {xsimd::abs(a.value)}; }
     friend pack larger(pack a, pack b) { return {xsimd::max(a.value, b.value)}; }
+    friend pack smaller(pack a, pack b) { return {xsimd::min(a.value, b.value)}; }
     /// The magnitudes of a with the signs of b.
     friend pack with_sign_of(pack a, pack b) { return {xsimd::copysign(a.value, b.value)}; }
     friend bool all_at_most(pack a, pack b) { return xsimd::all(a.value <= b.value); }

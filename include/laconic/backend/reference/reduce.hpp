@@ -55,6 +55,8 @@ T largest_magnitude(reference&, std::span<T const> x) {
 }
 template <Scalar T>
 std::pair<T, T> least_and_largest(reference&, std::span<T const> x) {
+    T const none = std::numeric_limits<T>::quiet_NaN();
+    if (!std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })) return {none, none};
     auto const [least, largest] = std::minmax_element(x.begin(), x.end());
     return {*least + T(0), *largest + T(0)};
 }
