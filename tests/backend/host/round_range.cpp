@@ -69,6 +69,13 @@ TEST_CASE_TEMPLATE("the largest is the last code though the step was rounded", T
         }
 }
 
+TEST_CASE_TEMPLATE("what rounding leaves above the range gets the last code, whatever is drawn", T, float, double) {
+    std::vector<T> const x(std::size_t{1} << 18, 1 + 4 * std::numeric_limits<T>::epsilon());
+    for (int const most : {1, 7, 255})
+        CHECK(random_codes<host, T>(x, 0, 1 / static_cast<T>(most), most, key{8}) ==
+              eights(x.size(), static_cast<std::uint8_t>(most)));
+}
+
 TEST_CASE_TEMPLATE("a step of 0 makes all codes 0", T, float, double) {
     std::vector<T> const x(5, T(3.5));
     CHECK(random_codes<host, T>(x, T(3.5), 0, 255, key{1}) == eights(5, 0));

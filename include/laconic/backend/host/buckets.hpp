@@ -79,12 +79,11 @@ bool round_buckets_to_range(basic_host<A>& on, std::span<T const> x, std::size_t
     bool finite = true;
     random_windows<A> draws(from, 0, x.size());
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
+        if (!finite) return;
         auto const out = codes.subspan(first, part.size());
         auto const range = least_and_largest(on, part);
-        finite = finite && std::isfinite(range.first);
-        if (!finite) return;
         least[b] = range.first;
-        steps[b] = closing_step(range.second - range.first, most);
+        steps[b] = closing_step(range.second - range.first, most);  // NaN where a value is not finite
         finite = std::isfinite(steps[b]) && std::isfinite(std::fma(static_cast<T>(most), steps[b], least[b]));
         if (!finite) return;
         if (how == rounding::random)

@@ -62,9 +62,8 @@ bool round_buckets_to_range(reference& on, std::span<T const> x, std::size_t buc
                             std::span<T> least, std::span<T> steps, std::span<std::uint8_t> codes) {
     return detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
         auto const range = least_and_largest(on, part);
-        if (!std::isfinite(range.first)) return false;
         least[b] = range.first;
-        steps[b] = closing_step(range.second - range.first, most);
+        steps[b] = closing_step(range.second - range.first, most);  // NaN where a value is not finite
         if (!std::isfinite(steps[b]) || !std::isfinite(std::fma(T(most), steps[b], least[b]))) return false;
         auto const out = codes.subspan(first, part.size());
         if (how == rounding::random)
