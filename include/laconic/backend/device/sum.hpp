@@ -11,7 +11,8 @@
 #include "laconic/backend/sum_order.hpp"
 #include "laconic/core/view.hpp"
 
-/// Sums in the order of sum_order.hpp. So many threads as there are partial sums add up one stretch, all stretches of a level at the same time.
+/// Sums in the order of sum_order.hpp. A stretch is added up by as many threads as it has partial sums, all stretches
+/// of a level at the same time.
 namespace laconic::detail::on_device {
 
 inline constexpr std::size_t lanes = partial_sums;
