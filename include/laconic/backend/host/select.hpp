@@ -69,6 +69,7 @@ void select_about(basic_host<A>& on, std::span<T const> x, std::size_t least, st
     bool found = false;
     // The lowest threshold that leaves no more than `most` is the grid's next one above the magnitude after these.
     detail::with_kth_largest(on, x, most + 1, [&](std::span<T const> values, auto name, detail::cutoff<T> t) {
+        if (most + 1 - t.equal < least) return;  // so many are left by the finest grid, and no more by any
         auto const excluded = detail::magnitude_bits(t.value);
         for (int shift = std::numeric_limits<decltype(excluded)>::digits - 12; !found;
              shift = std::max(0, shift - 11)) {
