@@ -25,24 +25,24 @@ void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, std::s
     LACONIC_EXPECTS(codes.size() == x.size());
     using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     constexpr int mantissa = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 1;
-    constexpr bits hidden = bits{1} << mantissa, infinity = static_cast<bits>(2 * bias + 1) << mantissa;
-    auto const code_of = [f](T v) {
+    constexpr bits infinity = static_cast<bits>(2 * bias + 1) << mantissa;
+    auto const exponent = [](int field) { return static_cast<bits>(field) << mantissa; };
+    // Below the least normal number of the format, a number is added whose last digit is worth the format's least: the
+    // sum is rounded as it has to be.
+    int const cut = mantissa - f.mantissa, rebias = bias - f.bias();
+    bits const least_normal = exponent(rebias + 1), aligned = exponent(rebias + cut + 1);
+    bits const below_middle = (bits{1} << (cut - 1)) - 1 - exponent(rebias);
+    auto const code_of = [=](T v) {
         auto const b = std::bit_cast<bits>(v);
         auto const magnitude = static_cast<bits>(b << 1) >> 1;
-        // |x| = digits x 2^(exponent - bias - mantissa); the same exponent in the short format, where it is below 1,
-        // is that of its subnormal numbers, which leaves fewer digits.
-        int const field = static_cast<int>(magnitude >> mantissa), exponent = std::max(field, 1);
-        bits const digits = (magnitude & (hidden - 1)) | (field > 0 ? hidden : 0);
-        int const wanted = exponent - bias + f.bias(), there = std::max(wanted, 1);
-        int const cut = std::min(mantissa - f.mantissa + there - wanted, mantissa + 2);
-        bits const middle = bits{1} << (cut - 1), odd = digits >> cut & 1;
-        bits const kept = (digits + middle - 1 + odd) >> cut;
-        // `kept` has the hidden bit of the short format, or is carried beyond it: either way the exponent goes up.
-        auto const code = (static_cast<bits>(there - 1) << f.mantissa) + kept;
+        bits const odd = magnitude >> cut & 1;
+        bits const normal = (magnitude + below_middle + odd) >> cut;  // a carry goes into the exponent, as it should
+        bits const small = std::bit_cast<bits>(std::bit_cast<T>(magnitude) + std::bit_cast<T>(aligned)) - aligned;
+        bits const code = magnitude < least_normal ? small : normal;
         bits const limited = magnitude < infinity ? std::min<bits>(code, f.largest()) : f.nan();
         return static_cast<std::uint16_t>(limited | (magnitude != b ? f.sign() : 0u));
     };
-    std::array<std::uint16_t, 64> made;  // so many that the compiler knows and makes vectors of
+    alignas(64) std::array<std::uint16_t, 64> made;  // so many that the compiler knows and makes vectors of
     std::size_t i = 0;
     for (; i + made.size() <= x.size(); i += made.size()) {
         for (std::size_t j = 0; j < made.size(); ++j) made[j] = code_of(x[i + j]);
