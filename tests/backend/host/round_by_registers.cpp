@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,33 @@ TEST_CASE("a product in place of a quotient changes no code") {
             CAPTURE(step);
             CHECK(codes == defined);
         }
+}
+
+TEST_CASE("nor does it where the grid begins elsewhere and codes have no sign") {
+    host on;
+    reference defined_on;
+    constexpr std::size_t n = 20000;
+    key const from{12};
+    for (int const most : {1, 2, 15, 85, 170, 171, 255})
+        for (float const step : {1.0f, 0.3f, 1.9999999f, 1.0000001f, 0x1.8p-30f, 3e-37f, 1e35f, 3e-41f})
+            for (float const least : {0.0f, -step, 0.5f * step}) {
+                std::vector<float> x(n);
+                for (std::size_t i = 0; i < n; ++i) {
+                    auto const some = from.child(1).long_word(i);
+                    auto const below = static_cast<double>(some % static_cast<unsigned>(most));
+                    double const apart = static_cast<double>(some >> 32 & 15) - 7;
+                    double const cut = i % 5 == 0 ? apart : static_cast<double>(from.window(i)) + apart;
+                    double const on_grid = std::clamp(below + cut * 0x1p-16, 0.0, static_cast<double>(most));
+                    x[i] = std::max(least, static_cast<float>(on_grid * static_cast<double>(step) + double{least}));
+                }
+                std::vector<std::uint8_t> codes(n), defined(n);
+                round_to_range(on, std::span<float const>(x), least, step, most, from, 0, std::span(codes));
+                round_to_range(defined_on, std::span<float const>(x), least, step, most, from, 0, std::span(defined));
+                CAPTURE(most);
+                CAPTURE(step);
+                CAPTURE(least);
+                CHECK(codes == defined);
+            }
 }
 
 TEST_CASE("how far a product in steps of 2^-16 is from the quotient") {

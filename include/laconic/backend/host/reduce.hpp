@@ -29,6 +29,7 @@ class stretch_sum {
     static constexpr std::size_t together = std::min<std::size_t>(packs, 8);  // that sixteen registers have room for
 
   public:
+    stretch_sum() { sums_.fill(pack::all(0.0)); }
     /// add_to(sum, x_i, ..) adds a summand, by vectors of doubles: settled where it is a rounded product, 0 where all
     /// x_i are. All x have the same length; in all calls but the last it is a multiple of 32.
     template <class F, std::same_as<std::span<T const>>... X>
@@ -82,11 +83,7 @@ class stretch_sum {
             return pack::widened(p);
     }
 
-    std::array<pack, packs> sums_ = [] {
-        std::array<pack, packs> zeros;
-        zeros.fill(pack::all(0.0));
-        return zeros;
-    }();
+    std::array<pack, packs> sums_;
 };
 
 // The sum of what add_to(sum, x_i, ..) adds, see stretch_sum, over all elements of vectors of one length.
@@ -144,29 +141,6 @@ T joined(simd::pack<T, A> v, Join join) {
 
 }  // namespace detail
 
-/// max |x_i|; 0 for an empty vector, NaN where a number of x is not finite.
-template <class A, Scalar T>
-T largest_magnitude(basic_host<A>&, std::span<T const> x) {
-    using pack = simd::pack<T, A>;
-    constexpr std::size_t width = pack::width;
-    auto const zero = pack::all(T(0));
-    auto best = zero, odd = zero, too = zero;  // v x 0 is 0, or NaN where v is not finite; two sums wait less than one
-    std::size_t i = 0;
-    for (; i + 2 * width <= x.size(); i += 2 * width) {
-        auto const v = pack::load(x.data() + i), w = pack::load(x.data() + i + width);
-        best = larger(larger(best, magnitude(v)), magnitude(w));
-        odd = multiply_add(v, zero, odd);
-        too = multiply_add(w, zero, too);
-    }
-    T result = detail::joined(best, [](T& a, T b) { a = std::max(a, b); });
-    T not_finite = detail::joined(odd + too, [](T& a, T b) { a += b; });
-    for (; i < x.size(); ++i) {
-        result = std::max(result, std::abs(x[i]));
-        not_finite += x[i] * 0;
-    }
-    return result + not_finite;
-}
-
 /// The least and the largest number, zeros as +0; both NaN where a number is not finite. x has a number.
 template <class A, Scalar T>
 std::pair<T, T> least_and_largest(basic_host<A>&, std::span<T const> x) {
@@ -174,7 +148,8 @@ std::pair<T, T> least_and_largest(basic_host<A>&, std::span<T const> x) {
     using pack = simd::pack<T, A>;
     constexpr std::size_t width = pack::width;
     auto const zero = pack::all(T(0));
-    auto below = pack::all(x[0]), above = below, odd = zero, too = zero;  // odd, too: as above
+    auto below = pack::all(x[0]), above = below;
+    auto odd = zero, too = zero;  // v x 0 is 0, or NaN where v is not finite; two sums wait less than one
     std::size_t i = 0;
     for (; i + 2 * width <= x.size(); i += 2 * width) {
         auto const v = pack::load(x.data() + i), w = pack::load(x.data() + i + width);
@@ -192,6 +167,14 @@ std::pair<T, T> least_and_largest(basic_host<A>&, std::span<T const> x) {
         not_finite += x[i] * 0;
     }
     return {least + not_finite, largest + not_finite};  // -0 + 0 is +0
+}
+
+/// max |x_i|; 0 for an empty vector, NaN where a number of x is not finite.
+template <class A, Scalar T>
+T largest_magnitude(basic_host<A>& on, std::span<T const> x) {
+    if (x.empty()) return 0;
+    auto const [least, largest] = least_and_largest(on, x);
+    return std::max(largest, -least);  // in this order: +0 where all are zeros
 }
 
 /// The sums of |x_i| over all x_i < 0, and over the others.
