@@ -7,10 +7,12 @@
 BENCH_KERNEL is the program, build/bench/bench/bench_kernel, say. PREFIX is that of the names of cases that are run:
 top_k/float/gauss, say. The program's own peers are in its output, KERNEL.PEER/..; torch and numpy are measured here, on
 numbers of the same kind, for vectors up to 2^24, on one thread, where they are installed. All times are those of the
-processor, the least of five runs. A peer's figure is its time over that of the kernel."""
+processor, the least of five runs. A peer's figure is its time over that of the kernel. Kernel and ceiling take turns, and
+the fraction is the median of five runs, each of which has the medians of both."""
 import argparse
 import json
 import re
+import statistics
 import subprocess
 import sys
 import time
@@ -98,7 +100,7 @@ def seconds(run):
 
 
 def measured(program, only):
-    """Name -> what was counted, in the program's order: the fastest of five runs, beside the fastest ceiling of these."""
+    """Name -> what was counted, in the program's order: the fastest of five runs, and the fractions' medians."""
     run = [program, "--benchmark_format=json", "--benchmark_repetitions=5", "--benchmark_min_time=0.05",
            f"--benchmark_filter=^{only}"]
     out = subprocess.run(run, stdout=subprocess.PIPE, check=True).stdout
@@ -111,8 +113,7 @@ def measured(program, only):
         best[name] = min(five, key=lambda one: one["cpu_time"])
         for key in ("fraction_of_read", "fraction_of_triad"):
             if key in best[name]:
-                ceiling = max(one["bytes_per_second"] / one[key] for one in five if one[key] > 0)
-                best[name][key] = best[name]["bytes_per_second"] / ceiling
+                best[name][key] = statistics.median(one[key] for one in five)
     return best
 
 

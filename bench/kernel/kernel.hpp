@@ -25,12 +25,43 @@ char const* name_of(input);
 template <class T>
 std::vector<T> const& numbers(input, std::size_t d);
 
-/// How fast this machine's memory is now, where `bytes` bytes are passed over again and again, bytes a second: a sum of
-/// all that is read; a copy, where read and written bytes both count; a + s b -> c, where all three count. Measured
-/// whenever it is called, a tenth of a second: other programs share the memory, now more and now less.
-double read_ceiling(std::size_t bytes);
-double copy_ceiling(std::size_t bytes);
-double triad_ceiling(std::size_t bytes);
+/// As Google Benchmark counts them: what other programs do meanwhile is not in them.
+double processor_seconds();
+
+/// How often to run what is over too soon for the clock: for a thousandth of a second at least.
+template <class Run>
+std::size_t times_in_a_stretch(Run&& run) {
+    run();  // what is allocated, is allocated here
+    for (std::size_t times = 1;; times *= 2) {
+        double const begin = processor_seconds();
+        for (std::size_t t = 0; t < times; ++t) run();
+        if (processor_seconds() - begin > 1e-3) return times;
+    }
+}
+
+/// What memory gives: a sum of all that is read; or a + s b -> c, where all three count as bytes.
+enum class ceiling { read, triad };
+
+/// How fast a kernel is beside this machine's memory: after each stretch of the kernel comes one of passes over as many
+/// bytes, as other programs share the memory, now more and now less.
+class pace {
+  public:
+    pace(ceiling, std::size_t bytes);
+
+    void starts() { begin_ = processor_seconds(); }
+    /// After so many runs of the kernel. The ceiling's stretch is here: Google Benchmark's clock should not run.
+    void stops(std::size_t times);
+    /// bytes_per_second, and fraction_of_read or fraction_of_triad: the median time of a pass over that of a run.
+    void report(benchmark::State&);
+
+  private:
+    void pass() const;
+
+    ceiling of_;
+    std::size_t bytes_, times_;
+    double begin_ = 0;
+    std::vector<double> kernel_, memory_;
+};
 
 /// The sizes in numbers of T that lie in the second cache, in the third, and in memory alone.
 inline constexpr std::size_t in_l2 = std::size_t{1} << 16, in_l3 = std::size_t{1} << 20;
@@ -61,19 +92,22 @@ template <class T, class Make>
 void add(scenario const& s, Make make) {
     auto const body = [s, make](benchmark::State& state) {
         auto run = make(std::span<T const>(numbers<T>(s.from, s.d)));
-        run();  // what is allocated, is allocated here
+        auto const times = times_in_a_stretch(run);
+        pace beside(s.moved > 0 ? ceiling::triad : ceiling::read, s.moved > 0   ? s.moved
+                                                                  : s.bytes > 0 ? s.bytes
+                                                                                : s.d * sizeof(T));
+        std::size_t done = 0;
         for (auto _ : state) {
+            if (done == 0) beside.starts();
             run();
             benchmark::ClobberMemory();
+            if (++done < times) continue;
+            state.PauseTiming();
+            beside.stops(std::exchange(done, 0));
+            state.ResumeTiming();
         }
-        auto const bytes = s.moved > 0 ? s.moved : s.bytes > 0 ? s.bytes : s.d * sizeof(T);
-        state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * static_cast<std::int64_t>(state.iterations()));
-        auto const total = static_cast<double>(bytes) * static_cast<double>(state.iterations());
-        using counter = benchmark::Counter;
-        if (s.moved > 0)
-            state.counters["fraction_of_triad"] = counter(total / triad_ceiling(bytes), counter::kIsRate);
-        else
-            state.counters["fraction_of_read"] = counter(total / read_ceiling(bytes), counter::kIsRate);
+        if (done > 0) beside.stops(done);
+        beside.report(state);
         auto const items = static_cast<std::int64_t>(s.items);
         if (items > 0) state.SetItemsProcessed(items * static_cast<std::int64_t>(state.iterations()));
     };

@@ -111,11 +111,16 @@ struct xoshiro {
 }  // namespace
 
 void add_quantize() {
-    // The random words alone, of which each code takes half a one.
-    add<float>({"philox"}, [](std::span<float const> x) {
-        return [blocks = x.size() / 4, on = host(), words = std::vector<std::uint32_t>(4096)]() mutable {
-            for (std::size_t block = 0; block < blocks; block += words.size() / 4)
-                draw_words(on, key{1}, block, std::span(words));
+    // The random numbers alone: words of 32 bits, and the windows that values are rounded by.
+    add<float>({"words"}, [](std::span<float const> x) {
+        return [n = x.size(), on = host(), words = std::vector<std::uint32_t>(4096)]() mutable {
+            for (std::size_t i = 0; i < n; i += words.size()) draw_words(on, key{1}, i / 4, std::span(words));
+        };
+    });
+    add<float>({"windows"}, [](std::span<float const> x) {
+        return [n = x.size(), windows = std::vector<std::uint16_t>(512)]() mutable {
+            window_source<simd::arch> const source(key{1});
+            for (std::size_t i = 0; i < n; i += windows.size()) source.draw(i, std::span(windows));
         };
     });
     add_quantizer("quantize_2_bits", quantize{1, bucket});

@@ -54,19 +54,20 @@ void add_case(std::size_t d, bool whole) {
         alone comm;
         descent loop(error_corrected<T>(share), objective, comm, std::span<T>(x), 1);
         for (int rounds = 0; rounds < 3; ++rounds) loop.round();
+        pace beside(ceiling::triad, s.moved);
         for (auto _ : state) {
             state.PauseTiming();
             loop.look();  // the gradient is the user's
+            beside.starts();
             state.ResumeTiming();
             loop.say();
-            if (!whole) state.PauseTiming();
-            loop.hear();
-            if (!whole) state.ResumeTiming();
+            if (whole) loop.hear();
+            state.PauseTiming();
+            beside.stops(1);
+            if (!whole) loop.hear();
+            state.ResumeTiming();
         }
-        auto const total = static_cast<double>(s.moved) * static_cast<double>(state.iterations());
-        state.SetBytesProcessed(static_cast<std::int64_t>(total));
-        state.counters["fraction_of_triad"] =
-            benchmark::Counter(total / triad_ceiling(s.moved), benchmark::Counter::kIsRate);
+        beside.report(state);
     };
     benchmark::RegisterBenchmark(name_of<T>(s).c_str(), body)->Unit(benchmark::kMicrosecond);
 }

@@ -9,9 +9,11 @@
 /// Named randomness. All randomness of the library is a function of a key; there is no generator with a state.
 namespace laconic {
 
-/// Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011): 128 bits of counter and 64 of key to 128 random bits.
-constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
-    for (int round = 0; round < 10; ++round) {
+/// Philox4x32 (Salmon, Moraes, Dror, Shaw, SC 2011): 128 bits of counter and 64 of key to 128 random bits. Seven rounds
+/// are the fewest that pass all of TestU01's BigCrush (there, table 2); ten are what others mean by Philox.
+constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key,
+                                              int rounds = 10) {
+    for (int round = 0; round < rounds; ++round) {
         std::uint64_t const a = std::uint64_t{0xD2511F53u} * counter[0];
         std::uint64_t const b = std::uint64_t{0xCD9E8D57u} * counter[2];
         counter = {std::uint32_t(b >> 32) ^ counter[1] ^ key[0], std::uint32_t(b),
@@ -21,6 +23,17 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
     return counter;
 }
 
+namespace detail {
+
+// What a block of a key is drawn for. The number stands in its counter: no two purposes share one.
+struct purpose {
+    std::uint32_t number;
+    int rounds;
+};
+inline constexpr purpose for_words{0, 10}, for_children{1, 10}, for_ends_of_chances{2, 10}, for_windows{3, 7};
+
+}  // namespace detail
+
 /// The name of a stream of random numbers. Who holds the same key draws the same numbers, on any rank and backend and
 /// in any order; keys derived from one another with different numbers name independent streams.
 struct key {
@@ -28,30 +41,31 @@ struct key {
 
     /// The n-th child of this key; seed.child(round).child(rank) names what one rank draws in one round.
     constexpr key child(std::uint64_t n) const {
-        auto const r = philox(counter(n, 1), halves());
+        auto const r = block(detail::for_children, n);
         return {r[0] | std::uint64_t{r[1]} << 32};
     }
 
     /// The n-th four 32-bit words of the stream.
-    constexpr std::array<std::uint32_t, 4> words(std::uint64_t n) const { return philox(counter(n, 0), halves()); }
+    constexpr std::array<std::uint32_t, 4> words(std::uint64_t n) const { return block(detail::for_words, n); }
 
     /// The n-th 32-bit word of the stream: word(4 n + j) is words(n)[j].
     constexpr std::uint32_t word(std::uint64_t n) const { return words(n / 4)[n % 4]; }
 
-    /// The n-th 16 bits to compare with a probability. A block of four words gives sixteen of them, and all 16 of its
-    /// bytes are the upper half of one window and the lower half of another: of the 16 words of blocks 4 g .. 4 g + 3,
+    /// The n-th 16 bits to compare with a probability. They are cut from blocks of four words of their own, of seven
+    /// rounds, as each of a vector's numbers wants some. A block gives sixteen windows, and all 16 of its bytes are the
+    /// upper half of one window and the lower half of another: of the 16 words of blocks 4 g .. 4 g + 3,
     /// windows 64 g .. 64 g + 31 are the halves, the lower ones first, and 64 g + 32 .. 64 g + 63 the halves of the
     /// words turned right by 8 bits. Each is uniform, and whether two that share a byte are below two numbers has a
     /// covariance of 0 to 2^-10: but for one comparison of 2^8 the upper byte decides alone.
     constexpr std::uint16_t window(std::uint64_t n) const {
-        auto const whole = word(n / 64 * 16 + n % 32 / 2);
+        auto const whole = block(detail::for_windows, n / 64 * 4 + n % 32 / 8)[n / 2 % 4];
         return half_of(n % 64 < 32 ? whole : std::rotr(whole, 8), n);
     }
 
     /// The n-th 32-bit word to compare with a probability: window(n), and below it 16 bits that no other word has. The
     /// upper half alone decides all comparisons but one of 2^16.
     constexpr std::uint32_t chance(std::uint64_t n) const {
-        return std::uint32_t{window(n)} << 16 | half_of(philox(counter(n / 8, 2), halves())[n / 2 % 4], n);
+        return std::uint32_t{window(n)} << 16 | half_of(block(detail::for_ends_of_chances, n / 8)[n / 2 % 4], n);
     }
 
     /// The n-th 64-bit word of the stream: two halves of words(n / 2).
@@ -72,17 +86,18 @@ struct key {
         return x1 * b1 + (middle >> 32) + (((middle & 0xffffffffu) + x0 * b1) >> 32);
     }
 
+    /// The n-th four words that are drawn for a purpose, from which those above are made.
+    constexpr std::array<std::uint32_t, 4> block(detail::purpose use, std::uint64_t n) const {
+        return philox({std::uint32_t(n), std::uint32_t(n >> 32), use.number, 0},
+                      {std::uint32_t(bits), std::uint32_t(bits >> 32)}, use.rounds);
+    }
+
     auto operator<=>(key const&) const = default;
 
   private:
-    // Children and numbers must never share a counter: the purpose stands in the counter's upper half.
-    static constexpr std::array<std::uint32_t, 4> counter(std::uint64_t n, std::uint32_t purpose) {
-        return {std::uint32_t(n), std::uint32_t(n >> 32), purpose, 0};
-    }
     static constexpr std::uint16_t half_of(std::uint32_t word, std::uint64_t n) {
         return static_cast<std::uint16_t>(word >> (16 * (n % 2)));
     }
-    constexpr std::array<std::uint32_t, 2> halves() const { return {std::uint32_t(bits), std::uint32_t(bits >> 32)}; }
 };
 
 }  // namespace laconic

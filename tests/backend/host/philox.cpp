@@ -31,7 +31,7 @@ TEST_CASE("windows drawn together are those drawn one by one, of any count") {
         for (std::uint64_t const first : {0ull, 64ull, 192ull, 1ull << 40, (1ull << 36) - 640})
             for (std::size_t const n : {0, 1, 31, 32, 33, 63, 64, 65, 128, 511, 512, 513, 576, 1300}) {
                 std::vector<std::uint16_t> windows(n + 1, 77);
-                random_words<simd::arch>(from).draw(first, std::span(windows).first(n));
+                window_source<simd::arch>(from).draw(first, std::span(windows).first(n));
                 CHECK(windows.back() == 77);
                 bool same = true;
                 for (std::size_t j = 0; j < n; ++j) same &= windows[j] == from.window(first + j);

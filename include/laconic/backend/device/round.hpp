@@ -43,7 +43,7 @@ struct round_sixteen {
 
     LACONIC_HOST_DEVICE void operator()(std::size_t t) const {
         std::uint64_t const block = first / 64 * 4 + t, draw = block / 4 * 64 + block % 4 * 8;
-        auto const words = from.words(block);
+        auto const words = from.block(detail::for_windows, block);
         round_eight(words, draw);
         round_eight({std::rotr(words[0], 8), std::rotr(words[1], 8), std::rotr(words[2], 8), std::rotr(words[3], 8)},
                     draw + 32);

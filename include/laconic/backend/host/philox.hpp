@@ -109,9 +109,9 @@ struct philox_lanes {
 };
 #    endif
 
-// Blocks of the counters (n, n >> 32, 0, 0), whose second word all share: that spares nearly all of the first round and
-// half of the second.
-template <class A>
+// Blocks of the counters (n, n >> 32, a purpose, 0), whose second word all share: that spares nearly all of the first
+// round and half of the second.
+template <class A, purpose use>
 class philox_rounds {
     using lanes = philox_lanes<A>;
     using counters = std::array<lanes, 4>;
@@ -119,7 +119,7 @@ class philox_rounds {
   public:
     explicit philox_rounds(std::uint64_t key)
         : key_0_(static_cast<std::uint32_t>(key)), key_1_(static_cast<std::uint32_t>(key >> 32)) {
-        for (std::uint32_t r = 0; r < 8; ++r)
+        for (std::uint32_t r = 0; r < keys_.size(); ++r)
             keys_[r] = {lanes::all(key_0_ + (r + 2) * step_0), lanes::all(key_1_ + (r + 2) * step_1)};
     }
     // put(v, some) for each of 2 sizeof...(V) vectors of whole blocks, the n-th and those after it. They are drawn
@@ -127,7 +127,8 @@ class philox_rounds {
     // counters in memory.
     template <class Put, std::size_t... V>
     void draw(std::uint64_t n, Put put, std::index_sequence<V...>) const {
-        auto const shared = std::uint64_t{factor_0} * (static_cast<std::uint32_t>(n >> 32) ^ key_0_);
+        auto const shared =
+            std::uint64_t{factor_0} * (static_cast<std::uint32_t>(n >> 32) ^ key_0_ ^ (of_purpose >> 32));
         std::array<counters, sizeof...(V)> c{
             after_two_rounds(lanes::all(n) + (lanes::ascending() + lanes::all(V * lanes::width)), shared)...};
         for (auto const& k : keys_) (one_round(c[V], k), ...);
@@ -137,12 +138,13 @@ class philox_rounds {
   private:
     static constexpr std::uint32_t factor_0 = 0xD2511F53u, factor_1 = 0xCD9E8D57u;
     static constexpr std::uint32_t step_0 = 0x9E3779B9u, step_1 = 0xBB67AE85u;
+    static constexpr std::uint64_t of_purpose = std::uint64_t{factor_1} * use.number;
 
     // shared: the product that the second word goes into.
     counters after_two_rounds(lanes n, std::uint64_t shared) const {
         auto const first = product(n, lanes::all(factor_0));
         auto const second = product(upper(first) ^ lanes::all(key_1_), lanes::all(factor_1));
-        return {upper(second) ^ lanes::all(key_0_ + step_0), second,
+        return {upper(second) ^ lanes::all(std::uint32_t{key_0_ + step_0} ^ of_purpose), second,
                 first ^ lanes::all((shared >> 32) ^ std::uint32_t{key_1_ + step_1}), lanes::all(shared)};
     }
     static void one_round(counters& c, std::array<lanes, 2> const& key) {
@@ -157,7 +159,7 @@ class philox_rounds {
     }
 
     std::uint32_t key_0_, key_1_;
-    std::array<std::array<lanes, 2>, 8> keys_;
+    std::array<std::array<lanes, 2>, use.rounds - 2> keys_;
 };
 
 #endif
@@ -195,68 +197,77 @@ struct blocks_as_windows {
     }
 };
 
-}  // namespace detail
-
-/// The random words of one key, many at a time.
-template <class A>
-class random_words {
+// The blocks of one key for one purpose, many at a time.
+template <class A, purpose use>
+class random_blocks {
   public:
-    explicit random_words(key from) : from_(from) {}
+    explicit random_blocks(key from) : from_(from) {}
 
-    /// words = from.words(block), from.words(block + 1), ..: as many as there is room for. words.size() is a multiple
-    /// of 4.
-    void draw(std::uint64_t block, std::span<std::uint32_t> words) const {
-        LACONIC_EXPECTS(words.size() % 4 == 0);
-        draw_blocks(block, words.size() / 4, detail::blocks_as_words{reinterpret_cast<std::byte*>(words.data())});
-    }
-    /// windows_j = from.window(first + j); first is a multiple of windows_together.
-    void draw(std::uint64_t first, std::span<std::uint16_t> windows) const {
-        LACONIC_EXPECTS(first % windows_together == 0);
-        std::size_t const whole = windows.size() / windows_together * windows_together;
-        draw_groups(first, windows.first(whole));
-        if (whole == windows.size()) return;
-        std::array<std::uint16_t, windows_together> last;
-        draw_groups(first + whole, last);
-        std::copy_n(last.begin(), windows.size() - whole, windows.begin() + static_cast<std::ptrdiff_t>(whole));
-    }
-    static constexpr std::size_t windows_together = 64;  ///< that share four blocks
-
-  private:
-    void draw_groups(std::uint64_t first, std::span<std::uint16_t> windows) const {
-        draw_blocks(first / 16, windows.size() / 16,
-                    detail::blocks_as_windows{reinterpret_cast<std::byte*>(windows.data())});
-        if constexpr (std::endian::native == std::endian::big)
-            for (std::size_t j = 0; j < windows.size(); j += 2) std::swap(windows[j], windows[j + 1]);
-    }
+    /// layout.put(j, from.block(use, first + j)) for j < count, some of them together.
     template <class Layout>
-    void draw_blocks(std::uint64_t block, std::size_t blocks, Layout layout) const {
+    void draw(std::uint64_t first, std::size_t count, Layout layout) const {
         std::size_t done = 0;
 #if defined(LACONIC_PHILOX_LANES)
         auto const draw_by = [&]<std::size_t... V>(std::index_sequence<V...> vectors) {
-            constexpr std::size_t width = detail::philox_lanes<A>::width, n = sizeof...(V) * width;
-            for (; blocks - done >= n && static_cast<std::uint32_t>(block + done) <= ~std::uint32_t{0} - n; done += n)
+            constexpr std::size_t width = philox_lanes<A>::width, n = sizeof...(V) * width;
+            for (; count - done >= n && static_cast<std::uint32_t>(first + done) <= ~std::uint32_t{0} - n; done += n)
                 rounds_.draw(
-                    block + done,
+                    first + done,
                     [layout, done](std::size_t v, auto const& some) { layout.put(done + v * (width / 2), some); },
                     vectors);
         };
-        draw_by(std::make_index_sequence<detail::philox_lanes<A>::together>{});
+        draw_by(std::make_index_sequence<philox_lanes<A>::together>{});
         draw_by(std::make_index_sequence<1>{});
 #endif
-        for (; done < blocks; ++done) layout.put(done, from_.words(block + done));
+        for (; done < count; ++done) layout.put(done, from_.block(use, first + done));
     }
 
+  private:
     key from_;
 #if defined(LACONIC_PHILOX_LANES)
-    detail::philox_rounds<A> rounds_{from_.bits};
+    philox_rounds<A, use> rounds_{from_.bits};
 #endif
 };
+
+}  // namespace detail
 
 /// words = from.words(block), from.words(block + 1), ..: as many as there is room for. words.size() is a multiple of 4.
 template <class A>
 void draw_words(basic_host<A>&, key from, std::uint64_t block, std::span<std::uint32_t> words) {
-    random_words<A>(from).draw(block, words);
+    LACONIC_EXPECTS(words.size() % 4 == 0);
+    detail::random_blocks<A, detail::for_words>(from).draw(
+        block, words.size() / 4, detail::blocks_as_words{reinterpret_cast<std::byte*>(words.data())});
 }
+
+/// The windows of one key, many at a time.
+template <class A>
+class window_source {
+  public:
+    static constexpr std::size_t together = 64;  ///< that share four blocks
+
+    explicit window_source(key from) : blocks_(from) {}
+
+    /// windows_j = from.window(first + j); first is a multiple of `together`.
+    void draw(std::uint64_t first, std::span<std::uint16_t> windows) const {
+        LACONIC_EXPECTS(first % together == 0);
+        std::size_t const whole = windows.size() / together * together;
+        draw_groups(first, windows.first(whole));
+        if (whole == windows.size()) return;
+        std::array<std::uint16_t, together> last;
+        draw_groups(first + whole, last);
+        std::copy_n(last.begin(), windows.size() - whole, windows.begin() + static_cast<std::ptrdiff_t>(whole));
+    }
+
+  private:
+    void draw_groups(std::uint64_t first, std::span<std::uint16_t> windows) const {
+        blocks_.draw(first / 16, windows.size() / 16,
+                     detail::blocks_as_windows{reinterpret_cast<std::byte*>(windows.data())});
+        if constexpr (std::endian::native == std::endian::big)
+            for (std::size_t j = 0; j < windows.size(); j += 2) std::swap(windows[j], windows[j + 1]);
+    }
+
+    detail::random_blocks<A, detail::for_windows> blocks_;
+};
 
 }  // namespace laconic
 
