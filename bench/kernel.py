@@ -7,12 +7,11 @@
 BENCH_KERNEL is the program, build/bench/bench/bench_kernel, say. PREFIX is that of the names of cases that are run:
 top_k/float/gauss, say. The program's own peers are in its output, KERNEL.PEER/..; torch and numpy are measured here, on
 numbers of the same kind, for vectors up to 2^24, on one thread, where they are installed. All times are those of the
-processor, the least of five runs. A peer's figure is its time over that of the kernel. Kernel and ceiling take turns, and
-the fraction is the median of five runs, each of which has the medians of both."""
+processor. A row is the fastest of five runs, in each of which kernel and ceiling took turns; its fraction is the median
+time of a pass of the ceiling over that of the kernel. A peer's figure is its time over that of the kernel."""
 import argparse
 import json
 import re
-import statistics
 import subprocess
 import sys
 import time
@@ -100,7 +99,7 @@ def seconds(run):
 
 
 def measured(program, only):
-    """Name -> what was counted, in the program's order: the fastest of five runs, and the fractions' medians."""
+    """Name -> what was counted in the fastest of five runs, in the program's order."""
     run = [program, "--benchmark_format=json", "--benchmark_repetitions=5", "--benchmark_min_time=0.05",
            f"--benchmark_filter=^{only}"]
     out = subprocess.run(run, stdout=subprocess.PIPE, check=True).stdout
@@ -108,13 +107,7 @@ def measured(program, only):
     for one in json.loads(out)["benchmarks"] if out.strip() else []:
         if one["run_type"] == "iteration":
             runs.setdefault(one.get("run_name", one["name"]), []).append(one)
-    best = {}
-    for name, five in runs.items():
-        best[name] = min(five, key=lambda one: one["cpu_time"])
-        for key in ("fraction_of_read", "fraction_of_triad"):
-            if key in best[name]:
-                best[name][key] = statistics.median(one[key] for one in five)
-    return best
+    return {name: min(five, key=lambda one: one["cpu_time"]) for name, five in runs.items()}
 
 
 def of_python(cases):

@@ -21,7 +21,8 @@ namespace laconic {
 
 namespace detail {
 
-// The partial sums of a stretch, of doubles or of floats as doubles.
+// The partial sums of a stretch, of doubles or of floats as doubles. All is inline, whatever the compiler thinks of its
+// size (g++ does not go on for ever where much is inlined already), so that the sums stay in registers.
 template <class A, Scalar T>
 class stretch_sum {
     using pack = std::conditional_t<std::same_as<T, double>, simd::pack<double, A>, simd::widened_pack<A>>;
@@ -33,7 +34,7 @@ class stretch_sum {
     /// add_to(sum, x_i, ..) adds a summand, by vectors of doubles: settled where it is a rounded product, 0 where all
     /// x_i are. All x have the same length; in all calls but the last it is a multiple of 32.
     template <class F, std::same_as<std::span<T const>>... X>
-    void add(F add_to, X... x) {
+    [[gnu::always_inline]] void add(F add_to, X... x) {
         constexpr std::make_index_sequence<together> some;
         if constexpr (together == packs)
             add(add_to, 0, some, x...);
@@ -46,7 +47,7 @@ class stretch_sum {
         }
     }
     /// In halves; last of all.
-    double total() {
+    [[gnu::always_inline]] double total() {
         std::array<double, pack::width> lanes;
         add_in_halves<A>(sums_).store(lanes.data());
         return add_in_halves<A>(lanes);
@@ -55,21 +56,25 @@ class stretch_sum {
   private:
     // To the partial sums of some packs, by expansions, so that every compiler keeps them in registers.
     template <class F, std::size_t... P, class... X>
-    void add(F add_to, std::size_t first, std::index_sequence<P...>, X... x) {
+    [[gnu::always_inline]] void add(F add_to, std::size_t first, std::index_sequence<P...>, X... x) {
         std::size_t const n = std::min({x.size()...});
         std::array<pack, together> sums{sums_[first + P]...};
-        auto const add_at = [&](std::size_t i, pack& sum) { add_to(sum, load(x.data() + i)...); };
         std::size_t i = first * pack::width;
         for (; i + partial_sums <= n + first * pack::width; i += partial_sums)
-            (add_at(i + P * pack::width, sums[P]), ...);
-        auto const add_last = [&](std::size_t at, pack& sum) {
-            if (at + pack::width <= n)
-                add_at(at, sum);
-            else if (at < n)
-                add_to(sum, load(padded_with_zeros(x.subspan(at)).data())...);
-        };
-        (add_last(i + P * pack::width, sums[P]), ...);
+            (add_at(i + P * pack::width, add_to, sums[P], x...), ...);
+        if (n % partial_sums != 0) (add_last(i + P * pack::width, n, add_to, sums[P], x...), ...);
         ((sums_[first + P] = sums[P]), ...);
+    }
+    template <class F, class... X>
+    [[gnu::always_inline]] static void add_at(std::size_t i, F add_to, pack& sum, X... x) {
+        add_to(sum, load(x.data() + i)...);
+    }
+    template <class F, class... X>
+    [[gnu::always_inline]] static void add_last(std::size_t i, std::size_t n, F add_to, pack& sum, X... x) {
+        if (i + pack::width <= n)
+            add_at(i, add_to, sum, x...);
+        else if (i < n)
+            add_to(sum, load(padded_with_zeros(x.subspan(i)).data())...);
     }
     static std::array<T, pack::width> padded_with_zeros(std::span<T const> x) {
         std::array<T, pack::width> padded{};
