@@ -15,7 +15,7 @@
 
 /// The inner loops of round.hpp for floats, in the instructions of AVX2 and AVX-512: compilers make at least twice as
 /// many of the plain loops. Each rounds rounded_together values, and tells by bits which of them their windows leave
-/// undecided, as round_at_random wants to know it.
+/// undecided, as round_at_random wants to know it. All are inline, so that what a bucket has in common is made once.
 namespace laconic::detail {
 
 /// |x| times per_cut in place of |x| / step x 2^16, as a product takes a sixth of a quotient's time. Where |x| is at
@@ -51,8 +51,9 @@ inline __m512i halves_of(__m512i a, __m512i b, int upper) {
 // is cut off and nearly the draw is undecided. That is so wherever the highest level would be left: what is cut off
 // there is nearly 0, and the draw below it. A range may end a little above its highest level: there codes are limited.
 template <class A, class Code>
-std::uint64_t round_to_grid_avx512(float const* v, float least, int most, near_quotient<float> q,
-                                   std::uint16_t const* windows, Code* out) {
+[[gnu::always_inline]] inline std::uint64_t round_to_grid_avx512(float const* v, float least, int most,
+                                                                 near_quotient<float> q, std::uint16_t const* windows,
+                                                                 Code* out) {
     constexpr bool is_range = std::is_unsigned_v<Code>;
     auto const all = [](int n) { return _mm512_set1_epi16(static_cast<std::int16_t>(n)); };
     auto const scale = _mm512_set1_ps(q.per_cut), from = _mm512_set1_ps(least);
@@ -86,7 +87,8 @@ std::uint64_t round_to_grid_avx512(float const* v, float least, int most, near_q
 
 // What the loops of round_to_powers do.
 template <class A>
-std::uint64_t round_to_powers_avx512(float const* v, std::uint16_t const* windows, std::uint16_t* out) {
+[[gnu::always_inline]] inline std::uint64_t round_to_powers_avx512(float const* v, std::uint16_t const* windows,
+                                                                   std::uint16_t* out) {
     auto const exponents = _mm512_set1_epi16(0xff), last = _mm512_set1_epi16(254), one = _mm512_set1_epi16(1);
     std::array<__mmask64, 2> equal;
     for (std::size_t j = 0; j < rounded_together; j += 32) {
@@ -109,8 +111,8 @@ std::uint64_t round_to_powers_avx512(float const* v, std::uint16_t const* window
 
 // What the loops of round_to_levels do, which compilers narrow to 16 bits with twice as many instructions.
 template <class A>
-std::uint64_t round_to_levels_avx2(float const* v, float step, int levels, std::uint16_t const* windows,
-                                   std::int16_t* out) {
+[[gnu::always_inline]] inline std::uint64_t round_to_levels_avx2(float const* v, float step, int levels,
+                                                                 std::uint16_t const* windows, std::int16_t* out) {
     auto const signs = _mm256_set1_ps(-0.0f), unit = _mm256_set1_ps(step), scale = _mm256_set1_ps(0x1p16f);
     auto const one = _mm256_set1_epi16(1), most = _mm256_set1_epi16(static_cast<std::int16_t>(levels));
     auto const none = _mm256_setzero_si256();
@@ -139,7 +141,8 @@ std::uint64_t round_to_levels_avx2(float const* v, float step, int levels, std::
 
 // What the loops of round_to_powers do.
 template <class A>
-std::uint64_t round_to_powers_avx2(float const* v, std::uint16_t const* windows, std::uint16_t* out) {
+[[gnu::always_inline]] inline std::uint64_t round_to_powers_avx2(float const* v, std::uint16_t const* windows,
+                                                                 std::uint16_t* out) {
     auto const exponents = _mm256_set1_epi16(0xff), last_but_one = _mm256_set1_epi16(253), one = _mm256_set1_epi16(1);
     auto const none = _mm256_setzero_si256();
     auto equal = none;
