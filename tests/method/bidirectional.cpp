@@ -114,12 +114,12 @@ TEST_CASE("natural both ways stalls within the bound of its theorem") {
     CHECK(mean.mean > .1 * bound);
     lockstep run(r, f, start, 1);
     run.rounds(5000);
-    double nearest = 1e300;
+    double apart = 0;  // a mean: of numbers as short as these a single round may meet the optimum exactly
     for (int k = 0; k < 500; ++k) {
         run.round();
-        nearest = std::min(nearest, distance2(run.x(), best.x));
+        apart += distance2(run.x(), best.x) / 500;
     }
-    CHECK(nearest > 1e-6);
+    CHECK(apart > .01 * bound);
 }
 
 TEST_CASE("real data: within the bound of its theorem, the disagreement being the largest that was met") {
