@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <span>
 #include <vector>
@@ -20,12 +22,14 @@ std::span<T> memory_of(std::size_t n) {
     return std::span(memory).first(n);
 }
 
-void read(std::size_t bytes) {
-    std::span<std::uint64_t const> const a = memory_of<std::uint64_t, 0>(bytes / sizeof(std::uint64_t) / 64 * 64 + 64);
+void read(std::span<std::byte const> memory) {
+    constexpr std::size_t together = 64;
     // Sums that do not wait for each other, of whole numbers, so that the compiler may add up in any order.
-    std::uint64_t sums[64] = {};
-    for (std::size_t i = 0; i < a.size(); i += 64)
-        for (std::size_t j = 0; j < 64; ++j) sums[j] += a[i + j];
+    std::array<std::uint64_t, together> sums{}, some;
+    for (std::size_t i = 0; i + sizeof some <= memory.size(); i += sizeof some) {
+        std::memcpy(some.data(), memory.data() + i, sizeof some);
+        for (std::size_t j = 0; j < together; ++j) sums[j] += some[j];
+    }
     benchmark::DoNotOptimize(sums);
 }
 void triad(std::size_t bytes) {
@@ -46,10 +50,14 @@ double median(std::vector<double>& x) {
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-pace::pace(ceiling of, std::size_t bytes) : of_(of), bytes_(bytes), times_(times_in_a_stretch([this] { pass(); })) {}
+pace::pace(ceiling of, std::size_t bytes, std::span<std::byte const> input)
+    : of_(of), bytes_(bytes), input_(input), times_(times_in_a_stretch([this] { pass(); })) {}
 
 void pace::pass() const {
-    of_ == ceiling::read ? read(bytes_) : triad(bytes_);
+    if (of_ == ceiling::triad)
+        triad(bytes_);
+    else
+        read(bytes_ <= input_.size() ? input_.first(bytes_) : memory_of<std::byte, 0>(bytes_));
     benchmark::ClobberMemory();
 }
 
