@@ -92,6 +92,16 @@ void add_plain_loop(std::string const& name, int levels) {
     });
 }
 
+// Nothing but the traffic: each number is read, and a code of 16 bits written.
+void add_codes_alone(std::string const& name, std::size_t d) {
+    add<float>({name, input::gauss, d}, [](std::span<float const> x) {
+        return [x, codes = std::vector<std::int16_t>(x.size())]() mutable {
+            for (std::size_t i = 0; i < x.size(); ++i) codes[i] = static_cast<std::int16_t>(x[i]);
+            benchmark::DoNotOptimize(codes.data());
+        };
+    });
+}
+
 // xoshiro128++ 1.0 (Blackman, Vigna, "Scrambled linear pseudorandom number generators", 2021).
 struct xoshiro {
     std::uint32_t s[4] = {1, 2, 3, 4};
@@ -150,6 +160,7 @@ void add_quantize() {
     add_rounding<double>("natural", natural{}, input::gauss, in_memory);
     add_rounding<double>("sign", sign{}, input::gauss, in_memory);
 
+    for (std::size_t const d : {in_memory, far_in_memory}) add_codes_alone("quantize_4_bits.codes_alone", d);
     add_plain_loop<std::mt19937>("quantize_4_bits.plain_loop_mt19937", 7);
     add_plain_loop<xoshiro>("quantize_4_bits.plain_loop_xoshiro", 7);
     add_plain_loop<xoshiro>("quantize_8_bits.plain_loop_xoshiro", 127);
