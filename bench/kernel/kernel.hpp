@@ -39,7 +39,8 @@ std::size_t times_in_a_stretch(Run&& run) {
     }
 }
 
-/// What memory gives: a sum of all that is read; or a + s b -> c, where all three count as bytes.
+/// What memory gives: a sum of all that is read, by the faster of two loops; or a + s b -> c, where all three count as
+/// bytes.
 enum class ceiling { read, triad };
 
 /// How fast a kernel is beside this machine's memory: after each stretch of the kernel comes one of passes over as many
@@ -61,6 +62,7 @@ class pace {
     ceiling of_;
     std::size_t bytes_;
     std::span<std::byte const> input_;
+    bool ahead_ = false;  ///< whether the loop that asks for what it reads next is the faster here
     std::size_t times_;
     double begin_ = 0;
     std::vector<double> kernel_, memory_;

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "laconic/backend/host/fetch.hpp"
 #include "laconic/backend/host/simd.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
@@ -37,24 +38,16 @@ std::uint64_t bits_above(T const* x, T bound) {
     return ~at_most;
 }
 
-/// Asks for the 64 numbers that lie two pages behind the 64 from p on. For loops that write much of what they read:
-/// where they write little, processors fetch ahead better by themselves.
-template <Scalar T>
-void fetch_ahead(T const* p) {
-    constexpr std::size_t line = 64, ahead = std::size_t{1} << 13;  // bytes
-    auto const next = reinterpret_cast<std::uintptr_t>(p) + ahead;  // a number: there may be no memory
-    for (std::size_t j = 0; j < word_bits * sizeof(T); j += line)
-        __builtin_prefetch(reinterpret_cast<void const*>(next + j));
-}
-
 /// Calls use(p, real, first) for each 64 numbers of x, which p points to; x[first] is the first of them. `real` is all
 /// ones, but of the last word, where it tells which of the 64 are in x; the others are 0 then. Stops where use returns
 /// false.
 template <Scalar T, class Use>
 void for_each_word(std::span<T const> x, Use use) {
     std::size_t i = 0;
-    for (; i + word_bits <= x.size(); i += word_bits)
+    for (; i + word_bits <= x.size(); i += word_bits) {
+        fetch_ahead<word_bits * sizeof(T)>(x.data() + i);
         if (!use(x.data() + i, ~std::uint64_t{0}, i)) return;
+    }
     if (i == x.size()) return;
     std::array<T, word_bits> last{};
     std::copy(x.begin() + static_cast<std::ptrdiff_t>(i), x.end(), last.begin());

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "laconic/backend/host/fetch.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/sum_order.hpp"
 #include "laconic/core/contract.hpp"
@@ -30,7 +31,8 @@ class stretch_sum {
     static constexpr std::size_t together = std::min<std::size_t>(packs, 8);  // that sixteen registers have room for
 
   public:
-    stretch_sum() { sums_.fill(pack::all(0.0)); }
+    /// far: the vectors are far longer than a stretch, and come from memory.
+    explicit stretch_sum(bool far = false) : far_(far) { sums_.fill(pack::all(0.0)); }
     /// add_to(sum, x_i, ..) adds a summand, by vectors of doubles: settled where it is a rounded product, 0 where all
     /// x_i are. All x have the same length; in all calls but the last it is a multiple of 32.
     template <class F, std::same_as<std::span<T const>>... X>
@@ -60,8 +62,10 @@ class stretch_sum {
         std::size_t const n = std::min({x.size()...});
         std::array<pack, together> sums{sums_[first + P]...};
         std::size_t i = first * pack::width;
-        for (; i + partial_sums <= n + first * pack::width; i += partial_sums)
+        for (; i + partial_sums <= n + first * pack::width; i += partial_sums) {
+            if (far_ && first == 0) (fetch_ahead<partial_sums * sizeof(T)>(x.data() + i), ...);
             (add_at(i + P * pack::width, add_to, sums[P], x...), ...);
+        }
         if (n % partial_sums != 0) (add_last(i + P * pack::width, n, add_to, sums[P], x...), ...);
         ((sums_[first + P] = sums[P]), ...);
     }
@@ -88,6 +92,7 @@ class stretch_sum {
             return pack::widened(p);
     }
 
+    bool far_;
     std::array<pack, packs> sums_;
 };
 
@@ -95,7 +100,7 @@ class stretch_sum {
 template <class A, Scalar T, class F, std::same_as<std::span<T const>>... X>
 double ordered_sum(F add_to, std::span<T const> x, X... more) {
     return sum_in_order(0, x.size(), [add_to, x, more...](std::size_t first, std::size_t n) {
-        stretch_sum<A, T> sum;
+        stretch_sum<A, T> sum(x.size() > stretch);
         sum.add(add_to, x.subspan(first, n), more.subspan(first, n)...);
         return sum.total();
     });
@@ -157,9 +162,11 @@ std::pair<T, T> least_and_largest(basic_host<A>&, std::span<T const> x) {
     auto odd = zero, too = zero;  // v x 0 is 0, or NaN where v is not finite; two sums wait less than one
     std::size_t i = 0;
     for (; i + 2 * width <= x.size(); i += 2 * width) {
-        auto const v = pack::load(x.data() + i), w = pack::load(x.data() + i + width);
-        below = smaller(smaller(below, v), w);
-        above = larger(larger(above, v), w);
+        detail::fetch_ahead<2 * width * sizeof(T)>(x.data() + i);
+        // Settled: g++ would read a vector from memory for each time that it is used.
+        auto const v = settled(pack::load(x.data() + i)), w = settled(pack::load(x.data() + i + width));
+        below = smaller(below, smaller(v, w));
+        above = larger(above, larger(v, w));
         odd = multiply_add(v, zero, odd);
         too = multiply_add(w, zero, too);
     }

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "laconic/backend/host/fetch.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/past_caches.hpp"
 #include "laconic/backend/host/reduce.hpp"
@@ -111,6 +112,7 @@ void round_to_powers(random_windows<A>& draws, std::span<T const> x, std::uint64
     constexpr auto n = rounded_together;
     constexpr std::uint32_t exponents = (1u << (int{sizeof(T) * 8} - 1 - format::mantissa)) - 1;
     auto const together = [](T const* v, std::uint16_t const* windows, std::uint16_t* out) {
+        detail::fetch_ahead<n * sizeof(T)>(v);
 #if defined(__AVX2__) && !defined(LACONIC_SCALAR)
 #    if defined(__AVX512BW__)
         if constexpr (sizeof(T) == 4) return detail::round_to_powers_avx512<A>(v, windows, out);
@@ -235,6 +237,7 @@ void pack_signs(basic_host<A>&, std::span<T const> x, std::span<std::uint64_t> w
     std::size_t w = 0;
     for (; 64 * w + 64 <= x.size(); ++w) {
         std::uint64_t word = 0;
+        detail::fetch_ahead<64 * sizeof(T)>(x.data() + 64 * w);
         for (std::size_t j = 0; j < 64; j += pack::width)
             word |= which_below(pack::load(x.data() + 64 * w + j), zero) << j;
         words[w] = word;

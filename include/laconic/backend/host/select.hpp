@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "laconic/backend/host/fetch.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/philox.hpp"
 #include "laconic/backend/host/positions.hpp"
@@ -170,6 +171,7 @@ bool any_nonzero(std::span<T const> x) {
         auto sum = zeros;
         std::size_t i = 0;
         for (; i + together <= part.size(); i += together) {
+            fetch_ahead<together * sizeof(T)>(part.data() + i);
             auto const at = [&](std::size_t j) { return magnitude(pack::load(part.data() + i + j * pack::width)); };
             sum = sum + (((at(0) + at(1)) + (at(2) + at(3))) + ((at(4) + at(5)) + (at(6) + at(7))));
         }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/backend/host/fetch.hpp"
 #include "laconic/backend/host/kth_largest.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/positions.hpp"
@@ -181,13 +182,12 @@ candidates<T> collect_above(std::span<T const> x, T bound, bool few, std::span<T
 #if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(LACONIC_SCALAR)
     if (!few)
         for (; done + word_bits <= x.size() && n <= enough; done += word_bits) {
-            fetch_ahead(x.data() + done);
+            fetch_ahead<word_bits * sizeof(T)>(x.data() + done);
             n += write_many_above<A>(x.data() + done, bound, done, values + n, at + n);
         }
 #endif
     if (n <= enough)
         for_each_word(x.subspan(done), [&](T const* p, std::uint64_t real, std::size_t first) {
-            if (!few) fetch_ahead(p);
             n += write_above<A>(p, bound, real, done + first, values + n, at + n);
             return n <= enough;
         });

@@ -5,9 +5,11 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <type_traits>
 
+#include "laconic/backend/host/fetch.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/term.hpp"
@@ -39,20 +41,24 @@ struct single {
     }
 };
 
-// f(type, i) for all vectors of numbers i, i + 1, .. below n, and for each number that is left over.
-template <Scalar T, class A, class F>
-void each_pack(std::size_t n, F f) {
-    using pack = simd::pack<T, A>;
-    std::size_t i = 0;
-    for (; i + pack::width <= n; i += pack::width) f(std::type_identity<pack>{}, i);
-    for (; i < n; ++i) f(std::type_identity<single<T>>{}, i);
+// How many numbers there are before the first vector of them that crosses no line of memory; n where it has none.
+template <class A, Scalar T>
+std::size_t before_whole_pack(std::span<T> x) {
+    constexpr std::size_t bytes = sizeof(T) * simd::pack<T, A>::width;
+    return std::min((bytes - reinterpret_cast<std::uintptr_t>(x.data()) % bytes) % bytes / sizeof(T), x.size());
 }
 
-// Has the line of memory at p fetched, which is going to be written.
-inline void fetch_to_write([[maybe_unused]] void const* p) {
-#if defined(__GNUC__)
-    __builtin_prefetch(p, 1);
-#endif
+// f(type, i) for all vectors of numbers i, i + 1, .. of `written`, which cross no lines of memory, and for each number
+// before and after them. Those that f reads elsewhere cross none either, mostly: long vectors begin in the same place
+// of a line. Inline, so that what f knows stays in registers.
+template <class A, Scalar T, class F>
+[[gnu::always_inline]] inline void each_pack(std::span<T> written, F f) {
+    using pack = simd::pack<T, A>;
+    std::size_t const before = before_whole_pack<A>(written);
+    std::size_t i = 0;
+    for (; i < before; ++i) f(std::type_identity<single<T>>{}, i);
+    for (; i + pack::width <= written.size(); i += pack::width) f(std::type_identity<pack>{}, i);
+    for (; i < written.size(); ++i) f(std::type_identity<single<T>>{}, i);
 }
 
 }  // namespace detail
@@ -61,7 +67,7 @@ inline void fetch_to_write([[maybe_unused]] void const* p) {
 template <class A, Scalar T>
 void add_scaled(basic_host<A>&, T a, std::span<T const> x, std::span<T> y) {
     LACONIC_EXPECTS(x.size() == y.size());
-    detail::each_pack<T, A>(x.size(), [&]<class V>(std::type_identity<V>, std::size_t i) {
+    detail::each_pack<A>(y, [&]<class V>(std::type_identity<V>, std::size_t i) {
         (V::load(y.data() + i) + settled(V::all(a) * V::load(x.data() + i))).store(y.data() + i);
     });
 }
@@ -69,7 +75,7 @@ void add_scaled(basic_host<A>&, T a, std::span<T const> x, std::span<T> y) {
 /// x *= a. 1 + 1.
 template <class A, Scalar T>
 void multiply(basic_host<A>&, T a, std::span<T> x) {
-    detail::each_pack<T, A>(x.size(), [&]<class V>(std::type_identity<V>, std::size_t i) {
+    detail::each_pack<A>(x, [&]<class V>(std::type_identity<V>, std::size_t i) {
         (V::load(x.data() + i) * V::all(a)).store(x.data() + i);
     });
 }
@@ -88,15 +94,17 @@ bool subtract_known_add_unsaid(basic_host<A>&, T a, std::span<T> g, std::span<T 
             v.store(g.data() + i);
             return v - v;  // 0, or NaN where v is not finite
         };
-        auto odd = pack::all(T(0)), other = odd;  // two, so that sums do not wait for each other
+        T sum = 0;
         std::size_t i = 0;
+        for (std::size_t const n = detail::before_whole_pack<A>(g); i < n; ++i)
+            sum += make(std::type_identity<detail::single<T>>{}, i).value;
+        auto odd = pack::all(T(0)), other = odd;  // two, so that sums do not wait for each other
         for (; i + 2 * pack::width <= g.size(); i += 2 * pack::width) {
             odd = odd + make(std::type_identity<pack>{}, i);
             other = other + make(std::type_identity<pack>{}, i + pack::width);
         }
         std::array<T, pack::width> sums;
         (odd + other).store(sums.data());
-        T sum = 0;
         for (T const v : sums) sum += v;
         for (; i < g.size(); ++i) sum += make(std::type_identity<detail::single<T>>{}, i).value;
         return sum == 0;
@@ -111,10 +119,10 @@ bool subtract_known_add_unsaid(basic_host<A>&, T a, std::span<T> g, std::span<T 
 template <class A, Scalar T>
 void subtract_last(basic_host<A>&, std::span<T> g, std::span<T const> last, std::span<T> next) {
     LACONIC_EXPECTS(g.size() == last.size() && g.size() == next.size());
-    detail::each_pack<T, A>(g.size(), [&]<class V>(std::type_identity<V>, std::size_t i) {
-        auto const now = V::load(g.data() + i);
+    detail::each_pack<A>(g, [&]<class V>(std::type_identity<V>, std::size_t i) {
+        auto const now = V::load(g.data() + i), before = V::load(last.data() + i);
         now.store(next.data() + i);
-        (now - V::load(last.data() + i)).store(g.data() + i);
+        (now - before).store(g.data() + i);
     });
 }
 
@@ -125,7 +133,7 @@ void gather_momentum(basic_host<A>&, T a, bool nesterov, std::span<T> g, std::sp
                      std::span<T> next) {
     LACONIC_EXPECTS(g.size() == u.size() && g.size() == v.size() && g.size() == next.size());
     auto const pass = [&](auto ahead) {
-        detail::each_pack<T, A>(g.size(), [&]<class V>(std::type_identity<V>, std::size_t i) {
+        detail::each_pack<A>(g, [&]<class V>(std::type_identity<V>, std::size_t i) {
             auto const now = V::load(g.data() + i), before = V::load(u.data() + i);
             auto momentum = before, news = now;
             if constexpr (ahead) {
@@ -145,7 +153,7 @@ void gather_momentum(basic_host<A>&, T a, bool nesterov, std::span<T> g, std::sp
 template <class A, Scalar T>
 void complete_and_remember(basic_host<A>&, std::span<T> m, T a, std::span<T> h) {
     LACONIC_EXPECTS(m.size() == h.size());
-    detail::each_pack<T, A>(m.size(), [&]<class V>(std::type_identity<V>, std::size_t i) {
+    detail::each_pack<A>(m, [&]<class V>(std::type_identity<V>, std::size_t i) {
         auto const said = V::load(m.data() + i), known = V::load(h.data() + i);
         (said + known).store(m.data() + i);
         (known + settled(V::all(a) * said)).store(h.data() + i);
@@ -156,7 +164,7 @@ void complete_and_remember(basic_host<A>&, std::span<T> m, T a, std::span<T> h) 
 template <class A, Scalar T>
 void scaled_distances(basic_host<A>&, T a, std::span<T const> x, std::span<T const> y, std::span<T> bounds) {
     LACONIC_EXPECTS(x.size() == y.size() && x.size() == bounds.size());
-    detail::each_pack<T, A>(x.size(), [&]<class V>(std::type_identity<V>, std::size_t i) {
+    detail::each_pack<A>(bounds, [&]<class V>(std::type_identity<V>, std::size_t i) {
         (V::all(a) * magnitude(V::load(x.data() + i) - V::load(y.data() + i))).store(bounds.data() + i);
     });
 }
@@ -200,7 +208,7 @@ void add_terms(basic_host<A>&, std::span<T> out, T w, Terms terms) {
 /// |y_i| <- max(|y_i|, least) x factor, the signs as they are. No y_i is NaN. 1 + 1.
 template <class A, Scalar T>
 void raise_magnitudes(basic_host<A>&, T least, T factor, std::span<T> y) {
-    detail::each_pack<T, A>(y.size(), [&]<class V>(std::type_identity<V>, std::size_t i) {
+    detail::each_pack<A>(y, [&]<class V>(std::type_identity<V>, std::size_t i) {
         auto const v = V::load(y.data() + i);
         (with_sign_of(larger(magnitude(v), V::all(least)), v) * V::all(factor)).store(y.data() + i);
     });

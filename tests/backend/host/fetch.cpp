@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/backend/host/fetch.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+
+using namespace laconic;
+
+TEST_CASE("what nobody has may be asked for, and what there is stays") {
+    for (std::uintptr_t const address : {std::uintptr_t{0}, std::uintptr_t{1}, ~std::uintptr_t{0}}) {
+        detail::fetch_ahead<256>(reinterpret_cast<void const*>(address));
+        detail::fetch_to_write(reinterpret_cast<void const*>(address));
+    }
+    std::vector<std::uint64_t> memory(4096, 7);
+    for (auto& m : memory) {
+        detail::fetch_ahead<64>(&m);
+        detail::fetch_to_write(&m);
+    }
+    CHECK(memory == std::vector<std::uint64_t>(4096, 7));
+}
