@@ -73,6 +73,7 @@ class lane_packer {
     std::array<Lane, most>& lanes() { return lanes_; }
     // The first n lanes as bytes, which last until the next call. n is a multiple of 8.
     std::span<std::byte const> packed(std::size_t n) {
+        if (lanes_are_bytes()) return bytes(n);
         for (std::size_t i = 0; i < n / per_word; ++i) words_[i] = by_.squeezed(word_of(i));
         for (std::size_t g = 0; g < n / 8; ++g) {  // what stands above is overwritten by the next
             auto* const to = bytes_.data() + g * width_;
@@ -87,8 +88,12 @@ class lane_packer {
         return bytes(n);
     }
     // Where packed() puts n lanes, and from where unpack() takes them.
-    std::span<std::byte> bytes(std::size_t n) { return std::span(bytes_).first(n / 8 * width_); }
+    std::span<std::byte> bytes(std::size_t n) {
+        if (lanes_are_bytes()) return std::as_writable_bytes(std::span(lanes_).first(n));
+        return std::span(bytes_).first(n / 8 * width_);
+    }
     void unpack(std::size_t n) {
+        if (lanes_are_bytes()) return;
         for (std::size_t g = 0; g < n / 8; ++g) {
             auto const* const from = bytes_.data() + g * width_;
             if constexpr (per_word == 8) {
@@ -104,6 +109,10 @@ class lane_packer {
   private:
     static constexpr std::size_t per_word = lane_squeezer<Lane>::lanes;
 
+    // Whether codes fill their lanes, which are in memory as on the wire.
+    bool lanes_are_bytes() const {
+        return width_ == lane_squeezer<Lane>::lane && std::endian::native == std::endian::little;
+    }
     // The lanes of one word, the first as the lowest.
     std::uint64_t word_of(std::size_t i) const {
         std::uint64_t word = 0;

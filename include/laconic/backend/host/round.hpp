@@ -252,7 +252,7 @@ template <class A, Scalar T>
 double pack_signs_and_sum(basic_host<A>& on, std::span<T const> x, std::span<std::uint64_t> words) {
     LACONIC_EXPECTS(words.size() == (x.size() + 63) / 64);
     return detail::sum_in_order(0, x.size(), [&](std::size_t first, std::size_t n) {
-        constexpr std::size_t piece = 256;  // of which the second loop finds all in the first cache
+        constexpr std::size_t piece = 128;  // of which the second loop finds all in the first cache
         detail::stretch_sum<A, T> sum;
         for (std::size_t i = first; i < first + n; i += piece) {
             auto const part = x.subspan(i, std::min(piece, first + n - i));

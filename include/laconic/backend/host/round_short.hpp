@@ -10,7 +10,9 @@
 #include <span>
 #include <type_traits>
 
+#include "laconic/backend/host/fetch.hpp"
 #include "laconic/backend/host/memory.hpp"
+#include "laconic/backend/host/past_caches.hpp"
 #include "laconic/backend/short_format.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"
@@ -42,13 +44,24 @@ void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, std::s
         bits const limited = magnitude < infinity ? std::min<bits>(code, f.largest()) : f.nan();
         return static_cast<std::uint16_t>(limited | (magnitude != b ? f.sign() : 0u));
     };
-    alignas(64) std::array<std::uint16_t, 64> made;  // so many that the compiler knows and makes vectors of
-    std::size_t i = 0;
-    for (; i + made.size() <= x.size(); i += made.size()) {
-        for (std::size_t j = 0; j < made.size(); ++j) made[j] = code_of(x[i + j]);
-        std::copy(made.begin(), made.end(), codes.data() + i);
+    constexpr std::size_t together = 64, some = 8 * together;  // so many that the compiler knows and makes vectors of
+    alignas(64) std::array<std::uint16_t, some> made;
+    bool const past_caches = codes.size_bytes() >= detail::bytes_past_caches;
+    for (std::size_t i = 0; i < x.size(); i += some) {
+        auto const part = x.subspan(i, std::min(some, x.size() - i));
+        std::size_t done = 0;
+        for (; done + together <= part.size(); done += together) {
+            detail::fetch_ahead<together * sizeof(T)>(part.data() + done);
+            for (std::size_t j = 0; j < together; ++j) made[done + j] = code_of(part[done + j]);
+        }
+        for (; done < part.size(); ++done) made[done] = code_of(part[done]);
+        auto const out = codes.subspan(i, done);
+        if (past_caches)
+            detail::copy_past_caches<A>(std::as_bytes(std::span(made).first(done)), std::as_writable_bytes(out));
+        else
+            std::copy_n(made.begin(), done, out.begin());
     }
-    for (; i < x.size(); ++i) codes[i] = code_of(x[i]);
+    if (past_caches) detail::order_past_caches<A>();
 }
 
 }  // namespace laconic
