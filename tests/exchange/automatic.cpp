@@ -33,8 +33,9 @@ TEST_CASE("sums of lists, whatever is chosen") {
         for (auto const how : sv::shapes)
             for (std::size_t const d : {0, 1, 700}) {
                 auto const brought = sv::all_whole_numbers<float>(how, d, d / 6, n);
-                for (auto const& sums : {sv::after(brought, sparse_sums::with_dimension<float>(make_automatic, d)).first,
-                                         sv::after(brought, sparse_sums::with_dimension<float>(make_full, d)).first}) {
+                for (auto const& sums :
+                     {sv::after(brought, sparse_sums::with_dimension<float>(make_automatic, d)).first,
+                      sv::after(brought, sparse_sums::with_dimension<float>(make_full, d)).first}) {
                     for (auto const& v : sums) CHECK(v == sums[0]);
                     CHECK(sv::dense(sums[0]) == sv::sum_of(brought));
                 }

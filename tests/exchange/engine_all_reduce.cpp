@@ -41,7 +41,9 @@ struct adding {
 };
 static_assert(AllReducer<adding<fibers>::member, float> && !AllReducer<fibers::member, float>);
 
-constexpr auto make_engine_all_reduce = []<class T>(auto& comm, std::size_t d) { return engine_all_reduce<T>(comm, d); };
+constexpr auto make_engine_all_reduce = []<class T>(auto& comm, std::size_t d) {
+    return engine_all_reduce<T>(comm, d);
+};
 
 // What each of three ranks is told that bring `bad` in round 4, whether its vector is as it was, and how often the
 // engine added; the next round is held.
@@ -82,7 +84,8 @@ TEST_CASE_TEMPLATE("the engine's sums, on all ranks, counted as what is handed t
             for (auto const& x : all)
                 for (std::size_t i = 0; i < d; ++i) sum[i] += x[i];
             std::vector<std::uint64_t> sent(std::size_t(n), 99);
-            for (auto const& x : dense_sums::after<T, adding<fibers>>(all, make_engine_all_reduce, &sent)) CHECK(x == sum);
+            for (auto const& x : dense_sums::after<T, adding<fibers>>(all, make_engine_all_reduce, &sent))
+                CHECK(x == sum);
             CHECK(sent == std::vector(std::size_t(n), std::uint64_t{d * sizeof(T)}));
         }
 }

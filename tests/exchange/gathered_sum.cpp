@@ -14,7 +14,9 @@ constexpr auto make_gathered_sum = []<class T>(auto& comm, std::size_t d) { retu
 }  // namespace
 
 TEST_CASE("sums of floats that all ranks make_gathered_sum") { sparse_sums::sums_are_right<float>(make_gathered_sum); }
-TEST_CASE("sums of doubles that all ranks make_gathered_sum") { sparse_sums::sums_are_right<double>(make_gathered_sum); }
+TEST_CASE("sums of doubles that all ranks make_gathered_sum") {
+    sparse_sums::sums_are_right<double>(make_gathered_sum);
+}
 
 TEST_CASE("ranks are added up in their order") {
     namespace sv = sparse_vectors;

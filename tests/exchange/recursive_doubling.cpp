@@ -11,7 +11,9 @@ using namespace sparse_sums;
 
 namespace {
 
-constexpr auto make_recursive_doubling = []<class T>(auto& comm, std::size_t d) { return recursive_doubling<T>(comm, d); };
+constexpr auto make_recursive_doubling = []<class T>(auto& comm, std::size_t d) {
+    return recursive_doubling<T>(comm, d);
+};
 
 }  // namespace
 
@@ -23,7 +25,8 @@ TEST_CASE("the pairs in which ranks are added up") {
     for (double const v : {1e16, 1., -1e16, 3., 5., 1.}) brought.push_back(sv::of<double>(1, {{0, v}}));
     // 4 and 5 join 0 and 1: 1e16 + 5 is 1e16 + 4, ties to even; then 0 meets 1 and 2 meets 3.
     double const a = 1e16 + 5., b = 1. + 1., c = -1e16 + 3.;
-    for (auto const& v : sv::after(brought, with_dimension<double>(make_recursive_doubling, 1)).first) CHECK(v.values()[0] == (a + b) + c);
+    for (auto const& v : sv::after(brought, with_dimension<double>(make_recursive_doubling, 1)).first)
+        CHECK(v.values()[0] == (a + b) + c);
     CHECK((a + b) + c != 9);
 }
 
@@ -56,8 +59,9 @@ TEST_CASE("each rank says all that it has added up so far") {
 
 TEST_CASE("independent supports fill in as they should") {
     std::size_t const d = 20000, k = 200;
-    auto const sums =
-        sv::after(sv::all_whole_numbers<float>(sv::shape::spread, d, k, 16), with_dimension<float>(make_recursive_doubling, d)).first;
+    auto const sums = sv::after(sv::all_whole_numbers<float>(sv::shape::spread, d, k, 16),
+                                with_dimension<float>(make_recursive_doubling, d))
+                          .first;
     CHECK(double(sums[0].size()) ==
           doctest::Approx(double(d) * (1 - std::pow(1 - double(k) / double(d), 16))).epsilon(.03));
 }

@@ -28,7 +28,8 @@ TEST_CASE("ranks are added up in their order") {
         sparse.push_back(sparse_vectors::of<double>(3, {{1, x}}));
         full.push_back({x, 0});
     }
-    for (auto const& v : sparse_vectors::after(sparse, sparse_sums::with_dimension<double>(make_sum_by_server, 3)).first)
+    for (auto const& v :
+         sparse_vectors::after(sparse, sparse_sums::with_dimension<double>(make_sum_by_server, 3)).first)
         CHECK(v == sparse_vectors::of<double>(3, {{1, sum}}));
     for (auto const& x : dense_sums::after(full, make_sum_by_server)) CHECK(x == std::vector<double>{sum, 0});
 }

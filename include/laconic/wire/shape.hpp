@@ -107,7 +107,8 @@ stage take_stage(R& source) {
 template <Scalar T, BitSource R>
 void take_stages(R& source, std::size_t depth, std::uint64_t length, std::vector<stage>& stages) {
     for (bool wraps = true; wraps; ++depth) {
-        if (depth == deepest_stage) source.refuse("more than " + std::to_string(deepest_stage) + " stages in each other");
+        if (depth == deepest_stage)
+            source.refuse("more than " + std::to_string(deepest_stage) + " stages in each other");
         if (stages.size() == most_stages) source.refuse("more than " + std::to_string(most_stages) + " stages");
         stages.push_back(take_stage<T>(source));
         stages.back().length = length;
