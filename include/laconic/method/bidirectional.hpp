@@ -33,10 +33,10 @@ struct bidirectional {
     }
     /// For f + R, where the method is one that takes R's proximal operator.
     template <class P>
-    auto compose(problem const& p, P const& prox) const requires requires(M const& m) {
-        m.compose(p, prox);
+    auto compose(problem const& p, P const& prox) const requires requires(M const& m) { m.compose(p, prox); }
+    {
+        return answered<typename M::value_type, host>(method.compose(p, prox));
     }
-    { return answered<typename M::value_type, host>(method.compose(p, prox)); }
 
     bool operator==(bidirectional const&) const = default;
     friend std::string to_string(bidirectional const& m) {
