@@ -174,7 +174,7 @@ std::size_t write_above(T const* p, T bound, std::uint64_t real, std::size_t fir
 // The coordinates with |x_i| > bound, a NaN among them, in ascending order; in the first half of a room for x.size().
 // `few` is whether few words of 64 numbers have more than four of them.
 template <class A, Scalar T>
-candidates<T> collect_above(std::span<T const> x, T bound, bool few, std::span<T> room) {
+candidates<T> collect_above(std::span<T const> x, T bound, [[maybe_unused]] bool few, std::span<T> room) {
     auto const enough = x.size() / 4, most = enough + 2 * word_bits;
     T* const values = room.data();
     auto* const at = reinterpret_cast<coordinate*>(values + most);  // coordinates are not longer than numbers
