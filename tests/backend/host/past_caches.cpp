@@ -35,12 +35,16 @@ TEST_CASE("codes of a long vector are those of its pieces") {
     std::size_t const n = detail::bytes_past_caches / sizeof(std::uint16_t) + 12345, piece = n / 4 + 1;
     std::vector<float> x(n);
     for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<float>(static_cast<int>(i * 7919 % 2001) - 1000);
-    std::vector<std::uint16_t> powers(n), in_pieces(n);
+    std::vector<std::uint16_t> powers(n), halves(n), in_pieces(n), halves_in_pieces(n);
     auto const values = std::span<float const>(x);
+    constexpr auto half = layout_of(short_format::binary16);
     round_to_powers(on, values, key{3}, 5, std::span(powers));
+    round_to_short(on, values, half, std::span(halves));
     for (std::size_t first = 0; first < n; first += piece) {
         std::size_t const some = std::min(piece, n - first);
         round_to_powers(on, values.subspan(first, some), key{3}, 5 + first, std::span(in_pieces).subspan(first, some));
+        round_to_short(on, values.subspan(first, some), half, std::span(halves_in_pieces).subspan(first, some));
     }
     CHECK(powers == in_pieces);
+    CHECK(halves == halves_in_pieces);
 }
