@@ -3,13 +3,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <ctime>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "kernel.hpp"
+#include "laconic/backend/host/fetch.hpp"
 #include "laconic/backend/host/simd.hpp"
 
 namespace kernel_bench {
@@ -24,21 +24,17 @@ std::span<T> memory_of(std::size_t n) {
     return std::span(memory).first(n);
 }
 
-// The sum of all numbers, in eight registers that do not wait for each other. `ahead`: asks for what lies two pages
-// behind, for some processors do not fetch ahead across the end of a page by themselves.
+// The sum of all numbers, in eight registers that do not wait for each other. `ahead`: with fetch_ahead.
 template <bool ahead>
 void read(std::span<std::byte const> memory) {
     using pack = laconic::simd::pack<float, laconic::simd::arch>;
     auto const* const x = reinterpret_cast<float const*>(memory.data());
     std::size_t const n = memory.size() / sizeof(float);
     [&]<std::size_t... R>(std::index_sequence<R...>) {  // expansions, so that the sums stay in registers
-        constexpr std::size_t together = sizeof...(R) * pack::width, page = 4096 / sizeof(float),
-                              line = 64 / sizeof(float);
+        constexpr std::size_t together = sizeof...(R) * pack::width;
         std::array sums{(static_cast<void>(R), pack::all(0.0f))...};
         for (std::size_t i = 0; i + together <= n; i += together) {
-            if constexpr (ahead)
-                for (std::size_t j = 0; j < together; j += line)
-                    __builtin_prefetch(x + std::min(i + j + 2 * page, n - 1));
+            if constexpr (ahead) laconic::detail::fetch_ahead<together * sizeof(float)>(x + i);
             ((sums[R] += pack::load(x + i + R * pack::width)), ...);
         }
         benchmark::DoNotOptimize(sums);

@@ -9,7 +9,7 @@ namespace laconic::detail {
 
 /// The `bytes` two pages behind those from p on, for loops that read on and on. Some processors fetch ahead by
 /// themselves, but not across the end of a page; and less far where a register's length crosses lines, as in most
-/// vectors. Not for what is shorter than some pages.
+/// vectors. It gains nothing where p's whole vector is shorter than some pages.
 template <std::size_t bytes>
 [[gnu::always_inline]] inline void fetch_ahead([[maybe_unused]] void const* p) {
 #if defined(__GNUC__)

@@ -31,8 +31,8 @@ class stretch_sum {
     static constexpr std::size_t together = std::min<std::size_t>(packs, 8);  // that sixteen registers have room for
 
   public:
-    /// far: the vectors are far longer than a stretch, and come from memory.
-    explicit stretch_sum(bool far = false) : far_(far) { sums_.fill(pack::all(0.0)); }
+    /// ahead: memory is asked for ahead, as of vectors that are longer than a stretch.
+    explicit stretch_sum(bool ahead = false) : ahead_(ahead) { sums_.fill(pack::all(0.0)); }
     /// add_to(sum, x_i, ..) adds a summand, by vectors of doubles: settled where it is a rounded product, 0 where all
     /// x_i are. All x have the same length; in all calls but the last it is a multiple of 32.
     template <class F, std::same_as<std::span<T const>>... X>
@@ -63,7 +63,7 @@ class stretch_sum {
         std::array<pack, together> sums{sums_[first + P]...};
         std::size_t i = first * pack::width;
         for (; i + partial_sums <= n + first * pack::width; i += partial_sums) {
-            if (far_ && first == 0) (fetch_ahead<partial_sums * sizeof(T)>(x.data() + i), ...);
+            if (ahead_ && first == 0) (fetch_ahead<partial_sums * sizeof(T)>(x.data() + i), ...);
             (add_at(i + P * pack::width, add_to, sums[P], x...), ...);
         }
         if (n % partial_sums != 0) (add_last(i + P * pack::width, n, add_to, sums[P], x...), ...);
@@ -92,7 +92,7 @@ class stretch_sum {
             return pack::widened(p);
     }
 
-    bool far_;
+    bool ahead_;
     std::array<pack, packs> sums_;
 };
 
