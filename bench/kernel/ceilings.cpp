@@ -60,8 +60,8 @@ double median(std::vector<double>& x) {
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-pace::pace(ceiling of, std::size_t bytes, std::span<std::byte const> input)
-    : of_(of), bytes_(bytes), input_(input), times_(times_in_a_stretch([this] { pass(); })) {
+pace::pace(ceiling of, std::size_t bytes, std::span<std::byte const> inputs, std::size_t copies)
+    : of_(of), bytes_(bytes), inputs_(inputs), copies_(copies), times_(times_in_a_stretch([this] { pass(); })) {
     if (of_ != ceiling::read) return;
     std::array<double, 2> least{1e9, 1e9};
     for (int round = 0; round < 5; ++round)
@@ -74,11 +74,13 @@ pace::pace(ceiling of, std::size_t bytes, std::span<std::byte const> input)
     ahead_ = least[true] < least[false];
 }
 
-void pace::pass() const {
+void pace::pass() {
     if (of_ == ceiling::triad)
         triad(bytes_);
     else {
-        auto const memory = bytes_ <= input_.size() ? input_.first(bytes_) : memory_of<std::byte, 0>(bytes_);
+        std::size_t const each = inputs_.size() / copies_;
+        auto const memory =
+            bytes_ <= each ? inputs_.subspan(turn_++ % copies_ * each, bytes_) : memory_of<std::byte, 0>(bytes_);
         ahead_ ? read<true>(memory) : read<false>(memory);
     }
     benchmark::ClobberMemory();

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "kernel.hpp"
@@ -45,13 +46,16 @@ char const* name_of(input from) {
 }
 
 template <class T>
-std::vector<T> const& numbers(input from, std::size_t d) {
-    static std::vector<T> x;
+std::span<T const> numbers(input from, std::size_t d, std::size_t copies) {
+    static std::vector<T> all;
     static input last = input::gauss;
-    if (x.size() == d && last == from) return x;
+    static std::size_t last_d = 0;
+    if (all.size() == d * copies && last_d == d && last == from) return all;
     last = from;
-    std::vector<T>().swap(x);
-    x.resize(d);
+    last_d = d;
+    std::vector<T>().swap(all);
+    all.resize(d * copies);
+    auto const x = std::span(all).first(d);
     auto const zero = [](std::size_t n, std::size_t percent) {
         return (n * 0x9E3779B97F4A7C15u >> 33) % 100 < percent;
     };
@@ -66,9 +70,11 @@ std::vector<T> const& numbers(input from, std::size_t d) {
     if (from == input::one_block)
         for (std::size_t i = d / 2; i < d / 2 + d / 64; ++i) x[i] *= 1000;
     if (from == input::sorted) std::sort(x.begin(), x.end(), [](T a, T b) { return std::abs(a) < std::abs(b); });
-    return x;
+    for (std::size_t c = 1; c < copies; ++c)
+        std::copy(x.begin(), x.end(), all.begin() + static_cast<std::ptrdiff_t>(c * d));
+    return all;
 }
-template std::vector<float> const& numbers(input, std::size_t);
-template std::vector<double> const& numbers(input, std::size_t);
+template std::span<float const> numbers(input, std::size_t, std::size_t);
+template std::span<double const> numbers(input, std::size_t, std::size_t);
 
 }  // namespace kernel_bench

@@ -3,6 +3,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,9 +22,10 @@ namespace kernel_bench {
 enum class input { gauss, heavy, zeros_90, zeros_99, zero_blocks_90, zero_blocks_99, sorted, equal, one_block };
 char const* name_of(input);
 
-/// Of d numbers. It stays until another is asked for: ask where the case runs, not where it is registered.
+/// d numbers, and the same again as often as there are copies, one after another. They stay until others are asked for:
+/// ask where the case runs, not where it is registered.
 template <class T>
-std::vector<T> const& numbers(input, std::size_t d);
+std::span<T const> numbers(input, std::size_t d, std::size_t copies = 1);
 
 /// As Google Benchmark counts them: what other programs do meanwhile is not in them.
 double processor_seconds();
@@ -31,7 +33,7 @@ double processor_seconds();
 /// How often to run what is over too soon for the clock: for a thousandth of a second at least.
 template <class Run>
 std::size_t times_in_a_stretch(Run&& run) {
-    run();  // what is allocated, is allocated here
+    run();
     for (std::size_t times = 1;; times *= 2) {
         double const begin = processor_seconds();
         for (std::size_t t = 0; t < times; ++t) run();
@@ -45,10 +47,12 @@ enum class ceiling { read, triad };
 
 /// How fast a kernel is beside this machine's memory: after each stretch of the kernel comes one of passes over as many
 /// bytes, as other programs share the memory, now more and now less. What is read are the first bytes of the kernel's
-/// own input, where it has so many: of two vectors, one may lie in pages that are a fifth faster than the other's.
+/// own inputs, which take turns here as there, where they have so many: of two vectors, one may lie in pages that are a
+/// fifth faster than the other's.
 class pace {
   public:
-    pace(ceiling, std::size_t bytes, std::span<std::byte const> input = {});
+    /// inputs: so many of the same length, one after another.
+    pace(ceiling, std::size_t bytes, std::span<std::byte const> inputs = {}, std::size_t copies = 1);
 
     void starts() { begin_ = processor_seconds(); }
     /// After so many runs of the kernel. The ceiling's stretch is here: Google Benchmark's clock should not run.
@@ -57,11 +61,12 @@ class pace {
     void report(benchmark::State&);
 
   private:
-    void pass() const;
+    void pass();
 
     ceiling of_;
     std::size_t bytes_;
-    std::span<std::byte const> input_;
+    std::span<std::byte const> inputs_;
+    std::size_t copies_, turn_ = 0;
     bool ahead_ = false;  ///< whether the loop that asks for what it reads next is the faster here
     std::size_t times_;
     double begin_ = 0;
@@ -92,15 +97,30 @@ std::string name_of(scenario const& s) {
     return s.k == 0 ? name : name + "/k:" + std::to_string(s.k);
 }
 
+/// How many copies of a vector in memory take turns, each with a kernel's state and output of its own: so many that
+/// none is still in a cache, in part, when its turn comes again.
+template <class T>
+std::size_t copies_of(scenario const& s) {
+    constexpr std::size_t caches_forget = std::size_t{1} << 28;
+    return s.d < in_memory ? 1 : std::max<std::size_t>(1, caches_forget / std::max(s.d * sizeof(T), s.moved));
+}
+
 /// Registers what make(numbers) returns: a function of nothing that runs the kernel once.
 template <class T, class Make>
 void add(scenario const& s, Make make) {
     auto const body = [s, make](benchmark::State& state) {
-        std::span<T const> const x = numbers<T>(s.from, s.d);
-        auto run = make(x);
+        std::size_t const copies = copies_of<T>(s);
+        std::span<T const> const all = numbers<T>(s.from, s.d, copies);
+        std::vector<decltype(make(all))> runs;
+        for (std::size_t c = 0; c < copies; ++c) {
+            runs.push_back(make(all.subspan(c * s.d, s.d)));
+            runs.back()();  // what is allocated, is allocated here
+        }
+        auto run = [&runs, turn = std::size_t{0}]() mutable { runs[turn++ % runs.size()](); };
         auto const times = times_in_a_stretch(run);
-        pace beside = s.moved > 0 ? pace(ceiling::triad, s.moved)
-                                  : pace(ceiling::read, s.bytes > 0 ? s.bytes : x.size_bytes(), std::as_bytes(x));
+        pace beside = s.moved > 0
+                          ? pace(ceiling::triad, s.moved)
+                          : pace(ceiling::read, s.bytes > 0 ? s.bytes : s.d * sizeof(T), std::as_bytes(all), copies);
         std::size_t done = 0;
         for (auto _ : state) {
             if (done == 0) beside.starts();

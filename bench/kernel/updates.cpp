@@ -111,21 +111,15 @@ sparse_message<T> largest(std::span<T const> x, std::size_t k) {
     return m;
 }
 
-// The vector that all of these write to: how many pages it lies on would make a difference.
-template <class T>
-std::span<T> target(std::size_t d) {
-    static std::vector<T> y;
-    y.resize(d);
-    return y;
-}
-
 // Of k terms of one message. The floor reads and writes one number in each cache line that they
 // touch, fetched ahead: what misses alone cost.
 template <class T>
 void add_scatter(std::size_t d, std::size_t k) {
     scenario s{"scatter_add", input::gauss, d, k, k * (sizeof(coordinate) + sizeof(T)), 0, k};
     add<T>(s, [k](std::span<T const> x) {
-        return [on = host(), y = target<T>(x.size()), m = largest(x, k)]() mutable { add_message(on, y, T(-1), m); };
+        return [on = host(), y = std::vector<T>(x.size()), m = largest(x, k)]() mutable {
+            add_message(on, std::span<T>(y), T(-1), m);
+        };
     });
     s.kernel = "scatter_add.floor";
     add<T>(s, [k](std::span<T const> x) {
@@ -133,7 +127,7 @@ void add_scatter(std::size_t d, std::size_t k) {
         auto lines = largest(x, k).support;
         for (coordinate& i : lines) i = static_cast<coordinate>(i / in_line * in_line);
         lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
-        return [y = target<T>(x.size()), lines] {
+        return [y = std::vector<T>(x.size()), lines]() mutable {
             for (std::size_t j = 0; j < lines.size(); ++j) {
                 __builtin_prefetch(y.data() + lines[std::min(j + ahead, lines.size() - 1)], 1);
                 y[lines[j]] += T(1);
@@ -142,7 +136,7 @@ void add_scatter(std::size_t d, std::size_t k) {
     });
     s.kernel = "scatter_add.plain_loop";
     add<T>(s, [k](std::span<T const> x) {
-        return [y = target<T>(x.size()), m = largest(x, k)] {
+        return [y = std::vector<T>(x.size()), m = largest(x, k)]() mutable {
             for (std::size_t j = 0; j < m.support.size(); ++j) y[m.support[j]] -= m.payload.values[j];
         };
     });
