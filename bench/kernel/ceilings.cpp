@@ -61,7 +61,7 @@ double median(std::vector<double>& x) {
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 pace::pace(ceiling of, std::size_t bytes, std::span<std::byte const> inputs, std::size_t copies)
-    : of_(of), bytes_(bytes), inputs_(inputs), copies_(copies), times_(times_in_a_stretch([this] { pass(); })) {
+    : of_(of), bytes_(bytes), inputs_(inputs), copies_(copies), times_(times_in_a_stretch([this] { pass(); }, copies)) {
     if (of_ != ceiling::read) return;
     std::array<double, 2> least{1e9, 1e9};
     for (int round = 0; round < 5; ++round)
@@ -86,7 +86,8 @@ void pace::pass() {
     benchmark::ClobberMemory();
 }
 
-void pace::stops(std::size_t times) {
+void pace::stops(std::size_t times, bool whole) {
+    if (!whole && !kernel_.empty()) return;
     double const middle = processor_seconds();
     for (std::size_t t = 0; t < times_; ++t) pass();
     kernel_.push_back((middle - begin_) / static_cast<double>(times));

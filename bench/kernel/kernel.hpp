@@ -30,11 +30,12 @@ std::span<T const> numbers(input, std::size_t d, std::size_t copies = 1);
 /// As Google Benchmark counts them: what other programs do meanwhile is not in them.
 double processor_seconds();
 
-/// How often to run what is over too soon for the clock: for a thousandth of a second at least.
+/// How often to run what is over too soon for the clock: for a thousandth of a second at least, and for each of so many
+/// inputs that take turns.
 template <class Run>
-std::size_t times_in_a_stretch(Run&& run) {
-    run();
-    for (std::size_t times = 1;; times *= 2) {
+std::size_t times_in_a_stretch(Run&& run, std::size_t inputs = 1) {
+    for (std::size_t i = 0; i < inputs; ++i) run();  // what is allocated, is allocated here
+    for (std::size_t times = inputs;; times *= 2) {
         double const begin = processor_seconds();
         for (std::size_t t = 0; t < times; ++t) run();
         if (processor_seconds() - begin > 1e-3) return times;
@@ -55,8 +56,9 @@ class pace {
     pace(ceiling, std::size_t bytes, std::span<std::byte const> inputs = {}, std::size_t copies = 1);
 
     void starts() { begin_ = processor_seconds(); }
-    /// After so many runs of the kernel. The ceiling's stretch is here: Google Benchmark's clock should not run.
-    void stops(std::size_t times);
+    /// After so many runs of the kernel. The ceiling's stretch is here: Google Benchmark's clock should not run. A
+    /// stretch that is not whole counts where there is no other.
+    void stops(std::size_t times, bool whole = true);
     /// bytes_per_second, and fraction_of_read or fraction_of_triad: the median time of a pass over that of a run.
     void report(benchmark::State&);
 
@@ -112,12 +114,9 @@ void add(scenario const& s, Make make) {
         std::size_t const copies = copies_of<T>(s);
         std::span<T const> const all = numbers<T>(s.from, s.d, copies);
         std::vector<decltype(make(all))> runs;
-        for (std::size_t c = 0; c < copies; ++c) {
-            runs.push_back(make(all.subspan(c * s.d, s.d)));
-            runs.back()();  // what is allocated, is allocated here
-        }
+        for (std::size_t c = 0; c < copies; ++c) runs.push_back(make(all.subspan(c * s.d, s.d)));
         auto run = [&runs, turn = std::size_t{0}]() mutable { runs[turn++ % runs.size()](); };
-        auto const times = times_in_a_stretch(run);
+        auto const times = times_in_a_stretch(run, copies);
         pace beside = s.moved > 0
                           ? pace(ceiling::triad, s.moved)
                           : pace(ceiling::read, s.bytes > 0 ? s.bytes : s.d * sizeof(T), std::as_bytes(all), copies);
@@ -131,7 +130,7 @@ void add(scenario const& s, Make make) {
             beside.stops(std::exchange(done, 0));
             state.ResumeTiming();
         }
-        if (done > 0) beside.stops(done);
+        if (done > 0) beside.stops(done, false);
         beside.report(state);
         auto const items = static_cast<std::int64_t>(s.items);
         if (items > 0) state.SetItemsProcessed(items * static_cast<std::int64_t>(state.iterations()));
