@@ -338,15 +338,17 @@ void measure_rounding(device& on, table& row, in x) {
     device::array<float> first(buckets), second(buckets);
     out const steps(first), others(second);
     {
-        device::array<std::int16_t> made(x.size());
-        std::span const to(made);
-        auto const levels = [&](laconic::norm p) { round_buckets_to_levels(on, x, bucket, p, 4, key{3}, steps, to); };
+        device::array<std::int8_t> few(x.size());
+        std::span const codes(few);
+        auto const levels = [&](laconic::norm p) { round_buckets_to_levels(on, x, bucket, p, 4, key{3}, steps, codes); };
         row(
-            "round_buckets_to_levels, largest", [&] { levels(norm::largest); }, x, steps, to);
+            "round_buckets_to_levels, largest", [&] { levels(norm::largest); }, x, steps, codes);
         row(
-            "round_buckets_to_levels, 2-norm", [&] { levels(norm::two); }, x, steps, to);
+            "round_buckets_to_levels, 2-norm", [&] { levels(norm::two); }, x, steps, codes);
         row(
             "damp_steps", [&] { damp_steps(on, x, bucket, steps); }, x, steps, steps);
+        device::array<std::int16_t> made(x.size());
+        std::span const to(made);
         row(
             "round_buckets_to_halvings, 2-norm",
             [&] { round_buckets_to_halvings(on, x, bucket, norm::two, 4, key{3}, steps, to); }, x, steps, to);

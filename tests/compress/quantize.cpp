@@ -33,7 +33,8 @@ TEST_CASE("quantize keeps the laws, with one level and more, one bucket and more
 TEST_CASE("by hand") {
     auto const m = laws::compress(quantize{2, 2, norm::largest}, vec{1, -2, 4, 0, 3}, key{1});
     CHECK(m.steps == vec{1, 2, 1.5});
-    CHECK(m.codes == std::vector<std::int16_t>{1, -2, 2, 0, 2});
+    CHECK(m.codes == std::vector<std::int8_t>{1, -2, 2, 0, 2});
+    CHECK(m.wide_codes.empty());
     // |(3, 4)| = 5: with one level, each is 0 or 5.
     auto const q = say(quantize{1}, vec{3, 4});
     for (double v : q) CHECK((v == 0 || v == 5));

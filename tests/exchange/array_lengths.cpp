@@ -69,6 +69,7 @@ TEST_CASE("whatever a compressor says fits") {
         fits(half{}, d);
         fits(quantize{3}, d);
         fits(quantize{3, 7}, d);
+        fits(quantize{128, 7}, d);
         fits(natural_dithering{3, 7}, d);
         fits(uniform{3, 7}, d);
         fits(sign{7}, d);
@@ -96,6 +97,11 @@ TEST_CASE("what has lost or won a number, or whose values were changed, does not
     spoilt(full{}, [&](auto& m) { grow(m.values); });
     spoilt(quantize{3, 7}, [&](auto& m) { grow(m.steps); });
     spoilt(quantize{3, 7}, [](auto& m) { m.bucket = 0; });
+    spoilt(quantize{3, 7}, [&](auto& m) { grow(m.codes); });
+    spoilt(quantize{3, 7}, [&](auto& m) { grow(m.wide_codes); });
+    spoilt(quantize{127, 7}, [](auto& m) { m.levels = 128; });
+    spoilt(quantize{128, 7}, [](auto& m) { m.levels = 127; });
+    spoilt(quantize{128, 7}, [&](auto& m) { grow(m.wide_codes); });
     spoilt(natural_dithering{3, 7}, [](auto& m) { m.norms.resize(14); });
     spoilt(uniform{3, 7}, [&](auto& m) { grow(m.least); });
     spoilt(uniform{3, 7}, [](auto& m) { m.bucket = 8; });

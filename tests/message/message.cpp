@@ -100,9 +100,11 @@ TEST_CASE_TEMPLATE("bucket by bucket a message adds the terms of the whole", T, 
                 more[b] = b % 3 == 0 ? T(0) : static_cast<T>(from.uniform(b + 1000));
             }
             std::vector<std::int16_t> codes(d);
+            std::vector<std::int8_t> few(d);
             std::vector<std::uint8_t> bytes(d);
             for (std::size_t j = 0; j < d; ++j) {
                 codes[j] = static_cast<std::int16_t>(static_cast<int>(from.child(1).below(j, 15)) - 7);
+                few[j] = static_cast<std::int8_t>(codes[j]);
                 bytes[j] = static_cast<std::uint8_t>(from.child(2).below(j, 256));
             }
             std::vector<std::uint64_t> words((d + 63) / 64);
@@ -113,7 +115,8 @@ TEST_CASE_TEMPLATE("bucket by bucket a message adds the terms of the whole", T, 
                 add_terms(on, std::span(wanted), T(-0.75), as_listed<decltype(m.terms())>{m.terms()});
                 CHECK(out == wanted);
             };
-            agree(quantized<T, host>{7, bucket, scales, codes});
+            agree(quantized<T, host>{7, bucket, scales, few});
+            agree(quantized<T, host>{128, bucket, scales, {}, codes});
             agree(dithered<T, host>{7, bucket, scales, codes});
             agree(stepped<T, host>{8, bucket, more, scales, bytes});
             agree(signs<T, host>{d, bucket, scales, words});

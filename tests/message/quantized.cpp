@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
+#include <vector>
+
 #include "laconic/backend/host.hpp"
 
 using namespace laconic;
@@ -28,4 +31,20 @@ TEST_CASE("a number is its code times its bucket's step") {
     CHECK(other == m);
     other.codes[4] = 1;
     CHECK(other != m);  // said differently, though it means the same
+}
+
+TEST_CASE("with more levels than a byte holds its codes are wide") {
+    message m{127, 2, {0.5f, 10}, {}};
+    m.resize(3);
+    CHECK((m.codes.size() == 3 && m.wide_codes.empty()));
+    m.levels = 128;
+    m.resize(3);
+    CHECK((m.codes.empty() && m.wide_codes.size() == 3));
+    CHECK(m.dimension() == 3);
+    m.wide_codes = {128, -127, 1};
+    for (std::size_t j = 0; j < 3; ++j) CHECK(m.terms()[j].value == std::vector<float>{64, -63.5f, 10}[j]);
+    host on;
+    std::vector<double> out(3);
+    add_message(on, std::span<double>(out), 2.0, m);
+    CHECK(out == std::vector<double>{128, -127, 20});
 }

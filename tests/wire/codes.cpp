@@ -13,8 +13,10 @@ using namespace laconic;
 namespace {
 
 using codes = std::vector<std::int16_t>;
+using bytes = std::vector<std::int8_t>;
 
-std::vector<std::byte> written(codes const& c, int levels) {
+template <class Codes>
+std::vector<std::byte> written(Codes const& c, int levels) {
     bit_writer sink;
     write_codes(sink, c, levels);
     auto const said = sink.finish();
@@ -25,9 +27,10 @@ std::uint64_t spent(std::size_t n, int levels) {
     write_codes(books, codes(n), levels);
     return books.unpadded();
 }
-codes read(std::vector<std::byte> const& said, std::size_t n, int levels) {
+template <class Codes = codes>
+Codes read(std::vector<std::byte> const& said, std::size_t n, int levels) {
     bit_reader source(said);
-    codes c(n);
+    Codes c(n);
     read_codes(source, c, levels);
     source.finish();
     return c;
@@ -55,13 +58,17 @@ TEST_CASE("what they cost: 8 bits for 5, and 2, 4, 5 or 7 for the rest") {
 }
 
 TEST_CASE("all codes of all lengths are read back") {
-    for (int const levels : {1, 2, 3, 7, 255, 1000, 32767})
+    for (int const levels : {1, 2, 3, 7, 127, 255, 1000, 32767})
         for (std::size_t n = 0; n < 23; ++n) {
             codes c(n);
             for (std::size_t j = 0; j < n; ++j)
                 c[j] = static_cast<std::int16_t>(
                     static_cast<int>(key{n}.below(j, 2 * static_cast<unsigned>(levels) + 1)) - levels);
             CHECK(read(written(c, levels), n, levels) == c);
+            if (levels > 127) continue;
+            bytes const narrow(c.begin(), c.end());
+            CHECK(written(narrow, levels) == written(c, levels));
+            CHECK(read<bytes>(written(c, levels), n, levels) == narrow);
         }
     // Every group of up to five, each by its word.
     std::uint64_t values = 1;
@@ -72,6 +79,7 @@ TEST_CASE("all codes of all lengths are read back") {
             std::vector<std::byte> const said{static_cast<std::byte>(word)};
             auto const c = read(said, n, 1);
             CHECK(written(c, 1) == said);
+            CHECK(written(read<bytes>(said, n, 1), 1) == said);
             std::uint64_t index = 0;
             for (auto const code : c) {
                 REQUIRE((code >= -1 && code <= 1));
@@ -105,6 +113,17 @@ TEST_CASE("many ternary codes, wherever they begin, are their groups one by one"
             codes back(n);
             read_codes(source, back, 1);
             CHECK(back == c);
+            bytes const narrow(c.begin(), c.end());
+            sink.clear();
+            sink.put(before > 0, before);
+            write_codes(sink, narrow, 1);
+            auto const said_by_bytes = sink.finish();
+            CHECK(std::vector(said_by_bytes.begin(), said_by_bytes.end()) == std::vector(wanted.begin(), wanted.end()));
+            bit_reader again(wanted);
+            again.take(before);
+            bytes narrow_back(n);
+            read_codes(again, narrow_back, 1);
+            CHECK(narrow_back == narrow);
         }
 }
 

@@ -27,8 +27,8 @@ template <class B, class T>
 concept Backend = std::movable<B> && Scalar<T> &&
     requires(B& on, std::span<T const> x, std::span<T> y, T a, std::size_t k, key from, std::uint64_t first,
              typename B::template array<coordinate>& at, typename B::template array<T>& values,
-             std::span<std::int16_t> levels, std::span<std::uint16_t> powers, std::span<std::uint8_t> bytes,
-             std::span<std::uint64_t> words, std::span<std::uint32_t> counts) {
+             std::span<std::int8_t> few_levels, std::span<std::int16_t> levels, std::span<std::uint16_t> powers,
+             std::span<std::uint8_t> bytes, std::span<std::uint64_t> words, std::span<std::uint32_t> counts) {
     // memory
     values.resize(k);
     values.assign(k, a);
@@ -66,6 +66,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     round_to_short(on, x, short_layout{}, powers);
     pack_signs(on, x, words);
     // buckets
+    { round_buckets_to_levels(on, x, k, norm::two, 1, from, y, few_levels) } -> std::same_as<bool>;
     { round_buckets_to_levels(on, x, k, norm::two, 1, from, y, levels) } -> std::same_as<bool>;
     { round_buckets_to_halvings(on, x, k, norm::two, 1, from, y, levels) } -> std::same_as<bool>;
     { round_buckets_to_range(on, x, k, rounding::random, 1, from, y, y, bytes) } -> std::same_as<bool>;

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
+#include <cstdint>
+#include <limits>
+
 namespace laconic {
 
 /// Which of its two neighbours on a grid a value becomes.
 enum class rounding { random, nearest };
+
+/// What stands for a level of a grid with as many levels above 0 as below: a byte where that holds all of them.
+template <class T>
+concept LevelCode = std::same_as<T, std::int8_t> || std::same_as<T, std::int16_t>;
+
+/// How many levels to a side a code has.
+template <LevelCode Code>
+inline constexpr int most_levels = std::numeric_limits<Code>::max();
 
 }  // namespace laconic

@@ -37,7 +37,7 @@ struct quantize {
         m.levels = levels;
         m.bucket = detail::bucket_of(bucket, d);
         m.steps.resize(detail::buckets_in(d, m.bucket));
-        m.codes.resize(d);
+        m.resize(d);
     }
 
     /// Throws argument_error where the norm of a bucket is not finite in T. One pass over x in memory where buckets fit
@@ -45,8 +45,10 @@ struct quantize {
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, quantized<T, B>& m) const {
         blank(on, x.size(), from, m);
-        if (!round_buckets_to_levels(on, x, m.bucket, p, levels, from, std::span(m.steps), std::span(m.codes)))
-            throw argument_error("quantize: the norm of a bucket is not finite");
+        bool const finite = m.with_codes(m, [&](auto& codes) {
+            return round_buckets_to_levels(on, x, m.bucket, p, levels, from, std::span(m.steps), std::span(codes));
+        });
+        if (!finite) throw argument_error("quantize: the norm of a bucket is not finite");
     }
 
     double omega(std::size_t d) const {

@@ -36,7 +36,8 @@ bool fit(M const& m, std::size_t n) {
 }
 template <Scalar T, class B>
 bool fit(quantized<T, B> const& m, std::size_t n) {
-    return m.codes.size() == n && make_buckets(m.steps.size(), n, m.bucket);
+    return m.dimension() == n && m.with_codes(m, [n](auto const& codes) { return codes.size() == n; }) &&
+           make_buckets(m.steps.size(), n, m.bucket);
 }
 template <Scalar T, class B>
 bool fit(dithered<T, B> const& m, std::size_t n) {

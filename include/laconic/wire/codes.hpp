@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 #include "laconic/core/term.hpp"
 #include "laconic/wire/fixed_width.hpp"
@@ -25,24 +26,27 @@ inline constexpr std::size_t trits_in_group = 5;
 
 // The codes that each word of a whole group stands for.
 inline constexpr auto codes_of_trits = [] {
-    std::array<std::array<std::int16_t, trits_in_group>, 243> all{};
+    std::array<std::array<std::int8_t, trits_in_group>, 243> all{};
     for (unsigned word = 0; word < all.size(); ++word)
         for (unsigned j = 0, rest = word; j < trits_in_group; ++j, rest /= 3)
-            all[word][j] = static_cast<std::int16_t>(static_cast<int>(rest % 3) - 1);
+            all[word][j] = static_cast<std::int8_t>(static_cast<int>(rest % 3) - 1);
     return all;
 }();
 
-// The word of five codes.
-inline unsigned word_of_trits(std::int16_t const* c) {
+// The word of five codes, of 8 or 16 bits each.
+template <class Code>
+unsigned word_of_trits(Code const* c) {
     if constexpr (std::endian::native == std::endian::little) {
         // The first four at once: each made code + 1, and then times 1, 3, 9 and 27 in the lane where all of these
         // meet.
-        std::uint64_t four;
+        using word = std::conditional_t<sizeof(Code) == 1, std::uint32_t, std::uint64_t>;
+        constexpr unsigned lane = 8 * sizeof(Code);
+        constexpr word ones = static_cast<word>(-1) / ((word{1} << lane) - 1), threes = 3 * ones;
+        word four;
         std::memcpy(&four, c, sizeof four);
-        constexpr std::uint64_t ones = 0x0001000100010001, threes = 3 * ones;
         four = ((four & threes) + ones) & threes;
-        four *= std::uint64_t{1} << 48 | std::uint64_t{3} << 32 | std::uint64_t{9} << 16 | 27;
-        return static_cast<unsigned>(four >> 48) + 81 * static_cast<unsigned>(c[4] + 1);
+        four *= word{1} << (3 * lane) | word{3} << (2 * lane) | word{9} << lane | 27;
+        return static_cast<unsigned>(four >> (3 * lane)) + 81 * static_cast<unsigned>(c[4] + 1);
     } else {
         return static_cast<unsigned>(121 + c[0] + 3 * c[1] + 9 * c[2] + 27 * c[3] + 81 * c[4]);
     }
@@ -70,6 +74,7 @@ void write_trits(W& sink, Codes const& codes) {
 }
 template <BitSource R, class Codes>
 void read_trits(R& source, Codes& codes) {
+    using code = std::remove_cvref_t<decltype(codes[0])>;
     std::size_t first = 0;
     if constexpr (requires { source.left(); }) {
         for (; first + 8 * trits_in_group <= codes.size() && source.left() >= 64; first += 8 * trits_in_group) {
@@ -94,7 +99,7 @@ void read_trits(R& source, Codes& codes) {
         std::uint64_t word = source.take(width_of(values));
         if (word >= values) source.refuse("levels outside the grid");
         for (std::size_t j = first; j < end; ++j, word /= 3)
-            codes[j] = static_cast<std::int16_t>(static_cast<int>(word % 3) - 1);
+            codes[j] = static_cast<code>(static_cast<int>(word % 3) - 1);
     }
 }
 

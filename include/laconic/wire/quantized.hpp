@@ -17,7 +17,7 @@ void write(W& sink, quantized<T, B> const& m) {
     charge(sink, part::scalars);
     put_numbers(sink, m.steps);
     charge(sink, part::values);
-    write_codes(sink, m.codes, m.levels);
+    m.with_codes(m, [&](auto const& codes) { write_codes(sink, codes, m.levels); });
 }
 template <class B, BitSource R, Scalar T>
 void read(B&, R& source, quantized<T, B>& m) {
@@ -25,19 +25,19 @@ void read(B&, R& source, quantized<T, B>& m) {
         step = take_magnitude<T>(source, "step");
         if (!std::isfinite(step * static_cast<T>(m.levels))) source.refuse("a step whose grid is not finite");
     }
-    read_codes(source, m.codes, m.levels);
+    m.with_codes(m, [&](auto& codes) { read_codes(source, codes, m.levels); });
 }
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, quantized<T, B> const& m) {
     put_kind(sink, kind::quantized);
     put_whole(sink, static_cast<std::uint64_t>(m.levels));
-    put_length(sink, m.bucket, m.codes.size());
+    put_length(sink, m.bucket, m.dimension());
 }
 /// One level: log2 3 bits a number (TernGrad).
 template <Scalar T, class B>
 double bits_as_paper(quantized<T, B> const& m) {
     return 8.0 * sizeof(T) * static_cast<double>(m.steps.size()) +
-           std::log2(2.0 * m.levels + 1) * static_cast<double>(m.codes.size());
+           std::log2(2.0 * m.levels + 1) * static_cast<double>(m.dimension());
 }
 
 }  // namespace laconic

@@ -71,7 +71,7 @@ class unpacker {
                 m.levels = static_cast<int>(s.first);
                 m.bucket = s.second;
                 m.steps.resize(buckets(n, s.second));
-                m.codes.resize(n);
+                m.resize(n);
                 return take(m, out);
             }
             case kind::powers: {

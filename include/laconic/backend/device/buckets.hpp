@@ -153,16 +153,16 @@ struct square_in_steps {
 }  // namespace detail::on_device
 
 /// Each bucket on the grid of steps_b x {-levels, .., levels} that its norm spans, at random without bias.
-template <Scalar T>
+template <Scalar T, LevelCode Code>
 bool round_buckets_to_levels(device& on, std::span<T const> x, std::size_t bucket, norm p, int levels, key from,
-                             std::span<T> steps, std::span<std::int16_t> codes) {
+                             std::span<T> steps, std::span<Code> codes) {
     using namespace detail::on_device;
     LACONIC_EXPECTS(steps.size() == buckets_of(x.size(), bucket) && codes.size() == x.size());
-    LACONIC_EXPECTS(levels >= 1 && levels <= 32767);
+    LACONIC_EXPECTS(levels >= 1 && levels <= most_levels<Code>);
     find_norms(on, x, bucket, p, steps.data());
     auto const failed = no_failures(on);
     for_each_index(on, steps.size(), norm_to_step<T>{levels, steps.data(), failed});
-    round_at_random(on, x, bucket, from, 0, codes.data(), to_levels<T>{steps.data(), levels});
+    round_at_random(on, x, bucket, from, 0, codes.data(), to_levels<T, Code>{steps.data(), levels});
     return is_clean(on, failed);
 }
 

@@ -9,14 +9,15 @@
 
 #include "laconic/backend/device/passes.hpp"
 #include "laconic/backend/device/round.hpp"
+#include "laconic/backend/rounding.hpp"
 #include "laconic/core/view.hpp"
 
 /// The grids of buckets, as round_at_random() takes them: which two codes a number may become, and with which chance.
 namespace laconic::detail::on_device {
 
-template <Scalar T>
+template <Scalar T, LevelCode Code>
 struct to_levels {
-    using code_type = std::int16_t;
+    using code_type = Code;
     T const* steps;
     int levels;
     LACONIC_HOST_DEVICE neighbours_of_value operator()(T v, std::size_t b) const {
@@ -26,9 +27,7 @@ struct to_levels {
         int const below = static_cast<int>(whole);
         return {static_cast<double>(on_grid - whole) * 0x1p32, below, below + 1};
     }
-    LACONIC_HOST_DEVICE std::int16_t code(T v, int level) const {
-        return static_cast<std::int16_t>(v < 0 ? -level : level);
-    }
+    LACONIC_HOST_DEVICE Code code(T v, int level) const { return static_cast<Code>(v < 0 ? -level : level); }
 };
 
 template <Scalar T>

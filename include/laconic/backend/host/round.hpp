@@ -17,6 +17,7 @@
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/round_at_random.hpp"
 #include "laconic/backend/host/round_by_registers.hpp"
+#include "laconic/backend/rounding.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
@@ -27,33 +28,34 @@ namespace laconic {
 
 /// Unbiased rounding to the grid step x {-levels, .., levels}: codes_i is |x_i| / step rounded down, or up with
 /// probability equal to the fraction cut off (off by at most 2^-32), with the sign of x_i. |x_i| <= levels x step.
-template <class A, Scalar T>
+template <class A, Scalar T, LevelCode Code>
 void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int levels, std::uint64_t first,
-                     std::span<std::int16_t> codes) {
-    LACONIC_EXPECTS(codes.size() == x.size() && step > 0 && levels >= 1 && levels <= 32767);
+                     std::span<Code> codes) {
+    LACONIC_EXPECTS(codes.size() == x.size() && step > 0 && levels >= 1 && levels <= most_levels<Code>);
     constexpr auto n = rounded_together;
     auto const exactly = [step, levels](T v, std::uint32_t chance) {
         T const on_grid = std::abs(v) / step;
         T const below = std::floor(on_grid);
         bool const up = double(chance) < double(on_grid - below) * 0x1p32;
         int const level = below < T(levels) ? static_cast<int>(below) + int{up} : levels;
-        return static_cast<std::int16_t>(v < 0 ? -level : level);
+        return static_cast<Code>(v < 0 ? -level : level);
     };
 #if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
     if constexpr (sizeof(T) == 4)
         if (detail::near_quotient<T> const q(step, levels); q.near) {
-            auto const by_products = [q, levels](T const* v, std::uint16_t const* windows, std::int16_t* out) {
+            auto const by_products = [q, levels](T const* v, std::uint16_t const* windows, Code* out) {
                 return detail::round_to_grid_avx512<A>(v, 0, levels, q, windows, out);
             };
             return round_at_random(draws, x, first, codes, by_products, exactly);
         }
 #endif
-    auto const together = [=](T const* v, std::uint16_t const* windows, std::int16_t* out) {
+    auto const together = [=](T const* v, std::uint16_t const* windows, Code* out) {
 #if defined(__AVX2__) && !defined(LACONIC_SCALAR)
         if constexpr (sizeof(T) == 4) return detail::round_to_levels_avx2<A>(v, step, levels, windows, out);
 #endif
         std::array<std::int32_t, n> on_grid;  // in steps of 2^-16: what is cut off stands in the lower half
-        std::array<std::int16_t, n> signs, made;
+        std::array<std::int16_t, n> signs;
+        std::array<Code, n> made;
         // A quotient, not a product with 1 / step, which would not keep what is on the grid.
         for (std::size_t j = 0; j < n; ++j) on_grid[j] = static_cast<std::int32_t>(std::abs(v[j]) / step * T(0x1p16));
         for (std::size_t j = 0; j < n; ++j) signs[j] = static_cast<std::int16_t>(-int{v[j] < 0});
@@ -63,7 +65,7 @@ void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int
             auto const cut = static_cast<std::uint16_t>(on_grid[j]);
             auto const below = static_cast<std::uint16_t>(on_grid[j] >> 16);
             auto const level = std::min(static_cast<std::uint16_t>(below + (windows[j] < cut)), most);
-            made[j] = static_cast<std::int16_t>((level ^ signs[j]) - signs[j]);
+            made[j] = static_cast<Code>((level ^ signs[j]) - signs[j]);
             equal |= windows[j] == cut;
         }
         std::copy(made.begin(), made.end(), out);
@@ -73,9 +75,9 @@ void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int
 }
 
 /// The same, by the chances of a key.
-template <class A, Scalar T>
+template <class A, Scalar T, LevelCode Code>
 void round_to_levels(basic_host<A>&, std::span<T const> x, T step, int levels, key from, std::uint64_t first,
-                     std::span<std::int16_t> codes) {
+                     std::span<Code> codes) {
     random_windows<A> draws(from, first, first + x.size());
     round_to_levels(draws, x, step, levels, first, codes);
 }

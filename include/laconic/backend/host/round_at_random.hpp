@@ -79,8 +79,9 @@ void round_at_random(random_windows<A>& draws, std::span<T const> x, std::uint64
         T const* const values = x.data() + i;
         Code* const out = past_caches ? made.data() : codes.data() + i;
         std::size_t done = 0;
+        std::uint64_t any = 0;
         for (; done + n <= windows.size(); done += n)
-            undecided[done / n] = together(values + done, windows.data() + done, out + done);
+            any |= undecided[done / n] = together(values + done, windows.data() + done, out + done);
         if (done == 0) {  // the last few, padded with the first of them, which is as good as any
             done = windows.size();
             std::array<T, n> v;
@@ -89,10 +90,10 @@ void round_at_random(random_windows<A>& draws, std::span<T const> x, std::uint64
             std::array<Code, n> c;
             std::copy_n(values, done, v.begin());
             std::copy_n(windows.data(), done, w.begin());
-            undecided[0] = together(v.data(), w.data(), c.data()) & ((std::uint64_t{1} << done) - 1);
+            any = undecided[0] = together(v.data(), w.data(), c.data()) & ((std::uint64_t{1} << done) - 1);
             std::copy_n(c.begin(), done, out);
         }
-        for (std::size_t j = 0; j < done; j += n)
+        for (std::size_t j = 0; any != 0 && j < done; j += n)
             for (auto bits = undecided[j / n]; bits != 0; bits &= bits - 1) {
                 auto const at = j + static_cast<std::size_t>(std::countr_zero(bits));
                 out[at] = decide(values[at], windows[at], first + i + at);

@@ -73,11 +73,11 @@ template <class A, class Code>
         if constexpr (!is_range) draws = _mm512_xor_si512(draws, _mm512_srai_epi16(below, 15));
         auto const up = _mm512_cmplt_epu16_mask(draws, cut);
         auto const level = _mm512_mask_add_epi16(below, up, below, one);
-        if constexpr (is_range)
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j),
-                                _mm512_cvtepi16_epi8(_mm512_min_epi16(level, highest)));
-        else
+        if constexpr (sizeof(Code) == 2)
             _mm512_storeu_si512(out + j, level);
+        else
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j),
+                                _mm512_cvtepi16_epi8(is_range ? _mm512_min_epi16(level, highest) : level));
         // Modulo 2^16, as the product may be on the other side of a whole number; between -off and off + 1.
         auto const apart = _mm512_sub_epi16(cut, draws);
         near[j / 32] = _mm512_testn_epi16_mask(_mm512_add_epi16(apart, off), window);
@@ -110,9 +110,9 @@ template <class A>
 #if defined(__AVX2__) && !defined(LACONIC_SCALAR)
 
 // What the loops of round_to_levels do, which compilers narrow to 16 bits with twice as many instructions.
-template <class A>
+template <class A, class Code>
 [[gnu::always_inline]] inline std::uint64_t round_to_levels_avx2(float const* v, float step, int levels,
-                                                                 std::uint16_t const* windows, std::int16_t* out) {
+                                                                 std::uint16_t const* windows, Code* out) {
     auto const signs = _mm256_set1_ps(-0.0f), unit = _mm256_set1_ps(step), scale = _mm256_set1_ps(0x1p16f);
     auto const one = _mm256_set1_epi16(1), most = _mm256_set1_epi16(static_cast<std::int16_t>(levels));
     auto const none = _mm256_setzero_si256();
@@ -134,7 +134,12 @@ template <class A>
         auto const level = _mm256_min_epu16(_mm256_add_epi16(_mm256_add_epi16(below, one), stays), most);
         equal = _mm256_or_si256(equal, _mm256_cmpeq_epi16(cut, draws));
         auto const negative = _mm256_packs_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j), _mm256_sign_epi16(level, negative));
+        auto const code = _mm256_sign_epi16(level, negative);
+        if constexpr (sizeof(Code) == 2)
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j), code);
+        else
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(out + j),
+                             _mm_packs_epi16(_mm256_castsi256_si128(code), _mm256_extracti128_si256(code, 1)));
     }
     return all_bits_if(_mm256_testz_si256(equal, equal) == 0);
 }

@@ -33,10 +33,10 @@ bool each_bucket_is(std::span<T const> x, std::size_t bucket, F f) {
 
 }  // namespace detail
 
-template <Scalar T>
+template <Scalar T, LevelCode Code>
 bool round_buckets_to_levels(reference& on, std::span<T const> x, std::size_t bucket, norm p, int levels, key from,
-                             std::span<T> steps, std::span<std::int16_t> codes) {
-    std::fill(codes.begin(), codes.end(), std::int16_t{0});
+                             std::span<T> steps, std::span<Code> codes) {
+    std::fill(codes.begin(), codes.end(), Code{0});
     return detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
         T const scale = norm_of(on, p, part);
         steps[b] = 0;

@@ -10,21 +10,22 @@
 
 #include "laconic/backend/reference/memory.hpp"
 #include "laconic/backend/reference/reduce.hpp"
+#include "laconic/backend/rounding.hpp"
 #include "laconic/backend/short_format.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {
 
-template <Scalar T>
+template <Scalar T, LevelCode Code>
 void round_to_levels(reference&, std::span<T const> x, T step, int levels, key from, std::uint64_t first,
-                     std::span<std::int16_t> codes) {
+                     std::span<Code> codes) {
     for (std::size_t i = 0; i < x.size(); ++i) {
         T whole;
         T const fraction = std::modf(std::abs(x[i]) / step, &whole);
         bool const up = static_cast<double>(from.chance(first + i)) / 0x1p32 < static_cast<double>(fraction);
         int const level = whole < T(levels) ? static_cast<int>(whole) + (up ? 1 : 0) : levels;
-        codes[i] = static_cast<std::int16_t>(x[i] < 0 ? -level : level);
+        codes[i] = static_cast<Code>(x[i] < 0 ? -level : level);
     }
 }
 template <Scalar T>
