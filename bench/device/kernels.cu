@@ -193,6 +193,8 @@ void measure_reductions(device& on, table& row, in x) {
         "sum_of_magnitudes", [&] { sum_of_magnitudes(on, x); }, x);
     row(
         "sum_of_squares", [&] { sum_of_squares(on, x); }, x);
+    row(
+        "sum_of_squares_in_floats", [&] { sum_of_squares_in_floats(on, x); }, x);
     device::array<double> const doubles(x.size() / 2);
     std::span<double const> const wide(doubles);
     row(
@@ -340,7 +342,9 @@ void measure_rounding(device& on, table& row, in x) {
     {
         device::array<std::int8_t> few(x.size());
         std::span const codes(few);
-        auto const levels = [&](laconic::norm p) { round_buckets_to_levels(on, x, bucket, p, 4, key{3}, steps, codes); };
+        auto const levels = [&](laconic::norm p) {
+            round_buckets_to_levels(on, x, bucket, p, 4, key{3}, steps, codes);
+        };
         row(
             "round_buckets_to_levels, largest", [&] { levels(norm::largest); }, x, steps, codes);
         row(

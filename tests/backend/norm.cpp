@@ -3,12 +3,15 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/core/key.hpp"
 
 using namespace laconic;
 
@@ -42,6 +45,38 @@ TEST_CASE("squares out of a double's range") {
     CHECK(std::isinf(of<double>(norm::two, {max, max})));
     CHECK(of<double>(norm::largest, {max, -max}) == max);
     CHECK(of<double>(norm::two, {0, 3 * tiny}) == 3 * tiny);
+}
+
+// Whether squares leave the range of floats or not, and where they just do.
+TEST_CASE("a 2-norm of floats is that of the squares in full, nearly, and not below the largest") {
+    key const from{3};
+    for (int e = -149; e <= 120; ++e)
+        for (std::size_t const d : {1u, 2u, 31u, 512u, 5000u}) {
+            CAPTURE(e);
+            CAPTURE(d);
+            std::vector<float> x(d);
+            for (std::size_t i = 0; i < d; ++i) x[i] = static_cast<float>(std::ldexp(2 * from.uniform(i) - 1, e));
+            double squares = 0;
+            float largest = 0;
+            for (float const v : x) {
+                squares += static_cast<double>(v) * static_cast<double>(v);
+                largest = std::max(largest, std::abs(v));
+            }
+            float const n = of(norm::two, x);
+            CHECK(n >= largest);
+            // Below the smallest normal number, a number is rounded to a multiple of the least one.
+            CHECK(std::abs(static_cast<double>(n) - std::sqrt(squares)) <= std::sqrt(squares) * 0x1p-17 + 0x1p-149);
+        }
+    // One large number alone, which a rounded root must not fall below.
+    for (std::uint32_t i = 0; i < 2000; ++i) {
+        float const v = static_cast<float>(std::ldexp(1 + from.uniform(i), static_cast<int>(i % 140) - 80));
+        CHECK(of<float>(norm::two, {v}) == v);
+        CHECK(of<float>(norm::two, std::vector<float>{v * 1e-10f, v, 0}) >= v);
+    }
+    // Squares that would be subnormal floats, or infinite ones, beside others that are not.
+    CHECK(of<float>(norm::two, {3e-21f, 4e-21f}) == doctest::Approx(5e-21));
+    CHECK(of<float>(norm::two, {3e20f, 4e20f}) == doctest::Approx(5e20));
+    CHECK(of<float>(norm::two, {3e20f, 4}) == doctest::Approx(3e20));
 }
 
 TEST_CASE_TEMPLATE("what is not finite is not hidden, not among zeros either", T, float, double) {

@@ -20,8 +20,9 @@ using namespace laconic;
 namespace {
 
 // The words of sum_order.hpp, level by level.
-double sum_of_partial_sums(std::span<double const> summands) {
-    std::vector<double> sums(32, 0.0);
+template <class Sum>
+Sum sum_of_partial_sums(std::span<Sum const> summands) {
+    std::vector<Sum> sums(32, Sum(0));
     for (std::size_t i = 0; i < summands.size(); ++i) sums[i % 32] += summands[i];
     while (sums.size() > 1) {
         std::size_t const half = sums.size() / 2;
@@ -34,11 +35,21 @@ double by_definition(std::vector<double> summands) {
     while (summands.size() > 4096) {
         std::vector<double> sums;
         for (std::size_t i = 0; i < summands.size(); i += 4096)
-            sums.push_back(
-                sum_of_partial_sums(std::span(summands).subspan(i, std::min<std::size_t>(4096, summands.size() - i))));
+            sums.push_back(sum_of_partial_sums<double>(
+                std::span(summands).subspan(i, std::min<std::size_t>(4096, summands.size() - i))));
         summands = sums;
     }
-    return sum_of_partial_sums(summands);
+    return sum_of_partial_sums<double>(summands);
+}
+// Of squares, the stretches in floats.
+double by_definition_in_floats(std::vector<float> const& x) {
+    std::vector<float> squares(x);
+    for (float& v : squares) v *= v;
+    std::vector<double> sums;
+    for (std::size_t i = 0; i < squares.size(); i += 4096)
+        sums.push_back(
+            sum_of_partial_sums<float>(std::span(squares).subspan(i, std::min<std::size_t>(4096, squares.size() - i))));
+    return by_definition(sums);
 }
 
 // Of many sizes, so that nearly every other order gives another sum.
@@ -74,6 +85,13 @@ TEST_CASE_TEMPLATE("sums of the host and the reference are those of the definiti
         CHECK(sum_of_squares(plain, v) == squares);
         CHECK(sum_of_magnitudes(fast, v) == magnitudes);
         CHECK(sum_of_magnitudes(plain, v) == magnitudes);
+        if constexpr (sizeof(T) == 4) {
+            double const in_floats = by_definition_in_floats(x);
+            CHECK(sum_of_squares_in_floats(fast, v) == in_floats);
+            CHECK(sum_of_squares_in_floats(plain, v) == in_floats);
+            double const error = std::min(132.0, static_cast<double>(n) / 32 + 5) + 2;
+            CHECK(std::abs(in_floats - squares) <= error * 0x1p-24 * squares);
+        }
         std::pair const by_sign(by_definition(each(x, [](double s) { return s < 0 ? -s : 0; })),
                                 by_definition(each(x, [](double s) { return s < 0 ? 0 : s; })));
         CHECK(sums_by_sign(fast, v) == by_sign);

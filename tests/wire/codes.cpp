@@ -13,7 +13,7 @@ using namespace laconic;
 namespace {
 
 using codes = std::vector<std::int16_t>;
-using bytes = std::vector<std::int8_t>;
+using byte_codes = std::vector<std::int8_t>;
 
 template <class Codes>
 std::vector<std::byte> written(Codes const& c, int levels) {
@@ -66,9 +66,9 @@ TEST_CASE("all codes of all lengths are read back") {
                     static_cast<int>(key{n}.below(j, 2 * static_cast<unsigned>(levels) + 1)) - levels);
             CHECK(read(written(c, levels), n, levels) == c);
             if (levels > 127) continue;
-            bytes const narrow(c.begin(), c.end());
+            byte_codes const narrow(c.begin(), c.end());
             CHECK(written(narrow, levels) == written(c, levels));
-            CHECK(read<bytes>(written(c, levels), n, levels) == narrow);
+            CHECK(read<byte_codes>(written(c, levels), n, levels) == narrow);
         }
     // Every group of up to five, each by its word.
     std::uint64_t values = 1;
@@ -79,7 +79,7 @@ TEST_CASE("all codes of all lengths are read back") {
             std::vector<std::byte> const said{static_cast<std::byte>(word)};
             auto const c = read(said, n, 1);
             CHECK(written(c, 1) == said);
-            CHECK(written(read<bytes>(said, n, 1), 1) == said);
+            CHECK(written(read<byte_codes>(said, n, 1), 1) == said);
             std::uint64_t index = 0;
             for (auto const code : c) {
                 REQUIRE((code >= -1 && code <= 1));
@@ -113,7 +113,7 @@ TEST_CASE("many ternary codes, wherever they begin, are their groups one by one"
             codes back(n);
             read_codes(source, back, 1);
             CHECK(back == c);
-            bytes const narrow(c.begin(), c.end());
+            byte_codes const narrow(c.begin(), c.end());
             sink.clear();
             sink.put(before > 0, before);
             write_codes(sink, narrow, 1);
@@ -121,7 +121,7 @@ TEST_CASE("many ternary codes, wherever they begin, are their groups one by one"
             CHECK(std::vector(said_by_bytes.begin(), said_by_bytes.end()) == std::vector(wanted.begin(), wanted.end()));
             bit_reader again(wanted);
             again.take(before);
-            bytes narrow_back(n);
+            byte_codes narrow_back(n);
             read_codes(again, narrow_back, 1);
             CHECK(narrow_back == narrow);
         }

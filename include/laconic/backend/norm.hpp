@@ -14,14 +14,28 @@ enum class norm { one = 1, two = 2, largest = 3 };
 
 constexpr bool is_norm(norm p) { return p == norm::one || p == norm::two || p == norm::largest; }
 
+namespace detail {
+
+/// Whether a sum of squares in floats can be relied on: none of them has overflown, and what has underflown is nothing
+/// beside the largest.
+constexpr bool floats_hold(double squares) { return squares > 0x1p-80 && squares < 0x1p120; }
+
+}  // namespace detail
+
 /// |x|_p, at least the largest magnitude; not finite where it is beyond T or a number of x is not finite. Squares may
-/// leave a double's range. One pass, two for a 2-norm of doubles.
+/// leave the range of T. A 2-norm of floats is off by at most 2^-17 of itself. One pass; two for a 2-norm of doubles,
+/// or of floats whose squares leave their range.
 template <class B, Scalar T>
 T norm_of(B& on, norm p, std::span<T const> x) {
     if (p == norm::one) return static_cast<T>(sum_of_magnitudes(on, x));
-    // Floats' squares are never out of a double's range, and no rounding takes their sum's root below the largest.
+    // The root of a rounded square is the number that it came from, and no rounding takes their sum's below the
+    // largest. Floats' squares are never out of a double's range.
     if constexpr (sizeof(T) == 4)
-        if (p == norm::two) return static_cast<T>(std::sqrt(sum_of_squares(on, x)));
+        if (p == norm::two) {
+            double const squares = sum_of_squares_in_floats(on, x);
+            if (detail::floats_hold(squares)) return std::sqrt(static_cast<T>(squares));
+            return static_cast<T>(std::sqrt(sum_of_squares(on, x)));
+        }
     T const largest = largest_magnitude(on, x);
     if (p == norm::largest || !std::isfinite(largest)) return largest;
     double const squares = sum_of_squares(on, x);

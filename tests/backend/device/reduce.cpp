@@ -18,6 +18,8 @@ TEST_CASE_TEMPLATE("numbers about a vector have the reference's bits", T, float,
         auto const v = both::in(a), w = both::in(x);
         CHECK(same_bits(sum_of_magnitudes(on, v), sum_of_magnitudes(plain, w)));
         CHECK(same_bits(sum_of_squares(on, v), sum_of_squares(plain, w)));
+        if constexpr (sizeof(T) == 4)
+            CHECK(same_bits(sum_of_squares_in_floats(on, v), sum_of_squares_in_floats(plain, w)));
         CHECK(same_bits(largest_magnitude(on, v), largest_magnitude(plain, w)));
         auto const sums = sums_by_sign(on, v), expected = sums_by_sign(plain, w);
         CHECK(same_bits(sums.first, expected.first));

@@ -31,6 +31,7 @@ TEST_CASE_TEMPLATE("sums and the largest agree to the last bit", T, float, doubl
         std::span<T const> const v(x);
         CHECK(sum_of_magnitudes(fast, v) == sum_of_magnitudes(plain, v));
         CHECK(sum_of_squares(fast, v) == sum_of_squares(plain, v));
+        if constexpr (sizeof(T) == 4) CHECK(sum_of_squares_in_floats(fast, v) == sum_of_squares_in_floats(plain, v));
         CHECK(largest_magnitude(fast, v) == largest_magnitude(plain, v));
     }
 }

@@ -162,6 +162,11 @@ double sum_of_squares(device& on, std::span<T const> x) {
     return detail::on_device::ordered_sum(on, x, detail::on_device::square{});
 }
 
+/// sum x_i^2, in floats: of no use where squares leave their range.
+inline double sum_of_squares_in_floats(device& on, std::span<float const> x) {
+    return detail::on_device::ordered_sum<float>(on, x, detail::on_device::square_in_floats{});
+}
+
 /// sum (x_i / scale)^2, for vectors whose squares are out of a double's range. scale > 0.
 inline double sum_of_squares(device& on, std::span<double const> x, double scale) {
     return detail::on_device::ordered_sum(on, x, detail::on_device::square_of_ratio{{}, scale});

@@ -30,7 +30,7 @@ struct bucket_stretches {
 };
 
 // One of the partial sums of one stretch. summand(v, bucket) is asked for where summand.wanted(bucket).
-template <Scalar T, class F>
+template <Scalar T, class F, Scalar Sum = double>
 struct add_lane {
     T const* x;
     bucket_stretches in;
@@ -43,30 +43,31 @@ struct add_lane {
         std::size_t const first = b * in.bucket + (which - b * in.of_each) * stretch;
         std::size_t const end = bucket_end - first < stretch ? bucket_end : first + stretch;
         constexpr std::size_t ahead = 8;  // loaded together: what is loaded does not wait for what is added
-        double s = 0;
+        Sum s = 0;
         if (summand.wanted(b)) {
             std::size_t i = first + t % lanes;
             for (; i + (ahead - 1) * lanes < end; i += ahead * lanes) {
                 T v[ahead];
                 for (std::size_t j = 0; j < ahead; ++j) v[j] = x[i + j * lanes];
-                for (std::size_t j = 0; j < ahead; ++j) s += summand(static_cast<double>(v[j]), b);
+                for (std::size_t j = 0; j < ahead; ++j) s += summand(static_cast<Sum>(v[j]), b);
             }
-            for (; i < end; i += lanes) s += summand(static_cast<double>(x[i]), b);
+            for (; i < end; i += lanes) s += summand(static_cast<Sum>(x[i]), b);
         }
-        sums[t] = s;
+        sums[t] = static_cast<double>(s);
     }
 };
 
+template <Scalar Sum = double>
 struct add_lanes_in_halves {
     double const* sums;
     double* out;
 
     LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
-        double s[lanes];
-        for (std::size_t j = 0; j < lanes; ++j) s[j] = sums[b * lanes + j];
+        Sum s[lanes];
+        for (std::size_t j = 0; j < lanes; ++j) s[j] = static_cast<Sum>(sums[b * lanes + j]);
         for (std::size_t n = lanes / 2; n > 0; n /= 2)
             for (std::size_t j = 0; j < n; ++j) s[j] += s[j + n];
-        out[b] = s[0];
+        out[b] = static_cast<double>(s[0]);
     }
 };
 
@@ -90,6 +91,9 @@ struct number_not_below_zero : of_all_buckets {
 struct square : of_all_buckets {
     LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const { return product(v, v); }
 };
+struct square_in_floats : of_all_buckets {
+    LACONIC_HOST_DEVICE float operator()(float v, std::size_t) const { return product(v, v); }
+};
 struct square_of_ratio : of_all_buckets {
     double scale;
     LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const { return product(v / scale, v / scale); }
@@ -102,34 +106,35 @@ inline double* room_for_sums(device& on, std::size_t stretches) {
 
 /// out_b = the sum of what is left to add when room_for_sums() holds the partial sums of all stretches, `of_each` for a
 /// sum, of which the last may have fewer.
-inline void add_stretches_up(device& on, std::size_t all, std::size_t of_each, double* room, double* out) {
+template <Scalar Sum = double>
+void add_stretches_up(device& on, std::size_t all, std::size_t of_each, double* room, double* out) {
     double* const sums = room + all * lanes;
-    for_each_index(on, all, add_lanes_in_halves{room, of_each == 1 ? out : sums});
+    for_each_index(on, all, add_lanes_in_halves<Sum>{room, of_each == 1 ? out : sums});
     while (of_each > 1) {  // the sums of the stretches are in buckets of their own
         bucket_stretches const in{all, of_each};
         for_each_index(on, in.all * lanes, add_lane<double, number>{sums, in, {}, room});
         all = in.all;
         of_each = in.of_each;
-        for_each_index(on, all, add_lanes_in_halves{room, of_each == 1 ? out : sums});
+        for_each_index(on, all, add_lanes_in_halves<>{room, of_each == 1 ? out : sums});
     }
 }
 
 /// out_b = the sum over bucket b of x; out has room for all buckets of `bucket` >= 1 numbers, of which the last may be
 /// shorter.
-template <Scalar T, class F>
+template <Scalar Sum = double, Scalar T, class F>
 void add_buckets_up(device& on, std::span<T const> x, std::size_t bucket, F summand, double* out) {
     bucket_stretches const in{x.size(), bucket};
     double* const room = room_for_sums(on, in.all);
-    for_each_index(on, in.all * lanes, add_lane<T, F>{x.data(), in, summand, room});
-    add_stretches_up(on, in.all, in.of_each, room, out);
+    for_each_index(on, in.all * lanes, add_lane<T, F, Sum>{x.data(), in, summand, room});
+    add_stretches_up<Sum>(on, in.all, in.of_each, room, out);
 }
 
 /// The sum over all of x. Waits.
-template <Scalar T, class F>
+template <Scalar Sum = double, Scalar T, class F>
 double ordered_sum(device& on, std::span<T const> x, F summand) {
     if (x.empty()) return 0;
     auto* const out = on.scratch<double>(scratch_for::result, 1).data();
-    add_buckets_up(on, x, x.size(), summand, out);
+    add_buckets_up<Sum>(on, x, x.size(), summand, out);
     return fetched(on, out);
 }
 

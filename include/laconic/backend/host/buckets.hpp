@@ -9,6 +9,7 @@
 
 #include "laconic/backend/each_bucket.hpp"
 #include "laconic/backend/grid_step.hpp"
+#include "laconic/backend/host/fetch.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/round.hpp"
@@ -43,6 +44,7 @@ bool round_buckets_to_levels(basic_host<A>& on, std::span<T const> x, std::size_
     random_windows<A> draws(from, 0, x.size());
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
         auto const out = codes.subspan(first, part.size());
+        detail::fetch_next_page(part.data(), part.size_bytes());
         T const scale = norm_of(on, p, part);
         steps[b] = scale > 0 ? grid_step(scale, levels) : T(0);
         finite = finite && std::isfinite(scale) && std::isfinite(steps[b] * static_cast<T>(levels));
@@ -62,6 +64,7 @@ bool round_buckets_to_halvings(basic_host<A>& on, std::span<T const> x, std::siz
     bool finite = true;
     random_windows<A> draws(from, 0, x.size());
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
+        detail::fetch_next_page(part.data(), part.size_bytes());
         norms[b] = norm_of(on, p, part);
         finite = finite && std::isfinite(norms[b]);
         if (finite) round_to_halvings(draws, part, norms[b], levels, first, codes.subspan(first, part.size()));

@@ -7,23 +7,33 @@
 /// Lines of memory that are asked for before a loop comes to them. What is asked for need not be anyone's memory.
 namespace laconic::detail {
 
-/// What comes behind the `bytes` from p on, for loops that read on and on, so many bytes at a time. Some processors
-/// fetch ahead by themselves, but not across the end of a page; and less far where a register's length crosses lines,
-/// as in most vectors. It gains nothing where p's whole vector is shorter than some pages.
-template <std::size_t bytes>
-[[gnu::always_inline]] inline void fetch_ahead([[maybe_unused]] void const* p) {
-#if defined(__GNUC__)
+/// Zen 3 and 4 go on by themselves once the next page's first line is asked for; each more that is asked for is in the
+/// way of what they do. (With AVX-VNNI it is a Zen 5, which older compilers do not know.)
+#if defined(__GNUC__) && (defined(__znver3__) || defined(__znver4__)) && !defined(__AVXVNNI__)
+#    define LACONIC_FETCHES_PAGES
+#endif
+
+/// The next page's first line, where that is enough, for who reads the `bytes` from p on and goes on behind them.
+[[gnu::always_inline]] inline void fetch_next_page([[maybe_unused]] void const* p, [[maybe_unused]] std::size_t bytes) {
+#if defined(LACONIC_FETCHES_PAGES)
     constexpr std::size_t page = std::size_t{1} << 12;
     auto const at = reinterpret_cast<std::uintptr_t>(p);  // a number: where it leads there may be no memory
-#    if (defined(__znver3__) || defined(__znver4__)) && !defined(__AVXVNNI__)
-    // Zen 3 and 4 (with AVX-VNNI it is a Zen 5, which older compilers do not know): once the next page's first line is
-    // asked for they go on by themselves, and each more that is asked for is in the way of what they do.
-    static_assert(bytes <= page);
     if (at % page < bytes) __builtin_prefetch(reinterpret_cast<void const*>(at - at % page + page), 0, 2);
-#    else
-    constexpr std::size_t line = 64;
-    for (std::size_t i = 0; i < bytes; i += line) __builtin_prefetch(reinterpret_cast<void const*>(at + 2 * page + i));
-#    endif
+#endif
+}
+
+/// What comes behind the `bytes` from p on, for loops that read on and on, so many bytes at a time: the next page, or
+/// else the `bytes` two pages behind. Some processors fetch ahead by themselves, but not across the end of a page; and
+/// less far where a register's length crosses lines, as in most vectors. It gains nothing where p's whole vector is
+/// shorter than some pages.
+template <std::size_t bytes>
+[[gnu::always_inline]] inline void fetch_ahead([[maybe_unused]] void const* p) {
+#if defined(LACONIC_FETCHES_PAGES)
+    fetch_next_page(p, bytes);
+#elif defined(__GNUC__)
+    constexpr std::size_t line = 64, ahead = std::size_t{1} << 13;
+    auto const next = reinterpret_cast<std::uintptr_t>(p) + ahead;  // a number: there may be no memory
+    for (std::size_t i = 0; i < bytes; i += line) __builtin_prefetch(reinterpret_cast<void const*>(next + i));
 #endif
 }
 
@@ -35,3 +45,5 @@ template <std::size_t bytes>
 }
 
 }  // namespace laconic::detail
+
+#undef LACONIC_FETCHES_PAGES

@@ -22,18 +22,19 @@ namespace laconic {
 
 namespace detail {
 
-// The partial sums of a stretch, of doubles or of floats as doubles. All is inline, whatever the compiler thinks of its
-// size (g++ does not go on for ever where much is inlined already), so that the sums stay in registers.
-template <class A, Scalar T>
+// The partial sums of a stretch: of doubles, of floats as doubles, or of floats as such. All is inline, whatever the
+// compiler thinks of its size (g++ does not go on for ever where much is inlined already), so that the sums stay in
+// registers.
+template <class A, Scalar T, Scalar Sum = double>
 class stretch_sum {
-    using pack = std::conditional_t<std::same_as<T, double>, simd::pack<double, A>, simd::widened_pack<A>>;
+    using pack = std::conditional_t<std::same_as<T, Sum>, simd::pack<T, A>, simd::widened_pack<A>>;
     static constexpr std::size_t packs = partial_sums / pack::width;
     static constexpr std::size_t together = std::min<std::size_t>(packs, 8);  // that sixteen registers have room for
 
   public:
     /// ahead: memory is asked for ahead, as of vectors that are longer than a stretch.
-    explicit stretch_sum(bool ahead = false) : ahead_(ahead) { sums_.fill(pack::all(0.0)); }
-    /// add_to(sum, x_i, ..) adds a summand, by vectors of doubles: settled where it is a rounded product, 0 where all
+    explicit stretch_sum(bool ahead = false) : ahead_(ahead) { sums_.fill(pack::all(Sum(0))); }
+    /// add_to(sum, x_i, ..) adds a summand, by vectors of Sums: settled where it is a rounded product, 0 where all
     /// x_i are. All x have the same length; in all calls but the last it is a multiple of 32.
     template <class F, std::same_as<std::span<T const>>... X>
     [[gnu::always_inline]] void add(F add_to, X... x) {
@@ -49,8 +50,8 @@ class stretch_sum {
         }
     }
     /// In halves; last of all.
-    [[gnu::always_inline]] double total() {
-        std::array<double, pack::width> lanes;
+    [[gnu::always_inline]] Sum total() {
+        std::array<Sum, pack::width> lanes;
         add_in_halves<A>(sums_).store(lanes.data());
         return add_in_halves<A>(lanes);
     }
@@ -86,7 +87,7 @@ class stretch_sum {
         return padded;
     }
     static pack load(T const* p) {
-        if constexpr (std::same_as<T, double>)
+        if constexpr (std::same_as<T, Sum>)
             return pack::load(p);
         else
             return pack::widened(p);
@@ -97,12 +98,12 @@ class stretch_sum {
 };
 
 // The sum of what add_to(sum, x_i, ..) adds, see stretch_sum, over all elements of vectors of one length.
-template <class A, Scalar T, class F, std::same_as<std::span<T const>>... X>
+template <class A, Scalar Sum = double, Scalar T, class F, std::same_as<std::span<T const>>... X>
 double ordered_sum(F add_to, std::span<T const> x, X... more) {
     return sum_in_order(0, x.size(), [add_to, x, more...](std::size_t first, std::size_t n) {
-        stretch_sum<A, T> sum(x.size() > stretch);
+        stretch_sum<A, T, Sum> sum(x.size() > stretch);
         sum.add(add_to, x.subspan(first, n), more.subspan(first, n)...);
-        return sum.total();
+        return static_cast<double>(sum.total());
     });
 }
 
@@ -127,6 +128,12 @@ double sum_of_magnitudes(basic_host<A>&, std::span<T const> x) {
 template <class A, Scalar T>
 double sum_of_squares(basic_host<A>&, std::span<T const> x) {
     return detail::ordered_sum<A>([](auto& sum, auto v) { detail::add_product<T>(sum, v, v); }, x);
+}
+
+/// sum x_i^2, in floats: of no use where squares leave their range.
+template <class A>
+double sum_of_squares_in_floats(basic_host<A>&, std::span<float const> x) {
+    return detail::ordered_sum<A, float>([](auto& sum, auto v) { sum += settled(v * v); }, x);
 }
 
 /// sum (x_i / scale)^2, for vectors whose squares are out of a double's range. scale > 0.

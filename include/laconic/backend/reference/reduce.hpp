@@ -18,16 +18,16 @@ namespace laconic {
 
 namespace detail {
 
-template <Scalar T, class F>
+template <Scalar Sum = double, Scalar T, class F>
 double reference_sum(std::span<T const> x, F summand) {
     return sum_in_order(0, x.size(), [&](std::size_t first, std::size_t n) {
-        std::array<double, partial_sums> s{};
+        std::array<Sum, partial_sums> s{};
         for (std::size_t i = 0; i < n; ++i) {
-            double v = summand(static_cast<double>(x[first + i]));
+            Sum v = summand(static_cast<Sum>(x[first + i]));
             simd::settle(v);  // the summand is rounded before it is added
             s[i % partial_sums] += v;
         }
-        return add_in_halves<reference>(s);
+        return static_cast<double>(add_in_halves<reference>(s));
     });
 }
 
@@ -40,6 +40,9 @@ double sum_of_magnitudes(reference&, std::span<T const> x) {
 template <Scalar T>
 double sum_of_squares(reference&, std::span<T const> x) {
     return detail::reference_sum(x, [](double v) { return v * v; });
+}
+inline double sum_of_squares_in_floats(reference&, std::span<float const> x) {
+    return detail::reference_sum<float>(x, [](float v) { return v * v; });
 }
 inline double sum_of_squares(reference&, std::span<double const> x, double scale) {
     return detail::reference_sum(x, [scale](double v) { return (v / scale) * (v / scale); });
