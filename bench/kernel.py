@@ -8,10 +8,12 @@ BENCH_KERNEL is the program, build/bench/bench/bench_kernel, say. PREFIX is that
 top_k/float/gauss, say. The program's own peers are in its output, KERNEL.PEER/..; torch and numpy are measured here, on
 numbers of the same kind, for vectors up to 2^24, on one thread, where they are installed. All times are those of the
 processor. A row is the fastest of five runs, in each of which kernel and ceiling took turns; its fraction is the median
-time of a pass of the ceiling over that of the kernel. A peer's figure is its time over that of the kernel."""
+of the five, each of which is the median time of a pass of the ceiling over that of the kernel. A peer's figure is its
+time over that of the kernel."""
 import argparse
 import json
 import re
+import statistics
 import subprocess
 import sys
 import time
@@ -99,7 +101,7 @@ def seconds(run):
 
 
 def measured(program, only):
-    """Name -> what was counted in the fastest of five runs, in the program's order."""
+    """Name -> what was counted in the fastest of five runs, but the median of their fractions, in the program's order."""
     run = [program, "--benchmark_format=json", "--benchmark_repetitions=5", "--benchmark_min_time=0.05",
            f"--benchmark_filter=^{only}"]
     out = subprocess.run(run, stdout=subprocess.PIPE, check=True).stdout
@@ -107,7 +109,12 @@ def measured(program, only):
     for one in json.loads(out)["benchmarks"] if out.strip() else []:
         if one["run_type"] == "iteration":
             runs.setdefault(one.get("run_name", one["name"]), []).append(one)
-    return {name: min(five, key=lambda one: one["cpu_time"]) for name, five in runs.items()}
+    fastest = {}
+    for name, five in runs.items():
+        fastest[name] = min(five, key=lambda one: one["cpu_time"])
+        for fraction in [key for key in five[0] if key.startswith("fraction_of_")]:
+            fastest[name][fraction] = statistics.median(one[fraction] for one in five)
+    return fastest
 
 
 def of_python(cases):

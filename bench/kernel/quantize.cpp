@@ -92,11 +92,11 @@ void add_plain_loop(std::string const& name, int levels) {
     });
 }
 
-// Nothing but the traffic: each number is read, and a code of 16 bits written.
+// Nothing but the traffic: each number is read, and a code of 8 bits written.
 void add_codes_alone(std::string const& name, std::size_t d) {
     add<float>({name, input::gauss, d}, [](std::span<float const> x) {
-        return [x, codes = std::vector<std::int16_t>(x.size())]() mutable {
-            for (std::size_t i = 0; i < x.size(); ++i) codes[i] = static_cast<std::int16_t>(x[i]);
+        return [x, codes = std::vector<std::int8_t>(x.size())]() mutable {
+            for (std::size_t i = 0; i < x.size(); ++i) codes[i] = static_cast<std::int8_t>(x[i]);
             benchmark::DoNotOptimize(codes.data());
         };
     });

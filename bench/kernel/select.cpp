@@ -112,6 +112,7 @@ void add_select() {
     add_about<float>(input::zeros_99, in_memory, in_memory / 10);
     for (input const from : {input::gauss, input::zero_blocks_90, input::zero_blocks_99})
         add_blocks<float>(from, in_memory);
+    add_blocks<float>(input::zero_blocks_90, far_in_memory);
     add_blocks<double>(input::zero_blocks_99, in_memory);
     add_largest_blocks<float>(in_memory, in_memory / block / 100);
     add_largest_blocks<double>(in_memory, in_memory / block / 100);

@@ -151,6 +151,7 @@ void add_updates() {
     add_reductions<double>(in_memory);
     for (double const share : {1e-3, 1e-2, 1e-1})
         add_scatter<float>(in_memory, static_cast<std::size_t>(share * static_cast<double>(in_memory)));
+    add_scatter<float>(far_in_memory, far_in_memory / 100);
     add_scatter<double>(in_memory, in_memory / 100);
 }
 

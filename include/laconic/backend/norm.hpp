@@ -24,7 +24,7 @@ constexpr bool floats_hold(double squares) { return squares > 0x1p-80 && squares
 
 /// |x|_p, at least the largest magnitude; not finite where it is beyond T or a number of x is not finite. Squares may
 /// leave the range of T. A 2-norm of floats is off by at most 2^-17 of itself. One pass; two for a 2-norm of doubles,
-/// or of floats whose squares leave their range.
+/// of zeros, or of floats whose squares leave their range.
 template <class B, Scalar T>
 T norm_of(B& on, norm p, std::span<T const> x) {
     if (p == norm::one) return static_cast<T>(sum_of_magnitudes(on, x));

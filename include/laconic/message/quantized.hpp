@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <tuple>
 
 #include "laconic/backend/rounding.hpp"
@@ -36,18 +37,10 @@ struct quantized {
         wide_codes.resize(levels <= most_in_byte ? 0 : d);
     }
 
-    /// Where codes stand, in one of two widths.
-    struct code_list {
-        std::int8_t const* bytes;
-        std::int16_t const* wide;  ///< null: they are bytes
-        constexpr int operator[](std::size_t j) const { return wide == nullptr ? bytes[j] : wide[j]; }
-        constexpr code_list from(std::size_t first) const {
-            return {wide == nullptr ? bytes + first : bytes, wide == nullptr ? wide : wide + first};
-        }
-    };
+    template <class Codes>
     struct terms_of_bucket {
         T step;
-        code_list codes;
+        Codes codes;
         std::size_t count;
         static constexpr bool in_order = true;
         constexpr std::size_t size() const { return count; }
@@ -55,28 +48,47 @@ struct quantized {
             return {static_cast<coordinate>(j), static_cast<T>(codes[j]) * step};
         }
     };
-    struct terms_type {
+    template <class Codes>
+    struct terms_by {
         T const* steps;
-        code_list codes;
+        Codes codes;
         std::size_t bucket, count;
         static constexpr bool in_order = true;
         constexpr std::size_t size() const { return count; }
         constexpr term<T> operator[](std::size_t j) const {
             return {static_cast<coordinate>(j), static_cast<T>(codes[j]) * steps[j / bucket]};
         }
-        constexpr terms_of_bucket from(std::size_t first) const {
-            return {steps[first / bucket], codes.from(first), std::min(bucket - first % bucket, count - first)};
+        constexpr terms_of_bucket<Codes> from(std::size_t first) const {
+            return {steps[first / bucket], codes + first, std::min(bucket - first % bucket, count - first)};
+        }
+    };
+    /// Codes of either width.
+    struct any_codes {
+        std::int8_t const* bytes;
+        std::int16_t const* wide;  ///< null: they are bytes
+        constexpr int operator[](std::size_t j) const { return wide == nullptr ? bytes[j] : wide[j]; }
+        friend constexpr any_codes operator+(any_codes c, std::size_t first) {
+            return c.wide == nullptr ? any_codes{c.bytes + first, nullptr} : any_codes{nullptr, c.wide + first};
         }
     };
 
     static auto fields(auto& m) { return std::tie(m.levels, m.bucket, m.steps, m.codes, m.wide_codes); }
     std::size_t dimension() const { return codes.size() + wide_codes.size(); }
-    terms_type terms() const& {
-        return {
-            steps.data(), {codes.data(), levels <= most_in_byte ? nullptr : wide_codes.data()}, bucket, dimension()};
+    terms_by<any_codes> terms() const& {
+        bool const are_bytes = levels <= most_in_byte;
+        return {steps.data(), {codes.data(), are_bytes ? nullptr : wide_codes.data()}, bucket, dimension()};
     }
     void terms() const&& = delete;
     bool operator==(quantized const&) const = default;
 };
+
+/// Asks for the codes' width once, not for each of them.
+template <class B, Scalar S, Scalar T, class Held>
+void add_message(B& on, std::span<S> out, S w, quantized<T, Held> const& m) {
+    m.with_codes(m, [&](auto const& codes) {
+        using terms = typename quantized<T, Held>::template terms_by<decltype(codes.data())>;
+        add_terms(on, out, w, terms{m.steps.data(), codes.data(), m.bucket, codes.size()});
+    });
+}
 
 }  // namespace laconic

@@ -67,7 +67,10 @@ class unpacker {
                 return take(m, out);
             }
             case kind::quantized: {
-                auto m = leaf<quantized<T, B>>(n, 1, sizeof(std::int16_t) + sizeof(T));
+                auto m = leaf<quantized<T, B>>(
+                    n, 1,
+                    (s.first <= quantized<T, B>::most_in_byte ? sizeof(std::int8_t) : sizeof(std::int16_t)) +
+                        sizeof(T));
                 m.levels = static_cast<int>(s.first);
                 m.bucket = s.second;
                 m.steps.resize(buckets(n, s.second));

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+
 using namespace laconic;
 
 TEST_CASE_TEMPLATE("the neighbours of a number, and how likely the upper one is", T, float, double) {
@@ -11,10 +13,10 @@ TEST_CASE_TEMPLATE("the neighbours of a number, and how likely the upper one is"
     auto const is = [](neighbours_of_value n, double chance, int below, int above) {
         return n.threshold == chance * 0x1p32 && n.below == below && n.above == above;
     };
-    to_levels<T> const levels{&step, 4};
+    to_levels<T, std::int16_t> const levels{&step, 4};
     CHECK(is(levels(T(-1.125), 0), 0.25, 2, 3));
     CHECK(is(levels(2, 0), 0, 4, 4));
-    CHECK(is(to_levels<T>{&zero, 4}(0, 0), 0, 0, 0));
+    CHECK(is(to_levels<T, std::int16_t>{&zero, 4}(0, 0), 0, 0, 0));
     CHECK(levels.code(-1, 3) == -3);
     to_halvings<T> const halvings{&six, 4};  // 0, 0.75, 1.5, 3, 6
     CHECK(is(halvings(6, 0), 0, 4, 5));

@@ -17,7 +17,8 @@
 #include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"
 
-/// Numbers about a whole vector, each in one pass. Sums are in double, in the order of sum_order.hpp.
+/// Numbers about a whole vector, each in one pass. Sums are in double, but for one in floats, in the order of
+/// sum_order.hpp.
 namespace laconic {
 
 namespace detail {
