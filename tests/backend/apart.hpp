@@ -110,6 +110,7 @@ class closed_array {
     }
     friend void swap(closed_array& a, closed_array& b) noexcept { a.swap(b); }
 
+    std::size_t capacity() const { return capacity_; }
     std::size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
     T* data() { return data_; }

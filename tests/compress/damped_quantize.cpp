@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "laconic/compress/scaled_down.hpp"
@@ -88,4 +89,21 @@ TEST_CASE_TEMPLATE("numbers out of range, and what is refused", T, float, double
 TEST_CASE("as it is written") {
     CHECK(to_string(damped_quantize{7}) == "quantize(7, damped=yes)");
     CHECK(to_string(damped_quantize{7, 5, norm::largest}) == "quantize(7, bucket=5, p=inf, damped=yes)");
+}
+
+TEST_CASE("from the first message on there is room for codes of either width") {
+    host on;
+    auto const x = laws::noise<float>(100, 3);
+    quantized<float, host> m;
+    damped_quantize{7}(on, std::span<float const>(x), key{1}, m);
+    CHECK((m.codes.size() == 100 && m.wide_codes.empty()));
+    auto const* const narrow = m.codes.data();
+    CHECK(m.wide_codes.capacity() >= 100);
+    damped_quantize{1000}(on, std::span<float const>(x), key{2}, m);
+    CHECK((m.codes.empty() && m.wide_codes.size() == 100));
+    auto const* const wide = m.wide_codes.data();
+    damped_quantize{7}(on, std::span<float const>(x), key{3}, m);
+    CHECK(m.codes.data() == narrow);
+    damped_quantize{128}(on, std::span<float const>(x), key{4}, m);
+    CHECK(m.wide_codes.data() == wide);
 }

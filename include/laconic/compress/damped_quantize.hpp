@@ -22,13 +22,17 @@ struct damped_quantize {
     using message = quantized<T, B>;
 
     void check(std::size_t d) const { plain().check(d); }
+    /// Levels may change from one message to the next: from the first on there is room for codes of either width.
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, quantized<T, B>& m) const {
+        if (m.codes.capacity() < d) m.codes.resize(d);
+        if (m.wide_codes.capacity() < d) m.wide_codes.resize(d);
         plain().blank(on, d, from, m);
     }
     /// Throws argument_error where the norm of a bucket is not finite in T.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, quantized<T, B>& m) const {
+        blank(on, x.size(), from, m);
         plain()(on, x, from, m);
         damp_steps(on, x, m.bucket, std::span(m.steps));
     }
