@@ -37,6 +37,13 @@ template <std::size_t bytes>
 #endif
 }
 
+/// The line at p, which is going to be read: into the second cache, to which more lines are on their way at a time.
+[[gnu::always_inline]] inline void fetch_to_read([[maybe_unused]] void const* p) {
+#if defined(__GNUC__)
+    __builtin_prefetch(p, 0, 2);
+#endif
+}
+
 /// The line at p, which is going to be written.
 [[gnu::always_inline]] inline void fetch_to_write([[maybe_unused]] void const* p) {
 #if defined(__GNUC__)

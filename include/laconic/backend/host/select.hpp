@@ -266,8 +266,14 @@ template <class A, Scalar T>
 void gather(basic_host<A>&, std::span<T const> x, std::span<coordinate const> at, std::size_t unit, T scale,
             std::vector<T>& out) {
     if (unit == 1) {
+        constexpr std::size_t ahead = 64;
         out.resize(at.size());
-        for (std::size_t j = 0; j < at.size(); ++j) out[j] = scale * x[at[j]];
+        std::size_t j = 0;
+        for (; j + ahead < at.size(); ++j) {
+            detail::fetch_to_read(x.data() + at[j + ahead]);
+            out[j] = scale * x[at[j]];
+        }
+        for (; j < at.size(); ++j) out[j] = scale * x[at[j]];
         return;
     }
     out.clear();
