@@ -7,17 +7,19 @@
 
 using namespace laconic;
 
-TEST_CASE_TEMPLATE("the neighbours of a number, and how likely the upper one is", T, float, double) {
+TEST_CASE_TEMPLATE("the neighbours of a number, and how far it is on the way to the upper one", T, float, double) {
     using namespace detail::on_device;
     T const zero = 0, step = T(0.5), six = 6, minus_one = -1;
-    auto const is = [](neighbours_of_value n, double chance, int below, int above) {
-        return n.threshold == chance * 0x1p32 && n.below == below && n.above == above;
+    auto const is = [](neighbours_of_value n, double fraction, int below, int above) {
+        return n.fraction == fraction * 0x1p32 && n.below == below && n.above == above;
     };
     to_levels<T, std::int16_t> const levels{&step, 4};
-    CHECK(is(levels(T(-1.125), 0), 0.25, 2, 3));
-    CHECK(is(levels(2, 0), 0, 4, 4));
+    CHECK(is(levels(T(-1.125), 0), 0.75, -3, -2));
+    CHECK(is(levels(2, 0), 0, 4, 5));
+    CHECK(is(levels(T(2.125), 0), 0, 4, 5));
+    CHECK(is(levels(T(-2.125), 0), 0, -4, -3));
     CHECK(is(to_levels<T, std::int16_t>{&zero, 4}(0, 0), 0, 0, 0));
-    CHECK(levels.code(-1, 3) == -3);
+    CHECK(levels.code(-1, -3) == -3);
     to_halvings<T> const halvings{&six, 4};  // 0, 0.75, 1.5, 3, 6
     CHECK(is(halvings(6, 0), 0, 4, 5));
     CHECK(is(halvings(T(-3.75), 0), 0.25, 3, 4));

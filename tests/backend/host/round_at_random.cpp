@@ -16,15 +16,15 @@ using namespace laconic;
 
 namespace {
 
-// Where upper halves of chances decide only what is not near: a value that is cut in the middle of 16 bits.
+// Where upper halves of chances do not decide all: a value that is cut in the middle of 16 bits.
 template <class T>
 constexpr T between_halves = T(0.5) + T(0x1p-18);
 
 }  // namespace
 
-TEST_CASE("the lower half of a chance decides where the upper one is equal") {
+TEST_CASE("the lower half of a chance decides where the upper one does not") {
     key const from{5};
-    // A code is whether chance(n) is below the value x 2^32; of 2^18 values some four are near.
+    // A code is whether chance(n) and the value x 2^32 make 2^32; of 2^18 values some four are near.
     std::size_t const n = std::size_t{1} << 18;
     double const p = between_halves<double>;
     std::vector<double> const x(n, p);
@@ -32,23 +32,24 @@ TEST_CASE("the lower half of a chance decides where the upper one is equal") {
     std::size_t asked = 0;
     auto const exactly = [&asked](double v, std::uint32_t chance) {
         ++asked;
-        return static_cast<std::uint8_t>(double(chance) < v * 0x1p32);
+        return static_cast<std::uint8_t>(detail::goes_up(v, chance));
     };
     auto const together = [](double const* v, std::uint16_t const* windows, std::uint8_t* out) {
-        std::uint64_t equal = 0;
+        std::uint64_t open = 0;
         for (std::size_t j = 0; j < rounded_together; ++j) {
-            out[j] = double(windows[j]) < std::floor(v[j] * 0x1p16);
-            equal |= std::uint64_t{double(windows[j]) == std::floor(v[j] * 0x1p16)} << j;
+            auto const cut = static_cast<std::uint16_t>(v[j] * 0x1p16);
+            out[j] = detail::goes_up(cut, windows[j]);
+            open |= std::uint64_t{detail::is_open(cut, windows[j])} << j;
         }
-        return equal;
+        return open;
     };
     random_windows<simd::arch> draws(from, 3, 3 + n);
     round_at_random(draws, std::span<double const>(x), 3, std::span(codes), together, exactly);
     std::size_t near = 0;
     bool same = true;
     for (std::size_t i = 0; i < n; ++i) {
-        near += from.window(3 + i) == 0x8000;
-        same &= codes[i] == (double(from.chance(3 + i)) < p * 0x1p32);
+        near += from.window(3 + i) == 0x7fff;
+        same &= codes[i] == (double(from.chance(3 + i)) + p * 0x1p32 >= 0x1p32);
     }
     CHECK(same);
     CHECK(near > 0);

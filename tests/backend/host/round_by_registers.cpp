@@ -17,7 +17,16 @@
 
 using namespace laconic;
 
-// What is cut off is put beside the draw, and often beside a whole number: there the last bit of a quotient decides.
+namespace {
+
+// What has to be cut off of a magnitude, in steps of 2^-16, so that the window makes a whole of it; of a negative
+// number, whose sign is the highest bit of `some`, it is the window itself.
+double carried(std::uint64_t some, std::uint16_t window) { return some >> 63 != 0 ? window : 0x10000 - window; }
+
+}  // namespace
+
+// What is cut off is put where it is carried, or just not, and often beside a whole number: there the last bit of a
+// quotient decides.
 TEST_CASE("a product in place of a quotient changes no code") {
     host on;
     reference defined_on;
@@ -30,7 +39,7 @@ TEST_CASE("a product in place of a quotient changes no code") {
                 auto const some = from.child(1).long_word(i);
                 auto const below = static_cast<double>(some % static_cast<unsigned>(levels));
                 double const apart = static_cast<double>(some >> 32 & 15) - 7;
-                double const cut = i % 5 == 0 ? apart : static_cast<double>(from.window(i)) + apart;
+                double const cut = i % 5 == 0 ? apart : carried(some, from.window(i)) + apart;
                 double const size = std::abs((below + cut * 0x1p-16) * static_cast<double>(step));
                 double const largest = static_cast<double>(step) * levels;
                 x[i] = static_cast<float>(size < largest ? size : largest);
@@ -58,7 +67,7 @@ TEST_CASE("nor does it where the grid begins elsewhere and codes have no sign") 
                     auto const some = from.child(1).long_word(i);
                     auto const below = static_cast<double>(some % static_cast<unsigned>(most));
                     double const apart = static_cast<double>(some >> 32 & 15) - 7;
-                    double const cut = i % 5 == 0 ? apart : static_cast<double>(from.window(i)) + apart;
+                    double const cut = i % 5 == 0 ? apart : carried(0, from.window(i)) + apart;
                     double const on_grid = std::clamp(below + cut * 0x1p-16, 0.0, static_cast<double>(most));
                     x[i] = std::max(least, static_cast<float>(on_grid * static_cast<double>(step) + double{least}));
                 }
@@ -73,22 +82,28 @@ TEST_CASE("nor does it where the grid begins elsewhere and codes have no sign") 
 }
 
 TEST_CASE("how far a product in steps of 2^-16 is from the quotient") {
+    using quotient = detail::near_quotient<float>;
     for (int const levels : {1, 7, 85, 86, 255}) {
-        std::int64_t furthest = 0;
+        std::int64_t nearest = 9, furthest = 0;
         for (std::uint64_t n = 0; n < 20000; ++n) {
             auto const step = static_cast<float>(1 + key{1}.uniform(n));
-            auto const x = static_cast<float>(key{2}.uniform(n) * levels) * step;
-            detail::near_quotient<float> const q(step, levels);
+            auto const x = static_cast<float>((2 * key{2}.uniform(n) - 1) * levels) * step;
+            quotient const q(step, levels);
             REQUIRE(q.near);
-            auto const by_product = static_cast<std::int64_t>(x * q.per_cut);
-            auto const by_quotient = static_cast<std::int64_t>(x / step * 0x1p16f);
-            auto const apart = std::abs(by_product - by_quotient);
-            REQUIRE(apart <= q.off);
-            furthest = apart > furthest ? apart : furthest;
+            auto const by_quotient = static_cast<std::int64_t>(std::floor(x / step * 0x1p16f));
+            float product = x * q.per_cut;  // by itself: rounded twice
+            simd::settle(product);
+            for (float const sum : {std::fma(x, q.per_cut, q.ahead), product + q.ahead}) {
+                auto const apart = static_cast<std::int64_t>(sum) - by_quotient;
+                nearest = std::min(nearest, apart);
+                furthest = std::max(furthest, apart);
+            }
         }
-        CHECK(furthest >= 1);  // else there were nothing to decide
+        CHECK(nearest >= 1);
+        CHECK(furthest <= quotient::furthest);
+        CHECK(furthest > nearest);  // else there were nothing to decide
     }
-    CHECK(!detail::near_quotient<float>(1.0f, 256).near);
-    CHECK(!detail::near_quotient<float>(0x1p-90f, 7).near);
-    CHECK(!detail::near_quotient<float>(0x1p120f, 7).near);
+    CHECK(!quotient(1.0f, 256).near);
+    CHECK(!quotient(0x1p-90f, 7).near);
+    CHECK(!quotient(0x1p120f, 7).near);
 }

@@ -19,16 +19,16 @@ key low_or_high(bool high) {
 
 }  // namespace
 
-// Half a step above 1, half a level above 2, half of the way from 2 to 4: the first chance says which.
-TEST_CASE_TEMPLATE("up where the chance is below the fraction", T, float, double) {
+// Half a step below -1, half of the way from 1 to 2, and from 2 to 4: the first chance says which.
+TEST_CASE_TEMPLATE("up where the fraction and the chance make a whole", T, float, double) {
     reference on;
     for (bool const high : {false, true}) {
         key const k = low_or_high(high);
-        int const up = high ? 0 : 1;
+        int const up = high ? 1 : 0;
         std::vector<T> const x{T(-1.5)}, y{3};
         std::vector<std::int16_t> levels(1);
         round_to_levels(on, std::span<T const>(x), T(1), 4, k, 0, std::span(levels));
-        CHECK(levels[0] == -1 - up);
+        CHECK(levels[0] == -2 + up);
         round_to_halvings(on, std::span<T const>(x), T(4), 3, k, 0, std::span(levels));  // 0, 1, 2 and 4
         CHECK(levels[0] == -1 - up);
         round_to_halvings(on, std::span<T const>(y), T(4), 3, k, 0, std::span(levels));

@@ -12,7 +12,8 @@
 #include "laconic/backend/rounding.hpp"
 #include "laconic/core/view.hpp"
 
-/// The grids of buckets, as round_at_random() takes them: which two codes a number may become, and with which chance.
+/// The grids of buckets, as round_at_random() takes them: which two codes a number may become, and how far it is on
+/// the way from the lower to the upper one.
 namespace laconic::detail::on_device {
 
 template <Scalar T, LevelCode Code>
@@ -22,12 +23,12 @@ struct to_levels {
     int levels;
     LACONIC_HOST_DEVICE neighbours_of_value operator()(T v, std::size_t b) const {
         if (!(steps[b] > 0)) return {0, 0, 0};
-        T const on_grid = std::abs(v) / steps[b], whole = std::floor(on_grid);
-        if (!(whole < T(levels))) return {0, levels, levels};
+        T const on_grid = v / steps[b], end = static_cast<T>(levels);
+        double const inside = on_grid < -end ? -end : on_grid > end ? end : on_grid, whole = std::floor(inside);
         int const below = static_cast<int>(whole);
-        return {static_cast<double>(on_grid - whole) * 0x1p32, below, below + 1};
+        return {(inside - whole) * 0x1p32, below, below + 1};
     }
-    LACONIC_HOST_DEVICE Code code(T v, int level) const { return static_cast<Code>(v < 0 ? -level : level); }
+    LACONIC_HOST_DEVICE Code code(T, int level) const { return static_cast<Code>(level); }
 };
 
 template <Scalar T>
@@ -79,7 +80,7 @@ struct to_nearest_in_range {
     std::uint8_t* codes;
     LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
         auto const to = grid(x[i], i / bucket);
-        codes[i] = static_cast<std::uint8_t>(to.threshold < 0x1p31 ? to.below : to.above);
+        codes[i] = static_cast<std::uint8_t>(to.fraction < 0x1p31 ? to.below : to.above);
     }
 };
 

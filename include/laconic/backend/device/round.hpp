@@ -22,10 +22,14 @@ namespace laconic {
 
 namespace detail::on_device {
 
-// The two codes that a value may become, the upper one where its chance is below `threshold`, in units of 2^-32.
+// The two codes that a value may become, the upper one where the fraction of the way that is behind it and its chance,
+// both in units of 2^-32, make a whole.
 struct neighbours_of_value {
-    double threshold;
+    double fraction;
     int below, above;
+    LACONIC_HOST_DEVICE bool goes_up(std::uint32_t chance) const {
+        return fraction + static_cast<double>(chance) >= 0x1p32;
+    }
 };
 
 /// codes_i = round.code(x_i, below or above), where round(x_i, b) gives these for a number of bucket b, for all numbers
@@ -64,9 +68,7 @@ struct round_sixteen {
             }
             T const v = x[i];
             neighbours_of_value const to = round(v, b);
-            bool const up = static_cast<double>(upper_end) < to.threshold ||
-                            (static_cast<double>(lower_end) < to.threshold &&
-                             static_cast<double>(from.chance(draw)) < to.threshold);
+            bool const up = to.goes_up(lower_end) || (to.goes_up(upper_end) && to.goes_up(from.chance(draw)));
             codes[i] = round.code(v, up ? to.above : to.below);
         }
     }
@@ -90,8 +92,8 @@ struct to_powers {
         auto const cut = bits & ((bits_of<T>{1} << mantissa) - 1);
         int const below = static_cast<int>(bits >> mantissa), most = (1 << exponent) - 2;
         // The fraction in units of 2^-32, rounded down.
-        auto const threshold = static_cast<std::uint32_t>(std::uint64_t{cut} << (64 - mantissa) >> 32);
-        return {static_cast<double>(threshold), below, below < most ? below + 1 : below};
+        auto const fraction = static_cast<std::uint32_t>(std::uint64_t{cut} << (64 - mantissa) >> 32);
+        return {static_cast<double>(fraction), below, below < most ? below + 1 : below};
     }
     LACONIC_HOST_DEVICE std::uint16_t code(T v, int field) const {
         return static_cast<std::uint16_t>((magnitude_bits(v) != std::bit_cast<bits_of<T>>(v) ? 1 << exponent : 0) |

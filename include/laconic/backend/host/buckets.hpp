@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "laconic/backend/each_bucket.hpp"
@@ -45,13 +46,13 @@ bool round_buckets_to_levels(basic_host<A>& on, std::span<T const> x, std::size_
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
         auto const out = codes.subspan(first, part.size());
         detail::fetch_next_page(part.data(), part.size_bytes());
-        T const scale = norm_of(on, p, part);
-        steps[b] = scale > 0 ? grid_step(scale, levels) : T(0);
-        finite = finite && std::isfinite(scale) && std::isfinite(steps[b] * static_cast<T>(levels));
-        if (scale > 0 && finite)
-            round_to_levels(draws, part, steps[b], levels, first, out);
-        else
+        T const step = steps[b] = grid_step(norm_of(on, p, part), levels), top = step * static_cast<T>(levels);
+        if (top > 0 && top <= std::numeric_limits<T>::max())  // one branch: two cost a twentieth of all
+            round_to_levels(draws, part, step, levels, first, out);
+        else {
             std::fill(out.begin(), out.end(), Code{0});
+            finite = finite && top == 0;
+        }
     });
     return finite;
 }

@@ -26,50 +26,45 @@
 /// gives the same codes. Each is one pass over x and one over the codes.
 namespace laconic {
 
-/// Unbiased rounding to the grid step x {-levels, .., levels}: codes_i is |x_i| / step rounded down, or up with
-/// probability equal to the fraction cut off (off by at most 2^-32), with the sign of x_i. |x_i| <= levels x step.
+/// Unbiased rounding to the grid step x {-levels, .., levels}: codes_i is x_i / step plus a chance in [0, 1), rounded
+/// down: so the lower or the upper neighbour, the latter with probability equal to the fraction of the way to it (off by
+/// at most 2^-32). |x_i| <= levels x step.
 template <class A, Scalar T, LevelCode Code>
 void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int levels, std::uint64_t first,
                      std::span<Code> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && step > 0 && levels >= 1 && levels <= most_levels<Code>);
     constexpr auto n = rounded_together;
     auto const exactly = [step, levels](T v, std::uint32_t chance) {
-        T const on_grid = std::abs(v) / step;
-        T const below = std::floor(on_grid);
-        bool const up = double(chance) < double(on_grid - below) * 0x1p32;
-        int const level = below < T(levels) ? static_cast<int>(below) + int{up} : levels;
-        return static_cast<Code>(v < 0 ? -level : level);
+        double const on_grid = std::clamp(v / step, -T(levels), T(levels)), below = std::floor(on_grid);
+        return static_cast<Code>(static_cast<int>(below) + int{detail::goes_up(on_grid - below, chance)});
     };
-#if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
+#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
     if constexpr (sizeof(T) == 4)
         if (detail::near_quotient<T> const q(step, levels); q.near) {
             auto const by_products = [q, levels](T const* v, std::uint16_t const* windows, Code* out) {
-                return detail::round_to_grid_avx512<A>(v, 0, levels, q, windows, out);
+                return detail::round_to_grid<A>(v, T(0), levels, q, windows, out);
             };
             return round_at_random(draws, x, first, codes, by_products, exactly);
         }
 #endif
     auto const together = [=](T const* v, std::uint16_t const* windows, Code* out) {
-#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
-        if constexpr (sizeof(T) == 4) return detail::round_to_levels_avx2<A>(v, step, levels, windows, out);
-#endif
-        std::array<std::int32_t, n> on_grid;  // in steps of 2^-16: what is cut off stands in the lower half
-        std::array<std::int16_t, n> signs;
+        std::array<std::int32_t, n> on_grid;  // in steps of 2^-16, of negative numbers at most one too many
         std::array<Code, n> made;
+        T const end = T(levels);
         // A quotient, not a product with 1 / step, which would not keep what is on the grid.
-        for (std::size_t j = 0; j < n; ++j) on_grid[j] = static_cast<std::int32_t>(std::abs(v[j]) / step * T(0x1p16));
-        for (std::size_t j = 0; j < n; ++j) signs[j] = static_cast<std::int16_t>(-int{v[j] < 0});
-        std::uint16_t equal = 0;
-        auto const most = static_cast<std::uint16_t>(levels);
         for (std::size_t j = 0; j < n; ++j) {
-            auto const cut = static_cast<std::uint16_t>(on_grid[j]);
-            auto const below = static_cast<std::uint16_t>(on_grid[j] >> 16);
-            auto const level = std::min(static_cast<std::uint16_t>(below + (windows[j] < cut)), most);
-            made[j] = static_cast<Code>((level ^ signs[j]) - signs[j]);
-            equal |= windows[j] == cut;
+            T const inside = std::min(std::max(v[j] / step, -end), end);
+            on_grid[j] = static_cast<std::int32_t>(inside * T(0x1p16));
+        }
+        std::uint16_t open = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            std::int32_t const sum = on_grid[j] + windows[j];
+            made[j] = static_cast<Code>(sum >> 16);
+            auto const after = static_cast<std::uint16_t>(static_cast<std::uint16_t>(sum) + 1);
+            open |= after < 2;
         }
         std::copy(made.begin(), made.end(), out);
-        return detail::all_bits_if(equal != 0);
+        return detail::all_bits_if(open != 0);
     };
     round_at_random(draws, x, first, codes, together, exactly);
 }
@@ -128,21 +123,21 @@ void round_to_powers(random_windows<A>& draws, std::span<T const> x, std::uint64
             below[j] = static_cast<std::uint16_t>(b >> format::mantissa);
             cut[j] = static_cast<std::uint16_t>(b >> (format::mantissa - 16));
         }
-        std::uint16_t equal = 0;
+        std::uint16_t open = 0;
         for (std::size_t j = 0; j < n; ++j) {
-            bool const up = windows[j] < cut[j] && (below[j] & exponents) < format::largest_exponent;
-            equal |= windows[j] == cut[j];
+            bool const up = detail::goes_up(cut[j], windows[j]) && (below[j] & exponents) < format::largest_exponent;
+            open |= detail::is_open(cut[j], windows[j]);
             below[j] = static_cast<std::uint16_t>(below[j] + up);
         }
         std::copy(below.begin(), below.end(), out);
-        return detail::all_bits_if(equal != 0);
+        return detail::all_bits_if(open != 0);
     };
     auto const exactly = [](T v, std::uint32_t chance) {
         auto const b = std::bit_cast<bits>(v);
         auto const fraction = static_cast<std::uint64_t>(b & ((bits{1} << format::mantissa) - 1))
                               << (64 - format::mantissa);
         auto const below = static_cast<std::uint32_t>(b >> format::mantissa);
-        bool const up = chance < static_cast<std::uint32_t>(fraction >> 32);
+        bool const up = (fraction >> 32) + chance > ~std::uint32_t{0};
         return static_cast<std::uint16_t>(below + (up && (below & exponents) < format::largest_exponent));
     };
     // Made faster than memory takes them: what of it is spared, counts.
@@ -201,21 +196,20 @@ void round_to_halvings(random_windows<A>& draws, std::span<T const> x, T top, in
             below[j] = static_cast<std::int32_t>(level);
             cut[j] = static_cast<std::int32_t>(fraction * T(0x1p16));
         }
-        std::int32_t equal = 0;
+        std::int32_t open = 0;
         for (std::size_t j = 0; j < n; ++j) {
             std::int32_t const above = below[j] > 0 ? below[j] + 1 : levels - most;
-            std::int32_t const level = windows[j] < cut[j] ? above : below[j];
+            std::int32_t const sum = cut[j] + windows[j], level = sum > 0xffff ? above : below[j];
             made[j] = static_cast<std::int16_t>(v[j] < 0 ? -level : level);
-            equal |= windows[j] == cut[j];
+            open |= sum == 0xffff;
         }
         std::copy(made.begin(), made.end(), out);
-        return detail::all_bits_if(equal != 0);
+        return detail::all_bits_if(open != 0);
     };
     auto const exactly = [place, levels, most](T v, std::uint32_t chance) {
         auto const [level_below, fraction] = place(v);
         int const below = static_cast<int>(level_below);
-        bool const up = double(chance) < double(fraction) * 0x1p32;
-        int const level = !up ? below : below > 0 ? below + 1 : levels - most;
+        int const level = !detail::goes_up(fraction, chance) ? below : below > 0 ? below + 1 : levels - most;
         return static_cast<std::int16_t>(v < 0 ? -level : level);
     };
     round_at_random(draws, x, first, codes, together, exactly);

@@ -11,6 +11,7 @@
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/past_caches.hpp"
 #include "laconic/backend/host/philox.hpp"
+#include "laconic/backend/rounding.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
@@ -18,6 +19,15 @@
 namespace laconic {
 
 namespace detail {
+
+// goes_up() by 16 bits of both.
+constexpr bool goes_up(std::uint16_t fraction, std::uint16_t window) {
+    return static_cast<std::uint16_t>(fraction + window) < window;
+}
+// .. where these do not decide, as what they lack may carry into them.
+constexpr bool is_open(std::uint16_t fraction, std::uint16_t window) {
+    return static_cast<std::uint16_t>(fraction + window) == 0xffff;
+}
 
 // The bits of a word for all that are rounded together, or for none.
 constexpr std::uint64_t all_bits_if(bool any) { return any ? ~std::uint64_t{0} : 0; }
@@ -59,8 +69,8 @@ class random_windows {
 
 /// codes_i = exactly(x_i, from.chance(first + i)), where the random words are drawn many at once and for nearly all
 /// values their upper halves are enough. together(x, windows, codes) makes rounded_together codes of as many values and
-/// windows, and tells by bits, the first as the lowest, for which of them the lower half of the word decides: where the
-/// upper one equals what it is compared with. Other bits may be set, too: they cost time, and change nothing.
+/// windows, and tells by bits, the first as the lowest, for which of them the lower half of the word decides. Other bits
+/// may be set, too: they cost time, and change nothing.
 /// past_caches: codes are written as copy_past_caches() does.
 template <class A, Scalar T, class Code, class Together, class Exactly>
 void round_at_random(random_windows<A>& draws, std::span<T const> x, std::uint64_t first, std::span<Code> codes,

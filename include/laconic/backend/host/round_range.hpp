@@ -17,9 +17,9 @@
 
 namespace laconic {
 
-/// Unbiased rounding to the grid least + {0, .., most} x step: codes_i is (x_i - least) / step rounded down, or up with
-/// probability equal to the fraction cut off (off by at most 2^-32), and at most `most`. x_i is, up to rounding, on
-/// the grid's range, and not below it; step > 0 unless all are equal; most <= 255. One pass over x, one over the codes.
+/// Unbiased rounding to the grid least + {0, .., most} x step: codes_i is (x_i - least) / step plus a chance in [0, 1),
+/// rounded down, and at most `most`. x_i is, up to rounding, on the grid's range, and not below it; step > 0 unless all
+/// are equal; most <= 255. One pass over x, one over the codes.
 template <class A, Scalar T>
 void round_to_range(random_windows<A>& draws, std::span<T const> x, T least, T step, int most, std::uint64_t first,
                     std::span<std::uint8_t> codes) {
@@ -30,35 +30,32 @@ void round_to_range(random_windows<A>& draws, std::span<T const> x, T least, T s
     }
     constexpr auto n = rounded_together;
     auto const exactly = [least, step, most](T v, std::uint32_t chance) {
-        T const on_grid = (v - least) / step, below = std::floor(on_grid);
-        bool const up = double(chance) < double(on_grid - below) * 0x1p32;
-        return static_cast<std::uint8_t>(below < T(most) ? static_cast<int>(below) + int{up} : most);
+        T const on_grid = std::min((v - least) / step, T(most)), below = std::floor(on_grid);
+        return static_cast<std::uint8_t>(static_cast<int>(below) + int{detail::goes_up(on_grid - below, chance)});
     };
-#if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
+#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
     if constexpr (sizeof(T) == 4)
         if (detail::near_quotient<T> const q(step, most); q.near) {
             auto const by_products = [least, most, q](T const* v, std::uint16_t const* windows, std::uint8_t* out) {
-                return detail::round_to_grid_avx512<A>(v, least, most, q, windows, out);
+                return detail::round_to_grid<A>(v, least, most, q, windows, out);
             };
             return round_at_random(draws, x, first, codes, by_products, exactly);
         }
 #endif
     auto const together = [least, step, most](T const* v, std::uint16_t const* windows, std::uint8_t* out) {
-        std::array<std::int32_t, n> on_grid;  // in steps of 2^-16: what is cut off stands in the lower half
+        std::array<std::int32_t, n> on_grid;  // in steps of 2^-16
         std::array<std::uint8_t, n> made;
         // A quotient of a difference: nothing here can be fused.
-        for (std::size_t j = 0; j < n; ++j) on_grid[j] = static_cast<std::int32_t>((v[j] - least) / step * T(0x1p16));
-        std::uint16_t equal = 0;
+        for (std::size_t j = 0; j < n; ++j)
+            on_grid[j] = static_cast<std::int32_t>(std::min((v[j] - least) / step, T(most)) * T(0x1p16));
+        std::uint16_t open = 0;
         for (std::size_t j = 0; j < n; ++j) {
-            auto const cut = static_cast<std::uint16_t>(on_grid[j]);
-            auto const below = static_cast<std::int16_t>(on_grid[j] >> 16);
-            auto const code = std::min<std::int16_t>(static_cast<std::int16_t>(below + (windows[j] < cut)),
-                                                     static_cast<std::int16_t>(most));
-            made[j] = static_cast<std::uint8_t>(code);
-            equal |= windows[j] == cut;
+            std::int32_t const sum = on_grid[j] + windows[j];
+            made[j] = static_cast<std::uint8_t>(sum >> 16);
+            open |= static_cast<std::uint16_t>(sum) == 0xffff;
         }
         std::copy(made.begin(), made.end(), out);
-        return detail::all_bits_if(equal != 0);
+        return detail::all_bits_if(open != 0);
     };
     round_at_random(draws, x, first, codes, together, exactly);
 }

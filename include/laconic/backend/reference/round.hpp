@@ -21,11 +21,9 @@ template <Scalar T, LevelCode Code>
 void round_to_levels(reference&, std::span<T const> x, T step, int levels, key from, std::uint64_t first,
                      std::span<Code> codes) {
     for (std::size_t i = 0; i < x.size(); ++i) {
-        T whole;
-        T const fraction = std::modf(std::abs(x[i]) / step, &whole);
-        bool const up = static_cast<double>(from.chance(first + i)) / 0x1p32 < static_cast<double>(fraction);
-        int const level = whole < T(levels) ? static_cast<int>(whole) + (up ? 1 : 0) : levels;
-        codes[i] = static_cast<Code>(x[i] < 0 ? -level : level);
+        double const on_grid = std::clamp(x[i] / step, -T(levels), T(levels)), below = std::floor(on_grid);
+        bool const up = detail::goes_up(on_grid - below, from.chance(first + i));
+        codes[i] = static_cast<Code>(below + (up ? 1 : 0));
     }
 }
 template <Scalar T>
@@ -40,8 +38,8 @@ void round_to_powers(reference&, std::span<T const> x, key from, std::uint64_t f
         double const m =
             normal ? 2 * static_cast<double>(mantissa) - 1 : static_cast<double>(std::ldexp(std::abs(x[i]), 1 - least));
         int field = normal ? e - least + 1 : 0;
-        if (static_cast<double>(from.chance(first + i)) < std::floor(m * 0x1p32) && field < (1 << exponent_width) - 2)
-            ++field;
+        double const fraction = std::floor(m * 0x1p32) * 0x1p-32;
+        if (detail::goes_up(fraction, from.chance(first + i)) && field < (1 << exponent_width) - 2) ++field;
         codes[i] = static_cast<std::uint16_t>((std::signbit(x[i]) ? 1 << exponent_width : 0) | field);
     }
 }
@@ -59,7 +57,7 @@ void round_to_halvings(reference&, std::span<T const> x, T top, int levels, key 
         while (size >= high && above <= levels) below = above++, low = high, high = 2 * low;
         // An upper neighbour above the largest number is not needed: the distance is as large as the lower one.
         T const fraction = (size - low) / (below == 0 ? least : low);
-        bool const up = static_cast<double>(from.chance(first + i)) < static_cast<double>(fraction) * 0x1p32;
+        bool const up = detail::goes_up(fraction, from.chance(first + i));
         int const level = size == 0 ? 0 : up ? above : below;
         codes[i] = static_cast<std::int16_t>(x[i] < 0 ? -level : level);
     }
@@ -88,7 +86,7 @@ void round_to_range(reference&, std::span<T const> x, T least, T step, int most,
     for (std::size_t i = 0; i < x.size(); ++i) {
         T whole = 0;
         T const fraction = x[i] == least ? 0 : std::modf((x[i] - least) / step, &whole);
-        bool const up = static_cast<double>(from.chance(first + i)) < static_cast<double>(fraction) * 0x1p32;
+        bool const up = detail::goes_up(fraction, from.chance(first + i));
         codes[i] = static_cast<std::uint8_t>(std::min(whole + (up ? 1 : 0), T(most)));
     }
 }
