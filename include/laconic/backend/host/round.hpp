@@ -61,7 +61,7 @@ void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int
             std::int32_t const sum = on_grid[j] + windows[j];
             made[j] = static_cast<Code>(sum >> 16);
             auto const after = static_cast<std::uint16_t>(static_cast<std::uint16_t>(sum) + 1);
-            open |= after < 2;
+            open |= after < 2;  // ~0, or what is one more where it is one too many
         }
         std::copy(made.begin(), made.end(), out);
         return detail::all_bits_if(open != 0);
