@@ -27,8 +27,8 @@
 namespace laconic {
 
 /// Unbiased rounding to the grid step x {-levels, .., levels}: codes_i is x_i / step plus a chance in [0, 1), rounded
-/// down: so the lower or the upper neighbour, the latter with probability equal to the fraction of the way to it (off by
-/// at most 2^-32). |x_i| <= levels x step.
+/// down: so the lower or the upper neighbour, the latter with probability equal to the fraction of the way to it (off
+/// by at most 2^-32). |x_i| <= levels x step.
 template <class A, Scalar T, LevelCode Code>
 void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int levels, std::uint64_t first,
                      std::span<Code> codes) {

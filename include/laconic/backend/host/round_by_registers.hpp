@@ -64,9 +64,9 @@ inline __m256i third_bytes_of(__m512i a, __m512i b) {
 }
 
 // What the loops of round_to_levels do, and of round_to_range, whose codes have no sign, but for the quotient: what is
-// on the grid, in steps of 2^-16, and the window make a sum, whose upper half is the code. The sum is 1 to `furthest` too
-// large: so a lower half of no more than that has wrongly carried, or may have, or was ~0, where the rest of the chance
-// decides. That is so, too, where the highest level would be left.
+// on the grid, in steps of 2^-16, and the window make a sum, whose upper half is the code. The sum is 1 to `furthest`
+// too large: so a lower half of no more than that has wrongly carried, or may have, or was ~0, where the rest of the
+// chance decides. That is so, too, where the highest level would be left.
 template <class A, class Code>
 [[gnu::always_inline]] inline std::uint64_t round_to_grid(float const* v, float least, int most, near_quotient<float> q,
                                                           std::uint16_t const* windows, Code* out) {

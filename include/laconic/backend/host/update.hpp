@@ -49,16 +49,24 @@ std::size_t before_whole_pack(std::span<T> x) {
 }
 
 // f(type, i) for all vectors of numbers i, i + 1, .. of `written`, which cross no lines of memory, and for each number
-// before and after them. Those that f reads elsewhere cross none either, mostly: long vectors begin in the same place
-// of a line. Inline, so that what f knows stays in registers.
-template <class A, Scalar T, class F>
-[[gnu::always_inline]] inline void each_pack(std::span<T> written, F f) {
+// before and after them. Those that f reads `beside` cross none either, mostly: long vectors begin in the same place of
+// a line. Inline, so that what f knows stays in registers.
+template <class A, Scalar T, std::size_t n, class F>
+[[gnu::always_inline]] inline void each_pack(std::span<T> written, std::array<std::span<T const>, n> beside, F f) {
     using pack = simd::pack<T, A>;
     std::size_t const before = before_whole_pack<A>(written);
     std::size_t i = 0;
     for (; i < before; ++i) f(std::type_identity<single<T>>{}, i);
-    for (; i + pack::width <= written.size(); i += pack::width) f(std::type_identity<pack>{}, i);
+    for (; i + pack::width <= written.size(); i += pack::width) {
+        fetch_next_page(written.data() + i, sizeof(T) * pack::width);
+        for (auto const& x : beside) fetch_next_page(x.data() + i, sizeof(T) * pack::width);
+        f(std::type_identity<pack>{}, i);
+    }
     for (; i < written.size(); ++i) f(std::type_identity<single<T>>{}, i);
+}
+template <class A, Scalar T, class F>
+[[gnu::always_inline]] inline void each_pack(std::span<T> written, F f) {
+    each_pack<A>(written, std::array<std::span<T const>, 0>{}, f);
 }
 
 }  // namespace detail
@@ -67,7 +75,7 @@ template <class A, Scalar T, class F>
 template <class A, Scalar T>
 void add_scaled(basic_host<A>&, T a, std::span<T const> x, std::span<T> y) {
     LACONIC_EXPECTS(x.size() == y.size());
-    detail::each_pack<A>(y, [&]<class V>(std::type_identity<V>, std::size_t i) {
+    detail::each_pack<A>(y, std::array{x}, [&]<class V>(std::type_identity<V>, std::size_t i) {
         (V::load(y.data() + i) + settled(V::all(a) * V::load(x.data() + i))).store(y.data() + i);
     });
 }
@@ -100,6 +108,10 @@ bool subtract_known_add_unsaid(basic_host<A>&, T a, std::span<T> g, std::span<T 
             sum += make(std::type_identity<detail::single<T>>{}, i).value;
         auto odd = pack::all(T(0)), other = odd;  // two, so that sums do not wait for each other
         for (; i + 2 * pack::width <= g.size(); i += 2 * pack::width) {
+            constexpr std::size_t bytes = 2 * sizeof(T) * pack::width;
+            detail::fetch_next_page(g.data() + i, bytes);
+            if constexpr (known) detail::fetch_next_page(h.data() + i, bytes);
+            if constexpr (unsaid) detail::fetch_next_page(e.data() + i, bytes);
             odd = odd + make(std::type_identity<pack>{}, i);
             other = other + make(std::type_identity<pack>{}, i + pack::width);
         }
@@ -119,7 +131,7 @@ bool subtract_known_add_unsaid(basic_host<A>&, T a, std::span<T> g, std::span<T 
 template <class A, Scalar T>
 void subtract_last(basic_host<A>&, std::span<T> g, std::span<T const> last, std::span<T> next) {
     LACONIC_EXPECTS(g.size() == last.size() && g.size() == next.size());
-    detail::each_pack<A>(g, [&]<class V>(std::type_identity<V>, std::size_t i) {
+    detail::each_pack<A>(g, std::array{last}, [&]<class V>(std::type_identity<V>, std::size_t i) {
         auto const now = V::load(g.data() + i), before = V::load(last.data() + i);
         now.store(next.data() + i);
         (now - before).store(g.data() + i);
@@ -133,7 +145,7 @@ void gather_momentum(basic_host<A>&, T a, bool nesterov, std::span<T> g, std::sp
                      std::span<T> next) {
     LACONIC_EXPECTS(g.size() == u.size() && g.size() == v.size() && g.size() == next.size());
     auto const pass = [&](auto ahead) {
-        detail::each_pack<A>(g, [&]<class V>(std::type_identity<V>, std::size_t i) {
+        detail::each_pack<A>(g, std::array{u, v}, [&]<class V>(std::type_identity<V>, std::size_t i) {
             auto const now = V::load(g.data() + i), before = V::load(u.data() + i);
             auto momentum = before, news = now;
             if constexpr (ahead) {
@@ -153,7 +165,7 @@ void gather_momentum(basic_host<A>&, T a, bool nesterov, std::span<T> g, std::sp
 template <class A, Scalar T>
 void complete_and_remember(basic_host<A>&, std::span<T> m, T a, std::span<T> h) {
     LACONIC_EXPECTS(m.size() == h.size());
-    detail::each_pack<A>(m, [&]<class V>(std::type_identity<V>, std::size_t i) {
+    detail::each_pack<A>(m, std::array{std::span<T const>(h)}, [&]<class V>(std::type_identity<V>, std::size_t i) {
         auto const said = V::load(m.data() + i), known = V::load(h.data() + i);
         (said + known).store(m.data() + i);
         (known + settled(V::all(a) * said)).store(h.data() + i);
@@ -164,7 +176,7 @@ void complete_and_remember(basic_host<A>&, std::span<T> m, T a, std::span<T> h) 
 template <class A, Scalar T>
 void scaled_distances(basic_host<A>&, T a, std::span<T const> x, std::span<T const> y, std::span<T> bounds) {
     LACONIC_EXPECTS(x.size() == y.size() && x.size() == bounds.size());
-    detail::each_pack<A>(bounds, [&]<class V>(std::type_identity<V>, std::size_t i) {
+    detail::each_pack<A>(bounds, std::array{x, y}, [&]<class V>(std::type_identity<V>, std::size_t i) {
         (V::all(a) * magnitude(V::load(x.data() + i) - V::load(y.data() + i))).store(bounds.data() + i);
     });
 }
