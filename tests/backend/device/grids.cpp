@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <limits>
 
 using namespace laconic;
 
@@ -18,6 +19,7 @@ TEST_CASE_TEMPLATE("the neighbours of a number, and how far it is on the way to 
     CHECK(is(levels(2, 0), 0, 4, 5));
     CHECK(is(levels(T(2.125), 0), 0, 4, 5));
     CHECK(is(levels(T(-2.125), 0), 0, -4, -3));
+    CHECK(is(levels(std::numeric_limits<T>::quiet_NaN(), 0), 0, -4, -3));
     CHECK(is(to_levels<T, std::int16_t>{&zero, 4}(0, 0), 0, 0, 0));
     CHECK(levels.code(-1, -3) == -3);
     to_halvings<T> const halvings{&six, 4};  // 0, 0.75, 1.5, 3, 6

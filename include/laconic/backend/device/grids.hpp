@@ -24,7 +24,8 @@ struct to_levels {
     LACONIC_HOST_DEVICE neighbours_of_value operator()(T v, std::size_t b) const {
         if (!(steps[b] > 0)) return {0, 0, 0};
         T const on_grid = v / steps[b], end = static_cast<T>(levels);
-        double const inside = on_grid < -end ? -end : on_grid > end ? end : on_grid, whole = std::floor(inside);
+        // A number for NaN, too, which has no integer: where a norm is infinite, all codes are of no use.
+        double const inside = on_grid > end ? end : on_grid > -end ? on_grid : -end, whole = std::floor(inside);
         int const below = static_cast<int>(whole);
         return {(inside - whole) * 0x1p32, below, below + 1};
     }
