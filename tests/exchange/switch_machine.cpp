@@ -273,3 +273,24 @@ TEST_CASE("what no node would say is dropped") {
         for (auto const& each : y) CHECK(same(each, sum));
     }
 }
+
+TEST_CASE("a switch drops what comes before it starts") {
+    switch_layout const how{.d = 3, .workers = 1};
+    switch_machine<float> worker(how, 0), pool(how, 1);
+    std::vector<float> x{1, 2, 3};
+    std::vector<std::byte> hello;
+    std::size_t answers = 0;
+    auto const count = [&](int, std::span<std::byte const>) { ++answers; };
+    worker.begin(x, 1);
+    worker.start(0, [&](int, std::span<std::byte const> p) { hello.assign(p.begin(), p.end()); });
+    CHECK(!pool.take(0, 0, hello, count));
+    pool.begin(1);
+    CHECK(!pool.take(0, 0, hello, count));
+    CHECK(answers == 0);
+    pool.start(0, count);
+    CHECK(pool.take(0, 0, hello, count));
+    CHECK(answers == 1);
+    pool.begin(2);
+    CHECK(!pool.take(0, 0, hello, count));
+    CHECK(answers == 1);
+}

@@ -165,3 +165,27 @@ TEST_CASE("no switch says an exponent below a worker's own") {
     CHECK(b.x[0] == 0);
     CHECK(!next(0, 3));
 }
+
+TEST_CASE("a worker that complains takes no welcome without a verdict: it has no vector to send") {
+    using complaint = detail::switch_complaint;
+    for (auto const& why : {complaint{complaint::input, 0, 4}, complaint{complaint::disagreement, 0, 0, 6, 5}}) {
+        bench b;
+        b.worker.start(0, b.keep());
+        b.carry(0, b.said.at(0), 0);  // a good hello; then the worker dies, and comes back in the same round
+        b.said.clear();
+        b.worker.begin({}, 3, why);
+        b.worker.start(1, b.keep());
+        b.other_speaks(1);
+        REQUIRE(b.answers.size() == 2);
+        REQUIRE(b.answers[0].first == 0);
+        CHECK(switch_header::open(b.answers[0].second, true).value().what == switch_kind::welcome);
+        b.said.clear();
+        CHECK(!b.worker.take(1, b.answers[0].second, b.keep()));
+        CHECK(b.said.empty());
+        CHECK(!b.worker.has_sum());
+        CHECK(b.worker.waits_for() == 2);
+        CHECK(b.worker.wakes_at() == 2);  // it goes on to complain
+        b.worker.wake(2, b.keep());
+        CHECK(b.head(0).what == switch_kind::hello);
+    }
+}

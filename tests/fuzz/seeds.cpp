@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// seeds FOLDER: writes a corpus for each fuzz target into FOLDER/<target>/: true messages of every pipeline.
+// seeds FOLDER: writes a corpus for each fuzz target into FOLDER/<target>/: true messages of every pipeline, and events
+// on a network at random.
 #include <filesystem>
 #include <fstream>
 
@@ -54,4 +55,9 @@ int main(int count, char** arguments) {
     }
     write_seeds<float>(arguments[1], std::byte{0});
     write_seeds<double>(arguments[1], std::byte{1});
+    for (std::uint64_t which = 0; which < 40; ++which) {
+        std::vector<std::byte> events(60 + 30 * which);
+        for (std::size_t i = 0; i < events.size(); ++i) events[i] = std::byte(laconic::key{which}.below(i, 256));
+        save(std::filesystem::path(arguments[1]) / "packets" / std::to_string(which), events);
+    }
 }

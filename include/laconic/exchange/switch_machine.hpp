@@ -42,6 +42,7 @@ class switch_machine {
     void begin(std::span<T> x, std::uint64_t round) {
         x_ = x;
         round_ = round;
+        started_ = false;
         if (pool_) pool_->begin(round);
         detail::switch_complaint c;
         c.rank = static_cast<std::uint32_t>(me_);
@@ -63,10 +64,12 @@ class switch_machine {
 
     template <class Out>
     void start(double now, Out out) {
+        started_ = true;
         for (auto& w : workers_) w.start(now, out);
     }
     template <class Out>
     bool take(double now, int from, std::span<std::byte const> packet, Out out) {
+        if (!started_) return false;
         bool news = pool_ && pool_->take(now, from, packet, out);
         if (int const which = how_.switch_of_node(from); which != no_rank && is_worker())
             news |= workers_[static_cast<std::size_t>(which)].take(now, packet, out);
@@ -130,6 +133,7 @@ class switch_machine {
     std::optional<switch_pool<T>> pool_;
     std::span<T> x_;
     std::uint64_t round_ = 0;
+    bool started_ = false;
 };
 
 static_assert(PacketMachine<switch_machine<float>>);

@@ -137,6 +137,8 @@ class switch_worker {
             leave(now, out);
             return true;
         }
+        // A switch that gives no verdict has an older hello of this rank's, and this one has no vector to send.
+        if (complaint_.what != detail::switch_complaint::nothing) return false;
         auto const exponents = said.subspan(detail::switch_complaint::bytes);
         if (h.digest != digest_ || exponents.size() != 2 * slots_.size()) return false;
         for (std::size_t i = 0; i < slots_.size(); ++i)
