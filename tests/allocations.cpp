@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <string>
 
@@ -13,16 +16,30 @@
 
 namespace {
 thread_local std::size_t so_far = 0;
-}
+thread_local std::ptrdiff_t held = 0;
+// In front of what is allocated stands its size.
+constexpr std::size_t in_front = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+}  // namespace
 std::size_t allocations() { return so_far; }
+std::ptrdiff_t bytes_held() { return held; }
 // Not inlined: g++ would see malloc meet a delete it cannot match.
 [[gnu::noinline]] void* operator new(std::size_t n) {
     ++so_far;
-    if (void* const p = std::malloc(n ? n : 1)) return p;
-    throw std::bad_alloc();
+    auto* const p = n <= PTRDIFF_MAX - in_front ? static_cast<std::byte*>(std::malloc(n + in_front)) : nullptr;
+    if (!p) throw std::bad_alloc();
+    std::memcpy(p, &n, sizeof n);
+    held += static_cast<std::ptrdiff_t>(n);
+    return p + in_front;
 }
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept {
+    if (!p) return;
+    auto* const all = static_cast<std::byte*>(p) - in_front;
+    std::size_t n = 0;
+    std::memcpy(&n, all, sizeof n);
+    held -= static_cast<std::ptrdiff_t>(n);
+    std::free(all);
+}
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
 
 using namespace laconic;
 

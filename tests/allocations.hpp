@@ -5,3 +5,5 @@
 
 /// How often this thread has allocated memory so far, in the program test_laconic.
 std::size_t allocations();
+/// How many bytes this thread has allocated and not freed, there.
+std::ptrdiff_t bytes_held();

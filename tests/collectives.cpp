@@ -9,8 +9,10 @@
 #include "exchange/sparse_vectors.hpp"
 #include "laconic/comm/delayed.hpp"
 #include "laconic/exchange/compressed_split_all_gather.hpp"
+#include "laconic/exchange/gathered_sum.hpp"
 #include "laconic/exchange/gtop_k.hpp"
 #include "laconic/exchange/halving_doubling.hpp"
+#include "laconic/exchange/ok_top_k.hpp"
 #include "laconic/exchange/omni_reduce.hpp"
 #include "laconic/exchange/recursive_doubling.hpp"
 #include "laconic/exchange/ring.hpp"
@@ -26,11 +28,24 @@ namespace {
 
 constexpr std::size_t d = 400, k = 20;
 
+// What was allocated, how often and how many bytes are held of it.
+struct memory {
+    std::size_t times = 0;
+    std::ptrdiff_t held = 0;
+
+    static memory now() { return {allocations(), bytes_held()}; }
+    memory operator-(memory const& other) const { return {times - other.times, held - other.held}; }
+    void operator+=(memory const& other) {
+        times += other.times;
+        held += other.held;
+    }
+};
+
 // An engine that is not counted, as its queues grow with the longest message: what it allocates, others account for.
 template <class C>
 struct uncounted {
     C* inner;
-    std::size_t* engine;
+    memory* engine;
 
     int rank() const { return inner->rank(); }
     int size() const { return inner->size(); }
@@ -54,19 +69,19 @@ struct uncounted {
     // Meanwhile other ranks run in this thread.
     template <class F>
     void count(F f) {
-        auto const before = allocations();
+        auto const before = memory::now();
         f();
-        *engine += allocations() - before;
+        *engine += memory::now() - before;
     }
 };
 
 // Rounds in which each rank brings the largest of other numbers each time, all numbers, or a few. The allocations of
-// the rounds after the first.
+// the rounds from `first` on: where memory goes with the terms, when as many were there in each shape.
 template <class Make, class Bring>
-std::vector<std::size_t> allocations_after_the_first(Make make, Bring bring) {
+std::vector<std::size_t> allocations_after_the_first(Make make, Bring bring, int first = 1) {
     std::vector<std::size_t> later(6, 99);
     fibers::run(6, [&](fibers::member& inner) {
-        std::size_t engine = 0;
+        memory engine;
         uncounted<fibers::member> comm{&inner, &engine};
         host on;
         auto exchange = make(comm);
@@ -74,9 +89,9 @@ std::vector<std::size_t> allocations_after_the_first(Make make, Bring bring) {
         std::size_t sum = 0;
         for (int round = 0; round < 12; ++round) {
             auto const next = bring(comm.rank(), round);
-            auto const before = allocations(), before_engine = engine;
+            auto const before = memory::now(), before_engine = engine;
             brought(exchange, on, comm, next);
-            if (round > 0) sum += allocations() - before - (engine - before_engine);
+            if (round >= first) sum += (memory::now() - before - (engine - before_engine)).times;
         }
         later[std::size_t(comm.rank())] = sum;
     });
@@ -129,32 +144,88 @@ auto const more_blocks = [](int rank, int round) {
     return b;
 };
 
-void none_after_the_first(auto make, auto bring) {
-    auto const later = allocations_after_the_first(make, bring);
+void none_after_the_first(auto make, auto bring, int first = 1) {
+    auto const later = allocations_after_the_first(make, bring, first);
     CAPTURE(*std::max_element(later.begin(), later.end()));
     CHECK(later == std::vector<std::size_t>(6, 0));
 }
 
 }  // namespace
 
-TEST_CASE("no collective allocates after its first round") {
+TEST_CASE("no collective allocates after the first round that brings as many terms") {
     none_after_the_first([](auto& comm) { return gtop_k<float>(comm, d, k); }, few_terms);
     none_after_the_first([](auto& comm) { return gtop_k<float>(comm, d, k, left_out::as_published); }, few_terms);
-    none_after_the_first([](auto& comm) { return recursive_doubling<float>(comm, d); }, few_terms);
-    none_after_the_first([](auto& comm) { return split_all_gather<float>(comm, d); }, few_terms);
-    none_after_the_first([](auto& comm) { return split_all_gather<float>(comm, d, second_stage::dense); }, few_terms);
+    none_after_the_first([](auto& comm) { return recursive_doubling<float>(comm, d); }, few_terms, 4);
+    none_after_the_first([](auto& comm) { return split_all_gather<float>(comm, d); }, few_terms, 4);
+    none_after_the_first([](auto& comm) { return split_all_gather<float>(comm, d, second_stage::dense); }, few_terms,
+                         4);
     none_after_the_first([](auto& comm) { return spar_reduce_scatter<float>(comm, d, k); }, few_terms);
     none_after_the_first([](auto& comm) { return spar_reduce_scatter<float>(comm, d, k, key{1}); }, few_terms);
-    none_after_the_first([](auto& comm) { return sum_by_server<float>(comm, d); }, few_terms);
+    none_after_the_first([](auto& comm) { return sum_by_server<float>(comm, d); }, few_terms, 4);
     none_after_the_first(
         [](auto& comm) {
             return compressed_split_all_gather<float>(comm, d, quantize{7, 64});
         },
-        few_terms);
+        few_terms, 4);
+    none_after_the_first([](auto& comm) { return gathered_sum<float>(comm, d); }, few_terms, 4);
     none_after_the_first([](auto& comm) { return ring<float>(comm, d); }, all_numbers);
     none_after_the_first([](auto& comm) { return halving_doubling<float>(comm, d); }, all_numbers);
     none_after_the_first([](auto& comm) { return switch_ml<float>(comm, d); }, all_numbers);
     none_after_the_first([](auto& comm) { return omni_reduce<float>(comm, d, 8); }, more_blocks);
+}
+
+namespace {
+
+// The most bytes that an exchange and the list that it adds up hold on any rank, after rounds of so many terms each,
+// none of which two ranks have in common.
+template <class Make>
+double bytes_of_a_rank(int ranks, std::size_t dimension, std::size_t terms, Make make) {
+    double most = 0;
+    fibers::run(ranks,
+                [&](fibers::member& inner) {
+                    memory engine;
+                    uncounted<fibers::member> comm{&inner, &engine};
+                    host on;
+                    auto const before = memory::now();
+                    auto exchange = make(dimension);
+                    sparse_sum<double> v;
+                    auto const each = dimension / (terms * std::size_t(ranks));
+                    for (std::uint64_t round = 0; round < 3; ++round) {
+                        v.reset(dimension);
+                        for (std::size_t j = 0; j < terms; ++j)
+                            v.append(each * (j * std::size_t(ranks) + std::size_t(comm.rank())) + round % each, 1);
+                        exchange(on, comm, v, round);
+                    }
+                    most = std::max(most, double((memory::now() - before - engine).held));
+                },
+                {std::size_t{1} << 17});
+    return most;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "what an exchange of lists holds goes with the terms that it hears, not with the vector or a block per rank") {
+    // As docs/scaling.md has it: multiples of all terms that the ranks bring, of 12 bytes each.
+    auto const holds = [](char const* name, double multiple, auto make) {
+        INFO(name);
+        for (std::size_t const dimension : {std::size_t{1} << 20, largest_dimension}) {
+            CHECK(bytes_of_a_rank(8, dimension, 1000, make) <= multiple * 8 * 1000 * 12);
+            CHECK(bytes_of_a_rank(8, dimension, 3, make) <= multiple * 8 * 3 * 12 + 16384);
+            // What goes with the ranks alone is small, too: 96 bytes for each.
+            CHECK(bytes_of_a_rank(200, dimension, 4, make) <= multiple * 200 * 4 * 12 + 200 * 96 + 16384);
+        }
+    };
+    holds("gathered_sum", 6, [](std::size_t n) { return gathered_sum<double>(n); });
+    holds("recursive_doubling", 6, [](std::size_t n) { return recursive_doubling<double>(n); });
+    holds("split_all_gather", 10, [](std::size_t n) { return split_all_gather<double>(n); });
+    holds("sum_by_server", 4, [](std::size_t n) { return sum_by_server<double>(n); });
+    for (std::size_t const dimension : {std::size_t{1} << 20, largest_dimension}) {
+        auto const terms_of_k = [&](auto make) { return bytes_of_a_rank(8, dimension, 1000, make) / (1000 * 12); };
+        CHECK(terms_of_k([](std::size_t n) { return gtop_k<double>(n, 1000); }) <= 12 + 2 * 3);
+        CHECK(terms_of_k([](std::size_t n) { return spar_reduce_scatter<double>(n, 1000); }) <= 4 * 8);
+        CHECK(terms_of_k([](std::size_t n) { return ok_top_k<double>(n, 1000); }) <= 13 * 8);
+    }
 }
 
 // alpha is 1 + 1/4 seconds, a byte takes 1/16; in powers of two, so that formulas hold to the last bit. All numbers are

@@ -95,14 +95,14 @@ class compressed_split_all_gather {
             if (numbers_[i] != 0) returned_.append(first + i, numbers_[i]);
     }
 
-    // Once: later sums may have more terms.
+    // What ranks with as many terms need in any round. Messages are about all numbers of a part.
     void make_room(sparse_sum<T, B>& v, partition const& ranges) {
-        auto const longest = d_ / ranges.parts + 1;
+        auto const most = detail::most_terms_of_sum(v, d_, ranges.parts);
         talk_.template make_room<T>(d_);
         messages_.resize(ranges.parts);
-        for (auto* const list : {&sum_, &piece_, &returned_}) list->reserve(longest);
-        lists_.reserve(ranges.parts, d_ + ranges.parts);
-        v.reserve(d_);
+        for (auto* const list : {&sum_, &piece_, &returned_}) list->reserve(std::min(most, d_ / ranges.parts + 1));
+        lists_.reserve(ranges.parts, most);
+        v.reserve(most);
     }
 
     std::size_t d_;

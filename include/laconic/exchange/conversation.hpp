@@ -31,7 +31,7 @@ class conversation {
     /// `positions` is how this rank spells coordinates; the others need not agree.
     explicit conversation(position_code positions = position_code::smallest) : sink_(positions) {}
 
-    /// Makes room for messages of n terms, once.
+    /// Makes room for messages of n terms; see bit_writer::reserve.
     template <Scalar T>
     void make_room(std::size_t n) {
         sink_.reserve(n * (sizeof(T) + sizeof(coordinate) + 1) + 64);

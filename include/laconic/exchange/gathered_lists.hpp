@@ -21,7 +21,7 @@ class gathered_lists {
         at_.reserve(terms);
         values_.reserve(terms);
         views_.reserve(lists);
-        adder_.make_room(lists);
+        adder_.make_room(lists, terms);
     }
     void clear() {
         ends_.clear();

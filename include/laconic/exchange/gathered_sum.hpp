@@ -14,8 +14,7 @@ namespace laconic {
 /// The sum of sparse vectors by each rank for itself, of everybody's terms: ceil(log2 P) messages, (P - 1) k terms
 /// said by each rank, and P k terms of memory. The fewest messages that there can be; where ranks have much in common
 /// or are many, others say less. Added up in the order of ranks, so that all get the same bits. Any P. Reuses its
-/// memory, which grows where a rank has more terms than ever before: P lists of d terms would be too much to begin
-/// with.
+/// memory, which goes with the terms of all ranks, and grows where they have more than ever before.
 template <Scalar T, class B = host>
 class gathered_sum {
   public:
@@ -35,8 +34,10 @@ class gathered_sum {
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
-        talk_.template make_room<T>(d_);
-        v.reserve(d_);
+        auto const most = detail::most_terms_of_sum(v, d_, n);
+        talk_.template make_room<T>(most);
+        v.reserve(most);
+        lists_.reserve(n, most);
         talk_.start(round);
         talk_.check_input(on, comm.rank(), v, d_);
         lists_.clear();

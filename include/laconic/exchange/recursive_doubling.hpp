@@ -15,7 +15,8 @@ namespace laconic {
 /// at distance 1, 2, 4, .. exchange all that they have added up. log2 P messages one after another, of k, up to 2 k, up
 /// to 4 k, .. terms. Where P is no power of two, the ranks from the largest one, Q, on hand their terms to rank - Q
 /// before and are told the sum after: 2 messages more. Nothing is dropped. Ranks are added up in the same pairs
-/// everywhere, so that all get the same bits. Reuses its memory.
+/// everywhere, so that all get the same bits. Reuses its memory, which goes with the terms of the sum, and grows where
+/// there are more than ever before.
 template <Scalar T, class B = host>
 class recursive_doubling {
   public:
@@ -36,9 +37,10 @@ class recursive_doubling {
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
-        talk_.template make_room<T>(d_);
-        theirs_.reserve(d_);
-        v.reserve(d_);
+        auto const most = detail::most_terms_of_sum(v, d_, static_cast<std::size_t>(comm.size()));
+        talk_.template make_room<T>(most);
+        theirs_.reserve(most);
+        v.reserve(most);
         talk_.start(round);
         talk_.check_input(on, me, v, d_);
         auto const say = [&](bit_writer& sink) { write(sink, v); };

@@ -43,10 +43,14 @@ class sparse_sum {
         LACONIC_EXPECTS(d <= largest_dimension);
         said_.length = d;
     }
-    /// Makes room for n terms, and for sums of n terms.
+    /// Makes room for n terms, and for sums of n terms; where there was room for fewer, for half as many again at
+    /// least, so that lists which grow from round to round are moved a few times only.
     void reserve(std::size_t n) {
-        for (auto* const at : {&said_.support, &spare_at_}) at->reserve(n);
-        for (auto* const values : {&said_.payload.values, &spare_values_}) values->reserve(n);
+        auto const make_room = [n](auto& array) {
+            if (array.capacity() < n) array.reserve(std::max(n, array.capacity() + array.capacity() / 2));
+        };
+        for (auto* const at : {&said_.support, &spare_at_}) make_room(*at);
+        for (auto* const values : {&said_.payload.values, &spare_values_}) make_room(*values);
     }
 
     /// Makes room for n terms that keep_largest may be called with, here and in `on`.
@@ -250,5 +254,16 @@ class sparse_sum {
     typename B::template array<T> spare_values_;
     typename B::template array<std::uint8_t> is_chosen_;
 };
+
+namespace detail {
+
+/// How many terms the sum of the vectors of P ranks can have, of d numbers, where all bring as many as v has.
+template <Scalar T, class B>
+std::size_t most_terms_of_sum(sparse_sum<T, B> const& v, std::size_t d, std::size_t ranks) {
+    auto const own = std::min(v.size(), d);
+    return own > d / ranks ? d : own * ranks;
+}
+
+}  // namespace detail
 
 }  // namespace laconic

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -24,7 +25,7 @@ enum class second_stage {
 /// says about (P - 1) / P, and so many of the K terms of the sum. Nothing is dropped. The sum is added up in the order
 /// of ranks, as by_gather does, and each part by one rank for all, so that all get the same bits. Any P. A dense second
 /// stage says (P - 1) / P d numbers, in pieces where they are more than 64 000 bytes, and makes v list all d. Reuses
-/// its memory.
+/// its memory, which goes with the terms of all ranks, and grows where they have more than ever before.
 template <Scalar T, class B = host>
 class split_all_gather {
   public:
@@ -50,17 +51,28 @@ class split_all_gather {
         make_room(v, ranges);
         talk_.start(round);
         talk_.check_input(on, comm.rank(), v, d_);
-        for (std::size_t p = 0; p < n; ++p) parts_[p].expect(ranges.length(p));
-        detail::split_and_add(on, comm, talk_, ranges, v, parts_[me], piece_, lists_);
+        sum_.expect(ranges.length(me));
+        detail::split_and_add(on, comm, talk_, ranges, v, sum_, piece_, lists_);
         if (then_ == second_stage::dense) {
-            auto const numbers = v.assign_in_full(parts_[me], ranges.first(me), d_);
+            auto const numbers = v.assign_in_full(sum_, ranges.first(me), d_);
             detail::all_gather_numbers(comm, talk_, ranges, numbers);
             return talk_.finish();
         }
-        detail::all_gather_parts(on, comm, talk_, parts_);
+        lists_.clear();  // from here on it has the sums of all parts, this rank's first
+        lists_.append(sum_, ranges.first(me));
+        detail::all_gather_by(
+            comm, talk_, [&](bit_writer& sink) { write(sink, sum_); },
+            [&](bit_reader& source, std::size_t p) {
+                piece_.expect(ranges.length(p));
+                read(on, source, piece_);
+                lists_.append(piece_, ranges.first(p));
+            });
         talk_.finish();
         v.reset(d_);
-        for (std::size_t p = 0; p < n; ++p) v.append(parts_[p], ranges.first(p));
+        for (std::size_t p = 0; p < n; ++p) {
+            auto const i = (p + n - me) % n, first = lists_.begin(i), terms = lists_.end(i) - first;
+            v.append(lists_.support().subspan(first, terms), lists_.values().subspan(first, terms), 0);
+        }
     }
 
     friend std::string to_string(split_all_gather const& e) {
@@ -68,21 +80,19 @@ class split_all_gather {
     }
 
   private:
-    // Once: later sums may have more terms.
+    // What ranks with as many terms need in any round.
     void make_room(sparse_sum<T, B>& v, partition const& ranges) {
-        talk_.template make_room<T>(d_);
-        parts_.resize(ranges.parts);
-        for (std::size_t p = 0; p < ranges.parts; ++p) parts_[p].reserve(ranges.length(p));
-        piece_.reserve(d_ / ranges.parts + 1);
-        lists_.reserve(ranges.parts, d_ + ranges.parts);
-        v.reserve(d_);
+        auto const most = detail::most_terms_of_sum(v, d_, ranges.parts);
+        talk_.template make_room<T>(most + ranges.parts);
+        for (auto* const list : {&sum_, &piece_}) list->reserve(std::min(most, d_ / ranges.parts + 1));
+        lists_.reserve(ranges.parts, most);
+        v.reserve(most);
     }
 
     std::size_t d_;
     second_stage then_;
     conversation talk_;
-    std::vector<sparse_sum<T, B>> parts_;
-    sparse_sum<T, B> piece_;
+    sparse_sum<T, B> sum_, piece_;
     detail::gathered_lists<T, B> lists_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,7 +16,8 @@ namespace laconic {
 /// The sum of vectors by a server, which is also rank 0: all ranks hand it theirs, it adds them up in the order of
 /// ranks and tells all the sum, the same bits. Two messages one after another, but P - 1 of them through the server's
 /// port each way: it hears all terms of all ranks, and says P - 1 times those of the sum. by_server has the same with
-/// messages of any kind and a compressed answer. Reuses its memory.
+/// messages of any kind and a compressed answer. Reuses its memory, which goes with the terms of the sum, and grows
+/// where there are more than ever before.
 template <Scalar T, class B = host>
 class sum_by_server {
   public:
@@ -33,8 +35,10 @@ class sum_by_server {
     /// v <- the sum of all ranks' v. What the errors mean, see conversation::finish; then v is unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
-        theirs_.reserve(d_);
-        v.reserve(d_);
+        auto const most = detail::most_terms_of_sum(v, d_, static_cast<std::size_t>(comm.size()));
+        if (comm.rank() == 0) theirs_.reserve(std::min(v.size(), d_));
+        v.reserve(most);
+        talk_.template make_room<T>(most);
         auto const take = [&](bit_reader& source, sparse_sum<T, B>& to) {
             to.reset(d_);
             read(on, source, to);
@@ -50,6 +54,7 @@ class sum_by_server {
     /// The same with vectors in full.
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+        talk_.template make_room<T>(std::min(x.size(), d_));
         serve(
             on, comm, std::span<T const>(x), round, [&](bit_writer& sink) { put_numbers(sink, x); },
             [&](bit_reader& source) { detail::add_numbers(source, x); },
@@ -62,7 +67,6 @@ class sum_by_server {
   private:
     template <PointToPoint C, class V, class Say, class Add, class Take, class Check>
     void serve(B& on, C& comm, V const& mine, std::uint64_t round, Say say, Add add, Take take, Check check) {
-        talk_.template make_room<T>(d_);
         talk_.start(round);
         talk_.check_input(on, comm.rank(), mine, d_);
         if (comm.rank() != 0) {

@@ -21,8 +21,8 @@ namespace laconic::detail {
 /// are added in the order of the lists, to -0, which changes none: the same bits as by merging one list after another.
 ///
 /// It goes through the vector by windows whose bits, places and sums stay in the cache next to the processor. Memory:
-/// 12 bytes for 64 coordinates of a window, and what its terms take. Time goes with the terms, and with the coordinates
-/// between them, a 64th of a term each.
+/// 12 bytes for 64 coordinates of a window, 16 for each list, and what the terms of a window take, at most 8192 or 64
+/// of each list. Time goes with the terms, and with the coordinates between them, a 64th of a term each.
 template <Scalar T>
 class sum_of_lists {
   public:
@@ -41,26 +41,29 @@ class sum_of_lists {
         return terms > 0 && lists.size() > 2 && (last - first) / word_bits <= 2 * (lists.size() - 1) * terms;
     }
 
-    /// Makes room for so many lists.
-    void make_room(std::size_t lists) {
+    /// Makes room for so many lists that have so many terms together.
+    void make_room(std::size_t lists, std::size_t terms) {
         parts_.reserve(lists);
         marks_.resize(window / word_bits + 1);
         below_.resize(window / word_bits);
-        at_.resize(most_of_a_list(lists) * lists);
-        sums_.resize(most_of_a_list(lists) * lists);
+        auto const in_window = std::min(most_of_a_list(lists) * lists, terms);
+        if (at_.size() >= in_window) return;
+        at_.resize(in_window);
+        sums_.resize(in_window);
     }
 
     /// take(at, values) is given the terms of the sum, some at a time, ascending.
     template <class Take>
     void operator()(std::span<list const> lists, Take take) {
-        make_room(lists.size());
-        parts_.clear();
-        for (auto const& l : lists) parts_.push_back({l.at.data(), l.values.data(), 0, 0, l.at.size()});
-        while (choose_window(most_of_a_list(lists.size()))) {
-            for (auto& p : parts_) mark(p);
+        std::size_t terms = 0;
+        for (auto const& l : lists) terms += l.at.size();
+        make_room(lists.size(), terms);
+        parts_.assign(lists.size(), {0, 0});
+        while (choose_window(lists, most_of_a_list(lists.size()))) {
+            for (std::size_t l = 0; l < lists.size(); ++l) mark(lists[l], parts_[l]);
             auto const n = count();
             std::fill_n(sums_.data(), n, T(-0.0));
-            for (auto& p : parts_) add(p);
+            for (std::size_t l = 0; l < lists.size(); ++l) add(lists[l], parts_[l]);
             std::fill_n(marks_.data(), words() + 1, 0);
             take(std::span<coordinate const>(at_).first(n), std::span<T const>(sums_).first(n));
         }
@@ -72,47 +75,49 @@ class sum_of_lists {
     static constexpr std::size_t run = 8;  // of neighbours, which are marked and added together
 
     struct part {
-        coordinate const* at;
-        T const* values;
-        std::size_t begin, end, size;  // of the window, and of the list
+        std::size_t begin, end;  // of a list, in the window
     };
 
     static std::size_t most_of_a_list(std::size_t lists) {
         return std::max(least_of_a_list, terms_in_window / std::max<std::size_t>(1, lists));
     }
     // From the next term on, `most` terms of each list at most; false where none is left.
-    bool choose_window(std::size_t most) {
+    bool choose_window(std::span<list const> lists, std::size_t most) {
         std::uint64_t first = ~std::uint64_t{0};
-        for (auto const& p : parts_)
-            if (p.end < p.size) first = std::min<std::uint64_t>(first, p.at[p.end]);
+        for (std::size_t l = 0; l < lists.size(); ++l)
+            if (auto const end = parts_[l].end; end < lists[l].at.size())
+                first = std::min<std::uint64_t>(first, lists[l].at[end]);
         if (first == ~std::uint64_t{0}) return false;
         first_ = first / word_bits * word_bits;
         end_ = first_ + window;
-        for (auto const& p : parts_)
-            if (p.size - p.end > most) end_ = std::min<std::uint64_t>(end_, p.at[p.end + most]);
+        for (std::size_t l = 0; l < lists.size(); ++l)
+            if (auto const end = parts_[l].end; lists[l].at.size() - end > most)
+                end_ = std::min<std::uint64_t>(end_, lists[l].at[end + most]);
         return true;
     }
     std::size_t words() const { return static_cast<std::size_t>(end_ - first_ + word_bits - 1) / word_bits; }
     static bool is_run(coordinate const* at) { return at[run - 1] - at[0] == run - 1; }
 
-    void mark(part& p) {
+    void mark(list const& whole, part& p) {
+        auto const* const at = whole.at.data();
+        auto const size = whole.at.size();
         auto* const marks = marks_.data();
         auto const first = first_, end = end_;
-        auto const mark_one = [=](coordinate at) {
-            marks[(at - first) / word_bits] |= std::uint64_t{1} << (at - first) % word_bits;
+        auto const mark_one = [=](coordinate i) {
+            marks[(i - first) / word_bits] |= std::uint64_t{1} << (i - first) % word_bits;
         };
         std::size_t j = p.begin = p.end;
-        for (; j + run <= p.size && p.at[j + run - 1] < end; j += run) {
-            if (is_run(p.at + j)) {
+        for (; j + run <= size && at[j + run - 1] < end; j += run) {
+            if (is_run(at + j)) {
                 constexpr std::uint64_t ones = (std::uint64_t{1} << run) - 1;
-                auto const i = p.at[j] - first, bit = i % word_bits;
+                auto const i = at[j] - first, bit = i % word_bits;
                 marks[i / word_bits] |= ones << bit;
                 marks[i / word_bits + 1] |= ones >> 1 >> (word_bits - 1 - bit);
             } else {
-                for (std::size_t l = 0; l < run; ++l) mark_one(p.at[j + l]);
+                for (std::size_t l = 0; l < run; ++l) mark_one(at[j + l]);
             }
         }
-        for (; j < p.size && p.at[j] < end; ++j) mark_one(p.at[j]);
+        for (; j < size && at[j] < end; ++j) mark_one(at[j]);
         p.end = j;
     }
     // How many coordinates are marked, and before each word.
@@ -124,7 +129,9 @@ class sum_of_lists {
         }
         return n;
     }
-    void add(part const& p) {
+    void add(list const& whole, part const& p) {
+        auto const* const from = whole.at.data();
+        auto const* const values = whole.values.data();
         auto const* const marks = marks_.data();
         auto const* const below = below_.data();
         auto* const at = at_.data();
@@ -142,15 +149,15 @@ class sum_of_lists {
         };
         std::size_t j = p.begin;
         for (; j + run <= p.end; j += run) {
-            if (is_run(p.at + j)) {
-                auto const n = place(p.at[j]);
-                for (std::size_t l = 0; l < run; ++l) at[n + l] = p.at[j + l];
-                for (std::size_t l = 0; l < run; ++l) sums[n + l] += p.values[j + l];
+            if (is_run(from + j)) {
+                auto const n = place(from[j]);
+                for (std::size_t l = 0; l < run; ++l) at[n + l] = from[j + l];
+                for (std::size_t l = 0; l < run; ++l) sums[n + l] += values[j + l];
             } else {
-                for (std::size_t l = 0; l < run; ++l) add_one(p.at[j + l], p.values[j + l]);
+                for (std::size_t l = 0; l < run; ++l) add_one(from[j + l], values[j + l]);
             }
         }
-        for (; j < p.end; ++j) add_one(p.at[j], p.values[j]);
+        for (; j < p.end; ++j) add_one(from[j], values[j]);
     }
 
     std::vector<part> parts_;

@@ -147,8 +147,10 @@ class bit_writer {
         pending_ = held_ == 0 ? 0 : std::to_integer<std::uint64_t>(bytes_[size_]) & ((1u << held_) - 1);
     }
 
-    /// Makes room for n bytes.
-    void reserve(std::size_t n) { bytes_.reserve(n); }
+    /// Makes room for n bytes; where there was room for fewer, for half as many again at least.
+    void reserve(std::size_t n) {
+        if (auto const now = bytes_.capacity(); now < n) bytes_.reserve(n > now + now / 2 ? n : now + now / 2);
+    }
 
     /// Starts anew and keeps the memory.
     void clear() {
