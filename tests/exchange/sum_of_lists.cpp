@@ -104,9 +104,9 @@ TEST_CASE("it is for three lists or more whose terms are not far apart") {
 
 TEST_CASE("within its room it allocates nothing: what it hands out stays where it is") {
     detail::sum_of_lists<float> sum;
-    sum.make_room(3, 120);
     float const* there = nullptr;
     auto const list = some_terms<float>(0, 4000, 1, 1, 5);
+    sum.make_room(3, 3 * list.at.size());
     for (std::size_t const n : {1, 3, 2}) {
         std::vector<detail::merge<float>::list> const lists(n, {list.at, list.values});
         sum(lists, [&](std::span<coordinate const>, std::span<float const> values) {
