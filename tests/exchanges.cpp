@@ -310,6 +310,20 @@ TEST_CASE("after its first round a descent allocates nothing, whatever its engin
     }
 }
 
+TEST_CASE("ranks that differ in whether they are in one process are told so") {
+    auto const f = toys::random_ridges(3, d, 1, 3);
+    std::array<bool, 3> told{};
+    threads::run(3, [&](threads::member& engine) {
+        auto const me = static_cast<std::size_t>(engine.rank());
+        counted line{&engine};  // which does not say where its ranks are
+        any_communicator comm = me == 1 ? any_communicator(line) : any_communicator(engine);
+        fragile const mine{f[me]};
+        vec x(d, 1.0);
+        told[me] = throws<shape_error>([&] { loop(with_errors("gather"), mine, comm, x, 5); }, "one process: no");
+    });
+    CHECK(told == std::array<bool, 3>{true, true, true});
+}
+
 namespace {
 
 // Threads that add up vectors themselves, as MPI does.

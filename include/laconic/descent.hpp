@@ -91,6 +91,7 @@ class descent {
         exchanged_.require_beside(is_served(), method_.feedback, described(method_.feedback));
         auto agreed = items_;
         agreed.emplace_back("the starting point", digest(std::as_bytes(on_host(on_, std::span<T const>(x)))));
+        agreed.emplace_back("one process", detail::in_one_process(comm) ? "yes" : "no");
         require_agreement(comm, agreed);
         method_.feedback.start(x.size());
         if constexpr (has_downlink)
@@ -124,19 +125,18 @@ class descent {
         look();
         looked_ = false;
         std::span<T> const news(news_);
-        bool const serving = is_served();
         auto const at = now();
         complaint_ = no_complaint;
         if (!detail::make_news(method_.feedback, on_, at, static_cast<T>(method_.scale), news)) {
             complaint_ = first_non_finite(on_, std::span<T const>(news));
             if (exchanged_.on()) return;
             auto const what = std::as_bytes(std::span(&complaint_, 1));
-            return serving ? to_server_.complain(*comm_, what) : to_all_.complain(*comm_, what);
+            return is_served() ? to_server_.complain(*comm_, what) : to_all_.complain(*comm_, what);
         }
         method_.level.tune(on_, method_.compressor, at, std::span<T const>(x_), std::span<T const>(news));
         method_.compressor(on_, std::span<T const>(news), at.own, said_);
         if (exchanged_.on()) return;
-        serving ? to_server_.say(on_, *comm_, said_, x_.size()) : to_all_.say(on_, *comm_, said_, x_.size());
+        is_served() ? to_server_.say(on_, *comm_, said_, x_.size()) : to_all_.say(on_, *comm_, said_, x_.size());
     }
 
     /// The second half: everybody's messages become a step.

@@ -143,6 +143,7 @@
 #include "laconic/exchange/recursive_doubling.hpp"
 #include "laconic/exchange/regions.hpp"
 #include "laconic/exchange/ring.hpp"
+#include "laconic/exchange/shared_mean.hpp"
 #include "laconic/exchange/spar_reduce_scatter.hpp"
 #include "laconic/exchange/sparse_sum.hpp"
 #include "laconic/exchange/sparse_sum_on_device.hpp"

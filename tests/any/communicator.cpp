@@ -122,3 +122,22 @@ TEST_CASE("an engine that adds up does so, and another says that it does not") {
                          "this communicator's engine adds up no vectors: it has no all_reduce(x)", argument_error);
     CHECK_THROWS_AS(without.all_reduce(std::span<float>(y)), argument_error);
 }
+
+TEST_CASE("what is shared in one process is not counted, and elsewhere there is nothing to share by") {
+    std::array<int, 2> wrong{};
+    threads::run(2, [&](threads::member& engine) {
+        metered counted(engine);
+        any_communicator comm = counted;
+        auto const me = static_cast<std::size_t>(comm.rank());
+        std::vector<std::byte> const mine(me + 1);
+        wrong[me] += !comm.in_one_process();
+        comm.share({mine});
+        wrong[me] += comm.from(1).bytes.size() != 2 || counted.bytes_sent() != 0 || counted.bytes_received() != 0;
+    });
+    CHECK(wrong == std::array<int, 2>{});
+    alone one;
+    any_communicator comm = one;
+    CHECK(!comm.in_one_process());
+    CHECK_THROWS_WITH_AS(comm.share({}), "this communicator's ranks are not in one process: it has no share(mine)",
+                         argument_error);
+}

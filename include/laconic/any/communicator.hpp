@@ -5,6 +5,7 @@
 #include <span>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/metered.hpp"
 #include "laconic/core/error.hpp"
 
 namespace laconic {
@@ -12,7 +13,8 @@ namespace laconic {
 /// A communicator that is chosen while the program runs: a handle to one that outlives it, so that a loop is compiled
 /// once for all engines. Copies stand for the same communicator, and what that one counts or delays it counts and
 /// delays here; each call costs one indirect call more. Where the ranks underneath do not talk in pairs, exchange
-/// throws argument_error; where they cannot compute during an all-gather, start_all_gather waits for all of it.
+/// throws argument_error; where they cannot compute during an all-gather, start_all_gather waits for all of it; share
+/// throws argument_error where in_one_process() is false.
 class any_communicator {
   public:
     template <Communicator C>
@@ -25,6 +27,8 @@ class any_communicator {
     void all_gather(contribution mine) { face_->all_gather(comm_, mine); }
     void start_all_gather(contribution mine) { face_->start_all_gather(comm_, mine); }
     void finish() { face_->finish(comm_); }
+    bool in_one_process() const { return face_->in_one_process(comm_); }
+    void share(contribution mine) { face_->share(comm_, mine); }
     void gather(int root, contribution mine) { face_->gather(comm_, root, mine); }
     void broadcast(int root, contribution mine) { face_->broadcast(comm_, root, mine); }
     contribution from(int r) const { return face_->from(comm_, r); }
@@ -48,6 +52,8 @@ class any_communicator {
         void (*all_gather)(void*, contribution);
         void (*start_all_gather)(void*, contribution);
         void (*finish)(void*);
+        bool (*in_one_process)(void*);
+        void (*share)(void*, contribution);
         void (*gather)(void*, int, contribution);
         void (*broadcast)(void*, int, contribution);
         contribution (*from)(void*, int);
@@ -86,6 +92,18 @@ class any_communicator {
         },
         []([[maybe_unused]] void* comm) {
             if constexpr (Overlapping<C>) as<C>(comm).finish();
+        },
+        []([[maybe_unused]] void* comm) {
+            if constexpr (OneProcess<decltype(uncounted(as<C>(comm)))>)
+                return uncounted(as<C>(comm)).in_one_process();
+            else
+                return false;
+        },
+        []([[maybe_unused]] void* comm, [[maybe_unused]] contribution mine) {
+            if constexpr (OneProcess<decltype(uncounted(as<C>(comm)))>)
+                uncounted(as<C>(comm)).share(mine);
+            else
+                throw argument_error("this communicator's ranks are not in one process: it has no share(mine)");
         },
         [](void* comm, int root, contribution mine) { as<C>(comm).gather(root, mine); },
         [](void* comm, int root, contribution mine) { as<C>(comm).broadcast(root, mine); },

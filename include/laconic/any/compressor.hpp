@@ -36,6 +36,11 @@ class any_message {
         return fresh->message;
     }
 
+    /// Whether the message inside is an M.
+    template <class M>
+    bool holds() const {
+        return dynamic_cast<model<M> const*>(held_.get()) != nullptr;
+    }
     /// The message inside, which is an M.
     template <class M>
     M const& get() const {

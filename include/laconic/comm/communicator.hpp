@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "laconic/core/error.hpp"
@@ -78,7 +79,28 @@ concept Overlapping = Communicator<C> && requires(C& comm, contribution mine) {
     comm.finish();
 };
 
+/// A communicator of an engine whose ranks are in one process, so that one rank can compute what all need. Satisfied
+/// iff C also has
+///   in_one_process()   whether they are: the same on all ranks;
+///   share(mine)        where they are, all_gather() of what every rank could compute from what it was handed before.
+///                      Between processes it would not be handed over: nothing counts it as communication, and it takes
+///                      no time on a network.
+/// Only engines have it: who has inner() leaves it to what is underneath (uncounted, comm/metered.hpp).
+template <class C>
+concept OneProcess = requires(std::remove_cvref_t<C>& comm, contribution mine) {
+    requires Communicator<std::remove_cvref_t<C>>;
+    { comm.in_one_process() } -> std::same_as<bool>;
+    comm.share(mine);
+};
+
 namespace detail {
+
+/// For an engine's member whose ranks are in one process.
+template <class Member>
+struct one_process {
+    static constexpr bool in_one_process() { return true; }
+    void share(contribution mine) { static_cast<Member&>(*this).all_gather(mine); }
+};
 
 /// Whether a rank has started an all-gather that it has not finished, for the engines' refusals.
 class under_way {

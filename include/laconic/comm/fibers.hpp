@@ -68,7 +68,7 @@ class fibers {
     };
 
     /// One rank's end.
-    class member {
+    class member : public detail::one_process<member> {
       public:
         member(fibers& all, int rank) : all_(&all), rank_(rank) {}
         int rank() const { return rank_; }

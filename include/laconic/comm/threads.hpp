@@ -33,7 +33,7 @@ class threads {
     };
 
     /// One rank's end. Use it from one thread at a time.
-    class member {
+    class member : public detail::one_process<member> {
       public:
         member(threads& all, int rank) : all_(&all), rank_(rank) {}
         int rank() const { return rank_; }

@@ -12,6 +12,7 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/exchange/message_arrays.hpp"
+#include "laconic/exchange/shared_mean.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/wire/by_host.hpp"
 #include "laconic/wire/message.hpp"
@@ -65,9 +66,11 @@ auto adding_mean(B& on, int ranks, std::span<T> out) {
 
 /// Everyone hears everyone: each rank writes its message, all messages go to all ranks, and each rank reads them and
 /// adds their mean straight to a vector, in the order of ranks, so that all ranks get the same bits. What that takes
-/// goes with the messages, not with the vector: whoever wants the mean itself clears the vector, best between say() and
-/// hear(), while the messages are on their way. A device's messages are written and read by way of the host, but over a
-/// communicator that carries its arrays they stay there (message_arrays.hpp). Reuses its memory.
+/// goes with the messages, not with the vector; but where all ranks are in one process and messages are vectors in
+/// full, long ones, each rank adds up a part for all (shared_mean.hpp), which meters do not count. Whoever wants the
+/// mean itself clears the vector, best between say() and hear(), while the messages are on their way. A device's
+/// messages are written and read by way of the host, but over a communicator that carries its arrays they stay there
+/// (message_arrays.hpp). Reuses its memory.
 template <class M, Scalar T, class B = host>
 class by_gather {
   public:
@@ -91,28 +94,41 @@ class by_gather {
         hand_over(comm, {what, true});
     }
 
-    /// out += mean of all ranks' messages. blank(on, r, m) makes m what is known of rank r's message beforehand, on the
-    /// backend and, of a device's, also on the host. Throws wire_error, which names the rank, for bytes that are
-    /// no such message, and `complaint(r, bytes)` decides what a rank's complaint means (it should throw the same on
-    /// every rank). In both cases `out` is unspecified. Throws comm_error where say() did not wait and a rank cannot
-    /// come.
+    /// out += mean of all ranks' messages, where out is the same on all ranks. blank(on, r, m) makes m what is known of
+    /// rank r's message beforehand, on the backend and, of a device's, also on the host. Throws wire_error, which names
+    /// the rank, for bytes that are no such message, and `complaint(r, bytes)` decides what a rank's complaint means
+    /// (it should throw the same on every rank). In both cases `out` is unspecified. Throws comm_error where say() did
+    /// not wait and a rank cannot come.
     template <Communicator C, class Blank, class OnComplaint>
     void hear(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out) {
-        hear_each(on, comm, blank, complaint, out.size(), detail::adding_mean(on, comm.size(), out));
+        meet(comm, complaint);
+        if constexpr (OnHost<B> && detail::MayShare<C> && !CarriesMessages<C, M, B>) {
+            blank(on, 0, theirs_);
+            if (detail::is_in_full<T, B>(theirs_) && mean_.pays_for(comm, out.size())) return mean_(on, comm, out);
+        }
+        use_each(on, comm, blank, out.size(), detail::adding_mean(on, comm.size(), out));
     }
     /// The same for whoever wants more of the messages, about d numbers, than their mean: use(r, m) for every rank r,
     /// in their order. m is there until use() returns.
     template <Communicator C, class Blank, class OnComplaint, class Use>
     void hear_each(B& on, C& comm, Blank blank, OnComplaint complaint, std::size_t d, Use use) {
+        meet(comm, complaint);
+        use_each(on, comm, blank, d, use);
+    }
+
+  private:
+    template <Communicator C, class OnComplaint>
+    static void meet(C& comm, OnComplaint complaint) {
         if constexpr (Overlapping<C>) comm.finish();
         detail::hear_complaints(comm, complaint);
+    }
+    template <Communicator C, class Blank, class Use>
+    void use_each(B& on, C& comm, Blank blank, std::size_t d, Use use) {
         if constexpr (CarriesMessages<C, M, B>)
             arrays_.hear(on, comm, blank, d, use);
         else
             detail::each_message(on, comm, blank, spelling_, theirs_, use);
     }
-
-  private:
     template <class C>
     static void hand_over(C& comm, contribution mine) {
         if constexpr (Overlapping<C>)
@@ -126,6 +142,7 @@ class by_gather {
     M theirs_;
     struct nothing {};
     [[no_unique_address]] std::conditional_t<OnHost<B>, nothing, message_arrays<M, B>> arrays_;
+    [[no_unique_address]] std::conditional_t<OnHost<B>, detail::shared_mean<T, B>, nothing> mean_;
 };
 
 }  // namespace laconic
