@@ -228,6 +228,31 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("what an exchange of vectors in full holds is a multiple of the vector") {
+    std::size_t const length = 100000;
+    auto const in_vectors = [&](auto make) {
+        double most = 0;
+        fibers::run(8, [&](fibers::member& inner) {
+            memory engine;
+            uncounted<fibers::member> comm{&inner, &engine};
+            host on;
+            std::vector<double> x(length, 1);
+            auto const before = memory::now();
+            auto exchange = make(length);
+            for (std::uint64_t round = 0; round < 3; ++round) exchange(on, comm, std::span(x), round);
+            most = std::max(most, double((memory::now() - before - engine).held));
+        });
+        return most / double(8 * length);
+    };
+    CHECK(in_vectors([](std::size_t n) { return ring<double>(n); }) <= 0.01);
+    CHECK(in_vectors([](std::size_t n) { return halving_doubling<double>(n); }) <= 0.01);
+    CHECK(in_vectors([](std::size_t n) { return omni_reduce<double>(n); }) <= 2.1 / 8);  // of 8 ranks
+    CHECK(in_vectors([](std::size_t n) { return sum_by_server<double>(n); }) <= 13.1 / 8);
+    CHECK(in_vectors([](std::size_t n) { return switch_ml<double>(n); }) <= 2e6 / (8 * length));
+    auto const quantized = [](std::size_t n) { return compressed_split_all_gather<double>(n, quantize{7, 64}); };
+    CHECK(bytes_of_a_rank(8, 1 << 20, 1000, quantized) <= 2 * (8 << 20) + 10 * 8 * 1000 * 12);
+}
+
 // alpha is 1 + 1/4 seconds, a byte takes 1/16; in powers of two, so that formulas hold to the last bit. All numbers are
 // there, so that messages are as long as they can be: of n numbers a count and 32 n bits.
 TEST_CASE("over a network the last rank is done when the formulas say") {
