@@ -38,7 +38,7 @@ struct standing {
 };
 
 /// The loop of every method, on one rank. Each rank makes one, with the same recursion, seed and starting point, and
-/// calls the same members in the same order. After its first round it allocates nothing.
+/// calls the same members in the same order. After its first round it allocates only where an exchange's lists grow.
 template <Recursion R, class F, Communicator C, Scalar T = double, class B = host>
 class descent {
     static_assert(Objective<F, T>,
