@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -99,8 +100,14 @@ class play {
   public:
     explicit play(fuzz::input in)
         : in_(in), how_(Protocol::choose(in_)), seed_{in_.take<std::uint16_t>()}, nodes_(std::size_t(how_.nodes())) {
+        auto const mode = in_.take<std::uint8_t>();
+        may_forge_ = mode % 4 == 0;
+        may_stop_ = mode / 4 % 4 != 0;
+        may_bring_another_ = mode / 4 % 4 == 1;
         for (auto& n : nodes_) n.machine = made(n);
         for (auto& n : nodes_) begin(n);
+        if (mode / 16 % 4 != 0)
+            for (auto& n : nodes_) start(n);
     }
 
     void run() {
@@ -152,7 +159,7 @@ class play {
         stopped_ = true;
         n.machine = made(n);
         begin(n);
-        if (!is_worker(number(n)) || with % 4 == 0) return;
+        if (!is_worker(number(n)) || with % 4 == 0 || (with % 4 == 3 && !may_bring_another_)) return;
         n.complains = with % 4 != 3;
         if (with % 4 == 1)
             n.x.push_back(1);
@@ -189,6 +196,8 @@ class play {
         if (std::exchange(n.started, true)) return;
         n.machine->start(now_, sink(n));
     }
+    // Who is silent for longer may be taken for gone.
+    bool in_time() const { return now_ < 16 * when.most; }
     // Looks at what a node that is done has, and lets it go on.
     bool go_on(node& n) {
         if (!n.started || !n.machine->done() || n.round + 1 == first_round + rounds) return false;
@@ -199,13 +208,16 @@ class play {
     }
     void check(node& n) {
         bool good = true;
+        std::string why;
         try {
             n.machine->finish();
-        } catch (laconic::error const&) {
+        } catch (laconic::error const& e) {
             good = false;
+            why = e.what();
         }
         if (forged_) return;
-        if (!good && !stopped_) fuzz::found("a complaint where all is well");
+        if (!good && !stopped_ && in_time())
+            fuzz::found("node " + std::to_string(number(n)) + " complains where all is well: " + why);
         if (!good || !is_worker(number(n))) return;
         if (n.complains) fuzz::found("a sum with a vector that is not for this round");
         if (!another_vector_ && n.x != sum(n.round)) fuzz::found("a wrong sum");
@@ -213,6 +225,8 @@ class play {
 
     // One thing that happens on the network.
     void act(unsigned what) {
+        bool const forges = what % 16 >= 4 && what % 16 <= 7;
+        if ((forges && !may_forge_) || (what % 16 == 3 && !may_stop_)) what |= 15;  // nothing but a delivery
         auto& n = nodes_[what / 16 % nodes_.size()];
         bool const some = !under_way_.empty();
         auto const which = std::next(under_way_.begin(), some ? std::ptrdiff_t(what / 16 % under_way_.size()) : 0);
@@ -288,8 +302,7 @@ class play {
 
     // From here on nothing is lost, and everybody goes on as far as there is something to do.
     void settle() {
-        // Who is silent for longer than that may be taken for gone.
-        bool const all_end = now_ < 16 * when.most && !forged_ && !stopped_;
+        bool const all_end = in_time() && !forged_ && !stopped_;
         for (std::size_t steps = all_end ? 50000 : 600; steps > 0; --steps) {
             if (!under_way_.empty()) {
                 packet const p = std::move(under_way_.front());
@@ -324,6 +337,8 @@ class play {
     std::deque<packet> under_way_{};
     double now_ = 0;
     std::uint64_t sent_ = 0;
+    // What may happen at all: where much does, little can be promised.
+    bool may_forge_ = false, may_stop_ = false, may_bring_another_ = false;
     bool forged_ = false;          // a packet was, so that sums may be anything
     bool stopped_ = false;         // a node did, so that others may wait for ever
     bool another_vector_ = false;  // in the same round, so that nobody knows what the sum is
