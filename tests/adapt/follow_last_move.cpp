@@ -51,6 +51,20 @@ TEST_CASE("without a scale every bound is zero; float as double") {
     CHECK(bounds_for(half, b) == std::vector<float>{1, 2});
 }
 
+TEST_CASE("a bound that overflows is none") {
+    host on;
+    follow_last_move<double> level(100);
+    auto const next = [&](std::vector<double> const& x) {
+        auto const bounds = bounds_for(level, x);
+        level.said(on, std::span<double const>(x), 0);
+        return bounds;
+    };
+    next({0, 0});
+    CHECK(next({1e306, 2}) == std::vector<double>{100 * 1e306, 200});
+    CHECK(next({-1e307, 2}) == std::vector<double>{0, 0});
+    CHECK(next({-1e307, 3}) == std::vector<double>{0, 100});
+}
+
 TEST_CASE("its state is where the last round was said; its scale is its own") {
     host on;
     follow_last_move<double> was(3), is(3), half(1.5);

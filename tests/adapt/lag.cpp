@@ -67,6 +67,28 @@ TEST_CASE("xi = 0 says all that is not nothing; float as double") {
     CHECK(speaks(level, std::vector<float>{9, 9}, std::vector<float>{0, 1e-10f}));
 }
 
+TEST_CASE("where squares leave their range the news are said, by the news as by the iterates") {
+    for (double const smoothness : {0., 2.}) {
+        CAPTURE(smoothness);
+        lag<> level(.05, 3, .5, smoothness);
+        CHECK(speaks(level, vec{0}, vec{0}));
+        for (double const at : {1e200, -1e200, 1e200}) CHECK(speaks(level, vec{at}, vec{at}));  // both infinite
+        CHECK(speaks(level, vec{1.7e308}, vec{1}));
+        CHECK(speaks(level, vec{-1.7e308}, vec{1}));  // the move itself
+        lag<> tiny(.05, 3, .5, smoothness);
+        CHECK(speaks(tiny, vec{0}, vec{0}));
+        CHECK(speaks(tiny, vec{1e-170}, vec{1e-170}));  // both 0
+        CHECK(speaks(tiny, vec{2e-170}, vec{1e-170}));
+        CHECK_FALSE(speaks(tiny, vec{2e-170}, vec{0}));
+        lag<float> narrow(.05, 3, .5, smoothness);
+        CHECK(speaks(narrow, std::vector<float>{-3e38f}, std::vector<float>{0}));
+        CHECK(speaks(narrow, std::vector<float>{3e38f}, std::vector<float>{1}));
+    }
+    lag<> short_steps(.05, 3, 1e-200);
+    CHECK(speaks(short_steps, vec{0}, vec{0}));
+    CHECK(speaks(short_steps, vec{1}, vec{1e200}));  // |news|^2 and xi / step^2
+}
+
 TEST_CASE("what it remembers is saved, and how it is written") {
     lag<> level(.5, 3, .5), other(.5, 3, .5);
     for (double const v : {0., 1., 3.}) speaks(level, vec{v}, vec{0});

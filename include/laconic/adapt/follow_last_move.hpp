@@ -12,7 +12,8 @@
 namespace laconic {
 
 /// Bounds for a threshold that follow the last move of the iterate, coordinate by coordinate: scale |x_i - last x_i|;
-/// all are 0 in the first round, so that everything nonzero is said once (GD-SEC, Chen et al., arXiv:2202.02491).
+/// all are 0 in the first round, so that everything nonzero is said once (GD-SEC, Chen et al., arXiv:2202.02491), and
+/// in one where a bound overflows: a coordinate that moves so far would never be said again.
 template <Scalar T, class B = host>
 class follow_last_move {
   public:
@@ -25,6 +26,7 @@ class follow_last_move {
             bounds_.assign(x.size(), T(0));
         else
             scaled_distances(on, scale_, x, std::span<T const>(last_), std::span<T>(bounds_));
+        if (first_non_finite(on, std::span<T const>(bounds_)) < bounds_.size()) bounds_.assign(x.size(), T(0));
         compressor.bound = std::span<T const>(bounds_);
     }
     template <class M>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <numeric>
@@ -20,7 +21,8 @@ namespace laconic {
 /// number of them that is not 0, in the first round and where
 ///     |news|^2  >  (xi / step^2) sum of the last D squared moves |x^j - x^(j-1)|^2 ,
 /// else nothing is. With a smoothness L_i, which need not be the same on all ranks, L_i |x - where this rank spoke
-/// last| stands in place of |news|, which it bounds: then the iterates alone decide.
+/// last| stands in place of |news|, which it bounds: then the iterates alone decide. Where a square leaves the range of
+/// doubles, so that the two cannot be compared, the news are said.
 template <Scalar T = double, class B = host>
 class lag {
   public:
@@ -31,10 +33,7 @@ class lag {
         away_.resize(x.size());
         move_ = last_.empty() ? 0 : square_of_distance(on, x, last_);
         double const moved = std::accumulate(moves_.begin(), moves_.end(), move_);
-        double const changed = smoothness_ > 0
-                                   ? smoothness_ * smoothness_ * (last_.empty() ? 0 : square_of_distance(on, x, spoke_))
-                                   : sum_of_squares(on, news);
-        speaks_ = last_.empty() || changed > xi_ / (step_ * step_) * moved;
+        speaks_ = last_.empty() || outweighs(on, x, news, xi_ / (step_ * step_) * moved);
         compressor.bound = speaks_ ? 0 : std::numeric_limits<double>::infinity();
     }
     template <class M>
@@ -62,6 +61,14 @@ class lag {
     }
 
   private:
+    // Not "changed > bound", which is false where both are infinite.
+    bool outweighs(B& on, std::span<T const> x, std::span<T const> news, double bound) {
+        double changed = smoothness_ > 0 ? square_of_distance(on, x, spoke_) : sum_of_squares(on, news);
+        std::span<T const> const of = smoothness_ > 0 ? std::span<T const>(away_) : news;
+        if (smoothness_ > 0) changed *= smoothness_ * smoothness_;
+        bool const vanished = changed == 0 && largest_magnitude(on, of) > 0;
+        return vanished || !std::isfinite(bound) || !(changed <= bound);
+    }
     double square_of_distance(B& on, std::span<T const> x, std::span<T const> y) {
         assign(on, x, away_);
         add_scaled(on, T(-1), y, std::span<T>(away_));
