@@ -271,6 +271,59 @@ TEST_CASE("every method: nothing allocated after the first round, and over threa
     }
 }
 
+TEST_CASE("every method: a compressor's number that is outside its range is named, not what would follow from it") {
+    struct wrong {
+        char const *compressor, *why;
+    };
+    wrong const numbers[] = {{"rand_k(0)", "k = 0 is neither a count from 1 on nor a fraction between 0 and 1"},
+                             {"rand_k(-1)", "k = -1 is neither a count nor a fraction below 1"},
+                             {"rand_k(1.5)", "k = 1.5 is neither"},
+                             {"rand_k(7)", "k = 7 is above the dimension d = 6"},
+                             {"rand_k(nan)", "k is a number"},
+                             {"rand_k(2) | rand_k(0)", "k = 0 is neither"},
+                             {"scaled_down(rand_k(0))", "k = 0 is neither"},
+                             {"rand_block(0, block=2)", "k = 0 is neither"},
+                             {"proportional(0)", "k = 0 is neither"},
+                             {"top_k(-1)", "k = -1 is neither"},
+                             {"top_k(7)", "k = 7 is above"},
+                             {"bernoulli(0)", "bernoulli: the probability 0 is outside [2^-32, 1]"},
+                             {"bernoulli(-1)", "bernoulli: the probability -1 is outside"},
+                             {"bernoulli(1.5)", "bernoulli: the probability 1.5 is outside"},
+                             {"lazy(0)", "lazy: the probability 0 is outside"},
+                             {"about_top_k(2, band=2)", "the band 2 is outside"},
+                             {"low_rank(rows=4, rank=1)", "no matrix of 4 rows"},
+                             {"quantize(0)", "levels is a whole number from 1 to 32767"},
+                             {"uniform(9)", "bits is a whole number from 1 to 8"}};
+    workers const w;
+    for (char const* method :
+         {"dcgd(C)", "dcgd(C, step=0.1)", "ef_sgd(C)", "ef21(C)", "diana(C)", "diana(C, memory=0.1)", "vr_diana(C)",
+          "vr_diana_saga(C)", "marina(C)", "marina(C, p=0.5, step=0.1)", "quantized_gd_sec(C)", "bidirectional(gd, C)",
+          "bidirectional(diana(C), natural)", "heavy_ball(diana(C), beta=0.5)"})
+        for (auto const& [compressor, why] : numbers) {
+            std::string text = method;
+            text.replace(text.find('C'), 1, compressor);
+            CAPTURE(text);
+            auto const run = [&] { lockstep(parse_method(text).compose<double, host>(w.constants), w.f, vec(6), 1); };
+            CHECK_THROWS_WITH_AS(run(), doctest::Contains(why), error);
+        }
+    for (auto const& [text, why] :
+         std::initializer_list<wrong>{{"ibcd(tau=-1)", "ibcd: tau = -1: k = -1 is neither"},
+                                      {"isega(tau=9, block=2)", "isega: tau = 9: k = 9 is above"},
+                                      {"isaga(tau=1.5)", "isaga: tau = 1.5"},
+                                      {"isgd(tau=-1)", "isgd: tau = -1"},
+                                      {"iasgd(tau=-1, rho=2)", "iasgd: tau = -1"},
+                                      {"ibgd(tau=2)", "ibgd: tau = 2 is outside [2^-32, 1]"},
+                                      {"top_k_sgd(k=7, step=0.1)", "k = 7 is above"},
+                                      {"gtop_k_sgd(k=-1, step=0.1)", "k = -1 is neither"},
+                                      {"dgc(k=-1, step=0.1)", "k = -1 is neither"},
+                                      {"proxskip(p=2)", "p = 2 is outside [0, 1]"}}) {
+        std::string const name = text;
+        CAPTURE(name);
+        auto const run = [&] { lockstep(parse_method(text).compose<double, host>(w.constants), w.f, vec(6), 1); };
+        CHECK_THROWS_WITH_AS(run(), doctest::Contains(why), error);
+    }
+}
+
 TEST_CASE("every method with a proximal operator or a clear refusal") {
     workers const w;
     elastic_net const prox{0.05, 0};

@@ -60,7 +60,9 @@ struct proportional {
     void check(std::size_t d) const {
         k.check(d);
         if (k.value == 0 && d > 0)
-            throw argument_error("proportional: k = 0 says nothing, and no scale makes that unbiased");
+            throw argument_error(
+                "proportional: k = 0 is neither a count from 1 on nor a fraction between 0 and 1, and no scale makes "
+                "nothing unbiased");
         rest.check(d);
     }
     template <class B, Scalar T>

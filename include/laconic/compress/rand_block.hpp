@@ -29,7 +29,9 @@ struct rand_block {
         detail::check_block("rand_block", block);
         k.check(detail::blocks_in(d, block));
         if (k.value == 0 && d > 0)
-            throw argument_error("rand_block: k = 0 says nothing, and no scale makes that unbiased");
+            throw argument_error(
+                "rand_block: k = 0 is neither a count from 1 on nor a fraction between 0 and 1, and no scale makes "
+                "nothing unbiased");
         for (std::size_t const n : detail::numbers_in_blocks(d, block, k)) rest.check(n);
     }
     template <class B, Scalar T>

@@ -24,7 +24,10 @@ struct rand_k {
 
     void check(std::size_t d) const {
         k.check(d);
-        if (k.value == 0 && d > 0) throw argument_error("rand_k: k = 0 says nothing, and no scale makes that unbiased");
+        if (k.value == 0 && d > 0)
+            throw argument_error(
+                "rand_k: k = 0 is neither a count from 1 on nor a fraction between 0 and 1, and no scale makes nothing "
+                "unbiased");
         rest.check(k.of(d));
     }
     template <class B, Scalar T>

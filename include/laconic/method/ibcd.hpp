@@ -29,7 +29,12 @@ inline rand_block<> blocks_said(portion tau, std::size_t block, problem const& p
         tau = std::max(1.0, std::round(all / p.workers));
     }
     rand_block<> const said{tau, block};
-    if (p.dimension > 0) said.check(p.dimension);
+    if (p.dimension == 0) return said;
+    try {
+        said.check(p.dimension);
+    } catch (argument_error const& e) {
+        throw argument_error(std::string(method) + ": tau = " + to_string(tau) + ": " + e.what());
+    }
     return said;
 }
 inline double share_of(rand_block<> const& said, problem const& p, char const* method) {

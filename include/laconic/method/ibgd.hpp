@@ -22,7 +22,8 @@ struct ibgd {
         detail::refuse_memory(given, "ibgd");
         double const share = tau != 0 ? tau : 1.0 / p.workers;
         lazy<> const coin{share};
-        coin.check(p.dimension);
+        if (!(share >= 0x1p-32 && share <= 1))
+            throw argument_error("ibgd: tau = " + shortest(share) + " is outside [2^-32, 1]");
         return {scaled_down{coin},
                 {},
                 gradient_step{detail::masked_step([&] { return share; }, given, p, "ibgd")},

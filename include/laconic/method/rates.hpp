@@ -48,9 +48,24 @@ inline double known(double constant, char const* name, char const* method) {
                        ", which is not known; give it in the problem, or give the step yourself");
 }
 
+// Throws argument_error where the compressor's own numbers are outside their ranges: a theorem would then give what
+// means nothing. Where the dimension is not known, the loop will.
+template <class C>
+void check_compressor(C const& compressor, problem const& p, std::string const& method) {
+    if constexpr (requires { compressor.check(p.dimension); }) {
+        if (p.dimension == 0) return;
+        try {
+            compressor.check(p.dimension);
+        } catch (argument_error const& e) {
+            throw argument_error(method + ": " + e.what());
+        }
+    }
+}
+
 // omega or delta of a compressor, or a refusal that says what to do instead.
 template <class C>
 double omega_of(C const& compressor, problem const& p, std::string const& method, std::string const& advice) {
+    check_compressor(compressor, p, method);
     try {
         if constexpr (Unbiased<C>) return compressor.omega(p.dimension);
         throw theory_error(to_string(compressor) + " is biased: it has no omega");
@@ -60,6 +75,7 @@ double omega_of(C const& compressor, problem const& p, std::string const& method
 }
 template <class C>
 double delta_of(C const& compressor, problem const& p, std::string const& method, std::string const& advice) {
+    check_compressor(compressor, p, method);
     try {
         if constexpr (Contractive<C>) {
             double const delta = compressor.delta(p.dimension);
