@@ -170,7 +170,9 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
     };
     try {
         laconic::descend(std::move(recursion), f, x, meter, {.rounds = how.rounds, .seed = how.seed}, watch);
-    } catch (laconic::non_finite_error const&) {  // thrown on every rank alike
+    } catch (laconic::non_finite_error const&) {  // thrown on every rank alike, as the next
+        if (first) out.diverged = true;
+    } catch (laconic::compression_error const&) {
         if (first) out.diverged = true;
     }
     double const norm = gradient_norm(on, f, x, comm, gradient);

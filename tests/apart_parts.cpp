@@ -131,7 +131,7 @@ numbers estimates(E estimator) {
         estimator(on, f, at(k), std::span<double const>(x), std::span<double>(g));
         tell(on, g, all);
         add_scaled(on, -0.5, std::span<double const>(g), std::span<double>(x));
-        estimator.said(on, f, std::span<double const>(x));
+        estimator.said(on, std::span<double const>(x));
         if (k == 2) save_and_restore(on, estimator, fresh, all);
     }
     return all;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "allocations.hpp"
@@ -15,9 +16,15 @@
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
+#include "laconic/compress/rand_block.hpp"
 #include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/scaled_down.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/estimate/block_saga.hpp"
+#include "laconic/estimate/clipped.hpp"
 #include "laconic/estimate/l_svrg.hpp"
+#include "laconic/estimate/local_momentum.hpp"
+#include "laconic/estimate/local_steps.hpp"
 #include "laconic/estimate/saga.hpp"
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/diana.hpp"
@@ -262,6 +269,156 @@ TEST_CASE("a gradient that is not finite: every rank is told, nothing has change
                 return right;
             });
     });
+}
+
+namespace {
+
+// A mean over samples one of whose answers, counted from 0, is wrong: it throws, or has a NaN in it.
+struct faulty {
+    logistic<> inside;
+    int* asked;
+    int const* wrong;
+    bool const* throws;
+
+    void answer(std::span<double> g) const {
+        if ((*asked)++ != *wrong) return;
+        if (*throws) throw std::runtime_error("no data");
+        g[g.size() / 2] = std::numeric_limits<double>::quiet_NaN();
+    }
+    std::size_t dimension() const { return inside.dimension(); }
+    std::size_t samples() const { return inside.samples(); }
+    std::size_t outputs() const { return 1; }
+    double value(std::span<double const> x) const { return inside.value(x); }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        inside.gradient(x, g);
+        answer(g);
+    }
+    void batch_gradient(std::span<std::uint32_t const> rows, std::span<double const> x, std::span<double> g) const {
+        inside.batch_gradient(rows, x, g);
+        answer(g);
+    }
+    void slopes(std::size_t j, std::span<double const> x, std::span<double> s) const {
+        inside.slopes(j, x, s);
+        answer(s);
+    }
+    void add_row(std::size_t j, std::span<double const> s, double w, std::span<double> g) const {
+        inside.add_row(j, s, w, g);
+        answer(g);
+    }
+    void add_penalty_gradient(std::span<double const> x, std::span<double> g) const {
+        inside.add_penalty_gradient(x, g);
+        answer(g);
+    }
+};
+
+std::vector<method_type> every_estimator(problem const& p) {
+    auto const with = [&](auto const& estimator) {
+        return erased<double, host>(composed(ef_sgd{top_k{2}}, p).with_estimator(estimator));
+    };
+    rand_block<> const blocks{2, 2};
+    recursion<scaled_down<rand_block<>>, memory<>, gradient_step, fixed_level, block_saga<>> const in_blocks{
+        {blocks}, {}, {.1}, {}, block_saga<>(blocks)};
+    return {with(full_gradient{}),
+            with(mini_batch(2)),
+            with(l_svrg<>(2, .6)),
+            with(l_svrg<>(1)),
+            with(saga<>(3)),
+            with(saga<>(1)),
+            erased<double, host>(in_blocks),
+            with(local_momentum<>(.5, mini_batch(2))),
+            with(local_steps<>(.5, .1, 1)),
+            with(clipped<l_svrg<>>{l_svrg<>(1, .6), 100, clip_at::norm})};
+}
+
+}  // namespace
+
+TEST_CASE("an objective whose one answer is wrong, whichever: at most one round is refused, and the run goes on") {
+    int asked = 0, wrong = -1;
+    bool throws = false;
+    auto f = some_means(3, 6);
+    f[1] = faulty{samples::logistic_of(8, 6, 21), &asked, &wrong, &throws};
+    for (auto const& method : every_estimator(constants_of(f))) {
+        auto const name = to_string(method.estimator);
+        CAPTURE(name);
+        wrong = -1, asked = 0;
+        crew expected(method, f, 1, 5);
+        expected.rounds(5);
+        auto const after = expected.states();
+        int const answers = asked;
+        for (throws = false;; throws = true) {
+            CAPTURE(throws);
+            int refused = 0;
+            for (int w = 0; w < answers; ++w) {
+                CAPTURE(w);
+                wrong = w, asked = 0;
+                crew run(method, f, 1, 5);
+                for (int tries = 0; tries < 7 && run.ranks[2]->rounds() < 5; ++tries) {
+                    auto const before = run.states();
+                    for (auto& r : run.ranks) try {
+                            r->say();
+                        } catch (std::runtime_error const&) {
+                            ++refused;
+                            r->say();
+                        }
+                    int told = 0;
+                    for (auto& r : run.ranks) try {
+                            r->hear();
+                        } catch (non_finite_error const& e) {
+                            told += e.rank == 1 && e.round == run.ranks[0]->rounds();
+                        }
+                    CHECK((told == 0 || told == 3));
+                    refused += told > 0;
+                    if (told > 0) CHECK(run.states() == before);
+                }
+                CHECK(run.states() == after);
+            }
+            CHECK(refused <= answers);
+            CHECK(refused >= (throws ? answers : answers * 9 / 10));
+            if (throws) break;
+        }
+    }
+}
+
+namespace {
+
+struct stumbling {
+    bool const* stumbles;
+    gradient_step inside{.1};
+
+    void operator()(host& on, std::span<double> x, std::span<double> d) const {
+        inside(on, x, d);
+        if (*stumbles) throw std::runtime_error("a stone");
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a part that throws once the messages are heard: the round is broken, until a saved state is there") {
+    auto const f = some_means(3, 6);
+    bool stumbles = false;
+    recursion<top_k<>, memory<>, stumbling> const own{top_k{2}, {0, true}, {&stumbles}};
+    auto const plain_method = erased<double, host>(own);
+    for (auto const& method : {plain_method, plain_method.with_downlink(answer{top_k{2}, {0, true}})}) {
+        crew run(method, f, 1, 5), expected(method, f, 1, 5);
+        run.rounds(2);
+        std::vector<bytes> kept;
+        for (auto const& r : run.ranks) kept.push_back(r->save());
+        for (auto& r : run.ranks) r->say();
+        run.ranks[0]->hear();
+        stumbles = true;
+        CHECK_THROWS_WITH_AS(run.ranks[1]->hear(), "a stone", std::runtime_error);
+        stumbles = false;
+        char const* const why = "round 2 broke off while rank 1 moved: only a saved state can be gone on from";
+        for (int again = 0; again < 2; ++again) {
+            CHECK_THROWS_WITH_AS(run.ranks[1]->round(), why, comm_error);
+            CHECK_THROWS_WITH_AS(run.ranks[1]->look(), why, comm_error);
+            CHECK_THROWS_WITH_AS(run.ranks[1]->save(), why, comm_error);
+        }
+        for (std::size_t r = 0; r < 3; ++r) run.ranks[r]->restore(kept[r]);
+        run.rounds(2);
+        expected.rounds(4);
+        CHECK(run.states() == expected.states());
+    }
 }
 
 TEST_CASE("damaged bytes: every rank is told whose, nothing has changed, and the run goes on as if never") {

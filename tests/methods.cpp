@@ -4,10 +4,12 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <set>
@@ -16,6 +18,9 @@
 
 #include "allocations.hpp"
 #include "laconic/comm/threads.hpp"
+#include "laconic/exchange/ring.hpp"
+#include "laconic/feedback/last_gradient.hpp"
+#include "laconic/feedback/momentum_correction.hpp"
 #include "laconic/method/parse.hpp"
 #include "laconic/run.hpp"
 #include "named_methods.hpp"
@@ -246,6 +251,129 @@ TEST_CASE("every method: where one rank's gradient is not finite all are told, a
         }
         CHECK(moment(run) == moment(never));
     }
+}
+
+namespace {
+
+// A logistic regression to whose gradient a vector is added from outside.
+struct pushed {
+    logistic<> inside;
+    vec const* push;
+
+    std::size_t dimension() const { return inside.dimension(); }
+    double value(std::span<double const> x) const { return inside.value(x); }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        inside.gradient(x, g);
+        for (std::size_t i = 0; i < g.size(); ++i) g[i] += (*push)[i];
+    }
+};
+
+// Three ranks over threads, on whom rank 1, or all, has another push in some rounds, which must be refused: all ranks
+// are told the same, nothing has changed, and the run goes on as if those rounds had not been tried.
+struct refused_rounds {
+    any_recursion<> method;
+    vec usual = vec(features, 0.0), unusual = vec(features, 0.0);
+    std::set<std::uint64_t> when{0, 1, 4};
+    bool everywhere = false;
+
+    using loop = descent<any_recursion<>, any_objective<>, threads::member>;
+    std::array<vec, 3> end(std::function<void(loop&, vec&, bool)> const& before) const {
+        std::array<vec, 3> found;
+        threads::run(3, [&](threads::member& comm) {
+            auto const me = static_cast<std::size_t>(comm.rank());
+            bool const mine = everywhere || me == 1;
+            vec push = mine ? usual : vec(features, 0.0), x(features, 1.0);
+            any_objective<> const f = pushed{samples::logistic_of(7, features, 10 + me), &push};
+            loop run(method, f, comm, x, 5);
+            for (std::uint64_t k = 0; k < 6; ++k) {
+                if (when.contains(k)) before(run, push, mine);
+                run.round();
+            }
+            found[me] = x;
+        });
+        return found;
+    }
+    template <class E, class Right>
+    void are_told(Right right) const {
+        std::atomic<int> told = 0, unchanged = 0;
+        auto const refused = end([&](loop& run, vec& push, bool mine) {
+            auto const before = run.save();
+            auto const kept = push;
+            if (mine) push = unusual;
+            try {
+                run.round();
+            } catch (E const& e) {
+                told += right(e) && e.round == run.rounds();
+            }
+            push = kept;
+            unchanged += run.save() == before;
+        });
+        auto const tries = static_cast<int>(3 * when.size());
+        CHECK(told == tries);
+        CHECK(unchanged == tries);
+        CHECK(refused == end([](loop&, vec&, bool) {}));
+    }
+    void are_told_why(std::string const& why, int rank = 1) const {
+        are_told<compression_error>(
+            [&](compression_error const& e) { return e.rank == rank && e.why.find(why) != std::string::npos; });
+    }
+    void are_told_where(std::size_t coordinate) const {
+        are_told<non_finite_error>(
+            [&](non_finite_error const& e) { return e.rank == 1 && e.coordinate == coordinate; });
+    }
+};
+
+using compressor = any_compressor<>;
+using answer = downlink<compressor>;
+
+// Everybody hears everybody, a server hears all, and an exchange adds up.
+std::vector<any_recursion<>> in_all_ways(compressor const& c, any_feedback<> const& f, double step) {
+    any_recursion<> r{c, f, gradient_step{step}, {}, {}, {{}, {}, false}};
+    return {r, r.with_downlink(answer{full{}, {}}), r.with_exchange(any_exchange<>(by_ring{}))};
+}
+
+}  // namespace
+
+TEST_CASE("finite gradients whose norm or scaled numbers overflow: every rank is told why, and the run goes on") {
+    double const huge = std::numeric_limits<double>::max() / 1.1;
+    vec const large{huge, -huge, huge, -huge, huge, -huge};
+    for (char const* text :
+         {"quantize(1)", "natural_dithering(4)", "uniform(3)", "rand_k(2)", "bernoulli(0.8)", "proportional(2)",
+          "two_means", "sign", "top_k(3) | quantize(2)", "low_rank(rows=2, rank=1)"}) {
+        std::string const name = text;
+        CAPTURE(name);
+        auto const c = parse_compressor<double, host>(text);
+        for (auto const& method : in_all_ways(c, memory<>{}, .1))
+            refused_rounds{method, vec(features, 0.0), large}.are_told_why("");
+        // The server's, where every rank's gradient is as large.
+        auto const served = in_all_ways(full{}, memory<>(.5), .1)[0].with_downlink(answer{c, memory<>(.5)});
+        refused_rounds{served, vec(features, 0.0), large, {0, 1, 4}, true}.are_told_why("the server's answer: ", 0);
+    }
+    auto const one = in_all_ways(quantize{1}, memory<>{}, .1)[0];
+    refused_rounds{one, vec(features, 0.0), large}.are_told_why("quantize: the norm of a bucket is not finite");
+}
+
+TEST_CASE("what overflows on its way to the compressor: every rank is told where, and the run goes on") {
+    auto const push = [](double size) { return vec{0, 0, size, size, 0, 0}; };
+    double const step = 1e-308;
+    for (auto const& method : in_all_ways(full{}, memory<>(.5), step))  // g - h
+        refused_rounds{method, push(6e307), push(-1.7e308), {1, 4}}.are_told_where(2);
+    for (auto const& method : in_all_ways(top_k{1}, memory<>(0, true), step))  // g + e
+        refused_rounds{method, push(3e307), push(1.79e308), {1, 3, 5}}.are_told_where(3);
+    for (auto const& method : in_all_ways(top_k{1}, momentum_correction<>(.9), step))  // v + m u + g
+        refused_rounds{method, push(2e307), push(1.79e308), {1}}.are_told_where(3);
+    for (auto const& method : in_all_ways(top_k{1}, momentum_correction<>(.9, true), step))
+        refused_rounds{method, push(2e307), push(1.79e308), {1}}.are_told_where(2);
+    for (auto const& method : in_all_ways(full{}, last_gradient<>(1e-9), step))  // MARINA's difference
+        refused_rounds{method, push(6e307), push(-1.7e308), {1, 4}}.are_told_where(2);
+    auto scaled = in_all_ways(full{}, memory<>{}, 1);
+    for (auto& method : scaled) {
+        method.scale = 8;
+        refused_rounds{method, push(0), push(6e307)}.are_told_where(2);
+    }
+    auto const served = in_all_ways(full{}, memory<>{}, step)[0].with_downlink(answer{full{}, memory<>(.5)});
+    refused_rounds{served, push(6e307), push(-1.7e308), {1, 4}, true}.are_told_why(
+        "the server's answer: what the server has to say is not finite at coordinate 2", 0);
 }
 
 TEST_CASE("every method: nothing allocated after the first round, and over threads the same as in one thread") {

@@ -92,7 +92,7 @@ template <class E, class F>
 vec round_of(E& e, F const& f, laconic::occasion const& now, vec const& x, vec const& y) {
     auto const g = estimated(e, f, now, x);
     laconic::host on;
-    e.said(on, f, std::span<double const>(y));
+    e.said(on, std::span<double const>(y));
     return g;
 }
 

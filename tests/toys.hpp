@@ -188,7 +188,7 @@ struct replay {
     table* all = nullptr;
     int me = 0;
     bool tells = false;
-    laconic::threads::member* pairs = nullptr;  ///< through whom it talks in pairs, while it does
+    laconic::threads::member* pairs = nullptr;  ///< through whom it talks while it hears in threads
 
     int rank() const { return me; }
     int size() const { return static_cast<int>(all->said.size()); }
@@ -198,10 +198,12 @@ struct replay {
     }
     void gather(int, laconic::contribution mine) { all_gather(mine); }
     void broadcast(int root, laconic::contribution mine) {
+        if (pairs) return pairs->broadcast(root, mine);
         if (me == root) all->told.assign(1, mine);
         tells = true;
     }
     laconic::contribution from(int r) const {
+        if (pairs) return pairs->from(r);
         if (tells) return all->told.at(0);
         return all->said[static_cast<std::size_t>(all->starting ? me : r)];
     }

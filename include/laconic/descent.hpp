@@ -4,7 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,14 +13,16 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/exchange/agreement.hpp"
+#include "laconic/exchange/broken_round.hpp"
 #include "laconic/exchange/by_gather.hpp"
 #include "laconic/exchange/by_server.hpp"
+#include "laconic/exchange/composition.hpp"
+#include "laconic/exchange/error_frame.hpp"
 #include "laconic/exchange/exchanged_mean.hpp"
+#include "laconic/feedback/answer.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/recursion.hpp"
-#include "laconic/wire/kind.hpp"
 #include "laconic/wire/state.hpp"
 
 namespace laconic {
@@ -76,19 +78,8 @@ class descent {
         method_.compressor.check(x.size());
         if constexpr (has_downlink)
             if (is_served()) method_.downlink.compressor.check(x.size());
-        items_ = {{"the dimension", std::to_string(x.size())},
-                  {"the bytes of a number", std::to_string(sizeof(T))},
-                  {"the version of the wire format", std::to_string(wire_version)},
-                  {"the compressor", to_string(method_.compressor)},
-                  {"the feedback", described(method_.feedback)},
-                  {"the scale", shortest(method_.scale)},
-                  {"the step", described(method_.step)},
-                  {"the level", described(method_.level)},
-                  {"the estimator", described(method_.estimator)},
-                  {"the downlink", described(method_.downlink)},
-                  {"the exchange", described(method_.exchange)},
-                  {"the seed", std::to_string(seed)}};
-        exchanged_.require_beside(is_served(), method_.feedback, described(method_.feedback));
+        items_ = detail::composition_of<T>(method_, x.size(), seed);
+        exchanged_.require_beside(is_served(), method_.feedback, detail::described(method_.feedback));
         auto agreed = items_;
         agreed.emplace_back("the starting point", digest(std::as_bytes(on_host(on_, std::span<T const>(x)))));
         agreed.emplace_back("one process", detail::in_one_process(comm) ? "yes" : "no");
@@ -98,8 +89,10 @@ class descent {
             if (is_served() && comm.rank() == 0) method_.downlink.feedback.start(x.size());
     }
 
-    /// Estimates this rank's gradient at x^k; the next round() uses it.
+    /// Estimates this rank's gradient at x^k; the next round() uses it. What the objective throws comes through, and
+    /// nothing has changed.
     standing<F, T> look() {
+        require_whole();
         if (!looked_) {
             value_ = method_.estimator(on_, *objective_, now(), std::span<T const>(x_), std::span<T>(news_));
             looked_ = true;
@@ -108,11 +101,13 @@ class descent {
     }
 
     /// One round: every rank says its message, hears all, and moves x the same way. Throws non_finite_error on every
-    /// rank where one's gradient is not finite: that rank has sent a complaint in place of a message, the others'
-    /// messages are dropped unread, nothing has changed, and the next round() estimates the gradient anew. The same
-    /// holds for a wire_error, of a rank's damaged message; but where a server's answer is damaged or lost the
-    /// server itself has moved on, and where an exchange breaks off other ranks may have: every later round() and
-    /// save() throws comm_error until a saved state is restored.
+    /// rank where one's gradient, or what is left of it to say, is not finite, and compression_error where a rank's
+    /// feedback, level or compressor throws, or the server's: that rank has sent an error frame in place of a message,
+    /// the others' messages are dropped unread, nothing has changed, and the next round() estimates the gradient anew.
+    /// The same holds for a wire_error, of a rank's damaged message; but where a server's answer is damaged or lost the
+    /// server itself has moved on, where an exchange breaks off other ranks may have, and where a part throws once the
+    /// messages are heard this rank has in part: every later look(), round() and save() throws comm_error until a saved
+    /// state is restored.
     void round() {
         say();
         hear();
@@ -121,21 +116,14 @@ class descent {
     /// The first half of a round: this rank's message is made and, unless an exchange is to add it up, handed over.
     /// Where the communicator is Overlapping and nobody serves, it travels while the caller computes until hear().
     void say() {
-        require_whole();
         look();
         looked_ = false;
-        std::span<T> const news(news_);
-        auto const at = now();
-        complaint_ = no_complaint;
-        if (!detail::make_news(method_.feedback, on_, at, static_cast<T>(method_.scale), news)) {
-            complaint_ = first_non_finite(on_, std::span<T const>(news));
-            if (exchanged_.on()) return;
-            auto const what = std::as_bytes(std::span(&complaint_, 1));
+        make_message();
+        if (exchanged_.on()) return;
+        if (frame_.is_set()) {
+            auto const what = frame_.bytes();
             return is_served() ? to_server_.complain(*comm_, what) : to_all_.complain(*comm_, what);
         }
-        method_.level.tune(on_, method_.compressor, at, std::span<T const>(x_), std::span<T const>(news));
-        method_.compressor(on_, std::span<T const>(news), at.own, said_);
-        if (exchanged_.on()) return;
         is_served() ? to_server_.say(on_, *comm_, said_, x_.size()) : to_all_.say(on_, *comm_, said_, x_.size());
     }
 
@@ -146,12 +134,15 @@ class descent {
         auto const blank = [&](auto& on, int rank, auto& m) {
             method_.compressor.blank(on, x_.size(), occasion::of(seed_, round_, rank, comm_->size()).own, m);
         };
-        auto const complaint = [&](int rank, std::span<std::byte const> bytes) { throw_complaint(rank, bytes); };
+        auto const complaint = [&](int rank, std::span<std::byte const> bytes) {
+            error_frame::raise(rank, round_, bytes);
+        };
         if (exchanged_.on()) {
             hear_exchange(at);
         } else if (!is_served()) {
             fill(on_, mean, T(0));  // while the messages are on their way
             to_all_.hear(on_, *comm_, blank, complaint, mean);
+            broken_.rank_moves();
             method_.feedback.after(on_, std::move(news_), said_);
             method_.feedback.estimate(on_, at, mean);
         } else if constexpr (has_downlink) {
@@ -159,8 +150,9 @@ class descent {
         }
         method_.level.said(on_, std::span<T const>(x_), said_);
         method_.step(on_, x_, mean);
-        method_.estimator.said(on_, *objective_, std::span<T const>(x_));
+        method_.estimator.said(on_, std::span<T const>(x_));
         ++round_;
+        broken_.make_whole();
     }
 
     /// All that the next rounds depend on, for restore(): on every rank its own. Call it between rounds.
@@ -179,7 +171,8 @@ class descent {
         state(archive);
         archive.rewind();
         state(archive);
-        looked_ = parted_ = false;
+        looked_ = false;
+        broken_.make_whole();
         exchanged_.make_whole();
     }
 
@@ -191,18 +184,35 @@ class descent {
 
   private:
     static constexpr bool has_downlink = requires(R & r) { r.downlink.compressor; };
-    static auto down_compressor() {
-        if constexpr (has_downlink)
-            return decltype(R::downlink.compressor){};
-        else
-            return full{};
-    }
-    using down_type = message_of<decltype(down_compressor()), T, B>;
-
-    static constexpr std::uint64_t no_complaint = ~std::uint64_t{0};
+    using down_type = message_of<typename detail::compressor_of_answers<decltype(R::downlink)>::type, T, B>;
 
     bool is_served() const { return has_downlink && method_.downlink.on; }
     occasion now() const { return occasion::of(seed_, round_, comm_->rank(), comm_->size()); }
+
+    // This rank's message, or its error frame; so with the server's answer.
+    void make_message() {
+        std::span<T> const news(news_);
+        auto const at = now();
+        frame_.clear();
+        try {
+            if (!detail::make_news(method_.feedback, on_, at, static_cast<T>(method_.scale), news))
+                return frame_.not_finite(first_non_finite(on_, std::span<T const>(news)));
+            method_.level.tune(on_, method_.compressor, at, std::span<T const>(x_), std::span<T const>(news));
+            method_.compressor(on_, std::span<T const>(news), at.own, said_);
+        } catch (std::exception const& e) {
+            frame_.because(e.what());
+        }
+    }
+
+    void make_answer(occasion const& at, std::span<T> d, down_type& m) {
+        frame_.clear();
+        try {
+            detail::make_answer(method_.feedback, method_.downlink, on_, at, d, heard_, m);
+        } catch (std::exception const& e) {
+            frame_.because("the server's answer: " + std::string(e.what()));
+            throw typename decltype(to_server_)::refusal{0, frame_.bytes()};
+        }
+    }
 
     // The server's estimate is news to those who know what it said before.
     template <class Blank, class OnComplaint>
@@ -213,21 +223,20 @@ class descent {
         to_server_.hear(
             on_, *comm_, blank, complaint, mean,
             [&](std::span<T> d, down_type& m) {
-                if (first_non_finite(on_, std::span<T const>(d)) < d.size())
-                    throw error("round " + std::to_string(round_) + ": the mean of the messages is not finite");
-                parted_ = true;  // from here on the server has moved
-                method_.feedback.estimate(on_, at, d);
-                down.feedback.before(on_, at, d);
-                down.compressor(on_, std::span<T const>(d), at.answer, m);
+                make_answer(at, d, m);
+                broken_.answer_is_on_its_way();
             },
             [&](auto& on, auto& m) {
-                parted_ = true;
+                broken_.answer_is_on_its_way();
                 down.compressor.blank(on, x_.size(), at.answer, m);
             },
             answer_);
-        parted_ = false;
+        broken_.rank_moves();
         method_.feedback.after(on_, std::move(news_), said_);
-        if (comm_->rank() == 0) down.feedback.after(on_, std::span<T const>(mean), answer_);
+        if (comm_->rank() == 0) {
+            method_.feedback.estimate(on_, at, std::span<T>(heard_));
+            down.feedback.after(on_, std::span<T const>(mean), answer_);
+        }
         fill(on_, mean, T(0));  // of the answer, in place of that of the messages
         add_message(on_, mean, T(1), answer_);
         down.feedback.estimate(on_, at, mean);
@@ -235,10 +244,16 @@ class descent {
 
     void hear_exchange(occasion const& at) {
         std::span<T> const mean(mean_);
-        if (complaint_ != no_complaint)
-            exchanged_.complain(on_, *comm_, static_cast<std::size_t>(complaint_), round_, mean);
-        else
-            exchanged_(on_, *comm_, said_, round_, mean);
+        try {
+            if (frame_.is_set())
+                exchanged_.complain(on_, *comm_, frame_.coordinate(), round_, mean);
+            else
+                exchanged_(on_, *comm_, said_, round_, mean);
+        } catch (non_finite_error const& e) {
+            frame_.explain(*comm_, e);
+            throw;
+        }
+        broken_.rank_moves();
         method_.feedback.after(on_, std::move(news_), said_);
         exchanged_.give_back(on_, method_.feedback);
         method_.feedback.estimate(on_, at, mean);
@@ -246,9 +261,7 @@ class descent {
 
     void require_whole() const {
         exchanged_.require_whole();
-        if (parted_)
-            throw comm_error(0, "the server's answer in round " + std::to_string(round_) +
-                                    " was lost: only a saved state can be gone on from");
+        broken_.require_whole(comm_->rank(), round_);
     }
     template <class Archive>
     void state(Archive& archive) {
@@ -262,20 +275,6 @@ class descent {
         for (auto const& [name, value] : items_) text += name + ": " + value + "\n";
         return text + "rank " + std::to_string(comm_->rank()) + " of " + std::to_string(comm_->size()) + "\n";
     }
-    template <class Part>
-    static std::string described(Part const& part) {
-        if constexpr (requires { to_string(part); })
-            return to_string(part);
-        else
-            return "of the user's own making";
-    }
-    [[noreturn]] void throw_complaint(int rank, std::span<std::byte const> bytes) const {
-        std::uint64_t where = 0;
-        if (bytes.size() != sizeof where)
-            throw comm_error(rank, "rank " + std::to_string(rank) + " complains illegibly");
-        std::memcpy(&where, bytes.data(), sizeof where);
-        throw non_finite_error(rank, round_, static_cast<std::size_t>(where));
-    }
 
     R method_;
     F const* objective_;
@@ -286,15 +285,15 @@ class descent {
     by_gather<message_type, T, B> to_all_;
     by_server<message_type, down_type, T, B> to_server_;
     exchanged_mean<decltype(R::exchange), T, B> exchanged_;
-    typename B::template array<T> news_, mean_;
+    typename B::template array<T> news_, mean_, heard_;
     message_type said_;
     down_type answer_;
     std::vector<agreed_item> items_;
     std::uint64_t round_ = 0;
-    std::uint64_t complaint_ = no_complaint;  // outlives say(): an engine may hand over its bytes later
+    error_frame frame_;  // outlives say(): an engine may hand over its bytes later
     std::optional<double> value_;
     bool looked_ = false;
-    bool parted_ = false;  // the server may have moved on without this rank, or this rank, the server, without others
+    detail::broken_round broken_;
 };
 
 }  // namespace laconic

@@ -11,13 +11,17 @@ using namespace laconic;
 template <class... E>
 constexpr bool all_are_errors = (std::is_base_of_v<error, E> && ...);
 static_assert(std::is_base_of_v<std::runtime_error, error>);
-static_assert(all_are_errors<argument_error, theory_error, shape_error, non_finite_error, wire_error, comm_error,
-                             file_error, spelling_error>);
+static_assert(all_are_errors<argument_error, theory_error, shape_error, non_finite_error, compression_error, wire_error,
+                             comm_error, file_error, spelling_error>);
 
 TEST_CASE("errors say the place, and carry it") {
     non_finite_error const n(3, 17, 784);
     CHECK(std::string(n.what()) == "rank 3, round 17: the gradient is not finite at coordinate 784");
     CHECK((n.rank == 3 && n.round == 17 && n.coordinate == 784));
+
+    compression_error const m(2, 5, "the norm of a bucket is not finite");
+    CHECK(std::string(m.what()) == "rank 2, round 5: the norm of a bucket is not finite");
+    CHECK((m.rank == 2 && m.round == 5 && m.why == "the norm of a bucket is not finite"));
 
     wire_error const w(129, "a negative step");
     CHECK(std::string(w.what()) == "at bit 129 of a message: a negative step");

@@ -36,7 +36,7 @@ TEST_CASE("the first round is exact and fills the table; then one row is renewed
     f.gradient(x, exact);
     CHECK(g == exact);
     CHECK(e.table().empty());
-    e.said(on, f, std::span<double const>(x));
+    e.said(on, std::span<double const>(x));
     for (std::size_t j = 0; j < 3; ++j) CHECK(kept(e, j, 5) == row_gradient(f, j, x));
     CHECK(distance2(e.mean(), exact) < 1e-28);
 
@@ -53,7 +53,7 @@ TEST_CASE("the first round is exact and fills the table; then one row is renewed
         for (std::size_t i = 0; i < 5; ++i)
             CHECK(g[i] == doctest::Approx(fresh[i] - before[row][i] + mean_before[i]).epsilon(1e-12));
         CHECK(kept(e, row, 5) == before[row]);  // not before it is said
-        e.said(on, f, std::span<double const>(y));
+        e.said(on, std::span<double const>(y));
 
         message_of<rand_block<>> m;
         blocks.blank(on, 5, now.own, m);
@@ -73,7 +73,7 @@ TEST_CASE("it is unbiased: the mean over all rows is the gradient, whatever the 
     vec const start{3, -1, 2}, x{-1, 0, 4};
     vec g(3), exact(3);
     e(on, f, occasion::of(key{1}, 0, 0, 1), std::span<double const>(start), std::span(g));
-    e.said(on, f, std::span<double const>(x));
+    e.said(on, std::span<double const>(x));
     f.gradient(x, exact);
     vec mean(3);
     bool drawn[4] = {};
@@ -95,7 +95,7 @@ TEST_CASE("the table of another objective is refused") {
     vec const x{3, -1, 2};
     vec g(3);
     e(on, f, occasion{}, std::span<double const>(x), std::span(g));
-    e.said(on, f, std::span<double const>(x));
+    e.said(on, std::span<double const>(x));
     CHECK_THROWS_WITH_AS(e(on, longer, occasion{}, std::span<double const>(x), std::span(g)),
                          "block_saga: the table is of another objective", shape_error);
 }

@@ -35,15 +35,15 @@ struct doubled {
         for (T& v : g) v *= 2;
         return std::nullopt;
     }
-    template <class B, class F, Scalar T>
-    void said(B&, F const&, std::span<T const>) {}
+    template <class B, Scalar T>
+    void said(B&, std::span<T const>) {}
 };
 struct silent : doubled {
     void said() = delete;
 };
 struct without_value {
     void operator()(host&, parabola const&, occasion const&, std::span<double const>, std::span<double>) {}
-    void said(host&, parabola const&, std::span<double const>) {}
+    void said(host&, std::span<double const>) {}
 };
 
 static_assert(Estimator<full_gradient, parabola> && Estimator<full_gradient, fused_parabola>);
@@ -76,6 +76,6 @@ TEST_CASE("the full gradient, and the value where it comes for nothing") {
     g[0] = 0;
     CHECK(e(on, fused_parabola{}, occasion{}, at, std::span<double>(g)) == 6.);
     CHECK(g[0] == 6);
-    e.said(on, parabola{}, at);
+    e.said(on, at);
     CHECK(to_string(e) == "the full gradient");
 }

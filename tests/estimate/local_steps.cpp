@@ -55,7 +55,7 @@ TEST_CASE("one, two and three steps by hand, and the shift after them") {
     CHECK(estimated(e, f, round_of(e, 2), 0) == -6);
     CHECK(estimated(e, f, round_of(e, 2), 0) == -6);  // asking changes nothing
     vec const next{1};
-    e.said(on, f, std::span<double const>(next));  // h += 2 (1 - 1.5)
+    e.said(on, std::span<double const>(next));  // h += 2 (1 - 1.5)
     CHECK(e.shift()[0] == -1);
     // From x = 1: y <- y + 1 - y / 2 - 0.25, so 1.25, 1.375.
     CHECK(estimated(e, f, round_of(e, 2), 1) == -1.5);
@@ -82,7 +82,7 @@ TEST_CASE("with the right shift, local steps stay at the optimum of all") {
     for (int k = 0; k < 400; ++k) {  // the other rank pulls as much the other way: the mean is 0
         estimated(e, f, occasion::of(key{1}, std::uint64_t(k), 0, 2), 0);
         vec const next{0};
-        e.said(on, f, std::span<double const>(next));
+        e.said(on, std::span<double const>(next));
     }
     CHECK(e.shift()[0] == doctest::Approx(-3));
     CHECK(std::abs(estimated(e, f, round_of(e, 4), 0)) < 1e-12);
@@ -116,7 +116,7 @@ TEST_CASE("what it remembers is saved, and what it refuses") {
     bowl const f{2, 4};
     estimated(e, f, round_of(e, 2), 0);
     vec const next{1};
-    e.said(on, f, std::span<double const>(next));
+    e.said(on, std::span<double const>(next));
     restore_from(e, other);
     CHECK(estimated(other, f, round_of(e, 3), 1) == estimated(e, f, round_of(e, 3), 1));
     CHECK(other.shift()[0] == -1);

@@ -203,7 +203,7 @@ TEST_CASE("a rank gives up, and all are told why") {
         go_round(talk, comm, 1);
         try {
             talk.finish();
-        } catch (argument_error const& e) {
+        } catch (compression_error const& e) {
             told[std::size_t(comm.rank())] = e.what();
         }
     });

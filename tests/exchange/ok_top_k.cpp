@@ -26,7 +26,7 @@ struct story {
 };
 // How often a rank hands something over.
 template <class C>
-struct counting {
+struct counting_pieces {
     C* inner;
     int handed = 0;
     int rank() const { return inner->rank(); }
@@ -41,7 +41,7 @@ struct counting {
     }
 };
 template <class C>
-counting(C*) -> counting<C>;
+counting_pieces(C*) -> counting_pieces<C>;
 
 template <class T>
 story<T> hold(std::vector<sv::lists<T>> const& rounds, std::size_t k, reused_for how = {}) {
@@ -54,7 +54,7 @@ story<T> hold(std::vector<sv::lists<T>> const& rounds, std::size_t k, reused_for
     fibers::run(int(n), [&](auto& inner) {
         host on;
         auto const me = std::size_t(inner.rank());
-        counting counts{&inner};
+        counting_pieces counts{&inner};
         metered comm(counts);
         ok_top_k<T> exchange(rounds[0][0].dimension(), k, how);
         for (std::size_t t = 0; t < count; ++t) {

@@ -263,8 +263,8 @@ TEST_CASE("what it refuses") {
     CHECK_THROWS_AS(composed(dcgd{rand_k{2}, {.step = std::nan("")}}, p), argument_error);
     CHECK_THROWS_AS(composed(dcgd{rand_k{2}, {.step = step_size{1, true}}}, problem{}), theory_error);
     auto const f = around({{3, 4}, {-1, -7}});
-    CHECK_THROWS_WITH_AS(history(composed(dcgd{rand_k{3}}, f), f, vec{1, 1}, 1), "dcgd: k = 3 is above the dimension d = 2",
-                         argument_error);
+    CHECK_THROWS_WITH_AS(history(composed(dcgd{rand_k{3}}, f), f, vec{1, 1}, 1),
+                         "dcgd: k = 3 is above the dimension d = 2", argument_error);
 }
 
 TEST_CASE("as it is written") {

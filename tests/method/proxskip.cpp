@@ -61,7 +61,7 @@ double worst_ratio(R const& recursion, double meets, std::vector<F> const& f, op
             vec const next = mean_of(y);
             std::vector<vec> h_next;
             for (std::size_t i = 0; i < n; ++i) {
-                parts[i].said(on, f[i], std::span<double const>(next));
+                parts[i].said(on, std::span<double const>(next));
                 h_next.push_back(copied(parts[i].shift()));
             }
             double const apart = lyapunov(y, h), together = lyapunov(std::vector<vec>(n, next), h_next);

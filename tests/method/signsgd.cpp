@@ -77,8 +77,8 @@ struct learning_rate {
         multiply(on, .1 / std::sqrt(double(now.round + 1)), g);
         return std::nullopt;
     }
-    template <class B, class F, Scalar T>
-    void said(B&, F const&, std::span<T const>) const {}
+    template <class B, Scalar T>
+    void said(B&, std::span<T const>) const {}
 };
 // x <- x - 0.1 / sqrt(k) d in the k-th step.
 struct shrinking_step {

@@ -170,7 +170,7 @@ vec one_round(std::vector<R>& parts, std::span<double const> x, tasks const& f, 
     first.feedback.estimate(on, occasion::of(from, 1, 0, n), std::span<double>(mean));
     first.step(on, std::span<double>(next), std::span<double>(mean));
     for (int i = 0; i < n; ++i)
-        parts[std::size_t(i)].estimator.said(on, f[std::size_t(i)], std::span<double const>(next));
+        parts[std::size_t(i)].estimator.said(on, std::span<double const>(next));
     return next;
 }
 
@@ -225,7 +225,7 @@ double staleness_after(l_svrg<> e, logistic<> const& f, vec const& x, vec const&
     vec g(x.size());
     for (std::uint64_t seed = 0; !(now.shared.uniform(0) < 1 / m); ++seed) now.shared = key{seed};
     e(on, f, now, std::span<double const>(x), std::span<double>(g));
-    e.said(on, f, std::span<double const>(x));
+    e.said(on, std::span<double const>(x));
     CHECK(copied(e.reference()) == x);
     return staleness(e, f, best) / m + (1 - 1 / m) * before;
 }
@@ -239,7 +239,7 @@ double staleness_after(saga<> const& e, logistic<> const& f, vec const& x, vec c
         now.gradient = from;
         vec g(x.size());
         mine(on, f, now, std::span<double const>(x), std::span<double>(g));
-        mine.said(on, f, std::span<double const>(x));
+        mine.said(on, std::span<double const>(x));
         mean += staleness(mine, f, best) / double(m);
     }
     return mean;

@@ -31,6 +31,7 @@ class any_feedback {
         virtual void after(B& on, std::span<T const> news, any_message<T, B> const& m) = 0;
         virtual void after(B& on, array&& news, any_message<T, B> const& m) = 0;
         virtual void estimate(B& on, occasion const& now, std::span<T> mean) = 0;
+        virtual void preview(B& on, occasion const& now, std::span<T> mean) const = 0;
         virtual bool keeps_returned() const = 0;
         virtual void keep(B& on, returned const& m) = 0;
     };
@@ -49,6 +50,9 @@ class any_feedback {
             this->inside.after(on, std::move(news), m);
         }
         void estimate(B& on, occasion const& now, std::span<T> mean) override { this->inside.estimate(on, now, mean); }
+        void preview(B& on, occasion const& now, std::span<T> mean) const override {
+            detail::preview_estimate(this->inside, on, now, mean);
+        }
         bool keeps_returned() const override {
             if constexpr (requires { this->inside.keeps_returned(); })
                 return this->inside.keeps_returned();
@@ -74,6 +78,7 @@ class any_feedback {
     void after(B& on, std::span<T const> news, any_message<T, B> const& m) { held_->after(on, news, m); }
     void after(B& on, array&& news, any_message<T, B> const& m) { held_->after(on, std::move(news), m); }
     void estimate(B& on, occasion const& now, std::span<T> mean) { held_->estimate(on, now, mean); }
+    void preview(B& on, occasion const& now, std::span<T> mean) const { held_->preview(on, now, mean); }
     bool keeps_returned() const { return held_->keeps_returned(); }
     void keep(B& on, returned const& m) { held_->keep(on, m); }
     template <class Archive>
@@ -175,7 +180,7 @@ class any_estimator {
     struct face : detail::part_face<face> {
         virtual std::optional<double> gradient(B& on, objective const& f, occasion const& now, std::span<T const> x,
                                                std::span<T> g) = 0;
-        virtual void said(B& on, objective const& f, std::span<T const> x) = 0;
+        virtual void said(B& on, std::span<T const> x) = 0;
     };
     template <class E>
     struct model final : detail::part_model<model<E>, face, E> {
@@ -184,7 +189,7 @@ class any_estimator {
                                        std::span<T> g) override {
             return this->inside(on, f, now, x, g);
         }
-        void said(B& on, objective const& f, std::span<T const> x) override { this->inside.said(on, f, x); }
+        void said(B& on, std::span<T const> x) override { this->inside.said(on, x); }
     };
     detail::held_part<face> held_;
 
@@ -199,7 +204,7 @@ class any_estimator {
                                      std::span<T> g) {
         return held_->gradient(on, f, now, x, g);
     }
-    void said(B& on, objective const& f, std::span<T const> x) { held_->said(on, f, x); }
+    void said(B& on, std::span<T const> x) { held_->said(on, x); }
     template <class Archive>
     void state(Archive& archive) {
         held_->state(archive);

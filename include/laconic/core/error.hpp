@@ -31,7 +31,8 @@ struct shape_error : error {
     using error::error;
 };
 
-/// A gradient with a NaN or an infinity: which rank, in which round, at which first coordinate.
+/// A gradient with a NaN or an infinity, or one from which what a rank has to say overflows (the difference to what is
+/// known of it, its momentum): which rank, in which round, at which first coordinate.
 /// It is thrown on every rank, before anything of that round was decoded or remembered.
 struct non_finite_error : error {
     int rank;
@@ -44,6 +45,20 @@ struct non_finite_error : error {
           rank(rank_),
           round(round_),
           coordinate(coordinate_) {}
+};
+
+/// A message that a rank could not make of a finite gradient, as its norm is beyond the range of its type: which rank,
+/// in which round, and why. It is thrown on every rank, before anything of that round was decoded or remembered.
+struct compression_error : error {
+    int rank;
+    std::uint64_t round;
+    std::string why;
+
+    compression_error(int rank_, std::uint64_t round_, std::string why_)
+        : error("rank " + std::to_string(rank_) + ", round " + std::to_string(round_) + ": " + why_),
+          rank(rank_),
+          round(round_),
+          why(std::move(why_)) {}
 };
 
 /// Bytes that are no message: where in them, in bits from the start, and why.

@@ -32,8 +32,10 @@ class block_saga {
         detail::draw_support_of(on, blocks_, x.size(), now.own, drawn_);
         fresh_.resize(x.size());
         if (table_.empty()) {
-            assign(on, x, start_);
+            fill_table(on, f, x);
             f.gradient(x, g);
+            detail::show_non_finite(on, std::span<T const>(next_table_), g);
+            detail::show_non_finite(on, std::span<T const>(next_mean_), g);
             return std::nullopt;
         }
         if (table_.size() != f.samples() * x.size() || mean_.size() != x.size())
@@ -44,23 +46,13 @@ class block_saga {
         add_scaled(on, T(1), std::span<T const>(mean_), g);
         return std::nullopt;
     }
-    template <class F>
-    void said(B& on, F const& f, std::span<T const> x) {
-        auto const m = f.samples();
-        T const share = T(1) / static_cast<T>(m);
+    void said(B& on, std::span<T const> x) {
         if (table_.empty()) {
-            table_.resize(m * x.size());
-            mean_.assign(x.size(), T(0));
-            auto const most = std::min(x.size(), drawn_.support.size() * blocks_.block);  // room for later rounds
-            replaced_.resize(most);
-            drawn_.payload.values.resize(most);
-            for (std::size_t j = 0; j < m; ++j) {
-                row_[0] = static_cast<std::uint32_t>(j);
-                f.batch_gradient(std::span<std::uint32_t const>(row_), std::span<T const>(start_), kept(j));
-                add_scaled(on, share, std::span<T const>(kept(j)), std::span<T>(mean_));
-            }
+            table_.swap(next_table_);
+            mean_.swap(next_mean_);
             return;
         }
+        T const share = T(1) / static_cast<T>(table_.size() / x.size());
         // mean <- mean + share (fresh - old), old <- fresh, on the blocks: the message that is drawn says fresh - old.
         auto const old = kept(row_[0]);
         std::span<coordinate const> const at(drawn_.support);
@@ -84,12 +76,28 @@ class block_saga {
     friend std::string to_string(block_saga const& e) { return "block_saga of " + to_string(e.blocks_); }
 
   private:
+    // All rows at x, which are remembered once the first round has been said.
+    template <class F>
+    void fill_table(B& on, F const& f, std::span<T const> x) {
+        auto const m = f.samples(), d = x.size();
+        next_table_.resize(m * d);
+        next_mean_.assign(d, T(0));
+        auto const most = std::min(d, drawn_.support.size() * blocks_.block);  // room for later rounds
+        replaced_.resize(most);
+        drawn_.payload.values.resize(most);
+        for (std::size_t j = 0; j < m; ++j) {
+            row_[0] = static_cast<std::uint32_t>(j);
+            auto const row = std::span<T>(next_table_).subspan(j * d, d);
+            f.batch_gradient(std::span<std::uint32_t const>(row_), x, row);
+            add_scaled(on, T(1) / static_cast<T>(m), std::span<T const>(row), std::span<T>(next_mean_));
+        }
+    }
     std::span<T> kept(std::size_t j) { return std::span<T>(table_).subspan(j * mean_.size(), mean_.size()); }
 
     rand_block<> blocks_;
     message_of<rand_block<>, T, B> drawn_;
     std::vector<std::uint32_t> row_;
-    typename B::template array<T> start_, fresh_, replaced_, table_, mean_;
+    typename B::template array<T> fresh_, replaced_, table_, mean_, next_table_, next_mean_;
 };
 
 }  // namespace laconic

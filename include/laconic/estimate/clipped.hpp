@@ -41,9 +41,9 @@ struct clipped {
         }
         return value;
     }
-    template <class B, class F, Scalar T>
-    void said(B& on, F const& f, std::span<T const> x) {
-        of.said(on, f, x);
+    template <class B, Scalar T>
+    void said(B& on, std::span<T const> x) {
+        of.said(on, x);
     }
 
     template <class Archive>

@@ -16,16 +16,29 @@ namespace laconic {
 ///   estimator(on, f, now, x, g)   writes an estimate of the gradient of f at x to g, drawing from now.gradient and
 ///                                 now.shared, and returns std::optional<double>: f(x) where that came for nothing. It
 ///                                 may be called again for the same round, and then gives the same;
-///   estimator.said(on, f, x)      is told that the round has been said and x is the next iterate: the place to change
+///   estimator.said(on, x)         is told that the round has been said and x is the next iterate: the place to change
 ///                                 what it remembers.
+/// Only what was written to g is looked at before the round is said. So whatever asks f is asked in the first call, and
+/// a number that will be remembered and is not finite makes g so too (detail::show_non_finite).
 /// With to_string(estimator) its numbers are among what the ranks agree on; with state(archive) (wire/state.hpp) what
 /// it remembers is saved.
 template <class E, class F, class T = double, class B = host>
 concept Estimator = std::movable<E> &&
     requires(E& estimator, B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
     { estimator(on, f, now, x, g) } -> std::same_as<std::optional<double>>;
-    estimator.said(on, f, x);
+    estimator.said(on, x);
 };
+
+namespace detail {
+
+/// g_j <- the first number of `kept` that is not finite, where there is one; `kept` are vectors as long as g.
+template <class B, Scalar T>
+void show_non_finite(B& on, std::span<T const> kept, std::span<T> g) {
+    if (auto const j = first_non_finite(on, kept); j < kept.size())
+        copy(on, kept.subspan(j, 1), g.subspan(j % g.size(), 1));
+}
+
+}  // namespace detail
 
 /// The gradient itself.
 struct full_gradient {
@@ -38,8 +51,8 @@ struct full_gradient {
             return std::nullopt;
         }
     }
-    template <class B, class F, Scalar T>
-    void said(B&, F const&, std::span<T const>) const {}
+    template <class B, Scalar T>
+    void said(B&, std::span<T const>) const {}
     friend std::string to_string(full_gradient) { return "the full gradient"; }
 };
 

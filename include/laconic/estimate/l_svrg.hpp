@@ -34,9 +34,11 @@ class l_svrg {
         bool const first = reference_.empty();
         moves_ = first || now.shared.uniform(0) < p;
         if (moves_) assign(on, x, next_);
+        there_.resize(x.size());
+        next_full_.resize(x.size());
         if (first) {
             f.gradient(x, g);
-            assign(on, std::span<T const>(g), there_);
+            assign(on, std::span<T const>(g), next_full_);
             rows_.reserve(batch_);
             return std::nullopt;
         }
@@ -45,21 +47,19 @@ class l_svrg {
         detail::draw_rows(now.gradient, f.samples(), batch_, rows_);
         std::span<std::uint32_t const> const rows(rows_);
         f.batch_gradient(rows, x, g);
-        there_.resize(x.size());
         f.batch_gradient(rows, std::span<T const>(reference_), std::span<T>(there_));
         add_scaled(on, T(-1), std::span<T const>(there_), g);
         add_scaled(on, T(1), std::span<T const>(full_), g);
+        if (moves_) {  // now, as what is not finite must be seen before the round is said
+            f.gradient(x, std::span<T>(next_full_));
+            detail::show_non_finite(on, std::span<T const>(next_full_), g);
+        }
         return std::nullopt;
     }
-    template <class F>
-    void said(B& on, F const& f, std::span<T const>) {
+    void said(B& on, std::span<T const>) {
         if (!moves_) return;
-        bool const first = reference_.empty();
         assign(on, std::span<T const>(next_), reference_);
-        if (first)
-            assign(on, std::span<T const>(there_), full_);  // the first round's gradient
-        else
-            f.gradient(std::span<T const>(reference_), std::span<T>(full_));
+        assign(on, std::span<T const>(next_full_), full_);
     }
 
     /// w, and the gradient there; empty before the first round.
@@ -79,7 +79,7 @@ class l_svrg {
     double p_;
     bool moves_ = false;
     std::vector<std::uint32_t> rows_;
-    typename B::template array<T> reference_, full_, next_, there_;
+    typename B::template array<T> reference_, full_, next_, next_full_, there_;
 };
 
 }  // namespace laconic

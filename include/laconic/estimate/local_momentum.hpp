@@ -33,10 +33,9 @@ class local_momentum {
         assign(on, std::span<T const>(g), next_);
         return value;
     }
-    template <class F>
-    void said(B& on, F const& f, std::span<T const> x) {
+    void said(B& on, std::span<T const> x) {
         assign(on, std::span<T const>(next_), mean_);
-        of_.said(on, f, x);
+        of_.said(on, x);
     }
 
     /// v; empty before the first round.

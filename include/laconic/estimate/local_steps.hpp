@@ -53,8 +53,7 @@ class local_steps {
         multiply(on, static_cast<T>(1 / step_), g);
         return value;
     }
-    template <class F>
-    void said(B& on, F const&, std::span<T const> x) {
+    void said(B& on, std::span<T const> x) {
         shift_.resize(x.size());
         add_scaled(on, T(-1), x, std::span<T>(local_));
         add_scaled(on, static_cast<T>(-p_ / step_), std::span<T const>(local_), std::span<T>(shift_));

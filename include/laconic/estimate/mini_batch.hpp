@@ -45,8 +45,8 @@ class mini_batch {
                                  "batch_gradient(rows, x, g)");
         }
     }
-    template <class B, class F, Scalar T>
-    void said(B&, F const&, std::span<T const>) const {}
+    template <class B, Scalar T>
+    void said(B&, std::span<T const>) const {}
     friend std::string to_string(mini_batch const& e) {
         return e.size_ == 0 ? "the full gradient" : "mini_batch(" + std::to_string(e.size_) + ")";
     }

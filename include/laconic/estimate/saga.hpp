@@ -16,7 +16,7 @@ namespace laconic {
 /// SAGA (Defazio, Bach, Lacoste-Julien, NeurIPS 2014) for generalised linear objectives: a table keeps the slopes that
 /// each sample had when it was last drawn, outputs() numbers a sample instead of a gradient, and g = (the drawn rows'
 /// new slopes less those in the table) + the table's mean + the penalty's gradient, which is exact. Unbiased; exact in
-/// the first round, which fills the table. Costs the rows' non-zeros and some passes over d.
+/// the first round, which fills the table. Costs the rows' non-zeros, twice, and some passes over d.
 template <Scalar T = double, class B = host>
 class saga {
   public:
@@ -34,44 +34,50 @@ class saga {
             change_.resize(k);
             fresh_.reserve(std::max(m, batch_) * k);
             fresh_.resize(m * k);
-            for (std::size_t j = 0; j < m; ++j) f.slopes(j, x, std::span(fresh_).subspan(j * k, k));
+            taken_.assign(m, false);  // what came before may have been forgotten
+            next_mean_.assign(x.size(), T(0));
+            for (std::size_t j = 0; j < m; ++j) {
+                auto const s = std::span(fresh_).subspan(j * k, k);
+                f.slopes(j, x, s);
+                f.add_row(j, std::span<double const>(s), 1 / static_cast<double>(m), std::span<T>(next_mean_));
+            }
             f.gradient(x, g);
+            detail::show_non_finite(on, std::span<T const>(next_mean_), g);
             return std::nullopt;
         }
         if (table_.size() != m * k || mean_.size() != x.size())
             throw shape_error("saga: the table is of another objective");
+        taken_.resize(m);
+        for (auto const j : rows_) taken_[j] = false;
         detail::draw_rows(now.gradient, m, batch_, rows_);
         fresh_.resize(batch_ * k);
         change_.resize(k);
         copy(on, std::span<T const>(mean_), g);
+        assign(on, std::span<T const>(mean_), next_mean_);
         f.add_penalty_gradient(x, g);
         for (std::size_t t = 0; t < batch_; ++t) {
             auto const s = std::span(fresh_).subspan(t * k, k);
             f.slopes(rows_[t], x, s);
             for (std::size_t c = 0; c < k; ++c) change_[c] = s[c] - table_[rows_[t] * k + c];
             f.add_row(rows_[t], std::span<double const>(change_), 1 / static_cast<double>(batch_), g);
+            if (taken_[rows_[t]]) continue;  // a row that is drawn twice changes the table once
+            taken_[rows_[t]] = true;
+            f.add_row(rows_[t], std::span<double const>(change_), 1 / static_cast<double>(m), std::span<T>(next_mean_));
         }
+        detail::show_non_finite(on, std::span<T const>(next_mean_), g);
         return std::nullopt;
     }
-    template <class F>
-    void said(B&, F const& f, std::span<T const> x) {
-        std::size_t const m = f.samples(), k = f.outputs();
-        double const share = 1 / static_cast<double>(m);
+    void said(B& on, std::span<T const>) {
         if (rows_.empty()) {  // the first round
             table_ = fresh_;
-            mean_.assign(x.size(), T(0));
-            for (std::size_t j = 0; j < m; ++j)
-                f.add_row(j, std::span<double const>(table_).subspan(j * k, k), share, std::span<T>(mean_));
+            assign(on, std::span<T const>(next_mean_), mean_);
             return;
         }
-        for (std::size_t t = 0; t < rows_.size(); ++t) {
-            double* const kept = table_.data() + rows_[t] * k;
-            for (std::size_t c = 0; c < k; ++c) {
-                change_[c] = fresh_[t * k + c] - kept[c];  // 0 where the row was drawn twice
-                kept[c] = fresh_[t * k + c];
-            }
-            f.add_row(rows_[t], std::span<double const>(change_), share, std::span<T>(mean_));
-        }
+        mean_.swap(next_mean_);
+        auto const k = change_.size();
+        for (std::size_t t = 0; t < rows_.size(); ++t)
+            std::copy_n(fresh_.begin() + static_cast<std::ptrdiff_t>(t * k), k,
+                        table_.begin() + static_cast<std::ptrdiff_t>(rows_[t] * k));
     }
 
     /// The slopes of sample j from j * outputs() on; empty before the first round.
@@ -89,8 +95,9 @@ class saga {
   private:
     std::size_t batch_;
     std::vector<std::uint32_t> rows_;
+    std::vector<bool> taken_;  // the rows of this round
     std::vector<double> table_, fresh_, change_;
-    typename B::template array<T> mean_;
+    typename B::template array<T> mean_, next_mean_;
 };
 
 }  // namespace laconic

@@ -17,6 +17,13 @@ namespace laconic {
 template <class Up, class Down, Scalar T, class B = host>
 class by_server {
   public:
+    /// What answer() throws where the server has a complaint of its own, whose bytes must stay until hear() is left:
+    /// all ranks are told as if that rank had handed it over.
+    struct refusal {
+        int rank;
+        std::span<std::byte const> what;
+    };
+
     explicit by_server(position_code positions = position_code::smallest) : sink_(positions) {}
 
     /// Hands this rank's message, about d numbers, to the server.
@@ -63,13 +70,13 @@ class by_server {
     template <Communicator C, class Blank, class OnComplaint, class Answer>
     void serve(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out, Answer answer) {
         try {
-            detail::hear_complaints(comm, [](int r, std::span<std::byte const> what) { throw relayed{r, what}; });
+            detail::hear_complaints(comm, [](int r, std::span<std::byte const> what) { throw refusal{r, what}; });
             detail::each_message(on, comm, blank, up_, theirs_, detail::adding_mean(on, comm.size(), out));
             answer(out, mine_);
             detail::make_room<T>(sink_, out.size());
             sink_.clear();
             down_.write_message(sink_, on, mine_);
-        } catch (relayed const& r) {
+        } catch (refusal const& r) {
             tell(comm, {r.rank, 0, 0}, r.what);
             return complaint(r.rank, std::span<std::byte const>(words_).subspan(sizeof(trouble)));
         } catch (wire_error const& e) {
@@ -82,11 +89,6 @@ class by_server {
         }
         comm.broadcast(0, {sink_.finish(), false});
     }
-
-    struct relayed {
-        int rank;
-        std::span<std::byte const> what;
-    };
 
     template <Communicator C>
     void tell(C& comm, trouble const& head, std::span<std::byte const> text) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <span>
 #include <string>
 #include <vector>
@@ -83,7 +84,7 @@ class compressed_split_all_gather {
         for (std::size_t j = 0; j < sum_.size(); ++j) numbers_[sum_.support()[j]] = sum_.values()[j];
         try {
             compressor_(on, std::span<T const>(numbers_), from, messages_[static_cast<std::size_t>(rank)]);
-        } catch (argument_error const& e) {
+        } catch (std::exception const& e) {
             talk_.give_up(rank, e.what());
         }
     }

@@ -142,8 +142,8 @@ class conversation {
     }
 
     /// Throws what is wrong: non_finite_error for what a rank brought, shape_error for its dimension, error for a sum
-    /// that overflowed, argument_error where a rank gave up, wire_error, which names the sender, for bytes that are no
-    /// message. The same on all ranks, unless those bytes came so late in the schedule that not all could be told.
+    /// that overflowed, compression_error where a rank gave up, wire_error, which names the sender, for bytes that are
+    /// no message. The same on all ranks, unless those bytes came so late in the schedule that not all could be told.
     void finish() const {
         auto const& w = worst_;
         auto const at = std::to_string(w.where), who = std::to_string(w.rank);
@@ -158,7 +158,7 @@ class conversation {
             case sum:
                 throw error("round " + std::to_string(round_) + ": the ranks' sum is not finite at coordinate " + at);
             case unsayable:
-                throw argument_error("rank " + who + ", round " + std::to_string(round_) + ": " + w.why);
+                throw compression_error(static_cast<int>(w.rank), round_, w.why);
             case unreadable:
                 throw wire_error(w.where, "from rank " + who + ": " + w.why);
         }

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/core/error.hpp"
 #include "laconic/core/occasion.hpp"
 #include "laconic/message/plain.hpp"
 
@@ -21,6 +22,8 @@ namespace laconic {
 /// An exchange that leaves out part of the messages' sum needs two more:
 ///   feedback.keeps_returned()        whether what is said in vain is only postponed by it;
 ///   feedback.keep(on, m)             is told, after after(), which terms this rank must say again, its own or others'.
+/// Beside a server, whose answer may be refused before anybody remembers it, it needs
+///   feedback.preview(on, now, mean)          estimate() that remembers nothing; on a const feedback, too.
 /// Two more save passes over the vectors:
 ///   feedback.news(on, now, scale, g)         before() for scale x g, and true, where all of it is finite; else false;
 ///   feedback.after(on, std::move(news), m)   may keep the news' array, and leaves one of as many numbers for it.
@@ -46,8 +49,17 @@ bool make_news(F& feedback, B& on, occasion const& now, T scale, std::span<T> g)
         if (first_non_finite(on, std::span<T const>(g)) < g.size()) return false;
         if (scale != 1) multiply(on, scale, g);
         feedback.before(on, now, g);
-        return true;
+        return first_non_finite(on, std::span<T const>(g)) == g.size();  // it may have overflowed
     }
+}
+
+/// feedback.preview(); throws argument_error where there is none.
+template <class F, class B, Scalar T>
+void preview_estimate(F const& feedback, B& on, occasion const& now, std::span<T> mean) {
+    if constexpr (requires { feedback.preview(on, now, mean); })
+        feedback.preview(on, now, mean);
+    else
+        throw argument_error("the feedback has no preview(on, now, mean), which a server needs: take no downlink");
 }
 
 }  // namespace detail

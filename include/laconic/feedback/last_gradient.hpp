@@ -33,6 +33,12 @@ class last_gradient {
         else
             subtract_last(on, g, std::span<T const>(last_), std::span<T>(next_));
     }
+    /// The same of scale x g; true where all of it is finite.
+    bool news(B& on, occasion const& now, T scale, std::span<T> g) {
+        if (scale != 1) multiply(on, scale, g);
+        before(on, now, g);
+        return first_non_finite(on, std::span<T const>(g)) == g.size();
+    }
     template <class M>
     void after(B&, std::span<T const>, M const&) {
         std::swap(last_, next_);
@@ -43,6 +49,11 @@ class last_gradient {
             assign(on, std::span<T const>(mean), estimate_);
         else  // both are the sum then
             complete_and_remember(on, mean, T(1), std::span<T>(estimate_));
+    }
+
+    /// mean <- mean + last estimate, or as it is, and remembers nothing.
+    void preview(B& on, occasion const& now, std::span<T> mean) const {
+        if (!speaks_in_full(now, p_)) add_scaled(on, T(1), std::span<T const>(estimate_), mean);
     }
 
     /// This rank's gradient at the last iterate, and the estimate of the mean that all ranks made of what was said.

@@ -62,6 +62,11 @@ class memory {
         complete_and_remember(on, mean, static_cast<T>(rate_), std::span<T>(mean_known_));
     }
 
+    /// mean <- mean h + mean alone.
+    void preview(B& on, occasion const&, std::span<T> mean) const {
+        if (!mean_known_.empty()) add_scaled(on, T(1), std::span<T const>(mean_known_), mean);
+    }
+
     /// With a rate h_i would hold what nobody applied, and the mean of the h_i would not be what the ranks keep as
     /// such.
     bool keeps_returned() const { return rate_ == 0 && keep_unsaid_; }

@@ -40,6 +40,12 @@ class momentum_correction {
         gather_momentum(on, static_cast<T>(factor_), nesterov_, g, std::span<T const>(momentum_),
                         std::span<T const>(unsaid_), std::span<T>(next_));
     }
+    /// The same of scale x g; true where all of it is finite.
+    bool news(B& on, occasion const& now, T scale, std::span<T> g) {
+        if (scale != 1) multiply(on, scale, g);
+        before(on, now, g);
+        return first_non_finite(on, std::span<T const>(g)) == g.size();
+    }
 
     template <class M>
     void after(B& on, std::span<T const> news, M const& m) {
@@ -54,6 +60,7 @@ class momentum_correction {
     }
 
     void estimate(B&, occasion const&, std::span<T>) const {}
+    void preview(B&, occasion const&, std::span<T>) const {}
 
     /// v <- v + m. Momentum that was forgotten where this rank spoke stays so: what comes back may be others'.
     static constexpr bool keeps_returned() { return true; }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "laconic/core/error.hpp"
+
+namespace laconic::detail {
+
+/// Why a run has no state to go on from, if it has none.
+class broken_round {
+  public:
+    /// From here on the server may have moved without this rank, or this rank, the server, without the others.
+    void answer_is_on_its_way() { why_ = why::answer; }
+    /// From here on what this rank remembers is that of neither this round nor the next.
+    void rank_moves() { why_ = why::move; }
+    void make_whole() { why_ = why::none; }
+
+    /// Throws comm_error on rank `rank` where round `round` was left after one of these.
+    void require_whole(int rank, std::uint64_t round) const {
+        if (why_ == why::answer)
+            throw comm_error(0, "the server's answer in round " + std::to_string(round) + " was lost" + ending);
+        if (why_ == why::move)
+            throw comm_error(rank, "round " + std::to_string(round) + " broke off while rank " + std::to_string(rank) +
+                                       " moved" + ending);
+    }
+
+  private:
+    static constexpr char const* ending = ": only a saved state can be gone on from";
+    enum class why { none, answer, move };
+    why why_ = why::none;
+};
+
+}  // namespace laconic::detail

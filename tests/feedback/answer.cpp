@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/feedback/answer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <concepts>
+#include <limits>
+#include <vector>
+
+#include "laconic/compress/quantize.hpp"
+#include "laconic/feedback/memory.hpp"
+
+using namespace laconic;
+using vec = std::vector<double>;
+
+namespace {
+
+template <class C>
+struct answering {
+    C compressor{};
+    memory<> feedback{.5};
+};
+static_assert(std::same_as<detail::compressor_of_answers<answering<quantize>>::type, quantize>);
+static_assert(std::same_as<detail::compressor_of_answers<int>::type, full>);
+
+struct forgets {  // no preview()
+    void start(std::size_t) {}
+};
+
+double const largest = std::numeric_limits<double>::max();
+
+// What one server remembers.
+template <class C>
+struct server {
+    host on;
+    memory<> workers{.5};  // of what they said: mean h = (1, 2)
+    answering<C> down;     // of what it said: h = (-1, 1)
+    message_of<C> answer;
+    vec kept;
+
+    server() {
+        vec said{2, 4};
+        workers.estimate(on, {}, std::span(said));
+        down.feedback.start(2);
+        plain<double, host> m;
+        m.values = {-2, 2};
+        down.feedback.after(on, std::span<double const>(m.values), m);
+    }
+    vec answers(vec d) {
+        detail::make_answer(workers, down, on, occasion{}, std::span(d), kept, answer);
+        return d;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("by hand: the estimate less what was answered; nothing is remembered, however often it is asked") {
+    server<full> s;
+    for (int again = 0; again < 2; ++again) {
+        CHECK(s.answers({10, 20}) == vec{12, 21});  // (10 + 1) - (-1), (20 + 2) - 1
+        CHECK(s.kept == vec{10, 20});
+        CHECK(s.answer.values == vec{12, 21});
+    }
+    vec d = s.kept;
+    s.workers.estimate(s.on, {}, std::span(d));
+    CHECK(d == vec{11, 22});  // what it was about
+}
+
+TEST_CASE("what is not finite, and what the compressor refuses") {
+    server<full> s;
+    CHECK_THROWS_WITH_AS(s.answers({1, HUGE_VAL}), "the mean of the messages is not finite at coordinate 1", error);
+    plain<double, host> m;
+    m.values = {0, -largest};
+    s.down.feedback.after(s.on, std::span<double const>(m.values), m);
+    CHECK_THROWS_WITH_AS(s.answers({1, largest}), "what the server has to say is not finite at coordinate 1", error);
+    server<quantize> q;
+    CHECK_THROWS_WITH_AS(q.answers({largest, largest}), "quantize: the norm of a bucket is not finite", argument_error);
+    CHECK(q.answers({3, 4}) == vec{5, 5});
+    vec d{1, 1};
+    CHECK_THROWS_WITH_AS(detail::make_answer(forgets{}, s.down, s.on, occasion{}, std::span(d), s.kept, s.answer),
+                         doctest::Contains("has no preview"), argument_error);
+}
