@@ -390,7 +390,7 @@ TEST_CASE("who waits for a rank that throws or left hears which, and what was ha
         comm.exchange(no_rank, {}, comm.rank() == 0 ? 2 : 1);
     });
     CHECK(through_another.heard[2].why == "rank 1 left before the others were done");
-    CHECK(through_another.heard[0].why == "rank 2 failed: rank 1 left before the others were done");
+    CHECK(through_another.heard[0].why == "rank 1 left before the others were done");
 }
 
 TEST_CASE("a rank that hands over nothing is named at the deadline") {
@@ -421,7 +421,7 @@ TEST_CASE("where all wait for each other the lowest is told who waits for whom, 
     CHECK(circle.heard[0].rank == 1);
     std::string const why = "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0: nobody can go on";
     CHECK(circle.heard[0].why == why);
-    for (std::size_t const r : {1u, 2u}) CHECK(circle.heard[r].why == "rank 0 failed: " + why);
+    for (std::size_t const r : {1u, 2u}) CHECK(circle.heard[r].why == why);
     CHECK(circle.thrown == why);
 
     failed_schedule const meeting(3, [](threads::member& comm) {
@@ -437,20 +437,127 @@ TEST_CASE("where all wait for each other the lowest is told who waits for whom, 
     CHECK(alone.thrown == "rank 0 waits for rank 0: nobody can go on");
 }
 
-TEST_CASE("who is told that all wait may help the others, and they go on") {
-    std::atomic<int> wrong = 0;
-    threads::run(3, [&](threads::member& comm) {
-        int const me = comm.rank();
-        if (me == 0) {
-            CHECK_THROWS_AS(comm.exchange(no_rank, {}, 1), comm_error);
-            comm.exchange(1, schedules::word(0, 1, 0).said(), no_rank);
-        } else {
-            wrong += schedules::word(me - 1, me, 0).wrong(comm.exchange(no_rank, {}, me - 1));
-            if (me == 1) comm.exchange(2, schedules::word(1, 2, 0).said(), no_rank);
-        }
-        comm.all_gather({});
-    });
-    CHECK(wrong == 0);
+TEST_CASE("of three ranks one has left and two wait for each other: they are told, whichever came to its end last") {
+    for (int const leaver : {0, 2}) {
+        CAPTURE(leaver);
+        int const low = leaver == 0 ? 1 : 0, high = low + 1;
+        failed_schedule const two(3,
+                                  [&](threads::member& comm) {
+                                      if (comm.rank() != leaver)
+                                          comm.exchange(no_rank, {}, comm.rank() == low ? high : low);
+                                  },
+                                  {.at_once = 1, .deadline = 20s});  // one after another, as their numbers are
+        std::string const l = std::to_string(low), h = std::to_string(high);
+        CHECK(two.thrown ==
+              "rank " + l + " waits for rank " + h + ", which waits for rank " + l + ": nobody can go on");
+        CHECK(two.heard[std::size_t(low)].rank == high);
+        CHECK(two.heard[std::size_t(high)].why == two.thrown);
+    }
+}
+
+TEST_CASE("at the deadline all are told the rank that computes, not one that waits for it") {
+    std::atomic<int> told_already = 0;
+    failed_schedule const late(3,
+                               [&](threads::member& comm) {
+                                   if (comm.rank() == 1) {
+                                       comm.exchange(no_rank, {}, 2);
+                                       while (told_already < 2) std::this_thread::yield();
+                                       return;
+                                   }
+                                   // Rank 0 waits for rank 2 before that has its turn, which then waits for rank 1.
+                                   try {
+                                       if (comm.rank() == 2) std::this_thread::sleep_for(50ms);
+                                       comm.rank() == 0 ? comm.exchange(no_rank, {}, 2) : comm.exchange(1, {}, 1);
+                                   } catch (comm_error const&) {
+                                       ++told_already;
+                                       throw;
+                                   }
+                               },
+                               {.at_once = 1, .deadline = 200ms});
+    for (std::size_t const r : {0u, 2u}) {
+        CHECK(late.heard[r].rank == 1);
+        CHECK(late.heard[r].why == "rank 1 handed over nothing within 200 ms");
+    }
+}
+
+TEST_CASE("a rank that keeps its turn to compute is named by those who wait for theirs, before and after they begin") {
+    std::atomic<bool> over = false;
+    std::string thrown;
+    try {
+        threads::run(2,
+                     [&](threads::member& comm) {
+                         if (comm.rank() == 0)
+                             for (int n = 0; n < 600 && !over; ++n) std::this_thread::sleep_for(5ms);
+                         over = true;
+                     },
+                     {.at_once = 1, .deadline = 20ms});
+    } catch (comm_error const& e) {
+        CHECK(e.rank == 0);
+        thrown = e.what();
+    }
+    CHECK(thrown == "rank 0 let no other rank compute within 20 ms");
+
+    // Rank 1 hands rank 0 what it waits for, and computes on.
+    std::atomic<bool> told_already = false;
+    failed_schedule const after(2,
+                                [&](threads::member& comm) {
+                                    if (comm.rank() == 1) {
+                                        comm.exchange(0, {}, no_rank);
+                                        for (int n = 0; n < 600 && !told_already; ++n) std::this_thread::sleep_for(5ms);
+                                        return;
+                                    }
+                                    try {
+                                        comm.exchange(no_rank, {}, 1);
+                                    } catch (comm_error const&) {
+                                        told_already = true;
+                                        throw;
+                                    }
+                                },
+                                {.at_once = 1, .deadline = 50ms});
+    CHECK(after.heard[0].rank == 1);
+    CHECK(after.heard[0].why == "rank 1 let no other rank compute within 50 ms");
+}
+
+TEST_CASE("who catches the deadline's error and tries again hands nothing over, and is told the same") {
+    std::atomic<bool> tried_again = false;
+    std::atomic<int> heard_something = 0, told_the_same = 0;
+    threads::run(2,
+                 [&](threads::member& comm) {
+                     bool const late = comm.rank() == 1;
+                     while (late && !tried_again) std::this_thread::yield();
+                     for (int turn = 0; turn < 4; ++turn) try {
+                             comm.all_gather({utterance(comm.rank(), std::uint64_t(turn))});
+                             ++heard_something;
+                         } catch (comm_error const& e) {
+                             told_the_same +=
+                                 e.rank == 1 && e.what() == std::string("rank 1 did not come within 20 ms");
+                         }
+                     if (!late) tried_again = true;
+                 },
+                 {.deadline = 20ms});
+    CHECK(heard_something == 0);
+    CHECK(told_the_same == 8);
+
+    // In pairs: what a rank handed over again would be taken for its next message.
+    std::atomic<int> messages = 0;
+    tried_again = false;
+    threads::run(3,
+                 [&](threads::member& comm) {
+                     if (comm.rank() == 0) {
+                         for (int k = 0; k < 3; ++k) CHECK_THROWS_AS(comm.exchange(2, {}, 1), comm_error);
+                         tried_again = true;
+                         return;
+                     }
+                     while (!tried_again) std::this_thread::yield();
+                     if (comm.rank() == 1) return;
+                     try {
+                         for (;; ++messages) comm.exchange(no_rank, {}, 0);
+                     } catch (comm_error const&) {
+                     }
+                 },
+                 {.deadline = 20ms});
+    CHECK(messages == 1);
+    CHECK_THROWS_AS(threads::run(1, [](threads::member&) {}, {.deadline = -1ms}), argument_error);
 }
 
 TEST_CASE("ranks that do not exist are refused") {

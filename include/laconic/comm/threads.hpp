@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/deadline.hpp"
+#include "laconic/comm/failure.hpp"
 #include "laconic/comm/mailbox.hpp"
 #include "laconic/comm/turns.hpp"
 #include "laconic/core/contract.hpp"
@@ -24,12 +26,16 @@ namespace laconic {
 /// The default engine: the ranks are threads of one process, and what they say to each other is copied as bytes.
 /// threads::run(n, body) calls body(comm) once per rank and returns when all have; where one throws, the others' waits
 /// end with a comm_error that names it, every thread is joined, and the first exception is thrown again. Ranks that all
-/// wait for each other are told who waits for whom, the lowest first.
+/// wait for each other are told who waits for whom. Once a rank has been told a comm_error nobody waits any more: all
+/// are told the same one, and whoever catches it is told it again by each later call, which hands nothing over.
 class threads {
   public:
     struct settings {
         int at_once = 0;  ///< how many ranks may compute at the same time; 0: all. The result does not depend on it.
-        std::chrono::milliseconds deadline{0};  ///< the longest wait for the others, turns to compute included; 0: none
+        /// The longest wait for the others, from a call until this rank has what it needs and may compute again, or
+        /// until its body begins; 0: no limit. Then all ranks are told a comm_error that names the rank which was
+        /// awaited or kept its turn to compute. That rank is not interrupted: run returns when its body has, too.
+        std::chrono::milliseconds deadline{0};
     };
 
     /// One rank's end. Use it from one thread at a time.
@@ -41,17 +47,17 @@ class threads {
         bool may_change_threads() const { return true; }
         void all_gather(contribution mine) {
             under_way_.check_none();
-            all_->start(rank_, gathered_++, mine, true);
-            all_->finish(rank_, gathered_ - 1);
+            all_->start(rank_, gathered_, mine, true);
+            all_->finish(rank_, gathered_);
         }
         void start_all_gather(contribution mine) {
             under_way_.check_none();
-            all_->start(rank_, gathered_++, mine, false);
+            all_->start(rank_, gathered_, mine, false);
             under_way_.start();
         }
         void finish() {
             under_way_.finish();
-            all_->finish(rank_, gathered_ - 1);
+            all_->finish(rank_, gathered_);
         }
         void gather(int, contribution mine) { all_gather(mine); }
         void broadcast(int root, contribution mine) { all_gather(rank_ == root ? mine : contribution{}); }
@@ -68,12 +74,12 @@ class threads {
       private:
         threads* all_;
         int rank_;
-        std::uint64_t gathered_ = 0;
+        std::uint64_t gathered_ = 0;  // meetings whose contributions it has
         detail::under_way under_way_;
     };
 
-    /// Throws argument_error for fewer than one rank, comm_error where a rank left early or came too late, and whatever
-    /// the body throws.
+    /// Throws argument_error for fewer than one rank and for a negative deadline, and what the first body ended with
+    /// that threw: a comm_error where a rank left early or came too late.
     template <class Body>
     static void run(int ranks, Body body, settings how) {
         if (ranks < 1) throw argument_error(std::to_string(ranks) + " ranks: at least one is needed");
@@ -82,11 +88,14 @@ class threads {
         try {
             for (int r = 0; r < ranks; ++r) started.emplace_back([&all, &body, r] { all.live(r, body); });
         } catch (...) {  // the system has no thread left
-            all.fail(static_cast<int>(started.size()), std::current_exception(), "its thread could not be started");
+            std::unique_lock lock(all.mutex_);
+            all.failure_.threw(static_cast<int>(started.size()), std::current_exception(),
+                               "its thread could not start");
+            lock.unlock();
             all.leave(started.size(), all.seats_.size());
         }
         for (auto& t : started) t.join();
-        if (all.failure_) std::rethrow_exception(all.failure_);
+        all.failure_.rethrow();
     }
     template <class Body>
     static void run(int ranks, Body body) {
@@ -95,11 +104,12 @@ class threads {
 
   private:
     static constexpr int everyone = -2;
+    using time_point = detail::deadline::clock::time_point;
     struct seat : detail::turns::seat {
         mailbox handed;             // to it, and not yet taken
         int waits_for = no_rank;    // whose message it lacks, or everyone in a meeting
         bool in_vain = false;       // all others wait, too
-        int blamed = no_rank;       // whom it last gave up on
+        bool told = false;          // why nobody can go on
         std::uint64_t arrived = 0;  // meetings it has come to
     };
 
@@ -127,26 +137,27 @@ class threads {
         try {
             {
                 std::unique_lock lock(mutex_);
-                mine.called.wait(lock, [&] { return mine.may_compute; });
+                await_turn(lock, mine, deadline_.from_now());
             }
             member me(*this, rank);
             body(me);
-        } catch (std::exception const& e) {
-            fail(rank, std::current_exception(), e.what());
         } catch (...) {
-            fail(rank, std::current_exception(), "an exception that is no std::exception");
+            std::lock_guard lock(mutex_);
+            failure_.threw(rank);
         }
         leave(static_cast<std::size_t>(rank), static_cast<std::size_t>(rank) + 1);
     }
 
     // Two sets of buffers take turns: a rank that is one meeting ahead writes into the other set, and it cannot be two
-    // ahead, so what from() shows stays until its reader comes to the next meeting.
-    // The last to come lets all go on that wait; where it is about to wait, too, it goes on as one of them, by rank.
+    // ahead, so what from() shows stays until its reader comes to the next meeting. A rank that gave a meeting up
+    // writes no more. The last to come lets all go on that wait; where it is about to wait, too, it goes on as one of
+    // them.
     void start(int rank, std::uint64_t turn, contribution mine, bool about_to_wait) {
-        said_[turn % 2][static_cast<std::size_t>(rank)].say(mine);
         seat& my = at(rank);
+        if (my.told) failure_.tell();
+        said_[turn % 2][static_cast<std::size_t>(rank)].say(mine);
         std::lock_guard lock(mutex_);
-        if (complete_ < turn) give_up(late_rank(complete_), "did not come to an earlier meeting");
+        if (failure_) give_up(my);
         my.arrived = turn + 1;
         if (++here_ < size_) return;
         here_ = 0;
@@ -155,16 +166,18 @@ class threads {
         for (auto& s : seats_)
             if (s.waits_for == everyone || (about_to_wait && &s == &my)) goes_on(s);
     }
-    void finish(int rank, std::uint64_t turn) {
+    void finish(int rank, std::uint64_t& turn) {
         std::unique_lock lock(mutex_);
         wait(lock, at(rank), everyone);
         // Nobody reads the other set any more: it is made as large as this one, so that later turns allocate nothing.
-        auto const r = static_cast<std::size_t>(rank);
-        said_[(turn + 1) % 2][r].bytes.reserve(said_[turn % 2][r].bytes.capacity());
+        auto const r = static_cast<std::size_t>(rank), now = static_cast<std::size_t>(turn % 2);
+        said_[1 - now][r].bytes.reserve(said_[now][r].bytes.capacity());
+        ++turn;
     }
 
     contribution exchange(int rank, int to, contribution mine, int from) {
         seat& my = at(rank);
+        if (my.told) failure_.tell();  // what it handed over again its receiver would take for the next
         std::unique_lock lock(mutex_);
         if (to != no_rank) {
             seat& other = at(to);
@@ -183,45 +196,53 @@ class threads {
 
     // Lets others compute until what this rank needs of `whom` is there and it is its turn again.
     void wait(std::unique_lock<std::mutex>& lock, seat& my, int whom) {
-        my.blamed = no_rank;
+        auto const until = deadline_.from_now();
         if (!there(my, whom)) {
             my.waits_for = whom;
             ++waiting_;
             turns_.stops(my);
             end_a_vain_wait();
+            deadline_.wait(my.called, lock, until,
+                           [&] { return there(my, whom) || failure_ || gone(my, whom) >= 0 || my.in_vain; });
         }
-        bool in_time = true;
-        auto const over = [&] { return there(my, whom) || failed_ || gone(my, whom) >= 0 || my.in_vain; };
-        if (deadline_.count() == 0)
-            my.called.wait(lock, over);
-        else
-            in_time = my.called.wait_for(lock, deadline_, over);
         if (!there(my, whom)) {
-            auto const who = my.in_vain ? who_waits(my) : std::string();
+            if (int const left = gone(my, whom); left >= 0)
+                failure_.is(left, failure_.left(left));
+            else if (my.in_vain)
+                failure_.is(late(my, whom), who_waits(my));
+            else
+                too_late(slowest(late(my, whom)), whom == everyone ? " did not come" : " handed over nothing");
             stop_waiting(my);
-            if (failed_) give_up(failed_rank_, "failed: " + failed_why_);
-            if (gone(my, whom) >= 0) give_up(gone(my, whom), "left before the others were done");
-            if (in_time) throw comm_error(late(my, whom), who);
-            auto const time = std::to_string(deadline_.count()) + " ms";
-            my.blamed = slowest(late(my, whom));
-            give_up(my.blamed, (whom == everyone ? "did not come within " : "handed over nothing within ") + time);
+            give_up(my);
         }
-        my.called.wait(lock, [&] { return my.may_compute; });
+        await_turn(lock, my, until);
+    }
+    void await_turn(std::unique_lock<std::mutex>& lock, seat& my, time_point until) {
+        if (deadline_.wait(my.called, lock, until, [&] { return my.may_compute; })) return;
+        too_late(who_computes(), " let no other rank compute");
+        give_up(my);
     }
     // What s needs of a rank, or in its meeting of everyone; a rank that will never bring it, or -1; one that has not.
     bool there(seat const& s, int whom) const { return whom == everyone ? complete_ >= s.arrived : s.handed.has(whom); }
     int gone(seat const& s, int whom) const {
-        return whom == everyone ? left_rank(s.arrived - 1) : at(whom).left ? whom : -1;
+        if (left_ == 0) return -1;
+        return whom == everyone ? late_rank(s.arrived - 1, true) : at(whom).left ? whom : -1;
     }
     int late(seat const& s, int whom) const { return whom == everyone ? late_rank(s.arrived - 1) : whom; }
-    // Rank r, or, where it waits itself or has just given up, whom it waits for in the end.
+    // Rank r, or, where it waits itself, whom it waits for in the end.
     int slowest(int r) const {
         for (int n = 0; n < size_ && at(r).waits_for != no_rank; ++n) r = late(at(r), at(r).waits_for);
-        return at(r).blamed == no_rank ? r : at(r).blamed;
+        return at(r).ready ? who_computes() : r;
     }
-
-    [[noreturn]] static void give_up(int culprit, std::string const& why) {
-        throw comm_error(culprit, "rank " + std::to_string(culprit) + " " + why);
+    int who_computes() const { return static_cast<int>(detail::turns::longest(seats_)); }
+    void too_late(int culprit, char const* how) {
+        failure_.is(culprit, "rank " + std::to_string(culprit) + how + " within " + deadline_.text());
+    }
+    // Tells this rank, and all that wait, why nobody can go on.
+    [[noreturn]] void give_up(seat& my) {
+        my.told = true;
+        for (auto& s : seats_) s.called.notify_one();
+        failure_.tell();
     }
 
     // After a meeting ranks go on in their order. All under the mutex.
@@ -237,7 +258,7 @@ class threads {
 
     // Where nobody can go on, and nobody is about to learn why, the lowest rank that waits learns it.
     void end_a_vain_wait() {
-        if (failed_ || waiting_ == 0 || waiting_ + left_ < size_) return;
+        if (failure_ || waiting_ == 0 || waiting_ + left_ < size_) return;
         seat* lowest = nullptr;
         for (auto& s : seats_) {
             if (s.waits_for == no_rank) continue;
@@ -253,27 +274,10 @@ class threads {
         });
     }
 
-    void fail(int rank, std::exception_ptr what, std::string const& why) {
-        std::lock_guard lock(mutex_);
-        if (!failed_) {
-            failed_ = true;
-            failed_rank_ = rank;
-            failed_why_ = why;
-            failure_ = what;
-        }
-        for (auto& s : seats_) s.called.notify_one();
-    }
-
-    // A rank that will not come to this meeting, or -1.
-    int left_rank(std::uint64_t turn) const {
-        if (left_ == 0) return -1;
-        for (std::size_t r = 0; r < seats_.size(); ++r)
-            if (seats_[r].left && seats_[r].arrived <= turn) return static_cast<int>(r);
-        return -1;
-    }
-    int late_rank(std::uint64_t turn) const {
-        for (std::size_t r = 0; r < seats_.size(); ++r)
-            if (seats_[r].arrived <= turn) return static_cast<int>(r);
+    // A rank that has not come to this meeting, or will not, or -1.
+    int late_rank(std::uint64_t turn, bool left = false) const {
+        for (int r = 0; r < size_; ++r)
+            if (at(r).arrived <= turn && (at(r).left || !left)) return r;
         return -1;
     }
 
@@ -281,18 +285,14 @@ class threads {
     seat const& at(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
 
     int const size_;
-    std::chrono::milliseconds const deadline_;
+    detail::deadline const deadline_;
     std::array<std::vector<mailbox::utterance>, 2> said_;
-
     std::mutex mutex_;
     std::vector<seat> seats_;
     detail::turns turns_;
     int waiting_ = 0, left_ = 0, here_ = 0;
     std::uint64_t complete_ = 0;  // meetings that every rank has come to
-    bool failed_ = false;
-    int failed_rank_ = -1;
-    std::string failed_why_;
-    std::exception_ptr failure_;
+    detail::failure failure_;
 };
 
 static_assert(PointToPoint<threads::member> && Overlapping<threads::member>);

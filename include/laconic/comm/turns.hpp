@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace laconic::detail {
@@ -16,6 +17,7 @@ class turns {
         bool may_compute = false;  // and does, or is about to
         bool ready = false;        // to be called to compute
         bool left = false;         // its body has returned: it is not called any more
+        std::uint64_t turn = 0;    // the number of its last turn, counted over all ranks
     };
 
     turns(std::size_t ranks, int at_once) : at_once_(at_once), ready_(ranks) {}
@@ -33,6 +35,14 @@ class turns {
         s.may_compute = false;
         call_next();
     }
+    /// Which of the seats has computed for the longest time without a pause; their number where none computes.
+    template <class Seats>
+    static std::size_t longest(Seats const& seats) {
+        std::size_t found = seats.size();
+        for (std::size_t r = 0; r < seats.size(); ++r)
+            if (seats[r].may_compute && (found == seats.size() || seats[r].turn < seats[found].turn)) found = r;
+        return found;
+    }
 
   private:
     void call_next() {
@@ -42,6 +52,7 @@ class turns {
             s.ready = false;
             if (s.left) continue;
             s.may_compute = true;
+            s.turn = ++turns_;
             ++computing_;
             s.called.notify_one();
         }
@@ -50,6 +61,7 @@ class turns {
     int at_once_, computing_ = 0;
     std::vector<seat*> ready_;  // a ring
     std::size_t first_ = 0, count_ = 0;
+    std::uint64_t turns_ = 0;
 };
 
 }  // namespace laconic::detail

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "laconic/core/error.hpp"
+
+namespace laconic::detail {
+
+/// Why the ranks of one process cannot go on together: which rank is to blame, and what it did. The first reason
+/// stands, and every rank is told this one. Not safe against concurrent use.
+class failure {
+  public:
+    explicit operator bool() const { return known_; }
+    /// The reason is `why`, unless there is one.
+    void is(int rank, std::string why) {
+        if (std::exchange(known_, true)) return;
+        rank_ = rank;
+        why_ = std::move(why);
+    }
+    /// The body of this rank ended with the exception that is handled now.
+    void threw(int rank) {
+        try {
+            throw;
+        } catch (std::exception const& e) {
+            threw(rank, std::current_exception(), e.what());
+        } catch (...) {
+            threw(rank, std::current_exception(), "an exception that is no std::exception");
+        }
+    }
+    void threw(int rank, std::exception_ptr what, std::string const& why) {
+        if (!thrown_) thrown_ = what;
+        is(rank, "rank " + std::to_string(rank) + " failed: " + why);
+    }
+    /// Throws the comm_error that every rank is told.
+    [[noreturn]] void tell() const { throw comm_error(rank_, why_); }
+    /// Throws the first exception that a body ended with, if there was one.
+    void rethrow() const {
+        if (thrown_) std::rethrow_exception(thrown_);
+    }
+
+    static std::string left(int rank) { return "rank " + std::to_string(rank) + " left before the others were done"; }
+
+  private:
+    bool known_ = false;
+    int rank_ = -1;
+    std::string why_;
+    std::exception_ptr thrown_;
+};
+
+}  // namespace laconic::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/comm/failure.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+#include <string>
+
+using laconic::comm_error;
+using laconic::detail::failure;
+
+TEST_CASE("the first reason is told, and the first exception thrown again") {
+    failure f;
+    CHECK_FALSE(f);
+    f.rethrow();
+    f.is(2, failure::left(2));
+    f.is(1, "later");
+    for (int const rank : {0, 1}) try {
+            rank == 0 ? throw std::runtime_error("broken") : throw 42;
+        } catch (...) {
+            f.threw(rank);
+        }
+    try {
+        f.tell();
+    } catch (comm_error const& e) {
+        CHECK(e.rank == 2);
+        CHECK(std::string(e.what()) == "rank 2 left before the others were done");
+    }
+    CHECK_THROWS_AS(f.rethrow(), std::runtime_error);
+    failure other;
+    other.threw(3, nullptr, "no thread");
+    CHECK_THROWS_WITH_AS(other.tell(), "rank 3 failed: no thread", comm_error);
+}
