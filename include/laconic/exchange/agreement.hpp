@@ -31,7 +31,7 @@ inline std::string digest(std::span<std::byte const> bytes) {
 using agreed_item = std::pair<std::string, std::string>;
 
 /// Throws shape_error on every rank, naming the first item and rank that differs from rank 0, unless all ranks call it
-/// with the same items. Costs 16 bytes a rank when they do.
+/// with the same items. When they do it costs 16 bytes a rank, of which each compares all.
 template <Communicator C>
 void require_agreement(C& comm, std::vector<agreed_item> const& items) {
     std::string all;
@@ -43,8 +43,12 @@ void require_agreement(C& comm, std::vector<agreed_item> const& items) {
     };
     std::string const mine = digest(bytes(all));
     comm.all_gather({bytes(mine)});
+    auto const digest_of_0 = comm.from(0).bytes;
     bool same = true;
-    for (int r = 0; r < comm.size(); ++r) same = same && heard(r) == heard(0);
+    for (int r = 1; same && r < comm.size(); ++r) {
+        auto const other = comm.from(r).bytes;
+        same = std::equal(other.begin(), other.end(), digest_of_0.begin(), digest_of_0.end());
+    }
     if (same) return;
     comm.all_gather({bytes(all)});
     std::string const first = heard(0);
