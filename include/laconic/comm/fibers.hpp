@@ -8,7 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/failure.hpp"
 #include "laconic/comm/mailbox.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
@@ -59,8 +59,10 @@ struct paused_stack {
 /// is computed is the same as with `threads`, and where a round is short it takes a fraction of the time, as no rank
 /// waits to be woken by the system. fibers::run(n, body) calls body(comm) once per rank and returns when all have;
 /// where one throws, the others' meetings end with a comm_error that names it, and the first exception is thrown again.
-/// Where all wait for each other, the lowest of them is told who waits for whom. A rank must not meet or exchange while
-/// it handles an exception. For POSIX systems with <ucontext.h>; laconic.hpp leaves it out.
+/// Ranks that all wait for each other are told who waits for whom. Once a rank has been told a comm_error nobody waits
+/// any more: all are told the same one, and whoever catches it is told it again by each later call, which hands nothing
+/// over. There is no deadline: a rank that computes for ever keeps all others from going on. A rank must not meet or
+/// exchange while it handles an exception. For POSIX systems with <ucontext.h>; laconic.hpp leaves it out.
 class fibers {
   public:
     struct settings {
@@ -78,8 +80,9 @@ class fibers {
             finish();
         }
         void start_all_gather(contribution mine) {
-            under_way_.start();
+            under_way_.check_none();
             all_->start(rank_, mine);
+            under_way_.start();
         }
         void finish() {
             under_way_.finish();
@@ -88,9 +91,9 @@ class fibers {
         void gather(int, contribution mine) { all_gather(mine); }
         void broadcast(int root, contribution mine) { all_gather(rank_ == root ? mine : contribution{}); }
         contribution from(int r) const {
-            auto const met = all_->at(rank_).met;
-            LACONIC_EXPECTS(r >= 0 && r < size() && met > 0 && !under_way_);
-            return all_->at(r).said[(met - 1) % 2];
+            auto const heard = all_->at(rank_).heard;
+            LACONIC_EXPECTS(r >= 0 && r < size() && heard > 0 && !under_way_);
+            return all_->at(r).said[(heard - 1) % 2];
         }
         contribution exchange(int to, contribution mine, int from) {
             detail::check_partners(size(), to, from);
@@ -116,7 +119,7 @@ class fibers {
         };
         all.body_ = &body;
         all.take_turns();
-        if (all.failure_) std::rethrow_exception(all.failure_);
+        all.failure_.rethrow();
     }
     template <class Body>
     static void run(int ranks, Body body) {
@@ -138,6 +141,8 @@ class fibers {
         mailbox handed;           // to it, and not yet taken
         int waits_for = no_rank;  // whose message it lacks, or everyone in a meeting
         std::uint64_t met = 0;    // meetings it has come to
+        std::uint64_t heard = 0;  // those whose contributions it has
+        bool told = false;        // why nobody can go on
         bool left = false;        // its body has returned
     };
 
@@ -167,10 +172,8 @@ class fibers {
         detail::paused_stack::begin(self.scheduler_);
         try {
             self.live_(self, rank, self.body_);
-        } catch (std::exception const& e) {
-            self.fail(rank, e.what());
         } catch (...) {
-            self.fail(rank, "an exception that is no std::exception");
+            self.failure_.threw(rank);
         }
         self.at(rank).left = true;
         ++self.left_;
@@ -215,13 +218,12 @@ class fibers {
             my.waits_for = no_rank;
             return;
         }
-        auto const who = in_vain_ == &my ? who_waits(rank) : std::string();
         int const late = lacks(rank);
+        failure_.is(late, in_vain_ == &my ? who_waits(rank) : failure_.left(late));
         my.waits_for = no_rank;
         in_vain_ = nullptr;
-        if (failure_) throw comm_error(failed_, "rank " + std::to_string(failed_) + " failed: " + why_);
-        if (!who.empty()) throw comm_error(late, who);
-        throw comm_error(late, "rank " + std::to_string(late) + " left before the others were done");
+        my.told = true;
+        failure_.tell();
     }
     // The rank that this one waits for, in a meeting the first that has not come and, where there is one, has left.
     int lacks(int rank) const {
@@ -238,8 +240,10 @@ class fibers {
 
     void start(int rank, contribution mine) {
         seat& my = at(rank);
-        auto const turn = my.met++;
+        check_goes_on(my, static_cast<bool>(failure_));
+        auto const turn = my.met;
         my.said[turn % 2].say(mine);
+        ++my.met;
         if (turn == complete_ && ++here_ == size()) {
             here_ = 0;
             ++complete_;
@@ -250,11 +254,13 @@ class fibers {
         // Nobody reads the other utterance any more: it is made as large as this one, so that later turns allocate
         // nothing.
         seat& my = at(rank);
+        my.heard = my.met;
         my.said[my.met % 2].bytes.reserve(my.said[(my.met - 1) % 2].bytes.capacity());
     }
 
     contribution exchange(int rank, int to, contribution mine, int from) {
         seat& my = at(rank);
+        check_goes_on(my, my.told);  // what it handed over again its receiver would take for the next
         if (to != no_rank) {
             at(to).handed.next(rank, mine.bytes.size()).say(mine);
             at(to).handed.post(rank);
@@ -267,11 +273,10 @@ class fibers {
         return my.handed.take(from);
     }
 
-    void fail(int rank, std::string const& why) {
-        if (failure_) return;
-        failure_ = std::current_exception();
-        failed_ = rank;
-        why_ = why;
+    void check_goes_on(seat& my, bool is_over) {
+        if (!is_over) return;
+        my.told = true;
+        failure_.tell();
     }
 
     int size() const { return static_cast<int>(seats_.size()); }
@@ -286,9 +291,7 @@ class fibers {
     int here_ = 0, left_ = 0;     // in the meeting after those; at their end
     std::uint64_t least_met_of_left_ = ~std::uint64_t{0};
     seat* in_vain_ = nullptr;  // who is to learn that all wait
-    std::exception_ptr failure_;
-    int failed_ = -1;
-    std::string why_;
+    detail::failure failure_;
 };
 
 static_assert(PointToPoint<fibers::member> && Overlapping<fibers::member>);
