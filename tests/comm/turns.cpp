@@ -54,3 +54,16 @@ TEST_CASE("who has left is not called any more, and takes no one's turn") {
     all.stops(c);
     CHECK(computing(seats) == "d");
 }
+
+TEST_CASE("of those who compute, who has the oldest turn is found") {
+    std::array<turns::seat, 4> seats;
+    auto& [a, b, c, d] = seats;
+    turns all(4, 2);
+    CHECK(turns::longest(seats) == 4);
+    for (auto* s : {&d, &b, &a}) all.goes_on(*s);
+    CHECK(turns::longest(seats) == 3);
+    all.stops(d);  // a computes, for a shorter time than b
+    CHECK(turns::longest(seats) == 1);
+    all.stops(b);
+    CHECK(turns::longest(seats) == 0);
+}
