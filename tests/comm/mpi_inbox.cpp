@@ -64,6 +64,22 @@ TEST_CASE("messages come whole, whatever the order in which they are awaited, an
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
+TEST_CASE("a message of more pieces than tags tell takes the memory that it needs, not twice as much") {
+    own_communicator const world;
+    using detail::mpi_pieces;
+    std::vector<std::byte> sent(mpi_pieces::most_told + 100), bytes;
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i % 251);
+    std::vector<MPI_Request> requests;
+    mpi_pieces::for_each({sent}, 1, [&](std::span<std::byte const> piece, int tag) {
+        MPI_Isend(piece.data(), 1, MPI_BYTE, world.rank, tag, world.all, &requests.emplace_back(MPI_REQUEST_NULL));
+    });
+    detail::mpi_inbox inbox(world.all);
+    auto const heard = inbox.take(world.rank, bytes).bytes;
+    CHECK(std::equal(heard.begin(), heard.end(), sent.begin(), sent.end()));
+    CHECK(bytes.capacity() < sent.size() + 1000);
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+}
+
 TEST_CASE("pieces that come from two ranks by turns are kept apart") {
     own_communicator const world;
     if (world.size < 3) return;

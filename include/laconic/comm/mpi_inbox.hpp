@@ -123,7 +123,9 @@ class mpi_inbox {
         l.whole = left == 0;
         if (l.bytes.size() < l.count) {
             l.wait();  // MPI writes into the memory that goes
-            l.bytes.resize(std::max(at + length * (left + 1), at == 0 ? 0 : 2 * l.bytes.size()));
+            // Of a message longer than its tags tell, as much more as they do tell, not twice what there is.
+            l.bytes.reserve(at + length * (left + 1));
+            l.bytes.resize(at + length * (left + 1));
         }
         check_mpi(MPI_Imrecv(l.bytes.data() + at, count, MPI_BYTE, &piece, &l.requests.emplace_back(MPI_REQUEST_NULL)),
                   "MPI_Imrecv");
