@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "laconic/compress/natural.hpp"
@@ -65,6 +66,24 @@ TEST_CASE("omega: 1 / p - 1, and the rest's worst length counts") {
     CHECK((bernoulli{0.5} | natural{}).omega(10) == doctest::Approx(1.25));
     // rand_k{0.1} keeps one of up to 14 values, and two of 15: omega 13 at 14 is the worst up to 20.
     CHECK((bernoulli{0.5} | rand_k{0.1}).omega(20) == doctest::Approx(27));
+}
+
+TEST_CASE("a probability that counts no 2^-32 is drawn as the next lower one that does, and the scale is its inverse") {
+    // 0.3 2^32 = 1288490188.8; three halves of 2^-32 are drawn as one.
+    double const drawn = 1288490188;
+    CHECK(bernoulli{0.3}.scale(4) == 0x1p32 / drawn);
+    CHECK(bernoulli{0.3}.omega(4) == 0x1p32 / drawn - 1);
+    CHECK(bernoulli{0x1.8p-32}.scale(4) == 0x1p32);
+    CHECK(bernoulli{0x1.8p-32}.omega(4) == 0x1p32 - 1);
+    vec const x{1, 2, 3, 4};
+    std::size_t seen = 0;
+    for (std::uint64_t k = 0; k < 50; ++k) {
+        auto const m = laws::compress(bernoulli{0.3}, x, key{k});
+        seen += m.support.size();
+        for (std::size_t j = 0; j < m.support.size(); ++j)
+            CHECK(m.payload.values[j] == x[m.support[j]] * (0x1p32 / drawn));
+    }
+    CHECK(seen > 0);
 }
 
 TEST_CASE("probabilities that are none, or too small to draw, are refused") {

@@ -131,14 +131,16 @@ TEST_CASE("one level is quantize with one level") {
 }
 
 // Where all magnitudes are equal and a >= 9/4, every one is below the least level. At a = 9/4 both branches of omega
-// meet: 81 numbers, three levels.
+// meet: 81 numbers, three levels. 25 equal numbers of |x| = 1 are 1/5 each, and 1/2 is the least of two levels: 25
+// (1/5) (1/2 - 1/5) = 1.5.
 TEST_CASE("omega is attained by equal magnitudes") {
     struct {
         natural_dithering c;
         std::size_t d;
         double omega;
-    } const attained[] = {{{3}, 81, 1.25},           {{2}, 36, 2}, {{4}, 1024, 3},
-                          {{2, 0, norm::one}, 6, 2}, {{1}, 9, 2},  {{1, 0, norm::one}, 5, 4}};
+    } const attained[] = {{{3}, 81, 1.25},          {{2}, 25, 1.5}, {{2}, 36, 2},
+                          {{4}, 1024, 3},           {{1}, 9, 2},    {{1, 0, norm::one}, 5, 4},
+                          {{2, 0, norm::one}, 6, 2}};
     for (auto const& a : attained) {
         CAPTURE(to_string(a.c));
         vec const equal(a.d, -2.0);

@@ -65,6 +65,10 @@ TEST_CASE("delta is attained where all blocks weigh the same, and k is checked i
     CHECK(top_blocks{1, 4}.delta(16) == 0.25);
     CHECK(top_blocks{2, 4}.delta(17) == doctest::Approx(0.4));
     CHECK((top_blocks{1, 4} | natural{}).delta(8) == doctest::Approx(0.875 / 2));
+    // Blocks of 4 and 1; omega is min(b / 64, sqrt(b) / 4), 1/16 for the longer: 15/16 of a half.
+    CHECK((top_blocks{1, 4} | quantize{4}).delta(5) == 15. / 32);
+    // Blocks of 4 and 3, of which 0.4 are 2 and 1: a third of the shorter one, so 1/6.
+    CHECK((top_blocks{1, 4} | top_k{0.4}).delta(7) == doctest::Approx(1. / 6).epsilon(1e-14));
     vec const equal(16, -3.0);
     auto const m = laws::moments_of(top_blocks{1, 4}, equal, 1, key{1});
     CHECK(m.error == doctest::Approx(0.75 * laws::energy(equal)));
