@@ -261,6 +261,13 @@ TEST_CASE("of ef_sgd: that of best_level, with a longer step where messages as s
     CHECK(step(cat{ef_sgd{top_k{1}}, cost}) ==
           doctest::Approx(std::min(1 / (4 * p.smoothness),
                                    delta / (14 * std::sqrt((1 - delta) * p.smoothness * p.largest_smoothness)))));
+    // Up to 65536 numbers are sorted, more are not, which keeps 0.99 of that: d (64 + 16) bits cost as much as the
+    // message here and d (64 + 17), so that (80 + 80 d) / (160 d) and 0.99 (81 + 81 d) / (162 d) are kept; / 14 sqrt(1
+    // - it), with L = max L_i = 1.
+    CHECK(composed(cat{ef_sgd{top_k{1}}, affine_cost(1, 80 * 65536.)}, problem{65536, 3, 1, .1, 1, 1}).scale ==
+          doctest::Approx(0.0505087833).epsilon(1e-8));
+    CHECK(composed(cat{ef_sgd{top_k{1}}, affine_cost(1, 81 * 65537.)}, problem{65537, 3, 1, .1, 1, 1}).scale ==
+          doctest::Approx(0.0497555291).epsilon(1e-8));
     CHECK(step(cat{ef_sgd{top_k{1}}, cost}) > 5 * step(ef_sgd{top_k{1}}));
     CHECK(step(cat{ef_sgd{top_k{1} | sign{}}, cost}) > 2 * step(ef_sgd{top_k{1} | sign{}}));
     CHECK_THROWS_WITH_AS(composed(cat{ef_sgd{top_k{1}}}, problem{8, 1}), doctest::Contains("cat(ef_sgd)"),

@@ -496,6 +496,32 @@ TEST_CASE("mirrored logistic losses: the theorem's steps, and the optimum to 1e-
     }
 }
 
+TEST_CASE("each arm of its steps where it binds, as a number") {
+    struct {
+        rates given;
+        problem p;
+        double step;
+    } const cases[] = {
+        // rand_k(1) of 4: omega 3, alpha 1/8 unless given. Theorem 1: min(alpha / mu, 2 / ((L + mu) (1 + 6 / n)))
+        {{}, {4, 1000, 1, 1, 1, 1, 1}, .125},
+        {{}, {4, 1, 1, .01, 1, 1, .01}, 2 / (1.01 * 7)},
+        // alpha = 1/4, the largest: the general form's min(alpha / (2 mu), 2 / ((L + mu) (1 + 18 / n)))
+        {{.memory = .25}, {4, 1000, 1, 1, 1, 1, 1}, .125},
+        {{.memory = .25}, {4, 1, 1, .01, 1, 1, .01}, 2 / (1.01 * 19)},
+        // alpha = 0.24: 2 / (1.01 (1 + 3 / 0.04)) by theorem 1, which has nothing against the general form
+        {{.memory = .24}, {4, 1, 1, .01, 1, 1, .01}, 2 / (1.01 * 19)},
+        // mu unknown: no arm of it
+        {{}, {4, 1, 1, 0, 1, 1, 0}, 2 / 7.},
+        // batches: min(alpha / (2 mu), 1 / (L + 18 max L_i / n + 32 max L_ij / (n b))), mu of f
+        {{.batch = 1}, {4, 1000, 1, 1, 1, 1, .5, 9, 1}, .0625},
+        {{.memory = .25, .batch = 1}, {4, 1000, 1, 1, 1, 1, .5, 9, 1}, .125},
+        {{.batch = 2}, {4, 10, 1, .01, 2, 2, .01, 9, 5}, 1 / (1 + 3.6 + 8)},
+        {{.batch = 2}, {4, 10, 1, 0, 2, 2, 0, 9, 5}, 1 / (1 + 3.6 + 8)}};
+    for (auto const& c : cases)
+        CHECK(diana{rand_k{1}, c.given}.compose<double, host>(c.p).step.step.rate ==
+              doctest::Approx(c.step).epsilon(1e-12));
+}
+
 TEST_CASE("batches: down to the theorem's floor and no further, by the rate of the theorem") {
     auto const f = random_sums(4, 3, {{1, 2, 0, 0}, {-1, 0, 1, 2}, {0, 0, 3, -1}, {2, -2, 1, 1}}, .3, 2);
     auto const p = constants(f);

@@ -42,6 +42,23 @@ TEST_CASE("its two steps, by hand: the longer is taken") {
     CHECK(isega{tau, 4}.compose<double, host>(other).feedback.rate() == tau);
 }
 
+TEST_CASE("each arm of its step where it binds, as a number") {
+    struct {
+        problem p;
+        double step;
+    } const cases[] = {
+        // tau 1/16, n 10, mu = L = 1; the paper's arms 1 / (4 (1 + 1.6)) and 1 / (16 + 6.4), diana's 1 / 32 and 1 / 10
+        {{16, 10, 1, 1, 1, 1, 1}, 1 / 22.4},
+        // n 1000, mu = 1/5: 1 / (4 (1 + 0.016)) and 1 / (3.2 + 0.064), diana's 0.15625 and 2 / (1.2 1.09)
+        {{16, 1000, 1, .2, 1, 1, .2}, 1 / 4.064},
+        // n 10, mu = 1/32: the paper's 1 / 10.4 and 1 / 6.9, diana's 1 and 2 / (1.03125 (1 + 90 / 10))
+        {{16, 10, 1, .03125, 1, 1, .03125}, 2 / 10.3125},
+        // n 100, mu = 1/8: diana's 1 / 4 and 2 / (1.125 1.9); the paper's 1 / (4 (1 + 0.16)) and 1 / (2 + 0.64)
+        {{16, 100, 1, .125, 1, 1, .125}, .25}};
+    for (auto const& c : cases)
+        CHECK(isega{.0625, 1}.compose<double, host>(c.p).step.step.rate == doctest::Approx(c.step).epsilon(1e-12));
+}
+
 TEST_CASE("the function of its theorem falls by 1 - step mu, in exact expectation, with the paper's step") {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         auto const f = random_ridges(5, 8, 1, seed);

@@ -97,6 +97,9 @@ TEST_CASE("its numbers by hand, and what it refuses") {
     CHECK(to_string(isgd{.25, 4}.compose<double, host>(p).step) == "decreasing_step(5.25, 0.03125)");
     CHECK_THROWS_WITH_AS((isgd{.25, 4, {.batch = 2}}.compose<double, host>(p)), doctest::Contains("max L_ij"),
                          theory_error);
+    // tau 1/4, n 8: a = 2 (1/4 + 2 (3/4) / 8) 6 = 5.25; batches of 2 ask for 2.625 + 2 L_ij / 16, and for a at least.
+    p.largest_sample_smoothness = 6;
+    CHECK(isgd{.25, 4, {.batch = 2}}.compose<double, host>(p).step.rate() == doctest::Approx(1 / 5.25).epsilon(1e-12));
     p.largest_sample_smoothness = 80;
     CHECK(isgd{.25, 4, {.batch = 2}}.compose<double, host>(p).step.rate() == doctest::Approx(1 / (2.625 + 10)));
     p.strong_convexity = 0;

@@ -145,6 +145,9 @@ TEST_CASE("its numbers, by hand, and how it is written") {
           "local_steps(p=0.5, step=0.25), mini_batch(3)");
     CHECK(to_string(proxskip{0, {.step = 2.}}.compose<double, host>(p).estimator) ==
           "local_steps(p=0.5, step=2), the full gradient");
+    // sqrt(32 / 8) = 2 is no probability: all meet after every step.
+    CHECK(to_string(proxskip{0, {.step = 32.}}.compose<double, host>(p).estimator) ==
+          "local_steps(p=1, step=32), the full gradient");
     CHECK(to_string(proxskip{}) == "proxskip");
     CHECK(to_string(proxskip{.5, {.step = .25}}) == "proxskip(p=0.5, step=0.25)");
 }

@@ -34,7 +34,7 @@ struct isega {
         numbers.step = detail::step_or(given, p, "isega", [&] {
             double const its = detail::diana_step(omega, share, given, p, "isega");
             if (given.batch > 0) return its;
-            double const l = p.largest_smoothness, n = p.workers, mu = std::max(p.strong_convexity, 0.0);
+            double const l = p.largest_smoothness, n = p.workers, mu = p.strong_convexity;
             return std::max(its, std::min(1 / (4 * l * (1 + 1 / (n * share))), 1 / (mu / share + 4 * l / (n * share))));
         });
         return diana{blocks, numbers, prox}.template compose<T, B>(p);
