@@ -56,6 +56,12 @@ contest cut(laconic::dataset<double> const& data, int workers, double l1_weight,
 
 }  // namespace
 
+laconic::problem contest::constants_of(int worker) const {
+    auto p = constants;
+    p.own_smoothness = workers[static_cast<std::size_t>(worker)].smoothness();
+    return p;
+}
+
 contest prepare(laconic::dataset<double> data, std::string const& objective, double lambda, int workers) {
     using namespace laconic;
     using nonconvex = linear_model<logistic_loss, double, bounded_penalty>;

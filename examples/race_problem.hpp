@@ -26,6 +26,9 @@ struct contest {
     std::size_t samples = 0;
     std::size_t samples_per_worker = 0;
 
+    /// The constants as a worker knows them, with the smoothness of its own f_i.
+    laconic::problem constants_of(int worker) const;
+
     char const* measure() const {
         return !convex ? "|grad f|^2" : prox == laconic::elastic_net{} ? "f - f*" : "F - F*";
     }

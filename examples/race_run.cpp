@@ -180,8 +180,8 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
 }
 
 laconic::any_recursion<double> composed(laconic::any_method<double> const& method, contest const& on,
-                                        std::string const& exchange) {
-    auto r = method.compose(on.constants, on.prox);
+                                        std::string const& exchange, int worker) {
+    auto r = method.compose(on.constants_of(worker), on.prox);
     if (!exchange.empty()) r.exchange = exchange_named(exchange);
     return r;
 }
@@ -207,7 +207,7 @@ std::string priced(std::string const& method, laconic::two_way_cost const& cost)
 std::string spelled(std::string const& method) { return to_string(laconic::parse_method<double>(method)); }
 
 void check(std::string const& method, contest const& on, std::string const& exchange) {
-    auto const r = composed(laconic::parse_method<double>(method), on, exchange);
+    auto const r = composed(laconic::parse_method<double>(method), on, exchange, 0);
     auto const d = on.constants.dimension;
     r.compressor.check(d);
     if (r.downlink.on) r.downlink.compressor.check(d);
@@ -227,9 +227,11 @@ result run(std::string const& method, contest const& on, settings const& how, pr
     auto const chosen = laconic::parse_method<double>(method);
     out.method = to_string(chosen);
     auto const begin = std::chrono::steady_clock::now();
-    auto const recursion = composed(chosen, on, how.exchange);
-    out.step = recursion.scale * recursion.step.rate();
-    auto const body = [&](auto& comm) { run_rank(recursion, on, how, show, comm, out); };
+    auto const body = [&](auto& comm) {
+        auto recursion = composed(chosen, on, how.exchange, comm.rank());
+        if (comm.rank() == 0 || how.job) out.step = recursion.scale * recursion.step.rate();
+        run_rank(std::move(recursion), on, how, show, comm, out);
+    };
     if (how.job)
         body(*how.job);
     else if (how.at_once == 1)

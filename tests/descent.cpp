@@ -82,7 +82,7 @@ std::vector<any_objective<>> some_means(std::size_t n, std::size_t d) {
 // Bounds on the constants, from rows whose numbers are below 1.
 problem constants_of(std::vector<any_objective<>> const& f) {
     double const most = .25 * static_cast<double>(f[0].dimension()) + .1;
-    return {f[0].dimension(), static_cast<int>(f.size()), most, .1, most, most, .1, f[0].samples(), most};
+    return {f[0].dimension(), static_cast<int>(f.size()), most, .1, most, most, .1, f[0].samples(), most, most};
 }
 
 // Threads or one thread for all, so that one loop is compiled for both. It keeps what this rank hands over, and damages

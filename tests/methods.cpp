@@ -82,6 +82,7 @@ struct workers {
         constants.mean_square_smoothness = std::sqrt(constants.mean_square_smoothness);
         constants.strong_convexity = constants.least_strong_convexity = 0.1;
         constants.samples = 7;
+        constants.own_smoothness = constants.largest_smoothness;  // no less than any rank's own
     }
 };
 

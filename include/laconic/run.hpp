@@ -138,9 +138,12 @@ ending descend(R method, F const& objective, X& x, C& comm, run_settings how, Wa
     }
 }
 
-/// Runs a named method, its numbers filled in from the constants p of the problem.
+/// Runs a named method, its numbers filled in from the constants p of the problem, and where this rank's own smoothness
+/// is not among them, from what its objective knows.
 template <Method M, class F, Communicator C, Contiguous X, class Watch>
-ending descend(M const& method, problem const& p, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+ending descend(M const& method, problem p, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+    if constexpr (requires { objective.smoothness(); })
+        if (p.own_smoothness == 0) p.own_smoothness = objective.smoothness();
     return descend(method.template compose<element_of<X>, host>(p), objective, x, comm, how, std::move(watch));
 }
 

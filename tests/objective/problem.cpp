@@ -14,11 +14,15 @@ TEST_CASE("problem: every constant is unknown until it is given") {
     CHECK(p.least_strong_convexity == 0);
     CHECK(p.samples == 0);
     CHECK(p.largest_sample_smoothness == 0);
+    CHECK(p.own_smoothness == 0);
     laconic::problem q = p;
     CHECK(p == q);
     q.largest_smoothness = 2;
     CHECK(p != q);
     q = p;
     q.samples = 3;
+    CHECK(p != q);
+    q = p;
+    q.own_smoothness = 3;
     CHECK(p != q);
 }

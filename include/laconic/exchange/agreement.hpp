@@ -66,6 +66,7 @@ void require_agreement(C& comm, std::vector<agreed_item> const& items) {
 }
 
 /// The constants of f = mean f_i from those that each rank's f_i knows of itself: L is bounded by the mean of the L_i.
+/// The same on all ranks but for own_smoothness, which is this rank's L_i.
 template <Communicator C, class F>
 problem agree_on_problem(C& comm, F const& objective) {
     double mine[4] = {objective.smoothness(), objective.strong_convexity(), 0, 0};
@@ -75,6 +76,7 @@ problem agree_on_problem(C& comm, F const& objective) {
     problem p;
     p.dimension = static_cast<std::size_t>(objective.dimension());
     p.workers = comm.size();
+    p.own_smoothness = mine[0];
     double const share = 1.0 / comm.size();
     for (int r = 0; r < comm.size(); ++r) {
         double theirs[4];

@@ -13,21 +13,22 @@ namespace laconic {
 /// where
 ///     L_i^2 |x - where it spoke last|^2 > (xi / step^2) sum of the last D squared moves of x,
 /// which follows from the iterates: nobody needs the gradient to know. It implies lag_wk's rule, so lag_wk's theorem
-/// and step hold. Each rank gives its own L_i as `smoothness`, on which ranks need not agree; 0 stands for max L_i,
-/// with which all ranks speak in the same rounds. Here every rank hears everyone and computes its gradient in every
-/// round: what the rule saves is what is said.
+/// and step hold. L_i is the problem's own_smoothness, in which the ranks may differ; it is needed even where the step
+/// is given. A larger number is valid too and costs messages: with max L_i on all ranks they all speak in the same
+/// rounds. Here every rank hears everyone and computes its gradient in every round: what the rule saves is what is
+/// said.
 struct lag_ps {
     double xi = 0.05;
     std::size_t D = 10;
     rates given{};
-    double smoothness = 0;
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
-        if (!(smoothness >= 0 && std::isfinite(smoothness)))
-            throw argument_error("lag_ps: the smoothness " + shortest(smoothness) + " is not a number of at least 0");
-        double const l = smoothness > 0 ? smoothness : detail::known(p.largest_smoothness, "max L_i", "lag_ps");
-        return detail::compose_lag<T, B>(xi, D, l, given, p, "lag_ps");
+        if (!(p.own_smoothness > 0 && std::isfinite(p.own_smoothness)))
+            throw theory_error(
+                "lag_ps: its rule needs L_i, the smoothness of this rank's own f_i, which is not known; give it as "
+                "own_smoothness in the problem, or take lag_wk, which needs none");
+        return detail::compose_lag<T, B>(xi, D, p.own_smoothness, given, p, "lag_ps");
     }
 
     bool operator==(lag_ps const&) const = default;

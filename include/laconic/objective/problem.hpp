@@ -6,7 +6,7 @@
 namespace laconic {
 
 /// What theorems ask of f = (1/workers) sum_i f_i, where each f_i is smooth, and in most of them convex; f_i may be a
-/// mean of m functions f_ij. A zero is an unknown constant.
+/// mean of m functions f_ij. A zero is an unknown constant. All ranks give the same but for own_smoothness.
 struct problem {
     std::size_t dimension = 0;
     int workers = 1;
@@ -17,6 +17,7 @@ struct problem {
     double least_strong_convexity = 0;     ///< min mu_i: what every f_i has; below 0 where one is not convex
     std::size_t samples = 0;               ///< m: the most samples that a worker has
     double largest_sample_smoothness = 0;  ///< max L_ij, over workers and samples
+    double own_smoothness = 0;             ///< L_i: that of this rank's own f_i, each rank's its own
 
     bool operator==(problem const&) const = default;
 };
