@@ -23,9 +23,9 @@ namespace laconic {
 /// C at the level that makes the most progress for the cost of its message (CAT; Khirirat, Magnusson, Aytekin,
 /// Johansson, arXiv:2003.06377), chosen anew for each vector: the lowest that has the largest
 ///     (1 - E|C(x) - x|^2 / |x|^2) / cost(bits) .
-/// With a step of 1 / L a gradient step brings f down by the share kept of |x|^2 / (2 L), at least. The level is said,
-/// as each rank has its own. Contractive with the delta of the lowest level, which equal magnitudes reach; of C only
-/// what is no level matters.
+/// With a step of 1 / L a gradient step brings f down by the share kept of |x|^2 / (2 L), at least: the best for one
+/// round, not of a whole run, where a fixed level may cost less. The level is said, as each rank has its own.
+/// Contractive with the delta of the lowest level, which equal magnitudes reach; of C only what is no level matters.
 ///
 /// Where sizes are dear, few levels are looked at: those that the sizes of lower ones leave any hope to be worth 1 /
 /// 128 more than the best so far, and the highest; as if a higher level never took less, though of signs with their
