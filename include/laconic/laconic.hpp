@@ -245,6 +245,7 @@
 #include "laconic/objective/shared_rows.hpp"
 #include "laconic/objective/softmax.hpp"
 #include "laconic/objective/spectrum.hpp"
+#include "laconic/objective/stream_bytes.hpp"
 #include "laconic/optim/accelerated_step.hpp"
 #include "laconic/optim/decreasing_step.hpp"
 #include "laconic/optim/dual_averaging_step.hpp"

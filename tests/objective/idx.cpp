@@ -106,6 +106,16 @@ TEST_CASE("every truncation is refused, and so is a byte too many") {
     CHECK(refusal([&] { laconic::read_idx_images(missing, "m"); }) == "m: cannot be read");
 }
 
+TEST_CASE("a stream that throws at its end is read like any other, and one that breaks is refused by name") {
+    std::istringstream pictures(two_pictures), names(bytes({0x801, 3}, "abc")), cut(two_pictures.substr(0, 20));
+    for (auto* in : {&pictures, &names, &cut}) in->exceptions(std::ios::failbit | std::ios::badbit | std::ios::eofbit);
+    CHECK(laconic::read_idx_images(pictures, "p").count == 2);
+    CHECK(laconic::read_idx_labels(names, "n").size() == 3);
+    CHECK(refusal([&] { laconic::read_idx_images(cut, "c"); }) == "c: truncated: 4 bytes where 6 are announced");
+    std::ifstream folder("/");
+    CHECK(refusal([&] { laconic::read_idx_labels(folder, "folder"); }) == "folder: cannot be read to its end");
+}
+
 TEST_CASE("sizes are not believed: no allocation beyond what the stream holds") {
     std::uint32_t const most = 0xffffffff;
     // 2^32 labels, 2^32 pictures of one pixel, and products that wrap round 2^64 to something small

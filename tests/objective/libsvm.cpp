@@ -80,6 +80,41 @@ TEST_CASE("numbers are rounded correctly, whatever the locale") {
     CHECK_THROWS_AS(read_libsvm<float>(std::string_view("1 1:1e60"), "f"), laconic::file_error);
 }
 
+TEST_CASE("what is too small for every type is zero, however it is written, and what is too large is refused") {
+    std::string const zeros(5000, '0');
+    for (std::string const& small : std::vector<std::string>{
+             "1e-5000", "-1e-5000", "0." + zeros, "0." + zeros + "1", "." + zeros + "9e-3", zeros + "." + zeros + "1",
+             "1" + zeros + "e-10000", "1e-99999", "7e-99999999999999999999"}) {
+        CAPTURE(small.substr(0, 30));
+        auto const data = parse(small + " 1:" + small + " 2:1");
+        CHECK(data.labels[0] == 0);
+        CHECK(data.rows.nonZeros() == 1);
+        CHECK(read_libsvm<float>("1 1:" + small, "f").rows.nonZeros() == 0);
+    }
+    for (std::string const& one :
+         std::vector<std::string>{"0." + zeros + "1e5001", "1" + zeros + "e-5000", zeros + "1"}) {
+        CAPTURE(one.substr(0, 30));
+        CHECK(parse("1 1:" + one).rows.coeff(0, 0) == 1);
+    }
+    for (std::string const& large : std::vector<std::string>{
+             "1e400", "1" + zeros, "-1" + zeros + ".5", "0." + zeros + "1e10000", "1e5000", "1e99999999999999999999"}) {
+        CAPTURE(large.substr(0, 30));
+        CHECK_THROWS_WITH_AS(parse("1 1:" + large), doctest::Contains("the value is out of range"),
+                             laconic::file_error);
+        CHECK_THROWS_WITH_AS(parse(large), doctest::Contains("the label is out of range"), laconic::file_error);
+    }
+}
+
+TEST_CASE("a blank may stand behind the colon, as in the set protein of the LIBSVM collection") {
+    auto const data = parse("1 1:.25 63: .50 64:\t 2 # c\r\n-1 2:  -1e0\r\n");
+    CHECK(data.labels == std::vector<double>{1, -1});
+    CHECK(data.features() == 64);
+    CHECK(data.rows.nonZeros() == 4);
+    CHECK(data.rows.coeff(0, 62) == .5);
+    CHECK(data.rows.coeff(0, 63) == 2);
+    CHECK(data.rows.coeff(1, 1) == -1);
+}
+
 TEST_CASE("every defect is refused with its line, its column and a reason") {
     std::vector<defect> const defects{
         {"x 1:1\n", 1, 1, "the label is not a number"},
@@ -106,7 +141,12 @@ TEST_CASE("every defect is refused with its line, its column and a reason") {
         {"1 99999999999999999999999:1\n", 1, 3, "has an index above 4294967294"},
         {"1 5:1 6:1\n", 1, 7, "above the 5 features", 5},
         {"1 1:\n", 1, 3, "the value is not a number"},
-        {"1 1: 2\n", 1, 3, "the value is not a number"},
+        {"1 1: \t\r\n", 1, 3, "the value is not a number"},
+        {"1 1: # 2\n", 1, 3, "the value is not a number"},
+        {"1 1: 2:3\n", 1, 3, "'1: 2:3': the value has something after its number"},
+        {"1 1: 2 3\n", 1, 8, "'3': has no colon"},
+        {"1 1 :2\n", 1, 3, "'1': has no colon"},
+        {"1 1:\n2 3:4\n", 1, 3, "the value is not a number"},
         {"1 1:abc\n", 1, 3, "the value is not a number"},
         {"1 1:0x10\n", 1, 3, "the value has something after its number"},
         {"1 1:1.5.2\n", 1, 3, "the value has something after its number"},
@@ -116,9 +156,8 @@ TEST_CASE("every defect is refused with its line, its column and a reason") {
         {std::string("1 1:1\0\n", 7), 1, 3, "the value has something after its number"},
         {"1 1:nan\n", 1, 3, "the value is not finite"},
         {"1 1:1 2:-Infinity\n", 1, 7, "the value is not finite"},
-        {"1 1:1e400\n", 1, 3, "the value is not finite"},
-        {"1 1:1e99999\n", 1, 3, "the value is out of range"},
-        {"1 1:1e-99999\n", 1, 3, "the value is out of range"},
+        {"1 1:1e400\n", 1, 3, "the value is out of range"},
+        {"1 1:1e-99999x\n", 1, 3, "the value has something after its number"},
         {"", 0, 0, "no rows"},
         {"\n \r\n# nothing\n", 0, 0, "no rows"},
     };
@@ -184,6 +223,12 @@ TEST_CASE("a stream reads as its text does") {
     CHECK_THROWS_AS(read_libsvm(missing, "missing"), laconic::file_error);
     std::istringstream empty;
     CHECK_THROWS_AS(read_libsvm(empty, "empty"), laconic::file_error);
+
+    std::istringstream strict("1 1:2\n");
+    strict.exceptions(std::ios::failbit | std::ios::badbit | std::ios::eofbit);
+    CHECK(read_libsvm(strict, "strict").rows.coeff(0, 0) == 2);
+    std::ifstream folder("/");
+    CHECK_THROWS_WITH_AS(read_libsvm(folder, "folder"), "folder: cannot be read to its end", laconic::file_error);
 }
 
 TEST_CASE("a9a and mnist are read whole") {

@@ -13,6 +13,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/objective/dataset.hpp"
+#include "laconic/objective/stream_bytes.hpp"
 
 /// The IDX format of MNIST and its successors (http://yann.lecun.com/exdb/mnist): a magic number, the sizes, then
 /// bytes; all integers big-endian. Streams hold plain bytes: a .gz is to be decompressed first.
@@ -27,60 +28,63 @@ struct idx_images {
 namespace detail {
 
 // Never holds more than the stream does, whatever `size` claims, but for one chunk.
-inline std::vector<std::uint8_t> read_bytes(std::istream& in, std::uint64_t size, std::string const& name) {
+inline std::vector<std::uint8_t> read_bytes(stream_bytes& in, std::uint64_t size) {
     std::vector<std::uint8_t> bytes;
     std::array<char, 1 << 16> chunk;
     while (bytes.size() < size) {
         auto const wanted = std::min<std::uint64_t>(chunk.size(), size - bytes.size());
-        in.read(chunk.data(), static_cast<std::streamsize>(wanted));
-        bytes.insert(bytes.end(), chunk.data(), chunk.data() + in.gcount());
-        if (!in)
-            throw file_error(name, 0, 0,
+        auto const read = in.read(chunk.data(), static_cast<std::size_t>(wanted));
+        bytes.insert(bytes.end(), chunk.data(), chunk.data() + read);
+        if (read < wanted)
+            throw file_error(in.name(), 0, 0,
                              "truncated: " + std::to_string(bytes.size()) + " bytes where " + std::to_string(size) +
                                  " are announced");
     }
     return bytes;
 }
 
-inline std::uint32_t read_big_endian(std::istream& in, std::string const& name) {
-    auto const b = read_bytes(in, 4, name);
+inline std::uint32_t read_big_endian(stream_bytes& in) {
+    auto const b = read_bytes(in, 4);
     return std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[2]} << 8 | std::uint32_t{b[3]};
 }
 
-inline void expect_magic(std::istream& in, std::uint32_t magic, std::string const& name) {
-    if (!in) throw file_error(name, 0, 0, "cannot be read");
-    if (auto const found = read_big_endian(in, name); found != magic)
-        throw file_error(name, 0, 0, "the magic number is " + std::to_string(found) + ", not " + std::to_string(magic));
+inline void expect_magic(stream_bytes& in, std::uint32_t magic) {
+    if (auto const found = read_big_endian(in); found != magic)
+        throw file_error(in.name(), 0, 0,
+                         "the magic number is " + std::to_string(found) + ", not " + std::to_string(magic));
 }
 
-inline void expect_end(std::istream& in, std::string const& name) {
-    if (in.peek() != std::istream::traits_type::eof())
-        throw file_error(name, 0, 0, "there are bytes after the last one announced");
+inline void expect_end(stream_bytes& in) {
+    char more;
+    if (in.read(&more, 1) > 0) throw file_error(in.name(), 0, 0, "there are bytes after the last one announced");
 }
 
 }  // namespace detail
 
-/// Reads an IDX file of images: magic 0x00000803, count, height, width, bytes. Throws file_error (line 0) where the
-/// magic number is another, a picture has no pixels, or bytes are missing or left over; memory is bounded by what the
-/// stream holds, whatever sizes it claims.
-inline idx_images read_idx_images(std::istream& in, std::string const& name) {
-    detail::expect_magic(in, 0x00000803, name);
-    std::uint64_t const count = detail::read_big_endian(in, name);
-    std::uint64_t const height = detail::read_big_endian(in, name), width = detail::read_big_endian(in, name);
+/// Reads an IDX file of images: magic 0x00000803, count, height, width, bytes, up to the end of the stream. Its buffer
+/// is read, so that its exceptions() do not matter and its flags stay as they are. Throws file_error (line 0) where the
+/// stream cannot be read, the magic number is another, a picture has no pixels, or bytes are missing or left over;
+/// memory is bounded by what the stream holds, whatever sizes it claims.
+inline idx_images read_idx_images(std::istream& stream, std::string const& name) {
+    detail::stream_bytes in(stream, name);
+    detail::expect_magic(in, 0x00000803);
+    std::uint64_t const count = detail::read_big_endian(in);
+    std::uint64_t const height = detail::read_big_endian(in), width = detail::read_big_endian(in);
     auto const area = height * width;  // below 2^64
     if (area == 0 || area > (std::uint64_t{1} << 32) - 2)
         throw file_error(name, 0, 0,
                          "pictures of " + std::to_string(height) + " x " + std::to_string(width) + " pixels");
-    idx_images images{count, height, width, detail::read_bytes(in, count * area, name)};
-    detail::expect_end(in, name);
+    idx_images images{count, height, width, detail::read_bytes(in, count * area)};
+    detail::expect_end(in);
     return images;
 }
 
 /// Reads an IDX file of labels: magic 0x00000801, count, bytes. Throws as read_idx_images does.
-inline std::vector<std::uint8_t> read_idx_labels(std::istream& in, std::string const& name) {
-    detail::expect_magic(in, 0x00000801, name);
-    auto labels = detail::read_bytes(in, detail::read_big_endian(in, name), name);
-    detail::expect_end(in, name);
+inline std::vector<std::uint8_t> read_idx_labels(std::istream& stream, std::string const& name) {
+    detail::stream_bytes in(stream, name);
+    detail::expect_magic(in, 0x00000801);
+    auto labels = detail::read_bytes(in, detail::read_big_endian(in));
+    detail::expect_end(in);
     return labels;
 }
 

@@ -17,6 +17,7 @@
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/objective/dataset.hpp"
+#include "laconic/objective/stream_bytes.hpp"
 
 namespace laconic {
 namespace detail {
@@ -47,6 +48,10 @@ class libsvm_reader {
 
     static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
+    static std::size_t end_of_token(std::string_view line, std::size_t at) {
+        return static_cast<std::size_t>(std::find_if(line.begin() + at, line.end(), is_blank) - line.begin());
+    }
+
     void read_line(std::string_view line) {
         std::uint64_t previous = 0;
         bool labelled = false;
@@ -55,9 +60,12 @@ class libsvm_reader {
                 ++at;
                 continue;
             }
-            auto end = at + 1;
-            while (end < line.size() && !is_blank(line[end])) ++end;
+            auto end = end_of_token(line, at);
             column_ = at + 1;
+            if (labelled && line[end - 1] == ':') {  // blanks may stand between the colon and the value
+                auto const value = std::find_if_not(line.begin() + end, line.end(), is_blank);
+                if (value != line.end()) end = end_of_token(line, static_cast<std::size_t>(value - line.begin()));
+            }
             auto const token = line.substr(at, end - at);
             if (labelled) {
                 previous = read_term(token, previous);
@@ -84,7 +92,9 @@ class libsvm_reader {
             fail(token, "has an index that is not above the one before, " + std::to_string(previous));
         if (bound_ && index > bound_) fail(token, "has an index above the " + std::to_string(bound_) + " features");
 
-        T const value = read_number(token.substr(colon + 1), token, "the value");
+        auto digits = token.substr(colon + 1);
+        while (!digits.empty() && is_blank(digits.front())) digits.remove_prefix(1);
+        T const value = read_number(digits, token, "the value");
         features_ = std::max(features_, index);
         if (value != T(0)) {
             columns_.push_back(static_cast<std::int64_t>(index - 1));
@@ -93,21 +103,42 @@ class libsvm_reader {
         return index;
     }
 
+    // Whether the magnitude of a decimal number other than 0, as from_chars reads it, is below 1. Of a number outside
+    // the range of T this tells whether it is too small or too large; no wider type is needed, which has a range as
+    // well.
+    static bool is_below_one(std::string_view number) {
+        std::int64_t power = 0;  // of the first digit that is not 0
+        bool started = false, in_fraction = false;
+        std::size_t at = 0;
+        for (; at < number.size() && number[at] != 'e' && number[at] != 'E'; ++at) {
+            char const c = number[at];
+            if (c == '.') in_fraction = true;
+            if (c < '0' || c > '9') continue;
+            if (!in_fraction && started) ++power;
+            if (in_fraction && !started) --power;
+            started = started || c != '0';
+        }
+        if (at == number.size()) return power < 0;
+        bool const minus = number[++at] == '-';
+        if (minus || number[at] == '+') ++at;
+        std::int64_t exponent = 0;
+        for (; at < number.size() && exponent < std::int64_t{1} << 56; ++at)
+            exponent = 10 * exponent + number[at] - '0';
+        return power + (minus ? -exponent : exponent) < 0;
+    }
+
     // One number which is all of `digits`; `token` is what an error shows.
     T read_number(std::string_view digits, std::string_view token, std::string const& what) const {
         auto begin = digits.data(), end = begin + digits.size();
         if (digits.size() > 1 && begin[0] == '+' && begin[1] != '-') ++begin;  // from_chars knows no plus
         T value{};
-        auto r = std::from_chars(begin, end, value);
-        if (r.ec == std::errc::result_out_of_range) {
-            // Too small is zero, too large is an error; a wider type tells them apart.
-            long double wide = 0;
-            r = std::from_chars(begin, end, wide);
-            value = static_cast<T>(wide);
-        }
+        auto const r = std::from_chars(begin, end, value);
         if (r.ec == std::errc::invalid_argument) fail(token, what + " is not a number");
         if (r.ptr != end) fail(token, what + " has something after its number");
-        if (r.ec != std::errc()) fail(token, what + " is out of range");
+        if (r.ec == std::errc::result_out_of_range) {
+            if (is_below_one(std::string_view(begin, static_cast<std::size_t>(end - begin)))) return T(0);
+            fail(token, what + " is out of range");
+        }
         if (!std::isfinite(value)) fail(token, what + " is not finite");
         return value;
     }
@@ -144,9 +175,10 @@ class libsvm_reader {
 
 }  // namespace detail
 
-/// Reads LIBSVM text, `label index:value index:value ...` a line, indices from 1 and strictly increasing; '#' starts a
-/// comment, lines without a label are skipped, and lines may end in CR LF. Numbers are read alike in every locale and
-/// rounded correctly, to zero where they are too small for T; zeros are not stored. `features` is the length of a row,
+/// Reads LIBSVM text, `label index:value index:value ...` a line, indices from 1 and strictly increasing; blanks may
+/// follow a colon, '#' starts a comment, lines without a label are skipped, and lines may end in CR LF. Numbers are
+/// decimal, read alike in every locale, and rounded correctly, to zero where they are too small for T; zeros are not
+/// stored. `features` is the length of a row,
 /// 0 for the largest index in the text. Throws file_error with `name`, line and column (both from 1) of the first token
 /// that is none of this, is not finite, or has an index above `features` or 2^32 - 2; file_error without a place where
 /// there is no row at all; argument_error where `features` itself is above 2^32 - 2.
@@ -155,16 +187,14 @@ dataset<T> read_libsvm(std::string_view text, std::string const& name, std::size
     return detail::libsvm_reader<T>(text, name, features).read();
 }
 
-/// The same from a stream, read to its end. Throws file_error too where the stream cannot be read, such as that of a
-/// file which is not there.
+/// The same from a stream, read to its end through its buffer: its exceptions() do not matter, and its flags stay as
+/// they are. Throws file_error too where the stream cannot be read, such as that of a file which is not there.
 template <Scalar T = double>
 dataset<T> read_libsvm(std::istream& in, std::string const& name, std::size_t features = 0) {
+    detail::stream_bytes bytes(in, name);
     std::string text;
     std::vector<char> chunk(1 << 16);
-    if (!in) throw file_error(name, 0, 0, "cannot be read");
-    while (in.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || in.gcount() > 0)
-        text.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
-    if (in.bad()) throw file_error(name, 0, 0, "cannot be read to its end");
+    while (auto const read = bytes.read(chunk.data(), chunk.size())) text.append(chunk.data(), read);
     return read_libsvm<T>(std::string_view(text), name, features);
 }
 
