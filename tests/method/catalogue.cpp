@@ -6,6 +6,7 @@
 #include <set>
 
 #include "laconic/method/parse.hpp"
+#include "methods.hpp"
 #include "named_methods.hpp"
 
 using namespace laconic;
@@ -28,4 +29,15 @@ TEST_CASE("methods of float") {
     CHECK(to_string(method) == "diana(rand_k(0.1) | natural)");
     problem const p{8, 5, 4, .5, 9, 6};
     CHECK(method.compose<float, host>(p).step.rate() > 0);
+}
+
+TEST_CASE("each method tells the length of its step") {
+    problem const p{8, 5, 4, .5, 9, 6, .5, 7, 12};
+    for (auto const& spelling : every_method()) {
+        CAPTURE(spelling);
+        auto const r = parse_method<double>(spelling).compose<double, host>(p);
+        CHECK(r.scale * r.step.rate() > 0);
+    }
+    CHECK(parse_method<double>("dual_averaging(step=0.25)").compose<double, host>(p).step.rate() == .25);
+    CHECK(parse_method<double>("dual_averaging").compose<double, host>(p).step.rate() == 1. / 8);
 }

@@ -33,6 +33,8 @@ class dual_averaging_step {
         add_scaled(on, static_cast<T>(-rate_ / std::sqrt(t)), std::span<T const>(sum_), x);
     }
 
+    /// What the step after t gradients is 1 / sqrt(t) of.
+    double rate() const { return rate_; }
     /// The mean of x^0 .. x^(t-1); empty before the first step.
     std::span<T const> average() const { return average_; }
     /// z, the sum of the gradients.
