@@ -46,3 +46,4 @@ if(LIBLZMA_FOUND)
     target_link_libraries(laconic_unpack INTERFACE LibLZMA::LibLZMA)
     target_compile_definitions(laconic_unpack INTERFACE LACONIC_HAVE_LZMA)
 endif()
+find_package(BZip2 QUIET)  # laconic_files links it, which alone reads bzip2

@@ -34,7 +34,7 @@ without() {
 
 if have apt-get; then
     libraries="libeigen3-dev libxsimd-dev doctest-dev libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev liblzma-dev
-        libopenmpi-dev openmpi-bin libthrust-dev libbenchmark-dev dataset-fashion-mnist"
+        libbz2-dev libopenmpi-dev openmpi-bin libthrust-dev libbenchmark-dev dataset-fashion-mnist"
     have c++ || have g++ || have clang++ || missing=" g++"
     tool make make
     tool cmake cmake
@@ -64,7 +64,7 @@ installed $package
         $root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $missing
     fi
 elif have dnf; then
-    libraries="eigen3-devel xsimd-devel doctest-devel cli11-devel fmt-devel json-devel zlib-devel xz-devel"
+    libraries="eigen3-devel xsimd-devel doctest-devel cli11-devel fmt-devel json-devel zlib-devel xz-devel bzip2-devel"
     have c++ || have g++ || have clang++ || missing=" gcc-c++"
     tool make make
     tool cmake cmake
@@ -84,7 +84,7 @@ elif have dnf; then
         say "no package here holds Fashion-MNIST; give race its files, or run it on other data (race --help)"
     fi
 elif have brew; then
-    libraries="eigen xsimd doctest cli11 fmt nlohmann-json zlib xz"
+    libraries="eigen xsimd doctest cli11 fmt nlohmann-json zlib xz bzip2"
     have c++ || { say "no C++ compiler: run xcode-select --install first"; exit 1; }
     tool cmake cmake
     tool git git
@@ -102,7 +102,7 @@ elif have brew; then
 else
     say "knows apt-get, dnf and brew, and finds none of them here"
     say "please install: a C++20 compiler, make, git, cmake 3.25, Eigen 3.4, xsimd 8.1, doctest, CLI11, fmt, nlohmann-json,"
-    say "zlib, liblzma and gnuplot"
+    say "zlib, liblzma, libbz2 and gnuplot"
     exit 1
 fi
 

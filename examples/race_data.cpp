@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "files.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/objective/idx.hpp"
 #include "laconic/objective/libsvm.hpp"
@@ -59,10 +58,10 @@ laconic::dataset<double> synthetic(std::uint64_t seed) {
 
 }  // namespace
 
-laconic::dataset<double> load(std::string const& data, std::uint64_t seed) {
+laconic::dataset<double> load(std::string const& data, std::uint64_t seed, files::limit const& most) {
     if (data == "fashion-mnist") return fashion_mnist();
     if (data == "synthetic") return synthetic(seed);
-    return laconic::read_libsvm<double>(std::string_view(files::read_unpacked(data)), data);
+    return laconic::read_libsvm<double>(std::string_view(files::read_unpacked(data, most)), data);
 }
 
 }  // namespace race

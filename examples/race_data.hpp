@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <string>
 
+#include "files.hpp"
 #include "laconic/objective/dataset.hpp"
 
 namespace race {
 
 /// What --data names: "fashion-mnist" (T-shirts against shirts, from Debian's package), "synthetic", or a LIBSVM file,
-/// plain, .gz or .xz. Throws laconic::file_error with the place.
-laconic::dataset<double> load(std::string const& data, std::uint64_t seed);
+/// plain, .gz, .xz or .bz2, of no more than `most`. Throws laconic::file_error with the place.
+laconic::dataset<double> load(std::string const& data, std::uint64_t seed, files::limit const& most = {});
 
 }  // namespace race

@@ -19,6 +19,9 @@
 #ifdef LACONIC_HAVE_LZMA
 #    include <lzma.h>
 #endif
+#ifdef LACONIC_HAVE_BZIP2
+#    include <bzlib.h>
+#endif
 
 namespace {
 
@@ -44,6 +47,23 @@ void is_unpacked(std::function<std::string(std::string const&)> const& pack, std
     for (std::size_t n = 8; n < small.size(); ++n) {
         file.write(small.substr(0, n));
         CHECK_THROWS_WITH_AS(files::read_unpacked(file.path()), doctest::Contains(why.c_str()), laconic::file_error);
+    }
+    for (std::size_t const zeros : {1, 3, 4, 100000}) {
+        file.write(pack("one\n") + std::string(zeros, '\0'));
+        CHECK(files::read_unpacked(file.path()) == "one\n");
+    }
+    file.write(pack("one\n") + std::string(8, '\0') + "x");
+    CHECK_THROWS_WITH_AS(files::read_unpacked(file.path()), doctest::Contains(why.c_str()), laconic::file_error);
+    for (std::size_t const most : {100000, 299999, 300000}) {
+        file.write(pack(std::string(300000, 'x')));
+        if (most == 300000) {
+            CHECK(files::read_unpacked(file.path(), {most, "--most"}).size() == most);
+        } else {
+            auto const expected =
+                file.path() + ": it holds more than " + std::to_string(most) + " bytes; --most BYTES allows more";
+            CHECK_THROWS_WITH_AS(files::read_unpacked(file.path(), {most, "--most"}), expected.c_str(),
+                                 laconic::file_error);
+        }
     }
     file.write(two.substr(0, two.size() / 2));
     CHECK_THROWS_AS(files::read_unpacked(file.path()), laconic::file_error);
@@ -75,22 +95,59 @@ TEST_CASE("files: what is not there, or is none, is refused by name") {
     CHECK_THROWS_WITH_AS(files::read_unpacked(folder), doctest::Contains("is it a file?"), laconic::file_error);
 }
 
+TEST_CASE("files: what has no size and no end is read as far as the limit goes") {
+    CHECK_THROWS_WITH_AS(files::read_unpacked("/dev/zero", {100000, {}}), "/dev/zero: it holds more than 100000 bytes",
+                         laconic::file_error);
+}
+
+TEST_CASE("files: formats that are not read are named, with what unpacks them") {
+    struct {
+        std::string start, expected;
+    } const cases[] = {{"\x28\xb5\x2f\xfd", "its format is zstd; unpack it first, with unzstd"},
+                       {"PK\3\4", "its format is zip; unpack it first, with unzip"},
+                       {"7z\xbc\xaf\x27\x1c", "its format is 7z; unpack it first, with 7z x"}};
+    for (auto const& c : cases) {
+        own_file const file(c.start + "rest");
+        CHECK_THROWS_WITH_AS(files::read_unpacked(file.path()), doctest::Contains(c.expected.c_str()),
+                             laconic::file_error);
+    }
+}
+
 #ifdef LACONIC_HAVE_ZLIB
-TEST_CASE("files: gzip") {
-    auto const pack = [](std::string const& text) {
-        z_stream z{};
-        REQUIRE(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-        std::string packed(deflateBound(&z, static_cast<uLong>(text.size())), '\0');
-        z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-        z.avail_in = static_cast<uInt>(text.size());
-        z.next_out = reinterpret_cast<Bytef*>(packed.data());
-        z.avail_out = static_cast<uInt>(packed.size());
-        REQUIRE(deflate(&z, Z_FINISH) == Z_STREAM_END);
-        packed.resize(z.total_out);
-        deflateEnd(&z);
-        return packed;
-    };
-    is_unpacked(pack, "its gzip data are broken or cut short");
+namespace {
+
+std::string gzipped(std::string const& text) {
+    z_stream z{};
+    REQUIRE(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+    std::string packed(deflateBound(&z, static_cast<uLong>(text.size())), '\0');
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    z.avail_in = static_cast<uInt>(text.size());
+    z.next_out = reinterpret_cast<Bytef*>(packed.data());
+    z.avail_out = static_cast<uInt>(packed.size());
+    REQUIRE(deflate(&z, Z_FINISH) == Z_STREAM_END);
+    packed.resize(z.total_out);
+    deflateEnd(&z);
+    return packed;
+}
+
+}  // namespace
+
+TEST_CASE("files: gzip") { is_unpacked(gzipped, "its gzip data are broken or cut short"); }
+
+TEST_CASE("files: without a limit of the user's, a file holds at most 64 MiB, or 200 times its size") {
+    // 4 MiB of zeros take about 4 kB. Incompressible bytes in front make the file as large as is wanted.
+    std::string const zeros(std::size_t{1} << 22, '\0'), unit = gzipped(zeros);
+    std::string bomb, noise;
+    for (int i = 0; i < 17; ++i) bomb += unit;
+    own_file file(bomb);
+    CHECK_THROWS_WITH_AS(files::read_unpacked(file.path(), {0, "--most"}),
+                         doctest::Contains(": it holds more than 67108864 bytes (64 MiB, or 200 times its size where "
+                                           "that is more); --most BYTES allows more"),
+                         laconic::file_error);
+    std::uint32_t state = 1;
+    while (noise.size() < 375000) noise += static_cast<char>((state = 1664525 * state + 1013904223) >> 24);
+    file.write(gzipped(noise) + bomb);
+    CHECK(files::read_unpacked(file.path()).size() == 17 * zeros.size() + noise.size());
 }
 #endif
 
@@ -106,5 +163,19 @@ TEST_CASE("files: xz") {
         return packed;
     };
     is_unpacked(pack, "its xz data are broken or cut short");
+}
+#endif
+
+#ifdef LACONIC_HAVE_BZIP2
+TEST_CASE("files: bzip2") {
+    auto const pack = [](std::string text) {
+        auto size = static_cast<unsigned>(text.size() + text.size() / 100 + 600);
+        std::string packed(size, '\0');
+        REQUIRE(BZ2_bzBuffToBuffCompress(packed.data(), &size, text.data(), static_cast<unsigned>(text.size()), 1, 0,
+                                         0) == BZ_OK);
+        packed.resize(size);
+        return packed;
+    };
+    is_unpacked(pack, "its bzip2 data are broken or cut short");
 }
 #endif
