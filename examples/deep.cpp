@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <numbers>
 #include <optional>
 #include <span>
@@ -34,6 +33,8 @@
 #include "laconic/objective/perceptron.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "laconic/run.hpp"
+#include "output.hpp"
+#include "whole_number.hpp"
 
 namespace {
 
@@ -222,6 +223,15 @@ both chosen_rows(options const& o) {
     return {train.first(kept), train.slice(kept, m, "validation")};
 }
 
+std::string csv(std::vector<result> const& results) {
+    std::string text = "method,step,seed,accuracy,difference,bits_up_per_worker,ratio,seconds\n";
+    for (auto const& r : results)
+        text += fmt::format("{},{},{},{},{},{},{},{}\n", r.method, r.rate, r.seed, r.accuracy,
+                            r.difference ? fmt::format("{}", *r.difference) : "", r.bits_up,
+                            r.ratio ? fmt::format("{}", *r.ratio) : "", r.seconds);
+    return text;
+}
+
 void compare(options& o) {
     auto const [train_rows, test_rows] = chosen_rows(o);
     std::vector<float> const labels{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -242,17 +252,27 @@ void compare(options& o) {
         return !o.methods.empty() && std::find(o.methods.begin(), o.methods.end(), m.name) == o.methods.end();
     });
 
-    fmt::print("{} rows to train on, {} {}, {} workers, batches of {}, {} hidden units, d = {}, {} rounds\n\n",
-               train_rows.samples(), test_rows.samples(), o.validate ? "more to choose with" : "to test with", n,
-               o.batch, o.hidden, test.dimension(), p.rounds);
-    fmt::print("{:<12} {:>5} {:>4} {:>12} {:>10} {:>14} {:>8} {:>8}\n", "method", "step", "seed", "accuracy, %",
-               "to dense", "bits up/worker", "ratio", "seconds");
+    output::print(
+        fmt::format("{} rows to train on, {} {}, {} workers, batches of {}, {} hidden units, d = {}, {} rounds\n\n",
+                    train_rows.samples(), test_rows.samples(), o.validate ? "more to choose with" : "to test with", n,
+                    o.batch, o.hidden, test.dimension(), p.rounds));
+    output::print(fmt::format("{:<12} {:>5} {:>4} {:>12} {:>10} {:>14} {:>8} {:>8}\n", "method", "step", "seed",
+                              "accuracy, %", "to dense", "bits up/worker", "ratio", "seconds"));
     std::vector<result> results;
     auto const line = [](result const& r, std::string const& seed) {
-        fmt::print("{:<12} {:>5g} {:>4} {:>12.2f} {:>10} {:>14.3e} {:>8} {:>8.1f}\n", r.method, r.rate, seed,
-                   100 * r.accuracy, r.difference ? fmt::format("{:+.2f}", 100 * *r.difference) : "-", r.bits_up,
-                   r.ratio ? fmt::format("{:.1f}", *r.ratio) : "-", r.seconds);
-        std::fflush(stdout);
+        output::print(fmt::format("{:<12} {:>5g} {:>4} {:>12.2f} {:>10} {:>14.3e} {:>8} {:>8.1f}\n", r.method, r.rate,
+                                  seed, 100 * r.accuracy,
+                                  r.difference ? fmt::format("{:+.2f}", 100 * *r.difference) : "-", r.bits_up,
+                                  r.ratio ? fmt::format("{:.1f}", *r.ratio) : "-", r.seconds));
+    };
+    bool is_written = true;
+    auto const write_csv = [&] {
+        try {
+            output::write(o.csv, csv(results));
+            return true;
+        } catch (output::lost const&) {  // the next may be written, and the table on the terminal is worth going on for
+            return false;
+        }
     };
     for (std::size_t seed = 1; seed <= o.seeds; ++seed) {
         std::optional<result> dense;
@@ -265,9 +285,10 @@ void compare(options& o) {
             }
             line(r, std::to_string(seed));
             results.push_back(r);
+            is_written = o.csv.empty() || write_csv();
         }
     }
-    fmt::print("\n");
+    output::print("\n");
     for (auto const& m : all) {
         result mean{m.name, m.rate, 0, 0, 0, 0, {}, {}};
         for (auto const& r : results)
@@ -281,41 +302,30 @@ void compare(options& o) {
             }
         line(mean, "mean");
     }
-    if (o.csv.empty()) return;
-    std::ofstream out(o.csv);
-    out << "method,step,seed,accuracy,difference,bits_up_per_worker,ratio,seconds\n";
-    for (auto const& r : results)
-        out << fmt::format("{},{},{},{},{},{},{},{}\n", r.method, r.rate, r.seed, r.accuracy,
-                           r.difference ? fmt::format("{}", *r.difference) : "", r.bits_up,
-                           r.ratio ? fmt::format("{}", *r.ratio) : "", r.seconds);
-    if (!out.flush()) throw file_error(o.csv, 0, 0, "cannot be written");
+    if (!is_written) output::write(o.csv, csv(results));  // which tells why not
 }
 
 void parse(CLI::App& app, options& o) {
     app.add_option("--epochs", o.epochs, "passes over the data")->capture_default_str();
-    app.add_option("--seeds", o.seeds, "runs of each method, with seeds from 1 on")->capture_default_str();
-    app.add_option("--workers", o.workers, "threads that share the rows")->capture_default_str();
-    app.add_option("--batch", o.batch, "rows of a worker's mini-batch")->capture_default_str();
-    app.add_option("--hidden", o.hidden, "hidden units")->capture_default_str();
+    add_whole_number<std::size_t>(app, "--seeds", o.seeds, 1, "runs of each method, with seeds from 1 on");
+    add_whole_number(app, "--workers", o.workers, 1, "threads that share the rows");
+    add_whole_number<std::size_t>(app, "--batch", o.batch, 1, "rows of a worker's mini-batch", 1'000'000'000);
+    add_whole_number<std::size_t>(app, "--hidden", o.hidden, 1, "hidden units", 1'000'000);
     app.add_option("--rate", o.rate, "length of the first step, for all methods (none: each has its own)");
     app.add_option("--method", o.methods, "one of the methods; may be given several times (none: all)")->take_all();
-    app.add_option("--rows", o.rows, "only the first rows of each half of the data (0: all)")->capture_default_str();
+    add_whole_number<std::size_t>(app, "--rows", o.rows, 0, "only the first rows of each half of the data (0: all)");
     app.add_flag("--validate", o.validate, "train on the first five sixths of the training half, measure on the last");
-    app.add_option("--threads", o.at_once, "how many workers compute at the same time (0: one per core)")
-        ->capture_default_str();
+    add_whole_number(app, "--threads", o.at_once, 0, "how many workers compute at the same time (0: one per core)");
     app.add_option("--data", o.data, "the folder with the four files of Debian's dataset-fashion-mnist")
         ->capture_default_str();
-    app.add_option("--csv", o.csv, "write the runs to FILE");
+    app.add_option("--csv", o.csv, "write the runs to FILE, anew after each, so that it has all that have ended");
 }
 
 void check(options& o) {
     if (!(o.epochs >= 0 && o.epochs <= 1e6)) throw argument_error("--epochs: a number from 0 to 1e6");
     if (o.rate && !(*o.rate > 0 && std::isfinite(*o.rate))) throw argument_error("--rate: a number above 0");
-    if (o.workers < 1) throw argument_error("--workers: at least one is needed");
-    if (o.batch < 1) throw argument_error("--batch: at least one row is needed");
-    if (o.at_once < 0) throw argument_error("--threads: at least 0");
     if (o.at_once == 0) o.at_once = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    if (!o.csv.empty() && !std::ofstream(o.csv, std::ios::app)) throw file_error(o.csv, 0, 0, "cannot be written");
+    if (!o.csv.empty()) output::require_writable(o.csv);
 }
 
 }  // namespace
@@ -327,13 +337,17 @@ int main(int argc, char** argv) {
         parse(app, o);
         try {
             app.parse(argc, argv);
+            check(o);
+            compare(o);
         } catch (CLI::ParseError const& e) {
-            if (e.get_exit_code() == 0) return app.exit(e);  // --help
-            throw argument_error(e.what());
+            if (e.get_exit_code() != 0) throw argument_error(e.what());
+            app.exit(e);  // --help
         }
-        check(o);
-        compare(o);
+        output::require_printed();
         return 0;
+    } catch (output::lost const& e) {
+        fmt::print(stderr, "deep: {}\n", e.what());
+        return 1;
     } catch (laconic::error const& e) {
         fmt::print(stderr, "deep: {}\n", e.what());
         return 2;

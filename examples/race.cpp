@@ -3,6 +3,7 @@
 // Races methods against each other: several workers train one linear model, each method with its own messages, and what
 // crosses between the workers is counted as it crosses.
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -13,10 +14,15 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -26,11 +32,14 @@
 #include "laconic/core/text.hpp"
 #include "laconic/core/version.hpp"
 #include "laconic/exchange/agreement.hpp"
+#include "output.hpp"
 #include "race_data.hpp"
 #include "race_exchange.hpp"
 #include "race_job.hpp"
 #include "race_report.hpp"
 #include "race_run.hpp"
+#include "race_stop.hpp"
+#include "whole_number.hpp"
 
 namespace {
 
@@ -47,8 +56,8 @@ struct options {
                                         "diana(rand_k(0.1) | natural)",
                                         "ef21(top_k(0.05), step=1/L)",
                                         "gd_sec(xi=100, beta=0.01)"};
-    std::int64_t rounds = 2500, seed = 0;
-    race::settings run{0, 0, 1e-6, 0, 0, {}, {}, {}, nullptr};
+    std::uint64_t data_limit = 0;
+    race::settings run{2500, 0, 1e-6, 0, 0, {}, {}, {}, nullptr};
     bool quiet = false;
 };
 
@@ -61,8 +70,12 @@ struct usage_error : laconic::error {
 bool reports(laconic::any_communicator const* job) { return !job || job->rank() == 0; }
 
 void parse(CLI::App& app, options& o) {
-    app.add_option("--data", o.data, "fashion-mnist, synthetic, or a LIBSVM file (plain, .gz, .xz)")
+    app.add_option("--data", o.data, "fashion-mnist, synthetic, or a LIBSVM file (plain, .gz, .xz, .bz2)")
         ->capture_default_str();
+    add_whole_number<std::uint64_t>(
+        app, "--data-limit", o.data_limit, 0,
+        "how many bytes the data file may hold once it is decompressed (0: 64 MiB, or 200 times the file's size where "
+        "that is more)");
     app.add_flag("--scale", o.scale, "divide each feature by its largest magnitude");
     app.add_option("--objective", o.objective, "logistic, ridge, lasso, softmax or nonconvex-logistic")
         ->check(CLI::IsMember(race::objectives()))
@@ -70,21 +83,20 @@ void parse(CLI::App& app, options& o) {
     app.add_option("--lambda", o.lambda,
                    "weight of (lambda/2)|x|^2; of |x|_1 in lasso; of sum x^2/(1+x^2) in nonconvex-logistic")
         ->capture_default_str();
-    app.add_option("--workers", o.workers,
-                   "how many workers share the rows, in contiguous equal parts; with --network mpi as many as the job "
-                   "has ranks, which need not be said")
-        ->capture_default_str();
+    add_whole_number(
+        app, "--workers", o.workers, 1,
+        "how many workers share the rows, in contiguous equal parts; with --network mpi as many as the job "
+        "has ranks, which need not be said");
     app.add_option("--method", o.methods,
                    "a method as the C++ spells it, such as diana(rand_k(0.1)); may be given several times")
         ->take_all();
-    app.add_option("--rounds", o.rounds, "at most so many rounds a method")->capture_default_str();
+    add_whole_number<std::uint64_t>(app, "--rounds", o.run.rounds, 0, "at most so many rounds a method");
     app.add_option("--target", o.run.target, "a method stops where f - f* is at most this")->capture_default_str();
     app.add_option("--seconds", o.run.seconds, "a method stops after so many seconds (0: no limit)")
         ->capture_default_str();
-    app.add_option("--seed", o.seed, "all randomness follows from it")->capture_default_str();
-    app.add_option("--threads", o.at_once,
-                   "how many workers compute at the same time (0: one per core; 1 is best where a round is short)")
-        ->capture_default_str();
+    add_whole_number<std::uint64_t>(app, "--seed", o.run.seed, 0, "all randomness follows from it");
+    add_whole_number(app, "--threads", o.at_once, 0,
+                     "how many workers compute at the same time (0: one per core; 1 is best where a round is short)");
     app.add_option(
            "--network", o.network,
            "where the workers talk: threads of this process; mpi, where each rank of a job that mpirun started is a "
@@ -108,7 +120,9 @@ void parse(CLI::App& app, options& o) {
            "others=N)', where the table has what a worker sends and is handed, and cat expects a server's answer of "
            "BITS and N other messages like its own")
         ->capture_default_str();
-    app.add_option("--json", o.json, "write everything, traces included, to FILE");
+    app.add_option("--json", o.json,
+                   "write everything, traces included, to FILE; files are written when all methods have run, or when "
+                   "SIGINT or SIGTERM stops the race, and each is replaced as a whole");
     app.add_option("--csv", o.csv, "write the table to FILE");
     app.add_option(
         "--plot", o.plot,
@@ -119,6 +133,33 @@ void parse(CLI::App& app, options& o) {
     app.add_flag("--quiet", o.quiet, "print errors only");
     app.set_version_flag("--version", fmt::format("race (laconic {}.{}.{})", laconic::version_major,
                                                   laconic::version_minor, laconic::version_patch));
+}
+
+/// Two files that are one: what is no regular file, such as /dev/null, may be used twice.
+bool is_one_file(std::string const& a, std::string const& b) {
+    std::error_code none;
+    auto const whole = [&](std::string const& file) {
+        return std::filesystem::weakly_canonical(std::filesystem::absolute(file, none), none);
+    };
+    return whole(a) == whole(b) && (std::filesystem::is_regular_file(a, none) || !std::filesystem::exists(a, none));
+}
+
+/// Before anything runs, so that nothing is lost at the end.
+void check_outputs(options const& o) {
+    std::pair<char const*, std::string> const files[] = {
+        {"--data", o.data}, {"--json", o.json}, {"--csv", o.csv}, {"--plot", o.plot}};
+    for (auto const* one = std::begin(files); one != std::end(files); ++one) {
+        if (one->second.empty()) continue;
+        for (auto const* other = std::begin(files); other != one; ++other)
+            if (!other->second.empty() && is_one_file(one->second, other->second))
+                throw usage_error(fmt::format("{} and {}: both are {}", other->first, one->first, one->second));
+        if (one == std::begin(files)) continue;
+        try {
+            output::require_writable(one->second);
+        } catch (laconic::file_error const& e) {
+            throw usage_error(fmt::format("{}: {}", one->first, e.what()));
+        }
+    }
 }
 
 void check(options& o, laconic::any_communicator* job) {
@@ -137,36 +178,21 @@ void check(options& o, laconic::any_communicator* job) {
                     "mpirun started {} of these, which would race apart and write the same files: give --network mpi",
                     size));
     }
-    if (o.workers < 1) throw usage_error(fmt::format("--workers: {} workers; at least one is needed", o.workers));
     if (!(o.lambda >= 0 && std::isfinite(o.lambda)))
         throw usage_error(fmt::format("--lambda: {} is not at least 0", o.lambda));
     if (!(o.run.target > 0 && std::isfinite(o.run.target)))
         throw usage_error(fmt::format("--target: {} is not above 0", o.run.target));
     if (!(o.run.seconds >= 0)) throw usage_error(fmt::format("--seconds: {} is not at least 0", o.run.seconds));
-    if (o.rounds < 0) throw usage_error(fmt::format("--rounds: {} is not at least 0", o.rounds));
-    if (o.seed < 0) throw usage_error(fmt::format("--seed: {} is not at least 0", o.seed));
     if (auto const colon = o.cost.find_first_of(":("); colon != std::string::npos && o.cost[colon] == ':')
         o.cost = o.cost.substr(0, colon) + "(" + o.cost.substr(colon + 1) + ")";
     o.run.cost = laconic::parse_cost(o.cost);
     if (!o.run.exchange.empty()) o.run.exchange = to_string(race::exchange_named(o.run.exchange));
     if (!(o.run.cost == laconic::two_way_cost{}))
         for (auto& method : o.methods) method = race::priced(method, o.run.cost);
-    o.run.rounds = static_cast<std::uint64_t>(o.rounds);
-    o.run.seed = static_cast<std::uint64_t>(o.seed);
-    if (o.at_once < 0) throw usage_error(fmt::format("--threads: {} is not at least 0", o.at_once));
     if (!o.plot.empty() && !race::can_plot(o.plot))
         throw usage_error("--plot: " + o.plot + " does not end in .svg, .png or .pdf");
     o.run.at_once = o.at_once > 0 ? o.at_once : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    for (auto const& [flag, file] : {std::pair{"--json", o.json}, {"--csv", o.csv}, {"--plot", o.plot}})
-        if (!file.empty() && reports(job) && !std::ofstream(file, std::ios::app))
-            throw usage_error(fmt::format("{}: cannot write {}", flag, file));
-}
-
-void write(std::string const& file, std::string const& text) {
-    if (file.empty()) return;
-    std::ofstream out(file, std::ios::binary);
-    out << text;
-    if (!out.flush()) throw laconic::file_error(file, 0, 0, "cannot be written");
+    if (reports(job)) check_outputs(o);
 }
 
 /// A bar on the terminal, at most ten times a second; nothing where the output is no terminal.
@@ -210,6 +236,27 @@ struct entry {
     std::size_t rows = 0, features = 0;  // of the data, before they are cut
 };
 
+laconic::dataset<double> loaded(options const& o) {
+    try {
+        return race::load(o.data, o.run.seed, {o.data_limit, "--data-limit"});
+    } catch (std::bad_alloc const&) {
+        throw laconic::file_error(o.data, 0, 0, "what it holds does not fit into memory");
+    }
+}
+
+race::contest prepared(laconic::dataset<double> data, options const& o) {
+    auto const rows = data.samples(), features = data.features();
+    try {
+        if (o.scale) scale_features(data);
+        return race::prepare(std::move(data), o.objective, o.lambda, o.workers);
+    } catch (std::bad_alloc const&) {
+        throw laconic::file_error(o.data, 0, 0,
+                                  fmt::format("{} row{} of {} features need more memory than there is; is the largest "
+                                              "index right?",
+                                              rows, rows == 1 ? "" : "s", features));
+    }
+}
+
 /// Reads the arguments and the data; nothing where only help was asked for. What cannot run is said before anything
 /// runs.
 std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job) {
@@ -226,14 +273,13 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
     o.workers_given = app.count("--workers") > 0;
     check(o, job);
     if (o.list) {
-        if (reports(job)) fmt::print("{}\n{}", race::list_of_methods(), race::list_of_exchanges());
+        if (reports(job)) output::print(race::list_of_methods() + "\n" + race::list_of_exchanges());
         return {};
     }
-    auto data = race::load(o.data, o.run.seed);
+    auto data = loaded(o);
     for (auto const& method : o.methods) static_cast<void>(race::spelled(method));
     auto const rows = data.samples(), features = data.features();
-    if (o.scale) scale_features(data);
-    auto contest = race::prepare(std::move(data), o.objective, o.lambda, o.workers);
+    auto contest = prepared(std::move(data), o);
     auto const& p = contest.constants;
     for (auto const& method : o.methods) {
         try {
@@ -251,8 +297,8 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
 /// What every rank of a job must have the same.
 std::vector<laconic::agreed_item> terms(entry const& e) {
     auto const& [o, contest, on, rows, features] = e;
-    std::vector<laconic::agreed_item> all = {{"--seed", std::to_string(o.seed)},
-                                             {"--rounds", std::to_string(o.rounds)},
+    std::vector<laconic::agreed_item> all = {{"--seed", std::to_string(o.run.seed)},
+                                             {"--rounds", std::to_string(o.run.rounds)},
                                              {"--target", laconic::shortest(o.run.target)},
                                              {"--cost", to_string(o.run.cost)},
                                              {"--exchange", o.run.exchange},
@@ -267,41 +313,98 @@ std::vector<laconic::agreed_item> terms(entry const& e) {
     return all;
 }
 
-void introduce(entry const& e) {
+std::string introduction(entry const& e) {
     auto const& [o, contest, on, rows, features] = e;
     auto const& p = on.constants;
-    fmt::print("{}: {} rows of {} features{}, {} workers with {} rows each", o.data, rows, features,
-               o.scale ? " scaled to [-1, 1]" : "", p.workers, contest.samples_per_worker);
+    auto text = fmt::format("{}: {} rows of {} features{}, {} workers with {} rows each", race::printable(o.data), rows,
+                            features, o.scale ? " scaled to [-1, 1]" : "", p.workers, contest.samples_per_worker);
     if (auto const dropped = rows - on.samples; dropped > 0)
-        fmt::print("; the last {} row{} dropped", dropped, dropped == 1 ? " is" : "s are");
-    fmt::print("\n{} with lambda = {:g}: d = {}, L = {:.6g}, mu = {:.6g}", o.objective, o.lambda, p.dimension,
-               p.smoothness, p.strong_convexity);
-    if (contest.convex) fmt::print(", f* = {:.15g}", contest.f_star);
-    if (o.network != "threads") fmt::print("\nover {}", o.network);
+        text += fmt::format("; the last {} row{} dropped", dropped, dropped == 1 ? " is" : "s are");
+    text += fmt::format("\n{} with lambda = {:g}: d = {}, L = {:.6g}, mu = {:.6g}", o.objective, o.lambda, p.dimension,
+                        p.smoothness, p.strong_convexity);
+    if (contest.convex) text += fmt::format(", f* = {:.15g}", contest.f_star);
+    if (o.network != "threads") text += fmt::format("\nover {}", o.network);
     if (!o.run.exchange.empty())
-        fmt::print("{}messages added up by {}", o.network == "threads" ? "\n" : ", ", o.run.exchange);
-    fmt::print("\n\n");
-    std::fflush(stdout);
+        text += fmt::format("{}messages added up by {}", o.network == "threads" ? "\n" : ", ", o.run.exchange);
+    return text + "\n\n";
 }
 
-void hold(entry const& e) {
-    auto const& [o, contest, on, rows, features] = e;
-    bool const aloud = !o.quiet && reports(o.run.job);
-    if (aloud) introduce(e);
-    std::vector<race::result> results;
-    for (auto const& m : o.methods) {
-        bar progress(aloud, race::spelled(m), o.run);
-        results.push_back(race::run(m, contest, o.run, [&](race::mark const& now) { progress(now); }));
+/// Tells what goes wrong and goes on: what one output or method cannot do costs the others nothing.
+class each_for_itself {
+  public:
+    template <class Work>
+    bool operator()(std::string const& what, Work work) {
+        try {
+            work();
+            return true;
+        } catch (std::bad_alloc const&) {
+            tell(what + "there is not enough memory");
+        } catch (std::exception const& e) {
+            tell(what + e.what());
+        }
+        return false;
     }
-    if (!reports(o.run.job)) return;
-    if (aloud) fmt::print("{}", race::table(on, results));
-    write(o.json, race::json(on, results));
-    write(o.csv, race::csv(on, results));
-    if (!o.plot.empty() && !race::plot(o.plot, on, results))
-        fmt::print(stderr, "race: gnuplot is not installed; no {}\n", o.plot);
+    void tell(std::string const& line) {
+        failed_ = true;
+        fmt::print(stderr, "race: {}\n", line);
+    }
+    bool failed() const { return failed_; }
+
+  private:
+    bool failed_ = false;
+};
+
+/// What the methods did that ran; fewer than all where a signal came, which is said.
+std::vector<race::result> raced(entry const& e, bool aloud, each_for_itself& attempt) {
+    auto const& o = e.chosen;
+    std::vector<race::result> results;
+    for (std::size_t i = 0; i < o.methods.size(); ++i) {
+        auto const name = race::spelled(o.methods[i]);
+        auto const run = [&] {
+            bar progress(aloud, name, o.run);
+            results.push_back(race::run(o.methods[i], e.contest, o.run, [&](race::mark const& now) { progress(now); }));
+        };
+        if (o.run.job) {
+            run();  // what it throws ends the job: the others would wait for this rank
+        } else if (!attempt("--method '" + name + "': ", run)) {
+            continue;
+        }
+        if (!results.back().interrupted) continue;
+        if (reports(o.run.job))
+            attempt.tell(fmt::format("interrupted in round {} of '{}'; {} of {} methods did not start",
+                                     results.back().rounds, name, o.methods.size() - i - 1, o.methods.size()));
+        break;
+    }
+    return results;
+}
+
+/// Runs the race and writes what it gave. Returns the program's exit status.
+int hold(entry const& e) {
+    auto const& o = e.chosen;
+    bool const reporting = reports(o.run.job), aloud = !o.quiet && reporting;
+    race::stop_by_signal const until(reporting);
+    if (aloud) output::print(introduction(e));
+    each_for_itself attempt;
+    auto const results = raced(e, aloud, attempt);
+    if (!reporting) return 0;
+    if (aloud) output::print(race::table(e.on, results));
+    std::vector<std::string> written;
+    auto const write = [&](std::string const& file, std::function<bool()> const& work) {
+        bool done = false;
+        if (!file.empty() && attempt("", [&] { done = work(); }) && done) written.push_back(file);
+    };
+    write(o.csv, [&] { return output::write(o.csv, race::csv(e.on, results)), true; });
+    write(o.json, [&] { return output::write(o.json, race::json(e.on, results)), true; });
+    write(o.plot, [&] {
+        bool const there = race::plot(o.plot, e.on, results);
+        if (!there) fmt::print(stderr, "race: gnuplot is not installed; no {}\n", o.plot);
+        return there;
+    });
     if (aloud)
-        for (auto const& file : {o.csv, o.json, o.plot})
-            if (!file.empty()) fmt::print("wrote {}\n", file);
+        for (auto const& file : written) output::print("wrote " + file + "\n");
+    if (!results.empty() && results.back().interrupted)  // as a shell tells it; of a job, perhaps another rank's
+        return 128 + (race::stop_signal() != 0 ? race::stop_signal() : SIGTERM);
+    return attempt.failed() ? 1 : 0;
 }
 
 /// What work() returns, where it can on every rank; else every rank throws what is wrong on the first that cannot.
@@ -344,8 +447,7 @@ int play(int argc, char** argv, laconic::any_communicator job) {
         if (reports(&job)) fmt::print(stderr, "race: {}\n", e.what());
         return 2;
     }
-    if (ready) hold(*ready);
-    return 0;
+    return ready ? hold(*ready) : 0;
 }
 
 /// Whether --network mpi is among the arguments: then MPI starts before the others are read, so that one rank tells
@@ -364,14 +466,25 @@ bool asks_for_job(int argc, char** argv) {
     return network == "mpi";
 }
 
+int run(int argc, char** argv) {
+    if (asks_for_job(argc, argv))
+        return race::join_job(argc, argv, [&](laconic::any_communicator job) { return play(argc, argv, job); });
+    auto const ready = enter(argc, argv, nullptr);
+    return ready ? hold(*ready) : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    // Who reads no further, such as head behind a pipe, or gnuplot, costs the other outputs nothing.
+    ::signal(SIGPIPE, SIG_IGN);
     try {
-        if (asks_for_job(argc, argv))
-            return race::join_job(argc, argv, [&](laconic::any_communicator job) { return play(argc, argv, job); });
-        if (auto const ready = enter(argc, argv, nullptr)) hold(*ready);
-        return 0;
+        int const status = run(argc, argv);
+        output::require_printed();
+        return status;
+    } catch (output::lost const& e) {
+        fmt::print(stderr, "race: {}\n", e.what());
+        return 1;
     } catch (laconic::error const& e) {
         fmt::print(stderr, "race: {}\n", e.what());
         return 2;

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "race_report.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "laconic/core/error.hpp"
+#include "output.hpp"
+
+extern char** environ;  // not every system's <unistd.h> declares it
 
 namespace race {
 namespace {
@@ -50,14 +59,119 @@ std::string terminal(std::string const& file) {
     return "";
 }
 
-// In gnuplot's single quotes only the quote itself is special.
+// In gnuplot's single quotes only the quote itself is special, and the end of the line.
 std::string gnuplot_quoted(std::string const& text) {
     std::string result = "'";
-    for (char const c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
+    for (char const c : printable(text)) result += c == '\'' ? std::string("''") : std::string(1, c);
     return result + "'";
 }
 
+/// Marks as they lie on logarithmic axes, and what the axes must hold.
+struct drawing {
+    std::string blocks, curves;
+    double least_x = HUGE_VAL, most_x = 0, least_y = HUGE_VAL, most_y = 0;
+};
+
+drawing draw(setting const& on, std::vector<result> const& results) {
+    drawing d;
+    bool const priced = on.costs_more_than_bits();
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        std::string points;
+        int count = 0;
+        // Marks that lie within a hair of the last one drawn are left out: the drawing stays small.
+        double last_x = -1e9, last_y = -1e9;
+        auto const& trace = results[i].trace;
+        for (auto const& m : trace) {
+            double const sent = on.is_delayed ? m.clock : priced ? m.cost : m.bits_up;
+            double const x = std::log10(sent), y = std::log10(m.suboptimality);
+            if (!std::isfinite(x) || !std::isfinite(y)) continue;
+            if (std::abs(x - last_x) < 0.02 && std::abs(y - last_y) < 0.05 && &m != &trace.back()) continue;
+            points += fmt::format("{} {}\n", sent, m.suboptimality);
+            ++count;
+            last_x = x;
+            last_y = y;
+            d.least_x = std::min(d.least_x, sent);
+            d.most_x = std::max(d.most_x, sent);
+            d.least_y = std::min(d.least_y, m.suboptimality);
+            d.most_y = std::max(d.most_y, m.suboptimality);
+        }
+        auto const title = gnuplot_quoted(results[i].method + (count == 0 ? ", nowhere above 0" : ""));
+        if (count > 0) d.blocks += fmt::format("$run{} << END\n{}END\n", i, points);
+        d.curves +=
+            fmt::format("{}{} with {} linewidth 2 title {}", i ? ", " : "plot ",
+                        count > 0 ? fmt::format("$run{} using 1:2", i) : "NaN", count == 1 ? "points" : "lines", title);
+    }
+    return d;
+}
+
+/// What gnuplot prints for a script, into an open file. False where it is not installed; throws laconic::error where it
+/// fails.
+bool run_gnuplot(std::string_view script, int out) {
+    int in[2];
+    if (::pipe(in) != 0) throw laconic::error("gnuplot cannot be started: " + std::string(std::strerror(errno)));
+    for (int const end : in) ::fcntl(end, F_SETFD, FD_CLOEXEC);
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, in[0], 0);
+    posix_spawn_file_actions_adddup2(&files, out, 1);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t as_usual;  // what this program ignores, another need not
+    sigemptyset(&as_usual);
+    sigaddset(&as_usual, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &as_usual);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    char name[] = "gnuplot", defaults[] = "-d";  // the user's own settings are left out
+    char* arguments[] = {name, defaults, nullptr};
+    pid_t child = 0;
+    int const refused = ::posix_spawnp(&child, name, &files, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    ::close(in[0]);
+    if (refused != 0) {
+        ::close(in[1]);
+        if (refused == ENOENT) return false;
+        throw laconic::error("gnuplot cannot be started: " + std::string(std::strerror(refused)));
+    }
+    while (!script.empty()) {  // it may end before it has read all, which its status tells
+        auto const written = ::write(in[1], script.data(), script.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) break;
+        script.remove_prefix(static_cast<std::size_t>(written));
+    }
+    ::close(in[1]);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!script.empty() || status != 0) throw laconic::error("gnuplot failed");
+    return true;
+}
+
 }  // namespace
+
+std::string printable(std::string const& text) {
+    std::string result;
+    auto const byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+    for (std::size_t i = 0; i < text.size();) {
+        unsigned const lead = byte(i);
+        std::size_t const length = lead < 0x80   ? 1
+                                   : lead < 0xc2 ? 0
+                                   : lead < 0xe0 ? 2
+                                   : lead < 0xf0 ? 3
+                                   : lead < 0xf5 ? 4
+                                                 : 0;
+        bool fine = length > 0 && lead >= 0x20 && lead != 0x7f;
+        for (std::size_t j = 1; j < length; ++j) fine = fine && (byte(i + j) & 0xc0) == 0x80;
+        // Too long a spelling, a surrogate, or beyond U+10FFFF; and the control characters from U+0080 to U+009F.
+        if ((lead == 0xe0 && byte(i + 1) < 0xa0) || (lead == 0xed && byte(i + 1) > 0x9f) ||
+            (lead == 0xf0 && byte(i + 1) < 0x90) || (lead == 0xf4 && byte(i + 1) > 0x8f) ||
+            (lead == 0xc2 && byte(i + 1) < 0xa0))
+            fine = false;
+        result += fine ? text.substr(i, length) : "?";
+        i += fine ? length : 1;
+    }
+    return result;
+}
 
 std::string table(setting const& on, std::vector<result> const& results) {
     std::vector<std::vector<std::string>> rows = {{"method", "rounds", "up/worker", "down/worker", on.measure,
@@ -154,7 +268,8 @@ std::string json(setting const& on, std::vector<result> const& results) {
                   {"cost_reaching_target", nullptr},
                   {"network_seconds", nullptr},
                   {"network_seconds_reaching_target", nullptr},
-                  {"seconds", r.seconds}};
+                  {"seconds", r.seconds},
+                  {"interrupted", r.interrupted}};
         if (on.is_delayed) method["network_seconds"] = r.clock;
         if (r.reached) {
             method["round_reaching_target"] = r.reached->round;
@@ -166,51 +281,38 @@ std::string json(setting const& on, std::vector<result> const& results) {
         methods.push_back(std::move(method));
     }
     root["methods"] = std::move(methods);
-    return root.dump(1) + "\n";
+    return root.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 bool can_plot(std::string const& file) { return !terminal(file).empty(); }
 
 bool plot(std::string const& file, setting const& on, std::vector<result> const& results) {
-    if (std::system("gnuplot --version > /dev/null 2>&1") != 0) return false;
-    bool const priced = on.costs_more_than_bits();
-    std::string script = fmt::format(
-        "set terminal {}\nset output {}\nset logscale xy\nset format y '10^{{%T}}'\nset format x '10^{{%T}}'\n"
+    auto const d = draw(on, results);
+    auto ranges = fmt::format("set yrange [{}:*]\n", on.target / 10);
+    if (d.most_x == 0)  // nothing to draw: gnuplot wants to know how large that is
+        ranges = fmt::format("set xrange [1:10]\nset yrange [{}:{}]\n", on.target / 10, on.target);
+    else if (d.most_y <= on.target / 10)
+        ranges = fmt::format("set yrange [{}:{}]\n", d.least_y / 10, d.most_y * 10);
+    if (d.least_x == d.most_x) ranges += fmt::format("set xrange [{}:{}]\n", d.least_x / 10, d.most_x * 10);
+    auto const script = fmt::format(
+        "set terminal {}\nset encoding utf8\nset logscale xy\nset format y '10^{{%T}}'\nset format x '10^{{%T}}'\n"
         "set xlabel {} noenhanced\nset ylabel {} noenhanced\nset grid\nset key left bottom noenhanced\n"
-        "set title {} noenhanced\nset yrange [{}:*]\n",
-        terminal(file), gnuplot_quoted(file),
-        gnuplot_quoted(on.is_delayed ? "seconds on the network, " + on.network
-                       : priced      ? "cost of a worker's messages, " + to_string(on.cost)
-                                     : "bits sent per worker"),
+        "set title {} noenhanced\n{}{}{}\n",
+        terminal(file),
+        gnuplot_quoted(on.is_delayed               ? "seconds on the network, " + on.network
+                       : on.costs_more_than_bits() ? "cost of a worker's messages, " + to_string(on.cost)
+                                                   : "bits sent per worker"),
         gnuplot_quoted(on.measure),
         gnuplot_quoted(fmt::format("{}, {}, {} workers, d = {}", on.data, on.objective, on.constants.workers,
                                    on.constants.dimension)),
-        on.target / 10);
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        script += fmt::format("$run{} << END\n", i);
-        // Marks that lie within a hair of the last one drawn are left out: the drawing stays small.
-        double last_x = -1e9, last_y = -1e9;
-        auto const& trace = results[i].trace;
-        for (auto const& m : trace) {
-            double const sent = on.is_delayed ? m.clock : priced ? m.cost : m.bits_up;
-            double const x = std::log10(sent), y = std::log10(m.suboptimality);
-            if (!std::isfinite(x) || !std::isfinite(y)) continue;
-            if (std::abs(x - last_x) < 0.02 && std::abs(y - last_y) < 0.05 && &m != &trace.back()) continue;
-            script += fmt::format("{} {}\n", sent, m.suboptimality);
-            last_x = x;
-            last_y = y;
-        }
-        script += "END\n";
+        ranges, d.blocks, d.curves);
+    output::file drawn(file);  // gnuplot never hears its name
+    try {
+        if (!run_gnuplot(script, drawn.descriptor())) return false;
+    } catch (laconic::error const& e) {
+        throw laconic::error(std::string(e.what()) + "; " + file + " is not written");
     }
-    script += "plot ";
-    for (std::size_t i = 0; i < results.size(); ++i)
-        script += fmt::format("{}$run{} using 1:2 with lines linewidth 2 title {}", i ? ", " : "", i,
-                              gnuplot_quoted(results[i].method));
-    script += "\n";
-    std::FILE* const pipe = popen("gnuplot", "w");
-    if (!pipe) throw laconic::error("gnuplot cannot be started");
-    std::fwrite(script.data(), 1, script.size(), pipe);
-    if (pclose(pipe) != 0) throw laconic::error("gnuplot failed; " + file + " is not written");
+    drawn.commit();
     return true;
 }
 

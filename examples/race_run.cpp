@@ -21,6 +21,7 @@
 #include "laconic/run.hpp"
 #include "named_methods.hpp"
 #include "race_exchange.hpp"
+#include "race_stop.hpp"
 
 namespace race {
 namespace {
@@ -139,12 +140,13 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
         std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - begin;
         bool const late = first && how.seconds > 0 && passed.count() > how.seconds;
         auto const& bytes = meter.bytes();
-        std::array<double, 6> sums = {on.convex ? now.value() : 0,
+        std::array<double, 7> sums = {on.convex ? now.value() : 0,
                                       8.0 * static_cast<double>(bytes.bytes_sent()),
                                       8.0 * static_cast<double>(bytes.bytes_received() + bytes.bytes_told()),
                                       late ? 1.0 : 0.0,
                                       meter.cost(),
-                                      slow ? slow->clock() : 0};
+                                      slow ? slow->clock() : 0,
+                                      stop_signal() != 0 ? 1.0 : 0.0};
         sum_over_ranks(comm, sums);
         double clock = 0;  // the last rank's, not their sum
         for (int r = 0; r < comm.size(); ++r) clock = std::max(clock, heard(comm, r, 5));
@@ -154,6 +156,8 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
         if (now.round == 0) start = m.suboptimality;
         bool const diverged = !(m.suboptimality <= 1e3 * std::abs(start) + 1e3);
         bool const reached = m.suboptimality <= how.target;
+        bool const goes_on = !diverged && !reached && sums[3] == 0 && m.round != how.rounds;
+        if (first || how.job) out.interrupted = goes_on && sums[6] > 0;
         if (first) {
             out.trace.push_back(m);
             out.rounds = m.round;
@@ -166,7 +170,7 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
             if (reached) out.reached = m;
             show(m);
         }
-        return !diverged && !reached && sums[3] == 0;
+        return goes_on && sums[6] == 0;
     };
     try {
         laconic::descend(std::move(recursion), f, x, meter, {.rounds = how.rounds, .seed = how.seed}, watch);

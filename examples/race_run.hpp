@@ -31,6 +31,7 @@ struct result {
     double clock = 0;                   // seconds of a delayed network
     double suboptimality = 0, gradient_norm = 0;
     bool diverged = false;
+    bool interrupted = false;     // a signal ended it before its time
     std::optional<mark> reached;  // the first mark at or below the target
     double seconds = 0;
     std::vector<mark> trace;
@@ -59,7 +60,8 @@ std::string list_of_methods();
 /// Called now and then while a method runs, for rank 0.
 using progress = std::function<void(mark const&)>;
 
-/// In a job every rank calls it, and only rank 0 gets more than the method and its step.
+/// It ends early where a signal asks it to (race_stop.hpp): at the next mark, on all ranks at the same one. In a job
+/// every rank calls it, and only rank 0 gets more than the method, its step, and whether it was interrupted.
 result run(std::string const& method, contest const& on, settings const& how, progress const& show);
 
 }  // namespace race

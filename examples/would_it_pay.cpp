@@ -13,6 +13,8 @@
 #include "laconic/adapt/would_it_pay.hpp"
 #include "laconic/any/cost.hpp"
 #include "named.hpp"
+#include "output.hpp"
+#include "whole_number.hpp"
 
 namespace {
 
@@ -32,7 +34,7 @@ void parse(CLI::App& app, options& o) {
         ->capture_default_str();
     app.add_option("--dimension", o.dimension, "how many numbers a worker's vector has, of 64 bits each")
         ->capture_default_str();
-    app.add_option("--workers", o.workers, "how many workers want the mean")->capture_default_str();
+    add_whole_number(app, "--workers", o.workers, 1, "how many workers want the mean");
     app.add_option("--compressor", o.compressors,
                    "a compressor as the C++ spells it, such as 'top_k(0.01) | natural'; may be given several times")
         ->take_all();
@@ -51,29 +53,29 @@ void answer(options const& o) {
     auto const link = link_of(o.cost);
     if (!(o.dimension >= 1 && o.dimension <= 1e12 && o.dimension == std::floor(o.dimension)))
         throw argument_error(fmt::format("--dimension: {} is no whole number from 1 to 1e12", o.dimension));
-    if (o.workers < 1) throw argument_error(fmt::format("--workers: {}; at least one is needed", o.workers));
-    if (!(o.seconds >= 0)) throw argument_error(fmt::format("--seconds: {} is not at least 0", o.seconds));
+    if (!(o.seconds >= 0 && std::isfinite(o.seconds)))
+        throw argument_error(fmt::format("--seconds: {} is not at least 0 and finite", o.seconds));
     auto const d = static_cast<std::size_t>(o.dimension);
     std::vector<any_compressor<double>> compressors;
     for (auto const& text : o.compressors) {
         compressors.push_back(parse_compressor<double>(text));
         compressors.back().check(d);
     }
-    fmt::print("{} numbers, {} workers, a message costs {} seconds; times of a round in milliseconds\n\n", d, o.workers,
-               to_string(link));
-    fmt::print("{:<24} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>5}\n", "compressor", "bits/number", "encode",
-               "send", "decode", "sum", "in full", "pays");
+    output::print(
+        fmt::format("{} numbers, {} workers, a message costs {} seconds; times of a round in milliseconds\n\n", d,
+                    o.workers, to_string(link)));
+    output::print(fmt::format("{:<24} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>5}\n", "compressor", "bits/number",
+                              "encode", "send", "decode", "sum", "in full", "pays"));
     std::vector<std::string> reasons;
     for (auto const& c : compressors) {
         auto const p = would_it_pay<double>(link, d, o.workers, c, {.seconds = o.seconds});
-        fmt::print("{:<24} {:>12.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>5}\n", p.compressor,
-                   p.bits / static_cast<double>(d), 1e3 * p.encode, 1e3 * p.send, 1e3 * p.decode,
-                   1e3 * p.with_messages(), 1e3 * p.in_full, p.pays ? "yes" : "no");
-        std::fflush(stdout);
+        output::print(fmt::format("{:<24} {:>12.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>5}\n",
+                                  p.compressor, p.bits / static_cast<double>(d), 1e3 * p.encode, 1e3 * p.send,
+                                  1e3 * p.decode, 1e3 * p.with_messages(), 1e3 * p.in_full, p.pays ? "yes" : "no"));
         reasons.push_back(p.why());
     }
-    fmt::print("\n");
-    for (auto const& reason : reasons) fmt::print("{}\n", reason);
+    output::print("\n");
+    for (auto const& reason : reasons) output::print(reason + "\n");
 }
 
 }  // namespace
@@ -85,12 +87,16 @@ int main(int argc, char** argv) {
         parse(app, o);
         try {
             app.parse(argc, argv);
+            answer(o);
         } catch (CLI::ParseError const& e) {
-            if (e.get_exit_code() == 0) return app.exit(e);  // --help
-            throw argument_error(e.what());
+            if (e.get_exit_code() != 0) throw argument_error(e.what());
+            app.exit(e);  // --help
         }
-        answer(o);
+        output::require_printed();
         return 0;
+    } catch (output::lost const& e) {
+        fmt::print(stderr, "would_it_pay: {}\n", e.what());
+        return 1;
     } catch (laconic::error const& e) {
         fmt::print(stderr, "would_it_pay: {}\n", e.what());
         return 2;

@@ -7,6 +7,7 @@
 #include <Eigen/Core>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <span>
 #include <sstream>
 #include <string>
@@ -15,7 +16,9 @@
 #include "files.hpp"
 #include "laconic/objective/idx.hpp"
 #include "laconic/objective/perceptron.hpp"
+#include "output.hpp"
 #include "task.hpp"
+#include "whole_number.hpp"
 
 namespace {
 
@@ -38,16 +41,16 @@ int main(int argc, char** argv) {
     CLI::App app("Trains a perceptron on Fashion-MNIST on the device.", "on_device");
     app.add_option("--data", folder, "where the files of Fashion-MNIST lie")->capture_default_str();
     app.add_option("--methods", methods, "which of sgd, top-k, diana")->delimiter(',')->capture_default_str();
-    app.add_option("--rounds", rounds)->capture_default_str()->check(CLI::PositiveNumber);
-    app.add_option("--batch", batch, "rows in a rank's mini-batch")->capture_default_str()->check(CLI::PositiveNumber);
-    app.add_option("--hidden", hidden, "units between")->capture_default_str()->check(CLI::PositiveNumber);
-    app.add_option("--ranks", ranks)->capture_default_str()->check(CLI::Range(1, 64));
-    CLI11_PARSE(app, argc, argv);
-    if (!on_device::is_there()) {
-        fmt::print("there is no device\n");
-        return 77;
-    }
+    add_whole_number<std::uint64_t>(app, "--rounds", rounds, 1, "how many rounds");
+    add_whole_number<std::size_t>(app, "--batch", batch, 1, "rows in a rank's mini-batch", 1'000'000'000);
+    add_whole_number<std::size_t>(app, "--hidden", hidden, 1, "units between", 1'000'000);
+    add_whole_number<std::size_t>(app, "--ranks", ranks, 1, "how many ranks share the rows", 64);
     try {
+        app.parse(argc, argv);
+        if (!on_device::is_there()) {
+            output::print("there is no device\n");
+            return 77;
+        }
         perceptron<float> const training(half(folder, "train"), hidden), test(half(folder, "t10k"), hidden);
         Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> const rows(training.data().rows);
         std::vector<std::uint32_t> places;  // the classes are 0 to 9
@@ -60,14 +63,18 @@ int main(int argc, char** argv) {
                               numbers.subspan(r * share * features, share * features),
                               std::span(places).subspan(r * share, share)});
 
-        fmt::print("{} ranks, {} weights, {} rounds\n", ranks, training.dimension(), rounds);
-        fmt::print("{:8}{:>10}{:>12}{:>18}\n", "method", "accuracy", "its loss", "bits per number");
+        output::print(fmt::format("{} ranks, {} weights, {} rounds\n", ranks, training.dimension(), rounds));
+        output::print(fmt::format("{:8}{:>10}{:>12}{:>18}\n", "method", "accuracy", "its loss", "bits per number"));
         for (auto const& method : methods) {
             auto const o = on_device::train(method, shares, training.initial_point(key{1}), rounds, batch);
-            fmt::print("{:8}{:>8.1f} %{:>12.4f}{:>18.3f}\n", method, 100 * test.accuracy(std::span<float const>(o.x)),
-                       o.loss, o.bits_per_number);
+            output::print(fmt::format("{:8}{:>8.1f} %{:>12.4f}{:>18.3f}\n", method,
+                                      100 * test.accuracy(std::span<float const>(o.x)), o.loss, o.bits_per_number));
         }
-    } catch (error const& e) {
+        output::require_printed();
+        return 0;
+    } catch (CLI::ParseError const& e) {
+        return app.exit(e);
+    } catch (std::exception const& e) {
         fmt::print(stderr, "on_device: {}\n", e.what());
         return 1;
     }

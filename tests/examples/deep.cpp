@@ -136,11 +136,14 @@ TEST_CASE("deep: it learns") {
 TEST_CASE("deep: wrong input gives one line and status 2") {
     std::vector<refusal> const cases = {
         {"--data nosuchfolder", "nosuchfolder/train-images-idx3-ubyte.gz: No such file"},
-        {"--workers 0", "--workers: at least one"},
-        {"--batch 0", "--batch: at least one"},
+        {"--workers 0", "--workers: 0 is no whole number from 1"},
+        {"--batch 0", "--batch: 0 is no whole number from 1"},
         {"--rate -1", "--rate: a number above 0"},
         {"--epochs nan", "--epochs: a number"},
         {"--hidden many", "many"},
+        {"--seeds 18446744073709551617", "--seeds: 18446744073709551617 is no whole number"},
+        {"--rows 0x10", "--rows: 0x10 is no whole number"},
+        {"--threads -1", "--threads: -1 is no whole number"},
         {"--csv /nosuchfolder/a.csv", "/nosuchfolder/a.csv"},
     };
     check_refusals(LACONIC_DEEP, "deep", cases);
@@ -149,4 +152,21 @@ TEST_CASE("deep: wrong input gives one line and status 2") {
           "deep: --method: there is no method 'lasagne'; there are dense, "
           "top-k 1 %, gtop-k 1 %, dgc 0.1 %, ef-sign, qsgd 4 bit, powersgd 2\n");
     CHECK(deep("--rows 100 --workers 200").status == 2);
+}
+
+TEST_CASE("deep: what gets lost is said, and the table and the file cost each other nothing") {
+    if (no_data()) return;
+    auto const file = std::filesystem::temp_directory_path() / ("deep_kept_" + std::to_string(getpid()) + ".csv");
+    std::string const few = small + "--seeds 1 --method dense --csv ";
+    auto const lost = run_program("sh", "-c '" LACONIC_DEEP " " + few + file.string() + " > /dev/full'");
+    CHECK(lost.status == 1);
+    CHECK(lost.out == "deep: standard output: No space left on device\n");
+    CHECK(std::filesystem::exists(file));
+    std::filesystem::remove(file);
+    auto const full = deep(few + "/dev/full");
+    CHECK(full.status == 1);
+    CHECK(full.out.find("\ndense ") != std::string::npos);
+    CHECK(full.out.ends_with("deep: /dev/full: cannot be written: No space left on device\n"));
+    CHECK(deep(few + file.string() + " --rows 100 --workers 200").status == 2);
+    CHECK(!std::filesystem::exists(file));
 }

@@ -203,7 +203,7 @@ TEST_CASE("race: in an MPI job one rank prints, what one cannot is told for all"
           "race: ranks disagree: rank 0 has \"--seed: 0\", rank 1 has \"the race: none\"");
     tells(ranks(1, rest) + " : " + first_of + ranks(1, "--data nosuchfile"),
           "race: rank 1 of 2: nosuchfile: No such file or directory");
-    tells(ranks(2, rest + " --quiet --csv /dev/full"), "rank 0 of 2 failed: /dev/full: cannot be written");
+    tells(ranks(2, rest + " --quiet --csv /dev/full"), "race: /dev/full: cannot be written: No space left on device");
 }
 
 TEST_CASE("race: a rank that dies ends the MPI job" * doctest::test_suite("mpi")) {

@@ -50,10 +50,20 @@ TEST_CASE("would_it_pay: wrong input gives one line and status 2") {
         {"--dimension 0", "--dimension: 0 is no whole number"},
         {"--dimension 1.5", "--dimension: 1.5 is no whole number"},
         {"--workers 0", "--workers: 0"},
+        {"--workers 4294967297", "--workers: 4294967297 is no whole number from 1 to 2147483647"},
+        {"--workers 0x8", "--workers: 0x8"},
         {"--seconds -1", "--seconds: -1"},
+        {"--seconds inf", "--seconds: inf"},
         {"--compressor top_q", "there is no compressor 'top_q'"},
         {"--dimension 5 --compressor 'top_k(6)'", "k = 6 is above the dimension d = 5"},
         {"--nosuchflag", "--nosuchflag"},
     };
     check_refusals(LACONIC_WOULD_IT_PAY, "would_it_pay", cases);
+}
+
+TEST_CASE("would_it_pay: a table that gets lost is said") {
+    auto const run =
+        run_program("sh", "-c '" LACONIC_WOULD_IT_PAY " --dimension 10 --seconds 0 --compressor sign > /dev/full'");
+    CHECK(run.status == 1);
+    CHECK(run.out == "would_it_pay: standard output: No space left on device\n");
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "laconic/core/error.hpp"
+
+/// What programs leave behind: nothing gets lost in silence, and no file is ever there in part.
+namespace output {
+
+/// An output that got lost: where, and why.
+struct lost : laconic::file_error {
+    using file_error::file_error;
+};
+
+/// Prints to standard output at once. Where that fails, the program goes on, for it may have other outputs.
+void print(std::string_view text);
+/// Throws lost where something that was printed got lost, through std::cout too. A program calls it before it ends.
+void require_printed();
+
+/// A file that appears whole or not at all: it is written beside the one that it takes the place of in commit(), and is
+/// removed where that is never called. What is there and is no regular file, such as a device or a pipe, is written as
+/// it is, and so is a file in a folder where none can be made. A symbolic link stays one, and a file keeps its mode.
+/// All members throw lost.
+class file {
+  public:
+    explicit file(std::string path);
+    ~file();
+    file(file const&) = delete;
+    file& operator=(file const&) = delete;
+
+    void write(std::string_view text);
+    void commit();
+    /// Of the open file, for a process to write to.
+    int descriptor() const { return descriptor_; }
+
+  private:
+    std::string path_, target_, beside_;
+    int descriptor_ = -1;
+
+    [[noreturn]] void fail() const;
+};
+
+/// Writes a whole file.
+void write(std::string const& path, std::string_view text);
+/// Throws laconic::file_error, with the reason, where no file could be written there now. Makes and changes nothing.
+void require_writable(std::string const& path);
+
+}  // namespace output

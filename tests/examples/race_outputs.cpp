@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "examples/race_program.hpp"
+
+// What a race leaves behind where something goes wrong: an output, a signal, a name.
+namespace {
+
+std::string text_of(std::string const& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+nlohmann::json json_of(std::string const& file) { return nlohmann::json::parse(text_of(file)); }
+
+bool says(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+
+bool no_gnuplot() {
+    if (run_program("gnuplot", "--version").status == 0) return false;
+    MESSAGE("skipped: there is no gnuplot");
+    return true;
+}
+
+/// A race that runs on until a signal ends it; both of its outputs go to one file.
+class endless_race {
+  public:
+    explicit endless_race(std::string const& arguments) {
+        auto const command = "exec " LACONIC_RACE " " + arguments + " > " + said_ + " 2>&1";
+        std::filesystem::remove(said_);
+        child_ = fork();
+        if (child_ == 0) {
+            execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+            _exit(127);
+        }
+        REQUIRE(child_ > 0);
+        while (said().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // its first line
+    }
+    std::string said() const { return text_of(said_); }
+    /// The status that the signal ends it with.
+    int end(int signal) const {
+        int status = 0;
+        REQUIRE(kill(child_, signal) == 0);
+        REQUIRE(waitpid(child_, &status, 0) == child_);
+        return status;
+    }
+
+  private:
+    std::string said_ = folder() + "/said";
+    pid_t child_ = 0;
+};
+
+/// Arguments for a race on a few rows.
+std::string on_few_rows(std::string const& more) {
+    std::string rows;
+    for (int j = 0; j < 8; ++j) {
+        rows += j % 2 ? "1" : "-1";
+        for (int i = 1; i <= 6; ++i)
+            rows += " " + std::to_string(i) + ":" + std::to_string((i + 1) * (j + 2) * (j + 3) % 7 - 2);
+        rows += "\n";
+    }
+    return "--data " + file_with("few_rows", rows) + " --workers 2 " + more;
+}
+std::string const small = on_few_rows("--method gd "), two_rounds = small + "--rounds 2 ";
+std::string const endless =
+    "--data synthetic --workers 2 --rounds 1000000000000 --target 0.01 --method gd --method 'sgd(step=1e-12)'"
+    " --method 'diana(rand_k(0.1))' ";
+
+}  // namespace
+
+TEST_CASE("race: a table that gets lost is said, and the files are written all the same") {
+    auto const csv = folder() + "/kept.csv", json = folder() + "/kept.json";
+    auto const run =
+        run_program("sh", "-c '" LACONIC_RACE " " + two_rounds + "--csv " + csv + " --json " + json + " > /dev/full'");
+    CHECK(run.status == 1);
+    CHECK(run.out == "race: standard output: No space left on device\n");
+    CHECK(text_of(csv).starts_with("method,"));
+    CHECK(json_of(json).at("methods").size() == 1);
+    auto const piped = run_program("sh", "-c '{ sleep 0.2; " LACONIC_RACE " " + two_rounds + "--csv " + csv +
+                                             "2; echo $? > " + csv + "3; } | true'");
+    CHECK(piped.out == "race: standard output: Broken pipe\n");
+    CHECK(text_of(csv + "3") == "1\n");
+    CHECK(text_of(csv + "2").starts_with("method,"));
+    for (std::string const flag : {"--list", "--help", "--version"})
+        CHECK(run_program("sh", "-c '" LACONIC_RACE " " + flag + " > /dev/full'").status == 1);
+}
+
+TEST_CASE("race: a file that cannot be written is said, and costs the other outputs nothing") {
+    auto const json = folder() + "/other.json", plot = folder() + "/missing.svg";
+    auto const run = race(two_rounds + "--csv /dev/full --json " + json);
+    CHECK(run.status == 1);
+    CHECK(says(run.out, "race: /dev/full: cannot be written: No space left on device\n"));
+    CHECK(says(run.out, "\ngd "));
+    CHECK(says(run.out, "\nwrote " + json + "\n"));
+    CHECK(!says(run.out, "wrote /dev/full"));
+    CHECK(json_of(json).at("methods").size() == 1);
+    // gnuplot breaks: it ends before it has read the marks of many methods, which must not end the race.
+    auto const rows = file_with("four_rows", "1 1:1\n-1 1:2\n1 1:3\n-1 1:4\n");
+    auto const bin = folder() + "/bin";
+    std::filesystem::create_directory(bin);
+    std::ofstream(bin + "/gnuplot") << "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\nexec <&-\nexit 3\n";
+    std::filesystem::permissions(bin + "/gnuplot", std::filesystem::perms(0755));
+    std::string many = " --workers 1 --threads 1 --rounds 3 --quiet --json " + json + " --plot " + plot;
+    for (int i = 0; i < 600; ++i) many += " --method 'gd(step=0.001)'";
+    auto const broken = run_program("PATH=" + bin + ":$PATH " LACONIC_RACE, "--data " + rows + many);
+    CHECK(broken.status == 1);
+    CHECK(broken.out == "race: gnuplot failed; " + plot + " is not written\n");
+    CHECK(!std::filesystem::exists(plot));
+    CHECK(json_of(json).at("methods").size() == 600);
+}
+
+TEST_CASE("race: two outputs in one file are refused, and so is one in the file that is read") {
+    auto const run = race(two_rounds + "--csv " + folder() + "/a.csv --json " + folder() + "/a.csv");
+    CHECK(run.status == 2);
+    CHECK(run.out == "race: --json and --csv: both are " + folder() + "/a.csv\n");
+    auto const rows = file_with("own_rows", "1 1:1\n-1 1:2\n");
+    CHECK(race("--data " + rows + " --csv " + rows).status == 2);
+    CHECK(text_of(rows) == "1 1:1\n-1 1:2\n");
+}
+
+TEST_CASE("race: SIGINT and SIGTERM stop it, what there is gets written, and that is said") {
+    for (int const signal : {SIGINT, SIGTERM}) {
+        auto const csv = folder() + "/stopped.csv", json = folder() + "/stopped.json";
+        endless_race const running(endless + "--csv " + csv + " --json " + json);
+        int const status = running.end(signal);
+        auto const said = running.said();
+        INFO(said);
+        REQUIRE(WIFEXITED(status));
+        CHECK(WEXITSTATUS(status) == 128 + signal);
+        CHECK(says(said, "race: it stops soon and writes what there is; another signal ends it at once\n"));
+        CHECK(says(said, "race: interrupted in round "));
+        CHECK(says(said, "wrote " + csv + "\n"));
+        auto const all = json_of(json).at("methods");
+        REQUIRE(!all.empty());
+        CHECK(all.size() <= 2);  // the first one ends by itself, unless the signal comes before
+        CHECK(says(said, std::to_string(3 - all.size()) + " of 3 methods did not start\n"));
+        CHECK(all.back().at("interrupted") == true);
+        CHECK(all.back().at("trace").back()[0] == all.back().at("rounds"));
+        CHECK(all.back().at("final_gradient_norm").get<double>() > 0);
+        if (all.size() == 2) CHECK(all[0].at("interrupted") == false);
+        auto const table = text_of(csv);
+        CHECK(std::count(table.begin(), table.end(), '\n') == 1 + static_cast<long>(all.size()));
+    }
+}
+
+TEST_CASE("race: a race that is killed leaves the files of the last one, and no empty ones") {
+    auto const old = file_with("killed.csv", "of the last race\n"), none = folder() + "/killed.json";
+    endless_race const running(endless + "--csv " + old + " --json " + none);
+    CHECK(WIFSIGNALED(running.end(SIGKILL)));
+    CHECK(text_of(old) == "of the last race\n");
+    CHECK(!std::filesystem::exists(none));
+    CHECK(race(two_rounds + "--target 0 --json " + none).status == 2);
+    CHECK(!std::filesystem::exists(none));
+}
+
+TEST_CASE("race: a file's name may have any bytes: none gets lost, and none is a command") {
+    auto const lines = "1 1:1 2:2\n-1 1:2\n1 2:3\n-1 1:1 2:1\n", rest = " --workers 2 --rounds 5 --method gd ";
+    auto const csv = folder() + "/named.csv", json = folder() + "/named.json", plot = folder() + "/it's\n\xff.svg";
+    auto const in_quotes = [](std::string const& text) {
+        std::string result = "'";
+        for (char const c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        return result + "'";
+    };
+    bool const draws = !no_gnuplot();
+    auto const with = [&](std::string const& name) {
+        auto const run = race("--data " + in_quotes(file_with(name, lines)) + rest + "--csv " + csv + " --json " +
+                              json + (draws ? " --plot " + in_quotes(plot) : ""));
+        INFO(run.out);
+        CHECK(run.status == 0);
+        CHECK(text_of(csv).starts_with("method,"));
+        if (draws) CHECK(says(text_of(plot), "</svg>"));
+        return json_of(json).at("problem").at("data").get<std::string>();
+    };
+    CHECK(with("\xff\xfe\xed\xa0\x80 \xc3\xa4").ends_with("\xef\xbf\xbd \xc3\xa4"));
+    if (draws) CHECK(says(text_of(plot), "/????? \xc3\xa4, logistic, 2 workers"));
+    for (std::string const name : {"a'\n!touch race_pwned #", "a\nsystem(\"touch race_pwned\") #", "`touch race_pwned`",
+                                   "a'.system('touch race_pwned').'"}) {
+        CAPTURE(name);
+        CHECK(with(name) == folder() + "/" + name);
+        CHECK(!std::filesystem::exists("race_pwned"));
+    }
+    std::filesystem::remove("race_pwned");
+}
+
+TEST_CASE("race: a plot of a race that starts at the optimum has axes and a key") {
+    if (no_gnuplot()) return;
+    auto const data = file_with("balanced", "1 1:1\n-1 1:1\n"), plot = folder() + "/balanced.svg";
+    auto const run = race("--data " + data + " --workers 1 --quiet --method gd --method 'gd(step=0.5)' --plot " + plot);
+    CHECK(run.status == 0);
+    CHECK(run.out == "");
+    CHECK(says(text_of(plot), "gd, nowhere above 0"));
+    CHECK(says(text_of(plot), "</svg>"));
+    // One mark only, below what the axis would have; and one method of two with marks.
+    auto const one = race(small + "--rounds 0 --quiet --target 1e6 --plot " + plot);
+    CHECK(one.out == "");
+    CHECK(one.status == 0);
+    CHECK(says(text_of(plot), "</svg>"));
+}
+
+TEST_CASE("race: files of more than the limit, or than the memory, are refused by name") {
+    std::string rows;
+    for (int i = 0; i < 1000; ++i) rows += "1 1:1\n-1 1:2\n";
+    auto const data = file_with("limited", rows);
+    check_refusals(LACONIC_RACE, "race",
+                   {{"--data " + data + " --data-limit 12999",
+                     data + ": it holds more than 12999 bytes; --data-limit BYTES allows more"}});
+    CHECK(race("--data " + data + " --data-limit 13000 --quiet --workers 2 --rounds 1").status == 0);
+    auto const wide = file_with("wide", "-1 4294967294:1\n1 1:1\n");
+    check_refusals(
+        "ulimit -v 8000000; " LACONIC_RACE, "race",
+        {{"--data " + wide + " --workers 2", wide + ": 2 rows of 4294967294 features need more memory than there is"}});
+}
+
+TEST_CASE("race: whole numbers are decimal, and those out of range are refused") {
+    auto const trace = [&](std::string const& more) {
+        return race_json(on_few_rows("--rounds 5 --target 1e-300 --method 'diana(rand_k(2))' " + more))
+            .at("methods")[0]
+            .at("trace")
+            .dump();
+    };
+    CHECK(trace("--seed 010") == trace("--seed 10"));
+    CHECK(trace("--seed 010") != trace("--seed 8"));
+    CHECK(trace("--seed 9223372036854775807") != trace("--seed 9223372036854775808"));
+    CHECK(trace("--seed 18446744073709551615") != trace("--seed 9223372036854775807"));
+    auto const most = " is no whole number from 0 to 18446744073709551615";
+    check_refusals(LACONIC_RACE, "race",
+                   {{"--seed 18446744073709551616", std::string("--seed: 18446744073709551616") + most},
+                    {"--rounds 99999999999999999999", std::string("--rounds: 99999999999999999999") + most},
+                    {"--seed 0x10", std::string("--seed: 0x10") + most},
+                    {"--seed 1e3", std::string("--seed: 1e3") + most},
+                    {"--seed ''", std::string("--seed: ") + most},
+                    {"--data-limit -1", std::string("--data-limit: -1") + most},
+                    {"--workers 2147483648", "--workers: 2147483648 is no whole number from 1 to 2147483647"},
+                    {"--threads 4294967297", "--threads: 4294967297 is no whole number from 0 to 2147483647"}});
+}
+
+TEST_CASE("race: the JSON tells a step of every method that has one") {
+    auto const all = race_json(
+        "--data synthetic --workers 2 --rounds 1 --method 'dual_averaging(step=0.25)'"
+        " --method dual_averaging");
+    CHECK(all.at("methods")[0].at("step") == 0.25);
+    CHECK(all.at("methods")[1].at("step") == 1 / (2 * all.at("problem").at("smoothness").get<double>()));
+}
