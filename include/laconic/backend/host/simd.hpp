@@ -73,13 +73,27 @@ inline int packed(__m256d v) { return _mm256_movemask_pd(v); }
 
 // As many floats as a register, of the kind of the second argument, has doubles: as doubles.
 #    if defined(__SSE2__)
-inline __m128d widened(float const* p, __m128d) {
+inline __m128d as_doubles(float const* p, __m128d) {
     return _mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<__m128i const*>(p))));
 }
 #    endif
 #    if defined(__AVX__)
-inline __m256d widened(float const* p, __m256d) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
+inline __m256d as_doubles(float const* p, __m256d) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
 #    endif
+#    if defined(__aarch64__)
+inline float64x2_t as_doubles(float const* p, float64x2_t) { return vcvt_f64_f32(vld1_f32(p)); }
+#    endif
+
+template <class Batch>
+Batch widened(float const* p) {
+    if constexpr (requires(Batch b) { as_doubles(p, b.data); })
+        return Batch(as_doubles(p, decltype(Batch::data){}));
+    else {  // an instruction set for which there is no as_doubles
+        typename Batch::value_type wide[Batch::size];
+        for (std::size_t j = 0; j < Batch::size; ++j) wide[j] = p[j];
+        return Batch::load_unaligned(wide);
+    }
+}
 
 template <class Bools>
 std::uint64_t packed_bools(Bools const& b) {
@@ -106,15 +120,7 @@ struct pack {
     static pack load(T const* p) { return {xsimd::batch<T, A>::load_unaligned(p)}; }
     static pack all(T v) { return {xsimd::batch<T, A>(v)}; }
     /// As many floats, each as a T.
-    static pack widened(float const* p) {
-        if constexpr (requires { detail::widened(p, decltype(value.data){}); })
-            return {xsimd::batch<T, A>(detail::widened(p, decltype(value.data){}))};
-        else {
-            T wide[width];
-            for (std::size_t j = 0; j < width; ++j) wide[j] = p[j];
-            return load(wide);
-        }
-    }
+    static pack widened(float const* p) { return {detail::widened<xsimd::batch<T, A>>(p)}; }
     void store(T* p) const { value.store_unaligned(p); }
 
     friend pack operator+(pack a, pack b) { return {a.value + b.value}; }
