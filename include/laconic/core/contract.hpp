@@ -4,6 +4,16 @@
 #include <cstdio>
 #include <cstdlib>
 
+// Whether a number is finite, in which order sums are made and the sign of zero are what checks, messages and
+// agreement between ranks stand on. Compilers that are told to disregard them would do so without a word.
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0) || defined(_M_FP_FAST)
+#    error "laconic: compile without -ffast-math, -Ofast, -ffinite-math-only or /fp:fast (or add -fno-fast-math after it): they remove the checks for NaN and infinity, and ranks come to different numbers"
+#elif defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
+#    error "laconic: compile without -funsafe-math-optimizations, -fassociative-math, -freciprocal-math and -fno-signed-zeros: they change the bytes of messages, and ranks come to different numbers"
+#elif defined(__FLT_EVAL_METHOD__) && (__FLT_EVAL_METHOD__ < 0 || __FLT_EVAL_METHOD__ == 1 || __FLT_EVAL_METHOD__ == 2)
+#    error "laconic: float and double must be computed in their own precision: on 32-bit x86 compile with -msse2 -mfpmath=sse, elsewhere without -fassociative-math and -fapprox-func"
+#endif
+
 /// Contracts between parts of one program. A broken one is a bug in the caller, so the program stops with its place;
 /// what comes from outside (files, bytes, users' numbers) is never a contract but an error of core/error.hpp.
 /// LACONIC_CONTRACTS is the level: 0 checks nothing, 1 what costs nothing beside the work (default), 2 everything.

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -D COMPILER=<compiler> -D ID=<its id> -D PROCESSOR=<its target>
+#     -D INCLUDE=<include folder> -D WORK=<folder> -P refused_flags.cmake
+# Fails unless core/contract.hpp refuses the flags that change what floating-point arithmetic means, with words that name
+# them, and takes those that do not.
+cmake_minimum_required(VERSION 3.25)
+
+file(WRITE "${WORK}/refused_flags.cpp" "#include \"laconic/core/contract.hpp\"\n")
+set(ENV{LC_ALL} C)
+set(broken 0)
+
+# compile(<flag>...): leaves `status` and what the compiler said in `said`.
+macro(compile)
+    execute_process(
+        COMMAND "${COMPILER}" -std=c++20 ${ARGN} -I "${INCLUDE}" -fsyntax-only "${WORK}/refused_flags.cpp"
+        RESULT_VARIABLE status
+        OUTPUT_QUIET
+        ERROR_VARIABLE said
+    )
+endmacro()
+
+set(refused -ffast-math "-O2 -ffast-math" -ffinite-math-only)
+set(taken -O0 "-O3" -ffp-contract=fast -ffp-contract=off -fno-math-errno -fno-trapping-math "-ffast-math -fno-fast-math")
+if(ID STREQUAL "GNU")
+    # clang++ 14 defines nothing that tells these.
+    list(APPEND refused -Ofast -funsafe-math-optimizations "-fassociative-math -fno-signed-zeros -fno-trapping-math"
+         -freciprocal-math -fno-signed-zeros
+    )
+endif()
+if(ID STREQUAL "GNU" AND PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    list(APPEND refused -mfpmath=387)
+endif()
+foreach(flags IN LISTS refused)
+    separate_arguments(each UNIX_COMMAND "${flags}")
+    compile(${each})
+    if(status EQUAL 0)
+        message(NOTICE "${flags}: compiles, and must not")
+        math(EXPR broken "${broken} + 1")
+    elseif(NOT said MATCHES "laconic: [^\n]*(compile without -f|compile with -msse2)")
+        message(NOTICE "${flags}: the compiler does not say what to change:\n${said}")
+        math(EXPR broken "${broken} + 1")
+    endif()
+endforeach()
+foreach(flags IN LISTS taken)
+    separate_arguments(each UNIX_COMMAND "${flags}")
+    compile(${each})
+    if(NOT status EQUAL 0)
+        message(NOTICE "${flags}: is harmless, and refused:\n${said}")
+        math(EXPR broken "${broken} + 1")
+    endif()
+endforeach()
+if(broken GREATER 0)
+    message(FATAL_ERROR "${broken} sets of flags are not treated as core/contract.hpp says")
+endif()
