@@ -22,7 +22,7 @@ class Laconic(ConanFile):
 
     def requirements(self):
         self.requires("eigen/[>=3.4.0 <6]", transitive_headers=True)
-        self.requires("xsimd/[>=8.1.0 <14]", transitive_headers=True)
+        self.requires("xsimd/[>=8.1.0 <15]", transitive_headers=True)
 
     def validate(self):
         check_min_cppstd(self, 20)

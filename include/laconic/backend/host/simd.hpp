@@ -15,7 +15,7 @@
 #    endif
 #endif
 
-/// The few vector operations that the host kernels need, from xsimd 8.1 to 13, for the instruction set that the
+/// The few vector operations that the host kernels need, from xsimd 8.1 to 14, for the instruction set that the
 /// compiler's flags allow; with LACONIC_SCALAR defined, or where xsimd knows no instruction set, vectors of one number.
 namespace laconic::simd {
 

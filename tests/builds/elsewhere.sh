@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/builds/elsewhere.sh [FOLDER]
+# Compiles say.cpp and the README's program for other processors with Debian's cross compilers, runs them in qemu, and
+# fails unless they say what digests.txt and the README expect: 64-bit ARM with NEON; s390x, which is big-endian and has no
+# vectors. Needs g++-aarch64-linux-gnu, g++-s390x-linux-gnu and qemu-user-static. EIGEN and XSIMD name the folders of
+# these headers, where they are not Debian's.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+work=${1:-build/elsewhere}
+mkdir -p "$work/include"
+# Links, for all of /usr/include would give the cross compilers this processor's C library.
+ln -sfn "${EIGEN:-/usr/include/eigen3}/Eigen" "$work/include/Eigen"
+ln -sfn "${XSIMD:-/usr/include}/xsimd" "$work/include/xsimd"
+
+sources=(tests/builds/say.cpp tests/laws/named_float.cpp examples/named_compressors.cpp examples/first.cpp)
+targets=(aarch64 s390x)
+
+compile() { # compile TARGET SOURCE: -O1 contracts products like -O2, and both processors have the instruction
+    "$1-linux-gnu-g++" -std=c++20 -O1 -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Werror -Wno-psabi -pthread \
+        -I include -I tests -I examples -isystem "$work/include" -c "$2" -o "$work/$1-$(basename "$2" .cpp).o"
+}
+export work
+export -f compile
+for source in "${sources[@]}"; do
+    for target in "${targets[@]}"; do printf '%s\0%s\0' "$target" "$source"; done
+done | xargs -0 -n 2 -P "${JOBS:-$(nproc)}" bash -euc 'compile "$@"' compile
+
+for target in "${targets[@]}"; do
+    # Static, so that qemu needs no libraries of that processor.
+    "$target-linux-gnu-g++" -static "$work/$target-"{say,named_float,named_compressors}.o -o "$work/$target-say"
+    "$target-linux-gnu-g++" -static -pthread "$work/$target-first.o" -o "$work/$target-first"
+    "qemu-$target-static" "$work/$target-say" | diff tests/builds/digests.txt - ||
+        { printf '%s: the messages are others than digests.txt expects\n' "$target"; exit 1; }
+    said=$("qemu-$target-static" "$work/$target-first")
+    [[ $said == 'x = 1.500000000 ..., 150.0 bytes a round' ]] ||
+        { printf '%s: four threads say: %s\n' "$target" "$said"; exit 1; }
+    printf '%s: %d pipelines as expected, and so four threads\n' "$target" "$(wc -l < tests/builds/digests.txt)"
+done
