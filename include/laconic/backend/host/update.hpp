@@ -193,16 +193,19 @@ void add_terms(basic_host<A>&, std::span<T> out, T w, Terms terms) {
         using pack = simd::pack<T, A>;
         constexpr std::size_t block = 64;  // so many that compilers make vectors of the loop rather than unroll it
         std::array<T, block> summands;
-        auto const add_some = [&](std::size_t n) {
-            for (std::size_t l = 0; l < n; ++l) summands[l] = summand(j + l);
-            std::size_t l = 0;
-            for (; l + pack::width <= n; l += pack::width)
-                (pack::load(out.data() + j + l) + settled(pack::load(summands.data() + l))).store(out.data() + j + l);
-            for (; l < n; ++l) out[j + l] += settled(detail::single<T>{summands[l]}).value;
-            j += n;
+        static_assert(block % pack::width == 0);
+        auto const add_pack = [&](std::size_t l) {
+            (pack::load(out.data() + j + l) + settled(pack::load(summands.data() + l))).store(out.data() + j + l);
         };
-        while (out.size() - j >= block) add_some(block);
-        if (j < out.size()) add_some(out.size() - j);
+        for (; out.size() - j >= block; j += block) {
+            for (std::size_t l = 0; l < block; ++l) summands[l] = summand(j + l);
+            for (std::size_t l = 0; l < block; l += pack::width) add_pack(l);
+        }
+        std::size_t const rest = out.size() - j;
+        for (std::size_t l = 0; l < rest; ++l) summands[l] = summand(j + l);
+        std::size_t l = 0;
+        for (; l + pack::width <= rest; l += pack::width) add_pack(l);
+        for (; l < rest; ++l) out[j + l] += settled(detail::single<T>{summands[l]}).value;
     } else {
         constexpr std::size_t ahead = 32;
         auto const add = [&](std::size_t at) {
