@@ -448,7 +448,7 @@ TEST_CASE("every method: a compressor's number that is outside its range is name
                                       {"proxskip(p=2)", "p = 2 is outside [0, 1]"}}) {
         std::string const name = text;
         CAPTURE(name);
-        auto const run = [&] { lockstep(parse_method(text).compose<double, host>(w.constants), w.f, vec(6), 1); };
+        auto const run = [&] { lockstep(parse_method(name).compose<double, host>(w.constants), w.f, vec(6), 1); };
         CHECK_THROWS_WITH_AS(run(), doctest::Contains(why), error);
     }
 }
