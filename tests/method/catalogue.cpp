@@ -32,7 +32,8 @@ TEST_CASE("methods of float") {
 }
 
 TEST_CASE("each method tells the length of its step") {
-    problem const p{8, 5, 4, .5, 9, 6, .5, 7, 12};
+    problem p{8, 5, 4, .5, 9, 6, .5, 7, 12};
+    p.own_smoothness = 8;
     for (auto const& spelling : every_method()) {
         CAPTURE(spelling);
         auto const r = parse_method<double>(spelling).compose<double, host>(p);
