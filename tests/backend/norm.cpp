@@ -79,6 +79,31 @@ TEST_CASE("a 2-norm of floats is that of the squares in full, nearly, and not be
     CHECK(of<float>(norm::two, {3e20f, 4}) == doctest::Approx(3e20));
 }
 
+TEST_CASE_TEMPLATE("a deviation: far from 0, and at both ends of the range", T, float, double) {
+    host on;
+    auto const of_these = [&](std::vector<T> const& x) { return deviation_of(on, std::span<T const>(x)); };
+    CHECK(of_these({}) == 0);
+    CHECK(of_these({T(0.1)}) == 0);
+    CHECK(of_these(std::vector<T>(1000, T(0.1))) < 1e-17);
+    CHECK(of_these({1, 1, 1, 9}) == doctest::Approx(std::sqrt(12.)).epsilon(1e-15));
+    CHECK(of_these({1, 1, 1, -9}) == doctest::Approx(std::sqrt(75. / 4)).epsilon(1e-15));
+    using limits = std::numeric_limits<T>;
+    // Whole numbers with 1 between them up to where there are no others: the deviation is 1/2 of that.
+    for (double const unit : {static_cast<double>(limits::denorm_min()), static_cast<double>(limits::min()), 1.,
+                              std::ldexp(1., limits::max_exponent - limits::digits)})
+        for (double const far : {0., 1000., std::ldexp(1., limits::digits) - 2}) {
+            CAPTURE(unit);
+            CAPTURE(far);
+            std::vector<T> x(1001);
+            for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>((far + double(i % 2)) * unit);
+            double const half = std::sqrt(500. * 501.) / 1001;
+            double const rounded = static_cast<double>(std::numeric_limits<double>::denorm_min()) / unit;
+            CHECK(std::abs(of_these(x) / unit - half) <= 1e-9 + rounded);
+        }
+    for (T const bad : {limits::infinity(), -limits::infinity(), limits::quiet_NaN()})
+        CHECK_FALSE(std::isfinite(of_these({1, bad, 2})));
+}
+
 TEST_CASE_TEMPLATE("what is not finite is not hidden, not among zeros either", T, float, double) {
     using limits = std::numeric_limits<T>;
     for (norm p : {norm::one, norm::two, norm::largest})

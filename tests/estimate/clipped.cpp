@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -13,24 +14,28 @@ using vec = std::vector<double>;
 namespace {
 
 // f(x) = g . x, whose gradient is g everywhere.
-struct slope {
-    vec g;
+template <class T>
+struct slope_of {
+    std::vector<T> g;
     std::size_t dimension() const { return g.size(); }
-    double value(std::span<double const> x) const { return x.empty() ? 0 : g[0] * x[0]; }
-    void gradient(std::span<double const>, std::span<double> out) const { std::copy(g.begin(), g.end(), out.begin()); }
+    double value(std::span<T const> x) const { return x.empty() ? 0 : static_cast<double>(g[0] * x[0]); }
+    void gradient(std::span<T const>, std::span<T> out) const { std::copy(g.begin(), g.end(), out.begin()); }
 };
-static_assert(Estimator<clipped<>, slope>);
+static_assert(Estimator<clipped<>, slope_of<double>>);
 
-vec estimated(clipped<> e, vec const& g) {
+template <class T>
+std::vector<T> estimated_of(clipped<> e, std::vector<T> const& g) {
     host on;
-    vec const x(g.size());
-    vec out(g.size());
-    e(on, slope{g}, occasion{}, std::span<double const>(x), std::span(out));
-    vec again(g.size());
-    e(on, slope{g}, occasion{}, std::span<double const>(x), std::span(again));
+    slope_of<T> const f{g};
+    std::vector<T> const x(g.size());
+    std::vector<T> out(g.size());
+    e(on, f, occasion{}, std::span<T const>(x), std::span(out));
+    std::vector<T> again(g.size());
+    e(on, f, occasion{}, std::span<T const>(x), std::span(again));
     if (std::isfinite(g[0])) CHECK(again == out);
     return out;
 }
+vec estimated(clipped<> e, vec const& g) { return estimated_of<double>(e, g); }
 
 }  // namespace
 
@@ -52,6 +57,67 @@ TEST_CASE("numbers are cut at standard deviations: (1, 1, 1, 9) has the mean 3 a
           vec{1, 1, 1, -9});  // the mean is -1.5, the deviation sqrt(75 / 4)
     CHECK(estimated({{}, 2, clip_at::deviations}, {1, 1, 1, -9})[3] ==
           doctest::Approx(-2 * std::sqrt(75. / 4)).epsilon(1e-14));
+}
+
+// c, c + 1, c, c + 1 and so on, times a unit: the deviation is half a unit, whatever c is.
+TEST_CASE_TEMPLATE("the deviation of numbers far from 0 does not cancel", T, float, double) {
+    for (double const far : {0., 1., 4096., sizeof(T) == 4 ? 1e7 : 3e7, sizeof(T) == 4 ? 1.5e7 : 1e15})
+        for (double const unit : {1., 0x1p-90, 0x1p90}) {
+            CAPTURE(far);
+            CAPTURE(unit);
+            std::vector<T> g(1000);
+            for (std::size_t i = 0; i < g.size(); ++i) g[i] = static_cast<T>((far + double(i % 2)) * unit);
+            double const most = 2.5 * unit / 2;
+            for (T const sign : {T(1), T(-1)}) {
+                auto signed_g = g;
+                for (T& v : signed_g) v *= sign;
+                auto const cut = estimated_of<T>({{}, 2.5, clip_at::deviations}, signed_g);
+                for (std::size_t i : {0u, 1u, 999u}) {
+                    double const known = std::min(static_cast<double>(g[i]), most) * double(sign);
+                    CHECK(cut[i] == doctest::Approx(known).epsilon(1e-6));
+                }
+            }
+        }
+}
+
+// (1, 1, 1, 9) times a unit has the deviation sqrt 12 and the norm sqrt 84; 1000 of it have the same deviation, and
+// their norm leaves the range of the type above.
+TEST_CASE_TEMPLATE("squares, sums and norms that leave the range of the type clip as others do", T, float, double) {
+    std::vector<double> const units = sizeof(T) == 4
+                                          ? std::vector{1e-38, 1e-30, 1e-20, 1., 1e19, 1e30, 3e37}
+                                          : std::vector{1e-300, 1e-200, 1e-160, 1e-154, 1., 1e153, 1e155, 1e200, 1e307};
+    for (double const unit : units)
+        for (std::size_t const times : {1u, 1000u}) {
+            CAPTURE(unit);
+            CAPTURE(times);
+            std::vector<T> g;
+            for (std::size_t i = 0; i < times; ++i)
+                for (double const v : {1., 1., 1., -9.}) g.push_back(static_cast<T>(v * unit));
+            auto const cut = estimated_of<T>({{}, 1.5, clip_at::deviations}, g);
+            double const deviation = std::sqrt(75. / 4);
+            CHECK(cut[0] == g[0]);
+            CHECK(static_cast<double>(cut[3]) / unit == doctest::Approx(-1.5 * deviation).epsilon(1e-5));
+            CHECK(estimated_of<T>({{}, 2.5, clip_at::deviations}, g) == g);  // 2.5 x 4.33 is above 9
+
+            double const norm = std::sqrt(84. * double(times));
+            for (double const limit : {unit, 1e-30, 1.}) {
+                if (limit > unit || (unit < 1 && limit < unit)) continue;
+                CAPTURE(limit);
+                auto const less = estimated_of<T>({{}, limit, clip_at::norm}, g);
+                // Subnormal numbers are multiples of the least one.
+                double const least = static_cast<double>(std::numeric_limits<T>::denorm_min()) / limit;
+                CHECK(std::abs(static_cast<double>(less[0]) / limit - 1 / norm) <= 1e-5 / norm + least);
+                CHECK(std::abs(static_cast<double>(less[3]) / limit + 9 / norm) <= 1e-5 / norm + least);
+            }
+        }
+}
+
+TEST_CASE_TEMPLATE("subnormal numbers have a deviation and a norm", T, float, double) {
+    T const tiny = std::numeric_limits<T>::denorm_min();
+    std::vector<T> const g{100 * tiny, 100 * tiny, 100 * tiny, 900 * tiny};  // deviation 346.4
+    CHECK(std::abs(estimated_of<T>({{}, 1.5, clip_at::deviations}, g)[3] / tiny - T(519.6)) < 1);
+    CHECK(estimated_of<T>({{}, static_cast<double>(400 * tiny), clip_at::norm}, g) ==
+          std::vector<T>{44 * tiny, 44 * tiny, 44 * tiny, 393 * tiny});  // the norm is 916.5
 }
 
 TEST_CASE("a limit of 0 is none") {

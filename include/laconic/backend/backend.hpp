@@ -43,7 +43,8 @@ concept Backend = std::movable<B> && Scalar<T> &&
     // reduce
     { sum_of_magnitudes(on, x) } -> std::same_as<double>;
     { sum_of_squares(on, x) } -> std::same_as<double>;
-    { sum_of_squares(on, std::span<double const>{}, 1.0) } -> std::same_as<double>;
+    { sum_of_squares(on, x, 1.0, 0.0) } -> std::same_as<double>;
+    { sum_of_numbers(on, x, 1.0, 0.0) } -> std::same_as<double>;
     { sum_of_squares_in_floats(on, std::span<float const>{}) } -> std::same_as<double>;
     { largest_magnitude(on, x) } -> std::same_as<T>;
     { sums_by_sign(on, x) } -> std::same_as<std::pair<double, double>>;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "laconic/backend/unit_scale.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {
@@ -52,6 +53,22 @@ double squares_in_units(B& on, std::span<T const> x, T unit) {
         return sum_of_squares(on, x, unit);
     else
         return sum_of_squares(on, x) / (static_cast<double>(unit) * static_cast<double>(unit));
+}
+
+/// The standard deviation of x: of what its numbers are away from their mean, the root of the mean square; 0 where x is
+/// empty, not finite where a number of x is not. Neither squares that leave a double's range nor a mean that is large
+/// beside the deviation cost accuracy. Four passes.
+template <class B, Scalar T>
+double deviation_of(B& on, std::span<T const> x) {
+    if (x.empty()) return 0;
+    auto const largest = static_cast<double>(largest_magnitude(on, x));
+    if (!std::isfinite(largest)) return largest;
+    double const unit = 1 / unit_scale(largest), d = static_cast<double>(x.size());  // a power of two divides exactly
+    double const about = sum_of_numbers(on, x, unit, 0) / d;
+    double const rounded = sum_of_numbers(on, x, unit, about) / d, mean = about + rounded;
+    // Where the numbers themselves are as rough as the deviation is small, even the mean's last rounding counts.
+    double const rest = rounded - (mean - about);
+    return unit * std::sqrt(std::max(0.0, std::fma(-rest, rest, sum_of_squares(on, x, unit, mean) / d)));
 }
 
 }  // namespace laconic

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 
-#include "laconic/compress/norm.hpp"
+#include "laconic/backend/norm.hpp"
+#include "laconic/backend/unit_scale.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 
@@ -21,7 +22,8 @@ enum class clip_at {
 };
 
 /// What another estimator gives, clipped; limit = 0 stands for none. It is biased wherever it clips. Numbers that are
-/// not finite stay so.
+/// not finite stay so, and then nothing is clipped. The norm and the deviation may be anything: sums and squares do not
+/// leave their range. Numbers that are all equal, or one alone, have the deviation 0 and become 0.
 template <class E = mini_batch>
 struct clipped {
     E of{};
@@ -32,13 +34,10 @@ struct clipped {
     std::optional<double> operator()(B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
         auto const value = of(on, f, now, x, g);
         if (!(limit > 0) || g.empty()) return value;
-        if (unit == clip_at::norm) {
-            auto const size = static_cast<double>(norm_of(on, norm::two, std::span<T const>(g)));
-            if (size > limit && std::isfinite(size)) multiply(on, static_cast<T>(limit / size), g);
-        } else {
-            auto const most = static_cast<T>(limit * deviation(on, std::span<T const>(g)));
-            if (std::isfinite(most)) clip_magnitudes(on, most, g);
-        }
+        if (unit == clip_at::norm)
+            cut_norm(on, limit, g);
+        else
+            cut_deviations(on, limit, g);
         return value;
     }
     template <class B, Scalar T>
@@ -58,11 +57,25 @@ struct clipped {
 
   private:
     template <class B, Scalar T>
-    static double deviation(B& on, std::span<T const> g) {
-        auto const d = static_cast<double>(g.size());
-        auto const [below, above] = sums_by_sign(on, g);
-        double const mean = (above - below) / d, square = sum_of_squares(on, g) / d;
-        return std::isfinite(square) ? std::sqrt(std::max(0.0, square - mean * mean)) : square;
+    static void cut_norm(B& on, double limit, std::span<T> g) {
+        T const largest = largest_magnitude(on, std::span<T const>(g));
+        if (!std::isfinite(largest)) return;
+        // |g| is size / scale, which need not be in the range of T.
+        T const scale = unit_scale(largest);
+        double const size = std::sqrt(sum_of_squares(on, std::span<T const>(g), 1 / static_cast<double>(scale)));
+        double const limit_there = limit * static_cast<double>(scale), factor = limit_there / size;
+        if (!(size > limit_there)) return;
+        if (factor >= static_cast<double>(std::numeric_limits<T>::min()))
+            multiply(on, static_cast<T>(factor), g);
+        else {  // T has no such number, or has it with few digits
+            multiply(on, scale, g);
+            multiply(on, static_cast<T>(limit / size), g);
+        }
+    }
+    template <class B, Scalar T>
+    static void cut_deviations(B& on, double limit, std::span<T> g) {
+        double const most = limit * deviation_of(on, std::span<T const>(g));
+        if (most < static_cast<double>(std::numeric_limits<T>::max())) clip_magnitudes(on, static_cast<T>(most), g);
     }
 };
 template <class E>

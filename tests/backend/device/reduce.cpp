@@ -25,7 +25,10 @@ TEST_CASE_TEMPLATE("numbers about a vector have the reference's bits", T, float,
         CHECK(same_bits(sums.first, expected.first));
         CHECK(same_bits(sums.second, expected.second));
         CHECK(first_non_finite(on, v) == first_non_finite(plain, w));
-        if constexpr (sizeof(T) == 8) CHECK(same_bits(sum_of_squares(on, v, 1e300), sum_of_squares(plain, w, 1e300)));
+        for (double const centre : {0., 0.7}) {
+            CHECK(same_bits(sum_of_squares(on, v, 1e300, centre), sum_of_squares(plain, w, 1e300, centre)));
+            CHECK(same_bits(sum_of_numbers(on, v, 0.3, centre), sum_of_numbers(plain, w, 0.3, centre)));
+        }
     });
 }
 

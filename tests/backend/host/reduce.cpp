@@ -62,6 +62,25 @@ TEST_CASE_TEMPLATE("every length up to 70: whole numbers have exact sums, and ev
     }
 }
 
+TEST_CASE_TEMPLATE("about a centre, in units: every length up to 70, and two stretches", T, float, double) {
+    host on;
+    auto const lengths = [] {
+        std::vector<std::size_t> all(71);
+        for (std::size_t d = 0; d <= 70; ++d) all[d] = d;
+        all.push_back(5001);
+        return all;
+    }();
+    for (std::size_t const d : lengths) {
+        CAPTURE(d);
+        std::vector<T> x(d);
+        for (std::size_t i = 0; i < d; ++i) x[i] = static_cast<T>(i) / 2;  // 0, 1, 2 .. in units of 1/2, less 7
+        double const n = static_cast<double>(d), sum = n * (n - 1) / 2, squares = sum * (2 * n - 1) / 3;
+        CHECK(sum_of_numbers(on, all(x), 0.5, 7) == sum - 7 * n);
+        CHECK(sum_of_squares(on, all(x), 0.5, 7) == squares - 14 * sum + 49 * n);
+        CHECK(sum_of_squares(on, all(x), 0.5) == squares);
+    }
+}
+
 // 2^53 + 1 is no double. Elements i and i + 16 meet in one partial sum, where the ones are lost one by one; elements 1
 // and 3 meet before they meet element 0, so that there a two arrives.
 TEST_CASE("sums are added in the documented order") {

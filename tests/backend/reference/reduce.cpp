@@ -32,6 +32,11 @@ TEST_CASE_TEMPLATE("sums and the largest agree to the last bit", T, float, doubl
         CHECK(sum_of_magnitudes(fast, v) == sum_of_magnitudes(plain, v));
         CHECK(sum_of_squares(fast, v) == sum_of_squares(plain, v));
         if constexpr (sizeof(T) == 4) CHECK(sum_of_squares_in_floats(fast, v) == sum_of_squares_in_floats(plain, v));
+        for (double const scale : {1., 3., 0x1p-700})
+            for (double const centre : {0., 0.25, -1e9}) {
+                CHECK(sum_of_numbers(fast, v, scale, centre) == sum_of_numbers(plain, v, scale, centre));
+                CHECK(sum_of_squares(fast, v, scale, centre) == sum_of_squares(plain, v, scale, centre));
+            }
         CHECK(largest_magnitude(fast, v) == largest_magnitude(plain, v));
     }
 }

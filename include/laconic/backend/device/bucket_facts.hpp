@@ -79,7 +79,7 @@ std::span<double const> squares_of_blocks(device& on, std::span<T const> x, std:
     LACONIC_EXPECTS(unit > 0);
     using namespace detail::on_device;
     auto const sums = on.scratch<double>(scratch_for::numbers, buckets_of(x.size(), block));
-    add_buckets_up(on, x, block, square_of_ratio{{}, unit}, sums.data());
+    add_buckets_up(on, x, block, square_about{{}, unit, 0}, sums.data());
     return on_host(on, std::span<double const>(sums));
 }
 

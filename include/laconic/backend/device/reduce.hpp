@@ -167,9 +167,16 @@ inline double sum_of_squares_in_floats(device& on, std::span<float const> x) {
     return detail::on_device::ordered_sum<float>(on, x, detail::on_device::square_in_floats{});
 }
 
-/// sum (x_i / scale)^2, for vectors whose squares are out of a double's range. scale > 0.
-inline double sum_of_squares(device& on, std::span<double const> x, double scale) {
-    return detail::on_device::ordered_sum(on, x, detail::on_device::square_of_ratio{{}, scale});
+/// sum (x_i / scale - centre)^2, for vectors whose squares are out of a double's range, and for deviations. scale > 0.
+template <Scalar T>
+double sum_of_squares(device& on, std::span<T const> x, double scale, double centre = 0) {
+    return detail::on_device::ordered_sum(on, x, detail::on_device::square_about{{}, scale, centre});
+}
+
+/// sum (x_i / scale - centre). scale > 0.
+template <Scalar T>
+double sum_of_numbers(device& on, std::span<T const> x, double scale, double centre) {
+    return detail::on_device::ordered_sum(on, x, detail::on_device::number_about{{}, scale, centre});
 }
 
 /// max |x_i|; 0 for an empty vector, NaN where a number of x is not finite.

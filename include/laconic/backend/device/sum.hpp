@@ -94,9 +94,16 @@ struct square : of_all_buckets {
 struct square_in_floats : of_all_buckets {
     LACONIC_HOST_DEVICE float operator()(float v, std::size_t) const { return product(v, v); }
 };
-struct square_of_ratio : of_all_buckets {
-    double scale;
-    LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const { return product(v / scale, v / scale); }
+struct number_about : of_all_buckets {
+    double scale, centre;
+    LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const { return v / scale - centre; }
+};
+struct square_about : of_all_buckets {
+    double scale, centre;
+    LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const {
+        double const away = v / scale - centre;
+        return product(away, away);
+    }
 };
 
 /// Room for the partial sums of that many stretches, and for their sums behind.

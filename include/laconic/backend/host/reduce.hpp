@@ -36,7 +36,8 @@ class stretch_sum {
     /// ahead: memory is asked for ahead, as of vectors that are longer than a stretch.
     explicit stretch_sum(bool ahead = false) : ahead_(ahead) { sums_.fill(pack::all(Sum(0))); }
     /// add_to(sum, x_i, ..) adds a summand, by vectors of Sums: settled where it is a rounded product, 0 where all
-    /// x_i are. All x have the same length; in all calls but the last it is a multiple of 32.
+    /// x_i are, or its type has a member adds_for_zeros. All x have the same length; in all calls but the last it is a
+    /// multiple of 32.
     template <class F, std::same_as<std::span<T const>>... X>
     [[gnu::always_inline]] void add(F add_to, X... x) {
         constexpr std::make_index_sequence<together> some;
@@ -80,7 +81,19 @@ class stretch_sum {
         if (i + pack::width <= n)
             add_at(i, add_to, sum, x...);
         else if (i < n)
-            add_to(sum, load(padded_with_zeros(x.subspan(i)).data())...);
+            add_padded(n - i, add_to, sum, padded_with_zeros(x.subspan(i))...);
+    }
+    template <class F, class... X>
+    static void add_padded(std::size_t count, F add_to, pack& sum, X const&... padded) {
+        auto const before = sum;
+        add_to(sum, load(padded.data())...);
+        if constexpr (requires { F::adds_for_zeros; }) {  // not for those that fill a pack up
+            std::array<Sum, pack::width> kept, added;
+            before.store(kept.data());
+            sum.store(added.data());
+            std::copy_n(added.begin(), count, kept.begin());
+            sum = pack::load(kept.data());
+        }
     }
     static std::array<T, pack::width> padded_with_zeros(std::span<T const> x) {
         std::array<T, pack::width> padded{};
@@ -117,6 +130,29 @@ void add_product(Pack& sum, Pack v, Pack w) {
         sum += settled(v * w);
 }
 
+// To a sum, x_i / scale - centre, or its square.
+template <class A>
+struct add_about {
+    static constexpr bool adds_for_zeros = true;
+    double scale, centre;
+
+    template <class Pack>
+    [[gnu::always_inline]] void operator()(Pack& sum, Pack v) const {
+        sum += v / Pack::all(scale) - Pack::all(centre);
+    }
+};
+template <class A>
+struct add_square_about {
+    static constexpr bool adds_for_zeros = true;
+    double scale, centre;
+
+    template <class Pack>
+    [[gnu::always_inline]] void operator()(Pack& sum, Pack v) const {
+        auto const away = v / Pack::all(scale) - Pack::all(centre);
+        sum += settled(away * away);
+    }
+};
+
 }  // namespace detail
 
 /// sum |x_i|; 0 for an empty vector.
@@ -137,14 +173,16 @@ double sum_of_squares_in_floats(basic_host<A>&, std::span<float const> x) {
     return detail::ordered_sum<A, float>([](auto& sum, auto v) { sum += settled(v * v); }, x);
 }
 
-/// sum (x_i / scale)^2, for vectors whose squares are out of a double's range. scale > 0.
-template <class A>
-double sum_of_squares(basic_host<A>&, std::span<double const> x, double scale) {
-    auto const add_square = [scale](auto& sum, auto v) {
-        auto const ratio = v / decltype(v)::all(scale);
-        sum += settled(ratio * ratio);
-    };
-    return detail::ordered_sum<A>(add_square, x);
+/// sum (x_i / scale - centre)^2, for vectors whose squares are out of a double's range, and for deviations. scale > 0.
+template <class A, Scalar T>
+double sum_of_squares(basic_host<A>&, std::span<T const> x, double scale, double centre = 0) {
+    return detail::ordered_sum<A>(detail::add_square_about<A>{scale, centre}, x);
+}
+
+/// sum (x_i / scale - centre). scale > 0.
+template <class A, Scalar T>
+double sum_of_numbers(basic_host<A>&, std::span<T const> x, double scale, double centre) {
+    return detail::ordered_sum<A>(detail::add_about<A>{scale, centre}, x);
 }
 
 namespace detail {

@@ -160,6 +160,7 @@ struct widened_pack {
     __m256d value;
     static constexpr std::size_t width = 4;
 
+    static widened_pack load(double const* p) { return {_mm256_loadu_pd(p)}; }
     static widened_pack all(double v) { return {_mm256_set1_pd(v)}; }
     static widened_pack widened(float const* p) { return {_mm256_cvtps_pd(_mm_loadu_ps(p))}; }
     void store(double* p) const { _mm256_storeu_pd(p, value); }

@@ -44,8 +44,13 @@ double sum_of_squares(reference&, std::span<T const> x) {
 inline double sum_of_squares_in_floats(reference&, std::span<float const> x) {
     return detail::reference_sum<float>(x, [](float v) { return v * v; });
 }
-inline double sum_of_squares(reference&, std::span<double const> x, double scale) {
-    return detail::reference_sum(x, [scale](double v) { return (v / scale) * (v / scale); });
+template <Scalar T>
+double sum_of_squares(reference&, std::span<T const> x, double scale, double centre = 0) {
+    return detail::reference_sum(x, [=](double v) { return (v / scale - centre) * (v / scale - centre); });
+}
+template <Scalar T>
+double sum_of_numbers(reference&, std::span<T const> x, double scale, double centre) {
+    return detail::reference_sum(x, [=](double v) { return v / scale - centre; });
 }
 template <Scalar T>
 T largest_magnitude(reference&, std::span<T const> x) {
