@@ -4,21 +4,23 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "laconic/backend/host/processor.hpp"
+
 /// Lines of memory that are asked for before a loop comes to them. What is asked for need not be anyone's memory.
 namespace laconic::detail {
 
-/// Zen 3 and 4 go on by themselves once the next page's first line is asked for; each more that is asked for is in the
-/// way of what they do. (With AVX-VNNI it is a Zen 5, which older compilers do not know.)
-#if defined(__GNUC__) && (defined(__znver3__) || defined(__znver4__)) && !defined(__AVXVNNI__)
-#    define LACONIC_FETCHES_PAGES
-#endif
+/// A Zen 4 goes on by itself once the next page's first line is asked for; each more that is asked for is in the way of
+/// what it does. A Zen 3 and a Zen 5 gain by all lines.
+inline constexpr bool fetches_pages = is_zen4;
 
 /// The next page's first line, where that is enough, for who reads the `bytes` from p on and goes on behind them.
 [[gnu::always_inline]] inline void fetch_next_page([[maybe_unused]] void const* p, [[maybe_unused]] std::size_t bytes) {
-#if defined(LACONIC_FETCHES_PAGES)
-    constexpr std::size_t page = std::size_t{1} << 12;
-    auto const at = reinterpret_cast<std::uintptr_t>(p);  // a number: where it leads there may be no memory
-    if (at % page < bytes) __builtin_prefetch(reinterpret_cast<void const*>(at - at % page + page), 0, 2);
+#if defined(__GNUC__)
+    if constexpr (fetches_pages) {
+        constexpr std::size_t page = std::size_t{1} << 12;
+        auto const at = reinterpret_cast<std::uintptr_t>(p);  // a number: where it leads there may be no memory
+        if (at % page < bytes) __builtin_prefetch(reinterpret_cast<void const*>(at - at % page + page), 0, 2);
+    }
 #endif
 }
 
@@ -28,12 +30,14 @@ namespace laconic::detail {
 /// shorter than some pages.
 template <std::size_t bytes>
 [[gnu::always_inline]] inline void fetch_ahead([[maybe_unused]] void const* p) {
-#if defined(LACONIC_FETCHES_PAGES)
-    fetch_next_page(p, bytes);
-#elif defined(__GNUC__)
-    constexpr std::size_t line = 64, ahead = std::size_t{1} << 13;
-    auto const next = reinterpret_cast<std::uintptr_t>(p) + ahead;  // a number: there may be no memory
-    for (std::size_t i = 0; i < bytes; i += line) __builtin_prefetch(reinterpret_cast<void const*>(next + i));
+#if defined(__GNUC__)
+    if constexpr (fetches_pages)
+        fetch_next_page(p, bytes);
+    else {
+        constexpr std::size_t line = 64, ahead = std::size_t{1} << 13;
+        auto const next = reinterpret_cast<std::uintptr_t>(p) + ahead;  // a number: there may be no memory
+        for (std::size_t i = 0; i < bytes; i += line) __builtin_prefetch(reinterpret_cast<void const*>(next + i));
+    }
 #endif
 }
 
@@ -52,5 +56,3 @@ template <std::size_t bytes>
 }
 
 }  // namespace laconic::detail
-
-#undef LACONIC_FETCHES_PAGES

@@ -5,7 +5,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
+#include "laconic/backend/host/processor.hpp"
 #include "laconic/backend/settle.hpp"
 
 #if !defined(LACONIC_SCALAR)
@@ -152,34 +154,38 @@ struct pack {
 
 #endif
 
-/// What sums of floats are made with: doubles, as many at a time as is fastest.
-#if !defined(LACONIC_SCALAR) && defined(__AVX512F__) && (defined(__znver3__) || defined(__znver4__))
-// Zen 4, which older compilers take for a Zen 3, widens floats to 512 bits at half the pace of 256.
+#if !defined(LACONIC_SCALAR) && defined(__AVX512F__)
+/// Doubles, half as many as a register has room for.
 template <class A>
-struct widened_pack {
+struct half_pack {
     __m256d value;
     static constexpr std::size_t width = 4;
 
-    static widened_pack load(double const* p) { return {_mm256_loadu_pd(p)}; }
-    static widened_pack all(double v) { return {_mm256_set1_pd(v)}; }
-    static widened_pack widened(float const* p) { return {_mm256_cvtps_pd(_mm_loadu_ps(p))}; }
+    static half_pack load(double const* p) { return {_mm256_loadu_pd(p)}; }
+    static half_pack all(double v) { return {_mm256_set1_pd(v)}; }
+    static half_pack widened(float const* p) { return {_mm256_cvtps_pd(_mm_loadu_ps(p))}; }
     void store(double* p) const { _mm256_storeu_pd(p, value); }
 
-    friend widened_pack operator+(widened_pack a, widened_pack b) { return {a.value + b.value}; }
-    friend widened_pack operator-(widened_pack a, widened_pack b) { return {a.value - b.value}; }
-    friend widened_pack operator*(widened_pack a, widened_pack b) { return {a.value * b.value}; }
-    friend widened_pack operator/(widened_pack a, widened_pack b) { return {a.value / b.value}; }
-    widened_pack& operator+=(widened_pack b) { return *this = *this + b; }
-    friend widened_pack multiply_add(widened_pack a, widened_pack b, widened_pack c) {
+    friend half_pack operator+(half_pack a, half_pack b) { return {a.value + b.value}; }
+    friend half_pack operator-(half_pack a, half_pack b) { return {a.value - b.value}; }
+    friend half_pack operator*(half_pack a, half_pack b) { return {a.value * b.value}; }
+    friend half_pack operator/(half_pack a, half_pack b) { return {a.value / b.value}; }
+    half_pack& operator+=(half_pack b) { return *this = *this + b; }
+    friend half_pack multiply_add(half_pack a, half_pack b, half_pack c) {
         return {_mm256_fmadd_pd(a.value, b.value, c.value)};
     }
-    friend widened_pack magnitude(widened_pack a) { return {_mm256_andnot_pd(_mm256_set1_pd(-0.0), a.value)}; }
-    friend widened_pack larger(widened_pack a, widened_pack b) { return {_mm256_max_pd(a.value, b.value)}; }
-    friend widened_pack settled(widened_pack a) {
+    friend half_pack magnitude(half_pack a) { return {_mm256_andnot_pd(_mm256_set1_pd(-0.0), a.value)}; }
+    friend half_pack larger(half_pack a, half_pack b) { return {_mm256_max_pd(a.value, b.value)}; }
+    friend half_pack settled(half_pack a) {
         settle(a.value);
         return a;
     }
 };
+
+/// What sums of floats are made with: doubles, as many at a time as is fastest. A Zen 4 widens floats to 512 bits at
+/// half the pace of 256.
+template <class A>
+using widened_pack = std::conditional_t<laconic::detail::is_zen4, half_pack<A>, pack<double, A>>;
 #else
 template <class A>
 using widened_pack = pack<double, A>;
