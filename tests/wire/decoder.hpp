@@ -90,14 +90,14 @@ struct outcome {
     std::string out;  // standard output and error together
 };
 
-/// Runs decoder.py; nothing, and a message, where there is no Python.
-inline std::optional<outcome> run(std::string const& arguments) {
+/// Runs decoder.py, after `first` in the shell; nothing, and a message, where there is no Python.
+inline std::optional<outcome> run(std::string const& arguments, std::string const& first = "") {
     std::string const python = LACONIC_PYTHON;
     if (python.empty()) {
         MESSAGE("skipped: LACONIC_PYTHON names no Python 3");
         return std::nullopt;
     }
-    auto const command = "\"" + python + "\" \"" + (folder() / "decoder.py").string() + "\" " + arguments + " 2>&1";
+    auto const command = first + "\"" + python + "\" \"" + (folder() / "decoder.py").string() + "\" " + arguments + " 2>&1";
     std::FILE* const pipe = popen(command.c_str(), "r");
     REQUIRE(pipe);
     std::string text;

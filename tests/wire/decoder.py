@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads self-describing messages of version 1, as docs/wire-format.md says them; numbers of sections refer to that page.
 
-decoder.py [--dimension N] FILE...        prints of each file one line: its dimension, then coordinate:value, exactly
-decoder.py [--dimension N] --check LIST   LIST has a line for each message: a name, its bytes in hex (- for none), then what
-                                          they mean in the same form, or "refused"; # begins a comment
+decoder.py [LIMITS] FILE...        prints of each file one line: its dimension, then coordinate:value, exactly
+decoder.py [LIMITS] --check LIST   LIST has a line for each message: a name, its bytes in hex (- for none), then what they
+                                   mean in the same form, or "refused"; # begins a comment
 
-Dimensions above N (2^40) are refused. The status is 1 where a file is refused or a line of LIST is wrong.
+LIMITS are --dimension N (2^40) and --work N (2^30): larger dimensions, and messages that take more steps (section 8), are
+refused, and so is what makes this reader list more than 2^24 places and numbers in all. The status is 1 where a file is
+refused or a line of LIST is wrong.
 """
 
 import math
@@ -16,7 +18,8 @@ from collections import namedtuple
 from fractions import Fraction
 
 LIMIT = 2**40  # of dimension, unit, bucket, ...
-MOST_LISTED = 2**24  # this reader's own limit: the places it lists or draws from, the numbers of a product it computes
+MOST_WORK = 2**30  # steps, unless told otherwise
+MOST_LISTED = 2**24  # this reader's own limit on memory: the places and numbers that it lists, all stages together
 
 
 class Refused(Exception):
@@ -40,10 +43,25 @@ def ceil_div(a, b):
 
 
 class Bits:
-    """A stream, read from bit `at` up to bit `end`."""
+    """A stream, read from bit `at` up to bit `end`, and what reading it may still cost."""
 
-    def __init__(self, data):
+    def __init__(self, data, work):
         self.data, self.at, self.end = data, 0, 8 * len(data)
+        self.work, self.listed = work, MOST_LISTED
+
+    def spend(self, steps):
+        """To be called before the steps are taken."""
+        self.work -= steps
+        require(self.work >= 0, "more work than the limit")
+
+    def list(self, count):
+        """To be called before so many places or numbers are listed."""
+        self.listed -= count
+        require(self.listed >= 0, "more places and numbers than this reader lists")
+
+    def require(self, count, w):
+        """That there are so many fields of w bits, before anything of their number is made."""
+        require(count * w <= self.end - self.at, "it ends too early")
 
     def field(self, w):
         require(w <= self.end - self.at, "it ends too early")
@@ -63,7 +81,7 @@ class Bits:
         raise Refused("a whole number has more than 9 groups")
 
     def fields(self, count, w):
-        require(count * w <= self.end - self.at, "it ends too early")
+        self.require(count, w)
         return [self.field(w) for _ in range(count)]
 
 
@@ -90,11 +108,11 @@ class Floats:
         return x
 
     def numbers(self, bits, count):
-        require(count * self.bits <= bits.end - bits.at, "it ends too early")
+        bits.require(count, self.bits)
         return [self.number(bits) for _ in range(count)]
 
     def magnitudes(self, bits, count):
-        require(count * self.bits <= bits.end - bits.at, "it ends too early")
+        bits.require(count, self.bits)
         return [self.magnitude(bits) for _ in range(count)]
 
     def rounded(self, exact):
@@ -130,7 +148,7 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
-def decode(data, largest_dimension=LIMIT):
+def decode(data, largest_dimension=LIMIT, work=MOST_WORK):
     """The dimension, and the terms as a list of (coordinate, value)."""
     require(data[:4] == b"lacn", "another magic")
     require(data[4:5] == b"\1", "another version")
@@ -139,7 +157,7 @@ def decode(data, largest_dimension=LIMIT):
         data, checksum = data[:-4], data[-4:]
         require(len(data) >= 6 and crc32c(data) == int.from_bytes(checksum, "little"), "a wrong checksum")
     T = BINARY64 if data[5] & 2 else BINARY32
-    bits = Bits(data)
+    bits = Bits(data, work)
     bits.at = 48
     dimension = bits.whole(0, LIMIT)
     require(dimension <= largest_dimension, "a dimension above this reader's limit")
@@ -203,9 +221,25 @@ def read_shape(bits, T, depth=0, total=None):
 # ---- 4. The bare form: each function reads the terms that shape[0] says of n numbers
 
 
-def says(values):
-    """Makes of a function from (bits, T, n, parameters) to all n values a reader of terms."""
-    return lambda bits, T, shape, n: list(enumerate(values(bits, T, n, *shape[0].parameters)))
+def says(values, least=1, steps_each=lambda *parameters: 1):
+    """Makes of a function from (bits, T, n, parameters) to all n values a reader of terms. Each value takes at least so
+    many bits, and so many steps."""
+
+    def read(bits, T, shape, n):
+        bits.require(n, least)
+        bits.list(n)
+        bits.spend(n * steps_each(*shape[0].parameters))
+        return list(enumerate(values(bits, T, n, *shape[0].parameters)))
+
+    return read
+
+
+def read_inside(bits, T, shape, n):
+    """The terms of the stage inside shape[0], which visits each."""
+    terms = STAGES[shape[1].kind].read(bits, T, shape[1:], n)
+    bits.list(len(terms))
+    bits.spend(len(terms))
+    return terms
 
 
 def read_codes(bits, n, levels):
@@ -289,7 +323,6 @@ def low_rank(bits, T, n, rows, rank):
     require(1 <= rank <= min(rows, cols) if n else rank == 0, "the rank is outside its limits")
     left = T.numbers(bits, rank * rows)
     right = T.numbers(bits, rank * cols)
-    require(n <= MOST_LISTED, "more numbers than this reader lists")
     bound = BINARY64.times(max(map(abs, left), default=0), max(map(abs, right), default=0))
     require(math.isfinite(bound) and BINARY64.times(bound, 2 * rank) <= T.largest, "a product that is not finite")
 
@@ -304,14 +337,17 @@ def low_rank(bits, T, n, rows, rank):
 
 def scaled(bits, T, shape, n):
     by = shape[0].parameters[0]
-    return [(j, T.times(by, x)) for j, x in STAGES[shape[1].kind].read(bits, T, shape[1:], n)]
+    return [(j, T.times(by, x)) for j, x in read_inside(bits, T, shape, n)]
 
 
 def parts(bits, T, shape, n):
     terms, begin = [], 0
     for length, inside in shape[0].parameters:
         require(length <= n - begin, "parts of more numbers than there are")
-        terms += [(begin + j, x) for j, x in STAGES[inside[0].kind].read(bits, T, inside, length)]
+        part = STAGES[inside[0].kind].read(bits, T, inside, length)
+        bits.list(len(part))
+        bits.spend(len(part))
+        terms += [(begin + j, x) for j, x in part]
         begin += length
     require(begin == n, "parts of fewer numbers than there are")
     return terms
@@ -336,7 +372,7 @@ def supported(places_of):
         inside = len(support) * unit
         if support and support[-1] == P - 1:
             inside -= P * unit - n
-        terms = STAGES[shape[1].kind].read(bits, T, shape[1:], inside)
+        terms = read_inside(bits, T, shape, inside)
         return [(support[j // unit] * unit + j % unit, x) for j, x in terms]
 
     return read
@@ -355,7 +391,8 @@ def counted(bits, P, count):
 
 def agreed(bits, P, recipe):
     require(P < 2**32, "too many places to draw from")
-    require(P <= MOST_LISTED, "more places than this reader draws from")
+    bits.list(P)
+    bits.spend(P)
     how, amount, key = recipe
     return RECIPES[how](P, amount, key)
 
@@ -382,6 +419,7 @@ def raw(bits, k, P):
 
 
 def bitmap(bits, k, P):
+    bits.list(P)
     places = [i for i, bit in enumerate(bits.fields(P, 1)) if bit]
     require(len(places) == k, "a bitmap of another number of places")
     return places
@@ -424,9 +462,10 @@ def runs(bits, k, P):
 
 
 def positions(bits, k, P):
+    bits.list(k)
+    bits.spend(k)
     if k == 0 or k == P:
         return range(k)
-    require(k <= MOST_LISTED, "more places than this reader lists")
     code = bits.field(3)
     require(code <= 4, "an unknown code")
     places = (raw, bitmap, rice_gaps, packed, runs)[code](bits, k, P)
@@ -506,7 +545,7 @@ STAGES = {
     16: Kind([unit], True, supported(told)),
     17: Kind([unit, count], True, supported(counted)),
     18: Kind([unit, recipe], True, supported(agreed)),
-    32: Kind([whole(1, LIMIT), rank], False, says(low_rank)),
+    32: Kind([whole(1, LIMIT), rank], False, says(low_rank, 0, lambda rows, rank: rank)),
     33: Kind([factor], True, scaled),
     PARTS: Kind([whole(0, 65536)], False, parts),
     35: Kind([whole(0, LIMIT)], True, levelled),
@@ -524,7 +563,7 @@ def parsed(words):
     return int(words[0]), [(int(i), float.fromhex(x)) for i, x in (term.split(":") for term in words[1:])]
 
 
-def check(path, largest_dimension):
+def check(path, limits):
     read = refused = wrong = 0
     for line in open(path):
         words = line.split("#")[0].split()
@@ -532,7 +571,7 @@ def check(path, largest_dimension):
             continue
         name, code, *meant = words
         try:
-            got = decode(b"" if code == "-" else bytes.fromhex(code), largest_dimension)
+            got = decode(b"" if code == "-" else bytes.fromhex(code), **limits)
             text = spelled(*got)
             read += 1
         except Refused as why:
@@ -547,18 +586,19 @@ def check(path, largest_dimension):
 
 
 def main(arguments):
-    largest_dimension, status = LIMIT, 0
-    if arguments[:1] == ["--dimension"] and len(arguments) > 1:
-        largest_dimension, arguments = int(arguments[1]), arguments[2:]
+    limits, status = {}, 0
+    names = {"--dimension": "largest_dimension", "--work": "work"}
+    while len(arguments) > 1 and arguments[0] in names:
+        limits[names[arguments[0]]], arguments = int(arguments[1]), arguments[2:]
     if arguments[:1] == ["--check"] and len(arguments) == 2:
-        return check(arguments[1], largest_dimension)
+        return check(arguments[1], limits)
     if not arguments or arguments[0].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
     for path in arguments:
         try:
             with open(path, "rb") as file:
-                print(spelled(*decode(file.read(), largest_dimension)))
+                print(spelled(*decode(file.read(), **limits)))
         except (Refused, OSError) as why:
             print(f"{path}: {why}", file=sys.stderr)
             status = 1

@@ -295,17 +295,18 @@ namespace {
 // What the library reads from a file and what decoder.py reads, of many files.
 class both_readers {
   public:
-    static constexpr reading_limits limits{.dimension = 1000};
+    explicit both_readers(reading_limits limits = {.dimension = 1000}) : limits_(limits) {}
 
     void read(std::string const& name, std::span<std::byte const> file) {
-        decoder::line const l{name, decoder::hex(file), decoder::meaning(file, limits)};
+        decoder::line const l{name, decoder::hex(file), decoder::meaning(file, limits_)};
         list_ += decoder::spelled(l);
         ++files_;
         refused_ += l.meant == "refused";
     }
     void agree() const {
         own_file const list(list_);
-        auto const ran = decoder::run("--dimension 1000 --check \"" + list.path() + "\"");
+        auto const ran = decoder::run("--dimension " + std::to_string(limits_.dimension) + " --work " +
+                                      std::to_string(limits_.work) + " --check \"" + list.path() + "\"");
         if (!ran) return;
         INFO(ran->out.substr(0, 4000));
         CHECK(ran->status == 0);
@@ -314,8 +315,10 @@ class both_readers {
     }
     std::size_t refused() const { return refused_; }
     std::size_t accepted() const { return files_ - refused_; }
+    reading_limits const& limits() const { return limits_; }
 
   private:
+    reading_limits limits_;
     std::string list_;
     std::size_t files_ = 0, refused_ = 0;
 };
@@ -395,6 +398,77 @@ TEST_CASE_TEMPLATE("decoder.py refuses what the library refuses: flipped bits an
     CHECK(readers.refused() > 1000);
     CHECK(readers.accepted() > 1000);
     readers.agree();
+}
+
+// The steps of docs/wire-format.md, section 8: as many as are allowed are taken, and one more is refused.
+TEST_CASE("reading takes the steps that the page counts, and no more than the limit") {
+    auto const takes = [](std::vector<std::byte> const& bytes, std::uint64_t steps) {
+        CAPTURE(steps);
+        CHECK_NOTHROW(read_described(bytes, {.work = steps}));
+        if (steps > 0) refused(bytes, "more work than the limit", {.work = steps - 1});
+    };
+    auto const numbers = [](std::size_t n, std::vector<word> words) {
+        words.insert(words.end(), n, {std::bit_cast<std::uint32_t>(1.0f), 32});
+        return words;
+    };
+    takes(by_hand(0, 0, {{1, 8}}), 0);
+    takes(by_hand(0, 5, numbers(5, {{1, 8}})), 5);
+    takes(by_hand(0, 9, {{4, 8}, {0, 8}, {0, 9}}), 9);
+    // 6 rows, rank 2, 4 columns: 24 numbers of two products.
+    takes(by_hand(0, 24, numbers(20, {{32, 8}, {6, 8}, {2, 8}})), 48);
+    // Scaled twice; levelled is free.
+    takes(by_hand(0, 5, numbers(5, {{33, 8}, {0, 32}, {35, 8}, {0, 8}, {33, 8}, {0, 32}, {1, 8}})), 15);
+    // Two of five places by a bitmap: two places, two numbers, two terms. All of five places, which costs no bits.
+    takes(by_hand(0, 5, numbers(2, {{17, 8}, {1, 8}, {2, 8}, {1, 8}, {1, 3}, {0b00101, 5}})), 6);
+    takes(by_hand(0, 5, numbers(5, {{17, 8}, {1, 8}, {5, 8}, {1, 8}})), 15);
+    takes(by_hand(0, 10, numbers(4, {{17, 8}, {2, 8}, {2, 8}, {1, 8}, {1, 3}, {0b00101, 5}})), 10);
+    // Three of ten places are drawn; none of them, as p = 0.
+    takes(by_hand(0, 10, numbers(3, {{18, 8}, {1, 8}, {1, 8}, {3, 8}, {7, 64}, {1, 8}})), 16);
+    takes(by_hand(0, 10, {{18, 8}, {1, 8}, {2, 8}, {0, 64}, {7, 64}, {1, 8}}), 10);
+    // Parts of 2 and 3, the second in parts of one.
+    takes(by_hand(0, 5, numbers(5, {{34, 8}, {2, 8}, {2, 8}, {1, 8}, {3, 8}, {34, 8}, {1, 8}, {3, 8}, {1, 8}})), 13);
+    // 4096 rows and columns of rank 65: more than 2^30 products in 2 MB.
+    std::vector<word> tall{{32, 8}, {0x80, 8}, {32, 8}, {65, 8}};
+    tall.insert(tall.end(), 2 * 65 * 4096, {0, 32});
+    refused(by_hand(0, std::uint64_t{1} << 24, tall), "more work than the limit");
+}
+
+TEST_CASE_TEMPLATE("decoder.py counts the same steps", T, float, double) {
+    both_readers readers({.dimension = 1000, .work = 50});
+    auto const read = [&](auto const& c, std::size_t d) {
+        readers.read(without_spaces(to_string(c)), write_described(compress(c, laws::noise<T>(d, 3), key{3})));
+    };
+    laws::each_pipeline<T>([&](auto const& c) {
+        for (std::size_t const d : {10, 16, 22, 25, 26, 50, 51}) read(c, d);
+    });
+    for (std::size_t d = 2; d < 60; d += 2)
+        for (auto const* text : {"low_rank(rows=2, rank=2)", "scaled_down(natural)", "top_k(5) | rand_k(3)"})
+            if (d >= 5) read(parse_compressor<T>(text), d);
+    for (auto const& text : laws::in_parts())
+        for (std::string const around : {"", "1, full, 41, sign, "})
+            read(parse_compressor<T>("parts(" + around + std::to_string(laws::length_in_parts) + ", " + text + ")"),
+                 laws::length_in_parts + (around.empty() ? 0 : 42));
+    CHECK(readers.refused() > 50);
+    CHECK(readers.accepted() > 50);
+    readers.agree();
+}
+
+// Few bytes that announce 2^32 numbers and more: it says so, in little memory.
+TEST_CASE("decoder.py lists no numbers that the bytes do not hold, and no more than its limit") {
+    std::vector<std::vector<std::byte>> const files{
+        decoder::from_hex("6c61636e01008080808010b1012305210000003b210000093f210000e13e0400525a6b01"),
+        by_hand(0, longest_support, {{4, 8}, {0, 8}, {0, 8}}),
+        by_hand(0, longest_support, {{7, 8}, {0, 64}}),
+        by_hand(0, longest_support, {{2, 8}, {1, 8}, {1, 8}, {0, 64}}),
+        by_hand(0, std::uint64_t{1} << 26, {{18, 8}, {1, 8}, {3, 8}, {0, 64}, {7, 64}, {1, 8}}),
+        by_hand(0, longest_support, {{16, 8}, {1, 8}, {1, 8}, {1, 41}, {1, 3}, {0, 20}}),
+    };
+    std::string list;
+    for (auto const& bytes : files) list += "few " + decoder::hex(bytes) + " refused\n";
+    own_file const file(list);
+    auto const ran = decoder::run("--check \"" + file.path() + "\"", "ulimit -v 1000000 && ");
+    if (!ran) return;
+    CHECK(ran->out == "0 read, " + std::to_string(files.size()) + " refused, 0 wrong\n");
 }
 
 TEST_CASE_TEMPLATE("messages in parts are read by a stranger, and by decoder.py", T, float, double) {
@@ -495,7 +569,7 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
         bit_reader source(std::span<std::byte const>(all).subspan(9));  // behind the header: the length takes two bytes
         std::uint64_t bits = source.left();
         try {
-            detail::unpacker<T>(source, both_readers::limits).all(d);
+            detail::unpacker<T>(source, readers.limits()).all(d);
             bits = source.at();
         } catch (wire_error const&) {
         }

@@ -125,6 +125,17 @@ TEST_CASE("hostile counts: nothing is made of them but what the bytes hold") {
     for (int n = 0; n < 65535; ++n) many.insert(many.end(), {0, 3});
     CHECK(read_by_hand(0, many).values.empty());
     refused(many, "more memory than the limit", {.memory = 1 << 20});
+    // Memory is spent while stages come: at most two bytes for each of them are read before the limit is found.
+    for (std::uint64_t const memory : {std::uint64_t{1000}, std::uint64_t{1} << 16}) {
+        std::uint64_t bit = 0;
+        try {
+            read_by_hand(0, many, {.memory = memory});
+        } catch (wire_error const& e) {
+            bit = e.bit;
+        }
+        CHECK(bit > 0);
+        CHECK(bit < 8 * (100 + 2 * (deepest_stage + memory / sizeof(stage))));
+    }
     many[1] = 0x80, many[2] = 0x80, many[3] = 0x04;
     many.insert(many.end(), {0, 3});
     refused(many, "more than 65536 stages");

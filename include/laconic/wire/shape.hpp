@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -104,19 +105,24 @@ stage take_stage(R& source) {
 }
 
 // The stages from the depth of one on, at the end of the list; those of a part begin with its length.
-template <Scalar T, BitSource R>
-void take_stages(R& source, std::size_t depth, std::uint64_t length, std::vector<stage>& stages) {
+template <Scalar T, BitSource R, class Spend>
+void take_stages(R& source, std::size_t depth, std::uint64_t length, std::vector<stage>& stages, Spend& spend) {
     for (bool wraps = true; wraps; ++depth) {
         if (depth == deepest_stage)
             source.refuse("more than " + std::to_string(deepest_stage) + " stages in each other");
         if (stages.size() == most_stages) source.refuse("more than " + std::to_string(most_stages) + " stages");
+        if (stages.size() == stages.capacity()) {
+            auto const capacity = std::max(2 * stages.size(), deepest_stage);
+            spend(capacity);
+            stages.reserve(capacity);
+        }
         stages.push_back(take_stage<T>(source));
         stages.back().length = length;
         wraps = wraps_another(stages.back().what);
         if (stages.back().what != kind::parts) continue;
         for (auto left = stages.back().first; left > 0; --left) {
             auto const part_length = take_whole(source, longest_support);
-            take_stages<T>(source, depth + 1, part_length, stages);
+            take_stages<T>(source, depth + 1, part_length, stages, spend);
         }
     }
 }
@@ -124,12 +130,17 @@ void take_stages(R& source, std::size_t depth, std::uint64_t length, std::vector
 }  // namespace detail
 
 /// Reads the shape of a message of T, at least one stage; throws wire_error where a kind or a parameter is none, for
-/// more than most_stages, and more than deepest_stage inside each other.
+/// more than most_stages, and more than deepest_stage inside each other. spend(n) is called before memory for n stages
+/// is asked for, and may throw.
+template <Scalar T, BitSource R, class Spend>
+std::vector<stage> read_shape(R& source, Spend spend) {
+    std::vector<stage> stages;
+    detail::take_stages<T>(source, 0, 0, stages, spend);
+    return stages;
+}
 template <Scalar T, BitSource R>
 std::vector<stage> read_shape(R& source) {
-    std::vector<stage> stages;
-    detail::take_stages<T>(source, 0, 0, stages);
-    return stages;
+    return read_shape<T>(source, [](std::size_t) {});
 }
 
 }  // namespace laconic

@@ -19,7 +19,11 @@ namespace laconic {
 /// What a reader of messages from strangers is willing to take.
 struct reading_limits {
     std::uint64_t dimension = largest_dimension;    ///< at most 2^40
-    std::uint64_t memory = std::uint64_t{1} << 30;  ///< bytes that reading one message may ask for
+    std::uint64_t memory = std::uint64_t{1} << 30;  ///< bytes that reading one message may ask for, beside 4 KiB
+    /// Steps that reading one message may take, as section 8 of docs/wire-format.md counts them: one for each number
+    /// that a stage says, copies, scales or draws, and for each product of a low-rank matrix. A step takes some
+    /// nanoseconds, a product up to 20 where the processor has no fused multiply-add.
+    std::uint64_t work = std::uint64_t{1} << 30;
 };
 
 /// A message as a list of numbers and, unless it has one for each coordinate, their coordinates, ascending.
@@ -45,11 +49,12 @@ namespace detail {
 template <Scalar T, class B = host>
 class unpacker {
   public:
-    unpacker(bit_reader& source, reading_limits limits) : source_(&source), memory_left_(limits.memory) {}
+    unpacker(bit_reader& source, reading_limits limits) : source_(&source), memory_left_(limits.memory), work_left_(limits.work) {}
 
     unpacked all(std::uint64_t dimension) {
-        stages_ = read_shape<T>(*source_);
-        if (stages_.size() > deepest_stage) spend(stages_.size(), sizeof(stage));
+        stages_ = read_shape<T>(*source_, [this](std::size_t n) {
+            if (n > deepest_stage) spend(n, sizeof(stage));
+        });
         unpacked result;
         result.dimension = dimension;
         next_stage(dimension, result);
@@ -132,6 +137,7 @@ class unpacker {
                 expect(numbers, 8 * sizeof(T));
                 spend(numbers, sizeof(T));
                 spend(n, 16);
+                work(n, rank);
                 factors<T, B> m{n, rows, rank, {}, {}};
                 m.left.resize(rank * rows);
                 m.right.resize(rank * cols);
@@ -141,6 +147,7 @@ class unpacker {
                 return in_parts(s, n, out);
             case kind::scaled:
                 next_stage(n, out);
+                work(out.values.size());
                 for (double& v : out.values) v = static_cast<double>(static_cast<T>(v) * static_cast<T>(s.factor));
                 return;
             case kind::levelled:
@@ -157,6 +164,7 @@ class unpacker {
             if (places > largest_dimension || (s.drawn.how == draw_method::exactly && s.drawn.count > places))
                 source_->refuse("a support that cannot be drawn");
             spend(places, 16);
+            work(places);
             B on;
             std::vector<coordinate> drawn;
             draw_support(on, s.drawn, static_cast<std::size_t>(places), drawn);
@@ -165,6 +173,7 @@ class unpacker {
             auto const count = s.what == kind::counted ? s.second : source_->take(width_of(places + 1));
             if (count > places) source_->refuse("more coordinates than the vector has");
             spend(count, 8);
+            work(count);
             support.resize(count);
             read_support(*source_, places, std::span(support));
         }
@@ -172,6 +181,7 @@ class unpacker {
         if (!support.empty() && support.back() + 1 == places) numbers -= places * s.first - n;
         next_stage(numbers, out);
         spend(out.values.size(), 8);
+        work(out.values.size());
         std::vector<std::uint64_t> at(out.values.size());
         for (std::size_t j = 0; j < at.size(); ++j) {
             std::uint64_t const inner = out.dense ? j : out.at[j];
@@ -190,6 +200,7 @@ class unpacker {
             unpacked one;
             next_stage(length, one);
             spend(one.values.size(), 32);
+            work(one.values.size());
             if (out.dense && !one.dense)
                 for (std::uint64_t j = 0; j < begin; ++j) out.at.push_back(j);
             out.dense = out.dense && one.dense;
@@ -215,6 +226,7 @@ class unpacker {
     M leaf(std::uint64_t n, std::uint64_t bits, std::uint64_t bytes) {
         expect(n, bits);
         spend(n, bytes + 16);
+        work(n);
         return M{};
     }
     template <class M>
@@ -232,9 +244,14 @@ class unpacker {
         if (n > memory_left_ / bytes) source_->refuse("reading it takes more memory than the limit");
         memory_left_ -= n * bytes;
     }
+    void work(std::uint64_t n, std::uint64_t steps_each = 1) {
+        if (steps_each > 0 && n > work_left_ / steps_each)
+            source_->refuse("reading it takes more work than the limit");
+        work_left_ -= n * steps_each;
+    }
 
     bit_reader* source_;
-    std::uint64_t memory_left_;
+    std::uint64_t memory_left_, work_left_;
     std::vector<stage> stages_;
     std::size_t at_ = 0;
 };
