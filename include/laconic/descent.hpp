@@ -74,7 +74,7 @@ class descent {
         if (x.size() != static_cast<std::size_t>(objective.dimension()))
             throw shape_error("x has " + std::to_string(x.size()) + " numbers, the objective's dimension is " +
                               std::to_string(objective.dimension()));
-        if (x.size() > largest_dimension) throw argument_error("more than 2^32 - 1 dimensions");
+        detail::check_dimension(x.size());
         method_.compressor.check(x.size());
         if constexpr (has_downlink)
             if (is_served()) method_.downlink.compressor.check(x.size());

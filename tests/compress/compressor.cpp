@@ -7,10 +7,13 @@
 #include <array>
 #include <vector>
 
+#include "laconic/compress/full_or.hpp"
+#include "laconic/compress/one_of.hpp"
 #include "laconic/compress/pipe.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laws/compressor.hpp"
+#include "laws/pipelines.hpp"
 
 using namespace laconic;
 
@@ -86,4 +89,32 @@ TEST_CASE("compress checks the parameters against the vector") {
     std::vector<double> const x{1, 2, 3};
     CHECK_THROWS_WITH_AS(compress(top_k{4}, x, key{1}), "k = 4 is above the dimension d = 3", argument_error);
     CHECK_THROWS_AS(compress(quantize{0}, x, key{1}), argument_error);
+}
+
+namespace {
+
+// There is one number: a look at another, or at as much memory as a message would take, is seen.
+template <class T, class C>
+void refuses_more_than_2_to_the_32(C const& c) {
+    CAPTURE(to_string(c));
+    static T const number = 1;
+    host on;
+    for (std::uint64_t const d : {std::uint64_t{1} << 32, (std::uint64_t{1} << 32) + 9, std::uint64_t{1} << 60}) {
+        std::span<T const> const x(&number, d);
+        message_of<C, T, host> m;
+        CHECK_THROWS_WITH_AS(c(on, x, key{1}, m), doctest::Contains("more than 2^32 - 1 dimensions"), argument_error);
+        CHECK_THROWS_WITH_AS(c.blank(on, d, key{1}, m), doctest::Contains("more than 2^32 - 1 dimensions"),
+                             argument_error);
+        CHECK_THROWS_WITH_AS(compress(c, x, key{1}), doctest::Contains("more than 2^32 - 1 dimensions"),
+                             argument_error);
+    }
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("every compressor refuses more than 2^32 - 1 numbers, before it reads one", T, float, double) {
+    laws::each_pipeline<T>([](auto const& c) { refuses_more_than_2_to_the_32<T>(c); });
+    refuses_more_than_2_to_the_32<T>(parse_compressor<T>("parts(4294967295, sign, 4294967295, full)"));
+    refuses_more_than_2_to_the_32<T>(one_of<top_k<>, top_k<sign>>{});
+    refuses_more_than_2_to_the_32<T>(full_or<sign>{});
 }

@@ -79,6 +79,7 @@ struct best_level {
     }
     template <class B, class M>
     void blank(B& on, std::size_t d, key from, M& m) const {
+        detail::check_dimension(d);
         m.levels = levels<C>::count(compressor, d);
         m.compressor = {compressor};
         m.from = from;

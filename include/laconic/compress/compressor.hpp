@@ -20,11 +20,13 @@ template <class C, Scalar T = double, class B = host>
 using message_of = typename C::template message<T, B>;
 
 /// Satisfied iff C is a comparable value with
-///   check(d)                 throws argument_error where its parameters do not suit vectors of d numbers;
+///   check(d)                 throws argument_error where its parameters do not suit vectors of d numbers, which
+///                            need not be fewer than 2^32;
 ///   c(on, x, key, m)         fills the message m about x, reusing its memory. Numbers that are not finite are never
 ///                            hidden: it throws argument_error, or every reader refuses the message, or both ends
 ///                            have agreed not to say them;
-///   c.blank(on, d, key, m)   makes m what the receiver of such a message knows before a word is said;
+///   c.blank(on, d, key, m)   makes m what the receiver of such a message knows before a word is said; both throw
+///                            argument_error for more than 2^32 - 1 numbers, before anything is read or written;
 ///   to_string(c)             is what it looks like in C++, and what parse_compressor reads.
 template <class C, class T = double, class B = host>
 concept Compressor = std::semiregular<C> && std::equality_comparable<C> && Message<message_of<C, T, B>, T, B> &&
@@ -52,11 +54,12 @@ concept Contractive = std::semiregular<C> && requires(C const& c, std::size_t d)
 };
 
 /// One message about x, for a look at what a compressor does; loops reuse the message instead. Throws argument_error
-/// where the parameters do not suit x's dimension or a number of x is not finite.
+/// where x has more than 2^32 - 1 numbers, the parameters do not suit its dimension or a number is not finite.
 template <class C, Contiguous X, class B = host>
 requires Compressor<C, element_of<X>, B>
 auto compress(C const& c, X const& x, key from, B on = {}) {
     std::span<element_of<X> const> const v(view(x));
+    detail::check_dimension(v.size());
     c.check(v.size());
     if (auto const i = first_non_finite(on, v); i < v.size())
         throw argument_error("coordinate " + std::to_string(i) + " is not finite");

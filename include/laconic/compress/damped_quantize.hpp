@@ -25,6 +25,7 @@ struct damped_quantize {
     /// Levels may change from one message to the next: from the first on there is room for codes of either width.
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, quantized<T, B>& m) const {
+        detail::check_dimension(d);
         if (m.codes.capacity() < d) m.codes.resize(d);
         if (m.wide_codes.capacity() < d) m.wide_codes.resize(d);
         plain().blank(on, d, from, m);

@@ -62,6 +62,7 @@ struct low_rank {
     /// About a number of numbers that is no matrix it makes a message which no reader accepts.
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, factors<T, B>& m) const {
+        detail::check_dimension(d);
         m.count = d;
         m.rows = rows;
         m.rank = m.rows * m.cols() == d ? std::min({rank, m.rows, m.cols()}) : 0;
@@ -73,6 +74,7 @@ struct low_rank {
     /// large that their product might not be; shape_error where the start has another size.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, factors<T, B>& m) const {
+        detail::check_dimension(x.size());
         check(x.size());
         if (auto const j = first_non_finite(on, x); j < x.size())
             throw argument_error("low_rank: coordinate " + std::to_string(j) + " is not finite");

@@ -20,11 +20,12 @@ struct natural {
     void check(std::size_t) const {}
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, powers<T, B>& m) const {
+        detail::check_dimension(d);
         m.codes.resize(d);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, powers<T, B>& m) const {
-        m.codes.resize(x.size());
+        blank(on, x.size(), from, m);
         round_to_powers(on, x, from, 0, std::span(m.codes));
     }
     double omega(std::size_t) const { return 0.125; }

@@ -72,6 +72,7 @@ void speak_for_chosen(B& on, std::span<T const> x, T scale, M& m) {
 // The start of a sparsifier's message about d numbers.
 template <class M, class C>
 void begin(M& m, std::size_t d, C const& c, key from) {
+    check_dimension(d);
     m.length = d;
     m.rest = c.rest;
     m.payload_key = from.child(0);

@@ -22,11 +22,12 @@ struct short_float {
     void check(std::size_t) const {}
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, short_floats<F, T, B>& m) const {
+        detail::check_dimension(d);
         m.codes.resize(d);
     }
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key, short_floats<F, T, B>& m) const {
-        m.codes.resize(x.size());
+    void operator()(B& on, std::span<T const> x, key from, short_floats<F, T, B>& m) const {
+        blank(on, x.size(), from, m);
         round_to_short(on, x, layout_of(F), std::span(m.codes));
     }
 

@@ -4,6 +4,9 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <string>
+
+#include "laconic/core/error.hpp"
 
 namespace laconic {
 
@@ -11,6 +14,17 @@ namespace laconic {
 using coordinate = std::uint32_t;
 
 inline constexpr std::uint64_t largest_dimension = std::numeric_limits<coordinate>::max();
+
+namespace detail {
+
+/// Throws argument_error for a length that vectors in memory may not have.
+inline void check_dimension(std::uint64_t d) {
+    if (d > largest_dimension)
+        throw argument_error("more than 2^32 - 1 dimensions: " + std::to_string(d) +
+                             "; split the vector, so that each part has at most 2^32 - 1 numbers");
+}
+
+}  // namespace detail
 
 /// One summand v e_i of a vector written as a sum of scaled basis vectors.
 template <class T>

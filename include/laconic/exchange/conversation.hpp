@@ -204,11 +204,6 @@ class conversation {
 
 namespace detail {
 
-/// Throws argument_error for a vector that no list can be about.
-inline void check_dimension(std::size_t d) {
-    if (d > largest_dimension) throw argument_error("more than 2^32 - 1 dimensions");
-}
-
 /// Throws shape_error on every rank unless all make the same exchange for d numbers. Costs 16 bytes a rank.
 template <class T, Communicator C>
 void agree_on_exchange(C& comm, std::size_t d, std::string const& what) {
