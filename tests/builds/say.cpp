@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints, for each pipeline, the digests of its messages about all vectors of the tests, of doubles and of floats. The
 // output must not depend on the compiler or on the instruction set that this file was compiled for.
+#include <bit>
 #include <cinttypes>
+#include <cmath>
+#include <cstddef>
 #include <cstdio>
+#include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "laws/messages.hpp"
@@ -38,9 +43,50 @@ std::uint64_t digest_of(std::string const& text, std::vector<std::vector<T>> con
     return all.value;
 }
 
+// The numbers that all codes mean, the codes of these, and those of what is halfway between two of them and next to it.
+template <class T>
+std::uint64_t digest_of(laconic::short_format format) {
+    laconic::host on;
+    auto const f = laconic::layout_of(format);
+    std::vector<std::uint16_t> codes(std::size_t{1} << f.width());
+    for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<std::uint16_t>(i);
+    std::vector<T> meant(codes.size());
+    for (std::size_t i = 0; i < codes.size(); ++i) meant[i] = laconic::short_value<T>(f, codes[i]);
+    auto x = meant;
+    for (std::size_t i = 0; i + 1 < codes.size(); ++i) {
+        T const halfway = meant[i] / 2 + meant[i + 1] / 2;
+        x.push_back(halfway);
+        x.push_back(std::nextafter(halfway, T(0)));
+        x.push_back(std::nextafter(halfway, 2 * halfway));
+    }
+    for (T const v : {std::numeric_limits<T>::max(), std::numeric_limits<T>::infinity()})
+        for (T const w : {v, -v}) x.push_back(w);
+    std::vector<std::uint16_t> made(x.size());
+    round_to_short(on, std::span<T const>(x), f, std::span(made));
+    std::vector<T> sum(codes.size(), T(1));
+    typename laconic::short_floats<laconic::short_format::binary16, T, laconic::host>::terms_type const halves{
+        codes.data(), codes.size()};
+    if (format == laconic::short_format::binary16) add_terms(on, std::span(sum), T(3), halves);
+    laws::digest all;
+    std::vector<std::byte> bytes;
+    auto const put = [&](std::uint64_t bits) {  // in one order of bytes
+        for (int shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<std::byte>(bits >> shift));
+    };
+    for (auto const* numbers : {&meant, &sum})
+        for (T const v : *numbers)
+            put(std::isnan(v) ? 0 : std::bit_cast<std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>(v));
+    for (std::uint16_t const code : made) put(code);
+    all.add(bytes);
+    return all.value;
+}
+
 }  // namespace
 
 int main() {
+    using laconic::short_format;
+    for (auto const f : {short_format::binary16, short_format::bfloat, short_format::e4m3, short_format::e5m2})
+        std::printf("%016" PRIx64 " %016" PRIx64 " every code of %s\n", digest_of<double>(f), digest_of<float>(f),
+                    laconic::name_of(f));
     for (auto const& text : laws::pipelines())
         std::printf("%016" PRIx64 " %016" PRIx64 " %s\n", digest_of<double>(text, of_all_lengths<double>()),
                     digest_of<float>(text, of_all_lengths<float>()), text.c_str());

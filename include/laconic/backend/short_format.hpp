@@ -62,6 +62,32 @@ constexpr char const* name_of(short_format f) {
     return "";
 }
 
+namespace detail {
+
+// Up to so many bytes are chosen by masks. Compilers take a choice for a branch, in which a sum or a product of floats
+// is made or not, and put such a loop into vectors for AVX-512 alone; masks, where there are no vectors, cost more than
+// it.
+#if defined(__AVX512F__) || !defined(__SSE2__)
+inline constexpr int masked_bytes = 0;
+#elif defined(__AVX2__)
+inline constexpr int masked_bytes = 8;
+#else
+inline constexpr int masked_bytes = 4;
+#endif
+
+/// first ? a : b.
+template <class Bits>
+constexpr Bits either(bool first, Bits a, Bits b) {
+    if constexpr (sizeof(Bits) > masked_bytes)
+        return first ? a : b;
+    else {
+        auto const mask = static_cast<Bits>(Bits{0} - static_cast<Bits>(first));
+        return static_cast<Bits>((a & mask) | (b & ~mask));
+    }
+}
+
+}  // namespace detail
+
 /// The number that a code means, exactly; NaN for all codes that are not finite.
 template <Scalar T>
 constexpr T short_value(short_layout f, std::uint16_t code) {
@@ -72,9 +98,8 @@ constexpr T short_value(short_layout f, std::uint16_t code) {
     auto const magnitude = static_cast<bits>(code & (f.sign() - 1)) << (mantissa - f.mantissa);
     auto const factor = static_cast<bits>(bias + bias - f.bias()) << mantissa;
     auto const size = std::bit_cast<bits>(std::bit_cast<T>(magnitude) * std::bit_cast<T>(factor));
-    // Chosen among whole numbers, which compilers put into vectors.
     auto const sign = static_cast<bits>((code & f.sign()) != 0) << (8 * sizeof(T) - 1);
-    return std::bit_cast<T>(f.is_finite(code) ? size ^ sign : nan);
+    return std::bit_cast<T>(detail::either(f.is_finite(code), static_cast<bits>(size ^ sign), nan));
 }
 
 }  // namespace laconic
