@@ -4,8 +4,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "laconic/backend/reference.hpp"
@@ -111,6 +115,38 @@ TEST_CASE_TEMPLATE("between two powers: up with the fraction as probability, sub
         }
         CHECK(std::abs(up - c.up * n) < 5 * std::sqrt(c.up * (1 - c.up) * n));
     }
+}
+
+// For a value in each place of those that are rounded together, the upper halves of what is cut off and of the chance
+// make all ones: then the lower halves decide, and whoever does not ask for them goes down. In the other places they
+// make one more, or two less, where the lower halves change nothing. What is wanted is reckoned in whole numbers.
+TEST_CASE_TEMPLATE("powers of two where the first 16 bits of a chance do not decide", T, float, double) {
+    using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    constexpr int mantissa = std::numeric_limits<T>::digits - 1;
+    key const from{31};
+    std::vector<T> x(3 * rounded_together + 20);  // and some that are no whole group
+    int went_up = 0;
+    for (std::size_t place = 0; place < rounded_together; ++place) {
+        std::vector<std::uint16_t> wanted(x.size());
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            std::uint32_t const chance = from.child(place).chance(i), window = chance >> 16;
+            bool const open = i % rounded_together == place;
+            auto const cut = static_cast<std::uint16_t>(0xffff - window + (open ? 0u : i % 2 == 0 ? 1u : ~1u));
+            // As many as follow in a float: 7. Of these some reach what the chance's lower half lacks, and some do not.
+            std::uint32_t const lower = from.child(99).child(place).word(i) >> 25;
+            auto const field = static_cast<bits>(sizeof(T) == 4 ? 100 + i % 50 : 1000 + i % 50);
+            auto const fraction = (bits{cut} << (mantissa - 16)) | (bits{lower} << (mantissa - 23));
+            x[i] = std::bit_cast<T>(static_cast<bits>(field << mantissa | fraction));
+            auto const in_chances = (std::uint64_t{cut} << 16) + (std::uint64_t{lower} << 9);
+            bool const up = in_chances + chance >= std::uint64_t{1} << 32;
+            went_up += up && open;
+            wanted[i] = static_cast<std::uint16_t>(field + up);
+        }
+        CAPTURE(place);
+        REQUIRE(powers_of(x, from.child(place)) == wanted);
+    }
+    CHECK(went_up > 50);
+    CHECK(went_up < 150);
 }
 
 TEST_CASE_TEMPLATE("above the largest power of two it is rounded down, never to infinity", T, float, double) {
