@@ -77,7 +77,7 @@ inline constexpr int masked_bytes = 4;
 
 /// first ? a : b.
 template <class Bits>
-constexpr Bits either(bool first, Bits a, Bits b) {
+constexpr Bits one_of_two(bool first, Bits a, Bits b) {
     if constexpr (sizeof(Bits) > masked_bytes)
         return first ? a : b;
     else {
@@ -99,7 +99,7 @@ constexpr T short_value(short_layout f, std::uint16_t code) {
     auto const factor = static_cast<bits>(bias + bias - f.bias()) << mantissa;
     auto const size = std::bit_cast<bits>(std::bit_cast<T>(magnitude) * std::bit_cast<T>(factor));
     auto const sign = static_cast<bits>((code & f.sign()) != 0) << (8 * sizeof(T) - 1);
-    return std::bit_cast<T>(detail::either(f.is_finite(code), static_cast<bits>(size ^ sign), nan));
+    return std::bit_cast<T>(detail::one_of_two(f.is_finite(code), static_cast<bits>(size ^ sign), nan));
 }
 
 }  // namespace laconic

@@ -44,9 +44,9 @@ void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, std::s
             if constexpr (sizeof(bits) > detail::masked_bytes)  // not made before it is known to be wanted
                 return magnitude < infinity ? std::min<bits>(code, f.largest()) : bits{f.nan()};
             else
-                return detail::either<bits>(magnitude < infinity, std::min<bits>(code, f.largest()), f.nan());
+                return detail::one_of_two<bits>(magnitude < infinity, std::min<bits>(code, f.largest()), f.nan());
         };
-        bits const limited = limited_of(detail::either(magnitude < least_normal, small, normal));
+        bits const limited = limited_of(detail::one_of_two(magnitude < least_normal, small, normal));
         return static_cast<std::uint16_t>(limited | (magnitude != b ? f.sign() : 0u));
     };
     constexpr std::size_t together = 64, some = 8 * together;  // so many that the compiler knows and makes vectors of
