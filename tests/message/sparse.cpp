@@ -2,10 +2,19 @@
 #include "laconic/message/sparse.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <vector>
 
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/compress/natural.hpp"
+#include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 
 using namespace laconic;
@@ -98,4 +107,50 @@ TEST_CASE("a payload that is known at run time only is decoded first, and adds t
         add_message(on, std::span<double>(out), 3.0, m);
         CHECK(out == std::vector<double>{1 + 6.0 * again, 1, 1, 1 - 1.5 * again});
     }
+}
+
+namespace {
+
+// How many bytes of the memory that a vector holds are in use, by whole pages: all that was ever written to.
+template <class E>
+std::size_t touched(std::vector<E> const& v) {
+    auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    auto const first = (reinterpret_cast<std::uintptr_t>(v.data()) + page - 1) / page,
+               last = reinterpret_cast<std::uintptr_t>(v.data() + v.capacity()) / page;
+    if (first >= last) return 0;
+    std::vector<unsigned char> pages(last - first);
+    REQUIRE(mincore(reinterpret_cast<void*>(first * page), pages.size() * page, pages.data()) == 0);
+    std::size_t bytes = 0;
+    for (unsigned char const p : pages) bytes += (p & 1) * page;
+    return bytes;
+}
+
+}  // namespace
+
+// Room for as many as there may ever be, of which no more is touched than is said.
+TEST_CASE("three of 2^24 numbers touch some pages, and so does what is blank") {
+    constexpr std::size_t d = std::size_t{1} << 24, some_pages = std::size_t{8} << 20;  // huge ones, at most
+    std::unique_ptr<float, void (*)(void*)> const memory(static_cast<float*>(std::calloc(d, sizeof(float))), std::free);
+    REQUIRE(memory);
+    std::span<float> const x(memory.get(), d);
+    x[5] = 1, x[d / 2] = -2, x[d - 1] = 3;
+    host on;
+    threshold<> const c{0.5};
+    message_of<threshold<>, float> said, heard;
+    c(on, std::span<float const>(x), key{1}, said);
+    c.blank(on, d, key{1}, heard);
+    CHECK(said.support == std::vector<coordinate>{5, d / 2, d - 1});
+    CHECK(said.payload.values == std::vector<float>{1, -2, 3});
+    for (auto const* m : {&said, &heard}) {
+        CHECK(m->support.capacity() >= d);
+        CHECK(m->payload.values.capacity() >= d);
+        CHECK(touched(m->support) <= some_pages);
+        CHECK(touched(m->payload.values) <= some_pages);
+    }
+    // All that is there, once it is said.
+    for (float& v : x) v = 1;
+    auto const* const room = said.support.data();
+    c(on, std::span<float const>(x), key{1}, said);
+    CHECK(said.support.data() == room);
+    CHECK(touched(said.support) > d * sizeof(coordinate) - some_pages);
 }

@@ -51,15 +51,25 @@ struct sparse {
     mutable typename B::template array<T> chosen;  ///< workspace, not part of what is said
     std::size_t room = 0;                          ///< how many numbers there has been room for
 
-    /// Makes room for n numbers, once, where the count differs from message to message.
+    /// Makes room for n numbers, once, where the count differs from message to message. On the host, room for places
+    /// and numbers is set aside and not touched; what a quantizer says of n numbers is touched once.
     template <class On>
     void make_room(On& on, std::size_t n) {
         if (room >= n) return;
-        support.resize(places());
-        rest.blank(on, n, payload_key, payload);
-        if constexpr (!std::is_same_v<payload_type, plain<T, B>>) {
-            chosen.resize(n);
-            if constexpr (!OnHost<B>) {  // the kernels' own room, too
+        constexpr bool direct = std::is_same_v<payload_type, plain<T, B>>;
+        if constexpr (OnHost<B>) {
+            support.reserve(places());
+            if constexpr (direct) {
+                payload.values.reserve(n);
+            } else {
+                chosen.reserve(n);
+                rest.blank(on, n, payload_key, payload);
+            }
+        } else {
+            support.resize(places());
+            rest.blank(on, n, payload_key, payload);
+            if constexpr (!direct) {  // the kernels' own room, too
+                chosen.resize(n);
                 fill(on, std::span<T>(chosen), T(0));
                 rest(on, std::span<T const>(chosen), payload_key, payload);
             }
