@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "laconic/core/key.hpp"
@@ -35,6 +39,30 @@ std::uint64_t rice_bits(std::vector<I> const& support, unsigned r) {
 }
 
 template <class I>
+std::uint64_t runs_bits(std::vector<I> const& support) {
+    std::vector<std::uint64_t> before, more;
+    for (std::size_t j = 0; j < support.size(); ++j) {
+        if (j > 0 && support[j] == support[j - 1] + 1) {
+            ++more.back();
+            continue;
+        }
+        before.push_back(j == 0 ? support[0] : support[j] - support[j - 1] - 2);
+        more.push_back(0);
+    }
+    std::uint64_t bits = 12;
+    for (auto const& numbers : {before, more}) {
+        std::uint64_t least = ~std::uint64_t{0};
+        for (unsigned r = 0; r <= 40; ++r) {
+            std::uint64_t sum = 0;
+            for (auto const n : numbers) sum += (n >> r) + 1 + r;
+            least = std::min(least, sum);
+        }
+        bits += least;
+    }
+    return bits;
+}
+
+template <class I>
 void check(std::uint64_t length, std::vector<I> const& support) {
     CAPTURE(length);
     CAPTURE(support.size());
@@ -45,11 +73,14 @@ void check(std::uint64_t length, std::vector<I> const& support) {
     REQUIRE(fast.code == (fast.bits == raw      ? support_code::raw
                           : fast.bits == length ? support_code::bitmap
                                                 : support_code::packed));
-    REQUIRE(best.bits <= fast.bits);
-    if (best.code == support_code::rice) REQUIRE(best.bits == rice_bits(support, best.gap_parameter));
     std::uint64_t rice = ~std::uint64_t{0};
     for (unsigned r = 0; r <= 40; ++r) rice = std::min(rice, rice_bits(support, r));
-    REQUIRE(best.bits <= rice + support.size() / 4);  // another parameter may be a little better
+    auto const runs = runs_bits(support), of_four = std::min(fast.bits, rice);
+    REQUIRE(best.bits == std::min(of_four, runs));
+    REQUIRE(best.code == (best.bits == fast.bits ? fast.code
+                          : best.bits == rice    ? support_code::rice
+                                                 : support_code::runs));
+    if (best.code == support_code::rice) REQUIRE(best.bits == rice_bits(support, best.gap_parameter));
 }
 
 template <class I>
@@ -74,6 +105,35 @@ TEST_CASE("one coordinate, whatever it is, of the longest vectors") {
         check(largest_dimension, std::vector<coordinate>{static_cast<coordinate>(i)});
         check(largest_dimension, std::vector<coordinate>{static_cast<coordinate>(i), static_cast<coordinate>(i + 1)});
         check(longest_support, std::vector<std::uint64_t>{i << 8});
+    }
+}
+
+// 1280 places of 10^6 at the start of the vector, with gaps 0, 1 and 2, but one of 512 of each 128.
+TEST_CASE("places that cluster at the start take the best of all parameters") {
+    std::vector<coordinate> support;
+    for (coordinate j = 0, next = 0; j < 1280; ++j) {
+        next += j % 128 == 127 ? 512 : static_cast<coordinate>(key{1}.below(j, 3));
+        support.push_back(next++);
+    }
+    check(1000000, support);
+    auto const plan = detail::plan_support(1000000, std::span<coordinate const>(support), position_code::smallest);
+    CHECK(plan.bits < 5200);
+}
+
+// Of every length, with gaps that follow no law; some longer than all others together.
+TEST_CASE("the plan is the shortest of all codes, of any lists") {
+    for (std::uint64_t t = 0; t < 2000; ++t) {
+        key const draw = key{8}.child(t);
+        std::vector<std::uint64_t> support;
+        std::uint64_t next = 0;
+        auto const stay = draw.below(0, 100), usual = draw.below(1, 12), rare = t % 30;
+        for (std::uint64_t j = 0, count = 1 + draw.below(2, 1 + t % 200); j < count; ++j) {
+            auto const bits = draw.below(3 + 3 * j, 60) == 0 ? rare : usual;
+            next += draw.below(4 + 3 * j, 100) < stay ? 0 : draw.below(5 + 3 * j, std::uint64_t{1} << bits);
+            support.push_back(next++);
+        }
+        CAPTURE(t);
+        check(next + draw.below(100000, t % 2 == 0 ? 1000000 : 2), support);
     }
 }
 

@@ -21,16 +21,25 @@ namespace detail {
 
 inline constexpr unsigned rice_parameter_width = 6, largest_rice_parameter = 40;
 
-// How many bits numbers take under the three parameters around the one that suits their mean, and which is best. Whole
-// numbers only, so that every machine comes to the same.
+// A parameter, and how many bits numbers take under it.
+struct rice_choice {
+    unsigned parameter;
+    std::uint64_t bits;
+};
+
+// How many bits `count` numbers take under the three parameters around the one that suits their mean, and which is best
+// of these. As a function of r the bits are convex: from r to r + 1 the count is added, and for each number n the
+// quotient q = n div 2^r loses the half of it, rounded up, which does not grow with r. So what is best of three and not
+// at an edge is best of all.
 class rice_sums {
   public:
-    // Of `count` numbers whose sum is `total`; count > 0, total < 2^41.
+    // Of `count` numbers whose sum is about `total`; count > 0, total < 2^41.
     rice_sums(std::uint64_t total, std::uint64_t count) : count_(count) {
-        // The best 2^r is near ln 2 times the mean.
-        std::uint64_t const scaled = total / count * 177 / 256;
-        auto const near = static_cast<unsigned>(scaled == 0 ? 0 : std::bit_width(scaled) - 1);
-        first_ = near == 0 ? 0 : near - 1;
+        // Of geometric numbers with that mean it is 1 + floor(log2(log(phi) (mean + 1/2))), with phi = 1.618 (Kiely,
+        // JPL IPN 42-159, 2004).
+        std::uint64_t const scaled = (2 * total + count) * 123 / (512 * count);
+        auto const middle = static_cast<unsigned>(std::bit_width(scaled));
+        first_ = std::clamp(middle, 1u, largest_rice_parameter - 1) - 1;
     }
     void add(std::uint64_t n) {
         for (unsigned j = 0; j < 3; ++j) quotients_[j] += n >> (first_ + j);
@@ -44,21 +53,57 @@ class rice_sums {
             quotients_[j] += sum;
         }
     }
-    std::uint64_t bits() const { return bits(best()); }
-    unsigned parameter() const { return first_ + best(); }
+    // The least of the three where several are best.
+    rice_choice best() const {
+        rice_choice best{first_, bits(0)};
+        for (unsigned j = 1; j < 3; ++j)
+            if (bits(j) < best.bits) best = {first_ + j, bits(j)};
+        return best;
+    }
+    bool is_best_of_all() const {
+        auto const r = best().parameter;
+        return (r > first_ || r == 0) && (r < first_ + 2 || r == largest_rice_parameter);
+    }
 
   private:
     std::uint64_t bits(unsigned j) const { return quotients_[j] + count_ * (1 + first_ + j); }
-    unsigned best() const {
-        unsigned best = 0;
-        for (unsigned j = 1; j < 3; ++j)
-            if (bits(j) < bits(best)) best = j;
-        return best;
-    }
 
     std::uint64_t count_;
     unsigned first_;
     std::array<std::uint64_t, 3> quotients_{};
+};
+
+// The best parameter of all for `count` numbers: how many of them have which bit set gives the sums of all quotients.
+class rice_counts {
+  public:
+    explicit rice_counts(std::uint64_t count) : count_(count) {}
+
+    void add(std::uint64_t n) {
+        for (; n != 0; n &= n - 1) ++ones_[static_cast<unsigned>(std::countr_zero(n))];
+    }
+    // Many at once, below 2^width.
+    template <std::unsigned_integral I, std::size_t N>
+    void add(std::array<I, N> const& numbers, unsigned width) {
+        for (unsigned b = 0; b < width; ++b) {
+            I sum = 0;
+            for (I const n : numbers) sum += static_cast<I>(n >> b & 1);
+            ones_[b] += sum;
+        }
+    }
+    // The least of the parameters where several are best.
+    rice_choice best() const {
+        std::uint64_t quotients = 0;
+        rice_choice best{0, ~std::uint64_t{0}};
+        for (unsigned r = largest_rice_parameter + 1; r-- > 0;) {
+            quotients = 2 * quotients + ones_[r];
+            if (auto const bits = quotients + count_ * (1 + r); bits <= best.bits) best = {r, bits};
+        }
+        return best;
+    }
+
+  private:
+    std::uint64_t count_;
+    std::array<std::uint64_t, largest_rice_parameter + 1> ones_{};
 };
 
 }  // namespace detail

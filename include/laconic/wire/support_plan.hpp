@@ -84,7 +84,8 @@ struct support_plan {
     unsigned gap_parameter = 0, run_parameter = 0;
 };
 
-// One pass over the support; one more where it has runs.
+// One pass over the support; one more where the Rice code's parameter is far from what suits the mean, and one where it
+// has runs.
 template <std::unsigned_integral I>
 support_plan plan_support(std::uint64_t length, std::span<I const> support, position_code how) {
     std::uint64_t const count = support.size();
@@ -94,7 +95,7 @@ support_plan plan_support(std::uint64_t length, std::span<I const> support, posi
     };
     consider({support_code::bitmap, length});
     std::uint64_t packed = 0, runs = support[0] == 0;
-    rice_sums rice(length - count, count);
+    rice_sums rice(std::uint64_t{support.back()} + 1 - count, count);
     each_group(support, [&](auto const& gaps, std::size_t n, unsigned width) {
         packed += gap_width_width + n * width;
         if (how == position_code::fastest) return;
@@ -106,15 +107,22 @@ support_plan plan_support(std::uint64_t length, std::span<I const> support, posi
     consider({support_code::packed, packed});
     if (how == position_code::fastest) return best;
 
-    consider({support_code::rice, rice_parameter_width + rice.bits(), rice.parameter()});
-    if (2 * runs <= count) {
-        rice_sums before(length - count, runs), extra(count - runs, runs);
-        each_run(support, [&](std::uint64_t gap, std::uint64_t more) {
-            before.add(gap);
+    auto gap = rice.best();
+    if (!rice.is_best_of_all()) {
+        rice_counts all(count);
+        each_group(support, [&](auto const& gaps, std::size_t, unsigned width) { all.add(gaps, width); });
+        gap = all.best();
+    }
+    consider({support_code::rice, rice_parameter_width + gap.bits, gap.parameter});
+    // A neighbour costs the Rice code 1 + r bits, and a run costs about one bit more than a place by itself.
+    if ((count - runs) * (2 + gap.parameter) >= runs) {
+        rice_counts before(runs), extra(runs);
+        each_run(support, [&](std::uint64_t from_last, std::uint64_t more) {
+            before.add(from_last);
             extra.add(more);
         });
-        consider({support_code::runs, 2 * rice_parameter_width + before.bits() + extra.bits(), before.parameter(),
-                  extra.parameter()});
+        auto const b = before.best(), e = extra.best();
+        consider({support_code::runs, 2 * rice_parameter_width + b.bits + e.bits, b.parameter, e.parameter});
     }
     return best;
 }
