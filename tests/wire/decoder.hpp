@@ -97,7 +97,8 @@ inline std::optional<outcome> run(std::string const& arguments, std::string cons
         MESSAGE("skipped: LACONIC_PYTHON names no Python 3");
         return std::nullopt;
     }
-    auto const command = first + "\"" + python + "\" \"" + (folder() / "decoder.py").string() + "\" " + arguments + " 2>&1";
+    auto const command =
+        first + "\"" + python + "\" \"" + (folder() / "decoder.py").string() + "\" " + arguments + " 2>&1";
     std::FILE* const pipe = popen(command.c_str(), "r");
     REQUIRE(pipe);
     std::string text;

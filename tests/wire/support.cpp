@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <string>
@@ -315,43 +316,52 @@ TEST_CASE("supports that repeat, descend or leave the vector are refused") {
 }
 
 // Readers look at many coordinates at once. Whatever the bytes are, they find the same, or the same wrong at the same
-// bit.
+// bit. Each code meets each damage.
 TEST_CASE("long supports, whole and damaged, are read as one coordinate after another") {
-    std::size_t read_well = 0, refused_alike = 0, in_runs = 0;
-    for (std::uint64_t t = 0; t < 2000; ++t) {
+    enum damage { none, flipped, cut, just_too_short, far_too_short, miscounted, damages };
+    std::array<std::array<std::size_t, damages>, 5> met{}, refused_alike{};
+    for (std::uint64_t t = 0; t < 1000; ++t) {
         key const draw = key{21}.child(t);
-        std::uint64_t const d = std::uint64_t{1} << (9 + t % 24);
-        auto const support = t % 8 < 2 ? random_runs(d, t)
-                                       : random_support(d, 1 + draw.below(0, std::min<std::uint64_t>(d / 2, 700)), t);
+        std::uint64_t const d = std::uint64_t{1} << (9 + draw.below(0, 24));
+        auto support = draw.below(1, 4) == 0
+                           ? random_runs(d, t)
+                           : random_support(d, 1 + draw.below(2, std::min<std::uint64_t>(d / 2, 700)), t);
         if (support.empty()) continue;
-        auto text = write(d, support, t % 2 == 0 ? position_code::smallest : position_code::fastest).text;
+        auto const how = draw.below(3, 2) == 0 ? position_code::smallest : position_code::fastest;
+        auto const written = write(d, support, how);
+        auto text = written.text;
         auto length = d, count = std::uint64_t{support.size()};
-        if (t % 6 >= 2) {  // else as it is
-            auto const hit = draw.below(1, text.size());
-            if (t % 6 == 2) text[hit] ^= static_cast<std::byte>(1 + draw.below(2, 255));
-            if (t % 6 == 3) text.resize(hit);
-            if (t % 6 == 4) length = support.back() + draw.below(2, 2);
-            if (t % 6 == 5) count += draw.below(2, 2) == 0 ? 1 : -1;
-        }
+        auto const harm = static_cast<damage>(t % damages);
+        auto const hit = draw.below(4, text.size());
+        if (harm == flipped) text[hit] ^= static_cast<std::byte>(1 + draw.below(5, 255));
+        if (harm == cut) text.resize(hit);
+        if (harm == just_too_short) length = support.back() + draw.below(5, 2);
+        if (harm == far_too_short) length = count + 1 + draw.below(5, support.back());
+        if (harm == miscounted) count += draw.below(5, 2) == 0 ? 1 : -1;
         if (count == 0 || count >= length) continue;
         coordinates wanted(count), found(count);
         auto const wrong = plainly(length, wanted, text);
         if (wrong == "another code") continue;
-        in_runs += (text[0] & std::byte{7}) == static_cast<std::byte>(support_code::runs);
+        auto const code = static_cast<std::size_t>(written.code);
+        ++met[code][harm];
         CAPTURE(t);
         try {
             found = read(length, count, text);
             REQUIRE(wrong == "");
             REQUIRE(found == wanted);
-            ++read_well;
         } catch (wire_error const& e) {
             REQUIRE(wrong == e.what());
-            ++refused_alike;
+            ++refused_alike[code][harm];
         }
     }
-    CHECK(read_well > 400);
-    CHECK(refused_alike > 400);
-    CHECK(in_runs > 200);
+    for (auto const code : {support_code::bitmap, support_code::rice, support_code::packed, support_code::runs})
+        for (std::size_t harm = 0; harm < damages; ++harm) {
+            CAPTURE(static_cast<int>(code));
+            CAPTURE(harm);
+            CHECK(met[static_cast<std::size_t>(code)][harm] > (code == support_code::bitmap ? 1 : 8));
+            if (harm == none) CHECK(refused_alike[static_cast<std::size_t>(code)][harm] == 0);
+            if (harm == far_too_short) CHECK(refused_alike[static_cast<std::size_t>(code)][harm] > 1);
+        }
 }
 
 TEST_CASE("bitmaps with more or fewer bits than counted are refused, in the first word and in the last") {

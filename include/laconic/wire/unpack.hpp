@@ -49,7 +49,8 @@ namespace detail {
 template <Scalar T, class B = host>
 class unpacker {
   public:
-    unpacker(bit_reader& source, reading_limits limits) : source_(&source), memory_left_(limits.memory), work_left_(limits.work) {}
+    unpacker(bit_reader& source, reading_limits limits)
+        : source_(&source), memory_left_(limits.memory), work_left_(limits.work) {}
 
     unpacked all(std::uint64_t dimension) {
         stages_ = read_shape<T>(*source_, [this](std::size_t n) {
@@ -245,8 +246,7 @@ class unpacker {
         memory_left_ -= n * bytes;
     }
     void work(std::uint64_t n, std::uint64_t steps_each = 1) {
-        if (steps_each > 0 && n > work_left_ / steps_each)
-            source_->refuse("reading it takes more work than the limit");
+        if (steps_each > 0 && n > work_left_ / steps_each) source_->refuse("reading it takes more work than the limit");
         work_left_ -= n * steps_each;
     }
 
