@@ -3,7 +3,25 @@
 
 #include <doctest/doctest.h>
 
-TEST_CASE("a matrix enters a product in one of two ways, by default as it stands") {
-    CHECK(laconic::matrix_is{} == laconic::matrix_is::as_it_stands);
-    CHECK(laconic::matrix_is{} != laconic::matrix_is::transposed);
+#include <span>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/backend/reference.hpp"
+
+using namespace laconic;
+
+// | 1 2 3 |       |   1 |                  | 1 |
+// | 4 5 6 | times |  10 |, transposed with | 10 |.
+//                 | 100 |
+TEST_CASE_TEMPLATE("a matrix enters a product row after row, as it stands or transposed", B, host, reference) {
+    B on;
+    std::vector<double> const x{1, 2, 3, 4, 5, 6}, three{1, 10, 100}, two{1, 10};
+    std::vector<double> rows(2), columns(3);
+    multiply_matrix(on, std::span<double const>(x), matrix_is::as_it_stands, std::span<double const>(three), 1,
+                    std::span<double>(rows));
+    CHECK(rows == std::vector<double>{321, 654});
+    multiply_matrix(on, std::span<double const>(x), matrix_is::transposed, std::span<double const>(two), 1,
+                    std::span<double>(columns));
+    CHECK(columns == std::vector<double>{41, 52, 63});
 }

@@ -21,10 +21,6 @@ TEST_CASE("in seconds, and never back") {
     CHECK(clock() >= last + 0.0019);  // it may be any later
 }
 
-TEST_CASE("a clock of one's own") {
-    double now = 0;
-    auto const ticks = [&] { return now += 0.5; };
-    static_assert(Clock<decltype(ticks)>);
-    CHECK(ticks() == 0.5);
-    CHECK(ticks() == 1);
-}
+// What gives seconds without being asked for anything, and nothing else, is a clock.
+static_assert(Clock<double()> && Clock<float (*)()>);
+static_assert(!Clock<void()> && !Clock<double(int)> && !Clock<double> && !Clock<std::chrono::steady_clock>);
