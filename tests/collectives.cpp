@@ -29,13 +29,13 @@ namespace {
 constexpr std::size_t d = 400, k = 20;
 
 // What was allocated, how often and how many bytes are held of it.
-struct memory {
+struct use_of_memory {
     std::size_t times = 0;
     std::ptrdiff_t held = 0;
 
-    static memory now() { return {allocations(), bytes_held()}; }
-    memory operator-(memory const& other) const { return {times - other.times, held - other.held}; }
-    void operator+=(memory const& other) {
+    static use_of_memory now() { return {allocations(), bytes_held()}; }
+    use_of_memory operator-(use_of_memory const& other) const { return {times - other.times, held - other.held}; }
+    void operator+=(use_of_memory const& other) {
         times += other.times;
         held += other.held;
     }
@@ -43,9 +43,9 @@ struct memory {
 
 // An engine that is not counted, as its queues grow with the longest message: what it allocates, others account for.
 template <class C>
-struct uncounted {
+struct unmeasured {
     C* inner;
-    memory* engine;
+    use_of_memory* engine;
 
     int rank() const { return inner->rank(); }
     int size() const { return inner->size(); }
@@ -69,9 +69,9 @@ struct uncounted {
     // Meanwhile other ranks run in this thread.
     template <class F>
     void count(F f) {
-        auto const before = memory::now();
+        auto const before = use_of_memory::now();
         f();
-        *engine += memory::now() - before;
+        *engine += use_of_memory::now() - before;
     }
 };
 
@@ -81,17 +81,17 @@ template <class Make, class Bring>
 std::vector<std::size_t> allocations_after_the_first(Make make, Bring bring, int first = 1) {
     std::vector<std::size_t> later(6, 99);
     fibers::run(6, [&](fibers::member& inner) {
-        memory engine;
-        uncounted<fibers::member> comm{&inner, &engine};
+        use_of_memory engine;
+        unmeasured<fibers::member> comm{&inner, &engine};
         host on;
         auto exchange = make(comm);
         auto brought = bring(comm.rank(), 0);
         std::size_t sum = 0;
         for (int round = 0; round < 12; ++round) {
             auto const next = bring(comm.rank(), round);
-            auto const before = memory::now(), before_engine = engine;
+            auto const before = use_of_memory::now(), before_engine = engine;
             brought(exchange, on, comm, next);
-            if (round >= first) sum += (memory::now() - before - (engine - before_engine)).times;
+            if (round >= first) sum += (use_of_memory::now() - before - (engine - before_engine)).times;
         }
         later[std::size_t(comm.rank())] = sum;
     });
@@ -183,10 +183,10 @@ double bytes_of_a_rank(int ranks, std::size_t dimension, std::size_t terms, Make
     double most = 0;
     fibers::run(ranks,
                 [&](fibers::member& inner) {
-                    memory engine;
-                    uncounted<fibers::member> comm{&inner, &engine};
+                    use_of_memory engine;
+                    unmeasured<fibers::member> comm{&inner, &engine};
                     host on;
-                    auto const before = memory::now();
+                    auto const before = use_of_memory::now();
                     auto exchange = make(dimension);
                     sparse_sum<double> v;
                     auto const each = dimension / (terms * std::size_t(ranks));
@@ -196,7 +196,7 @@ double bytes_of_a_rank(int ranks, std::size_t dimension, std::size_t terms, Make
                             v.append(each * (j * std::size_t(ranks) + std::size_t(comm.rank())) + round % each, 1);
                         exchange(on, comm, v, round);
                     }
-                    most = std::max(most, double((memory::now() - before - engine).held));
+                    most = std::max(most, double((use_of_memory::now() - before - engine).held));
                 },
                 {std::size_t{1} << 17});
     return most;
@@ -233,14 +233,14 @@ TEST_CASE("what an exchange of vectors in full holds is a multiple of the vector
     auto const in_vectors = [&](auto make) {
         double most = 0;
         fibers::run(8, [&](fibers::member& inner) {
-            memory engine;
-            uncounted<fibers::member> comm{&inner, &engine};
+            use_of_memory engine;
+            unmeasured<fibers::member> comm{&inner, &engine};
             host on;
             std::vector<double> x(length, 1);
-            auto const before = memory::now();
+            auto const before = use_of_memory::now();
             auto exchange = make(length);
             for (std::uint64_t round = 0; round < 3; ++round) exchange(on, comm, std::span(x), round);
-            most = std::max(most, double((memory::now() - before - engine).held));
+            most = std::max(most, double((use_of_memory::now() - before - engine).held));
         });
         return most / double(8 * length);
     };

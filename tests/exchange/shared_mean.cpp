@@ -95,15 +95,15 @@ std::vector<T> mean_of(int n, std::size_t d, Compressor const& c, Wrap wrap, cos
     return means[0];
 }
 
-auto const as_it_is = [](threads::member& engine) -> threads::member& { return engine; };
-auto const hidden = [](threads::member& engine) { return anywhere<threads::member>{&engine}; };
+auto const the_engine = [](threads::member& engine) -> threads::member& { return engine; };
+auto const as_any_engine = [](threads::member& engine) { return anywhere<threads::member>{&engine}; };
 
 template <class T>
 void is_shared(int n, std::size_t d) {
     CAPTURE(n);
     cost shared, alone, any;
-    auto const mean = mean_of<T>(n, d, full{}, as_it_is, shared);
-    CHECK(mean == mean_of<T>(n, d, full{}, hidden, alone));
+    auto const mean = mean_of<T>(n, d, full{}, the_engine, shared);
+    CHECK(mean == mean_of<T>(n, d, full{}, as_any_engine, alone));
     auto const faces = [](threads::member& engine) { return any_communicator(engine); };
     CHECK(mean == mean_of<T>(n, d, any_compressor<T, counting_host>(full{}), faces, any));
     // In two rounds; the parts of the ranks differ by one number.
@@ -128,9 +128,9 @@ TEST_CASE("in one process a rank adds up its part of full vectors: the same bits
 
 TEST_CASE("short vectors, one rank and messages of other kinds are read by all") {
     cost c;
-    mean_of<double>(3, 100, full{}, as_it_is, c);
+    mean_of<double>(3, 100, full{}, the_engine, c);
     CHECK(c.added == 2 * 300);
-    mean_of<double>(1, 70000, full{}, as_it_is, c = {});
+    mean_of<double>(1, 70000, full{}, the_engine, c = {});
     CHECK(c.added == 2 * 70000);
 }
 
