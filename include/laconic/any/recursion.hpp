@@ -150,7 +150,7 @@ class any_level {
         void said(B& on, std::span<T const> x, any_message<T, B> const& m) override {
             if constexpr (std::same_as<C, any_compressor<T, B>>)
                 this->inside.said(on, x, m);
-            else
+            else if constexpr (!std::same_as<L, fixed_level>)
                 this->inside.said(on, x, m.template get<message_of<C, T, B>>());
         }
     };
