@@ -191,7 +191,7 @@ class fibers {
                 moved = true;
             }
             if (moved) continue;
-            // The lowest learns that it waits in vain; what it does then may help the others.
+            // The lowest learns that it waits in vain.
             for (auto& s : seats_) {
                 if (s.left) continue;
                 in_vain_ = &s;

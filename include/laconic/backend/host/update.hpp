@@ -192,20 +192,14 @@ void add_terms(basic_host<A>&, std::span<T> out, T w, Terms terms) {
         LACONIC_EXPECTS(terms.size() == out.size());
         using pack = simd::pack<T, A>;
         constexpr std::size_t block = 64;  // so many that compilers make vectors of the loop rather than unroll it
-        std::array<T, block> summands;
         static_assert(block % pack::width == 0);
-        auto const add_pack = [&](std::size_t l) {
-            (pack::load(out.data() + j + l) + settled(pack::load(summands.data() + l))).store(out.data() + j + l);
-        };
         for (; out.size() - j >= block; j += block) {
+            std::array<T, block> summands;
             for (std::size_t l = 0; l < block; ++l) summands[l] = summand(j + l);
-            for (std::size_t l = 0; l < block; l += pack::width) add_pack(l);
+            for (std::size_t l = 0; l < block; l += pack::width)
+                (pack::load(out.data() + j + l) + settled(pack::load(summands.data() + l))).store(out.data() + j + l);
         }
-        std::size_t const rest = out.size() - j;
-        for (std::size_t l = 0; l < rest; ++l) summands[l] = summand(j + l);
-        std::size_t l = 0;
-        for (; l + pack::width <= rest; l += pack::width) add_pack(l);
-        for (; l < rest; ++l) out[j + l] += settled(detail::single<T>{summands[l]}).value;
+        for (; j < out.size(); ++j) out[j] += settled(detail::single<T>{summand(j)}).value;
     } else {
         constexpr std::size_t ahead = 32;
         auto const add = [&](std::size_t at) {
