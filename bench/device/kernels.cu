@@ -192,6 +192,8 @@ void measure_reductions(device& on, table& row, in x) {
     row(
         "sum_of_magnitudes", [&] { sum_of_magnitudes(on, x); }, x);
     row(
+        "sum_of_numbers", [&] { sum_of_numbers(on, x, 1.0, 0.0); }, x);
+    row(
         "sum_of_squares", [&] { sum_of_squares(on, x); }, x);
     row(
         "sum_of_squares_in_floats", [&] { sum_of_squares_in_floats(on, x); }, x);
