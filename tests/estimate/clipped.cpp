@@ -80,8 +80,8 @@ TEST_CASE_TEMPLATE("the deviation of numbers far from 0 does not cancel", T, flo
         }
 }
 
-// (1, 1, 1, 9) times a unit has the deviation sqrt 12 and the norm sqrt 84; 1000 of it have the same deviation, and
-// their norm leaves the range of the type above.
+// (1, 1, 1, -9) times a unit has the mean -1.5, the deviation sqrt(84 / 4 - 1.5^2) = sqrt(75 / 4) and the norm sqrt 84;
+// 1000 of it have the same deviation, and their norm leaves the range of the type above.
 TEST_CASE_TEMPLATE("squares, sums and norms that leave the range of the type clip as others do", T, float, double) {
     std::vector<double> const units = sizeof(T) == 4
                                           ? std::vector{1e-38, 1e-30, 1e-20, 1., 1e19, 1e30, 3e37}

@@ -22,11 +22,12 @@ class follow_last_move {
     template <class C>
     void tune(B& on, C& compressor, occasion const&, std::span<T const> x, std::span<T const>) {
         bounds_.resize(x.size());
-        if (last_.empty())
-            bounds_.assign(x.size(), T(0));
-        else
+        bool follows = !last_.empty();
+        if (follows) {
             scaled_distances(on, scale_, x, std::span<T const>(last_), std::span<T>(bounds_));
-        if (first_non_finite(on, std::span<T const>(bounds_)) < bounds_.size()) bounds_.assign(x.size(), T(0));
+            follows = first_non_finite(on, std::span<T const>(bounds_)) == bounds_.size();
+        }
+        if (!follows) bounds_.assign(x.size(), T(0));
         compressor.bound = std::span<T const>(bounds_);
     }
     template <class M>

@@ -103,8 +103,10 @@ class by_gather {
     void hear(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out) {
         meet(comm, complaint);
         if constexpr (OnHost<B> && detail::MayShare<C> && !CarriesMessages<C, M, B>) {
-            blank(on, 0, theirs_);
-            if (detail::is_in_full<T, B>(theirs_) && mean_.pays_for(comm, out.size())) return mean_(on, comm, out);
+            if (mean_.pays_for(comm, out.size())) {  // as long as vectors in full: look what they are
+                blank(on, 0, theirs_);
+                if (detail::is_in_full<T, B>(theirs_)) return mean_(on, comm, out);
+            }
         }
         use_each(on, comm, blank, out.size(), detail::adding_mean(on, comm.size(), out));
     }

@@ -53,8 +53,8 @@ bool in_one_process([[maybe_unused]] C& comm) {
 template <Scalar T, class B>
 class shared_mean {
   public:
-    /// Whether that saves more than the second meeting costs: the same on all ranks, which the last meeting handed
-    /// messages in full about d numbers. Messages of another length are for others to refuse.
+    /// Whether that saves more than the second meeting costs, where the messages of the last meeting are in full and
+    /// about d numbers: the same on all ranks. Messages of another length are none of these, or for others to refuse.
     template <Communicator C>
     static bool pays_for(C& comm, std::size_t d) {
         auto const others = static_cast<std::size_t>(comm.size()) - 1;

@@ -178,10 +178,10 @@ class libsvm_reader {
 /// Reads LIBSVM text, `label index:value index:value ...` a line, indices from 1 and strictly increasing; blanks may
 /// follow a colon, '#' starts a comment, lines without a label are skipped, and lines may end in CR LF. Numbers are
 /// decimal, read alike in every locale, and rounded correctly, to zero where they are too small for T; zeros are not
-/// stored. `features` is the length of a row,
-/// 0 for the largest index in the text. Throws file_error with `name`, line and column (both from 1) of the first token
-/// that is none of this, is not finite, or has an index above `features` or 2^32 - 2; file_error without a place where
-/// there is no row at all; argument_error where `features` itself is above 2^32 - 2.
+/// stored. `features` is the length of a row, 0 for the largest index in the text. Throws file_error with `name`, line
+/// and column (both from 1) of the first token that is none of this, is not finite, or has an index above `features` or
+/// 2^32 - 2; file_error without a place where there is no row at all; argument_error where `features` itself is above
+/// 2^32 - 2.
 template <Scalar T = double>
 dataset<T> read_libsvm(std::string_view text, std::string const& name, std::size_t features = 0) {
     return detail::libsvm_reader<T>(text, name, features).read();

@@ -131,7 +131,6 @@ void add_product(Pack& sum, Pack v, Pack w) {
 }
 
 // To a sum, x_i / scale - centre, or its square.
-template <class A>
 struct add_about {
     static constexpr bool adds_for_zeros = true;
     double scale, centre;
@@ -141,7 +140,6 @@ struct add_about {
         sum += v / Pack::all(scale) - Pack::all(centre);
     }
 };
-template <class A>
 struct add_square_about {
     static constexpr bool adds_for_zeros = true;
     double scale, centre;
@@ -176,13 +174,13 @@ double sum_of_squares_in_floats(basic_host<A>&, std::span<float const> x) {
 /// sum (x_i / scale - centre)^2, for vectors whose squares are out of a double's range, and for deviations. scale > 0.
 template <class A, Scalar T>
 double sum_of_squares(basic_host<A>&, std::span<T const> x, double scale, double centre = 0) {
-    return detail::ordered_sum<A>(detail::add_square_about<A>{scale, centre}, x);
+    return detail::ordered_sum<A>(detail::add_square_about{scale, centre}, x);
 }
 
 /// sum (x_i / scale - centre). scale > 0.
 template <class A, Scalar T>
 double sum_of_numbers(basic_host<A>&, std::span<T const> x, double scale, double centre) {
-    return detail::ordered_sum<A>(detail::add_about<A>{scale, centre}, x);
+    return detail::ordered_sum<A>(detail::add_about{scale, centre}, x);
 }
 
 namespace detail {
