@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -130,6 +131,96 @@ TEST_CASE("where a rank throws, the others hear who and why, after the meetings 
                                     comm.all_gather({});
                                 }),
                     int);
+}
+
+TEST_CASE("at the deadline all are told the rank that computed while they waited, as soon as it waits itself") {
+    using namespace std::chrono_literals;
+    // One rank computes for longer than the deadline, while the others are ready to go on after a meeting.
+    for (int const slow : {0, 1, 2}) {
+        CAPTURE(slow);
+        std::vector<told> heard(3);
+        auto const body = [&](fibers::member& comm) {
+            auto& mine = heard[std::size_t(comm.rank())];
+            for (int turn = 0; turn < 4; ++turn) {
+                if (turn == 1 && comm.rank() == slow) std::this_thread::sleep_for(60ms);
+                auto const now = told_by(comm);
+                CHECK((mine.rank == -7 || mine.rank == now.rank));  // once told, it is told the same
+                mine = now;
+            }
+            throw comm_error(mine.rank, mine.why);
+        };
+        CHECK_THROWS_AS(fibers::run(3, body, {.deadline = 20ms}), comm_error);
+        for (auto const& h : heard) {
+            CHECK(h.rank == slow);
+            CHECK(h.why == "rank " + std::to_string(slow) + " let no other rank compute within 20 ms");
+        }
+    }
+    // Or while one waits for it, and for another that does not get its turn.
+    std::vector<told> heard(3);
+    fibers::run(3,
+                [&](fibers::member& comm) {
+                    if (comm.rank() == 1) {
+                        comm.exchange(no_rank, {}, 2);
+                        std::this_thread::sleep_for(60ms);
+                        comm.exchange(2, {}, no_rank);
+                    }
+                    if (comm.rank() == 2) CHECK_THROWS_AS(comm.exchange(1, {}, 1), comm_error);
+                    heard[std::size_t(comm.rank())] = told_by(comm);
+                },
+                {.deadline = 20ms});
+    CHECK(heard[0].why == "rank 1 did not come within 20 ms");
+    CHECK(heard[1].why == heard[0].why);
+    // Before a body begins, too: then it does not.
+    int begun = 0;
+    std::string why;
+    try {
+        fibers::run(2,
+                    [&](fibers::member&) {
+                        ++begun;
+                        std::this_thread::sleep_for(30ms);
+                    },
+                    {.deadline = 10ms});
+    } catch (comm_error const& e) {
+        CHECK(e.rank == 0);
+        why = e.what();
+    }
+    CHECK(why == "rank 0 let no other rank compute within 10 ms");
+    CHECK(begun == 1);
+    CHECK_THROWS_AS(fibers::run(1, [](fibers::member&) {}, {.deadline = -1ms}), argument_error);
+}
+
+TEST_CASE("at the deadline the rank is named that hands nothing over, not those that go on without end meanwhile") {
+    using namespace std::chrono_literals;
+    std::vector<told> heard(4);
+    fibers::run(4,
+                [&](fibers::member& comm) {
+                    auto& mine = heard[std::size_t(comm.rank())];
+                    try {
+                        // Ranks 2 and 3 talk on; rank 0 waits for rank 1, which waits for a message that will not come.
+                        if (comm.rank() < 2) comm.exchange(no_rank, {}, comm.rank() + 1);
+                        for (;;) comm.exchange(5 - comm.rank(), {}, 5 - comm.rank());
+                    } catch (comm_error const& e) {
+                        mine = {e.rank, e.what()};
+                    }
+                },
+                {.deadline = 20ms});
+    for (auto const& h : heard) {
+        CHECK((h.rank == 2 || h.rank == 3));  // both could have
+        CHECK(h.why == "rank " + std::to_string(h.rank) + " handed over nothing within 20 ms");
+    }
+}
+
+TEST_CASE("a deadline that is met changes nothing") {
+    using namespace std::chrono_literals;
+    int done = 0;
+    fibers::run(50,
+                [&](fibers::member& comm) {
+                    CHECK(schedules::ring_sum(comm) == 0);
+                    for (int k = 0; k < 20; ++k) comm.all_gather({});
+                    ++done;
+                },
+                {.deadline = 60s});
+    CHECK(done == 50);
 }
 
 TEST_CASE("a rank that leaves early is named, and what the others hold is given back") {

@@ -1,59 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/mman.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <list>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/deadline.hpp"
 #include "laconic/comm/failure.hpp"
 #include "laconic/comm/mailbox.hpp"
+#include "laconic/comm/paused_stack.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
 
 namespace laconic {
-
-namespace detail {
-
-// AddressSanitizer must be told which stack runs, or an exception there makes it blame what is right. Null where it is
-// not linked in.
-extern "C" {
-[[gnu::weak]] void __sanitizer_start_switch_fiber(void** state, void const* bottom, std::size_t size);
-[[gnu::weak]] void __sanitizer_finish_switch_fiber(void* state, void const** bottom, std::size_t* size);
-}
-
-// A stack that another may run instead of.
-struct paused_stack {
-    ucontext_t context{};
-    void const* bottom = nullptr;
-    std::size_t size = 0;  // bytes
-
-    // Lets another run, until one goes on here.
-    void go_on(paused_stack& other) {
-        void* state = nullptr;
-        if (&__sanitizer_start_switch_fiber) __sanitizer_start_switch_fiber(&state, other.bottom, other.size);
-        swapcontext(&context, &other.context);
-        if (&__sanitizer_finish_switch_fiber) __sanitizer_finish_switch_fiber(state, nullptr, nullptr);
-    }
-    // What a new one does first, and last: it learns where the other is, and leaves for it for good.
-    static void begin(paused_stack& other) {
-        if (&__sanitizer_finish_switch_fiber) __sanitizer_finish_switch_fiber(nullptr, &other.bottom, &other.size);
-    }
-    static void end(paused_stack const& other) {
-        if (&__sanitizer_start_switch_fiber) __sanitizer_start_switch_fiber(nullptr, other.bottom, other.size);
-    }
-};
-
-}  // namespace detail
 
 /// The ranks as fibers of the calling thread, which take turns, each until it must wait for others, rank 0 first: what
 /// is computed is the same as with `threads`, and where a round is short it takes a fraction of the time, as no rank
@@ -61,12 +29,16 @@ struct paused_stack {
 /// where one throws, the others' meetings end with a comm_error that names it, and the first exception is thrown again.
 /// Ranks that all wait for each other are told who waits for whom. Once a rank has been told a comm_error nobody waits
 /// any more: all are told the same one, and whoever catches it is told it again by each later call, which hands nothing
-/// over. There is no deadline: a rank that computes for ever keeps all others from going on. A rank must not meet or
-/// exchange while it handles an exception. For POSIX systems with <ucontext.h>; laconic.hpp leaves it out.
+/// over. A rank that computes for ever keeps all others from going on. A rank must not meet or exchange while it handles
+/// an exception. For POSIX systems with <ucontext.h>; laconic.hpp leaves it out.
 class fibers {
   public:
     struct settings {
         std::size_t stack = std::size_t{1} << 20;  ///< bytes for each rank; to write beyond them ends the program
+        /// The longest wait for the others, from a call until this rank goes on, or until its body begins; 0: no limit.
+        /// Then all ranks are told a comm_error that names the rank which computed when it passed, as soon as that one
+        /// waits or its body returns: nothing interrupts a rank.
+        std::chrono::milliseconds deadline{0};
     };
 
     /// One rank's end.
@@ -107,7 +79,7 @@ class fibers {
         detail::under_way under_way_;
     };
 
-    /// Throws argument_error for fewer than one rank, comm_error where a rank left early or there is no memory for its
+    /// Throws argument_error for fewer than one rank and for a negative deadline, comm_error where a rank left early or there is no memory for its
     /// stack, and whatever the body throws.
     template <class Body>
     static void run(int ranks, Body body, settings how) {
@@ -128,14 +100,8 @@ class fibers {
 
   private:
     static constexpr int everyone = -2;
-    // A rank's stack, below which lies a page that cannot be touched.
-    struct unmap {
-        std::size_t size;
-        void operator()(void* p) const { munmap(p, size); }
-    };
     struct seat {
-        detail::paused_stack run;
-        std::unique_ptr<void, unmap> stack{nullptr, unmap{0}};
+        detail::mapped_stack run;
         // In turns: what from() shows stays until its reader comes to the next meeting.
         std::array<mailbox::utterance, 2> said;
         mailbox handed;           // to it, and not yet taken
@@ -144,21 +110,18 @@ class fibers {
         std::uint64_t heard = 0;  // those whose contributions it has
         bool told = false;        // why nobody can go on
         bool left = false;        // its body has returned
+        detail::deadline::clock::time_point until;  // it waits no longer, where there is a deadline
+        std::list<seat*>::iterator place;           // in waiting_ or computing_
     };
 
-    fibers(int ranks, settings how) : seats_(static_cast<std::size_t>(ranks)) {
-        auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-        std::size_t const size = (how.stack + page - 1) / page * page + page;
+    fibers(int ranks, settings how) : deadline_(how.deadline), seats_(static_cast<std::size_t>(ranks)) {
+        for (auto& s : seats_) {
+            s.place = waiting_.insert(waiting_.end(), &s);
+            s.until = deadline_.from_now();
+        }
         for (int r = 0; r < ranks; ++r) {
-            void* const p =
-                mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-            if (p != MAP_FAILED) at(r).stack = {p, unmap{size}};
             auto& run = at(r).run;
-            if (p == MAP_FAILED || mprotect(p, page, PROT_NONE) != 0 || getcontext(&run.context) != 0)
-                throw comm_error(r, "rank " + std::to_string(r) + " could not be given a stack");
-            auto* const bottom = static_cast<std::byte*>(p) + page;
-            run.bottom = run.context.uc_stack.ss_sp = bottom;
-            run.size = run.context.uc_stack.ss_size = size - page;
+            if (!run.map(how.stack)) throw comm_error(r, "rank " + std::to_string(r) + " could not be given a stack");
             run.context.uc_link = &scheduler_.context;
             // It can be handed nothing but ints: the halves of a pointer, and the rank.
             auto const self = reinterpret_cast<std::uintptr_t>(this);
@@ -171,6 +134,7 @@ class fibers {
         auto& self = *reinterpret_cast<fibers*>(static_cast<std::uintptr_t>(high) << 16 << 16 | low);
         detail::paused_stack::begin(self.scheduler_);
         try {
+            if (self.too_late_) self.failure_.tell();
             self.live_(self, rank, self.body_);
         } catch (...) {
             self.failure_.threw(rank);
@@ -187,7 +151,7 @@ class fibers {
             bool moved = false;
             for (auto& s : seats_) {
                 if (s.left || !can_go_on(s)) continue;
-                scheduler_.go_on(s.run);
+                goes_on(s);
                 moved = true;
             }
             if (moved) continue;
@@ -195,10 +159,35 @@ class fibers {
             for (auto& s : seats_) {
                 if (s.left) continue;
                 in_vain_ = &s;
-                scheduler_.go_on(s.run);
+                goes_on(s);
                 break;
             }
         }
+    }
+    // It does, until it must wait; meanwhile others may have waited for too long. Who waits longest stands first.
+    void goes_on(seat& s) {
+        computing_.splice(computing_.end(), waiting_, s.place);
+        scheduler_.go_on(s.run);
+        if (!deadline_ || waiting_.empty() || !deadline_.is_over(waiting_.front()->until)) return;
+        auto const& first = *waiting_.front();
+        bool const ready = first.waits_for == no_rank || there(first);
+        int const culprit = ready ? rank_of(s) : slowest(lacks(rank_of(first)), s);
+        too_late_ = true;
+        failure_.is(culprit, "rank " + std::to_string(culprit) +
+                                 (ready                         ? " let no other rank compute"
+                                  : first.waits_for == everyone ? " did not come"
+                                                                : " handed over nothing") +
+                                 " within " + deadline_.text());
+    }
+    // Rank r, or, where it waits itself, whom it waits for in the end; where that one could go on, the one that ran.
+    int slowest(int r, seat const& ran) const {
+        for (int n = 0; n < size() && at(r).waits_for != no_rank && !there(at(r)); ++n) r = lacks(r);
+        return can_go_on(at(r)) ? rank_of(ran) : r;
+    }
+    void pause(seat& s) {
+        s.until = deadline_.from_now();
+        waiting_.splice(waiting_.end(), computing_, s.place);
+        s.run.go_on(scheduler_);
     }
 
     // What s waits for is there, or will never be.
@@ -213,8 +202,8 @@ class fibers {
     void wait(int rank, int whom) {
         seat& my = at(rank);
         my.waits_for = whom;
-        if (!there(my)) my.run.go_on(scheduler_);
-        if (there(my)) {
+        if (!there(my)) pause(my);
+        if (there(my) && !too_late_) {
             my.waits_for = no_rank;
             return;
         }
@@ -267,7 +256,7 @@ class fibers {
         }
         my.handed.release();  // not earlier: `mine` may lie there
         // Who runs ahead lets the others catch up, lest a ring of P ranks have P x P messages under way.
-        if (to != no_rank && at(to).handed.waiting(rank) > 8) my.run.go_on(scheduler_);
+        if (to != no_rank && at(to).handed.waiting(rank) > 8) pause(my);
         if (from == no_rank) return {};
         wait(rank, from);
         return my.handed.take(from);
@@ -280,10 +269,13 @@ class fibers {
     }
 
     int size() const { return static_cast<int>(seats_.size()); }
+    int rank_of(seat const& s) const { return static_cast<int>(&s - seats_.data()); }
     seat& at(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
     seat const& at(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
 
+    detail::deadline const deadline_;
     std::vector<seat> seats_;
+    std::list<seat*> waiting_, computing_;
     detail::paused_stack scheduler_;
     void (*live_)(fibers&, int, void*) = nullptr;
     void* body_ = nullptr;
@@ -291,6 +283,7 @@ class fibers {
     int here_ = 0, left_ = 0;     // in the meeting after those; at their end
     std::uint64_t least_met_of_left_ = ~std::uint64_t{0};
     seat* in_vain_ = nullptr;  // who is to learn that all wait
+    bool too_late_ = false;    // a deadline has passed
     detail::failure failure_;
 };
 
