@@ -6,13 +6,16 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "comm/end_of_a_run.hpp"
@@ -28,9 +31,10 @@
 #include "laconic/method/ef_sgd.hpp"
 
 // A program of its own, which is run under mpirun with 1, 3, 4 and 8 ranks; each rank makes all checks. With --throw=R
-// rank R throws instead while the others wait for it.
+// rank R throws instead while the others wait for it, with --leave=R it returns, with --late=R it comes no more.
 
 using namespace laconic;
+using namespace std::chrono_literals;
 using schedules::meetings;
 using schedules::word;
 using short_run::end_of_a_run;
@@ -250,6 +254,131 @@ TEST_CASE("a root that does not exist is refused, and MPI's own errors are told 
     for (MPI_Comm const all : {MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(all, MPI_ERRORS_ARE_FATAL);
 }
 
+TEST_CASE("a rank that leaves early: whatever the others wait for they are told, and so are those who wait for them") {
+    int const n = world->size(), me = world->rank();
+    if (n < 3) return;
+    std::vector<std::byte> const large(std::size_t{1} << 20), small(1);
+    struct wait {
+        char const* name;
+        std::function<void(mpi::member&)> call;
+    };
+    int const next = (me + 1) % n, last = (me + n - 1) % n;
+    std::vector<wait> const waits{
+        {"all_gather", [&](auto& comm) { comm.all_gather({large}); }},
+        {"start_all_gather, large", [&](auto& comm) { comm.start_all_gather({large}), comm.finish(); }},
+        {"start_all_gather, small", [&](auto& comm) { comm.start_all_gather({small}), comm.finish(); }},
+        {"broadcast", [&](auto& comm) { comm.broadcast(0, {large}), comm.broadcast(2, {large}); }},
+        {"gather", [&](auto& comm) { comm.gather(1, {large}), comm.gather(1, {large}), comm.all_gather({}); }},
+        {"gather by the one that left", [&](auto& comm) { comm.gather(0, {large}), comm.gather(0, {small}); }},
+        {"exchange", [&](auto& comm) { comm.exchange(next, {large}, last), comm.exchange(next, {small}, last); }},
+        {"all_reduce", [&](auto& comm) {
+             std::vector<double> x(100000);
+             comm.all_reduce(std::span(x));
+         }}};
+    for (auto const deadline : {0ms, 60000ms})
+        for (int const leaver : {0, n - 1})
+            for (auto const& wait : waits) {
+                CAPTURE(deadline.count());
+                CAPTURE(leaver);
+                CAPTURE(wait.name);
+                int told = -7;
+                std::string why, again;
+                {
+                    mpi::member comm(MPI_COMM_WORLD, {.deadline = deadline});
+                    CHECK(meetings(comm) == 0);
+                    auto const tell = [&](std::string& text) {
+                        try {
+                            for (;;) wait.call(comm);
+                        } catch (comm_error const& e) {
+                            told = e.rank;
+                            text = e.what();
+                        }
+                    };
+                    if (me != leaver) tell(why), tell(again);
+                }
+                if (me == leaver) continue;
+                CHECK(told == leaver);
+                CHECK(why == "rank " + std::to_string(leaver) + " left before the others were done");
+                CHECK(again == why);
+            }
+    CHECK(meetings(*world) == 0);
+}
+
+TEST_CASE("at the deadline the rank that does not come is told to all that wait, and to itself once it comes") {
+    int const n = world->size(), me = world->rank();
+    if (n != 3) return;
+    CHECK_THROWS_AS(mpi::member(MPI_COMM_WORLD, {.deadline = -1ms}), argument_error);
+    std::vector<std::byte> const large(std::size_t{1} << 20);
+    using call = std::function<void(mpi::member&)>;
+    struct wait {
+        char const *name, *why;
+        call what;
+    };
+    std::vector<wait> const waits{
+        {"all_gather", " did not come", [&](auto& comm) { comm.all_gather({large}); }},
+        {"start_all_gather", " did not come", [&](auto& comm) { comm.start_all_gather({}), comm.finish(); }},
+        {"gather", " did not come", [&](auto& comm) { comm.gather(0, {large}), comm.gather(2, {large}); }},
+        {"broadcast", " handed over nothing", [&](auto& comm) { comm.broadcast(1, {large}); }},
+        {"exchange", " handed over nothing",
+         [&](auto& comm) { comm.exchange(me == 1 ? 0 : 1, {large}, me == 1 ? 0 : 1); }},
+        {"all_reduce", " did not come", [&](auto& comm) {
+             std::vector<double> x(100000);
+             comm.all_reduce(std::span(x));
+         }}};
+    for (auto const& wait : waits) {
+        CAPTURE(wait.name);
+        int told = -7;
+        std::string why;
+        mpi::member comm(MPI_COMM_WORLD, {.deadline = 200ms});
+        CHECK(meetings(comm) == 0);
+        CHECK(schedules::all(comm) == 0);  // a deadline that is met changes nothing
+        if (me == 1) std::this_thread::sleep_for(700ms);
+        try {
+            for (;;) wait.what(comm);
+        } catch (comm_error const& e) {
+            told = e.rank;
+            why = e.what();
+        }
+        CHECK(told == 1);
+        CHECK(why == std::string("rank 1") + wait.why + " within 200 ms");
+        CHECK_THROWS_WITH_AS(comm.all_gather({}), why.c_str(), comm_error);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+TEST_CASE("who does not take a message is named at the deadline") {
+    if (world->size() != 3) return;
+    std::vector<std::byte> const large(std::size_t{1} << 22);
+    mpi::member comm(MPI_COMM_WORLD, {.deadline = 200ms});
+    std::string why;
+    try {
+        comm.start_all_gather({large});
+        if (world->rank() == 2) std::this_thread::sleep_for(700ms);
+        comm.finish();
+        for (;;) comm.all_gather({});
+    } catch (comm_error const& e) {
+        why = e.what();
+    }
+    CHECK((why == "rank 2 did not take a message within 200 ms" ||
+           why == "rank 2 did not send all of its message within 200 ms"));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_CASE("ranks that add up other counts of numbers are told, without harm") {
+    int const n = world->size(), me = world->rank();
+    for (auto const deadline : {0ms, 60000ms}) {
+        mpi::member comm(MPI_COMM_WORLD, {.deadline = deadline});
+        std::vector<float> x(me == n - 1 ? 4 : 3, 1.0f);
+        if (n > 1)
+            CHECK_THROWS_WITH_AS(comm.all_reduce(std::span(x)),
+                                 ("rank " + std::to_string(n - 1) + " adds up 4 numbers, rank 0 3").c_str(),
+                                 shape_error);
+        x.resize(3);
+        comm.all_reduce(std::span(x));
+        CHECK(x == std::vector<float>(3, float(n)));
+    }
+}
+
 TEST_CASE("a run is the same as over threads, bit for bit and byte for byte") {
     same_as_over_threads(diana{rand_k{0.2} | natural{}});
     same_as_over_threads(ef_sgd{top_k{0.1}});
@@ -266,12 +395,22 @@ TEST_CASE("a run within a running MPI leaves it running") {
 
 int main(int argc, char** argv) {
     int failed = 0;
+    for (int i = 1; i < argc; ++i)
+        if (std::string_view(argv[i]).starts_with("--late=")) {
+            auto const body = [&](mpi::member& comm) {
+                while (comm.rank() == std::atoi(argv[i] + 7)) std::this_thread::sleep_for(1s);
+                comm.all_gather({});
+            };
+            mpi::run(argc, argv, body, {.deadline = 300ms});
+        }
     mpi::run(argc, argv, [&](mpi::member& comm) {
         for (int i = 1; i < argc; ++i)
-            if (std::string_view const flag = argv[i]; flag.starts_with("--throw="))
+            if (std::string_view const flag = argv[i]; flag.starts_with("--throw=") || flag.starts_with("--leave="))
                 for (;;) {
                     comm.all_gather({});
-                    if (comm.rank() == std::atoi(argv[i] + 8)) throw file_error("data", 3, 1, "broken line");
+                    if (comm.rank() != std::atoi(argv[i] + 8)) continue;
+                    if (flag.starts_with("--leave=")) return;
+                    throw file_error("data", 3, 1, "broken line");
                 }
         world = &comm;
         doctest::Context context(argc, argv);

@@ -44,7 +44,8 @@ TEST_CASE("messages come whole, whatever the order in which they are awaited, an
         for (std::size_t j = 0; j < 3; ++j)
             MPI_Isend(sent[j].data(), static_cast<int>(sent[j].size()), MPI_BYTE, to, tags[j], world.all,
                       &requests.emplace_back(MPI_REQUEST_NULL));
-    detail::mpi_inbox inbox(world.all);
+    detail::mpi_wait wait{detail::deadline({}), {}};
+    detail::mpi_inbox inbox(world.all, wait);
     std::vector<std::byte> bytes;
     for (int from = world.size; from-- > 0;) {
         auto const all_are = [&](std::span<std::byte const> part, int j) {
@@ -73,7 +74,8 @@ TEST_CASE("a message of more pieces than tags tell takes the memory that it need
     mpi_pieces::for_each({sent}, 1, [&](std::span<std::byte const> piece, int tag) {
         MPI_Isend(piece.data(), 1, MPI_BYTE, world.rank, tag, world.all, &requests.emplace_back(MPI_REQUEST_NULL));
     });
-    detail::mpi_inbox inbox(world.all);
+    detail::mpi_wait wait{detail::deadline({}), {}};
+    detail::mpi_inbox inbox(world.all, wait);
     auto const heard = inbox.take(world.rank, bytes).bytes;
     CHECK(std::equal(heard.begin(), heard.end(), sent.begin(), sent.end()));
     CHECK(bytes.capacity() < sent.size() + 1000);
@@ -97,7 +99,8 @@ TEST_CASE("pieces that come from two ranks by turns are kept apart") {
         MPI_Waitall(5, requests.data(), MPI_STATUSES_IGNORE);
     }
     if (world.rank == 0) {
-        detail::mpi_inbox inbox(world.all);
+        detail::mpi_wait wait{detail::deadline({}), {}};
+        detail::mpi_inbox inbox(world.all, wait);
         std::vector<std::byte> bytes;
         std::byte const own{7};
         for (int j = 0; j < 5; ++j)
@@ -131,7 +134,8 @@ TEST_CASE("a rank that waits for one message takes the others: their sender need
     std::vector<std::byte> bytes;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Isend(long_one.data(), 1 << 20, MPI_BYTE, next, 0, world.all, &request);
-    detail::mpi_inbox inbox(world.all);
+    detail::mpi_wait wait{detail::deadline({}), {}};
+    detail::mpi_inbox inbox(world.all, wait);
     if (world.rank % 2 == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Send(short_one.data(), 1, MPI_BYTE, (world.rank + 2) % world.size, 0, world.all);
     auto const from_second = inbox.take((world.rank + world.size - 2) % world.size, bytes).bytes;
@@ -161,20 +165,42 @@ TEST_CASE("a message takes the least room that has what it needs, else the large
 TEST_CASE("how many pieces follow is told as far as MPI's tags go") {
     using detail::mpi_pieces;
     for (bool const complaint : {false, true})
-        for (std::size_t const left : {0, 1, 16382, 16383, 20000}) {
+        for (std::size_t const left : {0, 1, 16381, 16382, 20000}) {
             int const tag = mpi_pieces::tag(left, complaint);
-            CHECK((tag >= 0 && tag <= 32767));
-            CHECK(mpi_pieces::left(tag) == std::min<std::size_t>(left, 16383));
+            CHECK((tag >= 0 && tag < mpi_pieces::notice));
+            CHECK(mpi_pieces::left(tag) == std::min<std::size_t>(left, 16382));
             CHECK(mpi_pieces::is_complaint(tag) == complaint);
         }
 }
 
 TEST_CASE("MPI's errors are told in its words") {
     CHECK_NOTHROW(detail::check_mpi(MPI_SUCCESS, "MPI_Send"));
-    try {
-        detail::check_mpi(MPI_ERR_RANK, "MPI_Send");
-        FAIL("no error");
-    } catch (comm_error const& e) {
-        CHECK(std::string(e.what()).find("MPI_Send: MPI_ERR_RANK") != std::string::npos);
+    char text[MPI_MAX_ERROR_STRING] = {};
+    int length = 0;
+    MPI_Error_string(MPI_ERR_RANK, text, &length);
+    REQUIRE(length > 0);
+    CHECK_THROWS_WITH_AS(detail::check_mpi(MPI_ERR_RANK, "MPI_Send"), ("MPI_Send: " + std::string(text)).c_str(),
+                         comm_error);
+}
+
+TEST_CASE("a notice comes after all messages of its rank, and is told to whoever waits for more") {
+    own_communicator const world;
+    detail::mpi_wait wait{detail::deadline({}), {}};
+    detail::mpi_inbox inbox(world.all, wait);
+    std::vector<std::byte> bytes;
+    if (world.rank == 0) {
+        std::vector<std::byte> const last_words(5, std::byte{3});
+        for (int r = 1; r < world.size; ++r) MPI_Send(last_words.data(), 5, MPI_BYTE, r, 0, world.all);
+        wait.why.is(7, "rank 7 is ill");
+    } else {
+        while (inbox.left() == 0) inbox.look();
+        CHECK(inbox.take(0, bytes).bytes.size() == 5);
+        for (int k = 0; k < 2; ++k) CHECK_THROWS_WITH_AS(inbox.take(0, bytes), "rank 7 is ill", comm_error);
+        CHECK(wait.why.rank() == 7);
+        CHECK_FALSE(wait.gave_up);
     }
+    inbox.leave();
+    inbox.leave();
+    inbox.drain();
+    CHECK(inbox.left() == static_cast<std::size_t>(world.size - 1));
 }

@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -D "MPIEXEC=<mpiexec>;<its flag before the number of ranks>" -D PROGRAM=<test_mpi> -P mpi_throws.cmake
-# Whichever rank throws while the others wait for it, the whole job ends within seconds, fails, and names that rank.
+# Whichever rank throws, or leaves, or comes no more while the others wait for it, the whole job ends within seconds,
+# fails, and names that rank.
 cmake_minimum_required(VERSION 3.25)
 
-foreach(rank IN ITEMS 0 2)
+function(ends flag rank expected)
     execute_process(
-        COMMAND ${MPIEXEC} 3 ${PROGRAM} --throw=${rank}
+        COMMAND ${MPIEXEC} 3 ${PROGRAM} --${flag}=${rank}
         RESULT_VARIABLE status
         OUTPUT_VARIABLE said
         ERROR_VARIABLE said
         TIMEOUT 60
     )
-    if(NOT status MATCHES "^[1-9][0-9]*$" OR NOT said MATCHES "rank ${rank} of 3 failed: data:3:1: broken line")
-        message(FATAL_ERROR "rank ${rank} throws and the job ends with status ${status}:\n${said}")
+    if(NOT status MATCHES "^[1-9][0-9]*$" OR NOT said MATCHES "${expected}")
+        message(FATAL_ERROR "--${flag}=${rank}: the job ends with status ${status}:\n${said}")
     endif()
+endfunction()
+
+foreach(rank IN ITEMS 0 2)
+    ends(throw ${rank} "rank ${rank} of 3 failed: data:3:1: broken line")
+    ends(leave ${rank} "rank [012] of 3 failed: rank ${rank} left before the others were done")
+    ends(late ${rank} "rank [012] of 3 failed: rank ${rank} did not come within 300 ms")
 endforeach()

@@ -9,8 +9,8 @@
 
 namespace laconic::detail {
 
-/// Why the ranks of one process cannot go on together: which rank is to blame, and what it did. The first reason
-/// stands, and every rank is told this one. Not safe against concurrent use.
+/// Why ranks cannot go on together: which rank is to blame, and what it did. The first reason stands, and every rank
+/// is told this one. Not safe against concurrent use.
 class failure {
   public:
     explicit operator bool() const { return known_; }
@@ -34,6 +34,8 @@ class failure {
         if (!thrown_) thrown_ = what;
         is(rank, "rank " + std::to_string(rank) + " failed: " + why);
     }
+    int rank() const { return rank_; }
+    std::string const& why() const { return why_; }
     /// Throws the comm_error that every rank is told.
     [[noreturn]] void tell() const { throw comm_error(rank_, why_); }
     /// Throws the first exception that a body ended with, if there was one.

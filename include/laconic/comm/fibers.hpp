@@ -29,8 +29,8 @@ namespace laconic {
 /// where one throws, the others' meetings end with a comm_error that names it, and the first exception is thrown again.
 /// Ranks that all wait for each other are told who waits for whom. Once a rank has been told a comm_error nobody waits
 /// any more: all are told the same one, and whoever catches it is told it again by each later call, which hands nothing
-/// over. A rank that computes for ever keeps all others from going on. A rank must not meet or exchange while it handles
-/// an exception. For POSIX systems with <ucontext.h>; laconic.hpp leaves it out.
+/// over. A rank that computes for ever keeps all others from going on. A rank must not meet or exchange while it
+/// handles an exception. For POSIX systems with <ucontext.h>; laconic.hpp leaves it out.
 class fibers {
   public:
     struct settings {
@@ -79,8 +79,8 @@ class fibers {
         detail::under_way under_way_;
     };
 
-    /// Throws argument_error for fewer than one rank and for a negative deadline, comm_error where a rank left early or there is no memory for its
-    /// stack, and whatever the body throws.
+    /// Throws argument_error for fewer than one rank and for a negative deadline, comm_error where a rank left early or
+    /// there is no memory for its stack, and whatever the body throws.
     template <class Body>
     static void run(int ranks, Body body, settings how) {
         if (ranks < 1) throw argument_error(std::to_string(ranks) + " ranks: at least one is needed");
@@ -104,12 +104,12 @@ class fibers {
         detail::mapped_stack run;
         // In turns: what from() shows stays until its reader comes to the next meeting.
         std::array<mailbox::utterance, 2> said;
-        mailbox handed;           // to it, and not yet taken
-        int waits_for = no_rank;  // whose message it lacks, or everyone in a meeting
-        std::uint64_t met = 0;    // meetings it has come to
-        std::uint64_t heard = 0;  // those whose contributions it has
-        bool told = false;        // why nobody can go on
-        bool left = false;        // its body has returned
+        mailbox handed;                             // to it, and not yet taken
+        int waits_for = no_rank;                    // whose message it lacks, or everyone in a meeting
+        std::uint64_t met = 0;                      // meetings it has come to
+        std::uint64_t heard = 0;                    // those whose contributions it has
+        bool told = false;                          // why nobody can go on
+        bool left = false;                          // its body has returned
         detail::deadline::clock::time_point until;  // it waits no longer, where there is a deadline
         std::list<seat*>::iterator place;           // in waiting_ or computing_
     };

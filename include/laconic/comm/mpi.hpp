@@ -4,7 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <concepts>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <exception>
@@ -22,16 +22,22 @@
 namespace laconic {
 
 /// The ranks as processes of an MPI job (MPI-3 or later; laconic::mpi is CMake's name for the library with MPI).
-/// mpi::run(argc, argv, body) calls body(comm) on this rank. MPI has no way to tell the others that a rank gave up:
-/// where a body throws, that rank prints who it is and why and ends the whole job with MPI_Abort. A process that dies
-/// is noticed by the job's launcher; a rank that never comes keeps the others waiting. Other threads of a rank may run
-/// meanwhile, but only one at a time may talk, and where MPI was started with less than MPI_THREAD_SERIALIZED only the
+/// mpi::run(argc, argv, body) calls body(comm) on this rank. Where a body throws, that rank prints who it is and why
+/// and ends the whole job with MPI_Abort. Where one returns before the others are done, these get a comm_error that
+/// names it. The job's launcher notices a process that dies. For a rank that never comes there is the deadline. Once a
+/// rank has got a comm_error of these two kinds each later call throws the same. Other threads of a rank may run
+/// meanwhile, but only one at a time may call, and where MPI was started with less than MPI_THREAD_SERIALIZED only the
 /// one that started it. laconic.hpp leaves this out.
 class mpi {
   public:
+    /// The same on all ranks.
     struct settings {
-        std::size_t longest = std::size_t{1} << 30;  ///< bytes that MPI carries at a time; on all ranks the same
+        std::size_t longest = std::size_t{1} << 30;  ///< bytes that MPI carries at a time
         std::size_t piece = longest_piece;           ///< the same between two ranks, at most `longest`
+        /// The longest wait for another rank within a call; 0: no limit. Then a comm_error names that rank, which may
+        /// wait for another itself, unless it is a meeting that it did not come to. With a deadline contributions go
+        /// from each rank to each, not by MPI's collectives, which cannot be given up.
+        std::chrono::milliseconds deadline{0};
     };
 
     /// One rank's end, over duplicates of the communicator that it is given: what else goes through that one does not
@@ -40,20 +46,31 @@ class mpi {
     class member {
       public:
         explicit member(MPI_Comm all) : member(all, settings{}) {}
-        /// Throws argument_error for a `longest` of 0, or beyond an int, and a `piece` of 0.
+        /// Throws argument_error for a `longest` of 0, or beyond an int, a `piece` of 0, and a negative deadline.
         member(MPI_Comm all, settings how)
-            : longest_(how.longest),
-              piece_(std::min(how.piece, how.longest)),
-              meetings_(all, how.longest, how.piece),
+            : piece_(std::min(how.piece, how.longest)),
+              meetings_(all, how.longest, how.piece, how.deadline),
               pairs_(all) {
             if (how.piece < 1) throw argument_error("pieces of 0 bytes");
         }
         member(member const&) = delete;
         member& operator=(member const&) = delete;
-        /// Waits until what this rank handed over is taken, or at least in MPI's own memory.
+        /// Tells the others that this rank hands over nothing more, and waits until all of them have left: but not
+        /// where a deadline has passed, then what MPI may still use is left to the end of the process.
         ~member() {
-            for (auto& s : sent_)
-                MPI_Waitall(static_cast<int>(s.requests.size()), s.requests.data(), MPI_STATUSES_IGNORE);
+            try {
+                inbox_.leave();
+                meetings_.leave();
+                if (!meetings_.wait().gave_up) inbox_.drain();
+                if (!meetings_.wait().gave_up) {
+                    for (auto& s : sent_)
+                        MPI_Waitall(static_cast<int>(s.requests.size()), s.requests.data(), MPI_STATUSES_IGNORE);
+                    return;
+                }
+            } catch (comm_error const&) {  // MPI itself has failed
+            }
+            pairs_.all = MPI_COMM_NULL;
+            detail::mpi_wait::leak(sent_);
         }
 
         int rank() const { return meetings_.rank(); }
@@ -76,23 +93,16 @@ class mpi {
         void broadcast(int root, contribution mine) { meetings_.broadcast(root, mine); }
         contribution from(int r) const { return meetings_.from(r); }
 
-        /// x <- the sum of all ranks' x, as many numbers on each, by whatever algorithm MPI takes for it.
+        /// x <- the sum of all ranks' x by whatever algorithm MPI takes for it. Throws shape_error on all ranks where
+        /// they do not bring as many numbers.
         template <Scalar T>
         void all_reduce(std::span<T> x) {
-            meetings_.check_none_under_way();
-            MPI_Datatype const type = std::same_as<T, float> ? MPI_FLOAT : MPI_DOUBLE;
-            for (std::size_t const most = std::max<std::size_t>(longest_ / sizeof(T), 1); !x.empty();) {
-                auto const piece = x.first(std::min(most, x.size()));
-                check(MPI_Allreduce(MPI_IN_PLACE, piece.data(), static_cast<int>(piece.size()), type, MPI_SUM,
-                                    meetings_.comm()),
-                      "MPI_Allreduce");
-                x = x.subspan(piece.size());
-            }
+            meetings_.all_reduce(x);
         }
 
         contribution exchange(int to, contribution mine, int from) {
             detail::check_partners(size(), to, from);
-            meetings_.check_none_under_way();
+            meetings_.check_goes_on();
             if (to != no_rank) {
                 auto& s = room_to_send(mine.bytes.size());
                 s.bytes.assign(mine.bytes.begin(), mine.bytes.end());
@@ -137,10 +147,10 @@ class mpi {
             return sent_[waiting_.back()];
         }
 
-        std::size_t longest_, piece_;
+        std::size_t piece_;
         detail::mpi_meetings meetings_;
         detail::mpi_duplicate pairs_;
-        detail::mpi_inbox inbox_{pairs_.all};
+        detail::mpi_inbox inbox_{pairs_.all, meetings_.wait()};
         std::vector<std::byte> received_;
         std::vector<sending> sent_;
         std::vector<std::size_t> waiting_, free_;  // which of them
@@ -161,7 +171,7 @@ class mpi {
                 if (!was_there) MPI_Finalize();
             }
         } const running(argc, argv);
-        std::optional<member> comm;  // it outlives the exception, as the others may not let go of it now
+        std::optional<member> comm;  // it outlives the exception: the job ends before it waits for the others
         try {
             comm.emplace(MPI_COMM_WORLD, how);
             body(*comm);

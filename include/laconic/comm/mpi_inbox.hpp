@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/deadline.hpp"
+#include "laconic/comm/failure.hpp"
 #include "laconic/core/error.hpp"
 
 namespace laconic::detail {
@@ -27,7 +31,8 @@ inline void check_mpi(int status, char const* call) {
 /// A contribution between two ranks: MPI tells the length of a piece, and the tag the rest. It is cut into pieces that
 /// MPI can carry, `longest` bytes at most, and all but the last as long as the first.
 struct mpi_pieces {
-    static constexpr std::size_t most_told = 16383;  // MPI promises tags up to 32767
+    static constexpr int notice = 32767;  // the highest tag that MPI promises: this rank sends nothing more
+    static constexpr std::size_t most_told = 16382;
 
     /// How many pieces follow, or most_told of more.
     static constexpr int tag(std::size_t left, bool complaint) {
@@ -60,31 +65,139 @@ std::size_t take_room(std::vector<std::size_t>& free, std::size_t need, Size siz
     return taken;
 }
 
+class mpi_inbox;
+
+/// How long a rank waits for the others, and why it cannot go on with them.
+struct mpi_wait {
+    deadline longest;
+    failure why;
+    bool gave_up = false;               // a deadline has passed: MPI may go on to use what this rank began with others
+    std::vector<mpi_inbox*> inboxes{};  // over which the others learn why
+
+    void check() const {
+        if (why) why.tell();
+    }
+    /// From now on this rank sends nothing more; it tells the others.
+    [[noreturn]] void fail(int culprit, std::string text);
+    [[noreturn]] void too_late(int culprit, std::string const& what) {
+        gave_up = true;
+        fail(culprit, what + " within " + longest.text());
+    }
+    /// Leaves memory to the end of the process.
+    template <class T>
+    static void leak(T& memory) {
+        static_cast<void>(new T(std::move(memory)));
+    }
+};
+
 /// What other ranks sent to this one in pieces, one message after another from each. MPI carries a long piece only once
 /// its receiver takes it; so a rank that waits for one message takes whatever comes meanwhile, or ranks that hear the
 /// others in the same order would have the links of one after another busy, and those of all others idle. Pieces are
-/// written where their message wants them. Reuses its memory.
+/// written where their message wants them. A rank's last message is the notice that it leaves, and why. Reuses its
+/// memory.
 class mpi_inbox {
   public:
-    explicit mpi_inbox(MPI_Comm all) : all_(all) {}
+    /// For one use of `all`; its errors and its waits are those of `how`.
+    mpi_inbox(MPI_Comm all, mpi_wait& how) : all_(all), how_(&how) {
+        check_mpi(MPI_Comm_rank(all, &rank_), "MPI_Comm_rank");
+        int size = 0;
+        check_mpi(MPI_Comm_size(all, &size), "MPI_Comm_size");
+        queues_.resize(static_cast<std::size_t>(size));
+        how.inboxes.push_back(this);
+    }
     mpi_inbox(mpi_inbox const&) = delete;
     mpi_inbox& operator=(mpi_inbox const&) = delete;
     /// Waits for what it has begun to take.
     ~mpi_inbox() {
+        if (how_->gave_up) {
+            how_->leak(letters_);
+            how_->leak(notice_);
+            return;
+        }
         for (auto& l : letters_) l.wait();
+        MPI_Waitall(static_cast<int>(told_.size()), told_.data(), MPI_STATUSES_IGNORE);
     }
 
-    /// Waits for the next message of rank `from`, whose bytes then are the first of `bytes`.
-    contribution take(int from, std::vector<std::byte>& bytes) {
-        auto const r = static_cast<std::size_t>(from);
+    /// Waits for the next message of rank `from`, whose bytes then are the first of `bytes`. Throws comm_error where it
+    /// left before, or sends none before the deadline; `all_come`: as this one was to in a meeting, of all ranks from
+    /// this one down to the next above the own.
+    contribution take(int from, std::vector<std::byte>& bytes, bool all_come = false) {
+        auto const until = how_->longest.from_now();
+        auto& q = queues_[static_cast<std::size_t>(from)];
         for (;; look()) {
-            if (r >= queues_.size() || queues_[r].first == none) continue;
-            letter& next = letters_[queues_[r].first];
-            if (!next.whole || !next.is_there()) continue;
-            free_.push_back(std::exchange(queues_[r].first, next.behind));
-            bytes.swap(next.bytes);
-            return {std::span(bytes).first(next.count), next.complaint};
+            if (q.first != none && letters_[q.first].whole) {
+                letter& next = letters_[q.first];
+                if (next.is_there()) {
+                    free_.push_back(std::exchange(q.first, next.behind));
+                    bytes.swap(next.bytes);
+                    return {std::span(bytes).first(next.count), next.complaint};
+                }
+            } else if (q.left) {
+                how_->fail(q.left->culprit, q.left->why);
+            }
+            how_->check();
+            if (!how_->longest.is_over(until)) continue;
+            int const late = all_come ? first_without_word(from) : from;
+            bool const begun = queues_[static_cast<std::size_t>(late)].first != none;
+            how_->too_late(late, "rank " + std::to_string(late) +
+                                     (begun      ? " did not send all of its message"
+                                      : all_come ? " did not come"
+                                                 : " handed over nothing"));
         }
+    }
+
+    /// How many ranks have left, as far as was looked.
+    std::size_t left() const { return left_; }
+    /// Throws why a rank left, as it says itself: the notice is here or on its way.
+    [[noreturn]] void fail_as_told() {
+        while (left_ == 0) look();
+        auto const q = std::find_if(queues_.begin(), queues_.end(), [](queue const& one) { return one.left; });
+        how_->fail(q->left->culprit, q->left->why);
+    }
+    /// Tells all others that this rank sends nothing more, and why; once.
+    void leave() {
+        if (!told_.empty()) return;
+        bool const failed = static_cast<bool>(how_->why);
+        head const first{failed ? how_->why.rank() : rank_, how_->gave_up ? 1 : 0};
+        auto const why = failed ? how_->why.why() : failure::left(rank_);
+        notice_.resize(sizeof first + why.size());
+        std::memcpy(notice_.data(), &first, sizeof first);
+        std::copy(why.begin(), why.end(), notice_.begin() + sizeof first);
+        for (int r = 0; r < static_cast<int>(queues_.size()); ++r)
+            if (r != rank_)
+                check_mpi(MPI_Isend(notice_.data(), static_cast<int>(notice_.size()), MPI_BYTE, r, mpi_pieces::notice,
+                                    all_, &told_.emplace_back(MPI_REQUEST_NULL)),
+                          "MPI_Isend");
+    }
+    /// Takes whatever comes until all others have left, so that none waits for this one to take a message. Where a
+    /// deadline has passed on some rank it stops.
+    void drain() {
+        while (left_ + 1 < queues_.size() && !how_->gave_up) look();
+    }
+
+    /// Begins to take one more piece, if there is one.
+    void look() {
+        int found = 0, count = 0;
+        MPI_Message piece = MPI_MESSAGE_NULL;
+        MPI_Status status{};
+        check_mpi(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, all_, &found, &piece, &status), "MPI_Improbe");
+        if (found == 0) return;
+        check_mpi(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+        if (status.MPI_TAG == mpi_pieces::notice) return note(status.MPI_SOURCE, count, piece);
+        auto const length = static_cast<std::size_t>(count), left = mpi_pieces::left(status.MPI_TAG);
+        letter& l = letter_from(static_cast<std::size_t>(status.MPI_SOURCE), length * (left + 1));
+        std::size_t const at = l.count;
+        l.count += length;
+        l.complaint = mpi_pieces::is_complaint(status.MPI_TAG);
+        l.whole = left == 0;
+        if (l.bytes.size() < l.count) {
+            l.wait();  // MPI writes into the memory that goes
+            // Of a message longer than its tags tell, as much more as they do tell, not twice what there is.
+            l.bytes.reserve(at + length * (left + 1));
+            l.bytes.resize(at + length * (left + 1));
+        }
+        check_mpi(MPI_Imrecv(l.bytes.data() + at, count, MPI_BYTE, &piece, &l.requests.emplace_back(MPI_REQUEST_NULL)),
+                  "MPI_Imrecv");
     }
 
   private:
@@ -103,36 +216,40 @@ class mpi_inbox {
         }
         void wait() { MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE); }
     };
+    struct head {  // of a notice, before the text
+        int culprit, gave_up;
+    };
+    struct reason {
+        int culprit;
+        std::string why;
+    };
     struct queue {
         std::size_t first = none, last = none;
+        std::optional<reason> left{};
     };
 
-    // Begins to take one more piece, if there is one.
-    void look() {
-        int found = 0, count = 0;
-        MPI_Message piece = MPI_MESSAGE_NULL;
-        MPI_Status status{};
-        check_mpi(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, all_, &found, &piece, &status), "MPI_Improbe");
-        if (found == 0) return;
-        check_mpi(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
-        auto const length = static_cast<std::size_t>(count), left = mpi_pieces::left(status.MPI_TAG);
-        letter& l = letter_from(static_cast<std::size_t>(status.MPI_SOURCE), length * (left + 1));
-        std::size_t const at = l.count;
-        l.count += length;
-        l.complaint = mpi_pieces::is_complaint(status.MPI_TAG);
-        l.whole = left == 0;
-        if (l.bytes.size() < l.count) {
-            l.wait();  // MPI writes into the memory that goes
-            // Of a message longer than its tags tell, as much more as they do tell, not twice what there is.
-            l.bytes.reserve(at + length * (left + 1));
-            l.bytes.resize(at + length * (left + 1));
+    void note(int rank, int bytes, MPI_Message notice) {
+        std::string text(static_cast<std::size_t>(bytes), ' ');
+        check_mpi(MPI_Mrecv(text.data(), bytes, MPI_BYTE, &notice, MPI_STATUS_IGNORE), "MPI_Mrecv");
+        head first{};
+        std::memcpy(&first, text.data(), sizeof first);
+        text.erase(0, sizeof first);
+        if (first.gave_up != 0) {  // it takes nothing any more: this rank does not wait for it
+            how_->gave_up = true;
+            how_->why.is(first.culprit, text);
         }
-        check_mpi(MPI_Imrecv(l.bytes.data() + at, count, MPI_BYTE, &piece, &l.requests.emplace_back(MPI_REQUEST_NULL)),
-                  "MPI_Imrecv");
+        queues_[static_cast<std::size_t>(rank)].left = {first.culprit, std::move(text)};
+        ++left_;
+    }
+    // Of the ranks from this one down to the next above the own, the first of which nothing has come; else this one.
+    int first_without_word(int from) const {
+        int const n = static_cast<int>(queues_.size());
+        for (int r = from; r != rank_; r = (r + n - 1) % n)
+            if (queues_[static_cast<std::size_t>(r)].first == none) return r;
+        return from;
     }
     // The one that a piece from this rank belongs to; a new one is to have so many bytes.
     letter& letter_from(std::size_t from, std::size_t bytes) {
-        if (queues_.size() <= from) queues_.resize(from + 1);
         auto& q = queues_[from];
         if (q.first != none && !letters_[q.last].whole) return letters_[q.last];
         if (free_.empty()) {
@@ -150,9 +267,20 @@ class mpi_inbox {
     }
 
     MPI_Comm all_;
+    mpi_wait* how_;
+    int rank_ = 0;
     std::vector<letter> letters_;
     std::vector<std::size_t> free_;
     std::vector<queue> queues_;  // of each rank
+    std::size_t left_ = 0;
+    std::vector<char> notice_;  // the own
+    std::vector<MPI_Request> told_;
 };
+
+inline void mpi_wait::fail(int culprit, std::string text) {
+    why.is(culprit, std::move(text));
+    for (auto* inbox : inboxes) inbox->leave();
+    why.tell();
+}
 
 }  // namespace laconic::detail

@@ -4,40 +4,39 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/mpi_inbox.hpp"
+#include "laconic/comm/mpi_outbox.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/view.hpp"
 
 namespace laconic::detail {
 
-/// MPI's communicator once more, whose errors come back.
-struct mpi_duplicate {
-    MPI_Comm all = MPI_COMM_NULL;
-    explicit mpi_duplicate(MPI_Comm of) {
-        check_mpi(MPI_Comm_dup(of, &all), "MPI_Comm_dup");
-        MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
-    }
-    mpi_duplicate(mpi_duplicate const&) = delete;
-    mpi_duplicate& operator=(mpi_duplicate const&) = delete;
-    ~mpi_duplicate() { MPI_Comm_free(&all); }
-};
-
-/// The meetings of an MPI job's ranks, as Communicator and Overlapping have them. An envelope tells the length, and in
-/// its lowest bit whether it is a complaint. Reuses its memory.
+/// The meetings of an MPI job's ranks, as Communicator, Overlapping and AllReducer have them. Without a deadline they
+/// are MPI's collectives, and each begins with an envelope from every rank: it tells the length, and in its lowest bit
+/// whether it is a complaint. A rank that leaves sends envelopes that say so until all leave, so that none waits for
+/// it. With a deadline what MPI cannot take back is not begun: ranks send to each other one by one. Reuses its memory.
 class mpi_meetings {
   public:
-    /// MPI carries at most `longest` bytes at a time; what is started goes in pieces of at most `piece`.
-    mpi_meetings(MPI_Comm all, std::size_t longest, std::size_t piece)
-        : longest_(longest), piece_(std::min(piece, longest)), comm_(all), started_comm_(all) {
+    /// MPI carries at most `longest` bytes at a time; what goes from one rank to another, in pieces of at most `piece`.
+    mpi_meetings(MPI_Comm all, std::size_t longest, std::size_t piece, std::chrono::milliseconds longest_wait = {})
+        : longest_(longest),
+          piece_(std::min(piece, longest)),
+          wait_{deadline(longest_wait), {}},
+          comm_(all),
+          started_comm_(all) {
         if (longest < 1 || longest > INT_MAX)
             throw argument_error(std::to_string(longest) + " bytes at a time: MPI carries 1 to 2^31 - 1");
         check_mpi(MPI_Comm_rank(all, &rank_), "MPI_Comm_rank");
@@ -50,25 +49,45 @@ class mpi_meetings {
     }
     mpi_meetings(mpi_meetings const&) = delete;
     mpi_meetings& operator=(mpi_meetings const&) = delete;
-    /// Finishes what was started, as MPI uses the memory that goes.
-    ~mpi_meetings() {
-        try {
-            if (under_way_) finish();
-        } catch (comm_error const&) {  // then there is nothing to wait for
-        }
+    ~mpi_meetings() { leave(); }
+
+    /// Tells the others that this rank comes no more, and waits until all have left: nothing may be called after it.
+    /// Where a deadline has passed it does not wait, and what MPI may still use is left to the end of the process.
+    void leave() noexcept try {
+        if (std::exchange(left_, true)) return;
+        if (under_way_) try {
+                finish();
+            } catch (comm_error const&) {  // there is nothing to wait for
+            }
+        inbox_.leave();
+        if (!wait_.longest) do
+                share(gone);
+            while (std::count(envelopes_.begin(), envelopes_.end(), gone) < size_);
+        if (!wait_.gave_up) inbox_.drain();
+        if (!wait_.gave_up) return outbox_.wait();
+        for (auto* comm : {&comm_, &started_comm_}) comm->all = MPI_COMM_NULL;
+        wait_.leak(arrived_);
+        wait_.leak(sum_);
+    } catch (comm_error const&) {  // MPI itself has failed
     }
 
     int rank() const { return rank_; }
     int size() const { return size_; }
     MPI_Comm comm() const { return comm_.all; }
-    /// For what else goes through comm().
-    void check_none_under_way() const { under_way_.check_none(); }
+    mpi_wait& wait() { return wait_; }
+    /// For what else is said between the ranks: throws where an all-gather is under way, or where they cannot go on.
+    void check_goes_on() const {
+        under_way_.check_none();
+        wait_.check();
+    }
 
     void all_gather(contribution mine) {
-        under_way_.check_none();
-        std::uint64_t const envelope = seal(mine);
-        check_mpi(MPI_Allgather(&envelope, 1, MPI_UINT64_T, envelopes_.data(), 1, MPI_UINT64_T, comm_.all),
-                  "MPI_Allgather");
+        if (wait_.longest) {
+            start_all_gather(mine);
+            return finish();
+        }
+        check_goes_on();
+        meet(seal(mine));
         lay_out();
         gather_bytes(mine);
     }
@@ -77,55 +96,94 @@ class mpi_meetings {
     // off at once, as before a whole message it asks the receiver, who answers only when it calls MPI. Long messages go
     // to two others, and to the next one when one was heard: else all would send to each at the same time.
     void start_all_gather(contribution mine) {
-        under_way_.check_none();
-        auto& own = arrived_[static_cast<std::size_t>(rank_)];
-        own.assign(mine.bytes.begin(), mine.bytes.end());
-        heard_[static_cast<std::size_t>(rank_)] = {own, mine.complaint};
+        take_own(mine);
         told_ = 0;
-        for (std::size_t n = 1; n <= 2 || n * own.size() <= most_at_once; ++n)
+        // At the deadline it counts who came, not whose bytes wait for others.
+        if (wait_.longest)
+            for (int step = 1; step < size_; ++step)
+                outbox_.send({}, (rank_ + step) % size_,
+                             mpi_pieces::tag(mine.bytes.size() / piece_ + 1, mine.complaint));
+        for (std::size_t n = 1; n <= 2 || n * mine.bytes.size() <= most_at_once; ++n)
             if (!tell_next()) break;
         under_way_.start();
     }
     void finish() {
         under_way_.finish();
         for (int step = 1; step < size_; ++step) {
-            int const from = (rank_ + size_ - step) % size_;
-            auto const r = static_cast<std::size_t>(from);
-            heard_[r] = inbox_.take(from, arrived_[r]);
+            take((rank_ + size_ - step) % size_, true);
             tell_next();
         }
-        check_mpi(MPI_Waitall(static_cast<int>(sent_.size()), sent_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-        sent_.clear();
+        outbox_.await(inbox_);
     }
 
     /// Only the root waits for the others, but a long message waits until the root takes it.
     void gather(int root, contribution mine) {
         check_root(root);
+        take_own(mine);
         if (rank_ != root) {
-            mpi_pieces::for_each(mine, longest_, [&](std::span<std::byte const> piece, int tag) {
-                check_mpi(MPI_Send(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, root, tag, comm_.all),
-                          "MPI_Send");
-            });
-            std::fill(envelopes_.begin(), envelopes_.end(), 0);
-            return lay_out();
+            outbox_.send(own(), root, piece_);
+            outbox_.await(inbox_);
+            std::fill(heard_.begin(), heard_.end(), contribution{});
+        } else {
+            for (int step = 1; step < size_; ++step) take((rank_ + size_ - step) % size_, true);
         }
-        std::size_t total = 0;
-        for (int r = 0; r < size_; ++r) {
-            auto& envelope = envelopes_[static_cast<std::size_t>(r)];
-            envelope = r == root ? seal(mine) : receive(r, total);
-            make_room(bytes_, total += envelope >> 1);
-        }
-        lay_out();
-        std::copy(mine.bytes.begin(), mine.bytes.end(), place_of(static_cast<std::size_t>(root)));
     }
     void broadcast(int root, contribution mine) {
         check_root(root);
-        std::fill(envelopes_.begin(), envelopes_.end(), 0);
-        auto& envelope = envelopes_[static_cast<std::size_t>(root)];
-        envelope = seal(mine);
-        check_mpi(MPI_Bcast(&envelope, 1, MPI_UINT64_T, root, comm_.all), "MPI_Bcast");
-        lay_out();
-        broadcast_bytes(root, mine);
+        if (!wait_.longest) {
+            meet(rank_ == root ? seal(mine) : 0);
+            lay_out();
+            return broadcast_bytes(root, mine);
+        }
+        take_own(mine);
+        if (rank_ == root) {
+            for (int step = 1; step < size_; ++step) outbox_.send(own(), (rank_ + step) % size_, piece_);
+            outbox_.await(inbox_);
+        } else {
+            std::fill(heard_.begin(), heard_.end(), contribution{});
+            take(root, false);
+        }
+    }
+    /// Throws shape_error on all ranks where they do not bring as many numbers.
+    template <Scalar T>
+    void all_reduce(std::span<T> x) {
+        check_goes_on();
+        std::uint64_t const count = x.size();
+        if (wait_.longest) {
+            start_all_gather({std::as_bytes(std::span(&count, 1))});
+            finish();
+            for (std::size_t r = 0; r < heard_.size(); ++r) std::memcpy(&envelopes_[r], heard_[r].bytes.data(), 8);
+        } else {
+            meet(count);
+        }
+        for (std::size_t r = 0; r < envelopes_.size(); ++r)
+            if (envelopes_[r] != envelopes_[0])
+                throw shape_error("rank " + std::to_string(r) + " adds up " + std::to_string(envelopes_[r]) +
+                                  " numbers, rank 0 " + std::to_string(envelopes_[0]));
+        MPI_Datatype const type = std::same_as<T, float> ? MPI_FLOAT : MPI_DOUBLE;
+        for (std::size_t const most = std::max<std::size_t>(longest_ / sizeof(T), 1); !x.empty();) {
+            auto const piece = x.first(std::min(most, x.size()));
+            x = x.subspan(piece.size());
+            auto const n = static_cast<int>(piece.size());
+            if (!wait_.longest) {
+                check_mpi(MPI_Allreduce(MPI_IN_PLACE, piece.data(), n, type, MPI_SUM, comm_.all), "MPI_Allreduce");
+                continue;
+            }
+            // Not in the caller's memory, which MPI would go on using.
+            auto const bytes = std::as_writable_bytes(piece);
+            sum_.assign(bytes.begin(), bytes.end());
+            MPI_Request request = MPI_REQUEST_NULL;
+            check_mpi(MPI_Iallreduce(MPI_IN_PLACE, sum_.data(), n, type, MPI_SUM, comm_.all, &request),
+                      "MPI_Iallreduce");
+            auto const until = wait_.longest.from_now();
+            for (int over = 0; over == 0;) {
+                check_mpi(MPI_Test(&request, &over, MPI_STATUS_IGNORE), "MPI_Test");
+                inbox_.look();
+                wait_.check();
+                if (over == 0 && wait_.longest.is_over(until)) wait_.too_late(-1, "MPI did not add up");
+            }
+            std::copy(sum_.begin(), sum_.end(), bytes.begin());
+        }
     }
     contribution from(int r) const {
         LACONIC_EXPECTS(r >= 0 && r < size_ && !under_way_);
@@ -134,15 +192,25 @@ class mpi_meetings {
 
   private:
     static constexpr std::size_t most_at_once = 500000;  // bytes to one rank at the same time: switches hold as much
+    static constexpr std::uint64_t gone = ~std::uint64_t{0};  // the envelope of a rank that leaves
 
     static std::uint64_t seal(contribution c) { return std::uint64_t{c.bytes.size()} << 1 | (c.complaint ? 1 : 0); }
     void check_root(int root) const {
-        under_way_.check_none();
+        check_goes_on();
         if (root < 0 || root >= size_)
             throw argument_error("the root is rank " + std::to_string(root) + " of " + std::to_string(size_));
     }
     static void make_room(std::vector<std::byte>& bytes, std::size_t n) {
         if (bytes.size() < n) bytes.resize(n);
+    }
+    void share(std::uint64_t envelope) {
+        check_mpi(MPI_Allgather(&envelope, 1, MPI_UINT64_T, envelopes_.data(), 1, MPI_UINT64_T, comm_.all),
+                  "MPI_Allgather");
+    }
+    // Shares the envelopes; throws where a rank has left.
+    void meet(std::uint64_t envelope) {
+        share(envelope);
+        if (std::count(envelopes_.begin(), envelopes_.end(), gone) > 0) inbox_.fail_as_told();
     }
     // Where in bytes_ each rank's contribution lies, as the envelopes have it.
     void lay_out() {
@@ -182,49 +250,43 @@ class mpi_meetings {
                                 comm_.all),
                       "MPI_Bcast");
     }
-    // Writes what rank `from` sent into bytes_ from `at` on, and returns its envelope.
-    std::uint64_t receive(int from, std::size_t at) {
-        std::size_t const begin = at;
-        MPI_Message message = MPI_MESSAGE_NULL;
-        MPI_Status status{};
-        int count = 0;
-        do {
-            check_mpi(MPI_Mprobe(from, MPI_ANY_TAG, comm_.all, &message, &status), "MPI_Mprobe");
-            check_mpi(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
-            make_room(bytes_, at + static_cast<std::size_t>(count));
-            check_mpi(MPI_Mrecv(bytes_.data() + at, count, MPI_BYTE, &message, &status), "MPI_Mrecv");
-            at += static_cast<std::size_t>(count);
-        } while (mpi_pieces::left(status.MPI_TAG) != 0);
-        return std::uint64_t{at - begin} << 1 | (mpi_pieces::is_complaint(status.MPI_TAG) ? 1 : 0);
+    // What this rank brings, where it stays until all have it.
+    void take_own(contribution mine) {
+        check_goes_on();
+        if (outbox_.waits()) inbox_.fail_as_told();
+        auto& bytes = arrived_[static_cast<std::size_t>(rank_)];
+        bytes.assign(mine.bytes.begin(), mine.bytes.end());
+        heard_[static_cast<std::size_t>(rank_)] = {bytes, mine.complaint};
     }
-
+    contribution own() const { return heard_[static_cast<std::size_t>(rank_)]; }
+    void take(int from, bool all_come) {
+        auto const r = static_cast<std::size_t>(from);
+        heard_[r] = inbox_.take(from, arrived_[r], all_come);
+    }
     // Sends what was started to the next rank; false where all have it. No two ranks begin with the same.
     bool tell_next() {
         if (told_ == size_ - 1) return false;
-        int const to = (rank_ + ++told_) % size_;
-        mpi_pieces::for_each(heard_[static_cast<std::size_t>(rank_)], piece_,
-                             [&](std::span<std::byte const> bytes, int tag) {
-                                 check_mpi(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag,
-                                                     started_comm_.all, &sent_.emplace_back(MPI_REQUEST_NULL)),
-                                           "MPI_Isend");
-                             });
+        outbox_.send(own(), (rank_ + ++told_) % size_, piece_);
         return true;
     }
 
     std::size_t longest_, piece_;
+    mpi_wait wait_;
     mpi_duplicate comm_;
     int rank_ = 0, size_ = 1;
     std::vector<std::uint64_t> envelopes_;
     std::vector<int> counts_, places_;
     std::vector<std::byte> bytes_;
     std::vector<contribution> heard_;
-    // Of all-gathers that are started, over a communicator of their own: what each rank has said.
+    // Of what goes from one rank to another, over a communicator of its own: what each rank has said.
     mpi_duplicate started_comm_;
-    mpi_inbox inbox_{started_comm_.all};
+    mpi_inbox inbox_{started_comm_.all, wait_};
     std::vector<std::vector<std::byte>> arrived_;
-    std::vector<MPI_Request> sent_;
+    mpi_outbox outbox_{started_comm_.all, wait_};
+    std::vector<std::byte> sum_;
     int told_ = 0;  // to how many of them it is sent
     under_way under_way_;
+    bool left_ = false;
 };
 
 }  // namespace laconic::detail

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/comm/mpi_inbox.hpp"
+
+namespace laconic::detail {
+
+/// MPI's communicator once more, whose errors come back.
+struct mpi_duplicate {
+    MPI_Comm all = MPI_COMM_NULL;
+    explicit mpi_duplicate(MPI_Comm of) {
+        check_mpi(MPI_Comm_dup(of, &all), "MPI_Comm_dup");
+        MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+    }
+    mpi_duplicate(mpi_duplicate const&) = delete;
+    mpi_duplicate& operator=(mpi_duplicate const&) = delete;
+    ~mpi_duplicate() {
+        if (all != MPI_COMM_NULL) MPI_Comm_free(&all);
+    }
+};
+
+/// What this rank sends to others from memory that must stay as it is until they have taken it. Reuses its memory.
+class mpi_outbox {
+  public:
+    mpi_outbox(MPI_Comm all, mpi_wait& how) : all_(all), how_(&how) {}
+
+    void send(std::span<std::byte const> bytes, int to, int tag) {
+        to_.push_back(to);
+        check_mpi(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag, all_,
+                            &sent_.emplace_back(MPI_REQUEST_NULL)),
+                  "MPI_Isend");
+    }
+    /// In pieces of at most `piece` bytes.
+    void send(contribution said, int to, std::size_t piece) {
+        mpi_pieces::for_each(said, piece, [&](std::span<std::byte const> bytes, int tag) { send(bytes, to, tag); });
+    }
+    /// Whether not all of it is known to be taken.
+    bool waits() const { return !sent_.empty(); }
+    /// Waits until all of it is taken, or a rank has left, which may not take it before this one leaves. Throws
+    /// comm_error, which names the receiver, where the deadline passes before.
+    void await(mpi_inbox& inbox) {
+        auto const until = how_->longest.from_now();
+        for (int over = 0;;) {
+            check_mpi(MPI_Testall(static_cast<int>(sent_.size()), sent_.data(), &over, MPI_STATUSES_IGNORE),
+                      "MPI_Testall");
+            if (over != 0) break;
+            inbox.look();
+            how_->check();
+            if (inbox.left() > 0) return;
+            if (!how_->longest.is_over(until)) continue;
+            int const late = first_not_taken();
+            how_->too_late(late, "rank " + std::to_string(late) + " did not take a message");
+        }
+        sent_.clear();
+        to_.clear();
+    }
+    /// Waits, whatever happens: all ranks take what comes until the others have left.
+    void wait() { MPI_Waitall(static_cast<int>(sent_.size()), sent_.data(), MPI_STATUSES_IGNORE); }
+
+  private:
+    int first_not_taken() {
+        for (std::size_t i = 0; i < sent_.size(); ++i) {
+            int over = 0;
+            check_mpi(MPI_Test(&sent_[i], &over, MPI_STATUS_IGNORE), "MPI_Test");
+            if (over == 0) return to_[i];
+        }
+        return -1;
+    }
+
+    MPI_Comm all_;
+    mpi_wait* how_;
+    std::vector<MPI_Request> sent_;
+    std::vector<int> to_;
+};
+
+}  // namespace laconic::detail
