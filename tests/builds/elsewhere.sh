@@ -3,8 +3,8 @@
 # tests/builds/elsewhere.sh [FOLDER]
 # Compiles say.cpp and the README's program for other processors with Debian's cross compilers, runs them in qemu, and
 # fails unless they say what digests.txt and the README expect: 64-bit ARM with NEON; s390x, which is big-endian and has no
-# vectors. Needs g++-aarch64-linux-gnu, g++-s390x-linux-gnu and qemu-user-static. EIGEN and XSIMD name the folders of
-# these headers, where they are not Debian's.
+# vectors. Needs g++-aarch64-linux-gnu, g++-s390x-linux-gnu and qemu-user-static. TARGETS names others, such as riscv64;
+# EIGEN and XSIMD the folders of these headers, where they are not Debian's.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 work=${1:-build/elsewhere}
@@ -14,9 +14,9 @@ ln -sfn "${EIGEN:-/usr/include/eigen3}/Eigen" "$work/include/Eigen"
 ln -sfn "${XSIMD:-/usr/include}/xsimd" "$work/include/xsimd"
 
 sources=(tests/builds/say.cpp tests/laws/named_float.cpp examples/named_compressors.cpp examples/first.cpp)
-targets=(aarch64 s390x)
+read -ra targets <<< "${TARGETS:-aarch64 s390x}"
 
-compile() { # compile TARGET SOURCE: -O1 contracts products like -O2, and both processors have the instruction
+compile() { # compile TARGET SOURCE: -O1 contracts products like -O2, and these processors have the instruction
     "$1-linux-gnu-g++" -std=c++20 -O1 -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Werror -Wno-psabi -pthread \
         -I include -I tests -I examples -isystem "$work/include" -c "$2" -o "$work/$1-$(basename "$2" .cpp).o"
 }
