@@ -31,6 +31,7 @@ inside() {
         exec chroot "$0" bash -euc "cd /laconic && $1"' "$root" "$1"
 }
 
+cp /etc/apt/apt.conf.d/* "$root/etc/apt/apt.conf.d/"  # such as a proxy
 git archive --prefix=laconic/ HEAD | tar -x -C "$root"
 inside 'apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install clang &&
     ./cmake/install-deps.sh'

@@ -78,10 +78,11 @@ class stretch_sum {
     }
     template <class F, class... X>
     [[gnu::always_inline]] static void add_last(std::size_t i, std::size_t n, F add_to, pack& sum, X... x) {
-        if (i + pack::width <= n)
+        if (i + pack::width <= n) {
             add_at(i, add_to, sum, x...);
-        else if (i < n)
-            add_padded(n - i, add_to, sum, padded_with_zeros(x.subspan(i))...);
+        } else if constexpr (pack::width > 1) {
+            if (i < n) add_padded(n - i, add_to, sum, padded_with_zeros(x.subspan(i))...);
+        }
     }
     template <class F, class... X>
     static void add_padded(std::size_t count, F add_to, pack& sum, X const&... padded) {
