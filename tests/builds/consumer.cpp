@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a user's program instantiates: methods over threads, and messages that describe themselves, written and read.
-// consumer.sh compiles it with the flags that users have.
-#include <cstdio>
+// consumer.sh compiles it with the flags that users have, beside the namespaces that they open.
+#include <bits/stdc++.h>
+#include <Eigen/Dense>
 #include <laconic/laconic.hpp>
 
+using namespace std;
+using namespace Eigen;
 using namespace laconic;
 
 struct bowl {

@@ -1,17 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tests/builds/consumer.sh
-# Compiles consumer.cpp with the flags that users have, and fails where the compiler warns. CXX names the compiler.
+# Compiles consumer.cpp with the flags that users have, and fails where the compiler warns. CXX names the compiler; where
+# clang++ is, that compiles it once, too. Two sources of the examples, which have every compressor and every exchange,
+# are compiled without RTTI.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-compile() { # compile FLAG...
-    # -Wno-sign-conversion: clang++ counts it into -Wconversion, g++ does not.
-    "${CXX:-g++}" -std=c++20 "$@" -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Werror -I include \
-        -isystem "${EIGEN:-/usr/include/eigen3}" -c tests/builds/consumer.cpp -o /dev/null ||
+compile() { # compile COMPILER SOURCE FLAG...
+    "$1" -std=c++20 "${@:3}" -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror -I include \
+        -I examples -isystem "${EIGEN:-/usr/include/eigen3}" -c "$2" -o /dev/null ||
         { printf 'a user who compiles with %s is warned\n' "$*"; exit 1; }
     printf 'no warning with %s\n' "$*"
 }
 export -f compile
-builds=(-O0 -O2 -O3)
-if [[ $(uname -m) == x86_64 ]]; then builds+=("-O0 -march=x86-64-v3" "-O2 -march=x86-64-v3" "-O3 -march=x86-64-v3"); fi
+cxx=${CXX:-g++}
+consumer=tests/builds/consumer.cpp
+builds=("$cxx examples/named_compressors.cpp -O0 -fno-rtti" "$cxx examples/race_exchange.cpp -O0 -fno-rtti")
+for level in -O3 -O2 -O0; do
+    builds+=("$cxx $consumer $level")
+    if [[ $(uname -m) == x86_64 ]]; then builds+=("$cxx $consumer $level -march=x86-64-v3"); fi
+done
+if command -v clang++ >/dev/null; then
+    builds+=("clang++ $consumer -O0" "clang++ examples/race_exchange.cpp -O0 -fno-rtti")
+else
+    printf 'skipped: clang++ is not installed\n'
+fi
 printf '%s\n' "${builds[@]}" | xargs -P "${JOBS:-$(nproc)}" -L 1 bash -euc 'compile "$@"' compile

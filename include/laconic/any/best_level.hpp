@@ -22,7 +22,7 @@ inline two_way_cost cost_argument(spelling::arguments& a) {
 }
 
 /// The argument that names a family of compressors.
-inline spelling::item const& family_argument(spelling::arguments& a, std::string const& example) {
+inline spelling::item const& family_argument(spelling::arguments& a, char const* example) {
     auto const* const family = a.find("compressor");
     if (!family)
         a.refuse(a.from().position, a.from().name + " needs a compressor: " + a.from().name + "(" + example + "), say");

@@ -30,7 +30,7 @@ class any_message {
     /// The message inside if it is an M, otherwise a new M in its place.
     template <class M>
     M& as() {
-        if (auto* const same = dynamic_cast<model<M>*>(held_.get())) return same->message;
+        if (holds<M>()) return static_cast<model<M>&>(*held_).message;
         auto* const fresh = new model<M>();
         held_.reset(fresh);
         return fresh->message;
@@ -39,7 +39,7 @@ class any_message {
     /// Whether the message inside is an M.
     template <class M>
     bool holds() const {
-        return dynamic_cast<model<M> const*>(held_.get()) != nullptr;
+        return held_ && held_->kind() == &kind_of<M>;
     }
     /// The message inside, which is an M.
     template <class M>
@@ -79,8 +79,13 @@ class any_message {
     }
 
   private:
+    // Its address tells which message is inside, also with -fno-rtti. Not const, so that no linker merges two of them.
+    template <class M>
+    static inline char kind_of = 0;
+
     struct face {
         virtual ~face() = default;
+        virtual void const* kind() const = 0;
         virtual std::size_t dimension() const = 0;
         virtual void add_to(B& on, std::span<T> out, T w) const = 0;
         virtual void write_to(bit_writer& sink) const = 0;
@@ -97,6 +102,7 @@ class any_message {
     template <class M>
     struct model final : face {
         M message;
+        void const* kind() const override { return &kind_of<M>; }
         std::size_t dimension() const override { return message.dimension(); }
         void add_to(B& on, std::span<T> out, T w) const override { add_message(on, out, w, message); }
         void write_to([[maybe_unused]] bit_writer& sink) const override {
@@ -121,8 +127,7 @@ class any_message {
             if constexpr (OnHost<B>) read(on, source, message);
         }
         bool equals(face const& other) const override {
-            auto const* const same = dynamic_cast<model const*>(&other);
-            return same && same->message == message;
+            return other.kind() == &kind_of<M> && static_cast<model const&>(other).message == message;
         }
         void copy_to([[maybe_unused]] B& on, [[maybe_unused]] host& to_on,
                      [[maybe_unused]] any_message<T, host>& to) const override {

@@ -130,7 +130,7 @@ class sparse_sum {
             T const value = said_.payload.values[j];
             said_.support[n] = said_.support[j];
             said_.payload.values[n] = value;
-            n += keeps(value) ? 1 : 0;
+            n += keeps(value) ? std::size_t{1} : std::size_t{0};
         }
         resize(n);
     }

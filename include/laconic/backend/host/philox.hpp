@@ -159,7 +159,7 @@ class philox_rounds {
     }
 
     std::uint32_t key_0_, key_1_;
-    std::array<std::array<lanes, 2>, use.rounds - 2> keys_;
+    std::array<std::array<lanes, 2>, std::size_t{use.rounds} - 2> keys_;
 };
 
 #endif

@@ -98,7 +98,7 @@ void sort_magnitudes(basic_host<A>& on, std::span<T const> x, std::vector<T>& ou
     auto const digit = [](T v, int d) {  // the largest first
         return base - 1 - (detail::magnitude_bits(v) >> (d * width) & (base - 1));
     };
-    std::array<std::array<coordinate, base>, digits> places{};  // where the next number with such a digit goes
+    std::array<std::array<coordinate, base>, std::size_t{digits}> places{};  // where the next with such a digit goes
     for (T const v : x)
         for (int d = 0; d < digits; ++d) ++places[static_cast<std::size_t>(d)][digit(v, d)];
     for (auto& p : places) std::exclusive_scan(p.begin(), p.end(), p.begin(), coordinate{0});
