@@ -6,11 +6,14 @@ from conan import ConanFile
 from conan.tools.build import check_min_cppstd
 from conan.tools.files import copy, load
 
+required_conan_version = ">=2.1"
+
 
 class Laconic(ConanFile):
     name = "laconic"
     description = "Communication-efficient distributed optimization"
     license = "Apache-2.0"
+    topics = ("optimization", "distributed", "compression", "machine-learning", "header-only")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
     exports_sources = "include/*", "LICENSE"
@@ -36,7 +39,11 @@ class Laconic(ConanFile):
         copy(self, "*.hpp", os.path.join(self.source_folder, "include"), os.path.join(self.package_folder, "include"))
 
     def package_info(self):
+        # As an installed laconic is found without Conan.
+        self.cpp_info.set_property("cmake_file_name", "laconic")
+        self.cpp_info.set_property("cmake_target_name", "laconic::laconic")
+        self.cpp_info.set_property("pkg_config_name", "laconic")
         self.cpp_info.bindirs = []
         self.cpp_info.libdirs = []
         if self.settings.os in ("Linux", "FreeBSD"):
-            self.cpp_info.system_libs = ["pthread"]
+            self.cpp_info.system_libs = ["m", "pthread"]

@@ -3,6 +3,13 @@
 # one error that names all that is missing. Only headers are taken from what is fetched: no build of theirs runs.
 include(FetchContent)
 
+# The versions that are tested, the oldest and the newest major one; the test package.versions compares what else names
+# them.
+set(laconic_eigen 3.4)
+set(laconic_eigen_to 5)
+set(laconic_xsimd 8.1)
+set(laconic_xsimd_to 14)
+
 set(laconic_missing "") # packages that were neither found nor fetched
 set(laconic_fetched "") # packages that were fetched
 
@@ -41,7 +48,7 @@ endfunction()
 
 set(git_hub https://github.com)
 need(Eigen3::Eigen Eigen3 . https://gitlab.com/libeigen/eigen.git 3.4.0)
-need(laconic::xsimd Xsimd include ${git_hub}/xtensor-stack/xsimd.git 13.2.0 8.1)
+need(laconic::xsimd Xsimd include ${git_hub}/xtensor-stack/xsimd.git 13.2.0 ${laconic_xsimd})
 
 if(LACONIC_TESTS)
     need(doctest::doctest doctest . ${git_hub}/doctest/doctest.git v2.4.11)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The headers and a package that find_package(laconic) reads; it may be moved as a whole.
+# The headers, and packages that find_package(laconic) and pkg-config read; they may be moved as a whole.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -30,4 +30,10 @@ install(
         "${CMAKE_CURRENT_LIST_DIR}/laconicNccl.cmake"
     DESTINATION "${package_dir}"
 )
+
+file(RELATIVE_PATH laconic_prefix "${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" laconic_prefix "${laconic_prefix}")
+file(RELATIVE_PATH laconic_includes "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+configure_file("${CMAKE_CURRENT_LIST_DIR}/laconic.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/laconic.pc" @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/laconic.pc" DESTINATION "${CMAKE_INSTALL_DATADIR}/pkgconfig")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/laconic")

@@ -16,13 +16,24 @@ endfunction()
 set(configure "${CMAKE_COMMAND}" -B "${WORK}/build" -D "CMAKE_CXX_COMPILER=${COMPILER}" -D CMAKE_BUILD_TYPE=Debug)
 set(consumer -S "${CMAKE_CURRENT_LIST_DIR}/consumer")
 
-function(build_and_run)
-    run("${CMAKE_COMMAND}" --build "${WORK}/build")
-    run("${WORK}/build/consumer")
+set(program "${CMAKE_CURRENT_LIST_DIR}/consumer/main.cpp")
+
+function(must_say_version program)
+    run("${program}")
     if(NOT said STREQUAL "${VERSION}\n")
         message(FATAL_ERROR "the consumer says `${said}`, expected ${VERSION}")
     endif()
 endfunction()
+function(build_and_run)
+    run("${CMAKE_COMMAND}" --build "${WORK}/build")
+    must_say_version("${WORK}/build/consumer")
+endfunction()
+
+# skip(<why>): CMakeLists.txt here has the words that ctest looks for.
+macro(skip why)
+    message(STATUS "package.${CASE} is skipped: ${why}")
+    return()
+endmacro()
 
 file(REMOVE_RECURSE "${WORK}")
 
@@ -30,7 +41,7 @@ if(CASE STREQUAL "installed")
     # Installed here, then moved there: a package that remembers a path of this machine is not found, or is caught below.
     run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/here")
     file(RENAME "${WORK}/here" "${WORK}/there")
-    file(GLOB_RECURSE files "${WORK}/there/*.cmake")
+    file(GLOB_RECURSE files "${WORK}/there/share/*")
     foreach(file IN LISTS files)
         file(READ "${file}" text)
         foreach(place IN ITEMS "${SOURCE}" "${BUILD}" "${WORK}")
@@ -65,8 +76,175 @@ if(CASE STREQUAL "installed")
             message(FATAL_ERROR "the consumer on the device says `${said}`, expected the places 2 and 3")
         endif()
     endif()
+elseif(CASE STREQUAL "copied")
+    # The headers alone, and the compiler alone; two units of a program include everything.
+    file(COPY "${SOURCE}/include/laconic" DESTINATION "${WORK}/copied")
+    run(
+        "${COMPILER}" -std=c++20 -I "${WORK}/copied" -isystem "${EIGEN}" -idirafter "${XSIMD}" -pthread "${program}"
+        "${CMAKE_CURRENT_LIST_DIR}/consumer/second.cpp" -o "${WORK}/consumer"
+    )
+    must_say_version("${WORK}/consumer")
+elseif(CASE STREQUAL "pkg_config")
+    find_program(PKG_CONFIG NAMES pkg-config pkgconf)
+    if(NOT PKG_CONFIG)
+        skip("pkg-config is not installed")
+    endif()
+    execute_process(COMMAND "${PKG_CONFIG}" --exists eigen3 xsimd RESULT_VARIABLE status)
+    if(NOT status EQUAL 0)
+        skip("eigen3 or xsimd are not installed with a file for pkg-config")
+    endif()
+    run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/here")
+    file(RENAME "${WORK}/here" "${WORK}/there")
+    if(EXISTS "${WORK}/there/lib")
+        message(FATAL_ERROR "headers are installed, and a folder lib")
+    endif()
+    set(ENV{PKG_CONFIG_PATH} "${WORK}/there/share/pkgconfig:$ENV{PKG_CONFIG_PATH}")
+    run("${PKG_CONFIG}" --validate laconic)
+    run("${PKG_CONFIG}" --modversion laconic)
+    if(NOT said STREQUAL "${VERSION}\n")
+        message(FATAL_ERROR "pkg-config says `${said}`, expected ${VERSION}")
+    endif()
+    run("${PKG_CONFIG}" --cflags laconic)
+    separate_arguments(flags UNIX_COMMAND "${said}")
+    run("${COMPILER}" -std=c++20 ${flags} "${program}" -o "${WORK}/consumer")
+    must_say_version("${WORK}/consumer")
+elseif(CASE STREQUAL "conan")
+    find_program(CONAN conan)
+    if(NOT CONAN)
+        skip("conan is not installed")
+    endif()
+    # No remote and nobody's home: eigen and xsimd are packages of this machine's headers.
+    set(ENV{CONAN_HOME} "${WORK}/home")
+    set(ENV{CXX} "${COMPILER}")
+    run("${CONAN}" profile detect)
+    run("${CONAN}" remote disable "*")
+    set(settings -s compiler.cppstd=20 -s build_type=Debug -c tools.build:jobs=1)
+    foreach(package IN ITEMS eigen xsimd)
+        string(TOUPPER ${package} name)
+        set(ENV{HEADERS} "${${name}}")
+        run(
+            "${CONAN}" create "${CMAKE_CURRENT_LIST_DIR}/conan/headers" --name ${package} --version "${${name}_VERSION}"
+            ${settings}
+        )
+    endforeach()
+    set(folder -c "tools.cmake.cmake_layout:test_folder=${WORK}/build" -c tools.cmake.cmaketoolchain:user_presets=)
+    run("${CONAN}" create "${SOURCE}" "--test-folder=${CMAKE_CURRENT_LIST_DIR}/conan" ${settings} ${folder})
+    if(NOT said MATCHES "\n${VERSION}\n")
+        message(FATAL_ERROR "the consumer does not say ${VERSION}:\n${said}")
+    endif()
+    execute_process(
+        COMMAND "${CONAN}" create "${SOURCE}" ${settings} -s compiler.cppstd=17
+        RESULT_VARIABLE status
+        OUTPUT_VARIABLE said
+        ERROR_VARIABLE said
+    )
+    if(status EQUAL 0 OR NOT said MATCHES "Invalid")
+        message(FATAL_ERROR "C++17 is not refused; exit ${status}:\n${said}")
+    endif()
+elseif(CASE STREQUAL "vcpkg")
+    # A checkout elsewhere, whose port can be broken.
+    foreach(file IN ITEMS CMakeLists.txt LICENSE cmake include)
+        file(MAKE_DIRECTORY "${WORK}/checkout")
+        file(CREATE_LINK "${SOURCE}/${file}" "${WORK}/checkout/${file}" SYMBOLIC)
+    endforeach()
+    file(COPY "${SOURCE}/packaging" DESTINATION "${WORK}/checkout")
+    set(port "${WORK}/checkout/packaging/vcpkg/ports/laconic")
+    set(vcpkg "${CMAKE_COMMAND}" -D "PORT_DIR=${port}" -D "PACKAGE=${WORK}/package" -D "WORK=${WORK}/work" -D
+        "COMPILER=${COMPILER}" -D "VERSION=${VERSION}" -P "${CMAKE_CURRENT_LIST_DIR}/vcpkg.cmake"
+    )
+    # What is put in place of what in which file, and the complaint.
+    set(mistakes
+        "portfile.cmake|set(VCPKG_BUILD_TYPE release)||debug/include"
+        "portfile.cmake|share/cmake/laconic|share/laconic|share/cmake/laconic/laconicConfig.cmake is misplaced"
+        "portfile.cmake|vcpkg_install_copyright(|set(unused |no share/laconic/copyright"
+        "portfile.cmake|share/licenses|share/licenses/laconic|share/licenses is an empty folder"
+        "portfile.cmake|LACONIC_NCCL|LACONIC_NICKEL|LACONIC_NICKEL"
+        "vcpkg.json|\"version\": \"|\"version\": \"9.|version is 9."
+        "vcpkg.json|\"xsimd\"|\"zlib\"|depends on"
+    )
+    foreach(mistake IN LISTS mistakes)
+        string(REGEX MATCH "^([^|]*)[|]([^|]*)[|]([^|]*)[|](.*)$" mistake "${mistake}")
+        set(file "${CMAKE_MATCH_1}")
+        set(right "${CMAKE_MATCH_2}")
+        set(wrong "${CMAKE_MATCH_3}")
+        set(complaint "${CMAKE_MATCH_4}")
+        file(READ "${port}/${file}" as_it_is)
+        string(REPLACE "${right}" "${wrong}" broken "${as_it_is}")
+        file(WRITE "${port}/${file}" "${broken}")
+        execute_process(COMMAND ${vcpkg} RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
+        file(WRITE "${port}/${file}" "${as_it_is}")
+        string(FIND "${said}" "${complaint}" found)
+        if(status EQUAL 0 OR found EQUAL -1)
+            message(FATAL_ERROR "a port with `${wrong}` for `${right}`: exit ${status}, and no `${complaint}`:\n${said}")
+        endif()
+    endforeach()
+    run(${vcpkg})
+    file(RENAME "${WORK}/package" "${WORK}/installed")
+    run(${configure} ${consumer} -D "CMAKE_PREFIX_PATH=${WORK}/installed" -D "LACONIC_VERSION=${VERSION}")
+    build_and_run()
+elseif(CASE STREQUAL "spack")
+    find_program(PYTHON NAMES python3)
+    if(NOT PYTHON)
+        skip("python3 is not installed")
+    endif()
+    set(recipe "${SOURCE}/packaging/spack/spack_repo/laconic/packages/laconic/package.py")
+    run("${PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/spack.py" "${recipe}")
+    foreach(
+        line IN
+        ITEMS "license('Apache-2.0')"
+              "version('${VERSION}')"
+              "depends_on('cxx', type='build')"
+              "depends_on('eigen@${EIGEN_LEAST}:${EIGEN_MOST}')"
+              "depends_on('xsimd@${XSIMD_LEAST}:${XSIMD_MOST}')"
+              "depends_on('mpi', when='+mpi')"
+    )
+        string(FIND "${said}" "${line}\n" found)
+        if(found EQUAL -1)
+            message(FATAL_ERROR "the recipe has no ${line}:\n${said}")
+        endif()
+    endforeach()
+    # With what it gives cmake, the library is installed, and every variable that it names is one.
+    if(NOT said MATCHES "\ncmake ([^\n]*)\ncmake with mpi and tests ([^\n]*)\n$")
+        message(FATAL_ERROR "the recipe gives cmake nothing:\n${said}")
+    endif()
+    separate_arguments(arguments UNIX_COMMAND "${CMAKE_MATCH_1}")
+    if(NOT CMAKE_MATCH_2 MATCHES "LACONIC_TESTS:BOOL=ON.*LACONIC_MPI:BOOL=ON")
+        message(FATAL_ERROR "neither tests nor MPI are asked for: ${CMAKE_MATCH_2}")
+    endif()
+    run(${configure} -S "${SOURCE}" ${arguments})
+    if(said MATCHES "CMake Warning")
+        message(FATAL_ERROR "${said}")
+    endif()
+    run("${CMAKE_COMMAND}" --build "${WORK}/build")
+    run("${CMAKE_COMMAND}" --install "${WORK}/build" --prefix "${WORK}/installed")
+    if(NOT EXISTS "${WORK}/installed/include/laconic/laconic.hpp")
+        message(FATAL_ERROR "nothing is installed")
+    endif()
+elseif(CASE STREQUAL "versions")
+    # What names the versions of Eigen and xsimd agrees with cmake/dependencies.cmake.
+    math(EXPR eigen_end "${EIGEN_MOST} + 1")
+    math(EXPR xsimd_end "${XSIMD_MOST} + 1")
+    foreach(
+        pair IN
+        ITEMS "conanfile.py|eigen/[>=${EIGEN_LEAST}.0 <${eigen_end}]"
+              "conanfile.py|xsimd/[>=${XSIMD_LEAST}.0 <${xsimd_end}]"
+              "README.md|Eigen (${EIGEN_LEAST} or ${EIGEN_MOST})"
+              "README.md|xsimd (${XSIMD_LEAST} to ${XSIMD_MOST})"
+    )
+        string(REPLACE "|" ";" pair "${pair}")
+        list(GET pair 0 file)
+        list(GET pair 1 words)
+        file(READ "${SOURCE}/${file}" text)
+        string(FIND "${text}" "${words}" found)
+        if(found EQUAL -1)
+            message(FATAL_ERROR "${file} does not say `${words}`")
+        endif()
+    endforeach()
 elseif(CASE STREQUAL "subdirectory")
     run(${configure} ${consumer} -D "LACONIC_SOURCE=${SOURCE}")
+    build_and_run()
+elseif(CASE STREQUAL "fetch_content")
+    run(${configure} ${consumer} -D LACONIC_FETCH=ON -D "FETCHCONTENT_SOURCE_DIR_LACONIC=${SOURCE}")
     build_and_run()
 elseif(CASE STREQUAL "missing")
     # As a subdirectory, a missing package is named and not fetched.
