@@ -38,6 +38,7 @@ if have apt-get; then
     have c++ || have g++ || have clang++ || missing=" g++"
     tool make make
     tool cmake cmake
+    tool pkg-config pkgconf
     # git alone does not trust the hosts that cmake fetches from.
     tool git "git ca-certificates"
     tool gnuplot gnuplot-nox
@@ -68,6 +69,7 @@ elif have dnf; then
     have c++ || have g++ || have clang++ || missing=" gcc-c++"
     tool make make
     tool cmake cmake
+    tool pkg-config pkgconf-pkg-config
     tool git git
     tool gnuplot gnuplot-minimal
     tool python3 python3

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another unit of the program, which includes what main.cpp includes: nothing may be defined twice.
+// Another unit of the program.
 #include <laconic/laconic.hpp>
