@@ -161,7 +161,7 @@ elseif(CASE STREQUAL "vcpkg")
         "portfile.cmake|set(VCPKG_BUILD_TYPE release)||debug/include"
         "portfile.cmake|share/cmake/laconic|share/laconic|share/cmake/laconic/laconicConfig.cmake is misplaced"
         "portfile.cmake|vcpkg_install_copyright(|set(unused |no share/laconic/copyright"
-        "portfile.cmake|share/licenses|share/licenses/laconic|share/licenses is an empty folder"
+        "portfile.cmake|vcpkg_fixup_pkgconfig()|file(MAKE_DIRECTORY \${CURRENT_PACKAGES_DIR}/lib)|lib is an empty folder"
         "portfile.cmake|LACONIC_NCCL|LACONIC_NICKEL|LACONIC_NICKEL"
         "vcpkg.json|\"version\": \"|\"version\": \"9.|version is 9."
         "vcpkg.json|\"xsimd\"|\"zlib\"|depends on"
@@ -225,7 +225,7 @@ elseif(CASE STREQUAL "spack")
         message(FATAL_ERROR "nothing is installed")
     endif()
 elseif(CASE STREQUAL "versions")
-    # What names the versions of Eigen and xsimd agrees with cmake/dependencies.cmake.
+    # What names the versions of Eigen and xsimd agrees with cmake/dependencies.cmake, and what names ours with its header.
     math(EXPR eigen_end "${EIGEN_MOST} + 1")
     math(EXPR xsimd_end "${XSIMD_MOST} + 1")
     foreach(
@@ -234,6 +234,9 @@ elseif(CASE STREQUAL "versions")
               "conanfile.py|xsimd/[>=${XSIMD_LEAST}.0 <${xsimd_end}]"
               "README.md|Eigen (${EIGEN_LEAST} or ${EIGEN_MOST})"
               "README.md|xsimd (${XSIMD_LEAST} to ${XSIMD_MOST})"
+              "README.md|requires(\"laconic/${VERSION}\")"
+              "README.md|laconic@${VERSION}"
+              "packaging/README.md|laconic@${VERSION}"
     )
         string(REPLACE "|" ";" pair "${pair}")
         list(GET pair 0 file)

@@ -155,9 +155,6 @@ foreach(path IN ITEMS include/laconic/laconic.hpp share/${PORT}/copyright share/
         list(APPEND complaints "no ${path}")
     endif()
 endforeach()
-if(EXISTS "${PORT_DIR}/usage" AND NOT EXISTS "${PACKAGE}/share/${PORT}/usage")
-    list(APPEND complaints "usage is not installed")
-endif()
 
 list(REMOVE_DUPLICATES complaints)
 if(complaints)
