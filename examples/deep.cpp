@@ -115,7 +115,7 @@ method with_momentum_inside(plan const& p, double rate, C compressor, bool neste
 /// Most of what a worker brings waits for many rounds, which does the averaging that momentum would do twice.
 method tree_of_top_k(plan const& p, double rate, double k) {
     return erased<float, host>(recursion<top_k<>, memory<float>, falling<gradient_step>, fixed_level, mini_batch>{
-        top_k{k}, memory<float>{0, true}, p.falling_from(rate, gradient_step{1}), {}, p.batch}
+        top_k{k}, memory<float>{0, 1}, p.falling_from(rate, gradient_step{1}), {}, p.batch}
                                    .with_exchange(by_gtop_k{k}));
 }
 
@@ -141,7 +141,7 @@ struct named_method {
 /// (docs/results.md has what they reached).
 std::vector<named_method> compositions(plan const& p, network const& f, std::optional<double> given) {
     using matrix = low_rank<std::span<float const>>;
-    memory<float> const nothing{0, false}, errors{0, true};
+    memory<float> const nothing{0, 0}, errors{0, 1};
     auto const [first, second] = f.matrices();
     std::size_t const hidden = first.rows, classes = second.rows;
     // The four parts of the vector: both matrices as such; the biases, which are none, as a row each.

@@ -246,9 +246,9 @@ TEST_CASE("feedbacks, of messages that list their terms and of one that does not
             CHECK(rounds_of<apart>(there, lists_none, move) == rounds_of<host>(here, lists_none, move));
         }
     };
-    agree(memory<>(0, true), memory<double, apart>(0, true));
-    agree(memory<>(0.5, false), memory<double, apart>(0.5, false));
-    agree(memory<>(0.5, true), memory<double, apart>(0.5, true));
+    agree(memory<>(0, 1), memory<double, apart>(0, 1));
+    agree(memory<>(0.5, 0), memory<double, apart>(0.5, 0));
+    agree(memory<>(0.5, 1), memory<double, apart>(0.5, 1));
     agree(last_gradient<>(0.5), last_gradient<double, apart>(0.5));
     agree(momentum_correction<>(0.5), momentum_correction<double, apart>(0.5));
     agree(momentum_correction<>(0.5, true, false), momentum_correction<double, apart>(0.5, true, false));

@@ -578,7 +578,7 @@ TEST_CASE("another run's state is refused with what differs, a damaged one as we
     };
     other([](auto& r) { r.compressor = top_k{3}; }, "\nthe compressor: top_k(3)\n", "\nthe compressor: top_k(2)\n");
     other([](auto& r) { r.feedback = memory<>(.5); }, "the feedback: memory(rate=0.5)\n",
-          "the feedback: memory(rate=0, errors kept)\n");
+          "the feedback: memory(rate=0, decay=1)\n");
     other([](auto& r) { r.step = gradient_step{7}; }, "the step: gradient_step(7)\n", "the step: gradient_step(1)\n");
     other([](auto& r) { r.estimator = mini_batch(4); }, "the estimator: mini_batch(4)\n",
           "the estimator: the full gradient\n");

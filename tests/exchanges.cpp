@@ -373,9 +373,9 @@ TEST_CASE("ranks with another exchange, and what goes with none, are refused bef
     for (auto const& text : told(3, [](int r) { return with_errors(r == 2 ? "gtop_k(3)" : "gtop_k(2)"); }))
         CHECK(text == "ranks disagree: rank 0 has \"the exchange: gtop_k(2)\", rank 2 has \"the exchange: gtop_k(3)\"");
     CHECK(told(1, [](int) { return with_errors("gtop_k(13)"); })[0] == "k = 13 is above the dimension d = 12");
-    for (auto const& m : {memory<>{0, false}, memory<>{.5, false}, memory<>{.5, true}})
+    for (auto const& m : {memory<>{0, 0}, memory<>{.5, 0}, memory<>{.5, 1}})
         CHECK(told(1, [&](int) { return composed(top_k{3}, m, "gtop_k(2)"); })[0] ==
               "the exchange gtop_k(2) gives back what it leaves out, which the feedback " + to_string(m) +
-                  " would lose: it goes with memory(0, true) or momentum_correction");
+                  " would lose: it goes with memory(0, 1) or momentum_correction");
     for (auto const& text : all_exchanges()) CHECK(told(2, [&](int) { return with_errors(text); })[1] == "none");
 }

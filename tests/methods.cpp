@@ -359,7 +359,7 @@ TEST_CASE("what overflows on its way to the compressor: every rank is told where
     double const step = 1e-308;
     for (auto const& method : in_all_ways(full{}, memory<>(.5), step))  // g - h
         refused_rounds{method, push(6e307), push(-1.7e308), {1, 4}}.are_told_where(2);
-    for (auto const& method : in_all_ways(top_k{1}, memory<>(0, true), step))  // g + e
+    for (auto const& method : in_all_ways(top_k{1}, memory<>(0, 1), step))  // g + e
         refused_rounds{method, push(3e307), push(1.79e308), {1, 3, 5}}.are_told_where(3);
     for (auto const& method : in_all_ways(top_k{1}, momentum_correction<>(.9), step))  // v + m u + g
         refused_rounds{method, push(2e307), push(1.79e308), {1}}.are_told_where(3);

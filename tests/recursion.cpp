@@ -75,7 +75,7 @@ TEST_CASE("the same with another part: nothing else changes") {
     CHECK(to_string(served.step) == "momentum(0.2, 0.9)");
     CHECK(to_string(served.estimator) == "saga(batch=4)");
     CHECK(served.compressor == top_k{3});
-    CHECK(to_string(served.feedback) == "memory(rate=0.5, errors kept)");
+    CHECK(to_string(served.feedback) == "memory(rate=0.5, decay=1)");
     CHECK(served.scale == 2);
     CHECK(served.with_estimator(full_gradient{}).downlink.on);
     CHECK(served.with_step(gradient_step{}).downlink.on);
@@ -83,7 +83,7 @@ TEST_CASE("the same with another part: nothing else changes") {
     CHECK(exchanged.exchange == by_gtop_k{5});
     CHECK(to_string(exchanged.estimator) == "saga(batch=4)");
     CHECK(exchanged.compressor == top_k{3});
-    CHECK(to_string(exchanged.feedback) == "memory(rate=0.5, errors kept)");
+    CHECK(to_string(exchanged.feedback) == "memory(rate=0.5, decay=1)");
     CHECK(exchanged.scale == 2);
     CHECK(exchanged.with_step(momentum<>(.2, .9)).exchange == by_gtop_k{5});
     CHECK(exchanged.with_estimator(full_gradient{}).exchange == by_gtop_k{5});
@@ -95,7 +95,7 @@ TEST_CASE("the same with another part: nothing else changes") {
 
 TEST_CASE("a downlink as it is written") {
     CHECK(to_string(no_downlink{}) == "none");
-    CHECK(to_string(downlink<top_k<>>{top_k{2}, {0, true}}) == "top_k(2), memory(rate=0, errors kept)");
+    CHECK(to_string(downlink<top_k<>>{top_k{2}, {0, true}}) == "top_k(2), memory(rate=0, decay=1)");
     CHECK(to_string(downlink<top_k<>>{top_k{2}, {0, true}, false}) == "none");
     CHECK_FALSE(no_downlink::on);
 }

@@ -163,7 +163,7 @@ void measure_updates(device& on, table& row, in x, out y) {
     row(
         "multiply", [&] { multiply(on, -1.0f, y); }, y, y);
     row(
-        "subtract_known_add_unsaid", [&] { subtract_known_add_unsaid(on, 1.0f, y, h, e); }, y, h, e, y);
+        "compensate", [&] { compensate(on, 1.0f, std::span<float const>(y), h, 1.0f, e, y); }, y, h, e, y);
     row(
         "subtract_last", [&] { subtract_last(on, y, h, w); }, y, h, y, w);
     row(

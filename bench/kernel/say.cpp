@@ -37,7 +37,7 @@ struct slope {
 
 template <class T>
 auto error_corrected(double share) {
-    return recursion<top_k<>, memory<T>>{top_k{share}, memory<T>(0, true), gradient_step{1}, {}, {}, {}, 0.01};
+    return recursion<top_k<>, memory<T>>{top_k{share}, memory<T>(0, 1), gradient_step{1}, {}, {}, {}, 0.01};
 }
 
 // News, level, compress, spell: what memory's comment says is 3 vectors read and 1 written. With the other half of the

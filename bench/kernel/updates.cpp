@@ -46,7 +46,7 @@ void add_sums(std::size_t d, bool peers) {
     });
     add_pass<T>("news", d, 4, [](std::span<T const> x) {  // g += e - h
         return [on = host(), g = copied(x), h = copied(x), e = copied(x)]() mutable {
-            subtract_known_add_unsaid(on, T(1), std::span<T>(g), fixed(h), fixed(e));
+            compensate(on, T(1), std::span<T const>(g), fixed(h), T(1), fixed(e), std::span<T>(g));
         };
     });
     add_pass<T>("complete_and_remember", d, 4, [](std::span<T const> x) {

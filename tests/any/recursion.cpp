@@ -64,9 +64,9 @@ TEST_CASE("a recursion behind faces says the same bytes: memories, levels, estim
     recursion<rand_k<>, memory<>, momentum<>, fixed_level, l_svrg<>> const sampled{
         {3}, {.3, false}, momentum<>(.05, .5), {}, l_svrg<>(2, .25)};
     says_the_same(sampled);
-    says_the_same(recursion<top_k<>, memory<>>{{2}, {0, true}, {1}, {}, {}, {}, .2}.with_downlink(
-        downlink<natural>{{}, {.5, false}}));
-    says_the_same(recursion<top_k<>, memory<>>{{2}, {0, true}, {1}, {}, {}, {}, .2}.with_exchange(by_gtop_k{1}));
+    says_the_same(recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_downlink(
+        downlink<natural>{{}, {.5, 0}}));
+    says_the_same(recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_exchange(by_gtop_k{1}));
 }
 
 TEST_CASE("the length of a step, where it has one") {

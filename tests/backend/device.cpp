@@ -108,7 +108,7 @@ TEST_CASE("kernels wait as often as they say, and ask for memory only once, what
         {"copy_to_host", 1, [&] { copy_to_host(on, in, std::span(here)); }},
         {"add_scaled", 0, [&] { add_scaled(on, 0.5f, in, std::span(y)); }},
         {"multiply", 0, [&] { multiply(on, 0.5f, std::span(y)); }},
-        {"subtract_known_add_unsaid", 1, [&] { subtract_known_add_unsaid(on, 0.5f, std::span(y), bounds, bounds); }},
+        {"compensate", 1, [&] { compensate(on, 0.5f, std::span<float const>(y), bounds, 0.25f, bounds, std::span(y)); }},
         {"add_lists", 1, [&] { add_lists(on, a, b, at, values); }},
         {"list_without", 1, [&] { list_without(on, a, std::span<coordinate const>(other_places), at, values); }},
         {"part_list", 0, [&] { part_list(on, a, places.first(0), at, values, left_at, left); }},

@@ -157,7 +157,7 @@ TEST_CASE("a loop is not made where ranks differ in anything that it can see") {
                  mine.feedback = {0, odd};
                  make_loop(comm, mine);
              }),
-             "rank 0 has \"the feedback: memory(rate=0)\", rank 2 has \"the feedback: memory(rate=0, errors kept)\"");
+             "rank 0 has \"the feedback: memory(rate=0)\", rank 2 has \"the feedback: memory(rate=0, decay=1)\"");
     for (auto const &h : told_when_rank_2_differs(
              [&](auto&comm, bool odd) { make_loop(comm, step, 4, 1, odd ? std::nextafter(1., 2.) : 1.); }))
         CHECK(h.find("the starting point: ") != std::string::npos);

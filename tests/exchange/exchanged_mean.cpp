@@ -133,7 +133,7 @@ TEST_CASE("beside a server, or a feedback that would lose what comes back, it is
     CHECK_THROWS_AS(all.require_beside(true, errors, ""), argument_error);
     std::string const why =
         "the exchange gtop_k(2) gives back what it leaves out, which the feedback F would lose: it goes with "
-        "memory(0, true) or momentum_correction";
+        "memory(0, 1) or momentum_correction";
     CHECK_THROWS_WITH_AS(some.require_beside(false, known, "F"), why.c_str(), argument_error);
     CHECK_THROWS_WITH_AS(some.require_beside(false, nothing, "F"), why.c_str(), argument_error);
     CHECK_THROWS_WITH_AS(some.require_beside(false, last, "F"), why.c_str(), argument_error);

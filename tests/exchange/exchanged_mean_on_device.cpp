@@ -163,9 +163,9 @@ TEST_CASE("a gradient that is not finite on one rank ends the round on all, and 
 
 TEST_CASE("what would be lost is refused") {
     exchanged_mean<by_gtop_k, double, device> const mean({6}, 60, position_code::smallest);
-    CHECK_THROWS_AS(mean.require_beside(true, memory<double, device>(0, true), ""), argument_error);
+    CHECK_THROWS_AS(mean.require_beside(true, memory<double, device>(0, 1), ""), argument_error);
     CHECK_THROWS_AS(mean.require_beside(false, memory<double, device>(0.5), ""), argument_error);
-    mean.require_beside(false, memory<double, device>(0, true), "");
+    mean.require_beside(false, memory<double, device>(0, 1), "");
     using mean_type = exchanged_mean<by_gtop_k, double, device>;
     CHECK_THROWS_AS(mean_type({60}, 6, position_code::smallest), argument_error);
 }

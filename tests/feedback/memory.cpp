@@ -71,9 +71,9 @@ TEST_CASE("what an exchange gives back is said later, where errors alone are kep
     m.keep(on, plain<double, host>{{1, 2, 3}});  // what others said
     CHECK(copied(m.unsaid()) == std::vector<double>{5, -6, 5});
     CHECK(m.keeps_returned());
-    CHECK(!memory<>(0, false).keeps_returned());
-    CHECK(!memory<>(.5, false).keeps_returned());
-    CHECK(!memory<>(.5, true).keeps_returned());
+    CHECK(!memory<>(0, 0).keeps_returned());
+    CHECK(!memory<>(.5, 0).keeps_returned());
+    CHECK(!memory<>(.5, 1).keeps_returned());
 }
 
 TEST_CASE("both switches off: nothing is remembered and nothing is changed") {
@@ -223,5 +223,5 @@ TEST_CASE("its state is all that it remembers, and nothing else") {
 TEST_CASE("as it is written") {
     CHECK(to_string(memory<>()) == "memory(rate=0)");
     CHECK(to_string(memory<>(.25)) == "memory(rate=0.25)");
-    CHECK(to_string(memory<float>(1, true)) == "memory(rate=1, errors kept)");
+    CHECK(to_string(memory<float>(1, 1)) == "memory(rate=1, decay=1)");
 }

@@ -170,7 +170,7 @@ TEST_CASE("for a linear compressor it is ef21: the same iterates, each message t
     auto const f = random_ridges(3, 5, 1, 8);
     auto const p = constants(f);
     double const step = .5 / p.smoothness;
-    recursion<halved, memory<>> errors{{}, {0, true}, {1}}, differences{{}, {1, false}, {step}};
+    recursion<halved, memory<>> errors{{}, {0, 1}, {1}}, differences{{}, {1, 0}, {step}};
     errors.scale = step;
     lockstep a(errors, f, vec(5, 1.0), 1), b(differences, f, vec(5, 1.0), 1);
     lockstep plain_descent(composed(gd{{.step = step}}, p), f, vec(5, 1.0), 1);

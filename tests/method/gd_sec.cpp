@@ -258,7 +258,7 @@ TEST_CASE("the specification's ablation: what saves, what diverges, what gets st
         CHECK(run_to_optimum(composed(gd_sec{5, {.memory = beta}}, p), f, 5000).gap > 1e12);
     }
     auto careless = composed(gd_sec{50, {}}, p);
-    careless.feedback = memory<>(.01, false);
+    careless.feedback = memory<>(.01, 0);
     CHECK(run_to_optimum(composed(gd_sec{20, {.memory = 0.}}, p), f, 3000).gap > 1e-6);
     CHECK(run_to_optimum(careless, f, 3000).gap > 1e-3);
 

@@ -86,7 +86,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     soft_threshold(on, a, y);
     clip_magnitudes(on, a, y);
     scatter(on, x, std::span<coordinate const>{}, k, y);
-    { subtract_known_add_unsaid(on, a, y, x, x) } -> std::same_as<bool>;
+    { compensate(on, a, x, x, a, x, y) } -> std::same_as<bool>;
     subtract_last(on, y, x, y);
     gather_momentum(on, a, true, y, x, x, y);
     complete_and_remember(on, y, a, y);

@@ -62,7 +62,7 @@ void require_exchange_beside(std::string const& name, bool served, bool gives_ba
         if (feedback.keeps_returned()) return;
     if (gives_back)
         throw argument_error("the exchange " + name + " gives back what it leaves out, which the feedback " +
-                             described + " would lose: it goes with memory(0, true) or momentum_correction");
+                             described + " would lose: it goes with memory(0, 1) or momentum_correction");
 }
 
 }  // namespace detail

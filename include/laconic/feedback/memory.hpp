@@ -7,15 +7,17 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/core/contract.hpp"
+#include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
 
 namespace laconic {
 
-/// What one rank remembers of what it said and left unsaid, and of what everybody said. The two switches:
-///   rate > 0      difference compression: h <- h + rate m, and only g - h is news (DIANA, EF21, GD-SEC);
-///   keep_unsaid   error correction: what a message leaves out is said later (EF-SGD, GD-SEC).
-/// Both off remembers nothing. Every vector starts at zero and has the gradient's dimension.
+/// The shift h and the residual e of one rank, and the mean shift of all. With the rate alpha and the decay:
+///   rate > 0     difference compression: h <- h + rate m, and only g - h is sent (DIANA, EF21, GD-SEC);
+///   decay > 0    error feedback: what a message leaves out is sent later, times decay for each round that it waits
+///                (1: EF-SGD, GD-SEC; below 1: forgetting).
+/// Both 0 remembers nothing. Every vector starts at zero and has the gradient's dimension.
 ///
 /// What the equation must move: each of g, h and e is read once to make the news, which are written once, in g's place;
 /// after() leaves them there, as e, and touches what m names. So with error correction news, level, compress and spell
@@ -24,33 +26,42 @@ namespace laconic {
 template <Scalar T = double, class B = host>
 class memory {
   public:
-    memory(double rate = 0, bool keep_unsaid = false) : rate_(rate), keep_unsaid_(keep_unsaid) {}  // NOLINT: a number
+    /// Throws argument_error for a decay outside [0, 1].
+    memory(double rate = 0, double decay = 0) : rate_(rate), decay_(decay) {  // NOLINT: a number
+        if (!(decay >= 0 && decay <= 1))
+            throw argument_error("a residual's decay is from 0 to 1, not " + shortest(decay));
+    }
 
     void start(std::size_t dimension) {
         if (rate_ != 0) known_.resize(dimension);
-        if (keep_unsaid_) unsaid_.resize(dimension);
+        if (keeps_unsaid()) unsaid_.resize(dimension);
     }
 
-    /// g <- g - h + e: the gradient becomes what is worth saying. One pass.
+    /// g <- g - h + decay e: the gradient becomes what is worth saying. One pass.
     void before(B& on, occasion const& now, std::span<T> g) const { this->news(on, now, T(1), g); }
-    /// g <- scale g - h + e; true where all of it is finite. One pass.
+    /// g <- scale g - h + decay e; true where all of it is finite. One pass.
     bool news(B& on, occasion const&, T scale, std::span<T> g) const {
         if (scale == 1 && known_.empty() && unsaid_.empty())
             return first_non_finite(on, std::span<T const>(g)) == g.size();
-        return subtract_known_add_unsaid(on, scale, g, std::span<T const>(known_), std::span<T const>(unsaid_));
+        return compensate(on, scale, std::span<T const>(g), 1, g);
+    }
+    /// out <- scale g - h + decay residual_scale e; true where all of it is finite. One pass.
+    bool compensate(B& on, T scale, std::span<T const> g, T residual_scale, std::span<T> out) const {
+        return laconic::compensate(on, scale, g, std::span<T const>(known_), static_cast<T>(decay_) * residual_scale,
+                                   std::span<T const>(unsaid_), out);
     }
 
     /// e <- news - m, h <- h + rate m, once m has reached the others.
     template <class M>
     void after(B& on, std::span<T const> news, M const& m) {
-        if (keep_unsaid_) assign(on, news, unsaid_);
+        if (keeps_unsaid()) assign(on, news, unsaid_);
         take_off(on, m);
     }
     /// The same, but the news become e where they are, and what e was is left there: the terms of m are all that is
     /// touched.
     template <class M>
     void after(B& on, typename B::template array<T>&& news, M const& m) {
-        if (keep_unsaid_) unsaid_.swap(news);
+        if (keeps_unsaid()) unsaid_.swap(news);
         take_off(on, m);
     }
 
@@ -69,7 +80,7 @@ class memory {
 
     /// With a rate h_i would hold what nobody applied, and the mean of the h_i would not be what the ranks keep as
     /// such.
-    bool keeps_returned() const { return rate_ == 0 && keep_unsaid_; }
+    bool keeps_returned() const { return rate_ == 0 && keeps_unsaid(); }
     /// e <- e + m.
     template <class M>
     void keep(B& on, M const& m) {
@@ -78,12 +89,13 @@ class memory {
     }
 
     double rate() const { return rate_; }
-    bool keeps_unsaid() const { return keep_unsaid_; }
+    double decay() const { return decay_; }
+    bool keeps_unsaid() const { return decay_ != 0; }
     /// h_i: what the others know of this rank's gradient; empty where the rate is 0.
     std::span<T const> known() const { return known_; }
     /// mean h_i, as every rank that hears all messages keeps it; empty before the first.
     std::span<T const> mean_known() const { return mean_known_; }
-    /// e_i: what this rank has not said yet; empty where errors are not kept.
+    /// e_i, of which decay e_i is sent next; empty where the decay is 0.
     std::span<T const> unsaid() const { return unsaid_; }
 
     template <class Archive>
@@ -93,18 +105,17 @@ class memory {
         archive(unsaid_);
     }
     friend std::string to_string(memory const& m) {
-        return "memory(rate=" + shortest(m.rate_) + (m.keep_unsaid_ ? ", errors kept)" : ")");
+        return "memory(rate=" + shortest(m.rate_) + (m.decay_ == 0 ? "" : ", decay=" + shortest(m.decay_)) + ")";
     }
 
   private:
     template <class M>
     void take_off(B& on, M const& m) {
-        if (keep_unsaid_) add_message(on, std::span<T>(unsaid_), T(-1), m);
+        if (keeps_unsaid()) add_message(on, std::span<T>(unsaid_), T(-1), m);
         if (rate_ != 0) add_message(on, std::span<T>(known_), static_cast<T>(rate_), m);
     }
 
-    double rate_;
-    bool keep_unsaid_;
+    double rate_, decay_;
     typename B::template array<T> known_, mean_known_, unsaid_;
 };
 

@@ -112,13 +112,13 @@ std::vector<named_method<T>> const& named_methods() {
              double const beta = a.number("beta", 0.9, false);
              return signum{beta, rates_arguments(a, {.batch = true})};
          }},
-        {{"ef_sgd", "(C, step=, batch=)", "g scaled by the step, C contractive, alpha 0, errors kept",
+        {{"ef_sgd", "(C, step=, batch=)", "g scaled by the step, C contractive, alpha 0, decay 1",
           "Stich, Cordonnier, Jaggi, NeurIPS 2018; Karimireddy et al., ICML 2019"},
          [](arguments& a) -> method {
              auto const c = compressor_argument<T>(a);
              return ef_sgd<any>{c, rates_arguments(a, {.batch = true})};
          }},
-        {{"top_k_sgd", "(k=0.01, step=, batch=)", "g scaled by the step, C top_k, alpha 0, errors kept",
+        {{"top_k_sgd", "(k=0.01, step=, batch=)", "g scaled by the step, C top_k, alpha 0, decay 1",
           "Aji, Heafield, EMNLP 2017; Stich, Cordonnier, Jaggi, NeurIPS 2018"},
          [](arguments& a) -> method {
              double const k = a.number("k", 0.01);
@@ -138,7 +138,7 @@ std::vector<named_method<T>> const& named_methods() {
              bool const as_published = a.yes("as_published");
              return spardl_sgd{portion{k}, as_published, rates_arguments(a, {.batch = true})};
          }},
-        {{"one_bit_sgd", "(bucket=0, step=, batch=)", "g scaled by the step, C two_means, alpha 0, errors kept",
+        {{"one_bit_sgd", "(bucket=0, step=, batch=)", "g scaled by the step, C two_means, alpha 0, decay 1",
           "Seide et al., Interspeech 2014"},
          [](arguments& a) -> method {
              auto const bucket = a.whole("bucket", 0, 0, 1e12);
@@ -229,7 +229,7 @@ std::vector<named_method<T>> const& named_methods() {
              m.given = rates_arguments(a, {.batch = true});
              return m;
          }},
-        {{"gd_sec", "(xi=100, beta=0.01, step=)", "g full, C a threshold that follows x, alpha beta, errors kept",
+        {{"gd_sec", "(xi=100, beta=0.01, step=)", "g full, C a threshold that follows x, alpha beta, decay 1",
           "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022"},
          [](arguments& a) -> method { return sec_arguments(a, gd_sec{}, {}); }},
         {{"sgd_sec", "(xi=100, beta=0.01, step=, batch=1)", "gd_sec with mini-batches",

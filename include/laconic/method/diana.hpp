@@ -58,7 +58,7 @@ struct diana {
         double const alpha = detail::memory_or(given, 1 / (2 * (1 + omega)), 1 / (1 + omega), "diana");
         double const step =
             detail::step_or(given, p, "diana", [&] { return detail::diana_step(omega, alpha, given, p, "diana"); });
-        return {compressor, {alpha, false}, {gradient_step{step}, prox, step}, {}, given.batch};
+        return {compressor, {alpha, 0}, {gradient_step{step}, prox, step}, {}, given.batch};
     }
 
     bool operator==(diana const&) const = default;

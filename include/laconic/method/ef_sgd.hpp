@@ -24,7 +24,7 @@ recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_ef(C 
         double const largest = known(p.largest_smoothness, "max L_i", method);
         return std::min(1 / (4 * l), delta / (14 * std::sqrt((1 - delta) * l * largest)));
     });
-    return {compressor, {0, true}, gradient_step{1}, {}, given.batch, {}, step};
+    return {compressor, {0, 1}, gradient_step{1}, {}, given.batch, {}, step};
 }
 
 }  // namespace detail

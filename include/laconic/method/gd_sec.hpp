@@ -23,7 +23,7 @@ compose_gd_sec(C const& survivors, double xi, rates const& given, problem const&
     double const beta = given.memory.value_or(0.01);
     if (!(beta >= 0 && beta <= 1))
         throw argument_error(std::string(method) + ": beta = " + shortest(beta) + " is outside [0, 1]");
-    return {{{}, survivors}, {beta, true}, gradient_step{step}, follow_last_move<T, B>(xi * l), given.batch};
+    return {{{}, survivors}, {beta, 1}, gradient_step{step}, follow_last_move<T, B>(xi * l), given.batch};
 }
 
 // "name(compressor, xi=..., beta=..., step=...)".

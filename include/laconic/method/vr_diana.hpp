@@ -25,7 +25,7 @@ recursion<C, memory<T, B>, proximal<gradient_step, P>, fixed_level, E> compose_v
         double const l = known(p.largest_sample_smoothness, "max L_ij, the smoothness of single samples", method);
         return 1 / (l * (1 + 36 * (omega + 1) / p.workers));
     });
-    return {compressor, {alpha, false}, {gradient_step{step}, prox, step}, {}, std::move(estimator)};
+    return {compressor, {alpha, 0}, {gradient_step{step}, prox, step}, {}, std::move(estimator)};
 }
 
 inline std::size_t batch_of(rates const& given) { return std::max<std::size_t>(given.batch, 1); }

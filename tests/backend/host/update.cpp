@@ -57,15 +57,15 @@ TEST_CASE_TEMPLATE("each pass is its formula", T, float, double) {
         CHECK(z == ramp<T>(d, -15, 9));
 
         auto g = ramp<T>(d, 100, 10);
-        CHECK(subtract_known_add_unsaid(on, T(1), out(g), in(), in()));
+        CHECK(compensate(on, T(1), in(g), in(), T(1), in(), out(g)));
         CHECK(g == ramp<T>(d, 100, 10));
-        CHECK(subtract_known_add_unsaid(on, T(1), out(g), in(x), in()));
+        CHECK(compensate(on, T(1), in(g), in(x), T(1), in(), out(g)));
         CHECK(g == ramp<T>(d, 99, 8));
-        CHECK(subtract_known_add_unsaid(on, T(1), out(g), in(), in(y)));
+        CHECK(compensate(on, T(1), in(g), in(), T(1), in(y), out(g)));
         CHECK(g == ramp<T>(d, 94, 11));
-        CHECK(subtract_known_add_unsaid(on, T(1), out(g), in(x), in(y)));
+        CHECK(compensate(on, T(1), in(g), in(x), T(1), in(y), out(g)));
         CHECK(g == ramp<T>(d, 88, 12));
-        CHECK(subtract_known_add_unsaid(on, T(2), out(g), in(x), in(y)));
+        CHECK(compensate(on, T(2), in(g), in(x), T(1), in(y), out(g)));
         CHECK(g == ramp<T>(d, 170, 25));
 
         g = x;
@@ -103,10 +103,10 @@ TEST_CASE_TEMPLATE("news that are not finite are noticed", T, float, double) {
         for (std::size_t i = 0; i < d; ++i)
             for (T const bad : {infinite, -infinite, std::numeric_limits<T>::quiet_NaN(), most}) {
                 std::vector<T> g(d, -most), e(d, T(1));
-                CHECK(subtract_known_add_unsaid(on, T(1), std::span<T>(g), {}, std::span<T const>(e)));
+                CHECK(compensate(on, T(1), std::span<T const>(g), {}, T(1), std::span<T const>(e), std::span<T>(g)));
                 g[i] = bad;
                 e[i] = most / 2;
-                CHECK(!subtract_known_add_unsaid(on, T(1), std::span<T>(g), {}, std::span<T const>(e)));
+                CHECK(!compensate(on, T(1), std::span<T const>(g), {}, T(1), std::span<T const>(e), std::span<T>(g)));
             }
 }
 
@@ -158,12 +158,12 @@ TEST_CASE_TEMPLATE("each kernel is its definition, to the bit", T, float, double
             check([&](auto& b, out v, out) { add_scaled(b, T(0.3), in(x), v); });
             check([&](auto& b, out v, out) { multiply(b, T(0.3), v); });
             check([&](auto& b, out v, out w) {
-                bool const finite = subtract_known_add_unsaid(b, T(0.7), v, in(x), in(y));
+                bool const finite = compensate(b, T(0.7), std::span<T const>(v), in(x), T(0.6), in(y), v);
                 if (!w.empty()) w[0] = finite;
             });
-            check([&](auto& b, out v, out) { subtract_known_add_unsaid(b, T(0.7), v, in(x), {}); });
-            check([&](auto& b, out v, out) { subtract_known_add_unsaid(b, T(0.7), v, {}, in(x)); });
-            check([&](auto& b, out v, out) { subtract_known_add_unsaid(b, T(0.7), v, {}, {}); });
+            check([&](auto& b, out v, out) { compensate(b, T(0.7), std::span<T const>(v), in(x), T(0.6), {}, v); });
+            check([&](auto& b, out v, out) { compensate(b, T(0.7), std::span<T const>(v), {}, T(0.6), in(x), v); });
+            check([&](auto& b, out v, out) { compensate(b, T(0.7), std::span<T const>(v), {}, T(0.6), {}, v); });
             check([&](auto& b, out v, out w) { subtract_last(b, v, in(x), w); });
             check([&](auto& b, out v, out w) { gather_momentum(b, T(0.9), false, v, in(x), in(y), w); });
             check([&](auto& b, out v, out w) { gather_momentum(b, T(0.9), true, v, in(x), in(y), w); });

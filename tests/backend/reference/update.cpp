@@ -31,10 +31,10 @@ TEST_CASE_TEMPLATE("updates agree with the host's, to the bit", T, float, double
             }
         };
         std::span<T const> const known(h), unsaid(e), none;
-        same([&](auto& on, std::span<T> x, auto) { subtract_known_add_unsaid(on, T(0.7), x, known, unsaid); });
-        same([&](auto& on, std::span<T> x, auto) { subtract_known_add_unsaid(on, T(0.7), x, known, none); });
-        same([&](auto& on, std::span<T> x, auto) { subtract_known_add_unsaid(on, T(0.7), x, none, unsaid); });
-        same([&](auto& on, std::span<T> x, auto) { subtract_known_add_unsaid(on, T(0.7), x, none, none); });
+        same([&](auto& on, std::span<T> x, auto) { compensate(on, T(0.7), std::span<T const>(x), known, T(0.6), unsaid, x); });
+        same([&](auto& on, std::span<T> x, auto) { compensate(on, T(0.7), std::span<T const>(x), known, T(0.6), none, x); });
+        same([&](auto& on, std::span<T> x, auto) { compensate(on, T(0.7), std::span<T const>(x), none, T(0.6), unsaid, x); });
+        same([&](auto& on, std::span<T> x, auto) { compensate(on, T(0.7), std::span<T const>(x), none, T(0.6), none, x); });
         same([&](auto& on, std::span<T> x, auto kept) { subtract_last(on, x, known, kept); });
         same([&](auto& on, std::span<T> x, auto kept) { gather_momentum(on, T(0.9), false, x, known, unsaid, kept); });
         same([&](auto& on, std::span<T> x, auto kept) { gather_momentum(on, T(0.9), true, x, known, unsaid, kept); });

@@ -32,16 +32,16 @@ struct multiply_by {
 };
 // An absent h or e is null. *odd becomes 1 where a result is not finite.
 template <Scalar T>
-struct make_news {
-    T a;
-    T* g;
-    T const *h, *e;
+struct compensated {
+    T a, b;
+    T const *g, *h, *e;
+    T* out;
     std::uint32_t* odd;
     LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
         T v = product(a, g[i]);
         if (h != nullptr) v -= h[i];
-        if (e != nullptr) v += e[i];
-        g[i] = v;
+        if (e != nullptr) v += product(b, e[i]);
+        out[i] = v;
         if (magnitude_bits(v) >= infinite_bits<T>) raise_together(*odd, 1u);
     }
 };
@@ -122,15 +122,18 @@ void multiply(device& on, T a, std::span<T> x) {
     detail::on_device::for_each_index(on, x.size(), detail::on_device::multiply_by<T>{a, x.data()});
 }
 
-/// g <- a g - h + e; an empty span stands for zeros. True where all of it is finite; waits for that.
+/// out <- a g - h + b e, where an empty h or e stands for zeros, and out may be g. True where all of it is finite; waits
+/// for that.
 template <Scalar T>
-bool subtract_known_add_unsaid(device& on, T a, std::span<T> g, std::span<T const> h, std::span<T const> e) {
+bool compensate(device& on, T a, std::span<T const> g, std::span<T const> h, T b, std::span<T const> e,
+                std::span<T> out) {
     LACONIC_EXPECTS((h.empty() || h.size() == g.size()) && (e.empty() || e.size() == g.size()));
+    LACONIC_EXPECTS(out.size() == g.size());
     using namespace detail::on_device;
     auto* const odd = on.scratch<std::uint32_t>(scratch_for::result, 1).data();
     clear_bytes(on, odd, sizeof *odd);
     auto const data = [](std::span<T const> v) { return v.empty() ? nullptr : v.data(); };
-    for_each_index(on, g.size(), make_news<T>{a, g.data(), data(h), data(e), odd});
+    for_each_index(on, g.size(), compensated<T>{a, b, data(g), data(h), data(e), out.data(), odd});
     return fetched(on, odd) == 0;
 }
 

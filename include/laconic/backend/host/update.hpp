@@ -88,23 +88,25 @@ void multiply(basic_host<A>&, T a, std::span<T> x) {
     });
 }
 
-/// g <- a g - h + e; an empty span stands for zeros. What a worker has to say that is news. True where all of it is
-/// finite. 1 + 1, and one more read for each of h and e that is not empty.
+/// out <- a g - h + b e, where an empty h or e stands for zeros, and out may be g: what a worker has to send. True where
+/// all of it is finite. 1 + 1, and one more read for each of h and e that is not empty.
 template <class A, Scalar T>
-bool subtract_known_add_unsaid(basic_host<A>&, T a, std::span<T> g, std::span<T const> h, std::span<T const> e) {
+bool compensate(basic_host<A>&, T a, std::span<T const> g, std::span<T const> h, T b, std::span<T const> e,
+                std::span<T> out) {
     LACONIC_EXPECTS((h.empty() || h.size() == g.size()) && (e.empty() || e.size() == g.size()));
+    LACONIC_EXPECTS(out.size() == g.size());
     using pack = simd::pack<T, A>;
     auto const pass = [&](auto known, auto unsaid) {
         auto const make = [&]<class V>(std::type_identity<V>, std::size_t i) {
             auto v = settled(V::load(g.data() + i) * V::all(a));
             if constexpr (known) v = v - V::load(h.data() + i);
-            if constexpr (unsaid) v = v + V::load(e.data() + i);
-            v.store(g.data() + i);
+            if constexpr (unsaid) v = v + settled(V::load(e.data() + i) * V::all(b));
+            v.store(out.data() + i);
             return v - v;  // 0, or NaN where v is not finite
         };
         T sum = 0;
         std::size_t i = 0;
-        for (std::size_t const n = detail::before_whole_pack<A>(g); i < n; ++i)
+        for (std::size_t const n = detail::before_whole_pack<A>(out); i < n; ++i)
             sum += make(std::type_identity<detail::single<T>>{}, i).value;
         auto odd = pack::all(T(0)), other = odd;  // two, so that sums do not wait for each other
         for (; i + 2 * pack::width <= g.size(); i += 2 * pack::width) {

@@ -33,13 +33,14 @@ void multiply(reference&, T a, std::span<T> x) {
     for (T& v : x) v *= a;
 }
 template <Scalar T>
-bool subtract_known_add_unsaid(reference&, T a, std::span<T> g, std::span<T const> h, std::span<T const> e) {
+bool compensate(reference&, T a, std::span<T const> g, std::span<T const> h, T b, std::span<T const> e,
+                std::span<T> out) {
     bool finite = true;
     for (std::size_t i = 0; i < g.size(); ++i) {
-        g[i] = detail::rounded_product(a, g[i]);
-        if (!h.empty()) g[i] -= h[i];
-        if (!e.empty()) g[i] += e[i];
-        finite = finite && std::isfinite(g[i]);
+        out[i] = detail::rounded_product(a, g[i]);
+        if (!h.empty()) out[i] -= h[i];
+        if (!e.empty()) out[i] += detail::rounded_product(b, e[i]);
+        finite = finite && std::isfinite(out[i]);
     }
     return finite;
 }
