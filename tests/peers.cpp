@@ -63,7 +63,7 @@ TEST_CASE("an index past the end is refused, and nothing is written") {
 TEST_CASE("words of 64 bits read back; sizes beyond 2^24 bits are exact") {
     std::vector<double> const x{-1.0, 0x1.fffffffffffffp1023, -0x0.0000000000001p-1022};
     auto const m = compress(full{}, x, key{1});
-    CHECK(laws::decoded<plain<double, host>, double>(m) == x);
+    CHECK(laws::decoded<full_vector<double, host>, double>(m) == x);
     bit_writer sink;
     ledger books;
     for (int i = 0; i < (1 << 24) / 64; ++i) sink.put(~std::uint64_t{0}, 64), books.put(0, 64);

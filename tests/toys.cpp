@@ -135,7 +135,7 @@ expected_round::expected_round(laconic::rand_k<> const& c, double rate, double s
         memory<> start(rate);
         start.start(d);
         if (rate != 0) {  // h_i, told in full
-            plain<double, host> all;
+            full_vector<double, host> all;
             for (double const v : known[i]) all.values.push_back(v / rate);
             start.after(on, std::span<double const>(all.values), all);
         }

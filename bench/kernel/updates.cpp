@@ -12,7 +12,7 @@
 #include "laconic/feedback/last_gradient.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/feedback/momentum_correction.hpp"
-#include "laconic/message/plain.hpp"
+#include "laconic/message/full_vector.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace kernel_bench {
@@ -63,7 +63,7 @@ void add_sums(std::size_t d, bool peers) {
         return [on = host(), y = copied(x)]() mutable { raise_magnitudes(on, T(0.5), T(1), std::span<T>(y)); };
     });
     add_pass<T>("add_terms_in_order", d, 3, [](std::span<T const> x) {
-        return [on = host(), y = copied(x), m = plain<T, host>{copied(x)}]() mutable {
+        return [on = host(), y = copied(x), m = full_vector<T, host>{copied(x)}]() mutable {
             add_message(on, std::span<T>(y), T(-1), m);
         };
     });

@@ -125,13 +125,13 @@ TEST_CASE("the message: nothing at first, then whatever it was last asked to be"
     CHECK(m == other);
     CHECK(m.dimension() == 0);
     CHECK(bits(m) == 0);
-    auto& p = m.as<plain<double, host>>();
+    auto& p = m.as<full_vector<double, host>>();
     p.values = {1, 2};
-    CHECK(&m.as<plain<double, host>>() == &p);  // the memory is kept
+    CHECK(&m.as<full_vector<double, host>>() == &p);  // the memory is kept
     CHECK(m != other);
     other.as<powers<double, host>>().codes = {0, 0};
     CHECK(m != other);
-    other.as<plain<double, host>>().values = {1, 2};
+    other.as<full_vector<double, host>>().values = {1, 2};
     CHECK(m == other);
     CHECK(m.as<powers<double, host>>().codes.empty());
     any_message<double, host> const moved = std::move(other);

@@ -22,15 +22,15 @@ namespace {
 // What a user needs to write for a compressor of his own: scaled signs, as a message of a kind that is there.
 struct mean_sign {
     template <Scalar T, class B>
-    using message = plain<T, B>;
+    using message = full_vector<T, B>;
 
     void check(std::size_t) const {}
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, plain<T, B>& m) const {
+    void blank(B&, std::size_t d, key, full_vector<T, B>& m) const {
         m.values.resize(d);
     }
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key, plain<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key, full_vector<T, B>& m) const {
         T const mean = x.empty() ? T(0) : static_cast<T>(sum_of_magnitudes(on, x) / static_cast<double>(x.size()));
         m.values.assign(x.begin(), x.end());
         for (T& v : m.values) v = v < 0 ? -mean : mean;
@@ -42,10 +42,10 @@ struct mean_sign {
 
 struct no_blank {
     template <Scalar T, class B>
-    using message = plain<T, B>;
+    using message = full_vector<T, B>;
     void check(std::size_t) const {}
     template <class B, Scalar T>
-    void operator()(B&, std::span<T const>, key, plain<T, B>&) const {}
+    void operator()(B&, std::span<T const>, key, full_vector<T, B>&) const {}
     bool operator==(no_blank const&) const = default;
     [[maybe_unused]] friend std::string to_string(no_blank) { return "no_blank"; }
 };

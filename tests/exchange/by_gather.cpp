@@ -103,7 +103,7 @@ TEST_CASE("the mean is added in the order of ranks, the same bits everywhere") {
 TEST_CASE("the order of ranks decides the last bits") {
     host on;
     auto const mean_of_four = [&](double a, double b, double c, double d) {  // a quarter of each is exact
-        std::vector<plain<double, host>> said{{{a}}, {{b}}, {{c}}, {{d}}};
+        std::vector<full_vector<double, host>> said{{{a}}, {{b}}, {{c}}, {{d}}};
         std::vector<bit_writer> sinks(4);
         table all{{{}, {}, {}, {}}, {}, false};
         replay air{&all};
@@ -111,7 +111,7 @@ TEST_CASE("the order of ranks decides the last bits") {
             write(sinks[r], said[r]);
             all.said[r] = {sinks[r].finish()};
         }
-        by_gather<plain<double, host>, double> exchange;
+        by_gather<full_vector<double, host>, double> exchange;
         vec out(1);
         exchange.say(on, air, said[0], 1);
         exchange.hear(
@@ -126,11 +126,13 @@ TEST_CASE("each message by itself, in the order of ranks") {
     std::vector<std::vector<std::pair<int, double>>> heard(3);
     threads::run(3, [&](threads::member& comm) {
         host on;
-        by_gather<plain<double, host>, double> exchange;
+        by_gather<full_vector<double, host>, double> exchange;
         exchange.say(on, comm, {{10. * comm.rank()}}, 1);
         exchange.hear_each(
             on, comm, [](auto&, int, auto& m) { m.values.resize(1); }, no_complaint, 1,
-            [&](int r, plain<double, host> const& m) { heard[std::size_t(comm.rank())].emplace_back(r, m.values[0]); });
+            [&](int r, full_vector<double, host> const& m) {
+                heard[std::size_t(comm.rank())].emplace_back(r, m.values[0]);
+            });
     });
     for (auto const& each : heard) CHECK(each == std::vector<std::pair<int, double>>{{0, 0}, {1, 10}, {2, 20}});
 }
@@ -195,7 +197,7 @@ TEST_CASE("every rank hears every complaint, before anything is decoded") {
         auto const complaint = [&](int r, std::span<std::byte const> bytes) {
             heard[me].emplace_back(r, bytes.size());
         };
-        using exchange_type = by_gather<plain<double, host>, double>;
+        using exchange_type = by_gather<full_vector<double, host>, double>;
         std::byte const words[3] = {};
         host on;
         exchange_type exchange;
@@ -203,7 +205,7 @@ TEST_CASE("every rank hears every complaint, before anything is decoded") {
         if (comm.rank() % 2 == 1)
             exchange_type::complain(comm, std::span(words).first(me));
         else
-            exchange.say(on, comm, plain<double, host>{{1, 2}}, 2);
+            exchange.say(on, comm, full_vector<double, host>{{1, 2}}, 2);
         // The complaint is none of this library's messages, so whoever listens must throw before it is decoded.
         try {
             exchange.hear(

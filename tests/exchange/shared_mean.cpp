@@ -146,8 +146,8 @@ TEST_CASE("damage is told to all ranks as where each reads everything") {
             auto const x = numbers<double>(d, inner.rank());
             std::vector<double> mean(d);
             try {
-                by_gather<plain<double, host>, double> exchange;
-                plain<double, host> const mine{{x.begin(), x.end()}};
+                by_gather<full_vector<double, host>, double> exchange;
+                full_vector<double, host> const mine{{x.begin(), x.end()}};
                 auto const run = [&](auto& comm) {
                     exchange.say(on, comm, mine, d);
                     exchange.hear(

@@ -153,7 +153,7 @@ TEST_CASE("from messages") {
     sparse_sum<double> v;
     v.assign(largest);
     CHECK(v == sv::of<double>(5, {{2, -5}, {4, 4}}));
-    plain<double, host> in_full{x};
+    full_vector<double, host> in_full{x};
     v.assign(in_full);
     CHECK(sv::dense(v) == x);
 }

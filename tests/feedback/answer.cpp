@@ -42,7 +42,7 @@ struct server {
         vec said{2, 4};
         workers.estimate(on, {}, std::span(said));
         down.feedback.start(2);
-        plain<double, host> m;
+        full_vector<double, host> m;
         m.values = {-2, 2};
         down.feedback.after(on, std::span<double const>(m.values), m);
     }
@@ -69,7 +69,7 @@ TEST_CASE("by hand: the estimate less what was answered; nothing is remembered, 
 TEST_CASE("what is not finite, and what the compressor refuses") {
     server<full> s;
     CHECK_THROWS_WITH_AS(s.answers({1, HUGE_VAL}), "the mean of the messages is not finite at coordinate 1", error);
-    plain<double, host> m;
+    full_vector<double, host> m;
     m.values = {0, -largest};
     s.down.feedback.after(s.on, std::span<double const>(m.values), m);
     CHECK_THROWS_WITH_AS(s.answers({1, largest}), "what the server has to say is not finite at coordinate 1", error);

@@ -28,7 +28,7 @@ TEST_CASE("four rounds by hand: in full, two differences, in full") {
     host on;
     last_gradient<> f(.5);
     f.start(2);
-    plain<double, host> const said;
+    full_vector<double, host> const said;
     auto const round = [&](occasion const& now, vec g, vec mean) {
         auto again = g;
         f.before(on, now, std::span(again));
@@ -53,7 +53,7 @@ TEST_CASE("what has not been said is as if it had not been") {
     f.start(1);
     vec g{2};
     f.before(on, occasion{}, std::span(g));
-    f.after(on, std::span<double const>(g), plain<double, host>{});
+    f.after(on, std::span<double const>(g), full_vector<double, host>{});
     g = {100};
     f.before(on, round_in_full(true), std::span(g));  // and then a rank complains
     g = {5};
@@ -69,7 +69,7 @@ TEST_CASE("what it remembers is saved") {
     other.start(2);
     vec g{1, 2}, mean{3, 4};
     f.before(on, occasion{}, std::span(g));
-    f.after(on, std::span<double const>(g), plain<double, host>{});
+    f.after(on, std::span<double const>(g), full_vector<double, host>{});
     f.estimate(on, occasion{}, std::span(mean));
     restore_from(f, other);
     CHECK(copied(other.last()) == vec{1, 2});

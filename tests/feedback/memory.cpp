@@ -9,7 +9,7 @@
 
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/message/plain.hpp"
+#include "laconic/message/full_vector.hpp"
 #include "states.hpp"
 
 using namespace laconic;
@@ -67,8 +67,8 @@ TEST_CASE("what an exchange gives back is said later, where errors alone are kep
     auto const said = compress(top_k{1}, news, key{});
     m.after(on, fixed(news), said);
     m.keep(on, said);
-    CHECK(copied(m.unsaid()) == news);           // in vain
-    m.keep(on, plain<double, host>{{1, 2, 3}});  // what others said
+    CHECK(copied(m.unsaid()) == news);                 // in vain
+    m.keep(on, full_vector<double, host>{{1, 2, 3}});  // what others said
     CHECK(copied(m.unsaid()) == std::vector<double>{5, -6, 5});
     CHECK(m.keeps_returned());
     CHECK(!memory<>(0, 0).keeps_returned());
@@ -123,7 +123,7 @@ TEST_CASE("everything said in full at rate 1 is known, at any length") {
             for (std::size_t j = 0; j < d; ++j) g[j] = double(1 + j) * (round + 1);
             auto news = g;
             m.before(on, now, std::span(news));
-            plain<double, host> const said{news};
+            full_vector<double, host> const said{news};
             m.after(on, fixed(news), said);
             CHECK(copied(m.known()) == g);
             CHECK(copied(m.unsaid()) == std::vector<double>(d));
@@ -189,7 +189,7 @@ TEST_CASE_TEMPLATE("news that are given away become what is unsaid, where they a
     nothing.start(2);
     std::vector<T> g{1, 2}, const_g = g;
     CHECK(nothing.news(on, now, T(1), std::span<T>(g)));
-    nothing.after(on, std::move(g), plain<T, host>{const_g});
+    nothing.after(on, std::move(g), full_vector<T, host>{const_g});
     CHECK(g == const_g);  // NOLINT: nothing wants it
     g[1] = std::numeric_limits<T>::infinity();
     CHECK(!nothing.news(on, now, T(1), std::span<T>(g)));

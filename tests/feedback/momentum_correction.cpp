@@ -137,7 +137,7 @@ TEST_CASE("what an exchange gives back is gathered with the rest, and momentum s
     f.start(2);
     CHECK(say(f, {4, 1}, 1) == vec{4, 0});
     CHECK(f.keeps_returned());
-    f.keep(on, plain<double, host>{{4, -3}});
+    f.keep(on, full_vector<double, host>{{4, -3}});
     CHECK(copied(f.unsaid()) == vec{4, -2});
     CHECK(copied(f.momentum()) == vec{0, 1});
 }

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/message/plain.hpp"
+#include "laconic/message/full_vector.hpp"
 #include "laconic/message/scaled.hpp"
 
 using namespace laconic;
 
-using numbers = plain<double, host>;
+using numbers = full_vector<double, host>;
 using choice = either<numbers, scaled<numbers, double>>;
 static_assert(Message<choice, double, host>);
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/message/plain.hpp"
+#include "laconic/message/full_vector.hpp"
 
 using namespace laconic;
 
@@ -17,7 +17,7 @@ namespace {
 struct any_level {
     using workspace = std::vector<double>;
 };
-using message = levelled<any_level, plain<double, host>>;
+using message = levelled<any_level, full_vector<double, host>>;
 static_assert(Message<message, double, host> && !TermMessage<message>);
 
 message of(std::size_t level, std::vector<double> const& values) {

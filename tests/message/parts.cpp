@@ -7,11 +7,12 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/message/factors.hpp"
-#include "laconic/message/plain.hpp"
+#include "laconic/message/full_vector.hpp"
 
 using namespace laconic;
 
-static_assert(Message<parts_of<plain<double, host>>, double, host> && !TermMessage<parts_of<plain<double, host>>>);
+static_assert(Message<parts_of<full_vector<double, host>>, double, host> &&
+              !TermMessage<parts_of<full_vector<double, host>>>);
 
 TEST_CASE("each part is added where it stands") {
     parts_of<factors<double, host>> const m{7,
@@ -30,7 +31,7 @@ TEST_CASE("each part is added where it stands") {
 TEST_CASE("no parts, of nothing or of what cannot be said, add nothing") {
     host on;
     for (std::size_t const d : {0u, 3u}) {
-        parts_of<plain<float, host>> const m{d, {}};
+        parts_of<full_vector<float, host>> const m{d, {}};
         std::vector<float> out(d, 4);
         add_message(on, std::span<float>(out), 1.0f, m);
         CHECK(out == std::vector<float>(d, 4));

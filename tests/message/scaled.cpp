@@ -6,18 +6,18 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/message/plain.hpp"
+#include "laconic/message/full_vector.hpp"
 
 using namespace laconic;
 
-static_assert(Message<scaled<plain<float, host>, float>, float, host>);
+static_assert(Message<scaled<full_vector<float, host>, float>, float, host>);
 
 TEST_CASE("each number is multiplied by the factor") {
-    scaled<plain<double, host>, double> const m{0.5, {{2, -4}}};
+    scaled<full_vector<double, host>, double> const m{0.5, {{2, -4}}};
     host on;
     std::vector<double> out{1, 1};
     add_message(on, std::span<double>(out), 3.0, m);
     CHECK(out == std::vector<double>{4, -5});
     CHECK(m.dimension() == 2);
-    CHECK(m != scaled<plain<double, host>, double>{0.25, {{2, -4}}});
+    CHECK(m != scaled<full_vector<double, host>, double>{0.25, {{2, -4}}});
 }

@@ -392,7 +392,7 @@ TEST_CASE("the same for Quant_p by sampling, and long runs learn the optimum and
             std::vector<memory<double>> memories;
             std::vector<vec> news;
             for (std::size_t i = 0; i < 5; ++i) {
-                plain<double, host> told;
+                full_vector<double, host> told;
                 for (std::size_t j = 0; j < 12; ++j)
                     told.values.push_back((best.gradients[i][j] + random_number(4 + s, 12 * i + j)) / alpha);
                 memories.emplace_back(alpha);

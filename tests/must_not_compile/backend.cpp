@@ -7,7 +7,7 @@
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/message/copy_message.hpp"
-#include "laconic/message/plain.hpp"
+#include "laconic/message/full_vector.hpp"
 #include "laconic/message/quantized.hpp"
 #include "laconic/run.hpp"
 #include "laconic/wire/number.hpp"
@@ -31,28 +31,30 @@ struct elsewhere {
 
 inline auto control() {
     host here, there;
-    plain<double, host> m, copied;
+    full_vector<double, host> m, copied;
     copy_message(here, m, there, copied);
     bit_writer sink;
     put_numbers(sink, m.values);
-    return sizeof(plain<double, elsewhere<1>>);
+    return sizeof(full_vector<double, elsewhere<1>>);
 }
 
 #if defined(ELEMENT_OF_AN_ARRAY)
 // expect ELEMENT_OF_AN_ARRAY: no match for .operator..|does not provide a subscript operator
-inline auto wrong(plain<double, elsewhere<1>> const& m) { return m.values[0]; }
+inline auto wrong(full_vector<double, elsewhere<1>> const& m) { return m.values[0]; }
 #elif defined(COPY_TO_ANOTHER_KIND)
 // expect COPY_TO_ANOTHER_KIND: this is no message of the same kind
-inline void wrong(host& on, quantized<double, host> const& m, plain<double, host>& to) { copy_message(on, m, on, to); }
+inline void wrong(host& on, quantized<double, host> const& m, full_vector<double, host>& to) {
+    copy_message(on, m, on, to);
+}
 #elif defined(COPY_BETWEEN_DEVICES)
 // expect COPY_BETWEEN_DEVICES: a message goes by way of the host
-inline void wrong(elsewhere<1>& a, plain<double, elsewhere<1>> const& m, elsewhere<2>& b,
-                  plain<double, elsewhere<2>>& to) {
+inline void wrong(elsewhere<1>& a, full_vector<double, elsewhere<1>> const& m, elsewhere<2>& b,
+                  full_vector<double, elsewhere<2>>& to) {
     copy_message(a, m, b, to);
 }
 #elif defined(NUMBERS_OF_A_DEVICE)
 // expect NUMBERS_OF_A_DEVICE: a device.s messages are written by way of the host
-inline void wrong(bit_writer& sink, plain<double, elsewhere<1>> const& m) { put_numbers(sink, m.values); }
+inline void wrong(bit_writer& sink, full_vector<double, elsewhere<1>> const& m) { put_numbers(sink, m.values); }
 #elif defined(DESCEND_ON_A_DEVICE)
 // expect DESCEND_ON_A_DEVICE: descend.. runs on the host
 struct bowl {

@@ -14,7 +14,7 @@ using namespace laconic;
 
 namespace {
 
-using numbers = plain<double, host>;
+using numbers = full_vector<double, host>;
 using rounded = message_of<quantize>;
 using choice = either<numbers, rounded>;
 

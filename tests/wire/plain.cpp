@@ -12,9 +12,9 @@
 using namespace laconic;
 
 TEST_CASE("numbers in full are values and nothing else") {
-    plain<float, host> m{{1, -2, 3}};
+    full_vector<float, host> m{{1, -2, 3}};
     CHECK(account(m).values() == 96);
     CHECK(bits(m) == 96);
     CHECK(bits_as_paper(m) == 96);
-    CHECK(bits_as_paper(plain<double, host>{{1, 2}}) == 128);
+    CHECK(bits_as_paper(full_vector<double, host>{{1, 2}}) == 128);
 }

@@ -7,23 +7,23 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/message/plain.hpp"
+#include "laconic/message/full_vector.hpp"
 
 namespace laconic {
 
 /// Writes every value in full: the identity, omega = 0 and delta = 1.
 struct full {
     template <Scalar T, class B>
-    using message = plain<T, B>;
+    using message = full_vector<T, B>;
 
     void check(std::size_t) const {}
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, plain<T, B>& m) const {
+    void blank(B&, std::size_t d, key, full_vector<T, B>& m) const {
         detail::check_dimension(d);
         m.values.resize(d);
     }
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key, plain<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key, full_vector<T, B>& m) const {
         detail::check_dimension(x.size());
         assign(on, x, m.values);
     }

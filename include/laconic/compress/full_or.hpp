@@ -26,7 +26,7 @@ struct full_or {
     bool in_full = false;
 
     template <Scalar T, class B>
-    using message = either<plain<T, B>, message_of<C, T, B>>;
+    using message = either<full_vector<T, B>, message_of<C, T, B>>;
 
     void check(std::size_t d) const { otherwise.check(d); }
     template <class B, class M>

@@ -15,7 +15,7 @@
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/exchange/partition.hpp"
-#include "laconic/message/plain.hpp"
+#include "laconic/message/full_vector.hpp"
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/stream.hpp"
 
@@ -24,10 +24,10 @@ namespace laconic::detail {
 /// Whether a message is a vector in full, of numbers of T.
 template <Scalar T, class B, class M>
 bool is_in_full([[maybe_unused]] M const& m) {
-    if constexpr (std::same_as<M, plain<T, B>>)
+    if constexpr (std::same_as<M, full_vector<T, B>>)
         return true;
-    else if constexpr (requires { m.template holds<plain<T, B>>(); })
-        return m.template holds<plain<T, B>>();
+    else if constexpr (requires { m.template holds<full_vector<T, B>>(); })
+        return m.template holds<full_vector<T, B>>();
     else
         return false;
 }
@@ -139,7 +139,7 @@ class shared_mean {
             throw wire_error(worst.bit, "from rank " + std::to_string(worst.rank) + ": " + worst.why);
     }
 
-    plain<T, B> part_;
+    full_vector<T, B> part_;
     std::vector<std::byte> said_;
 };
 

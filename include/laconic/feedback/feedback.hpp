@@ -8,7 +8,7 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/occasion.hpp"
-#include "laconic/message/plain.hpp"
+#include "laconic/message/full_vector.hpp"
 
 namespace laconic {
 
@@ -29,7 +29,7 @@ namespace laconic {
 ///   feedback.after(on, std::move(news), m)   may keep the news' array, and leaves one of as many numbers for it.
 /// With to_string(feedback) its numbers are among what the ranks agree on; with state(archive) (wire/state.hpp) what it
 /// remembers is saved.
-template <class F, class T = double, class B = host, class M = plain<T, B>>
+template <class F, class T = double, class B = host, class M = full_vector<T, B>>
 concept Feedback = std::movable<F> &&
     requires(F& feedback, B& on, occasion const& now, std::span<T> g, std::span<T const> news, M const& m) {
     feedback.start(std::size_t{});

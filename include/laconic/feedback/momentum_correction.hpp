@@ -9,8 +9,8 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
+#include "laconic/message/full_vector.hpp"
 #include "laconic/message/message.hpp"
-#include "laconic/message/plain.hpp"
 
 namespace laconic {
 
@@ -94,7 +94,8 @@ class momentum_correction {
         } else {
             said_.assign(momentum_.size(), T(0));
             add_message(on, std::span<T>(said_), T(1), m);
-            clear_terms(on, std::span<T>(momentum_), typename plain<T, B>::terms_type{said_.data(), said_.size()});
+            clear_terms(on, std::span<T>(momentum_),
+                        typename full_vector<T, B>::terms_type{said_.data(), said_.size()});
         }
     }
 

@@ -10,8 +10,8 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/message/draw.hpp"
+#include "laconic/message/full_vector.hpp"
 #include "laconic/message/message.hpp"
-#include "laconic/message/plain.hpp"
 
 namespace laconic {
 
@@ -56,7 +56,7 @@ struct sparse {
     template <class On>
     void make_room(On& on, std::size_t n) {
         if (room >= n) return;
-        constexpr bool direct = std::is_same_v<payload_type, plain<T, B>>;
+        constexpr bool direct = std::is_same_v<payload_type, full_vector<T, B>>;
         if constexpr (OnHost<B>) {
             support.reserve(places());
             if constexpr (direct) {
@@ -126,7 +126,7 @@ struct sparse {
 template <class B, Scalar T, class Rest, support_is Known, class Unit>
 requires(!TermMessage<typename Rest::template message<T, B>>) void add_message(
     B& on, std::span<T> out, T w, sparse<Rest, Known, T, B, Unit> const& m) {
-    using values = typename plain<T, B>::terms_type;
+    using values = typename full_vector<T, B>::terms_type;
     m.chosen.resize(m.payload.dimension());
     fill(on, std::span<T>(m.chosen), T(0));
     add_message(on, std::span<T>(m.chosen), T(1), m.payload);

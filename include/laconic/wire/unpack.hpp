@@ -68,7 +68,7 @@ class unpacker {
         stage const& s = stages_[at_++];
         switch (s.what) {
             case kind::plain: {
-                auto m = leaf<plain<T, B>>(n, 8 * sizeof(T), sizeof(T));
+                auto m = leaf<full_vector<T, B>>(n, 8 * sizeof(T), sizeof(T));
                 m.values.resize(n);
                 return take(m, out);
             }

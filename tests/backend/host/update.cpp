@@ -12,7 +12,7 @@
 #include "laconic/backend/reference.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/message/plain.hpp"
+#include "laconic/message/full_vector.hpp"
 #include "laconic/message/sparse.hpp"
 
 using namespace laconic;
@@ -173,7 +173,7 @@ TEST_CASE_TEMPLATE("each kernel is its definition, to the bit", T, float, double
                 for (T& n : v) n = std::isnan(n) ? T(-0.0) : n;
                 raise_magnitudes(b, T(0.5), T(0.3), v);
             });
-            plain<T, host> const all{{x.begin() + static_cast<std::ptrdiff_t>(skip), x.end()}};
+            full_vector<T, host> const all{{x.begin() + static_cast<std::ptrdiff_t>(skip), x.end()}};
             check([&](auto& b, out v, out) { add_message(b, v, T(0.3), all); });
             sparse<full, support_is::told, T, host> some;
             some.length = d;

@@ -8,12 +8,12 @@
 
 namespace laconic {
 
-/// The numbers themselves.
+/// A vector in full: all its numbers.
 template <Scalar T, class B>
-struct plain {
+struct full_vector {
     using value_type = T;
     template <class Other>
-    using for_backend = plain<T, Other>;
+    using for_backend = full_vector<T, Other>;
     typename B::template array<T> values;
 
     struct terms_type {
@@ -28,7 +28,7 @@ struct plain {
     std::size_t dimension() const { return values.size(); }
     terms_type terms() const& { return {values.data(), values.size()}; }
     void terms() const&& = delete;  // a view of a temporary would dangle
-    bool operator==(plain const&) const = default;
+    bool operator==(full_vector const&) const = default;
 };
 
 }  // namespace laconic

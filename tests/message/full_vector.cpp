@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/message/plain.hpp"
+#include "laconic/message/full_vector.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include "laconic/backend/host.hpp"
 
 using namespace laconic;
-using message = plain<double, host>;
+using message = full_vector<double, host>;
 
 static_assert(Message<message, double, host> && TermMessage<message> && Terms<message::terms_type>);
 
