@@ -15,11 +15,10 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/exchange/agreement.hpp"
 #include "laconic/exchange/broken_round.hpp"
-#include "laconic/exchange/by_gather.hpp"
 #include "laconic/exchange/by_server.hpp"
 #include "laconic/exchange/composition.hpp"
 #include "laconic/exchange/error_frame.hpp"
-#include "laconic/exchange/exchanged_mean.hpp"
+#include "laconic/exchange/mean_of_messages.hpp"
 #include "laconic/feedback/answer.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/recursion.hpp"
@@ -66,9 +65,8 @@ class descent {
           x_(x),
           seed_{seed},
           on_(std::move(on)),
-          to_all_(positions),
           to_server_(positions),
-          exchanged_(method_.exchange, x.size(), positions),
+          means_(method_.exchange, x.size(), positions),
           news_(x.size()),
           mean_(x.size()) {
         if (x.size() != static_cast<std::size_t>(objective.dimension()))
@@ -79,7 +77,7 @@ class descent {
         if constexpr (has_downlink)
             if (is_served()) method_.downlink.compressor.check(x.size());
         items_ = detail::composition_of<T>(method_, x.size(), seed);
-        exchanged_.require_beside(is_served(), method_.feedback, detail::described(method_.feedback));
+        means_.require_beside(is_served(), method_.feedback, detail::described(method_.feedback));
         auto agreed = items_;
         agreed.emplace_back("the starting point", digest(std::as_bytes(on_host(on_, std::span<T const>(x)))));
         agreed.emplace_back("one process", detail::in_one_process(comm) ? "yes" : "no");
@@ -119,12 +117,9 @@ class descent {
         look();
         looked_ = false;
         make_message();
-        if (exchanged_.on()) return;
-        if (frame_.is_set()) {
-            auto const what = frame_.bytes();
-            return is_served() ? to_server_.complain(*comm_, what) : to_all_.complain(*comm_, what);
-        }
-        is_served() ? to_server_.say(on_, *comm_, said_, x_.size()) : to_all_.say(on_, *comm_, said_, x_.size());
+        if (!is_served()) return means_.send(on_, *comm_, said_, frame_);
+        if (frame_.is_set()) return to_server_.complain(*comm_, frame_.bytes());
+        to_server_.say(on_, *comm_, said_, x_.size());
     }
 
     /// The second half: everybody's messages become a step.
@@ -134,19 +129,14 @@ class descent {
         auto const blank = [&](auto& on, int rank, auto& m) {
             method_.compressor.blank(on, x_.size(), occasion::of(seed_, round_, rank, comm_->size()).own, m);
         };
-        auto const complaint = [&](int rank, std::span<std::byte const> bytes) {
-            error_frame::raise(rank, round_, bytes);
-        };
-        if (exchanged_.on()) {
-            hear_exchange(at);
-        } else if (!is_served()) {
-            fill(on_, mean, T(0));  // while the messages are on their way
-            to_all_.hear(on_, *comm_, blank, complaint, mean);
+        if (!is_served()) {
+            means_.receive(on_, *comm_, said_, frame_, round_, blank, mean);
             broken_.rank_moves();
             method_.feedback.after(on_, std::move(news_), said_);
+            means_.give_back(on_, method_.feedback);
             method_.feedback.estimate(on_, at, mean);
         } else if constexpr (has_downlink) {
-            hear_server(at, blank, complaint);
+            hear_server(at, blank);
         }
         method_.level.said(on_, std::span<T const>(x_), said_);
         method_.step(on_, x_, mean);
@@ -173,7 +163,7 @@ class descent {
         state(archive);
         looked_ = false;
         broken_.make_whole();
-        exchanged_.make_whole();
+        means_.make_whole();
     }
 
     std::uint64_t rounds() const { return round_; }
@@ -215,9 +205,12 @@ class descent {
     }
 
     // The server's estimate is news to those who know what it said before.
-    template <class Blank, class OnComplaint>
-    void hear_server(occasion const& at, Blank blank, OnComplaint complaint) {
+    template <class Blank>
+    void hear_server(occasion const& at, Blank blank) {
         auto& down = method_.downlink;
+        auto const complaint = [&](int rank, std::span<std::byte const> bytes) {
+            error_frame::raise(rank, round_, bytes);
+        };
         std::span<T> const mean(mean_);
         if (comm_->rank() == 0) fill(on_, mean, T(0));
         to_server_.hear(
@@ -242,25 +235,8 @@ class descent {
         down.feedback.estimate(on_, at, mean);
     }
 
-    void hear_exchange(occasion const& at) {
-        std::span<T> const mean(mean_);
-        try {
-            if (frame_.is_set())
-                exchanged_.complain(on_, *comm_, frame_.coordinate(), round_, mean);
-            else
-                exchanged_(on_, *comm_, said_, round_, mean);
-        } catch (non_finite_error const& e) {
-            frame_.explain(*comm_, e);
-            throw;
-        }
-        broken_.rank_moves();
-        method_.feedback.after(on_, std::move(news_), said_);
-        exchanged_.give_back(on_, method_.feedback);
-        method_.feedback.estimate(on_, at, mean);
-    }
-
     void require_whole() const {
-        exchanged_.require_whole();
+        means_.require_whole();
         broken_.require_whole(comm_->rank(), round_);
     }
     template <class Archive>
@@ -268,7 +244,7 @@ class descent {
         archive(round_);
         archive.span_there(x_);
         method_.state(archive);
-        exchanged_.state(archive);
+        means_.state(archive);
     }
     std::string identity() const {
         std::string text;
@@ -282,9 +258,8 @@ class descent {
     std::span<T> x_;
     key seed_;
     B on_;
-    by_gather<message_type, T, B> to_all_;
     by_server<message_type, down_type, T, B> to_server_;
-    exchanged_mean<decltype(R::exchange), T, B> exchanged_;
+    mean_of_messages<decltype(R::exchange), message_type, T, B> means_;
     typename B::template array<T> news_, mean_, heard_;
     message_type said_;
     down_type answer_;

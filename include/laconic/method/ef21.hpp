@@ -41,7 +41,7 @@ struct ef21 {
                 return std::min(1 / (l + lt * std::sqrt(2 * beta / theta)), theta / (2 * p.strong_convexity));
             return 1 / (l + lt * std::sqrt(beta / theta));
         });
-        return {compressor, {1, false}, gradient_step{step}, {}, given.batch};
+        return {compressor, {1, 0}, gradient_step{step}, {}, given.batch};
     }
 
     bool operator==(ef21 const&) const = default;

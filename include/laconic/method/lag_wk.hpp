@@ -31,7 +31,7 @@ recursion<threshold<>, memory<T, B>, gradient_step, lag<T, B>> compose_lag(doubl
                                " is not below 1, where its theorem ends; give the step");
         return (1 - std::sqrt(share)) / known(p.smoothness, "the smoothness L", method.c_str());
     });
-    return {{}, {1, false}, gradient_step{step}, lag<T, B>(xi, d, step, smoothness)};
+    return {{}, {1, 0}, gradient_step{step}, lag<T, B>(xi, d, step, smoothness)};
 }
 
 inline std::string called_lag(std::string const& name, double xi, std::size_t d, rates const& given) {

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "laconic/compress/compressor.hpp"
+#include "laconic/compress/full.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/exchange/exchange.hpp"
+#include "laconic/feedback/memory.hpp"
+
+/// How the gradients of all ranks become an estimate of their mean: a compressor C, what each rank remembers, and the
+/// exchange that carries the messages. With the shift h_i and the residual e_i of rank i,
+///
+///     delta_i = g_i - h_i + decay e_i                m_i = C(delta_i)
+///     e_i <- delta_i - m_i                           h_i <- h_i + alpha m_i
+///     estimate = mean_i(h_i + m_i)
+///
+/// | reduction         | C           | alpha                 | decay  | known as                          |
+/// |-------------------|-------------|-----------------------|--------|-----------------------------------|
+/// | plain{C}          | unbiased    | 0                     | 0      | QSGD, TernGrad; plain{} sends all |
+/// | error_feedback{C} | contractive | 0                     | 0 .. 1 | EF-SGD, Top-k SGD; DeMo's below 1 |
+/// | shifted{C}        | unbiased    | 1 / (2 (1 + omega))   | 0      | DIANA                             |
+/// | ef21_shift{C}     | contractive | 1                     | 0      | EF21                              |
+///
+/// From Alistarh et al., NeurIPS 2017; Stich et al., NeurIPS 2018; Mishchenko et al., arXiv:1901.09269; Richtarik et
+/// al., NeurIPS 2021. What the table does not cover needs unproved{...}.
+namespace laconic {
+
+namespace detail {
+
+// Whether C is unbiased, or contractive, as far as its type tells; one that is chosen at run time is asked later.
+template <class C>
+bool is_unbiased([[maybe_unused]] C const& c) {
+    if constexpr (requires { c.unbiased(); })
+        return c.unbiased();
+    else
+        return Unbiased<C>;
+}
+template <class C>
+bool is_contractive([[maybe_unused]] C const& c) {
+    if constexpr (requires { c.contractive(); })
+        return c.contractive();
+    else
+        return Contractive<C>;
+}
+template <class C>
+void require_unbiased(C const& c, char const* reduction) {
+    if (!is_unbiased(c))
+        throw argument_error(std::string(reduction) + "{" + to_string(c) +
+                             "}: the compressor is biased, so that errors "
+                             "add up; take error_feedback{...} or ef21_shift{...}, or unproved{" +
+                             reduction + "{...}}");
+}
+template <class C>
+void require_contractive(C const& c, std::size_t d, char const* reduction) {
+    if (!is_contractive(c))
+        throw argument_error(std::string(reduction) + "{" + to_string(c) +
+                             "}: the compressor is not known to be "
+                             "contractive; scaled_down{...} makes an unbiased one so, or take unproved{" +
+                             reduction + "{...}}");
+    if constexpr (Contractive<C>) static_cast<void>(c.delta(d));  // which may know that there is none
+}
+template <class X>
+std::string over_text(X const& over) {
+    if constexpr (std::is_same_v<X, gather_all>)
+        return "";
+    else
+        return ", over=" + to_string(over);
+}
+
+}  // namespace detail
+
+/// Nothing is remembered: each rank sends C(g_i), and the estimate is unbiased with variance at most
+/// omega / n mean_i |g_i|^2 for n ranks. State: none.
+template <class C = full, class X = gather_all>
+struct plain {
+    static_assert(SomeCompressor<C>, "plain{C}: C is not a compressor");
+    static constexpr bool is_proved = Unbiased<C>;
+
+    C compressor{};
+    X over{};
+
+    void check_proof(std::size_t) const { detail::require_unbiased(compressor, "plain"); }
+    template <Scalar T, class B>
+    memory<T, B> feedback(std::size_t) const {
+        return {};
+    }
+    bool operator==(plain const&) const = default;
+    friend std::string to_string(plain const& r) {
+        return "plain(" + to_string(r.compressor) + detail::over_text(r.over) + ")";
+    }
+};
+plain()->plain<>;
+template <class C, class X = gather_all>
+plain(C, X = {}) -> plain<C, X>;
+
+/// What a message leaves out is sent later, times decay for each round that it waits. State: e_i, d numbers a rank.
+template <class C, class X = gather_all>
+struct error_feedback {
+    static_assert(SomeCompressor<C>, "error_feedback{C}: C is not a compressor");
+    static constexpr bool is_proved = Contractive<C>;
+
+    C compressor{};
+    double decay = 1;
+    X over{};
+
+    void check_proof(std::size_t d) const { detail::require_contractive(compressor, d, "error_feedback"); }
+    template <Scalar T, class B>
+    memory<T, B> feedback(std::size_t) const {
+        return {0, decay};
+    }
+    bool operator==(error_feedback const&) const = default;
+    friend std::string to_string(error_feedback const& r) {
+        return "error_feedback(" + to_string(r.compressor) + (r.decay == 1 ? "" : ", decay=" + shortest(r.decay)) +
+               detail::over_text(r.over) + ")";
+    }
+};
+template <class C, class X = gather_all>
+error_feedback(C, double = 1, X = {}) -> error_feedback<C, X>;
+
+/// Each rank sends C(g_i - h_i), whose variance vanishes as gradients settle. State: h_i and mean h, 2 d numbers a
+/// rank.
+template <class C, class X = gather_all>
+struct shifted {
+    static_assert(SomeCompressor<C>, "shifted{C}: C is not a compressor");
+    static constexpr bool is_proved = Unbiased<C>;
+
+    C compressor{};
+    X over{};
+
+    void check_proof(std::size_t) const { detail::require_unbiased(compressor, "shifted"); }
+    template <Scalar T, class B>
+    memory<T, B> feedback(std::size_t d) const {
+        return {1 / (2 * (1 + compressor.omega(d))), 0};
+    }
+    bool operator==(shifted const&) const = default;
+    friend std::string to_string(shifted const& r) {
+        return "shifted(" + to_string(r.compressor) + detail::over_text(r.over) + ")";
+    }
+};
+template <class C, class X = gather_all>
+shifted(C, X = {}) -> shifted<C, X>;
+
+/// The same with a contractive compressor and alpha = 1: h_i is the rank's own estimate of its gradient. State: h_i and
+/// mean h, 2 d numbers a rank.
+template <class C, class X = gather_all>
+struct ef21_shift {
+    static_assert(SomeCompressor<C>, "ef21_shift{C}: C is not a compressor");
+    static constexpr bool is_proved = Contractive<C>;
+
+    C compressor{};
+    X over{};
+
+    void check_proof(std::size_t d) const { detail::require_contractive(compressor, d, "ef21_shift"); }
+    template <Scalar T, class B>
+    memory<T, B> feedback(std::size_t) const {
+        return {1, 0};
+    }
+    bool operator==(ef21_shift const&) const = default;
+    friend std::string to_string(ef21_shift const& r) {
+        return "ef21_shift(" + to_string(r.compressor) + detail::over_text(r.over) + ")";
+    }
+};
+template <class C, class X = gather_all>
+ef21_shift(C, X = {}) -> ef21_shift<C, X>;
+
+/// A reduction that no theorem here covers, such as unproved{plain{top_k{0.01}}}: it runs as it stands.
+template <class R>
+struct unproved {
+    static constexpr bool is_proved = true;
+    using compressor_type = decltype(R::compressor);
+
+    R inner{};
+    compressor_type compressor = inner.compressor;
+    decltype(R::over) over = inner.over;
+
+    unproved(R r) : inner(std::move(r)) {}  // NOLINT: it is a wrapper
+    void check_proof(std::size_t) const {}
+    template <Scalar T, class B>
+    memory<T, B> feedback(std::size_t d) const {
+        return inner.template feedback<T, B>(d);
+    }
+    bool operator==(unproved const&) const = default;
+    friend std::string to_string(unproved const& r) { return "unproved(" + to_string(r.inner) + ")"; }
+};
+
+/// One of the above, or a type of your own with the same members.
+template <class R, class T = float, class B = host>
+concept Reduction = std::copyable<R> && requires(R const& r, std::size_t d) {
+    requires SomeCompressor<std::remove_cvref_t<decltype(r.compressor)>>;
+    { R::is_proved } -> std::convertible_to<bool>;
+    r.check_proof(d);
+    requires Feedback<std::remove_cvref_t<decltype(r.template feedback<T, B>(d))>, T, B>;
+    { to_string(r.over) } -> std::convertible_to<std::string>;
+    { to_string(r) } -> std::convertible_to<std::string>;
+};
+
+static_assert(Reduction<plain<>> && Reduction<error_feedback<full>, double> && Reduction<unproved<shifted<full>>>);
+
+}  // namespace laconic

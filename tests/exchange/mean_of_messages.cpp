@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/exchange/mean_of_messages.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/comm/fibers.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/exchange/gtop_k.hpp"
+#include "laconic/exchange/ring.hpp"
+#include "laconic/feedback/memory.hpp"
+
+using namespace laconic;
+
+namespace {
+
+using message = message_of<top_k<>, double, host>;
+
+// What rank r sends: its largest number is 3 (r + 1), at r.
+std::vector<double> numbers(int rank) {
+    std::vector<double> x(5, 0.25);
+    x[std::size_t(rank)] = 3 * (rank + 1);
+    return x;
+}
+
+template <class X>
+void each_way(X const& exchange, bool is_exchanged) {
+    int wrong = 0;
+    fibers::run(3, [&](fibers::member& comm) {
+        host on;
+        mean_of_messages<X, message, double> means(exchange, 5, position_code::smallest);
+        wrong += means.is_exchanged() != is_exchanged;
+        message mine;
+        std::vector<double> mean(5, 77);
+        error_frame frame;
+        top_k const c{1};
+        auto const blank = [&](auto& there, int, auto& m) { c.blank(there, 5, key{}, m); };
+        auto const round = [&](std::uint64_t k) {
+            auto const x = numbers(comm.rank());
+            c(on, std::span<double const>(x), key{}, mine);
+            means.send(on, comm, mine, frame);
+            means.receive(on, comm, mine, frame, k, blank, std::span(mean));
+        };
+        round(0);
+        wrong += mean != std::vector<double>{1, 2, 3, 0, 0};
+
+        // A rank without a message: what is wrong there is thrown everywhere, and the next round is whole.
+        if (comm.rank() == 1) frame.not_finite(4);
+        try {
+            round(1);
+            ++wrong;
+        } catch (non_finite_error const& e) {
+            wrong += e.rank != 1 || e.round != 1 || e.coordinate != 4;
+        }
+        frame.clear();
+        if (comm.rank() == 2) frame.because("no paper");
+        try {
+            round(2);
+            ++wrong;
+        } catch (compression_error const& e) {
+            wrong += std::string(e.what()).find("rank 2, round 2") != 0;
+            wrong += std::string(e.what()).find("no paper") == std::string::npos;
+        }
+        frame.clear();
+        means.require_whole();
+        round(3);
+        wrong += mean != std::vector<double>{1, 2, 3, 0, 0};
+    });
+    CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("gathered or exchanged, the mean of all messages and the errors of all ranks are the same") {
+    each_way(gather_all{}, false);
+    each_way(by_ring{}, true);
+    each_way(by_gtop_k{3}, true);
+}
+
+TEST_CASE("what an exchange leaves out goes back to a feedback that keeps it, and to no other") {
+    fibers::run(3, [](fibers::member& comm) {
+        host on;
+        mean_of_messages<by_gtop_k, message, double> means(by_gtop_k{1}, 5, position_code::smallest);
+        memory<> keeps(0, 1), loses(1, 0);
+        CHECK_THROWS_AS(means.require_beside(false, loses, "memory"), argument_error);
+        CHECK_THROWS_AS(means.require_beside(true, keeps, "memory"), argument_error);
+        means.require_beside(false, keeps, "memory");
+        keeps.start(5);
+        auto const x = numbers(comm.rank());
+        message mine;
+        top_k{1}(on, std::span<double const>(x), key{}, mine);
+        std::vector<double> mean(5);
+        error_frame const frame;
+        means.send(on, comm, mine, frame);
+        means.receive(
+            on, comm, mine, frame, 0, [](auto&, int, auto&) {}, std::span(mean));
+        keeps.after(on, std::span<double const>(x), mine);
+        means.give_back(on, keeps);
+        CHECK(mean == std::vector<double>{0, 0, 3, 0, 0});  // a third of 9, the largest
+        // Ranks 0 and 1 sent in vain; rank 2 did not.
+        auto expected = x;
+        if (comm.rank() == 2) expected[2] = 0;
+        CHECK(std::vector<double>(keeps.unsaid().begin(), keeps.unsaid().end()) == expected);
+    });
+}

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/reducer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "laconic/any/compressor.hpp"
+#include "laconic/comm/fibers.hpp"
+#include "laconic/comm/metered.hpp"
+#include "laconic/comm/threads.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/exchange/gtop_k.hpp"
+#include "laconic/exchange/ring.hpp"
+#include "laconic/method/diana.hpp"
+#include "laconic/method/ef21.hpp"
+#include "laconic/run.hpp"
+
+using namespace laconic;
+
+namespace {
+
+template <class T>
+using table = std::vector<std::vector<T>>;
+
+constexpr std::size_t d = 37;
+
+// Rank r's gradient in that step.
+template <class T = double>
+std::vector<T> gradient(int rank, int step, std::size_t dimension = d) {
+    std::vector<T> g(dimension);
+    auto const k = key{5}.child(std::uint64_t(rank)).child(std::uint64_t(step));
+    for (std::size_t i = 0; i < dimension; ++i) g[i] = static_cast<T>(4 * k.uniform(i) - 2 + 0.1 * double(i));
+    return g;
+}
+
+// What n ranks have after each call of body(reduce, rank, step): rows are rank by rank, step by step.
+template <class T, class How, class Body>
+table<T> estimates(int n, How const& how, int steps, Body body, reducer_options const& options = {}) {
+    table<T> all(std::size_t(n * steps));
+    fibers::run(n, [&](fibers::member& comm) {
+        reducer<How, fibers::member, T> reduce(how, comm, d, options);
+        for (int k = 0; k < steps; ++k) all[std::size_t(comm.rank() * steps + k)] = body(reduce, comm.rank(), k);
+    });
+    return all;
+}
+template <class T, class How>
+table<T> estimates(int n, How const& how, int steps) {
+    return estimates<T>(n, how, steps, [](auto& reduce, int rank, int k) {
+        auto g = gradient<T>(rank, k);
+        reduce(g);
+        return g;
+    });
+}
+
+// Which number of x is the largest, `k` times.
+std::vector<std::size_t> largest(std::vector<double> const& x, std::size_t k) {
+    std::vector<std::size_t> at(x.size());
+    std::iota(at.begin(), at.end(), std::size_t{0});
+    std::stable_sort(at.begin(), at.end(), [&](auto a, auto b) { return std::abs(x[a]) > std::abs(x[b]); });
+    at.resize(k);
+    return at;
+}
+
+}  // namespace
+
+TEST_CASE("the estimate is the equation's, written out in loops: residual, decay, shift, mean shift") {
+    struct row {
+        double alpha, decay;
+    };
+    int const n = 3, steps = 40;
+    std::size_t const k = 4;
+    auto const check = [&](row const& is, table<double> const& estimated) {
+        table<double> h(n, std::vector<double>(d)), e = h;
+        for (int step = 0; step < steps; ++step) {
+            std::vector<double> mean(d), mean_h(d);
+            for (int r = 0; r < n; ++r) {
+                auto& hr = h[std::size_t(r)];
+                auto& er = e[std::size_t(r)];
+                auto delta = gradient(r, step);
+                for (std::size_t i = 0; i < d; ++i) delta[i] += is.decay * er[i] - hr[i];
+                for (std::size_t i = 0; i < d; ++i) mean_h[i] += hr[i] / n;
+                er = delta;
+                for (auto const i : largest(delta, k)) {
+                    mean[i] += delta[i] / n;
+                    er[i] = 0;
+                    hr[i] += is.alpha * delta[i];
+                }
+            }
+            for (int r = 0; r < n; ++r)
+                for (std::size_t i = 0; i < d; ++i) {
+                    double const alike = estimated[std::size_t(r * steps + step)][i];
+                    CHECK(alike == doctest::Approx(mean_h[i] + mean[i]).epsilon(1e-12));
+                    CHECK(alike == estimated[std::size_t(step)][i]);  // the same bits on all ranks
+                }
+        }
+    };
+    check({0, 1}, estimates<double>(n, error_feedback{top_k{k}}, steps));
+    check({0, 0.75}, estimates<double>(n, error_feedback{top_k{k}, 0.75}, steps));
+    check({1, 0}, estimates<double>(n, ef21_shift{top_k{k}}, steps));
+    check({0, 0}, estimates<double>(n, unproved{plain{top_k{k}}}, steps));
+}
+
+TEST_CASE("plain{} is the mean in full, and plain of an unbiased compressor is it in the mean of many steps") {
+    auto const all = estimates<double>(4, plain{}, 3);
+    for (int k = 0; k < 3; ++k)
+        for (std::size_t i = 0; i < d; ++i) {
+            double sum = 0;
+            for (int r = 0; r < 4; ++r) sum += gradient(r, k)[i];
+            CHECK(all[std::size_t(k)][i] == doctest::Approx(sum / 4).epsilon(1e-14));
+        }
+    int const steps = 4000;
+    auto const many = estimates<double>(2, plain{rand_k{9}}, steps, [](auto& reduce, int rank, int) {
+        auto g = gradient(rank, 0);
+        reduce(g);
+        return g;
+    });
+    double off = 0, size = 0;
+    for (std::size_t i = 0; i < d; ++i) {
+        double mean = 0;
+        for (int k = 0; k < steps; ++k) mean += many[std::size_t(k)][i] / steps;
+        double const right = (gradient(0, 0)[i] + gradient(1, 0)[i]) / 2;
+        off += (mean - right) * (mean - right);
+        size += (gradient(0, 0)[i] * gradient(0, 0)[i] + gradient(1, 0)[i] * gradient(1, 0)[i]) / 2;
+    }
+    double const variance = (double(d) / 9 - 1) / 2 * size / steps;  // omega / n mean |g_i|^2, attained
+    CHECK(off < 2 * variance);
+    CHECK(off > variance / 2);
+}
+
+// The same composition as a method's recursion, with the same seed: the same x, to the bit.
+TEST_CASE("shifted and ef21_shift are what diana and ef21 do with their gradients") {
+    struct bowl {
+        int rank;
+        std::size_t dimension() const { return d; }
+        double value(std::span<double const>) const { return 0; }
+        void gradient(std::span<double const> x, std::span<double> g) const {
+            auto const c = ::gradient(rank, 0);
+            for (std::size_t i = 0; i < d; ++i) g[i] = (1 + double(i % 3)) * (x[i] - c[i]);
+        }
+        double smoothness() const { return 3; }
+        double strong_convexity() const { return 1; }
+    };
+    auto const same = [](auto const& method, auto const& how) {
+        double const step = 0.125;
+        int wrong = 0;
+        fibers::run(3, [&](fibers::member& comm) {
+            bowl const f{comm.rank()};
+            std::vector<double> x(d), y(d), g(d);
+            descend(method, f, x, comm, {.rounds = 50, .seed = 7});
+            laconic::reducer reduce(how, comm, y, {.seed = 7});
+            for (int k = 0; k < 50; ++k) {
+                f.gradient(y, g);
+                reduce(g);
+                for (std::size_t i = 0; i < d; ++i) y[i] -= step * g[i];
+            }
+            wrong += x != y;
+            wrong += reduce.steps() != 50;
+        });
+        CHECK(wrong == 0);
+    };
+    rates const given{.step = step_size{0.125}};
+    same(diana{rand_k{5} | natural{}, given}, shifted{rand_k{5} | natural{}});
+    same(ef21{top_k{5}, given}, ef21_shift{top_k{5}});
+}
+
+TEST_CASE("a step is a transaction: one that fails leaves the next 50 as if it had never been tried, bit for bit") {
+    int const n = 3, steps = 60;
+    double const inf = std::numeric_limits<double>::infinity();
+    struct mistake {
+        std::string text;
+        std::function<void(std::vector<double>&, step_options&)> make;
+    };
+    std::vector<mistake> const mistakes{
+        {"not finite at coordinate 36", [&](auto& g, auto&) { g[36] = inf; }},
+        {"not finite at coordinate 0", [&](auto& g, auto&) { g[0] = std::nan(""); }},
+        {"not finite at coordinate 2", [&](auto& g, auto& o) { g[2] = 1e308, o.loss_scale = 1e-9; }},
+        {"a vector of 36 numbers, the reducer is for 37", [&](auto& g, auto&) { g.pop_back(); }},
+        {"a loss scale of 0: it is above 0", [&](auto&, auto& o) { o.loss_scale = 0; }},
+        {"a step size of -1: it is above 0", [&](auto&, auto& o) { o.step_size = -1; }}};
+    auto const check = [&](auto const& how) {
+        CAPTURE(to_string(how));
+        auto const untroubled = estimates<double>(n, how, steps);
+        for (auto const& wrong : mistakes)
+            for (int const culprit : {0, 2}) {
+                CAPTURE(wrong.text);
+                int told = 0;
+                auto const troubled = estimates<double>(n, how, steps, [&](auto& reduce, int rank, int k) {
+                    if (k == 7 || k == 8) {
+                        auto g = gradient(rank, 1000 + k);
+                        step_options options;
+                        if (rank == culprit) wrong.make(g, options);
+                        auto const before = g;
+                        try {
+                            reduce(g, options);
+                        } catch (error const& e) {
+                            std::string const what = e.what();
+                            bool const named = what.starts_with("rank " + std::to_string(culprit) + ", round 7: ") ||
+                                               what.starts_with("rank " + std::to_string(culprit) + ", round 8: ");
+                            told += named && what.find(wrong.text) != std::string::npos;
+                        }
+                        CHECK(std::memcmp(g.data(), before.data(), 8 * g.size()) == 0);
+                    }
+                    auto g = gradient(rank, k);
+                    reduce(g);
+                    return g;
+                });
+                CHECK(told == 2 * n);
+                CHECK(troubled == untroubled);
+            }
+    };
+    check(error_feedback{top_k{4} | natural{}});
+    check(shifted{rand_k{4} | natural{}});
+    check(ef21_shift{top_k{4}});
+    check(plain{quantize{4}});
+}
+
+TEST_CASE("NaN or infinity on one rank: NaN on every rank where that is asked for, and nothing has changed") {
+    int const n = 3, steps = 30;
+    reducer_options const options{.seed = 0, .non_finite = on_non_finite::propagate};
+    auto const untroubled = estimates<float>(n, error_feedback{top_k{4}}, steps);
+    int nans = 0;
+    auto const troubled = estimates<float>(
+        n, error_feedback{top_k{4}}, steps,
+        [&](auto& reduce, int rank, int k) {
+            if (k % 10 == 3) {
+                auto g = gradient<float>(rank, -k);
+                if (rank == k / 10) g[5] = std::numeric_limits<float>::infinity();
+                reduce(g);
+                nans += std::all_of(g.begin(), g.end(), [](float v) { return std::isnan(v); });
+            }
+            auto g = gradient<float>(rank, k);
+            reduce(g);
+            return g;
+        },
+        options);
+    CHECK(nans == 3 * n);
+    CHECK(troubled == untroubled);
+}
+
+TEST_CASE("a loss scale that halves in mid-run changes nothing: the state is held without it") {
+    for (auto const& how : {unproved{error_feedback{top_k{4}}}, unproved{error_feedback{top_k{4}, 0.5}}}) {
+        auto const unscaled = estimates<float>(3, how, 40);
+        auto const scaled = estimates<float>(3, how, 40, [](auto& reduce, int rank, int k) {
+            float const scale = k < 11 ? 65536.0f : k < 23 ? 32768.0f : 4.0f;
+            auto g = gradient<float>(rank, k);
+            for (auto& v : g) v *= scale;
+            reduce(g, {.loss_scale = scale});
+            for (auto& v : g) v /= scale;
+            return g;
+        });
+        CHECK(scaled == unscaled);
+    }
+}
+
+TEST_CASE("where the step size changes, the residual is applied at the rate of its own steps") {
+    // x - mean_i(step size x e_i) takes uncompressed steps, whatever the step sizes are.
+    int const n = 3, steps = 30;
+    table<double> x(n, std::vector<double>(d)), full(1, std::vector<double>(d));
+    auto const step_size = [](int k) { return k < 7 ? 0.5 : k < 15 ? 0.125 : 0.2; };
+    for (int k = 0; k < steps; ++k)
+        for (std::size_t i = 0; i < d; ++i)
+            for (int r = 0; r < n; ++r) full[0][i] -= step_size(k) * gradient(r, k)[i] / n;
+    table<double> waits(n);
+    fibers::run(n, [&](fibers::member& comm) {
+        auto const r = std::size_t(comm.rank());
+        reducer reduce(error_feedback{top_k{4}}, comm, x[r]);
+        for (int k = 0; k < steps; ++k) {
+            auto g = gradient(comm.rank(), k);
+            reduce(g, {.step_size = step_size(k)});
+            for (std::size_t i = 0; i < d; ++i) x[r][i] -= step_size(k) * g[i];
+        }
+        waits[r].assign(reduce.feedback().unsaid().begin(), reduce.feedback().unsaid().end());
+    });
+    for (std::size_t i = 0; i < d; ++i) {
+        double virtual_x = x[0][i];
+        for (auto const& e : waits) virtual_x -= step_size(steps - 1) * e[i] / n;
+        CHECK(virtual_x == doctest::Approx(full[0][i]).epsilon(1e-12));
+    }
+}
+
+TEST_CASE("ranks that disagree on anything fail on all ranks, by name") {
+    auto const refused = [](auto make) {
+        std::vector<std::string> told(3);
+        fibers::run(3, [&](fibers::member& comm) {
+            try {
+                make(comm);
+            } catch (shape_error const& e) {
+                told[std::size_t(comm.rank())] = e.what();
+            }
+        });
+        CHECK(told[1] == told[0]);
+        CHECK(told[2] == told[0]);
+        return told[0];
+    };
+    CHECK(refused([](auto& comm) { reducer(error_feedback{top_k{comm.rank() == 1 ? 3 : 4}}, comm, d); }) ==
+          "ranks disagree: rank 0 has \"the reduction: error_feedback(top_k(4))\", rank 1 has \"the reduction: "
+          "error_feedback(top_k(3))\"");
+    CHECK(refused([](auto& comm) { reducer(plain{}, comm, comm.rank() == 2 ? 5 : 4); }) ==
+          "ranks disagree: rank 0 has \"the dimension: 4\", rank 2 has \"the dimension: 5\"");
+    CHECK(refused([](auto& comm) { reducer(plain{}, comm, 4, {.seed = std::uint64_t(comm.rank())}); }) ==
+          "ranks disagree: rank 0 has \"the seed: 0\", rank 1 has \"the seed: 1\"");
+    CHECK(refused([](auto& comm) {
+              reducer(plain{}, comm, 4,
+                      {.seed = 0, .non_finite = comm.rank() == 0 ? on_non_finite::raise : on_non_finite::propagate});
+          }) ==
+          "ranks disagree: rank 0 has \"what is not finite: raises\", rank 1 has \"what is not finite: "
+          "propagates\"");
+}
+
+TEST_CASE("what is saved goes on bit for bit, in a fresh reducer and in one that was used") {
+    int const n = 3, steps = 40;
+    auto const check = [&](auto const& how) {
+        CAPTURE(to_string(how));
+        auto const right = estimates<double>(n, how, steps);
+        for (int const used : {0, 3}) {
+            std::vector<std::vector<std::byte>> states(n);
+            estimates<double>(n, how, 15, [&](auto& reduce, int rank, int k) {
+                auto g = gradient(rank, k);
+                reduce(g);
+                if (k == 14) states[std::size_t(rank)] = reduce.save();
+                return g;
+            });
+            auto const on = estimates<double>(n, how, steps - 15 + used, [&](auto& reduce, int rank, int k) {
+                if (k == used) reduce.restore(states[std::size_t(rank)]);
+                auto g = gradient(rank, k < used ? 500 + k : k - used + 15);
+                reduce(g);
+                return g;
+            });
+            for (int r = 0; r < n; ++r)
+                for (int k = 15; k < steps; ++k)
+                    CHECK(on[std::size_t(r * (steps - 15 + used) + k - 15 + used)] ==
+                          right[std::size_t(r * steps + k)]);
+        }
+    };
+    check(error_feedback{top_k{4}, 0.75});
+    check(shifted{rand_k{4} | natural{}});
+    check(plain{quantize{4}});
+    fibers::run(2, [](fibers::member& comm) {
+        reducer a(error_feedback{top_k{4}}, comm, d), b(error_feedback{top_k{5}}, comm, d);
+        CHECK_THROWS_AS(b.restore(a.save()), shape_error);
+        auto damaged = a.save();
+        damaged[damaged.size() / 2] ^= std::byte{1};
+        CHECK_THROWS_AS(a.restore(damaged), wire_error);
+    });
+}
+
+TEST_CASE("over an exchange: what a lossy one leaves out stays in the residual, and nothing of the sum is lost") {
+    int const n = 4, steps = 50;
+    table<double> waits(n), applied(n, std::vector<double>(d));
+    fibers::run(n, [&](fibers::member& comm) {
+        auto const r = std::size_t(comm.rank());
+        reducer reduce(error_feedback{top_k{4}, 1, by_gtop_k{4}}, comm, applied[r]);
+        for (int k = 0; k < steps; ++k) {
+            auto g = gradient(comm.rank(), k);
+            reduce(g);
+            CHECK(std::count_if(g.begin(), g.end(), [](double v) { return v != 0; }) <= 4);
+            for (std::size_t i = 0; i < d; ++i) applied[r][i] += g[i];
+        }
+        waits[r].assign(reduce.feedback().unsaid().begin(), reduce.feedback().unsaid().end());
+    });
+    for (std::size_t i = 0; i < d; ++i) {
+        double sum = 0, all = applied[0][i];
+        for (int k = 0; k < steps; ++k)
+            for (int r = 0; r < n; ++r) sum += gradient(r, k)[i] / n;
+        for (auto const& e : waits) all += e[i] / n;
+        CHECK(all == doctest::Approx(sum).epsilon(1e-12));
+    }
+    // The same mean by another way, and a memory that would lose what comes back.
+    auto const gathered = estimates<double>(n, plain{}, 5), around = estimates<double>(n, plain{full{}, by_ring{}}, 5);
+    for (std::size_t row = 0; row < gathered.size(); ++row)
+        for (std::size_t i = 0; i < d; ++i) CHECK(around[row][i] == doctest::Approx(gathered[row][i]).epsilon(1e-13));
+    fibers::run(2, [](fibers::member& comm) {
+        CHECK_THROWS_AS(reducer(plain{full{}, by_gtop_k{4}}, comm, d), argument_error);
+        CHECK_THROWS_AS(reducer(error_feedback{top_k{38}}, comm, d), argument_error);
+        CHECK_THROWS_AS(reducer(plain{any_compressor<float>(top_k{2})}, comm, d), argument_error);
+    });
+}
+
+TEST_CASE("the type and the count come from the vector, and other contiguous ranges can be reduced") {
+    fibers::run(2, [](fibers::member& comm) {
+        std::vector<float> floats(5, float(comm.rank()));
+        std::array<double, 3> doubles{1.0, 2.0, double(comm.rank())};
+        reducer of_floats(plain{}, comm, floats), of_five(plain{}, comm, 5);
+        reducer of_doubles(plain{}, comm, doubles);
+        static_assert(std::same_as<decltype(of_floats), decltype(of_five)>);
+        of_floats(floats);
+        CHECK(floats == std::vector<float>(5, 0.5f));
+        of_five(std::span(floats));
+        of_doubles(doubles);
+        CHECK(doubles == std::array{1.0, 2.0, 0.5});
+        CHECK(of_doubles.dimension() == 3);
+    });
+}
+
+TEST_CASE("one rank: the same arithmetic") {
+    auto const one = estimates<double>(1, error_feedback{top_k{4}}, 3);
+    std::vector<double> e(d);
+    for (int k = 0; k < 3; ++k) {
+        auto delta = gradient(0, k);
+        for (std::size_t i = 0; i < d; ++i) delta[i] += e[i];
+        std::vector<double> sent(d);
+        for (auto const i : largest(delta, 4)) sent[i] = delta[i];
+        for (std::size_t i = 0; i < d; ++i) e[i] = delta[i] - sent[i];
+        CHECK(one[std::size_t(k)] == sent);
+    }
+}
+
+TEST_CASE("over threads the estimates are the same, and only messages cross") {
+    int const n = 4, steps = 20;
+    auto const right = estimates<float>(n, error_feedback{top_k{4}}, steps);
+    table<float> heard(std::size_t(n * steps));
+    std::vector<std::uint64_t> bytes(n);
+    threads::run(n, [&](threads::member& comm) {
+        metered wire(comm);
+        std::vector<float> g(d);
+        reducer reduce(error_feedback{top_k{4}}, wire, g);
+        auto const before = wire.bytes_sent();
+        for (int k = 0; k < steps; ++k) {
+            g = gradient<float>(comm.rank(), k);
+            reduce(g);
+            heard[std::size_t(comm.rank() * steps + k)] = g;
+        }
+        bytes[std::size_t(comm.rank())] = (wire.bytes_sent() - before) / steps;
+    });
+    CHECK(heard == right);
+    for (auto const b : bytes) CHECK(b <= 4 * 4 + 4);  // 4 floats, and their places among 37
+}
