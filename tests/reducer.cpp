@@ -186,9 +186,9 @@ TEST_CASE("a step is a transaction: one that fails leaves the next 50 as if it h
         {"not finite at coordinate 36", [&](auto& g, auto&) { g[36] = inf; }},
         {"not finite at coordinate 0", [&](auto& g, auto&) { g[0] = std::nan(""); }},
         {"not finite at coordinate 2", [&](auto& g, auto& o) { g[2] = 1e308, o.loss_scale = 1e-9; }},
-        {"a vector of 36 numbers, the reducer is for 37", [&](auto& g, auto&) { g.pop_back(); }},
-        {"a loss scale of 0: it is above 0", [&](auto&, auto& o) { o.loss_scale = 0; }},
-        {"a step size of -1: it is above 0", [&](auto&, auto& o) { o.step_size = -1; }}};
+        {"a vector of 36 numbers, where the reducer has 37", [&](auto& g, auto&) { g.pop_back(); }},
+        {"a loss scale of 0, which must be above 0", [&](auto&, auto& o) { o.loss_scale = 0; }},
+        {"a step size of -1, which must be above 0", [&](auto&, auto& o) { o.step_size = -1; }}};
     auto const check = [&](auto const& how) {
         CAPTURE(to_string(how));
         auto const untroubled = estimates<double>(n, how, steps);
@@ -281,7 +281,7 @@ TEST_CASE("where the step size changes, the residual is applied at the rate of i
             reduce(g, {.step_size = step_size(k)});
             for (std::size_t i = 0; i < d; ++i) x[r][i] -= step_size(k) * g[i];
         }
-        waits[r].assign(reduce.feedback().unsaid().begin(), reduce.feedback().unsaid().end());
+        waits[r].assign(reduce.layers()[0].feedback().unsaid().begin(), reduce.layers()[0].feedback().unsaid().end());
     });
     for (std::size_t i = 0; i < d; ++i) {
         double virtual_x = x[0][i];
@@ -308,7 +308,8 @@ TEST_CASE("ranks that disagree on anything fail on all ranks, by name") {
           "ranks disagree: rank 0 has \"the reduction: error_feedback(top_k(4))\", rank 1 has \"the reduction: "
           "error_feedback(top_k(3))\"");
     CHECK(refused([](auto& comm) { reducer(plain{}, comm, comm.rank() == 2 ? 5 : 4); }) ==
-          "ranks disagree: rank 0 has \"the dimension: 4\", rank 2 has \"the dimension: 5\"");
+          "ranks disagree: rank 0 has \"the vector: 4 numbers, memory(rate=0)\", rank 2 has \"the vector: 5 numbers, "
+          "memory(rate=0)\"");
     CHECK(refused([](auto& comm) { reducer(plain{}, comm, 4, {.seed = std::uint64_t(comm.rank())}); }) ==
           "ranks disagree: rank 0 has \"the seed: 0\", rank 1 has \"the seed: 1\"");
     CHECK(refused([](auto& comm) {
@@ -368,7 +369,7 @@ TEST_CASE("over an exchange: what a lossy one leaves out stays in the residual, 
             CHECK(std::count_if(g.begin(), g.end(), [](double v) { return v != 0; }) <= 4);
             for (std::size_t i = 0; i < d; ++i) applied[r][i] += g[i];
         }
-        waits[r].assign(reduce.feedback().unsaid().begin(), reduce.feedback().unsaid().end());
+        waits[r].assign(reduce.layers()[0].feedback().unsaid().begin(), reduce.layers()[0].feedback().unsaid().end());
     });
     for (std::size_t i = 0; i < d; ++i) {
         double sum = 0, all = applied[0][i];
@@ -400,7 +401,7 @@ TEST_CASE("the type and the count come from the vector, and other contiguous ran
         of_five(std::span(floats));
         of_doubles(doubles);
         CHECK(doubles == std::array{1.0, 2.0, 0.5});
-        CHECK(of_doubles.dimension() == 3);
+        CHECK(of_doubles.layers()[0].size() == 3);
     });
 }
 

@@ -256,7 +256,7 @@
 #include "laconic/optim/step.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/reducer.hpp"
-#include "laconic/reduction.hpp"
+#include "laconic/reduction/reduction.hpp"
 #include "laconic/run.hpp"
 #include "laconic/wire/by_host.hpp"
 #include "laconic/wire/checksum.hpp"

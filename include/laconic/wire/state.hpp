@@ -22,6 +22,7 @@
 ///   archive(...)                 numbers, other parts, and arrays of numbers that have their length already;
 ///   archive.vectors(...)         arrays that are empty before the first round and as long as x after it, all that are
 ///                                handed over together;
+///   archive.of_dimension(d)      says that the vectors after this have d numbers, where that changes;
 ///   archive.of_any_length(...)   other arrays, at which the part must look before it uses what was read;
 ///   archive.span_there(x)        a span of the backend's memory.
 /// So no state, forged with its checksum, makes an array longer or shorter than the part takes it to be. Parts without
@@ -64,6 +65,7 @@ class state_writer {
     void operator()(Part&... parts) {
         (put(parts), ...);
     }
+    void of_dimension(std::size_t) {}
     template <class... Array>
     void vectors(Array&... arrays) {
         (put(arrays), ...);
@@ -165,6 +167,8 @@ class state_reader {
         else
             fill(x, n);
     }
+    /// From here on vectors have this length.
+    void of_dimension(std::size_t d) { dimension_ = d; }
     template <class... Array>
     void vectors(Array&... arrays) {
         std::optional<std::uint64_t> common;

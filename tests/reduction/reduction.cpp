@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/reduction.hpp"
+#include "laconic/reduction/reduction.hpp"
 
 #include <doctest/doctest.h>
 

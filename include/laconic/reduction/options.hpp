@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "laconic/wire/stream.hpp"
+
+namespace laconic {
+
+/// One vector among those that a reducer takes in a step.
+struct layer {
+    std::string name;      ///< on all ranks the same, and no two alike
+    std::size_t size = 0;  ///< how many numbers
+};
+
+/// Layers named 0, 1, ... of these sizes.
+inline std::vector<layer> layers_of(std::vector<std::size_t> const& sizes) {
+    std::vector<layer> all;
+    for (std::size_t const n : sizes) all.push_back({std::to_string(all.size()), n});
+    return all;
+}
+
+/// What a step does where a rank's gradient holds NaN or infinity, or overflows as it is compensated.
+enum class on_non_finite {
+    raise,     ///< non_finite_error on every rank
+    propagate  ///< every rank's numbers become NaN, which a loss scaler looks for
+};
+/// What finish() takes a layer for that was not started, on this rank.
+enum class absent {
+    raise,  ///< a mistake: compression_error on every rank
+    zero,   ///< a gradient of zeros: what waits in the residual may be sent
+    skip    ///< nothing to send: its residual and shift stay as they are
+};
+
+/// What a reducer is made with, beside the reduction and the layers; the same on all ranks.
+struct reducer_options {
+    std::uint64_t seed = 0;  ///< of what compressors draw
+    on_non_finite non_finite = on_non_finite::raise;
+    absent not_started = absent::raise;
+    /// Layers of fewer numbers than this are sent in full and without a memory, and so are those whose names match one
+    /// of these patterns, in which * stands for any text, such as "*.bias".
+    std::size_t dense_below = 0;
+    std::vector<std::string> in_full{};
+    std::uint64_t dense_rounds = 0;  ///< in the first so many steps every layer is sent in full
+    position_code positions = position_code::smallest;
+};
+
+/// Of one step, or of one layer in it.
+struct step_options {
+    /// What the caller has multiplied the gradient by, above 0; the estimate comes multiplied by the same. The residual
+    /// and the shift are held without it, so it may change from step to step.
+    double loss_scale = 1;
+    /// The learning rate that the caller applies to the estimate, above 0: where it changes, the residual is multiplied
+    /// by the previous one over this one (Karimireddy et al., ICML 2019), so that what waits is applied at the rate of
+    /// its own step. 0 leaves the residual as it is.
+    double step_size = 0;
+};
+
+namespace detail {
+
+/// Whether a name is of a pattern in which each * stands for any text.
+inline bool matches(std::string_view pattern, std::string_view name) {
+    std::size_t p = 0, n = 0, star = pattern.npos, taken = 0;  // the last * stands for the name from `taken` to n
+    while (n < name.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            taken = n;
+        } else if (p < pattern.size() && pattern[p] == name[n]) {
+            ++p, ++n;
+        } else if (star != pattern.npos) {
+            p = star + 1;
+            n = ++taken;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', p) == pattern.npos;
+}
+
+/// Whether such a layer is sent in full.
+inline bool is_in_full(layer const& l, reducer_options const& options) {
+    return l.size < options.dense_below || std::any_of(options.in_full.begin(), options.in_full.end(),
+                                                       [&](auto const& p) { return matches(p, l.name); });
+}
+
+/// What ranks must agree on.
+inline std::vector<std::pair<std::string, std::string>> described(reducer_options const& o) {
+    std::string patterns;
+    for (auto const& p : o.in_full) patterns += p + ", ";
+    char const* const absent_is[] = {"raises", "is zero", "is skipped"};
+    return {{"the seed", std::to_string(o.seed)},
+            {"what is not finite", o.non_finite == on_non_finite::raise ? "raises" : "propagates"},
+            {"what is not started", absent_is[static_cast<int>(o.not_started)]},
+            {"layers in full", patterns + "those of fewer numbers than " + std::to_string(o.dense_below)},
+            {"steps in full", std::to_string(o.dense_rounds)}};
+}
+
+}  // namespace detail
+
+}  // namespace laconic

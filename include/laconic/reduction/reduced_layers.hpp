@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/core/error.hpp"
+#include "laconic/exchange/agreement.hpp"
+#include "laconic/exchange/exchange.hpp"
+#include "laconic/reduction/options.hpp"
+#include "laconic/reduction/reduced_layer.hpp"
+#include "laconic/wire/kind.hpp"
+
+namespace laconic::detail {
+
+/// The layers of a reducer, on one rank, in the order in which the caller lists them.
+template <class R, Scalar T, class B>
+class reduced_layers {
+  public:
+    using layer_type = reduced_layer<R, T, B>;
+
+    /// Throws argument_error where there is none, two have one name, or the reduction or the options do not suit one.
+    reduced_layers(R const& how, std::vector<layer> const& layers, reducer_options const& options)
+        : common_{{"the bytes of a number", std::to_string(sizeof(T))},
+                  {"the version of the wire format", std::to_string(wire_version)},
+                  {"the reduction", to_string(how)}} {
+        if (layers.empty()) throw argument_error("a reducer of no layers");
+        if (options.not_started == absent::skip && !std::same_as<decltype(R::over), gather_all>)
+            throw argument_error("absent::skip goes with messages that are gathered, not with an exchange");
+        all_.reserve(layers.size());
+        for (auto const& l : layers) {
+            for (auto const& other : all_)
+                if (other.name() == l.name) throw argument_error("two layers are named \"" + l.name + "\"");
+            all_.emplace_back(how, l, options);
+        }
+        for (auto& option : described(options)) common_.push_back(std::move(option));
+    }
+
+    std::size_t size() const { return all_.size(); }
+    layer_type& operator[](std::size_t l) { return all_[l]; }
+    layer_type const& operator[](std::size_t l) const { return all_[l]; }
+    std::vector<layer_type> const& all() const { return all_; }
+    template <class Use>
+    void for_each(Use use) {
+        for (auto& l : all_) use(l);
+    }
+
+    /// What all ranks must have the same.
+    std::vector<agreed_item> items() const {
+        auto items = common_;
+        for (auto const& l : all_) items.emplace_back(l.title(), l.described());
+        return items;
+    }
+    /// What a saved state is of. Layers stand in the order of their names, here and in the state, so that they may be
+    /// listed in another order on another day.
+    std::string identity(int rank, int ranks) const {
+        std::string text;
+        auto const add = [&](std::string const& name, std::string const& value) { text += name + ": " + value + "\n"; };
+        for (auto const& [name, value] : common_) add(name, value);
+        for (auto const l : by_name()) add(all_[l].title(), all_[l].described());
+        return text + "rank " + std::to_string(rank) + " of " + std::to_string(ranks) + "\n";
+    }
+    template <class Archive>
+    void state(Archive& archive) {
+        for (auto const l : by_name()) all_[l].state(archive);
+    }
+    void require_whole() const {
+        for (auto const& l : all_) l.require_whole();
+    }
+    void make_whole() {
+        for (auto& l : all_) l.make_whole();
+    }
+
+  private:
+    std::vector<std::size_t> by_name() const {
+        std::vector<std::size_t> places(all_.size());
+        std::iota(places.begin(), places.end(), std::size_t{0});
+        std::sort(places.begin(), places.end(), [&](auto a, auto b) { return all_[a].name() < all_[b].name(); });
+        return places;
+    }
+
+    std::vector<agreed_item> common_;
+    std::vector<layer_type> all_;
+};
+
+}  // namespace laconic::detail
