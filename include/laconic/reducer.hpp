@@ -140,7 +140,7 @@ class reducer {
     void drop() {
         require_whole();
         if (order_.is_known() && !order_.is_new() && !order_.is_over() && !failed_) {
-            fail("it dropped the step");
+            fail("the step was dropped there");
             send_due();
         }
         receive_last();
@@ -192,7 +192,7 @@ class reducer {
     }
     void make_absent(layer_type& l) {
         if (options_.not_started == absent::raise)
-            l.make_no_message("it was not started", is_dense());
+            l.make_no_message(l.was_not_started(), is_dense());
         else if (options_.not_started == absent::zero)
             l.make_message_of_zeros(on_, *comm_, round_, is_dense());
         else

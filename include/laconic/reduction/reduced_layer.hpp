@@ -90,7 +90,7 @@ class reduced_layer {
             else
                 compressor_(on, std::span<T const>(news), key, message_);
         } catch (std::exception const& e) {
-            fail(e.what());
+            frame_.because((is_.name.empty() ? "" : title() + ": ") + e.what());
         }
     }
     /// The same with zeros, for a layer that the caller has no numbers of.
@@ -104,11 +104,12 @@ class reduced_layer {
     void make_no_message(std::string const& why, bool in_full) {
         begin(in_full);
         x_ = {};
-        fail(why);
+        frame_.because(why);
     }
+    std::string was_not_started() const { return title() + " was not started"; }
     /// Begins a step in which this layer stays as it is, on all ranks.
     void skip(bool in_full) {
-        make_no_message("it was not started", in_full);
+        make_no_message(was_not_started(), in_full);
         skipped_ = true;
     }
 
@@ -171,7 +172,6 @@ class reduced_layer {
         goes_in_full_ = in_full || in_full_;
         skipped_ = false;
     }
-    void fail(std::string const& why) { frame_.because(is_.name.empty() ? why : title() + ": " + why); }
     // Throws the first rank's frame, in their order, unless all ranks have skipped this layer.
     template <Communicator C>
     void receive_nothing(C& comm, std::uint64_t round) const {

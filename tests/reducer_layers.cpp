@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "laconic/comm/fibers.hpp"
+#include "laconic/comm/threads.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/exchange/ring.hpp"
+#include "laconic/reducer.hpp"
+
+using namespace laconic;
+
+namespace {
+
+using vectors = std::vector<std::vector<float>>;
+
+std::vector<layer> const three{{"conv.weight", 40}, {"conv.bias", 6}, {"head.weight", 25}};
+std::vector<std::size_t> const backwards{2, 1, 0};
+
+// Rank r's gradients of all layers in that step.
+vectors gradients(int rank, int step) {
+    vectors all;
+    for (std::size_t l = 0; l < three.size(); ++l) {
+        auto const k = key{9}.child(std::uint64_t(rank)).child(std::uint64_t(step)).child(l);
+        auto& g = all.emplace_back(three[l].size);
+        for (std::size_t i = 0; i < g.size(); ++i) g[i] = float(2 * k.uniform(i) - 1);
+    }
+    return all;
+}
+
+// The vectors of each rank after each step, rank by rank.
+template <class How>
+using step_of = std::function<void(reducer<How, fibers::member>&, int rank, int k, vectors& g)>;
+
+template <class How>
+void whole_step(reducer<How, fibers::member>& reduce, vectors& g, std::vector<std::size_t> const& order = backwards) {
+    for (auto const l : order) reduce.start(l, g[l]);
+    reduce.finish();
+}
+
+template <class How>
+std::vector<vectors> run(
+    int n, How const& how, int steps, reducer_options const& options = {},
+    step_of<How> step = [](auto& reduce, int, int, vectors& g) { whole_step(reduce, g); }) {
+    std::vector<vectors> all(std::size_t(n * steps));
+    fibers::run(n, [&](fibers::member& comm) {
+        reducer reduce(how, comm, three, options);
+        for (int k = 0; k < steps; ++k) {
+            auto g = gradients(comm.rank(), k);
+            step(reduce, comm.rank(), k, g);
+            all[std::size_t(comm.rank() * steps + k)] = g;
+        }
+    });
+    return all;
+}
+
+// What each of n ranks gets to know: the text of the error that body throws there.
+template <class Body>
+std::vector<std::string> told(int n, Body body) {
+    std::vector<std::string> texts(std::size_t(n), "nothing");
+    fibers::run(n, [&](fibers::member& comm) {
+        try {
+            body(comm);
+        } catch (error const& e) {
+            texts[std::size_t(comm.rank())] = e.what();
+        }
+    });
+    return texts;
+}
+template <class Body>
+std::string told_all(int n, Body body) {
+    auto const texts = told(n, body);
+    for (auto const& t : texts) CHECK(t == texts[0]);
+    return texts[0];
+}
+
+}  // namespace
+
+TEST_CASE("layers: each is reduced as if it were alone, whatever the order in which all ranks start them") {
+    int const n = 3, steps = 20;
+    auto const together = run(n, error_feedback{top_k{4}}, steps);
+    auto const forwards =
+        run<error_feedback<top_k<>>>(n, error_feedback{top_k{4}}, steps, {}, [](auto& reduce, int, int, vectors& g) {
+            whole_step(reduce, g, {0, 1, 2});
+        });
+    CHECK(together == forwards);
+    fibers::run(n, [&](fibers::member& comm) {
+        for (std::size_t l = 0; l < three.size(); ++l) {
+            reducer reduce(error_feedback{top_k{4}}, comm, three[l].size);
+            for (int k = 0; k < steps; ++k) {
+                auto g = gradients(comm.rank(), k)[l];
+                reduce(g);
+                CHECK(g == together[std::size_t(comm.rank() * steps + k)][l]);
+            }
+        }
+    });
+}
+
+TEST_CASE("layers draw different random numbers, and each the same in whatever place it is listed") {
+    fibers::run(2, [](fibers::member& comm) {
+        std::vector<layer> const twins{{"a", 30}, {"b", 30}}, swapped{{"b", 30}, {"a", 30}};
+        reducer one(plain{rand_k{5}}, comm, twins), other(plain{rand_k{5}}, comm, swapped);
+        std::vector<float> const g(30, 1.0f);
+        auto a = g, b = g, other_a = g, other_b = g;
+        one.start(0, a), one.start(1, b), one.finish();
+        other.start(0, other_b), other.start(1, other_a), other.finish();
+        CHECK(a != b);
+        CHECK(a == other_a);
+        CHECK(b == other_b);
+    });
+}
+
+TEST_CASE("small or sensitive layers travel in full and without a memory: dense_below, and patterns of names") {
+    auto const exact = [](vectors const& g, int n, int k, std::size_t l) {
+        std::vector<float> sum(three[l].size);
+        for (int r = 0; r < n; ++r)
+            for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += 0.5f * gradients(r, k)[l][i];
+        return sum == g[l];
+    };
+    int const n = 2, steps = 5;
+    for (reducer_options const& options : {reducer_options{.dense_below = 7}, reducer_options{.in_full = {"*.bias"}},
+                                           reducer_options{.in_full = {"nothing", "conv.b*"}}}) {
+        auto const all = run(n, error_feedback{top_k{2}}, steps, options);
+        auto const without = run(n, error_feedback{top_k{2}}, steps);
+        for (int k = 0; k < steps; ++k) {
+            CHECK(exact(all[std::size_t(k)], n, k, 1));
+            CHECK(all[std::size_t(k)][0] == without[std::size_t(k)][0]);
+            CHECK(all[std::size_t(k)][2] == without[std::size_t(k)][2]);
+            CHECK_FALSE(exact(without[std::size_t(k)], n, k, 1));
+        }
+    }
+}
+
+TEST_CASE("warm-up: the first dense_rounds steps are in full, and shifts learn from them") {
+    int const n = 2, steps = 6;
+    for (int k = 0; k < steps; ++k) {
+        auto const all = run(n, error_feedback{top_k{2}}, steps, {.dense_rounds = 3});
+        auto const sent =
+            std::count_if(all[std::size_t(k)][0].begin(), all[std::size_t(k)][0].end(), [](float v) { return v != 0; });
+        CHECK(sent == (k < 3 ? 40 : sent));
+        CHECK((k < 3 || sent <= 4));
+    }
+    fibers::run(n, [](fibers::member& comm) {
+        reducer reduce(ef21_shift{top_k{2}}, comm, 40, {.dense_rounds = 1});
+        auto g = gradients(comm.rank(), 0)[0];
+        auto const first = g;
+        reduce(g);
+        auto const h = reduce.layers()[0].feedback().known();
+        CHECK(std::vector<float>(h.begin(), h.end()) == first);
+    });
+}
+
+TEST_CASE("a layer that is not started: an error that names it, or zeros, or left as it is") {
+    auto const without_bias = [](auto& reduce, vectors& g) {
+        reduce.start(2, g[2]);
+        reduce.start(0, g[0]);
+        reduce.finish();
+    };
+    CHECK(told_all(3,
+                   [&](fibers::member& comm) {
+                       reducer reduce(error_feedback{top_k{4}}, comm, three);
+                       auto g = gradients(comm.rank(), 0);
+                       whole_step(reduce, g);
+                       comm.rank() == 1 ? without_bias(reduce, g) : whole_step(reduce, g);
+                   }) ==
+          "rank 1, round 1: layer conv.weight is started where layer "
+          "conv.bias was in the first step");
+    CHECK(told_all(3, [&](fibers::member& comm) {
+              reducer reduce(error_feedback{top_k{4}}, comm, three);
+              auto g = gradients(comm.rank(), 0);
+              whole_step(reduce, g);
+              reduce.start(2, g[2]);
+              if (comm.rank() != 2) reduce.start(1, g[1]), reduce.start(0, g[0]);
+              reduce.finish();
+          }) == "rank 2, round 1: layer conv.bias was not started");
+    CHECK(told_all(2, [&](fibers::member& comm) {
+              reducer reduce(error_feedback{top_k{4}}, comm, three);
+              auto g = gradients(comm.rank(), 0);
+              without_bias(reduce, g);
+          }) == "the first step has the layers head.weight, conv.weight, not started: conv.bias");
+
+    int const n = 3, steps = 12;
+    using how = error_feedback<top_k<>>;
+    auto const middle = [](int k) { return k % 4 == 2; };
+    // Zeros: as if the caller had brought them.
+    auto const brought = run<how>(n, {top_k{4}}, steps, {}, [&](auto& reduce, int, int k, vectors& g) {
+        if (middle(k)) g[1].assign(6, 0.0f);
+        whole_step(reduce, g);
+    });
+    auto const zeros = run<how>(
+        n, {top_k{4}}, steps, {.not_started = absent::zero},
+        [&](auto& reduce, int, int k, vectors& g) { middle(k) ? without_bias(reduce, g) : whole_step(reduce, g); });
+    // On one rank alone, too: its layer has no part in the mean but what waited.
+    auto const one =
+        run<how>(n, {top_k{4}}, steps, {.not_started = absent::zero}, [&](auto& reduce, int rank, int k, vectors& g) {
+            middle(k) && rank == 1 ? without_bias(reduce, g) : whole_step(reduce, g);
+        });
+    auto const one_brought = run<how>(n, {top_k{4}}, steps, {}, [&](auto& reduce, int rank, int k, vectors& g) {
+        if (middle(k) && rank == 1) g[1].assign(6, 0.0f);
+        whole_step(reduce, g);
+    });
+    // Skipped: the layer's other steps are as if this one had not been.
+    auto const skipped = run<how>(
+        n, {top_k{4}}, steps, {.not_started = absent::skip},
+        [&](auto& reduce, int, int k, vectors& g) { middle(k) ? without_bias(reduce, g) : whole_step(reduce, g); });
+    vectors alone;
+    fibers::run(n, [&](fibers::member& comm) {
+        reducer reduce(how{top_k{4}}, comm, 6);
+        for (int k = 0; k < steps; ++k) {
+            auto g = gradients(comm.rank(), k)[1];
+            if (!middle(k)) reduce(g);
+            if (comm.rank() == 0) alone.push_back(g);
+        }
+    });
+    for (std::size_t at = 0; at < brought.size(); ++at) {
+        bool const without = middle(int(at) % steps);
+        for (std::size_t l = 0; l < 3; ++l) {
+            if (l == 1 && without) continue;
+            CHECK(zeros[at][l] == brought[at][l]);
+            CHECK(one[at][l] == one_brought[at][l]);
+        }
+        if (at < std::size_t(steps)) CHECK(skipped[at][1] == alone[at]);
+        CHECK(skipped[at][0] == brought[at][0]);
+    }
+    CHECK(told_all(3, [&](fibers::member& comm) {
+              reducer reduce(how{top_k{4}}, comm, three, {.not_started = absent::skip});
+              auto g = gradients(comm.rank(), 0);
+              whole_step(reduce, g);
+              comm.rank() == 2 ? without_bias(reduce, g) : whole_step(reduce, g);
+          }) == "rank 2, round 1: layer conv.bias was not started");
+    CHECK_THROWS_AS(
+        fibers::run(1,
+                    [](fibers::member& comm) {
+                        reducer(error_feedback{top_k{4}, 1, by_ring{}}, comm, three, {.not_started = absent::skip});
+                    }),
+        argument_error);
+}
+
+TEST_CASE("ranks that start layers in different orders fail on all ranks, by name, in the first step and later") {
+    CHECK(told_all(3,
+                   [](fibers::member& comm) {
+                       reducer reduce(error_feedback{top_k{4}}, comm, three);
+                       auto g = gradients(comm.rank(), 0);
+                       whole_step(reduce, g, comm.rank() == 2 ? std::vector<std::size_t>{0, 1, 2} : backwards);
+                   }) ==
+          "ranks disagree: rank 0 has \"the order of layers: head.weight, conv.bias, conv.weight\", rank 2 has "
+          "\"the order of layers: conv.weight, conv.bias, head.weight\"");
+    CHECK(told_all(3,
+                   [](fibers::member& comm) {
+                       reducer reduce(error_feedback{top_k{4}}, comm, three);
+                       auto g = gradients(comm.rank(), 0);
+                       whole_step(reduce, g);
+                       whole_step(reduce, g, comm.rank() == 2 ? std::vector<std::size_t>{2, 0, 1} : backwards);
+                   }) ==
+          "rank 2, round 1: layer conv.weight is started where layer "
+          "conv.bias was in the first step");
+    CHECK(told_all(2, [](fibers::member& comm) {
+              reducer reduce(error_feedback{top_k{4}}, comm, three);
+              auto g = gradients(comm.rank(), 0);
+              whole_step(reduce, g);
+              reduce.start(2, g[2]);
+              if (comm.rank() == 1) reduce.start(2, g[2]);
+              reduce.start(1, g[1]), reduce.start(0, g[0]), reduce.finish();
+          }) == "rank 1, round 1: layer head.weight is started twice");
+    CHECK(told_all(2,
+                   [](fibers::member& comm) {
+                       auto mine = three;
+                       if (comm.rank() == 1) mine[1].size = 7;
+                       reducer(error_feedback{top_k{4}}, comm, mine);
+                   }) ==
+          "ranks disagree: rank 0 has \"layer conv.bias: 6 numbers, memory(rate=0, decay=1)\", rank 1 has "
+          "\"layer conv.bias: 7 numbers, memory(rate=0, decay=1)\"");
+    fibers::run(1, [](fibers::member& comm) {
+        reducer reduce(plain{}, comm, three);
+        std::vector<float> x(6);
+        CHECK_THROWS_AS(reduce.start(3, x), argument_error);
+        CHECK_THROWS_AS(reduce(x), argument_error);
+        CHECK_THROWS_AS(reducer(plain{}, comm, std::vector<layer>{}), argument_error);
+        CHECK_THROWS_AS(reducer(plain{}, comm, std::vector<layer>{{"a", 1}, {"a", 1}}), argument_error);
+    });
+}
+
+TEST_CASE(
+    "a step of layers is a transaction: whatever fails in it, and wherever, the next 50 are as if it had not been") {
+    int const n = 3, steps = 52;
+    float const inf = std::numeric_limits<float>::infinity();
+    auto const check = [&](auto const& how) {
+        using H = std::remove_cvref_t<decltype(how)>;
+        CAPTURE(to_string(how));
+        auto const untroubled = run(n, how, steps);
+        for (int const when : {0, 1})  // in the first step, whose messages wait for its end, and later
+            for (int const kind : {0, 1, 2, 3, 4, 5}) {
+                CAPTURE(when);
+                CAPTURE(kind);
+                int errors = 0;
+                auto const troubled = run<H>(n, how, steps, {}, [&](auto& reduce, int rank, int k, vectors& g) {
+                    if (k == when) {
+                        auto bad = gradients(rank, 1000);
+                        auto const before = bad;
+                        bool const mine = rank == 1;
+                        if (kind == 0 && mine) bad[0].back() = inf;   // in the last layer that is started
+                        if (kind == 1 && mine) bad[2].front() = inf;  // in the first
+                        if (kind == 2 && mine) bad[1].push_back(1);
+                        if (kind == 3 && mine) bad[0].pop_back(), bad[2][3] = inf;
+                        auto const tried = bad;
+                        try {
+                            if (kind == 4) {
+                                reduce.start(2, bad[2]);
+                                if (!mine || when == 0) reduce.start(1, bad[1]);
+                                mine || when == 0 ? reduce.drop() : (reduce.start(0, bad[0]), reduce.finish());
+                            } else if (kind == 5) {
+                                for (auto const l : backwards) reduce.start(l, bad[l]);
+                                reduce.drop();
+                            } else {
+                                whole_step(reduce, bad);
+                            }
+                        } catch (error const&) {
+                            ++errors;
+                        }
+                        CHECK(bad == tried);
+                    }
+                    whole_step(reduce, g);
+                });
+                CHECK(errors == (kind == 5 || (kind == 4 && when == 0) ? 0 : kind == 4 ? n - 1 : n));
+                CHECK(troubled == untroubled);
+            }
+    };
+    check(error_feedback{top_k{4} | natural{}});
+    check(shifted{rand_k{4}});
+    check(ef21_shift{top_k{4}});
+    check(error_feedback{top_k{4}, 1, by_ring{}});
+}
+
+TEST_CASE("propagate: NaN in all layers that were started, on every rank") {
+    fibers::run(2, [](fibers::member& comm) {
+        reducer reduce(error_feedback{top_k{4}}, comm, three, {.non_finite = on_non_finite::propagate});
+        auto g = gradients(comm.rank(), 0);
+        if (comm.rank() == 1) g[1][2] = std::numeric_limits<float>::quiet_NaN();
+        whole_step(reduce, g);
+        for (auto const& x : g) CHECK(std::all_of(x.begin(), x.end(), [](float v) { return v != v; }));
+        CHECK(reduce.steps() == 0);
+    });
+}
+
+TEST_CASE("what is saved goes on with the layers listed in another order, and another size is refused by name") {
+    int const n = 2, steps = 20;
+    auto const right = run(n, shifted{rand_k{4} | natural{}}, steps);
+    fibers::run(n, [&](fibers::member& comm) {
+        shifted const how{rand_k{4} | natural{}};
+        reducer first(how, comm, three);
+        for (int k = 0; k < 7; ++k) {
+            auto g = gradients(comm.rank(), k);
+            whole_step(first, g);
+        }
+        auto const state = first.save();
+        reducer other(how, comm, std::vector<layer>{three[1], three[2], three[0]});
+        other.restore(state);
+        for (int k = 7; k < steps; ++k) {
+            auto g = gradients(comm.rank(), k);
+            other.start(2, g[0]), other.start(0, g[1]), other.start(1, g[2]), other.finish();
+            CHECK(g == right[std::size_t(comm.rank() * steps + k)]);
+        }
+        auto longer = three;
+        longer[2].size = 26;
+        reducer another(how, comm, longer);
+        try {
+            another.restore(state);
+            FAIL("no error");
+        } catch (shape_error const& e) {
+            CHECK(std::string(e.what()).find("layer head.weight: 26 numbers") != std::string::npos);
+        }
+    });
+}
+
+TEST_CASE("layers of doubles, and layers by their sizes alone") {
+    fibers::run(2, [](fibers::member& comm) {
+        auto reduce = reducer_of<double>(plain{}, comm, {{"a", 2}, {"b", 1}});
+        std::vector<double> a{1, 2.0 * comm.rank()}, b{3};
+        reduce.start(0, a), reduce.start(1, b), reduce.finish();
+        CHECK(a == std::vector<double>{1, 1});
+        reducer by_size(plain{}, comm, std::vector<std::size_t>{3, 4});
+        CHECK(by_size.layers()[1].size() == 4);
+        CHECK(by_size.layers()[1].name() == "1");
+    });
+}
+
+TEST_CASE("over threads the layers' estimates are the same") {
+    int const n = 4, steps = 15;
+    auto const right = run(n, shifted{rand_k{4} | natural{}}, steps);
+    std::vector<vectors> all(right.size());
+    threads::run(n, [&](threads::member& comm) {
+        reducer reduce(shifted{rand_k{4} | natural{}}, comm, three);
+        for (int k = 0; k < steps; ++k) {
+            auto g = gradients(comm.rank(), k);
+            for (auto const l : backwards) reduce.start(l, g[l]);
+            reduce.finish();
+            all[std::size_t(comm.rank() * steps + k)] = g;
+        }
+    });
+    CHECK(all == right);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/reduction/options.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace laconic;
+using laconic::detail::matches;
+
+TEST_CASE("a pattern's * stands for any text, and all else for itself") {
+    for (auto const* name : {"conv.bias", ".bias", "a.b.bias", ".bias.bias"}) CHECK(matches("*.bias", name));
+    for (auto const* name : {"conv.bias2", "bias", "conv.weight", ""}) CHECK_FALSE(matches("*.bias", name));
+    CHECK(matches("", ""));
+    CHECK_FALSE(matches("", "a"));
+    for (auto const* name : {"", "a", "*"}) CHECK(matches("*", name));
+    CHECK(matches("**", "anything"));
+    CHECK(matches("a*b*c", "axxbyybzzc"));
+    CHECK(matches("a*b*c", "abc"));
+    CHECK_FALSE(matches("a*b*c", "acb"));
+    CHECK_FALSE(matches("a*b*c", "abcd"));
+    CHECK(matches("block[1].*", "block[1].w"));
+    CHECK_FALSE(matches("block[1].*", "block1.w"));
+    // Many stars take no more than length times length.
+    CHECK_FALSE(matches("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", std::string(2000, 'a')));
+}
+
+TEST_CASE("layers in full: those of fewer numbers, and those whose names match") {
+    reducer_options const both{.dense_below = 10, .in_full = {"*.bias", "norm*"}};
+    CHECK(detail::is_in_full({"w", 9}, both));
+    CHECK_FALSE(detail::is_in_full({"w", 10}, both));
+    CHECK(detail::is_in_full({"a.bias", 10}, both));
+    CHECK(detail::is_in_full({"norm3", 10}, both));
+    CHECK_FALSE(detail::is_in_full({"norm3", 10}, {}));
+    CHECK_FALSE(detail::is_in_full({"w", 0}, {}));
+}
+
+TEST_CASE("sizes alone make layers that are named by their places") {
+    auto const two = layers_of({5, 7});
+    REQUIRE(two.size() == 2);
+    CHECK(two[0].name == "0");
+    CHECK(two[1].name == "1");
+    CHECK(two[1].size == 7);
+}
+
+TEST_CASE("every option is among what ranks must agree on") {
+    auto const text = [](reducer_options const& o) {
+        std::string all;
+        for (auto const& [name, value] : detail::described(o)) all += name + ": " + value + "\n";
+        return all;
+    };
+    auto const is_told = [&](reducer_options const& o) { return text(o) != text({}); };
+    CHECK(is_told({.seed = 1}));
+    CHECK(is_told({.non_finite = on_non_finite::propagate}));
+    CHECK(is_told({.not_started = absent::zero}));
+    CHECK(text({.not_started = absent::skip}) != text({.not_started = absent::zero}));
+    CHECK(is_told({.dense_below = 1}));
+    CHECK(is_told({.in_full = {"a"}}));
+    CHECK(is_told({.dense_rounds = 1}));
+    CHECK_FALSE(is_told({.positions = position_code::fastest}));  // each message tells which it has
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/reduction/reduced_layer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/comm/fibers.hpp"
+#include "laconic/compress/top_k.hpp"
+
+using namespace laconic;
+
+namespace {
+
+using how = error_feedback<top_k<>>;
+using one_layer = detail::reduced_layer<how, double, host>;
+
+std::vector<double> waits(one_layer const& l) {
+    auto const e = l.feedback().unsaid();
+    return {e.begin(), e.end()};
+}
+
+}  // namespace
+
+TEST_CASE("nothing is remembered before commit, and the caller's numbers change in write_back alone") {
+    fibers::run(2, [](fibers::member& comm) {
+        host on;
+        one_layer l(how{top_k{1}}, {"w", 3}, {});
+        std::vector<double> x{1, double(2 + comm.rank()), -1};
+        auto const before = x;
+        l.make_message(on, comm, 0, std::span(x), {.loss_scale = 0.5}, false);
+        l.send(on, comm);
+        l.receive(on, comm, 0);
+        CHECK(x == before);
+        CHECK(waits(l) == std::vector<double>(3));
+        l.commit(on, comm, 0);
+        CHECK(x == before);
+        CHECK(waits(l) == std::vector<double>{2, 0, -2});
+        l.write_back(on);
+        CHECK(x == std::vector<double>{0, 2.5, 0});
+    });
+}
+
+TEST_CASE("a message that cannot be made is an error on all ranks, which names the layer where it has a name") {
+    std::vector<std::string> told;
+    for (std::string const name : {"", "w"})
+        fibers::run(2, [&](fibers::member& comm) {
+            host on;
+            one_layer l(how{top_k{1}}, {name, 3}, {});
+            std::vector<double> x(comm.rank() == 1 ? 2 : 3);
+            l.make_message(on, comm, 8, std::span(x), {}, false);
+            l.send(on, comm);
+            try {
+                l.receive(on, comm, 8);
+            } catch (compression_error const& e) {
+                told.push_back(e.what());
+            }
+        });
+    CHECK(told == std::vector<std::string>{"rank 1, round 8: a vector of 2 numbers, where the reducer has 3",
+                                           "rank 1, round 8: a vector of 2 numbers, where the reducer has 3",
+                                           "rank 1, round 8: layer w: a vector of 2 numbers, where the reducer has 3",
+                                           "rank 1, round 8: layer w: a vector of 2 numbers, where the reducer has 3"});
+}
+
+TEST_CASE("a layer that all ranks skip keeps what it remembers, and no rank waits for another one's") {
+    fibers::run(2, [](fibers::member& comm) {
+        host on;
+        one_layer l(how{top_k{1}}, {"w", 3}, {});
+        std::vector<double> x{1, 5, -1};
+        auto const step = [&](std::uint64_t k, bool skip) {
+            if (skip)
+                l.skip(false);
+            else
+                l.make_message(on, comm, k, std::span(x), {}, false);
+            l.send(on, comm);
+            l.receive(on, comm, k);
+            l.commit(on, comm, k);
+            l.write_back(on);
+        };
+        step(0, false);
+        x = {7, 7, 7};
+        auto const before = waits(l);
+        step(1, true);
+        CHECK(waits(l) == before);
+        CHECK(x == std::vector<double>{7, 7, 7});
+        CHECK_THROWS_AS(step(2, comm.rank() == 0), compression_error);
+        CHECK(waits(l) == before);
+    });
+}
+
+TEST_CASE("a layer in full has no memory, and a step in full sends what waits, too") {
+    fibers::run(2, [](fibers::member& comm) {
+        host on;
+        one_layer full_one(how{top_k{1}}, {"b", 3}, {.in_full = {"b"}}), l(how{top_k{1}}, {"w", 3}, {});
+        CHECK(full_one.described() == "3 numbers, in full");
+        CHECK(l.described() == "3 numbers, memory(rate=0, decay=1)");
+        std::vector<double> x{1, double(2 + 2 * comm.rank()), -1}, y = x;
+        auto const step = [&](one_layer& of, std::vector<double>& v, std::uint64_t k, bool in_full) {
+            of.make_message(on, comm, k, std::span(v), {}, in_full);
+            of.send(on, comm);
+            of.receive(on, comm, k);
+            of.commit(on, comm, k);
+            of.write_back(on);
+        };
+        step(full_one, x, 0, false);
+        CHECK(x == std::vector<double>{1, 3, -1});
+        CHECK(full_one.feedback().unsaid().empty());
+        step(l, y, 0, false);
+        CHECK(y == std::vector<double>{0, 3, 0});
+        y = {1, 1, 1};
+        step(l, y, 1, true);
+        CHECK(y == std::vector<double>{2, 1, 0});
+        CHECK(waits(l) == std::vector<double>(3));
+    });
+}
