@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -16,6 +17,7 @@
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
+#include "laconic/exchange/ring.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/run.hpp"
 
@@ -208,6 +210,38 @@ TEST_CASE("at the deadline the rank is named that hands nothing over, not those 
         CHECK((h.rank == 2 || h.rank == 3));  // both could have
         CHECK(h.why == "rank " + std::to_string(h.rank) + " handed over nothing within 20 ms");
     }
+}
+
+TEST_CASE("rounds that one rank's gradient ends are ended on all, gathered, exchanged and served") {
+    struct bad_at_times {
+        int rank;
+        int* rounds;
+        std::size_t dimension() const { return 50; }
+        double value(std::span<double const>) const { return 0; }
+        void gradient(std::span<double const>, std::span<double> g) const {
+            std::fill(g.begin(), g.end(), 1.0);
+            if (++*rounds % 3 == rank) g[7] = std::numeric_limits<double>::quiet_NaN();
+        }
+    };
+    auto const each_rank = [](auto const& method) {
+        int ended = 0;
+        fibers::run(3, [&](fibers::member& comm) {
+            int rounds = -1;
+            std::vector<double> x(50);
+            bad_at_times const f{comm.rank(), &rounds};
+            descent run(method, f, comm, std::span(x), 0);
+            for (int k = 0; k < 6; ++k) try {
+                    run.round();
+                } catch (non_finite_error const& e) {
+                    ended += e.rank == k % 3 && e.coordinate == 7;
+                }
+        });
+        CHECK(ended == 18);
+    };
+    recursion<full, memory<>> const plainly{};
+    each_rank(plainly);
+    each_rank(plainly.with_exchange(by_ring{}));
+    each_rank(plainly.with_downlink(downlink<full>{}));
 }
 
 TEST_CASE("a deadline that is met changes nothing") {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <list>
 #include <string>
 #include <type_traits>
@@ -185,6 +186,7 @@ class fibers {
         return can_go_on(at(r)) ? rank_of(ran) : r;
     }
     void pause(seat& s) {
+        LACONIC_EXPECTS(!std::current_exception());  // all ranks share what it is kept in
         s.until = deadline_.from_now();
         waiting_.splice(waiting_.end(), computing_, s.place);
         s.run.go_on(scheduler_);

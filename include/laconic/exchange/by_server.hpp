@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,6 +71,8 @@ class by_server {
 
     template <Communicator C, class Blank, class OnComplaint, class Answer>
     void serve(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out, Answer answer) {
+        std::optional<int> refused;
+        std::exception_ptr wrong;  // ranks that are fibers do not communicate while they handle it
         try {
             detail::hear_complaints(comm, [](int r, std::span<std::byte const> what) { throw refusal{r, what}; });
             detail::each_message(on, comm, blank, up_, theirs_, detail::adding_mean(on, comm.size(), out));
@@ -77,25 +81,27 @@ class by_server {
             sink_.clear();
             down_.write_message(sink_, on, mine_);
         } catch (refusal const& r) {
-            tell(comm, {r.rank, 0, 0}, r.what);
-            return complaint(r.rank, std::span<std::byte const>(words_).subspan(sizeof(trouble)));
+            explain({r.rank, 0, 0}, r.what);
+            refused = r.rank;
         } catch (wire_error const& e) {
-            tell(comm, {-1, e.bit, 1}, std::as_bytes(std::span(e.why)));
-            throw;
+            explain({-1, e.bit, 1}, std::as_bytes(std::span(e.why)));
+            wrong = std::current_exception();
         } catch (error const& e) {
             std::string const why = e.what();
-            tell(comm, {-1, 0, 0}, std::as_bytes(std::span(why)));
-            throw;
+            explain({-1, 0, 0}, std::as_bytes(std::span(why)));
+            wrong = std::current_exception();
         }
-        comm.broadcast(0, {sink_.finish(), false});
+        if (!refused && !wrong) return comm.broadcast(0, {sink_.finish(), false});
+        comm.broadcast(0, {words_, true});
+        if (wrong) std::rethrow_exception(wrong);
+        complaint(*refused, std::span<std::byte const>(words_).subspan(sizeof(trouble)));
     }
 
-    template <Communicator C>
-    void tell(C& comm, trouble const& head, std::span<std::byte const> text) {
+    // What is broadcast in place of an answer.
+    void explain(trouble const& head, std::span<std::byte const> text) {
         auto const raw = std::as_bytes(std::span(&head, 1));
         words_.assign(raw.begin(), raw.end());
         words_.insert(words_.end(), text.begin(), text.end());
-        comm.broadcast(0, {words_, true});
     }
 
     template <class OnComplaint>

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -55,15 +56,18 @@ class mean_of_messages {
             };
             return gathered_.hear(on, comm, blank, raise, mean);
         }
+        std::optional<non_finite_error> wrong;  // ranks that are fibers do not communicate while they handle it
         try {
             if (frame.is_set())
                 exchanged_.complain(on, comm, frame.coordinate(), round, mean);
             else
                 exchanged_(on, comm, mine, round, mean);
         } catch (non_finite_error const& e) {
-            frame.explain(comm, e);
-            throw;
+            wrong = e;
         }
+        if (!wrong) return;
+        frame.explain(comm, *wrong);
+        throw *wrong;
     }
     /// Hands to the feedback, once it knows of the message, what the exchange left out and this rank must send again.
     template <class F>
