@@ -278,7 +278,20 @@ TEST_CASE("where the step size changes, the residual is applied at the rate of i
         reducer reduce(error_feedback{top_k{4}}, comm, x[r]);
         for (int k = 0; k < steps; ++k) {
             auto g = gradient(comm.rank(), k);
-            reduce(g, {.step_size = step_size(k)});
+            if (k == 10) {  // no size given: the last one stays
+                reduce(g);
+            } else {
+                reduce(g, {.step_size = step_size(k)});
+            }
+            if (k == 13) {  // saved and restored, it is not forgotten
+                auto const state = reduce.save();
+                reducer again(error_feedback{top_k{4}}, comm, x[r]);
+                again.restore(state);
+                auto one = gradient(comm.rank(), 100), other = one;
+                reduce(one, {.step_size = 0.25}), again(other, {.step_size = 0.25});
+                CHECK(one == other);
+                reduce.restore(state);
+            }
             for (std::size_t i = 0; i < d; ++i) x[r][i] -= step_size(k) * g[i];
         }
         waits[r].assign(reduce.layers()[0].feedback().unsaid().begin(), reduce.layers()[0].feedback().unsaid().end());

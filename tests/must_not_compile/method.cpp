@@ -13,6 +13,7 @@
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/gd.hpp"
+#include "laconic/reducer.hpp"
 #include "laconic/run.hpp"
 
 // Sections that a compiler must refuse, see cmake/must_not_compile.cmake.
@@ -30,6 +31,9 @@
 // expect EXCHANGE_OF_A_NUMBER: this is no exchange for these numbers
 // expect EXCHANGE_WITHOUT_PAIRS: this exchange is not for this communicator: most need one whose ranks talk in pairs
 // expect STATE_OF_A_LIST: a range that is no array of numbers has no state.archive.
+// expect REDUCER_WITHOUT_A_THEOREM: no theorem covers this reduction: plain.C. and shifted.C. need an unbiased
+// expect REDUCER_OF_A_COMPRESSOR: a reduction is one of plain.C., error_feedback.C., shifted.C. and ef21_shift.C.
+// expect REDUCER_OF_A_TEMPORARY: no match for call|no matching function for call to object
 // expect DESCEND_WITHOUT_CONSTANTS: constraints not satisfied|SmoothObjective|no matching function for call to .descend
 
 namespace {

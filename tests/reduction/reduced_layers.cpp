@@ -47,4 +47,20 @@ TEST_CASE("no state, forged with its checksum, makes a vector longer than its la
     shifts longer(by_top_1, {{"a", 2}, {"b", 4}}, {}), is(by_top_1, {{"a", 2}, {"b", 3}}, {});
     CHECK_THROWS_AS(restore(is, saved(longer)), wire_error);
     restore(is, saved(is));
+    // The mean shift is empty before the first step, and as long as the layer after it.
+    struct forged {
+        std::size_t long_one;
+        void state(state_writer& archive) const {
+            for (std::size_t const d : {2u, 3u}) {
+                double step_size = 0;
+                std::vector<float> h(d), mean_h(d == 3 ? long_one : d), e;
+                archive(step_size, h);
+                archive.vectors(mean_h);
+                archive(e);
+            }
+        }
+    };
+    restore(is, saved(forged{3}));
+    restore(is, saved(forged{0}));
+    for (std::size_t const d : {2u, 4u}) CHECK_THROWS_AS(restore(is, saved(forged{d})), wire_error);
 }
