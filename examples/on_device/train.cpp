@@ -56,7 +56,7 @@ outcome train(std::string const& method, std::vector<task> const& shares, std::v
     if (method == "top-k")
         return run(
             recursion<top_k<>, feedback, gradient_step, fixed_level, mini_batch>{
-                top_k{0.01}, feedback(0, true), step, {}, some},
+                top_k{0.01}, feedback(0, 1), step, {}, some},
             shares, x, rounds);
     if (method == "diana") {
         quantize const q{7, 512};
