@@ -29,6 +29,7 @@
 #include "laconic/exchange/ring.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef_sgd.hpp"
+#include "laconic/reducer.hpp"
 
 // A program of its own, which is run under mpirun with 1, 3, 4 and 8 ranks; each rank makes all checks. With --throw=R
 // rank R throws instead while the others wait for it, with --leave=R it returns, with --late=R it comes no more.
@@ -43,20 +44,47 @@ namespace {
 
 mpi::member* world = nullptr;
 
-template <class M>
-void same_as_over_threads(M const& method) {
-    auto const mine = end_of_a_run(*world, method);
-    CHECK(mine[50] > 0);
+// body(comm) returns numbers, which are the same, to the bit, over this engine and over threads.
+template <class Body>
+void same_as_over_threads(Body const& body) {
+    auto const mine = body(*world);
+    CHECK((world->size() == 1 || mine.back() > 0));
     world->gather(0, {std::as_bytes(std::span(mine))});
     if (world->rank() != 0) return;
     std::vector<int> same(static_cast<std::size_t>(world->size()));
     threads::run(world->size(), [&](threads::member& comm) {
-        auto const theirs = end_of_a_run(comm, method);
+        auto const theirs = body(comm);
         auto const heard = world->from(comm.rank()).bytes;
         same[static_cast<std::size_t>(comm.rank())] =
             heard.size() == theirs.size() * 8 && std::memcmp(heard.data(), theirs.data(), heard.size()) == 0;
     });
     CHECK(same == std::vector<int>(same.size(), 1));
+}
+
+// What a rank gets of two layers in some steps, of which one fails, and how many bytes it sent.
+template <class C, class How>
+std::vector<double> reduced(C& comm, How const& how) {
+    metered wire(comm);
+    std::vector<double> all;
+    auto reduce = reducer_of<double>(how, wire, {{"first", 70}, {"second", 9}});
+    for (int k = 0; k < 12; ++k) {
+        std::vector<double> first(70), second(9);
+        auto const draw = key{3}.child(std::uint64_t(comm.rank())).child(std::uint64_t(k));
+        for (std::size_t i = 0; i < 70; ++i) first[i] = draw.uniform(i) - .5;
+        for (std::size_t i = 0; i < 9; ++i) second[i] = draw.uniform(100 + i) - .5;
+        if (k == 5 && comm.rank() == comm.size() - 1) first[3] = NAN;
+        try {
+            reduce.start(1, second);
+            reduce.start(0, first);
+            reduce.finish();
+        } catch (non_finite_error const& e) {
+            first.assign(70, double(1000 + e.rank));
+        }
+        all.insert(all.end(), first.begin(), first.end());
+        all.insert(all.end(), second.begin(), second.end());
+    }
+    all.push_back(double(wire.bytes_sent()));
+    return all;
 }
 
 // MiB of this process.
@@ -380,8 +408,14 @@ TEST_CASE("ranks that add up other counts of numbers are told, without harm") {
 }
 
 TEST_CASE("a run is the same as over threads, bit for bit and byte for byte") {
-    same_as_over_threads(diana{rand_k{0.2} | natural{}});
-    same_as_over_threads(ef_sgd{top_k{0.1}});
+    same_as_over_threads([](auto& comm) { return end_of_a_run(comm, diana{rand_k{0.2} | natural{}}); });
+    same_as_over_threads([](auto& comm) { return end_of_a_run(comm, ef_sgd{top_k{0.1}}); });
+}
+
+TEST_CASE("a reducer's estimates are the same as over threads, and so are its bytes") {
+    same_as_over_threads([](auto& comm) { return reduced(comm, error_feedback{top_k{0.1}, 0.9}); });
+    same_as_over_threads([](auto& comm) { return reduced(comm, shifted{rand_k{0.2} | natural{}}); });
+    same_as_over_threads([](auto& comm) { return reduced(comm, error_feedback{top_k{0.1}, 1, by_ring{}}); });
 }
 
 TEST_CASE("a run within a running MPI leaves it running") {
