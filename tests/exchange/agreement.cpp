@@ -154,7 +154,7 @@ TEST_CASE("a loop is not made where ranks differ in anything that it can see") {
              "rank 0 has \"the feedback: memory(rate=0)\", rank 2 has \"the feedback: memory(rate=0.5)\"");
     all_told(told_when_rank_2_differs([&](auto& comm, bool odd) {
                  auto mine = step;
-                 mine.feedback = {0, odd};
+                 mine.feedback = {0, odd ? 1.0 : 0.0};
                  make_loop(comm, mine);
              }),
              "rank 0 has \"the feedback: memory(rate=0)\", rank 2 has \"the feedback: memory(rate=0, decay=1)\"");

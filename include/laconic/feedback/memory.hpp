@@ -43,12 +43,12 @@ class memory {
     bool news(B& on, occasion const&, T scale, std::span<T> g) const {
         if (scale == 1 && known_.empty() && unsaid_.empty())
             return first_non_finite(on, std::span<T const>(g)) == g.size();
-        return compensate(on, scale, std::span<T const>(g), 1, g);
+        return make_delta(on, scale, std::span<T const>(g), 1, g);
     }
     /// out <- scale g - h + decay residual_scale e; true where all of it is finite. One pass.
-    bool compensate(B& on, T scale, std::span<T const> g, T residual_scale, std::span<T> out) const {
-        return laconic::compensate(on, scale, g, std::span<T const>(known_), static_cast<T>(decay_) * residual_scale,
-                                   std::span<T const>(unsaid_), out);
+    bool make_delta(B& on, T scale, std::span<T const> g, T residual_scale, std::span<T> out) const {
+        return compensate(on, scale, g, std::span<T const>(known_), static_cast<T>(decay_) * residual_scale,
+                          std::span<T const>(unsaid_), out);
     }
 
     /// e <- news - m, h <- h + rate m, once m has reached the others.

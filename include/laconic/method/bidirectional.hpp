@@ -33,10 +33,10 @@ struct bidirectional {
     }
     /// For f + R, where the method is one that takes R's proximal operator.
     template <class P>
-    auto compose(problem const& p, P const& prox) const requires requires(M const& m) { m.compose(p, prox); }
-    {
-        return answered<typename M::value_type, host>(method.compose(p, prox));
+    auto compose(problem const& p, P const& prox) const requires requires(M const& m) {
+        m.compose(p, prox);
     }
+    { return answered<typename M::value_type, host>(method.compose(p, prox)); }
 
     bool operator==(bidirectional const&) const = default;
     friend std::string to_string(bidirectional const& m) {
@@ -50,7 +50,7 @@ struct bidirectional {
         if (!(rate >= 0 && rate <= 1))
             throw argument_error("bidirectional: the memory rate " + shortest(rate) + " is outside [0, 1]");
         if (r.downlink.on) throw argument_error("bidirectional: the method has an answer of its own");
-        return r.with_downlink(downlink<C, T, B>{compressor, {rate, keep_errors}});
+        return r.with_downlink(downlink<C, T, B>{compressor, {rate, keep_errors ? 1.0 : 0.0}});
     }
 };
 template <class M, class C>

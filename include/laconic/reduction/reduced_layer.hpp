@@ -81,7 +81,7 @@ class reduced_layer {
                 throw argument_error("a step size of " + shortest(options.step_size) + ", which must be above 0");
             double const waited = options.step_size > 0 && step_size_ > 0 ? step_size_ / options.step_size : 1;
             std::span<T> const news(news_);
-            if (!feedback_.compensate(on, static_cast<T>(1 / options.loss_scale), std::span<T const>(x),
+            if (!feedback_.make_delta(on, static_cast<T>(1 / options.loss_scale), std::span<T const>(x),
                                       static_cast<T>(waited), news))
                 return frame_.not_finite(first_non_finite(on, std::span<T const>(news)));
             auto const key = occasion::of(seed_, round, comm.rank(), comm.size()).own;
