@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/scaled_down.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/method/ef21.hpp"
+#include "laconic/method/ef_sgd.hpp"
+#include "line.hpp"
+#include "moments.hpp"
+
+namespace convergence {
+
+using namespace laconic;
+
+namespace {
+
+constexpr char const* on_spheres = "spheres, n = 4, d = 20";
+constexpr char const* on_valleys = "valleys, n = 4, d = 10, kappa = 10";
+
+double ef_sgd_step(problem const& p, double delta) {
+    return std::min(1 / (4 * p.smoothness),
+                    delta / (14 * std::sqrt((1 - delta) * p.smoothness * p.largest_smoothness)));
+}
+double ef21_step(problem const& p, double delta) {
+    double const theta = 1 - std::sqrt(1 - delta), beta = (1 - delta) / theta;
+    return std::min(1 / (p.smoothness + p.mean_square_smoothness * std::sqrt(2 * beta / theta)),
+                    theta / (2 * p.strong_convexity));
+}
+
+line ef_sgd_exact(std::size_t runs) {
+    auto const f = spheres(4, 20, 20, 10);
+    scaled_down<rand_k<>> const c{{10}};
+    double const delta = c.delta(20);
+    auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
+    return {"ef_sgd(scaled_down(rand_k(10)))", "coordinates kept with probability 1/2", on_spheres,
+            measure(as_common(composed(ef_sgd{c}, f)), f, 100, runs, v),
+            ef_moments(f, delta, ef_sgd_step(f.constants, delta), 100), true, runs};
+}
+
+line ef_sgd_bound() {
+    auto const f = valleys(4, 10, .1, .3);
+    auto const& p = f.constants;
+    top_k<> const c{3};
+    double const delta = c.delta(10), s = ef_sgd_step(p, delta), l = p.smoothness;
+    auto const v = [&](course const& at, std::size_t k) {
+        vec virtual_x = at[k].x;
+        double unsaid = 0;
+        for (auto const& e : at[k].unsaid) {
+            unsaid += squared(e) / 4;
+            for (std::size_t j = 0; j < e.size(); ++j) virtual_x[j] -= e[j] / 4;
+        }
+        return f.distance(virtual_x) + 12 * s * l / delta * unsaid;
+    };
+    auto const run = measure(as_common(composed(ef_sgd{c}, f)), f, 3000, 1, v);
+    double const added = 48 * s * s * s * l * (1 - delta) / (delta * delta) * f.heterogeneity;
+    return {"ef_sgd(top_k(3))", "Stich, Karimireddy 2020 (virtual iterate)", on_valleys, run,
+            geometric(run.mean[0], std::min(s * p.strong_convexity / 2, delta / 4), added, 3000)};
+}
+
+line ef21_exact(std::size_t runs) {
+    auto const f = spheres(4, 20, 1, 10);
+    scaled_down<rand_k<>> const c{{10}};
+    double const delta = c.delta(20);
+    auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
+    return {"ef21(scaled_down(rand_k(10)))", "coordinates kept with probability 1/2", on_spheres,
+            measure(as_common(composed(ef21{c}, f)), f, 60, runs, v),
+            ef21_moments(f, delta, ef21_step(f.constants, delta), 60), true, runs};
+}
+
+line ef21_bound() {
+    auto const f = valleys(4, 10, .1, .3);
+    auto const& p = f.constants;
+    top_k<> const c{3};
+    double const delta = c.delta(10), s = ef21_step(p, delta), theta = 1 - std::sqrt(1 - delta);
+    auto const v = [&](course const& at, std::size_t k) {
+        double off = 0;
+        vec g(10);
+        for (std::size_t i = 0; i < 4; ++i) {
+            f.workers[i].gradient(at[k].x, g);
+            off += squared_distance(at[k + 1].known[i], g) / 4;
+        }
+        return f.gap(at[k].x) + s / theta * off;
+    };
+    auto const run = measure(as_common(composed(ef21{c}, f)), f, 1000, 1, v);
+    return {"ef21(top_k(3))", "Richtarik et al. 2021, thm 2", on_valleys, run,
+            geometric(run.mean[0], s * p.strong_convexity, 0, 1000)};
+}
+
+}  // namespace
+
+std::vector<line> ef_sgd_lines(options const& o) { return {ef_sgd_exact(o.runs), ef_sgd_bound()}; }
+std::vector<line> ef21_lines(options const& o) { return {ef21_exact(o.runs), ef21_bound()}; }
+
+}  // namespace convergence

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "line.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace convergence {
+
+vec geometric(double first, double rate, double added, std::size_t rounds) {
+    vec bound{first};
+    for (std::size_t k = 0; k < rounds; ++k) bound.push_back((1 - rate) * bound.back() + added);
+    return bound;
+}
+
+vec spoiled(vec const& bound, double spoil) {
+    vec result{bound.at(0)};
+    for (std::size_t k = 1; k < bound.size(); ++k)
+        result.push_back(result.back() * std::max(0.0, 1 - spoil * (1 - bound[k] / bound[k - 1])));
+    return result;
+}
+
+verdict judge(line const& l) {
+    verdict v;
+    double const root = std::sqrt(l.bound[0]);
+    auto const slack = [&](double value) { return std::pow(std::sqrt(value) * (1 + 1e-9) + 1e-13 * root, 2); };
+    std::size_t last = 0;  // above what is rounded
+    for (std::size_t k = 0; k < l.bound.size(); ++k) {
+        double const mean = l.run.mean[k], margin = 5 * l.run.error[k];
+        bool const fine = mean - margin <= slack(l.bound[k]) && (!l.is_exact || l.bound[k] <= slack(mean + margin));
+        if (!fine && v.holds) {
+            v.holds = false;
+            v.broken_at = k;
+        }
+        if (!(mean > 1e-24 * l.run.mean[0] && l.bound[k] > 0)) continue;
+        v.worst = std::max(v.worst, mean / l.bound[k]);
+        last = k;
+    }
+    v.tightness = std::log(l.run.mean[last] / l.run.mean[0]) / std::log(l.bound[last] / l.bound[0]);
+    return v;
+}
+
+std::vector<family> const& families() {
+    static std::vector<family> const all = {
+        {"dcgd", "unbiased compression without shifts", dcgd_lines},
+        {"diana", "unbiased compression with shifts", diana_lines},
+        {"ef_sgd", "contractive compression with error feedback", ef_sgd_lines},
+        {"ef21", "contractive compression of differences", ef21_lines},
+        {"cat", "the level chosen for the cost of the message", cat_lines},
+        {"vr_diana", "DIANA with rows drawn and variance reduced", vr_diana_lines},
+        {"blocks", "the 99 % family", block_lines},
+        {"gd_sec", "coordinates that moved little stay unsent", gd_sec_lines},
+        {"lag", "gradients that changed little stay unsent", lag_lines},
+        {"collectives", "sums sent in part, with error feedback of what is left out", collective_lines},
+        {"lossy", "gTop-k as published, which loses terms: it breaks", lossy_lines, true},
+    };
+    return all;
+}
+
+}  // namespace convergence

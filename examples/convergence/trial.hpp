@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "laconic/any/compressor.hpp"
+#include "laconic/comm/fibers.hpp"
+#include "laconic/descent.hpp"
+#include "laconic/estimate/mini_batch.hpp"
+#include "toy.hpp"
+
+namespace convergence {
+
+/// What the ranks hold after so many rounds: x, which is the same on all, and of each rank h_i, e_i and what was asked
+/// for besides.
+struct standing {
+    vec x;
+    std::vector<vec> known, unsaid, more;
+};
+using course = std::vector<standing>;
+
+/// The library's loop on every worker of a toy, as fibers of this thread; element k of the course is after k rounds.
+/// more(descent) gives what is asked for besides.
+template <class Recursion, class More>
+void run(std::vector<Recursion> const& methods, toy const& on, std::uint64_t seed, course& all, More more) {
+    using namespace laconic;
+    auto const n = on.workers.size();
+    for (auto& at : all) {
+        at.known.resize(n);
+        at.unsaid.resize(n);
+        at.more.resize(n);
+    }
+    auto const copy = [](std::span<double const> from, vec& to) { to.assign(from.begin(), from.end()); };
+    fibers::run(static_cast<int>(n), [&](fibers::member& comm) {
+        auto const i = static_cast<std::size_t>(comm.rank());
+        auto x = on.start;
+        descent<Recursion, worker, fibers::member> loop(methods[i % methods.size()], on.workers[i], comm,
+                                                        std::span<double>(x), seed);
+        for (std::size_t k = 0;; ++k) {
+            if (i == 0) all[k].x = x;
+            copy(loop.method().feedback.known(), all[k].known[i]);
+            copy(loop.method().feedback.unsaid(), all[k].unsaid[i]);
+            more(loop, all[k].more[i]);
+            if (k + 1 == all.size()) break;
+            loop.round();
+        }
+    });
+}
+
+/// What most methods are composed to, their compressor behind any_compressor, so that the loop is compiled once.
+using common = laconic::recursion<laconic::any_compressor<>, laconic::memory<>, laconic::gradient_step,
+                                  laconic::fixed_level, laconic::mini_batch>;
+struct nothing_more {
+    void operator()(auto const&, vec&) const {}
+};
+extern template void run(std::vector<common> const&, toy const&, std::uint64_t, course&, nothing_more);
+
+template <class R>
+common as_common(R const& r) {
+    if constexpr (requires { r.step.prox; })
+        return {r.compressor, r.feedback, r.step.step, {}, r.estimator, {}, r.scale};
+    else
+        return {r.compressor, r.feedback, r.step, {}, r.estimator, {}, r.scale};
+}
+template <class M>
+auto composed(M const& method, toy const& on) {
+    return method.template compose<double, laconic::host>(on.constants);
+}
+
+/// Means over runs, round by round, and their standard errors, which are all 0 for a single run.
+struct measured {
+    vec mean, error;
+};
+
+/// v(course, k), the function that a theorem bounds, for k = 0 .. rounds, over runs with other seeds. The courses go
+/// one round further.
+template <class Recursion, class V, class More = nothing_more>
+measured measure(Recursion const& method, toy const& on, std::size_t rounds, std::size_t runs, V v, More more = {}) {
+    measured m{vec(rounds + 1), vec(rounds + 1)};
+    course all(rounds + 2);
+    vec first(rounds + 1);  // the sums are of what differs from the first run, lest they cancel
+    for (std::size_t r = 0; r < runs; ++r) {
+        run(std::vector{method}, on, r + 1, all, more);
+        for (std::size_t k = 0; k <= rounds; ++k) {
+            double const now = v(all, k);
+            if (r == 0) first[k] = now;
+            m.mean[k] += now - first[k];
+            m.error[k] += (now - first[k]) * (now - first[k]);
+        }
+    }
+    auto const count = static_cast<double>(runs);
+    for (std::size_t k = 0; k <= rounds; ++k) {
+        m.mean[k] /= count;
+        m.error[k] = runs == 1 ? 0 : std::sqrt(std::max(0.0, m.error[k] / count - m.mean[k] * m.mean[k]) / (count - 1));
+        m.mean[k] += first[k];
+    }
+    return m;
+}
+
+}  // namespace convergence
