@@ -34,9 +34,13 @@ line ef_sgd_exact(std::size_t runs) {
     scaled_down<rand_k<>> const c{{10}};
     double const delta = c.delta(20);
     auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
-    return {"ef_sgd(scaled_down(rand_k(10)))", "coordinates kept with probability 1/2", on_spheres,
+    return {"ef_sgd(scaled_down(rand_k(10)))",
+            "coordinates kept with probability 1/2",
+            on_spheres,
             measure(as_common(composed(ef_sgd{c}, f)), f, 100, runs, v),
-            ef_moments(f, delta, ef_sgd_step(f.constants, delta), 100), true, runs};
+            ef_moments(f, delta, ef_sgd_step(f.constants, delta), 100),
+            true,
+            runs};
 }
 
 line ef_sgd_bound() {
@@ -55,7 +59,7 @@ line ef_sgd_bound() {
     };
     auto const run = measure(as_common(composed(ef_sgd{c}, f)), f, 3000, 1, v);
     double const added = 48 * s * s * s * l * (1 - delta) / (delta * delta) * f.heterogeneity;
-    return {"ef_sgd(top_k(3))", "Stich, Karimireddy 2020 (virtual iterate)", on_valleys, run,
+    return {"ef_sgd(top_k(3))", "Stich, Karimireddy 2020", on_valleys, run,
             geometric(run.mean[0], std::min(s * p.strong_convexity / 2, delta / 4), added, 3000)};
 }
 
@@ -64,9 +68,13 @@ line ef21_exact(std::size_t runs) {
     scaled_down<rand_k<>> const c{{10}};
     double const delta = c.delta(20);
     auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
-    return {"ef21(scaled_down(rand_k(10)))", "coordinates kept with probability 1/2", on_spheres,
+    return {"ef21(scaled_down(rand_k(10)))",
+            "coordinates kept with probability 1/2",
+            on_spheres,
             measure(as_common(composed(ef21{c}, f)), f, 60, runs, v),
-            ef21_moments(f, delta, ef21_step(f.constants, delta), 60), true, runs};
+            ef21_moments(f, delta, ef21_step(f.constants, delta), 60),
+            true,
+            runs};
 }
 
 line ef21_bound() {

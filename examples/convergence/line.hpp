@@ -13,8 +13,8 @@ namespace convergence {
 /// One method on one toy beside what its theorem says.
 struct line {
     std::string method, theorem, problem;
-    measured run;          ///< the function that the theorem bounds
-    vec bound;             ///< of the theorem, or the exact expectation
+    measured run;  ///< the function that the theorem bounds
+    vec bound;     ///< of the theorem, or the exact expectation
     bool is_exact = false;
     std::size_t runs = 1;  ///< 1: nothing is random
 };

@@ -5,8 +5,8 @@
 
 #include "toy.hpp"
 
-/// Expectations of |x^k - x*|^2 on spheres, k = 0 .. rounds, as linear recursions in second moments: exact for n workers
-/// who draw coordinates, blocks or coins by themselves, each coordinate with the same probability, as then
+/// Expectations of |x^k - x*|^2 on spheres, k = 0 .. rounds, as linear recursions in second moments: exact for n
+/// workers who draw coordinates, blocks or coins by themselves, each coordinate with the same probability, as then
 /// E|C(v) - v|^2 = omega |v|^2 for every v. They know nothing of the library.
 namespace convergence {
 

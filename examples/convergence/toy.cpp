@@ -39,8 +39,7 @@ void worker::gradient(std::span<double const> x, std::span<double> g) const {
     for (std::size_t c = 0; c < x.size(); ++c) g[c] = curvature_[c] * x[c] - pull_[c];
 }
 
-void worker::batch_gradient(std::span<std::uint32_t const> rows, std::span<double const> x,
-                            std::span<double> g) const {
+void worker::batch_gradient(std::span<std::uint32_t const> rows, std::span<double const> x, std::span<double> g) const {
     std::fill(g.begin(), g.end(), 0.0);
     for (auto const j : rows)
         for (std::size_t c = 0; c < x.size(); ++c)
@@ -70,9 +69,8 @@ toy::toy(std::vector<worker> all, vec from)
         constants.mean_square_smoothness += *its_most * *its_most / n;
         constants.samples = std::max(constants.samples, w.samples());
         for (auto const& row : w.rows())
-            constants.largest_sample_smoothness =
-                std::max(constants.largest_sample_smoothness,
-                         *std::max_element(row.curvature.begin(), row.curvature.end()));
+            constants.largest_sample_smoothness = std::max(
+                constants.largest_sample_smoothness, *std::max_element(row.curvature.begin(), row.curvature.end()));
         gradients.emplace_back(start.size());
         w.gradient(optimum, gradients.back());
         heterogeneity += squared(gradients.back()) / n;

@@ -48,10 +48,10 @@ class toy {
 
     std::vector<worker> workers;
     vec start, optimum;
-    vec curvature;                   ///< of f, the mean over the workers
-    std::vector<vec> gradients;      ///< grad f_i(x*)
-    laconic::problem constants;      ///< L, mu, L_i, L_ij and the rest, exact
-    double heterogeneity = 0;        ///< zeta^2 = mean_i |grad f_i(x*)|^2
+    vec curvature;               ///< of f, the mean over the workers
+    std::vector<vec> gradients;  ///< grad f_i(x*)
+    laconic::problem constants;  ///< L, mu, L_i, L_ij and the rest, exact
+    double heterogeneity = 0;    ///< zeta^2 = mean_i |grad f_i(x*)|^2
 
     double size() const { return static_cast<double>(workers.size()); }
     double gap(std::span<double const> x) const;  ///< f(x) - f*, with no cancellation
@@ -65,8 +65,8 @@ class toy {
 /// f_i(x) = |x - b_i|^2 / 2 with b_i = spread (1, .., 1) and its negative in turns, so that x* = 0 for an even n.
 toy spheres(int n, std::size_t d, double spread, double start);
 /// Worker i has curvatures between mu and L = 1 that go through the coordinates in another order than the others', and
-/// centres that differ by `spread`; started at 0. All m rows of a worker share its centre and are 1, .., m / m as curved
-/// (as `rows` says).
+/// centres that differ by `spread`; started at 0. All m rows of a worker share its centre and are 1, .., m / m as
+/// curved (as `rows` says).
 toy valleys(int n, std::size_t d, double mu, double spread, std::size_t rows = 1);
 
 }  // namespace convergence

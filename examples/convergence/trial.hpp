@@ -80,12 +80,13 @@ struct measured {
 /// v(course, k), the function that a theorem bounds, for k = 0 .. rounds, over runs with other seeds. The courses go
 /// one round further.
 template <class Recursion, class V, class More = nothing_more>
-measured measure(Recursion const& method, toy const& on, std::size_t rounds, std::size_t runs, V v, More more = {}) {
+measured measure(std::vector<Recursion> const& methods, toy const& on, std::size_t rounds, std::size_t runs, V v,
+                 More more = {}) {
     measured m{vec(rounds + 1), vec(rounds + 1)};
     course all(rounds + 2);
     vec first(rounds + 1);  // the sums are of what differs from the first run, lest they cancel
     for (std::size_t r = 0; r < runs; ++r) {
-        run(std::vector{method}, on, r + 1, all, more);
+        run(methods, on, r + 1, all, more);
         for (std::size_t k = 0; k <= rounds; ++k) {
             double const now = v(all, k);
             if (r == 0) first[k] = now;
@@ -100,6 +101,11 @@ measured measure(Recursion const& method, toy const& on, std::size_t rounds, std
         m.mean[k] += first[k];
     }
     return m;
+}
+template <class Recursion, class V, class More = nothing_more>
+requires laconic::Recursion<Recursion> measured measure(Recursion const& method, toy const& on, std::size_t rounds,
+                                                        std::size_t runs, V v, More more = {}) {
+    return measure(std::vector{method}, on, rounds, runs, v, more);
 }
 
 }  // namespace convergence

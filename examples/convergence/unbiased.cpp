@@ -21,11 +21,15 @@ line dcgd_exact(std::size_t runs) {
     auto const f = spheres(8, 20, 1, 10);
     rand_k<> const c{5};
     double const omega = c.omega(20), s = 1 / (1 + 2 * omega / 8), noise = s * s * omega / 8;
-    auto const bound =
-        geometric(f.distance(f.start), 1 - (1 - s) * (1 - s) - noise, noise * f.heterogeneity, 25);
+    auto const bound = geometric(f.distance(f.start), 1 - (1 - s) * (1 - s) - noise, noise * f.heterogeneity, 25);
     auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
-    return {"dcgd(rand_k(5))", "the variance of rand-k", on_spheres,
-            measure(as_common(composed(dcgd{c}, f)), f, 25, runs, v), bound, true, runs};
+    return {"dcgd(rand_k(5))",
+            "the variance of rand-k",
+            on_spheres,
+            measure(as_common(composed(dcgd{c}, f)), f, 25, runs, v),
+            bound,
+            true,
+            runs};
 }
 
 line dcgd_bound(std::size_t runs) {
@@ -33,11 +37,16 @@ line dcgd_bound(std::size_t runs) {
     auto const& p = f.constants;
     auto const c = rand_k{2} | natural{};
     double const omega = c.omega(10), s = 1 / (p.smoothness + 2 * omega * p.largest_smoothness / 8);
-    auto const bound = geometric(f.distance(f.start), s * p.strong_convexity,
-                                 s * s * 2 * omega * f.heterogeneity / 8, 150);
+    auto const bound =
+        geometric(f.distance(f.start), s * p.strong_convexity, s * s * 2 * omega * f.heterogeneity / 8, 150);
     auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
-    return {"dcgd(rand_k(2) | natural)", "Gorbunov et al. 2020, thm 4.1", on_valleys,
-            measure(as_common(composed(dcgd{c}, f)), f, 150, runs, v), bound, false, runs};
+    return {"dcgd(rand_k(2) | natural)",
+            "Gorbunov et al. 2020",
+            on_valleys,
+            measure(as_common(composed(dcgd{c}, f)), f, 150, runs, v),
+            bound,
+            false,
+            runs};
 }
 
 line diana_exact(std::size_t runs) {
@@ -45,8 +54,12 @@ line diana_exact(std::size_t runs) {
     rand_k<> const c{5};
     double const omega = c.omega(20), alpha = 1 / (2 * (1 + omega)), s = std::min(alpha, 1 / (1 + 2 * omega / 8));
     auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
-    return {"diana(rand_k(5))", "the variance of rand-k", on_spheres,
-            measure(as_common(composed(diana{c}, f)), f, 60, runs, v), diana_moments(f, omega, alpha, s, 60), true,
+    return {"diana(rand_k(5))",
+            "the variance of rand-k",
+            on_spheres,
+            measure(as_common(composed(diana{c}, f)), f, 60, runs, v),
+            diana_moments(f, omega, alpha, s, 60),
+            true,
             runs};
 }
 
@@ -60,8 +73,13 @@ line diana_bound(std::size_t runs) {
         return f.distance(at[k].x) + 4 * omega * (1 + omega) / 8 * s * s * f.memory_error(at[k].known);
     };
     auto const run = measure(as_common(composed(diana{c}, f)), f, 150, runs, v);
-    return {"diana(rand_k(2) | natural)", "Mishchenko et al. 2019, thm 1", on_valleys, run,
-            geometric(run.mean[0], s * mu, 0, 150), false, runs};
+    return {"diana(rand_k(2) | natural)",
+            "Mishchenko et al. 2019, thm 1",
+            on_valleys,
+            run,
+            geometric(run.mean[0], s * mu, 0, 150),
+            false,
+            runs};
 }
 
 }  // namespace

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "laconic/compress/rand_block.hpp"
+#include "laconic/method/iasgd.hpp"
+#include "laconic/method/ibcd.hpp"
+#include "laconic/method/ibgd.hpp"
+#include "laconic/method/isaga.hpp"
+#include "laconic/method/isega.hpp"
+#include "laconic/method/isgd.hpp"
+#include "line.hpp"
+#include "moments.hpp"
+
+namespace convergence {
+
+using namespace laconic;
+
+namespace {
+
+constexpr double tau = 1. / 4;  // of the blocks, which are one coordinate of 64 each, or 2 of 8
+constexpr char const* on_spheres = "spheres, n = 4, d = 64";
+constexpr char const* on_valleys = "valleys, n = 4, d = 8, kappa = 10";
+constexpr char const* agreeing = "agreeing spheres, n = 4, d = 64";
+
+auto distance_on(toy const& f) {
+    return [&f](course const& at, std::size_t k) { return f.distance(at[k].x); };
+}
+
+// The step is the longest: 1 / (tau L + (1 - tau) max L_i / n), where the theorem is an equality.
+template <class M>
+line masked(M const& method, char const* name, std::size_t rounds, std::size_t runs) {
+    auto const f = spheres(4, 64, 0, 10);
+    double const s = 1 / (tau + (1 - tau) / 4);
+    return {name,
+            "Mishchenko et al. 2019, thm 1, longest step",
+            agreeing,
+            measure(as_common(composed(method, f)), f, rounds, runs, distance_on(f)),
+            geometric(f.distance(f.start), s * tau, 0, rounds),
+            true,
+            runs};
+}
+
+line isega_exact(std::size_t runs) {
+    auto const f = spheres(4, 64, 1, 10);
+    double const omega = rand_block<>{16, 1}.omega(64), alpha = 1 / (1 + omega);
+    double const its = std::min(1 / (4 * (1 + 1 / (4 * alpha))), 1 / (1 / alpha + 4 / (4 * alpha)));
+    double const s = std::max(its, std::min(alpha / 2, 1 / (1 + 6 * omega / 4)));  // diana's, general form
+    return {"isega(tau=16, block=1)",
+            "the variance of masks",
+            on_spheres,
+            measure(as_common(composed(isega{16, 1}, f)), f, 60, runs, distance_on(f)),
+            diana_moments(f, omega, alpha, s, 60),
+            true,
+            runs};
+}
+
+line isega_bound(std::size_t runs) {
+    auto const f = valleys(4, 8, .1, .3);
+    double const l = f.constants.largest_smoothness, mu = f.constants.strong_convexity;
+    double const s = std::min(1 / (4 * l * (1 + 1 / (4 * tau))), 1 / (mu / tau + 4 * l / (4 * tau)));
+    auto const v = [&](course const& at, std::size_t k) {
+        return f.distance(at[k].x) + s / (2 * l * tau) * f.memory_error(at[k].known);
+    };
+    auto const run = measure(as_common(composed(isega<>{1, 2, {.step = s}}, f)), f, 150, runs, v);
+    return {"isega(tau=1, block=2), paper's step",
+            "Mishchenko et al. 2019, thm 2",
+            on_valleys,
+            run,
+            geometric(run.mean[0], s * mu, 0, 150),
+            false,
+            runs};
+}
+
+line isgd_exact(std::size_t runs) {
+    auto const f = spheres(4, 64, 1, 3);
+    double const a = 2 * (tau + 2 * (1 - tau) / 4), c = tau / 4;
+    auto const step = [=](std::size_t k) { return 1 / (a + c * static_cast<double>(k)); };
+    return {"isgd(tau=16, block=1)",
+            "the variance of masks",
+            on_spheres,
+            measure(composed(isgd{16, 1}, f), f, 120, runs, distance_on(f)),
+            masked_moments(f, tau, step, 120),
+            true,
+            runs};
+}
+
+line isgd_bound(std::size_t runs) {
+    auto const f = valleys(4, 8, .1, .3);
+    double const l = f.constants.largest_smoothness, mu = f.constants.strong_convexity;
+    double const a = 2 * (tau + 2 * (1 - tau) / 4) * l, c = mu * tau / 4, noise = 2 * (1 - tau) * f.heterogeneity;
+    double const start = f.distance(f.start), most = std::max(a * start, 4 * noise / (3 * 4 * mu));
+    vec bound;
+    for (std::size_t k = 0; k <= 300; ++k) bound.push_back(most / (a + c * static_cast<double>(k)));
+    return {"isgd(tau=1, block=2)",
+            "Mishchenko et al. 2019, thm 6",
+            on_valleys,
+            measure(composed(isgd{1, 2}, f), f, 300, runs, distance_on(f)),
+            bound,
+            false,
+            runs};
+}
+
+line isaga_bound(std::size_t runs) {
+    std::size_t const m = 2;
+    auto const f = valleys(4, 8, .1, 0, m);
+    auto const& p = f.constants;
+    double const s = 1 / (p.largest_sample_smoothness * (tau + 4. / 4));
+    // grad f_ij(x*) = 0, as all rows agree. The table is empty before the first round, which fills it at x^0.
+    auto const v = [&](course const& at, std::size_t k) {
+        double stale = 0;
+        for (auto const& table : at[std::max<std::size_t>(k, 1)].more) stale += squared(table);
+        return f.distance(at[k].x) + 3. / 16 * s * s * stale;
+    };
+    auto const run = measure(composed(isaga{1, 2}, f), f, 200, runs, v, [](auto const& loop, vec& table) {
+        auto const its = loop.method().estimator.table();
+        table.assign(its.begin(), its.end());
+    });
+    double const rate = tau * std::min(s * p.strong_convexity, 1 / (3. * m));
+    return {"isaga(tau=1, block=2)",
+            "Mishchenko et al. 2019, thm 5",
+            "agreeing valleys, n = 4, d = 8, m = 2, kappa = 10",
+            run,
+            geometric(run.mean[0], rate, 0, 200),
+            false,
+            runs};
+}
+
+line iasgd_bound(std::size_t runs) {
+    auto const f = valleys(4, 8, .02, 0);
+    double const l = f.constants.smoothness, mu = f.constants.strong_convexity;
+    double rho = 1;  // mean |grad f_i|^2 <= rho |grad f|^2, coordinate by coordinate
+    for (std::size_t c = 0; c < 8; ++c) {
+        double squares = 0;
+        for (auto const& w : f.workers) squares += w.curvature()[c] * w.curvature()[c] / 4;
+        rho = std::max(rho, squares / (f.curvature[c] * f.curvature[c]));
+    }
+    auto const v = [&](course const& at, std::size_t k) {
+        if (k == 0) return f.gap(f.start) + mu / 2 * f.distance(f.start);
+        auto const both = std::span<double const>(at[k].more[0]);
+        return f.gap(both.first(8)) + mu / 2 * f.distance(both.last(8));
+    };
+    auto const run = measure(composed(iasgd{1, 2, rho}, f), f, 150, runs, v, [](auto const& loop, vec& both) {
+        auto const& step = loop.method().step;
+        both.assign(step.y().begin(), step.y().end());
+        both.insert(both.end(), step.v().begin(), step.v().end());
+    });
+    double const growth = 1 + (rho / tau - 1) / 4;
+    return {"iasgd(tau=1, block=2)",
+            "Vaswani et al. 2019",
+            "agreeing valleys, n = 4, d = 8, kappa = 50",
+            run,
+            geometric(run.mean[0], std::sqrt(mu / l) / growth, 0, 150),
+            false,
+            runs};
+}
+
+}  // namespace
+
+std::vector<line> block_lines(options const& o) {
+    return {masked(ibcd{16, 1}, "ibcd(tau=16, block=1)", 10, o.runs),
+            // One coin for all coordinates: the mean of few runs is that of still fewer.
+            masked(ibgd{}, "ibgd", 6, 16 * o.runs), isega_exact(o.runs), isega_bound(o.runs), isaga_bound(o.runs),
+            isgd_exact(o.runs), isgd_bound(o.runs), iasgd_bound(o.runs)};
+}
+
+}  // namespace convergence

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "laconic/compress/top_k.hpp"
+#include "laconic/exchange/compressed_split_all_gather.hpp"
+#include "laconic/exchange/ok_top_k.hpp"
+#include "laconic/method/ef_sgd.hpp"
+#include "laconic/method/gtop_k_sgd.hpp"
+#include "laconic/method/spardl_sgd.hpp"
+#include "line.hpp"
+
+namespace convergence {
+
+using namespace laconic;
+
+namespace {
+
+constexpr std::size_t rounds = 400;
+rates const given{.step = step_size{.2, true}};
+
+toy problem_of() { return valleys(4, 16, .1, 0); }
+
+vec mean_unsaid(standing const& at) {
+    vec mean(at.x.size());
+    for (auto const& e : at.unsaid)
+        for (std::size_t c = 0; c < e.size(); ++c) mean[c] += e[c] / static_cast<double>(at.unsaid.size());
+    return mean;
+}
+
+// Where nothing is lost, z = x - mean e moves along the gradient at x = z + mean e: z <- z - step grad f(x). From the
+// e that the ranks hold, this tells x itself,
+//     x^k - x* = (I - step H)^k (x^0 - x*) - step H sum_j (I - step H)^(k-1-j) mean e^j + mean e^k ,
+// and with norms |x^k - x*| <= (1 - step mu)^k |x^0 - x*| + step L sum_j (1 - step mu)^(k-1-j) |mean e^j| + |mean e^k|.
+template <class R>
+std::vector<line> both(R const& method, std::string const& name, bool with_norms) {
+    auto const f = problem_of();
+    auto const& p = f.constants;
+    double const s = .2 / p.smoothness, mu = p.strong_convexity, l = p.smoothness;
+    course at(rounds + 2);
+    run(std::vector{method}, f, 1, at, nothing_more{});
+    measured m{{}, vec(rounds + 1)};
+    vec exact, norms, z = f.start;
+    for (std::size_t c = 0; c < z.size(); ++c) z[c] -= f.optimum[c];
+    double of_z = std::sqrt(squared(z));
+    for (std::size_t k = 0; k <= rounds; ++k) {
+        auto const e = mean_unsaid(at[k]);
+        vec x = z;
+        for (std::size_t c = 0; c < x.size(); ++c) x[c] += e[c];
+        m.mean.push_back(f.distance(at[k].x));
+        exact.push_back(squared(x));
+        norms.push_back(std::pow(of_z + std::sqrt(squared(e)), 2));
+        for (std::size_t c = 0; c < z.size(); ++c) z[c] -= s * f.curvature[c] * x[c];
+        of_z = (1 - s * mu) * of_z + s * l * std::sqrt(squared(e));
+    }
+    char const* const where = "agreeing valleys, n = 4, d = 16, kappa = 10";
+    std::vector<line> lines = {{name, "x - mean e follows the gradient", where, m, exact, true}};
+    if (with_norms) lines.push_back({name, "the same in norms", where, m, norms});
+    return lines;
+}
+
+}  // namespace
+
+std::vector<line> collective_lines(options const&) {
+    auto const f = problem_of();
+    auto all = both(composed(gtop_k_sgd{2, false, given}, f), "gtop_k_sgd(k=2)", true);
+    auto const add = [&](auto const& method, std::string const& name) {
+        for (auto& l : both(method, name, false)) all.push_back(l);
+    };
+    auto const top = composed(ef_sgd{top_k{4}, given}, f);
+    add(composed(spardl_sgd{4, false, given}, f), "spardl_sgd(k=4)");
+    add(top.with_exchange(by_ok_top_k{4}), "ef_sgd(top_k(4)) by ok_top_k(4)");
+    add(top.with_exchange(by_quantized_split_all_gather{{7, 0}}), "ef_sgd(top_k(4)) by split_all_gather(quantize(7))");
+    return all;
+}
+
+std::vector<line> lossy_lines(options const&) {
+    return both(composed(gtop_k_sgd{2, true, given}, problem_of()), "gtop_k_sgd(k=2, as_published=yes)", false);
+}
+
+}  // namespace convergence
