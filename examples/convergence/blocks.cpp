@@ -11,6 +11,7 @@
 #include "laconic/method/isgd.hpp"
 #include "line.hpp"
 #include "moments.hpp"
+#include "trial.hpp"
 
 namespace convergence {
 
@@ -49,8 +50,8 @@ line isega_exact(std::size_t runs) {
     return {"isega(tau=16, block=1)",
             "the variance of masks",
             on_spheres,
-            measure(as_common(composed(isega{16, 1}, f)), f, 60, runs, distance_on(f)),
-            diana_moments(f, omega, alpha, s, 60),
+            measure(as_common(composed(isega{16, 1}, f)), f, 40, runs, distance_on(f)),
+            diana_moments(f, omega, alpha, s, 40),
             true,
             runs};
 }
@@ -63,7 +64,7 @@ line isega_bound(std::size_t runs) {
         return f.distance(at[k].x) + s / (2 * l * tau) * f.memory_error(at[k].known);
     };
     auto const run = measure(as_common(composed(isega<>{1, 2, {.step = s}}, f)), f, 150, runs, v);
-    return {"isega(tau=1, block=2), paper's step",
+    return {"isega(tau=1, block=2, step of theorem 2)",
             "Mishchenko et al. 2019, thm 2",
             on_valleys,
             run,

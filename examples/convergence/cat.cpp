@@ -7,6 +7,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/cat.hpp"
 #include "line.hpp"
+#include "trial.hpp"
 
 namespace convergence {
 

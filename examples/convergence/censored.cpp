@@ -6,6 +6,7 @@
 #include "laconic/method/lag_ps.hpp"
 #include "laconic/method/lag_wk.hpp"
 #include "line.hpp"
+#include "trial.hpp"
 
 namespace convergence {
 

@@ -9,6 +9,7 @@
 #include "laconic/method/ef_sgd.hpp"
 #include "line.hpp"
 #include "moments.hpp"
+#include "trial.hpp"
 
 namespace convergence {
 

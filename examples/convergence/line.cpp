@@ -39,21 +39,4 @@ verdict judge(line const& l) {
     return v;
 }
 
-std::vector<family> const& families() {
-    static std::vector<family> const all = {
-        {"dcgd", "unbiased compression without shifts", dcgd_lines},
-        {"diana", "unbiased compression with shifts", diana_lines},
-        {"ef_sgd", "contractive compression with error feedback", ef_sgd_lines},
-        {"ef21", "contractive compression of differences", ef21_lines},
-        {"cat", "the level chosen for the cost of the message", cat_lines},
-        {"vr_diana", "DIANA with rows drawn and variance reduced", vr_diana_lines},
-        {"blocks", "the 99 % family", block_lines},
-        {"gd_sec", "coordinates that moved little stay unsent", gd_sec_lines},
-        {"lag", "gradients that changed little stay unsent", lag_lines},
-        {"collectives", "sums sent in part, with error feedback of what is left out", collective_lines},
-        {"lossy", "gTop-k as published, which loses terms: it breaks", lossy_lines, true},
-    };
-    return all;
-}
-
 }  // namespace convergence

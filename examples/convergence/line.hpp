@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "toy.hpp"
-#include "trial.hpp"
 
 namespace convergence {
+
+/// Means over runs, round by round, and their standard errors, which are all 0 for a single run.
+struct measured {
+    vec mean, error;
+};
 
 /// One method on one toy beside what its theorem says.
 struct line {

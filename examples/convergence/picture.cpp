@@ -31,32 +31,45 @@ std::string table(std::vector<line> const& lines) {
     return text;
 }
 
-bool draw(std::string const& folder, family const& of, std::vector<line> const& lines) {
+namespace {
+
+// Those lines that are exact, or those that are not, in one panel; empty where there are none.
+std::string panel(std::vector<line> const& lines, bool exact) {
     std::string blocks, curves;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        auto const& l = lines[i];
-        std::size_t const rounds = l.bound.size() - 1, apart = std::max<std::size_t>(1, rounds / 150);
+    int i = 0;
+    for (auto const& l : lines) {
+        if (l.is_exact != exact) continue;
+        std::size_t const rounds = l.bound.size() - 1, apart = std::max<std::size_t>(1, rounds / 100);
+        std::size_t const marks = std::max<std::size_t>(1, rounds / apart / 20);
         std::string run, bound;
         for (std::size_t k = 0; k <= rounds; k += apart) {
-            // What is below this is rounding, or nothing at all.
             double const now = l.run.mean[k] / l.run.mean[0], says = l.bound[k] / l.bound[0];
+            // What is below this is rounding, or nothing at all.
             if (now > 1e-24) run += fmt::format("{} {:.4g}\n", k, now);
-            bool const is_mark = !l.is_exact || k / apart % std::max<std::size_t>(1, rounds / apart / 20) == 0;
-            if (is_mark && says > 1e-24) bound += fmt::format("{} {:.4g}\n", k, says);
+            if (says > 1e-24 && (!exact || k / apart % marks == 0)) bound += fmt::format("{} {:.4g}\n", k, says);
         }
-        blocks += fmt::format("$run{} << END\n{}END\n$bound{} << END\n{}END\n", i, run, i, bound);
+        blocks += fmt::format("$run{0} << END\n{1}END\n$bound{0} << END\n{2}END\n", i, run, bound);
         curves += fmt::format(
-            "{}$run{} with lines linewidth 2 linecolor {} title '{}', "
-            "$bound{} with {} linecolor {} title '{}'",
-            i ? ", " : "plot ", i, i + 1, l.method, i,
-            l.is_exact ? "points pointtype 6 pointsize 0.7" : "lines linewidth 2 dashtype 2", i + 1,
-            l.is_exact ? "  exact expectation" : "  bound");
+            "{0}$run{1} with lines linewidth 2 linecolor {2} title '{3}', $bound{1} with {4} linecolor {2} notitle",
+            i ? ", " : "plot ", i, i + 1, l.method,
+            exact ? "points pointtype 6 pointsize 0.7" : "lines linewidth 2 dashtype 2");
+        ++i;
     }
+    if (i == 0) return "";
+    return fmt::format("set title '{}'\n{}{}\n", exact ? "circles: exact" : "dashed: the bound", blocks, curves);
+}
+
+}  // namespace
+
+bool draw(std::string const& folder, family const& of, std::vector<line> const& lines) {
+    auto const exact = panel(lines, true), bounded = panel(lines, false);
+    bool const both = !exact.empty() && !bounded.empty();
     auto const script = fmt::format(
-        "set terminal svg size 800,{} dynamic background rgb 'white' font 'sans,14'\nset encoding utf8\n"
-        "set logscale y\nset format y '10^{{%T}}'\nset xlabel 'rounds'\nset ylabel 'over its start'\nset grid\n"
-        "set key outside below noenhanced\nset title '{}' noenhanced\n{}{}\n",
-        420 + 24 * lines.size(), of.name + ": " + of.about, blocks, curves);
+        "set terminal svg size {},{} dynamic background rgb 'white' font 'sans,14'\nset encoding utf8\n"
+        "set logscale y\nset format y '10^{{%T}}'\nset xlabel 'rounds' offset 0,0.4\nset mytics 1\nset grid\n"
+        "set key bmargin center vertical maxcols 1 samplen 2 noenhanced\n"
+        "set multiplot layout 1,{} title '{}' noenhanced\n{}{}unset multiplot\n",
+        both ? 1000 : 600, 400 + 16 * lines.size(), both ? 2 : 1, of.name + ": " + of.about, exact, bounded);
     output::file drawn(folder + "/" + of.name + ".svg");
     if (!output::run_gnuplot(script, drawn.descriptor())) return false;
     drawn.commit();

@@ -5,6 +5,7 @@
 #include "laconic/method/vr_diana.hpp"
 #include "line.hpp"
 #include "moments.hpp"
+#include "trial.hpp"
 
 namespace convergence {
 

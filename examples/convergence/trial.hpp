@@ -12,7 +12,7 @@
 #include "laconic/comm/fibers.hpp"
 #include "laconic/descent.hpp"
 #include "laconic/estimate/mini_batch.hpp"
-#include "toy.hpp"
+#include "line.hpp"
 
 namespace convergence {
 
@@ -71,11 +71,6 @@ template <class M>
 auto composed(M const& method, toy const& on) {
     return method.template compose<double, laconic::host>(on.constants);
 }
-
-/// Means over runs, round by round, and their standard errors, which are all 0 for a single run.
-struct measured {
-    vec mean, error;
-};
 
 /// v(course, k), the function that a theorem bounds, for k = 0 .. rounds, over runs with other seeds. The courses go
 /// one round further.

@@ -7,6 +7,7 @@
 #include "laconic/method/diana.hpp"
 #include "line.hpp"
 #include "moments.hpp"
+#include "trial.hpp"
 
 namespace convergence {
 
