@@ -40,7 +40,7 @@ struct verdict {
 verdict judge(line const& l);
 
 struct options {
-    std::size_t runs = 400;
+    std::size_t runs = 200;
 };
 struct family {
     std::string name, about;

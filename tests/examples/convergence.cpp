@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "examples/program.hpp"
+
+// The program as its users meet it. That all bounds hold is the test example.convergence.
+namespace {
+
+outcome prove(std::string const& arguments) { return run_program(LACONIC_CONVERGENCE, arguments); }
+
+/// A row's method and problem, and its last word: "holds" or "BROKEN in round ...".
+std::map<std::string, bool> verdicts(std::string const& table) {
+    std::map<std::string, bool> holds;
+    std::istringstream rows(table);
+    std::string row;
+    std::getline(rows, row);
+    while (std::getline(rows, row)) {
+        bool const kept = row.ends_with("  holds");
+        CHECK((kept || row.find("  BROKEN in round ") != std::string::npos));
+        holds.emplace(row.substr(0, row.rfind("  ")), kept);
+    }
+    return holds;
+}
+
+}  // namespace
+
+TEST_CASE("convergence: a constant that is a tenth too good breaks what is tight, and nothing else") {
+    auto const run = prove("--seeds 100 --spoil 1.1");
+    INFO(run.out);
+    CHECK(run.status == 1);
+    std::vector<std::string> const tight = {"dcgd(rand_k(5)) ",
+                                            "diana(rand_k(5)) ",
+                                            "ef_sgd(scaled_down(rand_k(10))) ",
+                                            "ef21(scaled_down(rand_k(10))) ",
+                                            "the variances of rand-k and of rows ",
+                                            "ibcd(tau=16, block=1) ",
+                                            "ibgd ",
+                                            "isega(tau=16, block=1) ",
+                                            "isgd(tau=16, block=1) ",
+                                            "spardl_sgd(k=4) ",
+                                            "ef_sgd by ok_top_k(4) ",
+                                            "ef_sgd by split_all_gather(quantize(7)) ",
+                                            "Khirirat et al. 2020, L = mu ",
+                                            "x - mean e follows the gradient "};
+    std::map<std::string, int> found;
+    std::size_t rows = 0;
+    for (auto const& [row, holds] : verdicts(run.out)) {
+        bool is_tight = false;
+        for (auto const& name : tight)
+            if (row.find(name) != std::string::npos) {
+                is_tight = true;
+                ++found[name];
+            }
+        INFO(row);
+        CHECK(holds == !is_tight);
+        ++rows;
+    }
+    CHECK(found.size() == tight.size());
+    CHECK(rows == 31);
+}
+
+TEST_CASE("convergence: a sum that loses terms breaks, by name only") {
+    auto const run = prove("lossy");
+    CHECK(run.status == 1);
+    CHECK(run.out.find("\ngtop_k_sgd(k=2, as_published=yes) ") != std::string::npos);
+    CHECK(run.out.find("BROKEN") != std::string::npos);
+    CHECK(prove("collectives").status == 0);
+    auto const list = prove("--list");
+    CHECK(list.status == 0);
+    for (auto const* name : {"dcgd ", "diana ", "ef_sgd ", "ef21 ", "cat ", "vr_diana ", "blocks ", "gd_sec ", "lag ",
+                             "collectives ", "lossy "})
+        CHECK(("\n" + list.out).find(std::string("\n") + name) != std::string::npos);
+}
+
+TEST_CASE("convergence: pictures") {
+    namespace fs = std::filesystem;
+    fs::path const folder = fs::temp_directory_path() / ("laconic_convergence_" + std::to_string(getpid())) / "new";
+    auto const run = prove("gd_sec lag --out " + folder.string());
+    if (run.status == 2 && run.out.find("gnuplot is not installed") != std::string::npos) {
+        MESSAGE("skipped: gnuplot is not installed");
+    } else {
+        CHECK(run.status == 0);
+        for (auto const* name : {"gd_sec.svg", "lag.svg"}) {
+            std::ifstream in(folder / name);
+            std::string const text{std::istreambuf_iterator<char>(in), {}};
+            CHECK(text.find("<svg") != std::string::npos);
+            CHECK(text.find("dashed: the bound") != std::string::npos);
+        }
+    }
+    fs::remove_all(folder.parent_path());
+}
+
+TEST_CASE("convergence: wrong input gives one line and status 2") {
+    std::vector<refusal> const cases = {
+        {"gdsec", "there is no family 'gdsec'"},        {"--seeds 1", "--seeds: at least 2"},
+        {"--spoil 0", "--spoil: 0 is not above 0"},     {"--spoil nan", "--spoil: nan is not above 0"},
+        {"lag --out /dev/null/here", "cannot be made"}, {"--nosuchflag", "--nosuchflag"}};
+    check_refusals(LACONIC_CONVERGENCE, "convergence", cases);
+}
