@@ -69,8 +69,8 @@ line on_sphere(bool signs) {
     measured const run = signs ? measure(composed(cat{top_k{1} | sign{}, cost}, f), f, rounds, 1, v)
                                : measure(composed(cat{top_k{1}, cost}, f), f, rounds, 1, v);
     return {signs ? "cat(top_k | sign)" : "cat(top_k)",
-            "Khirirat et al. 2020, L = mu",
-            "a sphere, n = 1, d = 64",
+            "Khirirat et al. 2020, L=mu",
+            "a sphere, n=1, d=64",
             run,
             bound,
             true};
@@ -93,7 +93,7 @@ line in_valley(bool signs) {
         f.workers[0].gradient(all[k].x, g);
         if (k < 200) bound.push_back((1 - best(g, signs).share * p.strong_convexity / p.smoothness) * bound.back());
     }
-    return {signs ? "cat(top_k | sign)" : "cat(top_k)", "Khirirat et al. 2020", "a valley, n = 1, d = 64, kappa = 4", m,
+    return {signs ? "cat(top_k | sign)" : "cat(top_k)", "Khirirat et al. 2020", "a valley, n=1, d=64, kappa=4", m,
             bound};
 }
 

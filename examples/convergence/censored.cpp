@@ -14,7 +14,7 @@ using namespace laconic;
 
 namespace {
 
-constexpr char const* on_valleys = "valleys, n = 4, d = 10, kappa = 10";
+constexpr char const* on_valleys = "valleys, n=4, d=10, kappa=10";
 
 // |x^k - x^(k-1)|^2, 0 before the start.
 double move(course const& at, std::size_t k) { return k == 0 ? 0 : squared_distance(at[k].x, at[k - 1].x); }

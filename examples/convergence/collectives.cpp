@@ -53,7 +53,7 @@ std::vector<line> both(R const& method, std::string const& name, bool with_norms
         for (std::size_t c = 0; c < z.size(); ++c) z[c] -= s * f.curvature[c] * x[c];
         of_z = (1 - s * mu) * of_z + s * l * std::sqrt(squared(e));
     }
-    char const* const where = "agreeing valleys, n = 4, d = 16, kappa = 10";
+    char const* const where = "agreeing valleys, n=4, d=16, kappa=10";
     std::vector<line> lines = {{name, "x - mean e follows the gradient", where, m, exact, true}};
     if (with_norms) lines.push_back({name, "the same in norms", where, m, norms});
     return lines;

@@ -17,8 +17,8 @@ using namespace laconic;
 
 namespace {
 
-constexpr char const* on_spheres = "spheres, n = 4, d = 20";
-constexpr char const* on_valleys = "valleys, n = 4, d = 10, kappa = 10";
+constexpr char const* on_spheres = "spheres, n=4, d=20";
+constexpr char const* on_valleys = "valleys, n=4, d=10, kappa=10";
 
 double ef_sgd_step(problem const& p, double delta) {
     return std::min(1 / (4 * p.smoothness),

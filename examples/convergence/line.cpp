@@ -32,7 +32,7 @@ verdict judge(line const& l) {
             v.broken_at = k;
         }
         if (!(mean > 1e-24 * l.run.mean[0] && l.bound[k] > 0)) continue;
-        v.worst = std::max(v.worst, mean / l.bound[k]);
+        if (k > 0) v.worst = std::max(v.worst, mean / l.bound[k]);  // at the start most are equal
         last = k;
     }
     v.tightness = std::log(l.run.mean[last] / l.run.mean[0]) / std::log(l.bound[last] / l.bound[0]);

@@ -31,7 +31,7 @@ vec spoiled(vec const& bound, double spoil);
 struct verdict {
     bool holds = true;
     std::size_t broken_at = 0;  ///< the first round, where it does not hold
-    double worst = 0;           ///< the largest run / bound of all rounds
+    double worst = 0;           ///< the largest run / bound, from round 1 on
     double tightness = 0;       ///< ln(the run's contraction) / ln(the bound's)
 };
 /// Whether the run keeps to its bound in every round: where runs are random, the mean less 5 standard errors does, and

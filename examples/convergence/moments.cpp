@@ -54,7 +54,7 @@ vec vr_diana_moments(toy const& f, double omega, double alpha, double step, std:
     // Row j's curvature is a_j, a their mean and a2 that of their squares. A message is of a_j (x - w) + a w - u_i.
     auto const m = static_cast<double>(f.constants.samples);
     double const a = (m + 1) / (2 * m), a2 = (m + 1) * (2 * m + 1) / (6 * m * m);
-    double x = f.distance(f.start), u = f.heterogeneity, ub = 0, c = 0, w = x, y = x, z = 0;
+    double x = f.distance(f.start), u = f.heterogeneity, c = 0, w = x, y = x;  // W = |w|^2, Y = <x, w>
     vec all{x};
     for (std::size_t k = 0; k < rounds; ++k) {
         double const common = a * a * x - 2 * a * c;
@@ -63,13 +63,10 @@ vec vr_diana_moments(toy const& f, double omega, double alpha, double step, std:
         double const cross = (1 - alpha) * c + alpha * a * x;
         double const next_x = (1 - step * a) * (1 - step * a) * x + step * step * drawn;
         double const next_c = (1 - step * a) * cross - step * alpha * drawn;
-        double const w_with_x = (1 - step * a) * y, x_with_next = (1 - step * a) * x;
-        double const w_with_u = (1 - alpha) * z + alpha * a * y;
+        double const next_y = (1 - step * a) * y;
         u += 2 * alpha * (a * c - u) + alpha * alpha * (1 + omega) * each;
-        ub = (1 - alpha) * (1 - alpha) * ub + 2 * alpha * (1 - alpha) * a * c + alpha * alpha * (a * a * x + drawn);
         // With probability 1 / m the next reference is the x before the step.
-        y = w_with_x + (x_with_next - w_with_x) / m;
-        z = w_with_u + (cross - w_with_u) / m;
+        y = next_y + ((1 - step * a) * x - next_y) / m;
         w += (x - w) / m;
         x = next_x;
         c = next_c;

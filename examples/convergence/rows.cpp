@@ -35,7 +35,7 @@ line vr_diana_exact(std::size_t runs) {
     auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
     return {"vr_diana(rand_k(4))",
             "the variances of rand-k and of rows",
-            "layered spheres, n = 8, d = 8, m = 4",
+            "layered spheres, n=8, d=8, m=4",
             measure(composed(vr_diana{c}, f), f, 70, runs, v),
             vr_diana_moments(f, omega, 1 / (1 + omega), step_of(f.constants, omega), 70),
             true,
@@ -72,7 +72,7 @@ line vr_diana_bound(std::size_t runs) {
     double const rate = std::min({s * p.strong_convexity, alpha / 2, 3 / (8. * 3)});
     return {"vr_diana(rand_k(4))",
             "Horvath et al. 2019",
-            "valleys, n = 8, d = 8, m = 3, kappa = 5",
+            "valleys, n=8, d=8, m=3, kappa=5",
             run,
             geometric(run.mean[0], rate, 0, 150),
             false,

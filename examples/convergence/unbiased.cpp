@@ -15,8 +15,8 @@ using namespace laconic;
 
 namespace {
 
-constexpr char const* on_spheres = "spheres, n = 8, d = 20";
-constexpr char const* on_valleys = "valleys, n = 8, d = 10, kappa = 10";
+constexpr char const* on_spheres = "spheres, n=8, d=20";
+constexpr char const* on_valleys = "valleys, n=8, d=10, kappa=10";
 
 line dcgd_exact(std::size_t runs) {
     auto const f = spheres(8, 20, 1, 10);

@@ -49,7 +49,7 @@ TEST_CASE("convergence: a constant that is a tenth too good breaks what is tight
                                             "spardl_sgd(k=4) ",
                                             "ef_sgd by ok_top_k(4) ",
                                             "ef_sgd by split_all_gather(quantize(7)) ",
-                                            "Khirirat et al. 2020, L = mu ",
+                                            "Khirirat et al. 2020, L=mu ",
                                             "x - mean e follows the gradient "};
     std::map<std::string, int> found;
     std::size_t rows = 0;
