@@ -99,6 +99,18 @@ line isgd_bound(std::size_t runs) {
             runs};
 }
 
+line isaga_exact(std::size_t runs) {
+    auto const f = layered(4, 64, 3, 0, 10);
+    double const s = 1 / (tau + 4. / 4);
+    return {"isaga(tau=16, block=1)",
+            "the variances of masks and of rows",
+            "agreeing layered spheres, n=4, d=64, m=3",
+            measure(composed(isaga{16, 1}, f), f, 60, runs, distance_on(f)),
+            isaga_moments(f, tau, s, 60),
+            true,
+            runs};
+}
+
 line isaga_bound(std::size_t runs) {
     std::size_t const m = 2;
     auto const f = valleys(4, 8, .1, 0, m);
@@ -156,10 +168,10 @@ line iasgd_bound(std::size_t runs) {
 }  // namespace
 
 std::vector<line> block_lines(options const& o) {
-    return {masked(ibcd{16, 1}, "ibcd(tau=16, block=1)", 10, o.runs),
+    return {masked(ibcd{16, 1}, "ibcd(tau=16, block=1)", 10, 8 * o.runs),
             // One coin for all coordinates: the mean of few runs is that of still fewer.
-            masked(ibgd{}, "ibgd", 6, 16 * o.runs), isega_exact(o.runs), isega_bound(o.runs), isaga_bound(o.runs),
-            isgd_exact(o.runs), isgd_bound(o.runs), iasgd_bound(o.runs)};
+            masked(ibgd{}, "ibgd", 6, 16 * o.runs), isega_exact(o.runs), isega_bound(o.runs), isaga_exact(o.runs),
+            isaga_bound(o.runs), isgd_exact(o.runs), isgd_bound(o.runs), iasgd_bound(o.runs)};
 }
 
 }  // namespace convergence

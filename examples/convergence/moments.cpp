@@ -75,4 +75,41 @@ vec vr_diana_moments(toy const& f, double omega, double alpha, double step, std:
     return all;
 }
 
+vec isaga_moments(toy const& f, double q, double step, std::size_t rounds) {
+    // Worker by worker, row j's table is its gradient at some phi_j, coordinate by coordinate; c_j = <x, phi_j>, s_jl =
+    // <phi_j, phi_l>, psi = mean_j a_j phi_j, and a row's estimate is g_j = a_j (x - phi_j) + psi, of mean a x.
+    std::size_t const rows = f.constants.samples;
+    auto const m = static_cast<double>(rows), n = f.size();
+    double const a = (m + 1) / (2 * m);
+    auto const curvature = [&](std::size_t j) { return static_cast<double>(j + 1) / m; };
+    double x = f.distance(f.start);
+    vec all{x}, c(rows, x);
+    std::vector<vec> s(rows, vec(rows, x));
+    for (std::size_t k = 0; k < rounds; ++k) {
+        double x_psi = 0, psi_psi = 0, each = 0;
+        vec phi_psi(rows);
+        for (std::size_t j = 0; j < rows; ++j) {
+            x_psi += curvature(j) * c[j] / m;
+            for (std::size_t l = 0; l < rows; ++l) phi_psi[j] += curvature(l) * s[j][l] / m;
+            psi_psi += curvature(j) * phi_psi[j] / m;
+            each += curvature(j) * curvature(j) * (x - 2 * c[j] + s[j][j]) / m;
+        }
+        each += 2 * a * x_psi - psi_psi;  // E|g|^2
+        vec next(rows);
+        for (std::size_t j = 0; j < rows; ++j) {
+            double with_own = 0;  // <g, phi_j after it>, g being of the row that is drawn
+            for (std::size_t l = 0; l < rows; ++l)
+                with_own += l == j ? curvature(l) * (x - c[l]) + x_psi : curvature(l) * (c[j] - s[l][j]) + phi_psi[j];
+            next[j] = (1 - step * q * a * (n - 1) / n) * (c[j] + q / m * (x - c[j])) - step * q / (n * m) * with_own;
+        }
+        for (std::size_t j = 0; j < rows; ++j)
+            for (std::size_t l = 0; l < rows; ++l)
+                s[j][l] += j == l ? q / m * (x - s[j][j]) : q / m * (c[j] + c[l] - 2 * s[j][l]);
+        x += -2 * step * q * a * x + step * step * q / n * ((n - 1) * q * a * a * x + each);
+        c = next;
+        all.push_back(x);
+    }
+    return all;
+}
+
 }  // namespace convergence

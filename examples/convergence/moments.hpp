@@ -31,4 +31,8 @@ vec masked_moments(toy const& f, double q, Step step, std::size_t rounds) {
 /// 1 / m; row j of every worker is a sphere with curvature j / m, j = 1 .. m, around the worker's centre.
 vec vr_diana_moments(toy const& f, double omega, double alpha, double step, std::size_t rounds);
 
+/// masked_moments with gradients of one row each, corrected by a table of all rows' that is renewed where they are sent
+/// (isaga); row j of every worker is a sphere with curvature j / m around 0.
+vec isaga_moments(toy const& f, double q, double step, std::size_t rounds);
+
 }  // namespace convergence

@@ -13,23 +13,12 @@ using namespace laconic;
 
 namespace {
 
-// Spheres of 4 rows of curvature 1/4, .., 1 around each worker's centre.
-toy layered(double spread, double start) {
-    std::vector<worker> all;
-    for (int i = 0; i < 8; ++i) {
-        std::vector<bowl> rows;
-        for (int j = 1; j <= 4; ++j) rows.push_back({vec(8, j / 4.), vec(8, i % 2 == 0 ? spread : -spread)});
-        all.emplace_back(std::move(rows));
-    }
-    return {std::move(all), vec(8, start)};
-}
-
 double step_of(problem const& p, double omega) {
     return 1 / (p.largest_sample_smoothness * (1 + 36 * (omega + 1) / p.workers));
 }
 
 line vr_diana_exact(std::size_t runs) {
-    auto const f = layered(4, 10);
+    auto const f = layered(8, 8, 4, 4, 10);
     rand_k<> const c{4};
     double const omega = c.omega(8);
     auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };

@@ -96,9 +96,17 @@ laconic::problem toy::constants_of(std::size_t i) const {
     return p;
 }
 
-toy spheres(int n, std::size_t d, double spread, double start) {
+toy spheres(int n, std::size_t d, double spread, double start) { return layered(n, d, 1, spread, start); }
+
+toy layered(int n, std::size_t d, std::size_t m, double spread, double start) {
     std::vector<worker> all;
-    for (int i = 0; i < n; ++i) all.emplace_back(std::vector{bowl{vec(d, 1), vec(d, i % 2 == 0 ? spread : -spread)}});
+    for (int i = 0; i < n; ++i) {
+        std::vector<bowl> rows;
+        for (std::size_t j = 1; j <= m; ++j)
+            rows.push_back(
+                {vec(d, static_cast<double>(j) / static_cast<double>(m)), vec(d, i % 2 == 0 ? spread : -spread)});
+        all.emplace_back(std::move(rows));
+    }
     return {std::move(all), vec(d, start)};
 }
 

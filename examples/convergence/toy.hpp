@@ -64,6 +64,8 @@ class toy {
 
 /// f_i(x) = |x - b_i|^2 / 2 with b_i = spread (1, .., 1) and its negative in turns, so that x* = 0 for an even n.
 toy spheres(int n, std::size_t d, double spread, double start);
+/// The same of m rows a worker, of curvature 1 / m, 2 / m, .., 1 around the worker's centre.
+toy layered(int n, std::size_t d, std::size_t m, double spread, double start);
 /// Worker i has curvatures between mu and L = 1 that go through the coordinates in another order than the others', and
 /// centres that differ by `spread`; started at 0. All m rows of a worker share its centre and are 1, .., m / m as
 /// curved (as `rows` says).

@@ -50,10 +50,17 @@ TEST_CASE("convergence: expectations that are known otherwise") {
     for (double const x :
          {diana_moments(f, 0, 1, .25, 3)[3], ef_moments(f, 1, .25, 3)[3], ef21_moments(f, 1, .25, 3)[3],
           masked_moments(
-              f, 1, [](std::size_t) { return .25; }, 3)[3]})
+              f, 1, [](std::size_t) { return .25; }, 3)[3],
+          isaga_moments(f, 1, .25, 3)[3]})
         CHECK(x == doctest::Approx(10 * std::pow(.75, 6)));
     // Rows that are all alike are diana: one row of curvature 1.
     CHECK(vr_diana_moments(f, 9, .1, .05, 10)[10] == doctest::Approx(4.00624921636));
+    // One worker with rows of curvature 1/2 and 1, both tables at the start: 3/4 x, then a row's correction of it.
+    auto const two = layered(1, 1, 2, 0, 1);
+    double const after = 1 - .75 * .5;
+    double const low = after - .5 * (.5 * (after - 1) + .75), high = after - .5 * ((after - 1) + .75);
+    CHECK(isaga_moments(two, 1, .5, 1)[1] == doctest::Approx(after * after));
+    CHECK(isaga_moments(two, 1, .5, 2)[2] == doctest::Approx((low * low + high * high) / 2));
     // One worker, error feedback of a coordinate sent with probability q, by hand: X_1, then X_2.
     auto const one = spheres(1, 1, 0, 1);
     double const q = .5, s = .5, x1 = 1 - 2 * q * s + q * s * s;
