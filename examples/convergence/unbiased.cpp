@@ -3,6 +3,7 @@
 
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/diana.hpp"
 #include "line.hpp"
@@ -50,6 +51,30 @@ line dcgd_bound(std::size_t runs) {
             runs};
 }
 
+// Where all magnitudes are 4/3 of a power of two, natural's omega is reached: here in round 1.
+line dcgd_natural(std::size_t runs) {
+    auto const f = spheres(1, 20, 0, 32. / 3);
+    double const omega = natural{}.omega(20), s = 1 / (1 + 2 * omega);
+    auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
+    return {"dcgd(natural)",
+            "natural's omega, reached",
+            "a sphere, n=1, d=20",
+            measure(as_common(composed(dcgd{natural{}}, f)), f, 10, runs, v),
+            geometric(f.distance(f.start), 1 - (1 - s) * (1 - s) - s * s * omega, 0, 10),
+            false,
+            runs};
+}
+
+// Where all magnitudes are the same, top_k's delta is reached: here in round 1, and after 10 rounds there is nothing
+// left.
+line dcgd_alone() {
+    auto const f = spheres(1, 20, 0, 10);
+    top_k<> const c{2};
+    auto const v = [&](course const& at, std::size_t k) { return f.gap(at[k].x); };
+    return {"dcgd(top_k(2))", "top_k's delta, reached", "a sphere, n=1, d=20",
+            measure(as_common(composed(dcgd{c}, f)), f, 9, 1, v), geometric(f.gap(f.start), c.delta(20), 0, 9)};
+}
+
 line diana_exact(std::size_t runs) {
     auto const f = spheres(8, 20, 1, 10);
     rand_k<> const c{5};
@@ -85,7 +110,9 @@ line diana_bound(std::size_t runs) {
 
 }  // namespace
 
-std::vector<line> dcgd_lines(options const& o) { return {dcgd_exact(o.runs), dcgd_bound(o.runs)}; }
+std::vector<line> dcgd_lines(options const& o) {
+    return {dcgd_exact(o.runs), dcgd_bound(o.runs), dcgd_natural(o.runs), dcgd_alone()};
+}
 std::vector<line> diana_lines(options const& o) { return {diana_exact(o.runs), diana_bound(o.runs)}; }
 
 }  // namespace convergence
