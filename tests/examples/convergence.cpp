@@ -56,7 +56,9 @@ TEST_CASE("convergence: a constant that is a tenth too good breaks what is tight
                                             "x - mean e follows the gradient "};
     std::map<std::string, int> found;
     std::size_t rows = 0;
-    for (auto const& [row, holds] : verdicts(run.out)) {
+    for (auto const& verdict : verdicts(run.out)) {
+        auto const& row = verdict.first;
+        bool const holds = verdict.second;
         bool is_tight = false;
         for (auto const& name : tight)
             if (row.find(name) != std::string::npos) {
