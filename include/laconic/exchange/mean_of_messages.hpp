@@ -72,7 +72,7 @@ class mean_of_messages {
     /// Hands to the feedback, once it knows of the message, what the exchange left out and this rank must send again.
     template <class F>
     void give_back(B& on, F& feedback) const {
-        exchanged_.give_back(on, feedback);
+        if (exchanged_.on()) exchanged_.give_back(on, feedback);
     }
 
     /// Throws comm_error where an exchange broke off, so that other ranks may have its sum.
