@@ -68,7 +68,9 @@ table<T> estimates(int n, How const& how, int steps) {
 std::vector<std::size_t> largest(std::vector<double> const& x, std::size_t k) {
     std::vector<std::size_t> at(x.size());
     std::iota(at.begin(), at.end(), std::size_t{0});
-    std::stable_sort(at.begin(), at.end(), [&](auto a, auto b) { return std::abs(x[a]) > std::abs(x[b]); });
+    std::sort(at.begin(), at.end(), [&](auto a, auto b) {
+        return std::abs(x[a]) != std::abs(x[b]) ? std::abs(x[a]) > std::abs(x[b]) : a < b;
+    });
     at.resize(k);
     return at;
 }

@@ -33,7 +33,7 @@
 // expect STATE_OF_A_LIST: a range that is no array of numbers has no state.archive.
 // expect REDUCER_WITHOUT_A_THEOREM: no theorem covers this reduction: plain.C. and shifted.C. need an unbiased
 // expect REDUCER_OF_A_COMPRESSOR: a reduction is one of plain.C., error_feedback.C., shifted.C. and ef21_shift.C.
-// expect REDUCER_OF_A_TEMPORARY: no match for call|no matching function for call to object
+// expect REDUCER_OF_OTHER_NUMBERS: no match for call|no matching function for call to object
 // expect DESCEND_WITHOUT_CONSTANTS: constraints not satisfied|SmoothObjective|no matching function for call to .descend
 
 namespace {
@@ -106,6 +106,14 @@ struct remembers_a_list {
     auto const method = recursion<full>{}.with_exchange(by_ring{});
     meets_only alone;
     descend(method, f, x, alone);
+#elif defined(REDUCER_WITHOUT_A_THEOREM)
+    reducer method(plain{top_k{1}}, comm, x);
+#elif defined(REDUCER_OF_A_COMPRESSOR)
+    reducer method(top_k{1}, comm, x);
+#elif defined(REDUCER_OF_OTHER_NUMBERS)
+    reducer method(plain{}, comm, x);
+    std::vector<float> y(1);
+    method(y);
 #elif defined(STATE_OF_A_LIST)
     remembers_a_list method;
     state_writer archive("");
@@ -120,6 +128,8 @@ struct remembers_a_list {
     descend(recursion<full>{}.with_exchange(by_ring{}), f, x, comm);
     meets_only alone;
     descend(recursion<full>{}, f, x, alone);
+    reducer reduce(unproved{plain{top_k{1}}}, comm, x);
+    reduce(x);
     std::vector<float> y(1);
     descend(recursion<full, memory<float>>{}, bare_in_float{}, y, comm);
 #endif
