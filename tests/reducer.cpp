@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -431,6 +432,69 @@ TEST_CASE("one rank: the same arithmetic") {
         for (std::size_t i = 0; i < d; ++i) e[i] = delta[i] - sent[i];
         CHECK(one[std::size_t(k)] == sent);
     }
+}
+
+TEST_CASE("edges: no numbers, one, zeros, equal magnitudes, and k that is 0 or too many") {
+    for (int const n : {1, 7})
+        fibers::run(n, [&](fibers::member& comm) {
+            std::vector<double> none, one{double(comm.rank())}, zeros(5), equal(5, 2.0);
+            reducer of_none(error_feedback{top_k{0.5}}, comm, none), of_one(error_feedback{top_k{1}}, comm, one);
+            of_none(none);
+            of_one(one);
+            CHECK(one[0] == doctest::Approx((n - 1) / 2.0));
+            reducer of_five(error_feedback{top_k{2}}, comm, zeros);
+            of_five(zeros);
+            CHECK(zeros == std::vector<double>(5));
+            of_five(equal);
+            CHECK(std::count_if(equal.begin(), equal.end(), [](double v) { return std::abs(v - 2) < 1e-12; }) == 2);
+            CHECK(std::count(equal.begin(), equal.end(), 0.0) == 3);
+            for (int const k : {0, 6}) {
+                CHECK_THROWS_AS(reducer(error_feedback{top_k{k}}, comm, 5), argument_error);
+                CHECK_THROWS_AS(reducer(ef21_shift{top_k{k}}, comm, 5), argument_error);
+                CHECK_THROWS_AS(reducer(plain{rand_k{k}}, comm, 5), argument_error);
+                CHECK_THROWS_AS(reducer(shifted{rand_k{k}}, comm, 5), argument_error);
+            }
+        });
+}
+
+TEST_CASE("where a rank alone fails once all messages are there, it goes on from a saved state only") {
+    // No memory while the messages are read: the others have taken the step.
+    struct without_memory {
+        fibers::member* inner;
+        bool* fails;
+        int rank() const { return inner->rank(); }
+        int size() const { return inner->size(); }
+        void all_gather(contribution mine) { inner->all_gather(mine); }
+        void gather(int root, contribution mine) { inner->gather(root, mine); }
+        void broadcast(int root, contribution mine) { inner->broadcast(root, mine); }
+        contribution from(int r) const {
+            if (*fails) throw std::bad_alloc();
+            return inner->from(r);
+        }
+    };
+    fibers::run(2, [](fibers::member& inner) {
+        bool fails = false;
+        without_memory comm{&inner, &fails};
+        reducer<error_feedback<top_k<>>, without_memory, double> reduce(error_feedback{top_k{4}}, comm, d);
+        auto g = gradient(inner.rank(), 0);
+        reduce(g);
+        auto const state = reduce.save();
+        g = gradient(inner.rank(), 1);
+        auto const before = g;
+        fails = inner.rank() == 1;
+        if (fails) {
+            CHECK_THROWS_AS(reduce(g), std::bad_alloc);
+            CHECK(g == before);
+            CHECK_THROWS_AS(reduce(g), comm_error);
+            CHECK_THROWS_AS(static_cast<void>(reduce.save()), comm_error);
+        } else {
+            reduce(g);
+        }
+        fails = false;
+        reduce.restore(state);
+        reduce(g = gradient(inner.rank(), 1));
+        CHECK(reduce.steps() == 2);
+    });
 }
 
 TEST_CASE("over threads the estimates are the same, and only messages cross") {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "allocations.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
@@ -347,6 +348,79 @@ TEST_CASE("propagate: NaN in all layers that were started, on every rank") {
         whole_step(reduce, g);
         for (auto const& x : g) CHECK(std::all_of(x.begin(), x.end(), [](float v) { return v != v; }));
         CHECK(reduce.steps() == 0);
+    });
+}
+
+TEST_CASE("propagate, when the layer that fails is found out while others are still to be started: they are NaN, too") {
+    fibers::run(3, [](fibers::member& comm) {
+        reducer reduce(error_feedback{top_k{4}}, comm, three, {.non_finite = on_non_finite::propagate});
+        {
+            auto gone = gradients(comm.rank(), 0);
+            whole_step(reduce, gone);
+        }
+        for (std::size_t const bad : {2u, 1u, 0u}) {
+            auto g = gradients(comm.rank(), 1);
+            if (comm.rank() == 1) g[bad][0] = std::numeric_limits<float>::infinity();
+            whole_step(reduce, g);
+            for (auto const& x : g) CHECK(std::all_of(x.begin(), x.end(), [](float v) { return v != v; }));
+        }
+        CHECK(reduce.steps() == 1);
+    });
+}
+
+TEST_CASE("one layer more, after all messages of a step, is refused at once, and the step goes on") {
+    int const n = 2, steps = 6;
+    auto const right = run(n, error_feedback{top_k{4}}, steps);
+    auto const all =
+        run<error_feedback<top_k<>>>(n, {top_k{4}}, steps, {}, [](auto& reduce, int rank, int k, vectors& g) {
+            for (auto const l : backwards) reduce.start(l, g[l]);
+            if (rank == 1 && k > 0) {
+                std::vector<float> again(6, 7.0f);
+                CHECK_THROWS_WITH_AS(reduce.start(1, again),
+                                     "layer conv.bias is started twice after all messages of the step", argument_error);
+            }
+            reduce.finish();
+        });
+    CHECK(all == right);
+}
+
+TEST_CASE("a rank that starts afresh and one that goes on agree on the order of layers again after both restore") {
+    int const n = 2;
+    auto const right = run(n, error_feedback{top_k{4}}, 6);
+    fibers::run(n, [&](fibers::member& comm) {
+        error_feedback const how{top_k{4}};
+        reducer first(how, comm, three), fresh(how, comm, three);
+        for (int k = 0; k < 3; ++k) {
+            auto g = gradients(comm.rank(), k);
+            whole_step(first, g);
+        }
+        auto& on = comm.rank() == 0 ? first : fresh;
+        on.restore(first.save());
+        for (int k = 3; k < 6; ++k) {
+            auto g = gradients(comm.rank(), k);
+            whole_step(on, g);
+            CHECK(g == right[std::size_t(comm.rank() * 6 + k)]);
+        }
+    });
+}
+
+TEST_CASE("after the first steps nothing is allocated") {
+    fibers::run(2, [](fibers::member& comm) {
+        auto const steps_of = [&](auto& reduce) {
+            auto g = gradients(comm.rank(), 0);
+            auto const step = [&] {
+                for (auto const l : backwards) reduce.start(l, g[l], {.loss_scale = 2, .step_size = 0.5});
+                reduce.finish();
+            };
+            for (int k = 0; k < 5; ++k) step();
+            auto const before = allocations();
+            for (int k = 0; k < 5; ++k) step();
+            CHECK(allocations() == before);
+        };
+        reducer errors(error_feedback{top_k{4}}, comm, three);
+        reducer differences(ef21_shift{top_k{4}}, comm, three);
+        reducer all(plain{}, comm, three);
+        steps_of(errors), steps_of(differences), steps_of(all);
     });
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +19,6 @@
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduced_layers.hpp"
 #include "laconic/reduction/reduction.hpp"
-#include "laconic/wire/kind.hpp"
 #include "laconic/wire/state.hpp"
 
 namespace laconic {
@@ -94,21 +92,23 @@ class reducer {
     }
 
     /// This layer's gradient is there: its message starts on its way, and x, which finish() makes the estimate, must
-    /// stay until then. Whatever is wrong is thrown by finish(), on all ranks; only a layer that does not exist is
-    /// refused at once, by argument_error. In the first step messages are sent by finish(), once the ranks know of each
-    /// other that they have the same order. Cost: the compensation reads d numbers, and d of each of h and e that there
-    /// is, and writes d; then come the compressor's passes, the messages' terms, and three more passes over the mean.
+    /// stay until then. Whatever is wrong is thrown by finish(), on all ranks. Throws argument_error at once for a
+    /// layer that does not exist, and for one more where all messages of the step are sent; that step goes on. In the
+    /// first step messages are sent by finish(), once the ranks have compared their orders of layers. Cost: the
+    /// compensation reads d numbers, and d of each of h and e that there is, and writes d; then come the compressor's
+    /// passes, the messages' terms, and three more passes over the mean.
     template <Contiguous X>
     requires std::same_as<element_of<X>, T>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
         require_whole();
         if (l >= layers_.size())
             throw argument_error("layer " + std::to_string(l) + " of " + std::to_string(layers_.size()));
-        if (failed_) return;
         if (!order_.start(l)) return fail(layers_[l].title() + " is started twice");
+        layers_[l].hold(view(x));
+        if (failed_) return;
         if (order_.is_known()) pass_over(l);
         if (failed_ || mistake_) return;
-        layers_[l].make_message(on_, *comm_, round_, std::span<T>(view(x)), options, is_dense());
+        layers_[l].make_message(on_, *comm_, round_, view(x), options, is_dense());
         if (order_.is_known()) send_due();
     }
 
@@ -120,31 +120,31 @@ class reducer {
     /// is restored.
     void finish() {
         require_whole();
+        ending const however_it_ends{this};
         if (!order_.is_known()) agree_on_order();
         while (!failed_ && !order_.is_over()) {
             if (!mistake_ && !order_.is_started(order_.due())) make_absent(layers_[order_.due()]);
             send_due();
         }
         receive_last();
-        if (failed_) return raise();
+        if (failed_) return fail_step();
         broken_.rank_moves();
         layers_.for_each([&](auto& l) { l.commit(on_, *comm_, round_); });
         ++round_;
         broken_.make_whole();
         layers_.for_each([&](auto& l) { l.write_back(on_); });
-        end_step();
     }
 
     /// Ends a step without one: nothing changes. Every rank must drop it; where one alone does, before it has started
     /// all layers, the others' finish() throws compression_error, which names it.
     void drop() {
         require_whole();
+        ending const however_it_ends{this};
         if (order_.is_known() && !order_.is_new() && !order_.is_over() && !failed_) {
             fail("the step was dropped there");
             send_due();
         }
         receive_last();
-        end_step();
     }
 
     /// All that the next steps depend on, for restore(): on every rank its own. Call it between steps.
@@ -166,6 +166,7 @@ class reducer {
         layers_.make_whole();
         broken_.make_whole();
         end_step();
+        order_ = detail::layer_order(layers_.size());  // other ranks may have no order yet
     }
 
     /// Steps that have succeeded.
@@ -198,8 +199,9 @@ class reducer {
         else
             l.skip(is_dense());
     }
-    // This rank cannot go on with the step: the other ranks learn why in place of the message that is due.
+    // This rank cannot go on with the step: the others get the reason in place of the message that is due.
     void fail(std::string why) {
+        if (order_.is_known() && order_.is_over()) throw argument_error(why + " after all messages of the step");
         if (!mistake_) mistake_ = std::move(why);
     }
     void send_due() {
@@ -217,6 +219,9 @@ class reducer {
                 l->receive(on_, *comm_, round_);
             } catch (error const&) {
                 failed_ = std::current_exception();
+            } catch (...) {  // such as no memory: the other ranks may go on with the step
+                broken_.rank_moves();
+                failed_ = std::current_exception();
             }
     }
     // Only after the first step's layers are known does anything travel.
@@ -226,44 +231,36 @@ class reducer {
         for (auto const l : order_.first()) add(layers_[l].name());
         for (std::size_t l = 0; l < layers_.size(); ++l)
             if (!order_.is_started(l)) add("not started: " + layers_[l].name());
-        try {
-            require_agreement(*comm_, {{"the order of layers", order}});
-            if (mistake_ || (order_.first().size() < layers_.size() && options_.not_started == absent::raise))
-                throw argument_error("the first step has the layers " + order);
-        } catch (...) {
-            end_step();
-            throw;
-        }
+        require_agreement(*comm_, {{"the order of layers", order}});
+        if (mistake_ || (order_.first().size() < layers_.size() && options_.not_started == absent::raise))
+            throw argument_error("the first step has the layers " + order);
         order_.learn();
     }
-    void raise() {
-        auto const why = failed_;
+    void fail_step() {
         try {
-            std::rethrow_exception(why);
+            std::rethrow_exception(failed_);
         } catch (non_finite_error const&) {
-            if (options_.non_finite == on_non_finite::raise) {
-                end_step();
-                throw;
-            }
-            for (std::size_t l = 0; l < layers_.size(); ++l)
-                if (order_.is_started(l)) layers_[l].write_nan(on_);
-        } catch (...) {
-            end_step();
-            throw;
+            if (options_.non_finite == on_non_finite::raise) throw;
+            layers_.for_each([&](auto& l) { l.write_nan(on_); });
         }
-        end_step();
     }
     void end_step() {
         order_.end_step();
+        layers_.for_each([](auto& l) { l.end_step(); });
         in_flight_ = nullptr;
         failed_ = nullptr;
         mistake_.reset();
     }
+    struct ending {
+        reducer* step;
+        ~ending() { step->end_step(); }
+    };
 
     void require_whole() const {
         layers_.require_whole();
         broken_.require_whole(comm_->rank(), round_);
     }
+
     R how_;
     C* comm_;
     reducer_options options_;
@@ -275,7 +272,7 @@ class reducer {
     // Of the step that is under way.
     layer_type* in_flight_ = nullptr;
     std::exception_ptr failed_;           // what all ranks know
-    std::optional<std::string> mistake_;  // what the others will be told
+    std::optional<std::string> mistake_;  // this rank's, which the others get in place of a message
 };
 
 template <class R, Communicator C>

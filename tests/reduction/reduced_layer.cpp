@@ -31,7 +31,8 @@ TEST_CASE("nothing is remembered before commit, and the caller's numbers change 
         one_layer l(how{top_k{1}}, {"w", 3}, {});
         std::vector<double> x{1, double(2 + comm.rank()), -1};
         auto const before = x;
-        l.make_message(on, comm, 0, std::span(x), {.loss_scale = 0.5}, false);
+        l.hold(x);
+        l.make_message(on, comm, 0, std::span<double const>(x), {.loss_scale = 0.5}, false);
         l.send(on, comm);
         l.receive(on, comm, 0);
         CHECK(x == before);
@@ -51,7 +52,8 @@ TEST_CASE("a message that cannot be made is an error on all ranks, which names t
             host on;
             one_layer l(how{top_k{1}}, {name, 3}, {});
             std::vector<double> x(comm.rank() == 1 ? 2 : 3);
-            l.make_message(on, comm, 8, std::span(x), {}, false);
+            l.hold(x);
+            l.make_message(on, comm, 8, std::span<double const>(x), {}, false);
             l.send(on, comm);
             try {
                 l.receive(on, comm, 8);
@@ -71,14 +73,16 @@ TEST_CASE("a layer that all ranks skip keeps what it remembers, and no rank wait
         one_layer l(how{top_k{1}}, {"w", 3}, {});
         std::vector<double> x{1, 5, -1};
         auto const step = [&](std::uint64_t k, bool skip) {
+            if (!skip) l.hold(x);
             if (skip)
                 l.skip(false);
             else
-                l.make_message(on, comm, k, std::span(x), {}, false);
+                l.make_message(on, comm, k, std::span<double const>(x), {}, false);
             l.send(on, comm);
             l.receive(on, comm, k);
             l.commit(on, comm, k);
             l.write_back(on);
+            l.end_step();
         };
         step(0, false);
         x = {7, 7, 7};
@@ -99,7 +103,8 @@ TEST_CASE("a layer in full has no memory, and a step in full sends what waits, t
         CHECK(l.described() == "3 numbers, memory(rate=0, decay=1)");
         std::vector<double> x{1, double(2 + 2 * comm.rank()), -1}, y = x;
         auto const step = [&](one_layer& of, std::vector<double>& v, std::uint64_t k, bool in_full) {
-            of.make_message(on, comm, k, std::span(v), {}, in_full);
+            of.hold(v);
+            of.make_message(on, comm, k, std::span<double const>(v), {}, in_full);
             of.send(on, comm);
             of.receive(on, comm, k);
             of.commit(on, comm, k);

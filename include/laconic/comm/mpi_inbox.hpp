@@ -109,6 +109,7 @@ class mpi_inbox {
     mpi_inbox& operator=(mpi_inbox const&) = delete;
     /// Waits for what it has begun to take.
     ~mpi_inbox() {
+        std::erase(how_->inboxes, this);
         if (how_->gave_up) {
             how_->leak(letters_);
             how_->leak(notice_);

@@ -18,12 +18,16 @@
 
 namespace laconic {
 
-/// A 64-bit fingerprint of bytes (FNV-1a), as 16 hexadecimal digits. It tells mistakes apart, not forgeries.
-inline std::string digest(std::span<std::byte const> bytes) {
+/// A 64-bit fingerprint of bytes (FNV-1a). It tells mistakes apart, not forgeries.
+inline std::uint64_t fingerprint(std::span<std::byte const> bytes) {
     std::uint64_t h = 0xcbf29ce484222325u;
     for (auto const b : bytes) h = (h ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3u;
+    return h;
+}
+/// The same, as 16 hexadecimal digits.
+inline std::string digest(std::span<std::byte const> bytes) {
     char text[17];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(h));
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(fingerprint(bytes)));
     return text;
 }
 

@@ -15,6 +15,7 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/core/occasion.hpp"
+#include "laconic/exchange/agreement.hpp"
 #include "laconic/exchange/error_frame.hpp"
 #include "laconic/exchange/mean_of_messages.hpp"
 #include "laconic/reduction/options.hpp"
@@ -42,11 +43,8 @@ class reduced_layer {
           news_(is_.size),
           mean_(is_.size) {
         check_dimension(is_.size);
-        if (!is_.name.empty()) {  // by the name, not the place: layers may be listed in another order on another day
-            std::uint64_t h = 0xcbf29ce484222325u;
-            for (char const c : is_.name) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-            seed_ = seed_.child(h);
-        }
+        // By the name, not the place: layers may be listed in another order on another day.
+        if (!is_.name.empty()) seed_ = seed_.child(fingerprint(std::as_bytes(std::span(is_.name))));
         if (in_full_) return;
         compressor_.check(is_.size);
         how.check_proof(is_.size);
@@ -63,13 +61,14 @@ class reduced_layer {
     }
     feedback_type const& feedback() const { return feedback_; }
 
-    /// Begins a step: makes this rank's message about x, which must stay until write_back(); or its error frame, where
-    /// one cannot be made. `in_full`: all numbers are sent this time.
+    /// The caller's numbers in this step, which must stay until end_step().
+    void hold(std::span<T> x) { x_ = x; }
+    /// Makes this rank's message about x; or its error frame, where one cannot be made. `in_full`: all numbers are sent
+    /// this time.
     template <Communicator C>
-    void make_message(B& on, C const& comm, std::uint64_t round, std::span<T> x, step_options const& options,
+    void make_message(B& on, C const& comm, std::uint64_t round, std::span<T const> x, step_options const& options,
                       bool in_full) {
         begin(in_full);
-        x_ = x;
         options_ = options;
         try {
             if (x.size() != is_.size)
@@ -81,8 +80,7 @@ class reduced_layer {
                 throw argument_error("a step size of " + shortest(options.step_size) + ", which must be above 0");
             double const waited = options.step_size > 0 && step_size_ > 0 ? step_size_ / options.step_size : 1;
             std::span<T> const news(news_);
-            if (!feedback_.make_delta(on, static_cast<T>(1 / options.loss_scale), std::span<T const>(x),
-                                      static_cast<T>(waited), news))
+            if (!feedback_.make_delta(on, static_cast<T>(1 / options.loss_scale), x, static_cast<T>(waited), news))
                 return frame_.not_finite(first_non_finite(on, std::span<T const>(news)));
             auto const key = occasion::of(seed_, round, comm.rank(), comm.size()).own;
             if (goes_in_full_)
@@ -97,17 +95,15 @@ class reduced_layer {
     template <Communicator C>
     void make_message_of_zeros(B& on, C const& comm, std::uint64_t round, bool in_full) {
         fill(on, std::span<T>(mean_), T(0));
-        make_message(on, comm, round, std::span<T>(mean_), {}, in_full);
-        x_ = {};
+        make_message(on, comm, round, std::span<T const>(mean_), {}, in_full);
     }
-    /// Begins a step without a message: why there is none.
+    /// In place of a message: why there is none.
     void make_no_message(std::string const& why, bool in_full) {
         begin(in_full);
-        x_ = {};
         frame_.because(why);
     }
     std::string was_not_started() const { return title() + " was not started"; }
-    /// Begins a step in which this layer stays as it is, on all ranks.
+    /// In place of a message: this layer stays as it is, on all ranks.
     void skip(bool in_full) {
         make_no_message(was_not_started(), in_full);
         skipped_ = true;
@@ -148,7 +144,7 @@ class reduced_layer {
         feedback_.estimate(on, occasion::of(seed_, round, comm.rank(), comm.size()), std::span<T>(mean_));
         if (options_.step_size > 0) step_size_ = options_.step_size;
     }
-    /// The caller's numbers become the estimate, or NaN.
+    /// The caller's numbers, where there are some, become the estimate, or NaN.
     void write_back(B& on) {
         if (x_.empty()) return;
         std::span<T> const mean(mean_);
@@ -156,6 +152,7 @@ class reduced_layer {
         copy(on, std::span<T const>(mean), x_);
     }
     void write_nan(B& on) { fill(on, x_, std::numeric_limits<T>::quiet_NaN()); }
+    void end_step() { x_ = {}; }
 
     void require_whole() const { means_.require_whole(); }
     void make_whole() { means_.make_whole(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <string>
@@ -49,22 +50,28 @@ bool is_contractive([[maybe_unused]] C const& c) {
     else
         return Contractive<C>;
 }
-template <class C>
-void require_unbiased(C const& c, char const* reduction) {
-    if (!is_unbiased(c))
-        throw argument_error(std::string(reduction) + "{" + to_string(c) +
-                             "}: the compressor is biased, so that errors "
-                             "add up; take error_feedback{...} or ef21_shift{...}, or unproved{" +
-                             reduction + "{...}}");
+[[noreturn]] inline void refuse(std::string const& reduction, std::string const& compressor, std::string const& why) {
+    throw argument_error(reduction + "{" + compressor + "}: " + why);
 }
 template <class C>
-void require_contractive(C const& c, std::size_t d, char const* reduction) {
+void require_unbiased(C const& c, std::size_t d, std::string const& reduction) {
+    if (!is_unbiased(c))
+        refuse(reduction, to_string(c),
+               "the compressor is biased, so that errors add up; take error_feedback{...} or ef21_shift{...}, or "
+               "unproved{" +
+                   reduction + "{...}}");
+    if constexpr (Unbiased<C>)
+        if (!std::isfinite(c.omega(d))) refuse(reduction, to_string(c), "omega is infinite: nothing would be sent");
+}
+template <class C>
+void require_contractive(C const& c, std::size_t d, std::string const& reduction) {
     if (!is_contractive(c))
-        throw argument_error(std::string(reduction) + "{" + to_string(c) +
-                             "}: the compressor is not known to be "
-                             "contractive; scaled_down{...} makes an unbiased one so, or take unproved{" +
-                             reduction + "{...}}");
-    if constexpr (Contractive<C>) static_cast<void>(c.delta(d));  // which may know that there is none
+        refuse(reduction, to_string(c),
+               "the compressor is not known to be contractive; scaled_down{...} makes an unbiased one so, or take "
+               "unproved{" +
+                   reduction + "{...}}");
+    if constexpr (Contractive<C>)
+        if (!(c.delta(d) > 0)) refuse(reduction, to_string(c), "delta is 0: nothing would be sent");
 }
 template <class X>
 std::string over_text(X const& over) {
@@ -86,7 +93,7 @@ struct plain {
     C compressor{};
     X over{};
 
-    void check_proof(std::size_t) const { detail::require_unbiased(compressor, "plain"); }
+    void check_proof(std::size_t d) const { detail::require_unbiased(compressor, d, "plain"); }
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t) const {
         return {};
@@ -134,7 +141,7 @@ struct shifted {
     C compressor{};
     X over{};
 
-    void check_proof(std::size_t) const { detail::require_unbiased(compressor, "shifted"); }
+    void check_proof(std::size_t d) const { detail::require_unbiased(compressor, d, "shifted"); }
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t d) const {
         return {1 / (2 * (1 + compressor.omega(d))), 0};
@@ -172,23 +179,14 @@ ef21_shift(C, X = {}) -> ef21_shift<C, X>;
 
 /// A reduction that no theorem here covers, such as unproved{plain{top_k{0.01}}}: it runs as it stands.
 template <class R>
-struct unproved {
+struct unproved : R {
     static constexpr bool is_proved = true;
-    using compressor_type = decltype(R::compressor);
-
-    R inner{};
-    compressor_type compressor = inner.compressor;
-    decltype(R::over) over = inner.over;
-
-    unproved(R r) : inner(std::move(r)) {}  // NOLINT: it is a wrapper
     void check_proof(std::size_t) const {}
-    template <Scalar T, class B>
-    memory<T, B> feedback(std::size_t d) const {
-        return inner.template feedback<T, B>(d);
-    }
     bool operator==(unproved const&) const = default;
-    friend std::string to_string(unproved const& r) { return "unproved(" + to_string(r.inner) + ")"; }
+    friend std::string to_string(unproved const& r) { return "unproved(" + to_string(static_cast<R const&>(r)) + ")"; }
 };
+template <class R>
+unproved(R) -> unproved<R>;
 
 /// One of the above, or a type of your own with the same members.
 template <class R, class T = float, class B = host>
