@@ -405,7 +405,7 @@ TEST_CASE("a rank that starts afresh and one that goes on agree on the order of 
 }
 
 TEST_CASE("after the first steps nothing is allocated") {
-    fibers::run(2, [](fibers::member& comm) {
+    threads::run(2, [](threads::member& comm) {  // counted for each thread by itself
         auto const steps_of = [&](auto& reduce) {
             auto g = gradients(comm.rank(), 0);
             auto const step = [&] {
