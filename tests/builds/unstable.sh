@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/builds/unstable.sh [FOLDER]
 # Makes a root of Debian's unstable release in FOLDER, installs there what install-deps.sh wants and clang, and runs the
-# README's test command on this commit with its g++, and then with its clang++; fails where a test does, or where a
+# README's test command on this commit with its g++, and then with its newest clang++; fails where a test does, or where a
 # compiler warns. So the newest compilers, Eigen and xsimd are tried before a release. Needs root, debootstrap, git and
 # 12 GiB. SUITE names another release, MIRROR another source of packages than the one that apt uses here, COMPILERS
 # others than "g++ clang++", PRESET another than test. LACONIC_TEST_DATA is used if it is set. An existing root is used
@@ -33,7 +33,11 @@ inside() {
 
 cp /etc/apt/apt.conf.d/* "$root/etc/apt/apt.conf.d/"  # such as a proxy
 git archive --prefix=laconic/ HEAD | tar -x -C "$root"
-inside 'apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install clang &&
+# The release's newest clang, which may be newer than the one that it calls clang++.
+inside 'apt-get -qq update
+    newest=$(apt-cache search --names-only "^clang-[0-9]+\$" | sort -V | tail -n 1 | cut -d " " -f 1)
+    DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install g++ "$newest"
+    ln -sf "clang++-${newest#clang-}" /usr/bin/clang++
     ./cmake/install-deps.sh'
 for compiler in ${COMPILERS:-g++ clang++}; do
     log=$root.$(basename "$compiler").log
