@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/builds/unstable.sh [FOLDER]
 # Makes a root of Debian's unstable release in FOLDER, installs there what install-deps.sh wants and clang, and runs the
-# README's test command on this commit with its g++, and then with its newest clang++; fails where a test does, or where a
-# compiler warns. So the newest compilers, Eigen and xsimd are tried before a release. Needs root, debootstrap, git and
+# README's test command on this commit with its g++, and then with its newest clang++; fails where a test does, or where
+# a compiler warns. So the newest compilers, Eigen and xsimd are tried before a release. Needs root, debootstrap, git and
 # 12 GiB. SUITE names another release, MIRROR another source of packages than the one that apt uses here, COMPILERS
 # others than "g++ clang++", PRESET another than test. LACONIC_TEST_DATA is used if it is set. An existing root is used
 # again.
@@ -18,21 +18,22 @@ root=$(cd "$root" && pwd)
 if [[ ! -e $root/etc/debian_version ]]; then
     debootstrap --variant=minbase "$suite" "$root" "$mirror" > "$root.log" || { tail "$root.log"; exit 1; }
 fi
-# Tools look at /proc and /dev; in a namespace of its own, so that nothing stays mounted.
+# Tools look at /proc, /dev and /sys; in a namespace of its own, so that nothing stays mounted.
 inside() {
     unshare --mount bash -euc '
         mount --bind /proc "$0/proc"
         mount --bind /dev "$0/dev"
+        mount --bind /sys "$0/sys"
         if [[ -n ${LACONIC_TEST_DATA:-} ]]; then
             mkdir -p "$0/mnt/data"
             mount --bind "$LACONIC_TEST_DATA" "$0/mnt/data"
             export LACONIC_TEST_DATA=/mnt/data
         fi
-        exec chroot "$0" bash -euc "cd /laconic && $1"' "$root" "$1"
+        exec chroot "$0" bash -euc "cd /source/laconic && $1"' "$root" "$1"
 }
 
 cp /etc/apt/apt.conf.d/* "$root/etc/apt/apt.conf.d/"  # such as a proxy
-git archive --prefix=laconic/ HEAD | tar -x -C "$root"
+git archive --prefix=source/laconic/ HEAD | tar -x -C "$root"
 # The release's newest clang, which may be newer than the one that it calls clang++.
 inside 'apt-get -qq update
     newest=$(apt-cache search --names-only "^clang-[0-9]+\$" | sort -V | tail -n 1 | cut -d " " -f 1)

@@ -25,8 +25,8 @@ struct bench {
     bool say(int from, switch_kind what, std::vector<std::byte> const& bytes, std::uint32_t block = 0, int exponent = 0,
              std::uint64_t in = 0) {
         answers.clear();
-        std::vector<std::byte> packet(32);
-        packet.insert(packet.end(), bytes.begin(), bytes.end());
+        std::vector<std::byte> packet(32 + bytes.size());
+        std::copy(bytes.begin(), bytes.end(), packet.begin() + 32);
         switch_header{what, detail::digest_of(detail::values_of<float>(how, 0)), in ? in : round, block,
                       std::int16_t(exponent)}
             .seal(packet, true);
