@@ -321,11 +321,11 @@ TEST_CASE("ranks that disagree on anything fail on all ranks, by name") {
         return told[0];
     };
     CHECK(refused([](auto& comm) { reducer(error_feedback{top_k{comm.rank() == 1 ? 3 : 4}}, comm, d); }) ==
-          "ranks disagree: rank 0 has \"the reduction: error_feedback(top_k(4))\", rank 1 has \"the reduction: "
-          "error_feedback(top_k(3))\"");
+          "ranks disagree: rank 0 has \"the vector: 37 numbers, error_feedback(top_k(4))\", rank 1 has \"the vector: 37 "
+          "numbers, error_feedback(top_k(3))\"");
     CHECK(refused([](auto& comm) { reducer(plain{}, comm, comm.rank() == 2 ? 5 : 4); }) ==
-          "ranks disagree: rank 0 has \"the vector: 4 numbers, memory(rate=0)\", rank 2 has \"the vector: 5 numbers, "
-          "memory(rate=0)\"");
+          "ranks disagree: rank 0 has \"the vector: 4 numbers, plain(full)\", rank 2 has \"the vector: 5 numbers, "
+          "plain(full)\"");
     CHECK(refused([](auto& comm) { reducer(plain{}, comm, 4, {.seed = std::uint64_t(comm.rank())}); }) ==
           "ranks disagree: rank 0 has \"the seed: 0\", rank 1 has \"the seed: 1\"");
     CHECK(refused([](auto& comm) {

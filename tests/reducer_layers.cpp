@@ -277,8 +277,8 @@ TEST_CASE("ranks that start layers in different orders fail on all ranks, by nam
                        if (comm.rank() == 1) mine[1].size = 7;
                        reducer(error_feedback{top_k{4}}, comm, mine);
                    }) ==
-          "ranks disagree: rank 0 has \"layer conv.bias: 6 numbers, memory(rate=0, decay=1)\", rank 1 has "
-          "\"layer conv.bias: 7 numbers, memory(rate=0, decay=1)\"");
+          "ranks disagree: rank 0 has \"layer conv.bias: 6 numbers, error_feedback(top_k(4))\", rank 1 has "
+          "\"layer conv.bias: 7 numbers, error_feedback(top_k(4))\"");
     fibers::run(1, [](fibers::member& comm) {
         reducer reduce(plain{}, comm, three);
         std::vector<float> x(6);

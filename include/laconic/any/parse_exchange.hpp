@@ -118,15 +118,10 @@ std::vector<named_exchange<T, B>> const& named_exchanges() {
     return all;
 }
 
-}  // namespace detail
-
-/// Reads a written exchange, such as "gtop_k(0.01)"; to_string of the result reads back as the same. Throws
-/// spelling_error with the place and the valid names.
-template <Scalar T = double, class B = host>
-any_exchange<T, B> parse_exchange(std::string_view text) {
-    auto const calls = spelling::read_pipe(text);
+template <Scalar T, class B>
+any_exchange<T, B> make_exchange(std::string_view text, spelling::pipe const& calls) {
     spelling::arguments a(text, calls[0]);
-    auto const& all = detail::named_exchanges<T, B>();
+    auto const& all = named_exchanges<T, B>();
     auto const found =
         std::find_if(all.begin(), all.end(), [&](auto const& x) { return x.about.name == calls[0].name; });
     if (found == all.end()) {
@@ -138,6 +133,15 @@ any_exchange<T, B> parse_exchange(std::string_view text) {
     auto const exchange = found->make(a);
     a.finish();
     return exchange;
+}
+
+}  // namespace detail
+
+/// Reads a written exchange, such as "gtop_k(0.01)"; to_string of the result reads back as the same. Throws
+/// spelling_error with the place and the valid names.
+template <Scalar T = double, class B = host>
+any_exchange<T, B> parse_exchange(std::string_view text) {
+    return detail::make_exchange<T, B>(text, spelling::read_pipe(text));
 }
 
 /// All exchanges that parse_exchange knows. (A template, so that only those pay for all exchanges who ask.)

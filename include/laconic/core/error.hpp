@@ -39,9 +39,11 @@ struct non_finite_error : error {
     std::uint64_t round;
     std::size_t coordinate;
 
-    non_finite_error(int rank_, std::uint64_t round_, std::size_t coordinate_)
+    /// `of`: which vector, such as "layer conv.bias"; empty where there is one alone.
+    non_finite_error(int rank_, std::uint64_t round_, std::size_t coordinate_, std::string const& of = "")
         : error("rank " + std::to_string(rank_) + ", round " + std::to_string(round_) +
-                ": the gradient is not finite at coordinate " + std::to_string(coordinate_)),
+                ": the gradient is not finite at coordinate " + std::to_string(coordinate_) +
+                (of.empty() ? "" : " of " + of)),
           rank(rank_),
           round(round_),
           coordinate(coordinate_) {}

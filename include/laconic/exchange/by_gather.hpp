@@ -27,6 +27,19 @@ void make_room(bit_writer& sink, std::size_t d) {
     sink.reserve(d * (sizeof(T) + 1) + 64);
 }
 
+/// An all-gather in two halves, over a communicator that is Overlapping; else the first waits for all.
+template <Communicator C>
+void start_all_gather(C& comm, contribution mine, [[maybe_unused]] int lane) {
+    if constexpr (Overlapping<C>)
+        comm.start_all_gather(mine);
+    else
+        comm.all_gather(mine);
+}
+template <Communicator C>
+void finish_all_gather([[maybe_unused]] C& comm, [[maybe_unused]] int lane) {
+    if constexpr (Overlapping<C>) comm.finish();
+}
+
 /// complaint(r, bytes) for every rank that handed over a complaint in the last meeting.
 template <Communicator C, class OnComplaint>
 void hear_complaints(C& comm, OnComplaint complaint) {
@@ -80,18 +93,28 @@ class by_gather {
     /// Hands this rank's message, about d numbers, to all; over a communicator that is Overlapping it waits for nobody.
     /// Where arrays are carried, the message must stay as it is until hear().
     template <Communicator C>
-    void say(B& on, C& comm, M const& mine, std::size_t d) {
+    void say(B& on, C& comm, M const& mine, std::size_t d, int lane = 0) {
         if constexpr (CarriesMessages<C, M, B>) return arrays_.say(on, comm, mine);
         detail::make_room<T>(sink_, d);
         sink_.clear();
-        spelling_.write_message(sink_, on, mine);
-        hand_over(comm, {sink_.finish(), false});
+        write(sink_, on, mine);
+        detail::start_all_gather(comm, {sink_.finish(), false}, lane);
+    }
+
+    /// For several messages in one contribution: this rank's is written to `sink`.
+    void write(bit_writer& sink, B& on, M const& mine) { spelling_.write_message(sink, on, mine); }
+    /// And one that write() wrote is read from `source`, blank(on, m) being what is known of it beforehand, and added
+    /// to `out` with this weight. Throws wire_error.
+    template <class Blank>
+    void read_and_add(bit_reader& source, B& on, Blank blank, T weight, std::span<T> out) {
+        spelling_.read_message(source, blank, on, theirs_);
+        add_message(on, out, weight, theirs_);
     }
 
     /// Takes part in the same meeting with a complaint instead of a message, which must stay until hear().
     template <Communicator C>
-    static void complain(C& comm, std::span<std::byte const> what) {
-        hand_over(comm, {what, true});
+    static void complain(C& comm, std::span<std::byte const> what, int lane = 0) {
+        detail::start_all_gather(comm, {what, true}, lane);
     }
 
     /// out += mean of all ranks' messages, where out is the same on all ranks. blank(on, r, m) makes m what is known of
@@ -100,8 +123,8 @@ class by_gather {
     /// (it should throw the same on every rank). In both cases `out` is unspecified. Throws comm_error where say() did
     /// not wait and a rank cannot come.
     template <Communicator C, class Blank, class OnComplaint>
-    void hear(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out) {
-        meet(comm, complaint);
+    void hear(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out, int lane = 0) {
+        meet(comm, complaint, lane);
         if constexpr (OnHost<B> && detail::MayShare<C> && !CarriesMessages<C, M, B>) {
             if (mean_.pays_for(comm, out.size())) {  // as long as vectors in full: look what they are
                 blank(on, 0, theirs_);
@@ -114,14 +137,14 @@ class by_gather {
     /// in their order. m is there until use() returns.
     template <Communicator C, class Blank, class OnComplaint, class Use>
     void hear_each(B& on, C& comm, Blank blank, OnComplaint complaint, std::size_t d, Use use) {
-        meet(comm, complaint);
+        meet(comm, complaint, 0);
         use_each(on, comm, blank, d, use);
     }
 
   private:
     template <Communicator C, class OnComplaint>
-    static void meet(C& comm, OnComplaint complaint) {
-        if constexpr (Overlapping<C>) comm.finish();
+    static void meet(C& comm, OnComplaint complaint, int lane) {
+        detail::finish_all_gather(comm, lane);
         detail::hear_complaints(comm, complaint);
     }
     template <Communicator C, class Blank, class Use>
@@ -131,14 +154,6 @@ class by_gather {
         else
             detail::each_message(on, comm, blank, spelling_, theirs_, use);
     }
-    template <class C>
-    static void hand_over(C& comm, contribution mine) {
-        if constexpr (Overlapping<C>)
-            comm.start_all_gather(mine);
-        else
-            comm.all_gather(mine);
-    }
-
     bit_writer sink_;
     by_host<M, B> spelling_;
     M theirs_;

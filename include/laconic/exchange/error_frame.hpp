@@ -29,6 +29,8 @@ class error_frame {
 
     /// Valid until the frame changes.
     std::span<std::byte const> bytes() const { return bytes_; }
+    /// Whether it has a coordinate, not a text.
+    bool is_not_finite() const { return is_set() && detail::load_word(bytes_.data()) != no_coordinate; }
     /// The coordinate; 0 where a text tells the reason.
     std::size_t coordinate() const {
         auto const at = is_set() ? detail::load_word(bytes_.data()) : no_coordinate;

@@ -36,25 +36,25 @@ class mean_of_messages {
     /// The first half: this rank's message, or `frame` where that is set, starts on its way, unless an exchange adds
     /// messages up. Both must stay as they are until receive().
     template <Communicator C>
-    void send(B& on, C& comm, M const& mine, error_frame const& frame) {
+    void send(B& on, C& comm, M const& mine, error_frame const& frame, int lane = 0) {
         if (exchanged_.on()) return;
         if (frame.is_set())
-            gathered_.complain(comm, frame.bytes());
+            gathered_.complain(comm, frame.bytes(), lane);
         else
-            gathered_.say(on, comm, mine, dimension_);
+            gathered_.say(on, comm, mine, dimension_, lane);
     }
     /// The second half: mean <- the mean of all messages, the same bits on all ranks; blank(on, r, m) makes m what is
     /// known of rank r's message beforehand. Throws on every rank what a rank's frame holds, wire_error for bytes that
     /// are no such message, and the exchange's errors; then mean is unspecified.
     template <Communicator C, class Blank>
     void receive(B& on, C& comm, M const& mine, error_frame const& frame, std::uint64_t round, Blank blank,
-                 std::span<T> mean) {
+                 std::span<T> mean, int lane = 0) {
         if (!exchanged_.on()) {
             fill(on, mean, T(0));  // while the messages are on their way
             auto const raise = [&](int rank, std::span<std::byte const> bytes) {
                 error_frame::raise(rank, round, bytes);
             };
-            return gathered_.hear(on, comm, blank, raise, mean);
+            return gathered_.hear(on, comm, blank, raise, mean, lane);
         }
         std::optional<non_finite_error> wrong;  // ranks that are fibers do not communicate while they handle it
         try {
@@ -68,6 +68,12 @@ class mean_of_messages {
         if (!wrong) return;
         frame.explain(comm, *wrong);
         throw *wrong;
+    }
+    /// For several messages in one contribution, where no exchange adds them up: by_gather's.
+    void write(bit_writer& sink, B& on, M const& mine) { gathered_.write(sink, on, mine); }
+    template <class Blank>
+    void read_and_add(bit_reader& source, B& on, Blank blank, T weight, std::span<T> out) {
+        gathered_.read_and_add(source, on, blank, weight, out);
     }
     /// Hands to the feedback, once it knows of the message, what the exchange left out and this rank must send again.
     template <class F>

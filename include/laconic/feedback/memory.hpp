@@ -98,6 +98,28 @@ class memory {
     /// e_i, of which decay e_i is sent next; empty where the decay is 0.
     std::span<T const> unsaid() const { return unsaid_; }
 
+    /// For the state of several ranks in one: h, mean h and e <- those plus `share` times the other's, which has the
+    /// same rate and decay.
+    void add(B& on, T share, memory const& other) {
+        auto const one = [&](auto const& from, auto& to) {
+            if (from.empty()) return;
+            to.resize(from.size());
+            add_scaled(on, share, std::span<T const>(from), std::span<T>(to));
+        };
+        one(other.known_, known_);
+        one(other.known_, mean_known_);
+        one(other.unsaid_, unsaid_);
+    }
+    /// h, mean h and e <- `share` times them.
+    void scale(B& on, T share) {
+        for (auto* x : {&known_, &mean_known_, &unsaid_}) multiply(on, share, std::span<T>(*x));
+    }
+    /// mean h <- this, for ranks that go on without some of those that it was the mean of.
+    void set_mean_known(B& on, std::span<T const> mean) {
+        mean_known_.resize(mean.size());
+        copy(on, mean, std::span<T>(mean_known_));
+    }
+
     template <class Archive>
     void state(Archive& archive) {
         archive(known_);

@@ -21,6 +21,8 @@ class layer_order {
     bool is_known() const { return !order_.empty(); }
     /// The layers that the first step has started, in its order, and then the others: learn() makes this the order.
     std::vector<std::size_t> const& first() const { return first_; }
+    /// Once it is known: all layers, in their order.
+    std::vector<std::size_t> const& all() const { return order_; }
     void learn() {
         order_ = first_;
         for (std::size_t l = 0; l < started_.size(); ++l)

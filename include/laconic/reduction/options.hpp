@@ -48,6 +48,19 @@ struct reducer_options {
     std::size_t dense_below = 0;
     std::vector<std::string> in_full{};
     std::uint64_t dense_rounds = 0;  ///< in the first so many steps every layer is sent in full
+    /// Layers of fewer numbers than this, next to each other in the order of layers, share one message of up to 16
+    /// times as many numbers. Each is compressed by itself. 0: each layer has a message of its own, as layers that are
+    /// skipped or exchanged always have.
+    std::size_t share_below = 4096;
+    /// Steps may have weights and be dense (step_options): all ranks compare both before each step's first message, 16
+    /// bytes from each.
+    bool steps_vary = false;
+    /// Every so many steps all ranks' gradients are gathered in full, and the estimate is compared with their mean:
+    /// statistics(). 0: never, and nothing is spent on it. Memory for it: 2 d numbers.
+    std::uint64_t probe_every = 0;
+    /// Every so many steps the ranks compare digests of their estimates and shifts, 8 bytes from each, and finish()
+    /// throws comm_error, which names a layer and a rank, where they differ. 0: never. Cost: a pass at a byte a cycle.
+    std::uint64_t verify_every = 0;
     position_code positions = position_code::smallest;
 };
 
@@ -60,6 +73,12 @@ struct step_options {
     /// by the previous one over this one (Karimireddy et al., ICML 2019), so that what waits is applied at the rate of
     /// its own step. 0 leaves the residual as it is.
     double step_size = 0;
+    /// What this rank's gradient counts for in the mean, such as its number of samples, at least 0 and the same for all
+    /// layers: the estimate is of sum w_i g_i / sum w_i. 0 is a rank without data, whose numbers are not read. Another
+    /// than 1 needs reducer_options::steps_vary, and a reduction without a shift.
+    double weight = 1;
+    /// All layers are sent in full in this step, on all ranks. Needs reducer_options::steps_vary.
+    bool dense = false;
 };
 
 namespace detail {
@@ -98,7 +117,11 @@ inline std::vector<std::pair<std::string, std::string>> described(reducer_option
             {"what is not finite", o.non_finite == on_non_finite::raise ? "raises" : "propagates"},
             {"what is not started", absent_is[static_cast<int>(o.not_started)]},
             {"layers in full", patterns + "those of fewer numbers than " + std::to_string(o.dense_below)},
-            {"steps in full", std::to_string(o.dense_rounds)}};
+            {"steps in full", std::to_string(o.dense_rounds)},
+            {"layers that share a message", "those of fewer numbers than " + std::to_string(o.share_below)},
+            {"steps with weights", o.steps_vary ? "yes" : "no"},
+            {"steps between probes", std::to_string(o.probe_every)},
+            {"steps between comparisons", std::to_string(o.verify_every)}};
 }
 
 }  // namespace detail

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,6 +18,9 @@
 #include "laconic/exchange/agreement.hpp"
 #include "laconic/exchange/error_frame.hpp"
 #include "laconic/exchange/mean_of_messages.hpp"
+#include "laconic/reduction/caller_vector.hpp"
+#include "laconic/reduction/exact_mean.hpp"
+#include "laconic/reduction/layer_memory.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduction.hpp"
 
@@ -32,24 +35,24 @@ class reduced_layer {
     using feedback_type = decltype(std::declval<R const&>().template feedback<T, B>(std::size_t{}));
 
     /// Throws argument_error where the reduction does not suit so many numbers, or has no theorem.
-    reduced_layer(R const& how, layer is, reducer_options const& options)
-        : is_(std::move(is)),
+    reduced_layer(R how, layer is, reducer_options const& options)
+        : how_(std::move(how)),
+          is_(std::move(is)),
           in_full_(is_in_full(is_, options)),
-          compressor_(how.compressor),
           seed_{options.seed},
-          feedback_(in_full_ ? feedback_type{} : how.template feedback<T, B>(is_.size)),
-          means_(how.over, is_.size, options.positions),
+          memory_(in_full_ ? feedback_type{} : how_.template feedback<T, B>(is_.size), in_full_ ? 0 : is_.size),
+          means_(how_.over, is_.size, options.positions),
           full_means_({}, is_.size, options.positions),
+          positions_(options.positions),
           news_(is_.size),
           mean_(is_.size) {
         check_dimension(is_.size);
         // By the name, not the place: layers may be listed in another order on another day.
         if (!is_.name.empty()) seed_ = seed_.child(fingerprint(std::as_bytes(std::span(is_.name))));
         if (in_full_) return;
-        compressor_.check(is_.size);
-        how.check_proof(is_.size);
-        means_.require_beside(false, feedback_, to_string(feedback_));
-        feedback_.start(is_.size);
+        how_.compressor.check(is_.size);
+        how_.check_proof(is_.size);
+        means_.require_beside(false, feedback(), to_string(feedback()));
     }
 
     std::string const& name() const { return is_.name; }
@@ -57,36 +60,34 @@ class reduced_layer {
     std::size_t size() const { return is_.size; }
     /// What ranks must agree on, in one line.
     std::string described() const {
-        return std::to_string(is_.size) + " numbers, " + (in_full_ ? "in full" : to_string(feedback_));
+        return std::to_string(is_.size) + " numbers, " + (in_full_ ? "in full" : to_string(how_));
     }
-    feedback_type const& feedback() const { return feedback_; }
+    R const& reduction() const { return how_; }
+    feedback_type const& feedback() const { return memory_.feedback(); }
+    layer_memory<feedback_type, T, B> const& memory() const { return memory_; }
 
     /// The caller's numbers in this step, which must stay until end_step().
-    void hold(std::span<T> x) { x_ = x; }
-    /// Makes this rank's message about x; or its error frame, where one cannot be made. `in_full`: all numbers are sent
-    /// this time.
+    void hold(caller_vector<T> x) { x_ = x; }
+    /// Makes this rank's message about them, times `share`; or its error frame, where one cannot be made. `in_full`:
+    /// all numbers are sent this time.
     template <Communicator C>
-    void make_message(B& on, C const& comm, std::uint64_t round, std::span<T const> x, step_options const& options,
+    void make_message(B& on, C const& comm, std::uint64_t round, double share, step_options const& options,
                       bool in_full) {
         begin(in_full);
         options_ = options;
         try {
-            if (x.size() != is_.size)
-                throw shape_error("a vector of " + std::to_string(x.size()) + " numbers, where the reducer has " +
+            if (x_.size() != is_.size)
+                throw shape_error("a vector of " + std::to_string(x_.size()) + " numbers, where the reducer has " +
                                   std::to_string(is_.size));
+            memory_.check_share(share);
             if (!(options.loss_scale > 0 && std::isfinite(options.loss_scale)))
                 throw argument_error("a loss scale of " + shortest(options.loss_scale) + ", which must be above 0");
             if (!(options.step_size >= 0 && std::isfinite(options.step_size)))
                 throw argument_error("a step size of " + shortest(options.step_size) + ", which must be above 0");
-            double const waited = options.step_size > 0 && step_size_ > 0 ? step_size_ / options.step_size : 1;
-            std::span<T> const news(news_);
-            if (!feedback_.make_delta(on, static_cast<T>(1 / options.loss_scale), x, static_cast<T>(waited), news))
-                return frame_.not_finite(first_non_finite(on, std::span<T const>(news)));
-            auto const key = occasion::of(seed_, round, comm.rank(), comm.size()).own;
-            if (goes_in_full_)
-                full{}(on, std::span<T const>(news), key, full_message_);
-            else
-                compressor_(on, std::span<T const>(news), key, message_);
+            scale_ = static_cast<T>(share / options.loss_scale);
+            std::span<T> const room(mean_);
+            if (share == 0) fill(on, room, T(0));
+            make_from(on, comm, round, share == 0 ? std::span<T const>(room) : x_.as_numbers(room));
         } catch (std::exception const& e) {
             frame_.because((is_.name.empty() ? "" : title() + ": ") + e.what());
         }
@@ -94,8 +95,11 @@ class reduced_layer {
     /// The same with zeros, for a layer that the caller has no numbers of.
     template <Communicator C>
     void make_message_of_zeros(B& on, C const& comm, std::uint64_t round, bool in_full) {
+        begin(in_full);
+        options_ = {};
+        scale_ = 1;
         fill(on, std::span<T>(mean_), T(0));
-        make_message(on, comm, round, std::span<T const>(mean_), {}, in_full);
+        make_from(on, comm, round, std::span<T const>(mean_));
     }
     /// In place of a message: why there is none.
     void make_no_message(std::string const& why, bool in_full) {
@@ -111,59 +115,139 @@ class reduced_layer {
 
     /// The message starts on its way.
     template <Communicator C>
-    void send(B& on, C& comm) {
+    void send(B& on, C& comm, int lane) {
         if (goes_in_full_)
-            full_means_.send(on, comm, full_message_, frame_);
+            full_means_.send(on, comm, full_message_, frame_, lane);
         else
-            means_.send(on, comm, message_, frame_);
+            means_.send(on, comm, message_, frame_, lane);
     }
+    /// Whether an exchange adds the messages up, while nothing else is on its way.
+    bool is_exchanged() const { return !goes_in_full_ && means_.is_exchanged(); }
+    bool uses_exchange() const { return !in_full_ && means_.is_exchanged(); }
     /// Waits for all ranks' messages and takes their mean. Throws what mean_of_messages does, the same on all ranks.
     template <Communicator C>
-    void receive(B& on, C& comm, std::uint64_t round) {
-        if (skipped_) return receive_nothing(comm, round);
-        auto const blank = [&](auto& there, int rank, auto& m) {
-            compressor_.blank(there, is_.size, occasion::of(seed_, round, rank, comm.size()).own, m);
-        };
-        auto const full_blank = [&](auto& there, int, auto& m) { full{}.blank(there, is_.size, {}, m); };
+    void receive(B& on, C& comm, std::uint64_t round, int lane) {
+        if (skipped_) return receive_nothing(comm, round, lane);
         std::span<T> const mean(mean_);
         if (goes_in_full_)
-            full_means_.receive(on, comm, full_message_, frame_, round, full_blank, mean);
+            full_means_.receive(on, comm, full_message_, frame_, round, full_blank(), mean, lane);
         else
-            means_.receive(on, comm, message_, frame_, round, blank, mean);
+            means_.receive(on, comm, message_, frame_, round, blank(comm, round), mean, lane);
     }
+    /// For a message that layers share: this layer's part of it, or its frame where there is one; and the part of a
+    /// rank's that is read from `source`, in the order of ranks, of which 0 comes first. Throws wire_error.
+    error_frame const& frame() const { return frame_; }
+    void write(B& on, bit_writer& sink) {
+        if (goes_in_full_)
+            full_means_.write(sink, on, full_message_);
+        else
+            means_.write(sink, on, message_);
+    }
+    template <Communicator C>
+    void read_and_add(B& on, C const& comm, std::uint64_t round, int rank, bit_reader& source) {
+        std::span<T> const mean(mean_);
+        if (rank == 0) fill(on, mean, T(0));
+        T const share = T(1) / static_cast<T>(comm.size());
+        auto const of_rank = [&](auto blank) {
+            return [rank, blank](auto& there, auto& m) { blank(there, rank, m); };
+        };
+        if (goes_in_full_)
+            full_means_.read_and_add(source, on, of_rank(full_blank()), share, mean);
+        else
+            means_.read_and_add(source, on, of_rank(blank(comm, round)), share, mean);
+    }
+
+    /// The mean in full, for a probe of this step.
+    template <Communicator C>
+    void gather_exact(B& on, C& comm, std::uint64_t round) {
+        if (!exact_) exact_ = std::make_unique<exact_mean<T, B>>(is_.size);
+        exact_->gather(on, comm, round, scale_, x_);
+    }
+    /// After commit(): how far the estimate is from it.
+    void compare_exact(B& on, deviation& far) { exact_->compare(on, std::span<T const>(mean_), far); }
+    /// Before commit(): a digest of what all ranks must have alike.
+    std::uint64_t digest_of_estimate(B& on) const { return memory_.digest_with(on, std::span<T const>(mean_)); }
     /// What is remembered moves on.
     template <Communicator C>
     void commit(B& on, C const& comm, std::uint64_t round) {
         if (skipped_) return;
+        auto& feedback = memory_.feedback();
         if (goes_in_full_) {
-            feedback_.after(on, std::move(news_), full_message_);
+            feedback.after(on, std::move(news_), full_message_);
         } else {
-            feedback_.after(on, std::move(news_), message_);
-            means_.give_back(on, feedback_);
+            feedback.after(on, std::move(news_), message_);
+            means_.give_back(on, feedback);
         }
-        feedback_.estimate(on, occasion::of(seed_, round, comm.rank(), comm.size()), std::span<T>(mean_));
-        if (options_.step_size > 0) step_size_ = options_.step_size;
+        std::span<T> const mean(mean_);
+        feedback.estimate(on, occasion::of(seed_, round, comm.rank(), comm.size()), mean);
+        if constexpr (requires { how_.finish_estimate(on, comm.size(), mean, message_); })
+            if (!goes_in_full_) how_.finish_estimate(on, comm.size(), mean, message_);
+        memory_.set_step_size(options_.step_size);
     }
+    bool is_skipped() const { return skipped_; }
     /// The caller's numbers, where there are some, become the estimate, or NaN.
     void write_back(B& on) {
-        if (x_.empty()) return;
+        if (!x_.is_there()) return;
         std::span<T> const mean(mean_);
         if (options_.loss_scale != 1) multiply(on, static_cast<T>(options_.loss_scale), mean);
-        copy(on, std::span<T const>(mean), x_);
+        x_.assign(on, std::span<T const>(mean));
     }
-    void write_nan(B& on) { fill(on, x_, std::numeric_limits<T>::quiet_NaN()); }
+    void write_nan(B& on) {
+        if (x_.is_there() && x_.size() == is_.size) x_.assign_nan(on, std::span<T>(mean_));
+    }
     void end_step() { x_ = {}; }
+
+    /// See layer_memory.
+    void add_state(B& on) { memory_.add_state(on); }
+    void take_mean_state(B& on, int ranks) {
+        memory_.take_mean_state(on, ranks);
+        means_ = {how_.over, is_.size, positions_};
+    }
+    /// mean h <- the mean of the h of these ranks, which are not those that it was the mean of.
+    template <Communicator C>
+    void renew_mean_shift(B& on, C& comm, std::uint64_t round) {
+        auto& feedback = memory_.feedback();
+        if constexpr (requires { feedback.set_mean_known(on, feedback.known()); }) {
+            if (feedback.mean_known().empty()) return;
+            full{}(on, feedback.known(), key{}, full_message_);
+            frame_.clear();
+            std::span<T> const mean(mean_);
+            full_means_.send(on, comm, full_message_, frame_);
+            full_means_.receive(on, comm, full_message_, frame_, round, full_blank(), mean);
+            feedback.set_mean_known(on, mean);
+        }
+    }
 
     void require_whole() const { means_.require_whole(); }
     void make_whole() { means_.make_whole(); }
     template <class Archive>
     void state(Archive& archive) {
         archive.of_dimension(is_.size);
-        archive(step_size_, feedback_);
+        memory_.state(archive);
         means_.state(archive);
     }
 
   private:
+    template <Communicator C>
+    auto blank(C const& comm, std::uint64_t round) const {
+        return [this, round, ranks = comm.size()](auto& there, int rank, auto& m) {
+            how_.compressor.blank(there, is_.size, occasion::of(seed_, round, rank, ranks).own, m);
+        };
+    }
+    auto full_blank() const {
+        return [this](auto& there, int, auto& m) { full{}.blank(there, is_.size, {}, m); };
+    }
+    template <Communicator C>
+    void make_from(B& on, C const& comm, std::uint64_t round, std::span<T const> x) {
+        auto const now = occasion::of(seed_, round, comm.rank(), comm.size());
+        std::span<T> const news(news_);
+        if (!memory_.make_delta(on, now, scale_, x, options_.step_size, news))
+            return frame_.not_finite(first_non_finite(on, std::span<T const>(news)));
+        if (goes_in_full_)
+            full{}(on, std::span<T const>(news), now.own, full_message_);
+        else
+            how_.compressor(on, std::span<T const>(news), now.own, message_);
+    }
     void begin(bool in_full) {
         frame_.clear();
         goes_in_full_ = in_full || in_full_;
@@ -171,8 +255,8 @@ class reduced_layer {
     }
     // Throws the first rank's frame, in their order, unless all ranks have skipped this layer.
     template <Communicator C>
-    void receive_nothing(C& comm, std::uint64_t round) const {
-        if constexpr (Overlapping<C>) comm.finish();
+    void receive_nothing(C& comm, std::uint64_t round, int lane) const {
+        finish_all_gather(comm, lane);
         auto const mine = frame_.bytes();
         bool same = true;
         for (int r = 0; r < comm.size(); ++r) {
@@ -184,20 +268,22 @@ class reduced_layer {
             if (auto const theirs = comm.from(r); theirs.complaint) error_frame::raise(r, round, theirs.bytes);
     }
 
+    R how_;
     layer is_;
     bool in_full_;
-    decltype(R::compressor) compressor_;
     key seed_;
-    feedback_type feedback_;
+    layer_memory<feedback_type, T, B> memory_;
     mean_of_messages<decltype(R::over), message_type, T, B> means_;
     mean_of_messages<gather_all, full_vector<T, B>, T, B> full_means_;
+    position_code positions_;
     typename B::template array<T> news_, mean_;
     message_type message_;
     full_vector<T, B> full_message_;
-    double step_size_ = 0;  // of the last step that gave one
+    std::unique_ptr<exact_mean<T, B>> exact_;
     // Of the step that this is in.
-    std::span<T> x_;
+    caller_vector<T> x_;
     step_options options_;
+    T scale_ = 1;  // of x_
     bool goes_in_full_ = false, skipped_ = false;
     error_frame frame_;  // outlives send(): an engine may hand over its bytes later
 };

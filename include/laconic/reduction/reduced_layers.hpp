@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <numeric>
 #include <string>
@@ -11,7 +10,6 @@
 
 #include "laconic/core/error.hpp"
 #include "laconic/exchange/agreement.hpp"
-#include "laconic/exchange/exchange.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduced_layer.hpp"
 #include "laconic/wire/kind.hpp"
@@ -24,20 +22,21 @@ class reduced_layers {
   public:
     using layer_type = reduced_layer<R, T, B>;
 
-    /// Throws argument_error where there is none, two have one name, or the reduction or the options do not suit one.
-    reduced_layers(R const& how, std::vector<layer> const& layers, reducer_options const& options)
+    /// With rule(layer), an R, for each. Throws argument_error where there is none, two have one name, or the reduction
+    /// or the options do not suit one.
+    template <class Rule>
+    reduced_layers(Rule const& rule, std::vector<layer> const& layers, reducer_options const& options)
         : common_{{"the bytes of a number", std::to_string(sizeof(T))},
-                  {"the version of the wire format", std::to_string(wire_version)},
-                  {"the reduction", to_string(how)}} {
+                  {"the version of the wire format", std::to_string(wire_version)}} {
         if (layers.empty()) throw argument_error("a reducer of no layers");
-        if (options.not_started == absent::skip && !std::same_as<decltype(R::over), gather_all>)
-            throw argument_error("absent::skip goes with messages that are gathered, not with an exchange");
         all_.reserve(layers.size());
         for (auto const& l : layers) {
             for (auto const& other : all_)
                 if (other.name() == l.name) throw argument_error("two layers are named \"" + l.name + "\"");
-            all_.emplace_back(how, l, options);
+            all_.emplace_back(rule(l), l, options);
         }
+        if (options.not_started == absent::skip && is_exchanged())
+            throw argument_error("absent::skip goes with messages that are gathered, not with an exchange");
         for (auto& option : described(options)) common_.push_back(std::move(option));
     }
 
@@ -45,6 +44,10 @@ class reduced_layers {
     layer_type& operator[](std::size_t l) { return all_[l]; }
     layer_type const& operator[](std::size_t l) const { return all_[l]; }
     std::vector<layer_type> const& all() const { return all_; }
+    /// Whether an exchange adds up the messages of a layer.
+    bool is_exchanged() const {
+        return std::any_of(all_.begin(), all_.end(), [](auto const& l) { return l.uses_exchange(); });
+    }
     template <class Use>
     void for_each(Use use) {
         for (auto& l : all_) use(l);

@@ -10,6 +10,7 @@
 
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/full.hpp"
+#include "laconic/compress/vote.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/exchange/exchange.hpp"
@@ -28,6 +29,7 @@
 /// | error_feedback{C} | contractive | 0                     | 0 .. 1 | EF-SGD, Top-k SGD; DeMo's below 1 |
 /// | shifted{C}        | unbiased    | 1 / (2 (1 + omega))   | 0      | DIANA                             |
 /// | ef21_shift{C}     | contractive | 1                     | 0      | EF21                              |
+/// | majority_vote{}   | vote        | 0                     | 0      | signSGD: the signs of the mean    |
 ///
 /// From Alistarh et al., NeurIPS 2017; Stich et al., NeurIPS 2018; Mishchenko et al., arXiv:1901.09269; Richtarik et
 /// al., NeurIPS 2021. What the table does not cover needs unproved{...}.
@@ -176,6 +178,39 @@ struct ef21_shift {
 };
 template <class C, class X = gather_all>
 ef21_shift(C, X = {}) -> ef21_shift<C, X>;
+
+/// Each rank sends the signs of its gradient, a bit a number, and the estimate has 1 where at least half of the ranks
+/// have a number that is not negative, and -1 elsewhere (signSGD with majority vote, Bernstein et al., ICML 2018).
+/// Layers that are sent in full become the mean. State: none.
+template <class X = gather_all>
+struct majority_vote {
+    static constexpr bool is_proved = true;
+
+    vote compressor{};
+    X over{};
+
+    void check_proof(std::size_t) const {}
+    template <Scalar T, class B>
+    memory<T, B> feedback(std::size_t) const {
+        return {};
+    }
+    /// The mean of so many ranks' signs becomes the majority's, by way of `spare`.
+    template <class B, Scalar T>
+    void finish_estimate(B& on, int ranks, std::span<T> mean, signs<T, B>& spare) const {
+        soft_threshold(on, T(0.5) / static_cast<T>(ranks), mean);  // a tie's sum may not be exactly 0
+        compressor(on, std::span<T const>(mean), key{}, spare);
+        fill(on, mean, T(0));
+        add_message(on, mean, T(1), spare);
+    }
+    bool operator==(majority_vote const&) const = default;
+    friend std::string to_string(majority_vote const& r) {
+        auto const text = detail::over_text(r.over);
+        return text.empty() ? "majority_vote" : "majority_vote(" + text.substr(2) + ")";
+    }
+};
+majority_vote()->majority_vote<>;
+template <class X>
+majority_vote(vote, X) -> majority_vote<X>;
 
 /// A reduction that no theorem here covers, such as unproved{plain{top_k{0.01}}}: it runs as it stands.
 template <class R>

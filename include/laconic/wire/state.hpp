@@ -185,6 +185,8 @@ class state_reader {
     void of_any_length(Array&... arrays) {
         (fill(arrays, length_of(arrays)), ...);
     }
+    /// Goes on with the second walk, where the first has been made over the same bytes before.
+    void skip_checks() { checking_ = false; }
     /// Ends the first walk; throws wire_error where something is left.
     void rewind() {
         if (at_ != bytes_.size()) refuse("it holds more than this run remembers");

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "laconic/any/parse.hpp"
+#include "laconic/any/parse_exchange.hpp"
+#include "laconic/any/reduction.hpp"
+#include "laconic/any/spelling.hpp"
+
+namespace laconic {
+
+/// A reduction for a list: how it is written, and what it does.
+struct reduction_description {
+    std::string name, parameters, about;
+};
+
+namespace detail {
+
+template <Scalar T, class B>
+struct named_reduction {
+    reduction_description about;
+    any_reduction<T, B> (*make)(spelling::arguments&);
+};
+
+template <Scalar T, class B>
+any_reduction<T, B> make_reduction(std::string_view text, spelling::pipe const& calls);
+
+template <Scalar T, class B>
+any_compressor<T, B> reduced_compressor(spelling::arguments& a, bool needed) {
+    if (auto const* const i = a.find("compressor")) return make_compressor<T, B>(a.text(), i->calls);
+    if (needed) a.refuse(a.from().position, a.from().name + " needs a compressor: " + a.from().name + "(top_k(0.01)), say");
+    return full{};
+}
+template <Scalar T, class B>
+any_exchange<T, B> reduced_over(spelling::arguments& a) {
+    if (auto const* const i = a.find("over", false)) return make_exchange<T, B>(a.text(), i->calls);
+    return gather_all{};
+}
+
+template <Scalar T, class B>
+std::vector<named_reduction<T, B>> const& named_reductions() {
+    using any = any_reduction<T, B>;
+    using arguments = spelling::arguments;
+    static std::vector<named_reduction<T, B>> const all = {
+        {{"plain", "(C=full, over=gather)", "nothing is remembered; C unbiased"},
+         [](arguments& a) -> any {
+             auto const c = reduced_compressor<T, B>(a, false);
+             return plain{c, reduced_over<T, B>(a)};
+         }},
+        {{"error_feedback", "(C, decay=1, over=gather)", "what a message leaves out is sent later; C contractive"},
+         [](arguments& a) -> any {
+             auto const c = reduced_compressor<T, B>(a, true);
+             double const decay = a.number("decay", 1.0, false);
+             return error_feedback{c, decay, reduced_over<T, B>(a)};
+         }},
+        {{"shifted", "(C, over=gather)", "differences to a shift that learns, as in DIANA; C unbiased"},
+         [](arguments& a) -> any {
+             auto const c = reduced_compressor<T, B>(a, true);
+             return shifted{c, reduced_over<T, B>(a)};
+         }},
+        {{"ef21_shift", "(C, over=gather)", "differences to the rank's own estimate, as in EF21; C contractive"},
+         [](arguments& a) -> any {
+             auto const c = reduced_compressor<T, B>(a, true);
+             return ef21_shift{c, reduced_over<T, B>(a)};
+         }},
+        {{"majority_vote", "(over=gather)", "signs, and the majority's in return"},
+         [](arguments& a) -> any { return majority_vote{vote{}, reduced_over<T, B>(a)}; }},
+        {{"unproved", "(REDUCTION)", "one of these for which there is no theorem, as it is"},
+         [](arguments& a) -> any {
+             auto const* const i = a.find("reduction");
+             if (!i) a.refuse(a.from().position, "unproved needs a reduction: unproved(plain(top_k(0.01))), say");
+             return unproved<any>{make_reduction<T, B>(a.text(), i->calls)};
+         }},
+    };
+    return all;
+}
+
+template <Scalar T, class B>
+any_reduction<T, B> make_reduction(std::string_view text, spelling::pipe const& calls) {
+    spelling::arguments a(text, calls[0]);
+    auto const& all = named_reductions<T, B>();
+    auto const found =
+        std::find_if(all.begin(), all.end(), [&](auto const& r) { return r.about.name == calls[0].name; });
+    if (found == all.end()) {
+        std::vector<std::string> names;
+        for (auto const& r : all) names.push_back(r.about.name);
+        a.refuse(calls[0].position, spelling::no_such("reduction", calls[0].name, names));
+    }
+    if (calls.size() > 1) a.refuse(calls[1].position, "a reduction is no piece of a pipe");
+    auto const how = found->make(a);
+    a.finish();
+    return how;
+}
+
+}  // namespace detail
+
+/// Reads a written reduction, such as "error_feedback(top_k(0.01) | quantize(4), decay=0.9)"; to_string of the result
+/// reads back as the same. Throws spelling_error with the place and the valid names, argument_error for a decay out of
+/// range.
+template <Scalar T = float, class B = host>
+any_reduction<T, B> parse_reduction(std::string_view text) {
+    return detail::make_reduction<T, B>(text, spelling::read_pipe(text));
+}
+
+/// All reductions that parse_reduction knows. (A template, so that only those pay for all who ask.)
+template <Scalar T = float, class B = host>
+std::vector<reduction_description> describe_reductions() {
+    std::vector<reduction_description> all;
+    for (auto const& r : detail::named_reductions<T, B>()) all.push_back(r.about);
+    return all;
+}
+
+}  // namespace laconic

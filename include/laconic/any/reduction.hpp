@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "laconic/any/communicator.hpp"
+#include "laconic/any/compressor.hpp"
+#include "laconic/any/exchange.hpp"
+#include "laconic/feedback/memory.hpp"
+#include "laconic/reducer.hpp"
+#include "laconic/reduction/reduction.hpp"
+
+namespace laconic {
+
+/// A reduction of vectors of T that is chosen while the program runs: its compressor and its exchange are behind one
+/// type. What has no theorem and no unproved{...} around it is refused by the reducer that is made with it. It costs
+/// some virtual calls a message; the bytes are those of the reduction inside. Two are equal iff they are written alike.
+template <Scalar T = float, class B = host>
+class any_reduction {
+  public:
+    static constexpr bool is_proved = true;  // check_proof() looks
+
+    any_compressor<T, B> compressor;
+    any_exchange<T, B> over;
+
+    any_reduction() : any_reduction(plain<>{}) {}
+    template <class R>
+    requires(!std::derived_from<R, any_reduction> && Reduction<R, T, B>) any_reduction(R how)  // NOLINT: implicit
+        : compressor(how.compressor),
+          over(how.over),
+          held_(std::make_shared<model<R> const>(std::move(how))) {}
+    /// unproved{...} around another.
+    any_reduction(unproved<any_reduction> how)  // NOLINT: implicit
+        : compressor(how.compressor),
+          over(how.over),
+          held_(std::make_shared<model<unproved<any_reduction>> const>(std::move(how))) {}
+
+    void check_proof(std::size_t d) const { held_->check_proof(d); }
+    template <Scalar S, class On>
+    requires(std::same_as<S, T>&& std::same_as<On, B>) memory<T, B> feedback(std::size_t d)
+    const { return held_->feedback(d); }
+    void finish_estimate(B& on, int ranks, std::span<T> mean, any_message<T, B>& scratch) const {
+        held_->finish_estimate(on, ranks, mean, scratch);
+    }
+
+    template <std::same_as<any_reduction> Self>
+    friend bool operator==(Self const& a, Self const& b) {
+        return a.held_->name() == b.held_->name();
+    }
+    template <std::same_as<any_reduction> Self>
+    friend std::string to_string(Self const& r) {
+        return r.held_->name();
+    }
+
+  private:
+    struct face {
+        virtual ~face() = default;
+        virtual void check_proof(std::size_t d) const = 0;
+        virtual memory<T, B> feedback(std::size_t d) const = 0;
+        virtual void finish_estimate(B& on, int ranks, std::span<T> mean, any_message<T, B>& scratch) const = 0;
+        virtual std::string name() const = 0;
+    };
+    template <class R>
+    struct model final : face {
+        using message = message_of<decltype(R::compressor), T, B>;
+        R inside;
+
+        explicit model(R r) : inside(std::move(r)) {}
+        void check_proof(std::size_t d) const override {
+            if constexpr (!R::is_proved)
+                throw argument_error("no theorem covers " + name() + ": unproved(" + name() + ") takes it as it is");
+            else
+                inside.check_proof(d);
+        }
+        memory<T, B> feedback(std::size_t d) const override { return inside.template feedback<T, B>(d); }
+        void finish_estimate([[maybe_unused]] B& on, [[maybe_unused]] int ranks, [[maybe_unused]] std::span<T> mean,
+                             [[maybe_unused]] any_message<T, B>& scratch) const override {
+            if constexpr (std::same_as<message, any_message<T, B>>)
+                inside.finish_estimate(on, ranks, mean, scratch);
+            else if constexpr (requires(message& m) { inside.finish_estimate(on, ranks, mean, m); })
+                inside.finish_estimate(on, ranks, mean, scratch.template as<message>());
+        }
+        std::string name() const override { return to_string(inside); }
+    };
+    std::shared_ptr<face const> held_;
+};
+
+static_assert(Reduction<any_reduction<>> && Reduction<any_reduction<double>, double>);
+
+/// A reducer whose type depends neither on its reduction nor on its communicator, for a member of a class: it is made
+/// with any_reduction, such as parse_reduction() gives, and an any_communicator that outlives it.
+template <Scalar T = float, class B = host>
+using any_reducer = reducer<any_reduction<T, B>, any_communicator, T, B>;
+
+}  // namespace laconic

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "laconic/adapt/level.hpp"
+#include "laconic/backend/host.hpp"
+#include "laconic/compress/compressor.hpp"
+#include "laconic/core/view.hpp"
+#include "laconic/method/signsgd.hpp"
+#include "laconic/objective/problem.hpp"
+#include "laconic/recursion.hpp"
+#include "laconic/reduction/reduction.hpp"
+
+namespace laconic {
+
+/// A reduction with a method's compressor, feedback and exchange, under the method's name: see reduction_of.
+template <class C, class F, class X>
+struct method_reduction {
+    static constexpr bool is_proved = true;
+
+    C compressor;
+    F memory_of_none;  ///< as it is before the first step
+    X over;
+    std::string name;
+
+    void check_proof(std::size_t d) const { compressor.check(d); }
+    template <Scalar T, class B>
+    F feedback(std::size_t) const {
+        return memory_of_none;
+    }
+    friend std::string to_string(method_reduction const& r) { return r.name; }
+};
+
+/// What a method of method/ does with its gradients, for a reducer of numbers of T: its compressor, its shift or
+/// residual with the rate that its theorem gives for this problem, and its exchange. The gradient and the step, to which
+/// the theorem belongs too, are the caller's; a method that scales the gradient by its step size leaves that to
+/// step_options::step_size. For methods whose compressor stays as it is from round to round and which have no server.
+template <Scalar T = double, class B = host, class M>
+requires Method<M, T, B>
+auto reduction_of(M const& method, problem const& p) {
+    auto r = method.template compose<T, B>(p);
+    using C = decltype(r.compressor);
+    using F = decltype(r.feedback);
+    using X = decltype(r.exchange);
+    static_assert(std::same_as<decltype(r.level), fixed_level>,
+                  "this method's compressor changes from round to round with x, which a reducer does not know");
+    static_assert(std::same_as<decltype(r.downlink), no_downlink>,
+                  "this method has a server, which a reducer has not");
+    return method_reduction<C, F, X>{std::move(r.compressor), std::move(r.feedback), std::move(r.exchange),
+                                     to_string(method)};
+}
+template <Scalar T = double, class B = host>
+majority_vote<> reduction_of(signsgd const&, problem const&) {
+    return {};
+}
+
+}  // namespace laconic

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <type_traits>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/core/view.hpp"
+
+namespace laconic {
+
+/// A number of 16 bits that converts to float and back: Eigen::bfloat16, Eigen::half, _Float16, std::bfloat16_t, your
+/// own.
+template <class E>
+concept Number16 = sizeof(E) == 2 && !std::is_integral_v<E> && std::is_trivially_copyable_v<E> &&
+                   requires(E e, float f) {
+    static_cast<float>(e);
+    static_cast<E>(f);
+};
+
+/// What a reducer that computes in T takes: T itself, and where T is float also numbers of 16 bits.
+template <class E, class T>
+concept ReducedAs = std::same_as<E, T> || (std::same_as<T, float> && Number16<E>);
+
+namespace detail {
+
+/// The caller's vector in a step of a reducer that computes in T. It does not own the numbers. Cost: numbers of 16 bits
+/// are converted in a pass each way.
+template <Scalar T>
+class caller_vector {
+  public:
+    caller_vector() = default;
+    template <ReducedAs<T> E>
+    explicit caller_vector(std::span<E> x) : there_(x.data()), size_(x.size()) {
+        if constexpr (!std::same_as<E, T>) {
+            read_ = [](void const* from, std::span<T> to) {
+                for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(static_cast<E const*>(from)[i]);
+            };
+            write_ = [](std::span<T const> from, void* to) {
+                for (std::size_t i = 0; i < from.size(); ++i) static_cast<E*>(to)[i] = static_cast<E>(from[i]);
+            };
+        }
+    }
+
+    std::size_t size() const { return size_; }
+    bool is_there() const { return there_ != nullptr; }
+    /// The numbers, where they are of T, and else converted into `room`, which has as many.
+    std::span<T const> as_numbers(std::span<T> room) const {
+        if (!read_) return {static_cast<T const*>(there_), size_};
+        read_(there_, room);
+        return room;
+    }
+    /// The caller's numbers become those of `from`, which has as many: rounded, infinite where they are too large.
+    template <class B>
+    void assign(B& on, std::span<T const> from) const {
+        if (write_)
+            write_(from, there_);
+        else
+            copy(on, from, std::span(static_cast<T*>(there_), size_));
+    }
+    /// All of them become NaN; `room` has as many numbers.
+    template <class B>
+    void assign_nan(B& on, std::span<T> room) const {
+        fill(on, room, std::numeric_limits<T>::quiet_NaN());
+        assign(on, std::span<T const>(room));
+    }
+
+  private:
+    void* there_ = nullptr;
+    std::size_t size_ = 0;
+    void (*read_)(void const*, std::span<T>) = nullptr;  // none where the numbers are of T
+    void (*write_)(std::span<T const>, void*) = nullptr;
+};
+
+}  // namespace detail
+
+}  // namespace laconic

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "laconic/backend/array.hpp"
+#include "laconic/comm/communicator.hpp"
+#include "laconic/compress/full.hpp"
+#include "laconic/exchange/error_frame.hpp"
+#include "laconic/exchange/mean_of_messages.hpp"
+#include "laconic/reduction/caller_vector.hpp"
+
+namespace laconic::detail {
+
+/// How far an estimate is from the exact mean, over one or more layers.
+struct deviation {
+    double mean_squared = 0, estimate_squared = 0, difference_squared = 0;
+
+    double cosine() const {
+        double const both = std::sqrt(mean_squared) * std::sqrt(estimate_squared);
+        return both > 0 ? (mean_squared + estimate_squared - difference_squared) / (2 * both) : 0;
+    }
+    double relative_error() const {
+        return mean_squared > 0 ? std::sqrt(difference_squared / mean_squared) : std::sqrt(difference_squared);
+    }
+};
+
+/// The mean in full of what the ranks' messages are about, to compare an estimate with. Memory: 2 d numbers, from its
+/// first use on.
+template <Scalar T, class B>
+class exact_mean {
+  public:
+    explicit exact_mean(std::size_t d) : d_(d), means_({}, d, position_code::fastest) {}
+
+    /// The mean of all ranks' scale x; x may be absent, then it counts as zeros. Throws comm_error.
+    template <Communicator C>
+    void gather(B& on, C& comm, std::uint64_t round, T scale, caller_vector<T> const& x) {
+        mean_.resize(d_);
+        std::span<T> const mean(mean_);
+        if (x.is_there() && scale != 0) {
+            if (auto const numbers = x.as_numbers(mean); numbers.data() != mean.data()) copy(on, numbers, mean);
+            if (scale != 1) multiply(on, scale, mean);
+        } else {
+            fill(on, mean, T(0));
+        }
+        full{}(on, std::span<T const>(mean), key{}, mine_);
+        means_.send(on, comm, mine_, frame_);
+        auto const blank = [&](auto& there, int, auto& m) { full{}.blank(there, d_, key{}, m); };
+        means_.receive(on, comm, mine_, frame_, round, blank, mean);
+    }
+    /// Adds to `far` how far the estimate is from it, and forgets it. Three passes.
+    void compare(B& on, std::span<T const> estimate, deviation& far) {
+        std::span<T> const mean(mean_);
+        far.mean_squared += sum_of_squares(on, std::span<T const>(mean));
+        far.estimate_squared += sum_of_squares(on, estimate);
+        add_scaled(on, T(-1), estimate, mean);
+        far.difference_squared += sum_of_squares(on, std::span<T const>(mean));
+    }
+
+  private:
+    std::size_t d_;
+    mean_of_messages<gather_all, full_vector<T, B>, T, B> means_;
+    typename B::template array<T> mean_;
+    full_vector<T, B> mine_;
+    error_frame frame_;
+};
+
+}  // namespace laconic::detail

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/exchange/by_gather.hpp"
+#include "laconic/exchange/error_frame.hpp"
+#include "laconic/reduction/options.hpp"
+#include "laconic/wire/stream.hpp"
+
+namespace laconic::detail {
+
+/// What travels at a time: one layer's message, or those of several layers one behind the other. Errors name the layer.
+template <class Layer>
+class joint_message {
+  public:
+    explicit joint_message(std::vector<Layer*> layers, position_code positions)
+        : layers_(std::move(layers)), sink_(positions) {}
+
+    std::vector<Layer*> const& layers() const { return layers_; }
+    /// Whether it can only travel alone.
+    bool is_exchanged() const { return layers_[0]->is_exchanged(); }
+
+    /// Starts on its way; or this rank's first error frame does.
+    template <class B, Communicator C>
+    void send(B& on, C& comm, int lane) {
+        if (layers_.size() == 1) return layers_[0]->send(on, comm, lane);
+        sink_.clear();
+        std::size_t before = 0;  // numbers of the layers before
+        for (auto* const l : layers_) {
+            if (l->frame().is_set()) {
+                frame_ = l->frame();
+                if (frame_.is_not_finite()) frame_.not_finite(before + l->frame().coordinate());
+                return start_all_gather(comm, {frame_.bytes(), true}, lane);
+            }
+            before += l->size();
+        }
+        for (auto* const l : layers_) l->write(on, sink_);
+        start_all_gather(comm, {sink_.finish(), false}, lane);
+    }
+    /// Waits for all ranks', and leaves each layer the mean. Throws what reduced_layer::receive() does.
+    template <class B, Communicator C>
+    void receive(B& on, C& comm, std::uint64_t round, int lane) {
+        try {
+            if (layers_.size() == 1)
+                layers_[0]->receive(on, comm, round, lane);
+            else
+                receive_all(on, comm, round, lane);
+        } catch (non_finite_error const& e) {
+            std::size_t before = 0, l = 0;
+            while (l + 1 < layers_.size() && e.coordinate >= before + layers_[l]->size())
+                before += layers_[l++]->size();
+            if (layers_[l]->name().empty()) throw;
+            throw non_finite_error(e.rank, e.round, e.coordinate - before, layers_[l]->title());
+        } catch (wire_error const& e) {
+            if (title().empty()) throw;
+            throw wire_error(e.bit, title() + ": " + e.why);
+        } catch (comm_error const& e) {
+            if (title().empty()) throw;
+            throw comm_error(e.rank, title() + ": " + e.what());
+        }
+    }
+
+  private:
+    template <class B, Communicator C>
+    void receive_all(B& on, C& comm, std::uint64_t round, int lane) {
+        finish_all_gather(comm, lane);
+        hear_complaints(comm, [&](int rank, auto bytes) { error_frame::raise(rank, round, bytes); });
+        for (int r = 0; r < comm.size(); ++r) try {
+                bit_reader source(comm.from(r).bytes);
+                for (auto* const l : layers_) l->read_and_add(on, comm, round, r, source);
+                source.finish();
+            } catch (wire_error const& e) {
+                throw wire_error(e.bit, "from rank " + std::to_string(r) + ": " + e.why);
+            }
+    }
+    std::string title() const {
+        auto const first = layers_.front()->title(), last = layers_.back()->title();
+        if (layers_.front()->name().empty()) return "";
+        return layers_.size() == 1 ? first : first + " to " + last;
+    }
+
+    std::vector<Layer*> layers_;
+    bit_writer sink_;
+    error_frame frame_;
+};
+
+/// The messages of a step, in the order of layers: small ones next to each other share one.
+template <class Layers>
+auto joined(Layers& layers, std::vector<std::size_t> const& order, reducer_options const& options) {
+    using layer_type = typename Layers::layer_type;
+    std::vector<joint_message<layer_type>> messages;
+    std::vector<layer_type*> together;
+    std::size_t numbers = 0;
+    auto const end = [&] {
+        if (!together.empty()) messages.emplace_back(std::exchange(together, {}), options.positions);
+        numbers = 0;
+    };
+    for (auto const l : order) {
+        auto& one = layers[l];
+        bool const shares =
+            one.size() < options.share_below && options.not_started != absent::skip && !layers.is_exchanged();
+        if (!shares || numbers + one.size() > 16 * options.share_below) end();
+        together.push_back(&one);
+        numbers += one.size();
+        if (!shares) end();
+    }
+    end();
+    return messages;
+}
+
+}  // namespace laconic::detail

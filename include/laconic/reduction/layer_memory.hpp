@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/backend/array.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/occasion.hpp"
+#include "laconic/exchange/agreement.hpp"
+#include "laconic/feedback/feedback.hpp"
+
+namespace laconic::detail {
+
+/// What a layer of a reducer remembers: a feedback, and the step size that its residual was made at.
+template <class F, Scalar T, class B>
+class layer_memory {
+  public:
+    /// For vectors of d numbers.
+    layer_memory(F fresh, std::size_t d) : fresh_(std::move(fresh)), feedback_(fresh_), d_(d) {
+        if (d_ > 0) feedback_.start(d_);
+    }
+
+    F& feedback() { return feedback_; }
+    F const& feedback() const { return feedback_; }
+
+    /// Throws argument_error for a weight other than the mean weight beside a shift, which is of unweighted gradients.
+    void check_share(double share) const {
+        if constexpr (requires { feedback_.rate(); })
+            if (share != 1 && feedback_.rate() != 0)
+                throw argument_error("a weight other than the other ranks' goes with no shift");
+    }
+    /// out <- scale x - h + decay e, e at this step size where one is given; true where all of it is finite.
+    bool make_delta(B& on, occasion const& now, T scale, std::span<T const> x, double step_size, std::span<T> out) const {
+        T const waited = static_cast<T>(step_size > 0 && step_size_ > 0 ? step_size_ / step_size : 1);
+        if constexpr (requires { feedback_.make_delta(on, scale, x, waited, out); }) {
+            return feedback_.make_delta(on, scale, x, waited, out);
+        } else {
+            if (waited != 1) throw argument_error("a step size that changes goes with no such feedback");
+            copy(on, x, out);
+            return make_news(const_cast<F&>(feedback_), on, now, scale, out);  // which changes nothing in it
+        }
+    }
+    /// The residual is from now on at this step size, where one is given.
+    void set_step_size(double step_size) {
+        if (step_size > 0) step_size_ = step_size;
+    }
+
+    std::size_t bytes() const {
+        if constexpr (requires { feedback_.known(), feedback_.mean_known(), feedback_.unsaid(); })
+            return feedback_.known().size_bytes() + feedback_.mean_known().size_bytes() +
+                   feedback_.unsaid().size_bytes();
+        else
+            return 0;
+    }
+    double residual_squared([[maybe_unused]] B& on) const {
+        if constexpr (requires { feedback_.unsaid(); })
+            return sum_of_squares(on, feedback_.unsaid());
+        else
+            return 0;
+    }
+    /// Of an estimate's part that was sent, and of the mean shift: what all ranks must have alike.
+    std::uint64_t digest_with(B& on, std::span<T const> mean) const {
+        auto const of = [&](std::span<T const> x) {
+            std::vector<T> here(OnHost<B> ? 0 : x.size());
+            if constexpr (!OnHost<B>) {
+                copy_to_host(on, x, std::span(here));
+                x = here;
+            }
+            return fingerprint(std::as_bytes(x));
+        };
+        if constexpr (requires { feedback_.mean_known(); })
+            return of(mean) ^ (3 * of(feedback_.mean_known()));
+        else
+            return of(mean);
+    }
+
+    /// For the states of several ranks in one: add_state() what state() has read of each, and then take_mean_state()
+    /// over so many ranks. Throws argument_error where the feedback cannot.
+    void add_state([[maybe_unused]] B& on) {
+        if constexpr (requires { feedback_.add(on, T(1), feedback_); }) {
+            if (!sum_of_states_) {
+                sum_of_states_ = fresh_;
+                if (d_ > 0) sum_of_states_->start(d_);
+            }
+            sum_of_states_->add(on, T(1), feedback_);
+        } else {
+            throw argument_error("this feedback cannot be restored on another number of ranks");
+        }
+    }
+    void take_mean_state([[maybe_unused]] B& on, [[maybe_unused]] int ranks) {
+        if constexpr (requires { feedback_.add(on, T(1), feedback_); }) {
+            sum_of_states_->scale(on, T(1) / static_cast<T>(ranks));
+            feedback_ = std::move(*sum_of_states_);
+            sum_of_states_.reset();
+        }
+    }
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(step_size_, feedback_);
+    }
+
+  private:
+    F fresh_, feedback_;
+    std::size_t d_;
+    double step_size_ = 0;  // of the last step that gave one
+    std::optional<F> sum_of_states_;
+};
+
+}  // namespace laconic::detail

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/comm/metered.hpp"
+#include "laconic/exchange/agreement.hpp"
+#include "laconic/exchange/broken_round.hpp"
+#include "laconic/reduction/joint_message.hpp"
+#include "laconic/reduction/layer_order.hpp"
+#include "laconic/reduction/options.hpp"
+#include "laconic/reduction/reduced_layers.hpp"
+#include "laconic/reduction/statistics.hpp"
+#include "laconic/reduction/step_agreement.hpp"
+#include "laconic/wire/state.hpp"
+
+namespace laconic::detail {
+
+/// The steps of a reducer: messages are made and sent as layers are started, in the order of the first step, and all
+/// that is remembered changes at the end, when every message of every rank is there.
+template <class R, Communicator C, Scalar T, class B>
+class reduction_step {
+  public:
+    using layer_type = reduced_layer<R, T, B>;
+    using layers_type = reduced_layers<R, T, B>;
+
+    reduction_step(C& comm, reducer_options options, B on, layers_type layers)
+        : options_(std::move(options)),
+          on_(std::move(on)),
+          layers_(std::move(layers)),
+          order_(layers_.size()),
+          comm_(comm),
+          watching_(comm) {
+        require_agreement(comm_, layers_.items());
+        if (order_.is_known()) join_messages();
+    }
+    reduction_step(reduction_step const&) = delete;
+    reduction_step& operator=(reduction_step const&) = delete;
+
+    void start(std::size_t l, caller_vector<T> x, step_options const& options) {
+        if (!failed_) require_whole();
+        if (l >= layers_.size())
+            throw argument_error("layer " + std::to_string(l) + " of " + std::to_string(layers_.size()));
+        if (!begun_)
+            begin(options);
+        else if (options.weight != weight_ || (options_.steps_vary && options.dense != dense_))
+            return fail("the layers of one step have different weights, or are not all dense");
+        if (!order_.start(l)) return fail(layers_[l].title() + " is started twice");
+        layers_[l].hold(x);
+        if (failed_) return;
+        if (order_.is_known()) pass_over(l);
+        if (failed_ || mistake_) return;
+        make(l, [&](auto& one) { one.make_message(on_, comm_, round_, share_, options, is_dense()); });
+        if (order_.is_known()) advance();
+    }
+    void finish() {
+        if (!failed_) require_whole();
+        ending const however_it_ends{this};
+        if (!begun_) begin({});
+        if (!order_.is_known() && !failed_) agree_on_order();
+        while (!failed_ && !order_.is_over()) {
+            if (auto const l = order_.due(); !mistake_ && !order_.is_started(l)) make_absent(l);
+            advance();
+        }
+        receive_all();
+        if (!failed_) watch();
+        if (failed_) return fail_step();
+        commit();
+    }
+    void drop() {
+        require_whole();
+        ending const however_it_ends{this};
+        if (options_.steps_vary && !begun_) return agree_on_shares(std::nan(""), false);
+        if (order_.is_known() && !order_.is_new() && !order_.is_over() && !failed_) {
+            fail("the step was dropped there");
+            while (!failed_ && !order_.is_over()) advance();
+        }
+        receive_all();
+    }
+
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(round_);
+        layers_.state(archive);
+    }
+    std::string identity(int rank, int ranks) const { return layers_.identity(rank, ranks); }
+    void restore(std::span<std::byte const> saved) {
+        state_reader archive(saved, identity(comm_.rank(), comm_.size()), {}, on_);
+        state(archive);
+        archive.rewind();
+        state(archive);
+        make_whole();
+    }
+    /// From those of another number of ranks.
+    void restore(std::span<std::vector<std::byte> const> saved) {
+        int const ranks = static_cast<int>(saved.size());
+        auto const reader = [&](int r) {
+            return state_reader(saved[static_cast<std::size_t>(r)], identity(r, ranks), {}, on_);
+        };
+        for (int r = 0; r < ranks; ++r) {
+            auto archive = reader(r);
+            state(archive);
+            archive.rewind();
+        }
+        broken_.rank_moves();
+        for (int r = 0; r < ranks; ++r) {
+            auto archive = reader(r);
+            archive.skip_checks();
+            state(archive);
+            layers_.for_each([&](auto& l) { l.add_state(on_); });
+        }
+        layers_.for_each([&](auto& l) { l.take_mean_state(on_, ranks); });
+        make_whole();
+    }
+    /// Over other ranks from now on.
+    void rebind(C& comm) {
+        comm_ = metered<C>(comm);
+        watching_ = metered<C>(comm);
+        require_agreement(comm_, layers_.items());
+        round_ = latest_round(comm_, round_);
+        layers_.for_each([&](auto& l) { l.renew_mean_shift(on_, watching_, round_); });
+        make_whole();
+    }
+    void make_whole() {
+        layers_.make_whole();
+        broken_.make_whole();
+        end_step();
+        order_ = layer_order(layers_.size());  // other ranks may have no order yet
+        messages_.clear();
+        if (order_.is_known()) join_messages();
+    }
+    void require_whole() const {
+        layers_.require_whole();
+        broken_.require_whole(comm_.rank(), round_);
+    }
+    B& on() { return on_; }
+    C& comm() const { return comm_.inner(); }
+    layers_type& layers() { return layers_; }
+    layers_type const& layers() const { return layers_; }
+    std::uint64_t round() const { return round_; }
+    reducer_statistics statistics() const {
+        auto all = statistics_;
+        all.bytes_sent = comm_.bytes_sent() + comm_.bytes_told();
+        all.bytes_received = comm_.bytes_received() + comm_.bytes_collected();
+        all.bytes_watching = watching_.bytes_sent();
+        for (auto const& l : layers_.all()) all.bytes_of_state += l.memory().bytes();
+        return all;
+    }
+
+  private:
+    static constexpr std::size_t at_once = 1;  // messages on their way
+
+    bool is_dense() const { return dense_ || round_ < options_.dense_rounds; }
+
+    // The first call of a step.
+    void begin(step_options const& options) {
+        begun_ = true;
+        weight_ = options.weight;
+        if (options_.steps_vary) return agree_on_shares(options.weight, options.dense);
+        if (options.weight != 1 || options.dense)
+            mistake_ = "a weight other than 1, or .dense, which reducer_options::steps_vary must allow";
+    }
+    void agree_on_shares(double weight, bool dense) {
+        auto const all = agree_on_step(comm_, round_, weight, dense);
+        if (all.wrong) failed_ = std::make_exception_ptr(*all.wrong);
+        share_ = all.share;
+        dense_ = dense;
+    }
+    // The layers that are due before l go without a gradient, where that is allowed.
+    void pass_over(std::size_t l) {
+        if (options_.not_started != absent::raise && order_.is_later(l))
+            for (; !failed_ && !mistake_ && order_.due() != l; advance()) make_absent(order_.due());
+        if (failed_ || mistake_ || (!order_.is_over() && order_.due() == l)) return;
+        fail(layers_[l].title() + " is started " +
+             (order_.is_over() ? "last" : "where " + layers_[order_.due()].title() + " was in the first step"));
+    }
+    template <class Make>
+    void make(std::size_t l, Make how) {
+        timed const time(statistics_.seconds_compressing);
+        how(layers_[l]);
+    }
+    void make_absent(std::size_t l) {
+        make(l, [&](auto& one) {
+            if (options_.not_started == absent::raise)
+                one.make_no_message(one.was_not_started(), is_dense());
+            else if (options_.not_started == absent::zero)
+                one.make_message_of_zeros(on_, comm_, round_, is_dense());
+            else
+                one.skip(is_dense());
+        });
+    }
+    // This rank cannot go on with the step: the others get the reason in place of the message that is due.
+    void fail(std::string why) {
+        if (order_.is_known() && order_.is_over()) throw argument_error(why + " after all messages of the step");
+        if (!mistake_) mistake_ = std::move(why);
+    }
+    // The layer that is due has its message, or this rank has made a mistake.
+    void advance() {
+        if (mistake_) layers_[order_.due()].make_no_message(*mistake_, is_dense());
+        made_ += 1;
+        order_.advance();
+        if (made_ < messages_[sent_].layers().size()) return;
+        made_ = 0;
+        auto& m = messages_[sent_];
+        bool const alone = m.is_exchanged();
+        while (sent_ - received_ >= (alone ? 1 : at_once)) receive_next();
+        if (failed_) return;
+        attempt(statistics_.seconds_compressing, [&] { m.send(on_, comm_, lane(sent_)); });
+        ++sent_;
+        if (alone) receive_next();
+    }
+    static int lane(std::size_t message) { return static_cast<int>(message % at_once); }
+    void receive_next() {
+        auto const next = received_++;
+        attempt(statistics_.seconds_waiting, [&] { messages_[next].receive(on_, comm_, round_, lane(next)); });
+    }
+    template <class Do>
+    void attempt(double& seconds, Do what) {
+        timed const time(seconds);
+        try {
+            what();
+        } catch (error const&) {
+            if (!failed_) failed_ = std::current_exception();
+        } catch (...) {  // such as no memory: the other ranks may go on with the step
+            broken_.rank_moves();
+            if (!failed_) failed_ = std::current_exception();
+        }
+    }
+    void receive_all() {
+        while (received_ < sent_) receive_next();
+    }
+    // Only after the first step's layers are known does anything travel.
+    void agree_on_order() {
+        std::string order = mistake_.value_or("");
+        auto const add = [&](std::string const& what) { order += (order.empty() ? "" : ", ") + what; };
+        for (auto const l : order_.first()) add(layers_[l].name());
+        for (std::size_t l = 0; l < layers_.size(); ++l)
+            if (!order_.is_started(l)) add("not started: " + layers_[l].name());
+        require_agreement(comm_, {{"the order of layers", order}});
+        if (mistake_ || (order_.first().size() < layers_.size() && options_.not_started == absent::raise))
+            throw argument_error("the first step has the layers " + order);
+        order_.learn();
+        join_messages();
+    }
+    void join_messages() { messages_ = joined(layers_, order_.all(), options_); }
+
+    // Before anything is remembered: probes, and comparisons of the ranks' estimates.
+    void watch() {
+        try {
+            if (is_every(options_.probe_every))
+                layers_.for_each([&](auto& l) { l.gather_exact(on_, watching_, round_); });
+            if (is_every(options_.verify_every)) verify_estimates(on_, watching_, layers_, round_);
+        } catch (error const&) {
+            failed_ = std::current_exception();
+        }
+    }
+    bool is_every(std::uint64_t steps) const { return steps > 0 && (round_ + 1) % steps == 0; }
+    void commit() {
+        broken_.rank_moves();
+        layers_.for_each([&](auto& l) { l.commit(on_, comm_, round_); });
+        if (is_every(options_.probe_every)) {
+            deviation far;
+            double residual = 0;
+            layers_.for_each([&](auto& l) {
+                l.compare_exact(on_, far);
+                residual += l.memory().residual_squared(on_);
+            });
+            statistics_.last_probe = {round_ + 1, far.cosine(), far.relative_error(), std::sqrt(far.mean_squared),
+                                      std::sqrt(residual)};
+        }
+        ++round_;
+        ++statistics_.steps;
+        layers_.for_each([&](auto& l) { statistics_.bytes_in_full += l.size() * sizeof(T); });
+        broken_.make_whole();
+        layers_.for_each([&](auto& l) { l.write_back(on_); });
+    }
+    void fail_step() {
+        try {
+            std::rethrow_exception(failed_);
+        } catch (non_finite_error const&) {
+            if (options_.non_finite == on_non_finite::raise) throw;
+            layers_.for_each([&](auto& l) { l.write_nan(on_); });
+        }
+    }
+    void end_step() {
+        order_.end_step();
+        layers_.for_each([](auto& l) { l.end_step(); });
+        made_ = sent_ = received_ = 0;
+        failed_ = nullptr;
+        mistake_.reset();
+        begun_ = dense_ = false;
+        share_ = 1;
+    }
+    struct ending {
+        reduction_step* step;
+        ~ending() { step->end_step(); }
+    };
+
+    reducer_options options_;
+    B on_;
+    layers_type layers_;
+    layer_order order_;
+    std::vector<joint_message<layer_type>> messages_;  // once the order is known
+    std::uint64_t round_ = 0;
+    broken_round broken_;
+    metered<C> comm_, watching_;
+    reducer_statistics statistics_;
+    // Of the step that is under way.
+    bool begun_ = false, dense_ = false;
+    double weight_ = 1, share_ = 1;              // of this rank's gradient: as it is given, and beside the others'
+    std::size_t made_ = 0;                       // layers of the message that is sent next
+    std::size_t sent_ = 0, received_ = 0;        // messages
+    std::exception_ptr failed_;                  // what all ranks know
+    std::optional<std::string> mistake_;         // this rank's, which the others get in place of a message
+};
+
+}  // namespace laconic::detail

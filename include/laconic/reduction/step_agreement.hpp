@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
+
+/// What the ranks of a reducer compare with each other beside their messages.
+namespace laconic::detail {
+
+/// What all ranks' weights come to for this one.
+struct step_agreement {
+    double share = 1;                        ///< what multiplies its gradient: its weight by the mean weight
+    std::optional<compression_error> wrong;  ///< why there can be no step, the same on all ranks
+};
+
+/// Before the first message of a step: each rank's weight, and whether it sends all in full. A weight that is NaN drops
+/// the step. 16 bytes from each rank.
+template <Communicator C>
+step_agreement agree_on_step(C& comm, std::uint64_t round, double weight, bool dense) {
+    struct {
+        double weight, dense;
+    } mine{weight, dense ? 1.0 : 0.0}, theirs{}, first{};
+    comm.all_gather({std::as_bytes(std::span(&mine, 1))});
+    step_agreement all;
+    double sum = 0;
+    auto const refuse = [&](int r, std::string const& why) {
+        if (!all.wrong) all.wrong.emplace(r, round, why);
+    };
+    for (int r = 0; r < comm.size(); ++r) {
+        auto const bytes = comm.from(r).bytes;
+        if (bytes.size() != sizeof theirs) throw comm_error(r, "rank " + std::to_string(r) + " sends no weight");
+        std::memcpy(&theirs, bytes.data(), sizeof theirs);
+        if (r == 0) first = theirs;
+        if (std::isnan(theirs.weight)) refuse(r, "the step was dropped there");
+        if (!(theirs.weight >= 0 && std::isfinite(theirs.weight)))
+            refuse(r, "a weight of " + shortest(theirs.weight) + ", which must be at least 0");
+        if (theirs.dense != first.dense)
+            refuse(r, std::string("the step is ") + (first.dense != 0 ? "not " : "") + "dense, unlike on rank 0");
+        sum += theirs.weight;
+    }
+    if (!(sum > 0 && std::isfinite(sum))) refuse(0, "the ranks' weights add up to " + shortest(sum));
+    all.share = weight * comm.size() / sum;
+    return all;
+}
+
+/// The largest of the ranks' rounds. 8 bytes from each rank.
+template <Communicator C>
+std::uint64_t latest_round(C& comm, std::uint64_t mine) {
+    comm.all_gather({std::as_bytes(std::span(&mine, 1))});
+    std::uint64_t latest = 0;
+    for (int r = 0; r < comm.size(); ++r) {
+        std::uint64_t theirs = 0;
+        auto const bytes = comm.from(r).bytes;
+        if (bytes.size() != sizeof theirs) throw comm_error(r, "rank " + std::to_string(r) + " sends no round");
+        std::memcpy(&theirs, bytes.data(), sizeof theirs);
+        latest = std::max(latest, theirs);
+    }
+    return latest;
+}
+
+/// Throws comm_error on all ranks, which names the first rank and its first layer whose estimate or mean shift is not
+/// that of rank 0. 8 bytes a layer from each rank.
+template <class B, Communicator C, class Layers>
+void verify_estimates(B& on, C& comm, Layers const& layers, std::uint64_t round) {
+    std::vector<std::uint64_t> mine;
+    for (auto const& l : layers.all()) mine.push_back(l.is_skipped() ? 0 : l.digest_of_estimate(on));
+    comm.all_gather({std::as_bytes(std::span(mine))});
+    auto const first = comm.from(0).bytes;
+    for (int r = 1; r < comm.size(); ++r)
+        for (std::size_t l = 0; l < layers.size(); ++l) {
+            auto const other = comm.from(r).bytes;
+            if (other.size() == first.size() && std::memcmp(first.data() + 8 * l, other.data() + 8 * l, 8) == 0)
+                continue;
+            throw comm_error(r, "rank " + std::to_string(r) + " has another estimate or mean shift than rank 0: " +
+                                    layers[l].title() + " in round " + std::to_string(round));
+        }
+}
+
+}  // namespace laconic::detail

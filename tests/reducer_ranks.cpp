@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "laconic/comm/fibers.hpp"
+#include "laconic/comm/threads.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/exchange/ok_top_k.hpp"
+#include "laconic/reducer.hpp"
+
+using namespace laconic;
+
+namespace {
+
+using states = std::vector<std::vector<std::byte>>;
+using vectors = std::vector<std::vector<double>>;
+
+std::vector<layer> const layers{{"a", 20}, {"b", 30}};
+
+std::vector<double> gradient(int rank, int step, std::size_t size) {
+    std::vector<double> g(size);
+    auto const k = key{77}.child(std::uint64_t(rank)).child(std::uint64_t(step)).child(size);
+    for (std::size_t i = 0; i < size; ++i) g[i] = 60 * std::round(16 * (2 * k.uniform(i) - 1));  // sums are exact
+    return g;
+}
+
+// What n ranks have after some steps from these states on: their states, and the means of residuals and of shifts.
+struct outcome {
+    states saved;
+    vectors mean_residual, mean_shift, mean_shift_kept;
+};
+template <class How>
+outcome steps(int n, How const& how, int count, states const& from) {
+    outcome all{states(std::size_t(n)), vectors(2), vectors(2), vectors(2)};
+    fibers::run(n, [&](fibers::member& comm) {
+        reducer<How, fibers::member, double> reduce(how, comm, layers);
+        if (!from.empty()) reduce.restore(from);
+        for (int k = 0; k < count; ++k) {
+            auto a = gradient(comm.rank(), k, 20), b = gradient(comm.rank(), k, 30);
+            reduce.start(1, b), reduce.start(0, a);
+            reduce.finish();
+        }
+        all.saved[std::size_t(comm.rank())] = reduce.save();
+        for (std::size_t l = 0; l < 2; ++l) {
+            auto const& f = reduce.layers()[l].feedback();
+            auto const add = [&](auto const& x, auto& sum) {
+                sum.resize(x.size());
+                for (std::size_t i = 0; i < x.size(); ++i) sum[i] += x[i] / n;
+            };
+            add(f.unsaid(), all.mean_residual[l]);
+            add(f.known(), all.mean_shift[l]);
+            all.mean_shift_kept[l].assign(f.mean_known().begin(), f.mean_known().end());
+        }
+    });
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("restored on another number of ranks, the mean residual and the mean shift are kept: 4 to 2 to 8, 3 to 5") {
+    auto const check = [](auto const& how, bool exact) {
+        auto const same = [&](vectors const& a, vectors const& b) {
+            for (std::size_t l = 0; l < 2; ++l) {
+                REQUIRE(a[l].size() == b[l].size());
+                for (std::size_t i = 0; i < a[l].size(); ++i)
+                    if (exact)
+                        CHECK(a[l][i] == b[l][i]);
+                    else
+                        CHECK(a[l][i] == doctest::Approx(b[l][i]).epsilon(1e-13));
+            }
+        };
+        for (auto const& way : {std::vector<int>{4, 2, 8}, std::vector<int>{3, 5}}) {
+            auto now = steps(way[0], how, 6, {});
+            for (std::size_t w = 1; w < way.size(); ++w) {
+                auto const next = steps(way[w], how, 0, now.saved);
+                same(next.mean_residual, now.mean_residual);
+                same(next.mean_shift, now.mean_shift);
+                same(next.mean_shift_kept, next.mean_shift);
+                now = next;
+            }
+            auto const later = steps(way.back(), how, 5, now.saved);
+            same(later.mean_shift_kept, later.mean_shift);
+        }
+    };
+    check(error_feedback{top_k{4}}, true);
+    check(ef21_shift{top_k{4}}, true);
+    check(error_feedback{top_k{4}, 0.5}, true);
+    check(shifted{rand_k{0.5}}, false);
+    check(error_feedback{top_k{4}, 1, by_ok_top_k{0.1}}, true);
+}
+
+TEST_CASE("restored from all ranks' states on as many ranks, it goes on bit for bit") {
+    auto const half = steps(3, error_feedback{top_k{4}}, 4, {});
+    auto const again = steps(3, error_feedback{top_k{4}}, 4, half.saved);
+    outcome other{states(3), {}, {}, {}};
+    fibers::run(3, [&](fibers::member& comm) {
+        reducer<error_feedback<top_k<>>, fibers::member, double> reduce(error_feedback{top_k{4}}, comm, layers);
+        reduce.restore(std::span<std::byte const>(half.saved[std::size_t(comm.rank())]));
+        for (int k = 0; k < 4; ++k) {
+            auto a = gradient(comm.rank(), k, 20), b = gradient(comm.rank(), k, 30);
+            reduce.start(1, b), reduce.start(0, a);
+            reduce.finish();
+        }
+        other.saved[std::size_t(comm.rank())] = reduce.save();
+    });
+    CHECK(other.saved == again.saved);
+}
+
+TEST_CASE("states that do not belong together are refused, and nothing has changed") {
+    auto const saved = steps(3, error_feedback{top_k{4}}, 4, {}).saved;
+    fibers::run(2, [&](fibers::member& comm) {
+        reducer<error_feedback<top_k<>>, fibers::member, double> reduce(error_feedback{top_k{4}}, comm, layers);
+        auto const before = reduce.save();
+        auto wrong = saved;
+        std::swap(wrong[0], wrong[1]);
+        CHECK_THROWS_AS(reduce.restore(wrong), shape_error);
+        wrong = saved;
+        wrong.pop_back();
+        CHECK_THROWS_AS(reduce.restore(wrong), shape_error);
+        wrong = saved;
+        wrong[2][wrong[2].size() / 2] ^= std::byte{4};
+        CHECK_THROWS_AS(reduce.restore(wrong), wire_error);
+        CHECK_THROWS_AS(reduce.restore(states{}), argument_error);
+        CHECK(reduce.save() == before);
+    });
+}
+
+TEST_CASE("after a comm_error the ranks that are left go on with rebind, and the mean shift is theirs") {
+    auto const check = [](auto const& how) {
+        using how_type = std::decay_t<decltype(how)>;
+        using reducer_type = reducer<how_type, threads::member, double>;
+        std::vector<std::unique_ptr<reducer_type>> kept(3);
+        CHECK_THROWS_AS(threads::run(3,
+                                     [&](threads::member& comm) {
+                                         auto const r = std::size_t(comm.rank());
+                                         kept[r] = std::make_unique<reducer_type>(how, comm, layers);
+                                         for (int k = 0; k < 5; ++k) {
+                                             auto a = gradient(comm.rank(), k, 20), b = gradient(comm.rank(), k, 30);
+                                             kept[r]->start(0, a);
+                                             if (k == 4 && r == 1) throw std::runtime_error("lost");
+                                             kept[r]->start(1, b);
+                                             kept[r]->finish();
+                                         }
+                                     }),
+                        std::runtime_error);
+        kept.erase(kept.begin() + 1);
+        threads::run(2, [&](threads::member& comm) {
+            auto& reduce = *kept[std::size_t(comm.rank())];
+            reduce.rebind(comm);
+            CHECK(reduce.steps() == 4);
+            for (int k = 5; k < 8; ++k) {
+                auto a = gradient(comm.rank(), k, 20), b = gradient(comm.rank(), k, 30);
+                reduce.start(0, a), reduce.start(1, b);
+                reduce.finish();
+            }
+            CHECK(reduce.steps() == 7);
+        });
+        for (std::size_t l = 0; l < 2; ++l)
+            for (std::size_t i = 0; i < kept[0]->layers()[l].feedback().known().size(); ++i) {
+                auto const& f = kept[0]->layers()[l].feedback();
+                auto const& g = kept[1]->layers()[l].feedback();
+                CHECK(f.mean_known()[i] == doctest::Approx((f.known()[i] + g.known()[i]) / 2).epsilon(1e-12));
+                CHECK(f.mean_known()[i] == g.mean_known()[i]);
+            }
+    };
+    check(error_feedback{top_k{4}});
+    check(ef21_shift{top_k{4}});
+}
