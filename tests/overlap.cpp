@@ -131,3 +131,20 @@ TEST_CASE_TEMPLATE("what overlaps allocates nothing after the first rounds", Eng
     CHECK(*std::max_element(last.begin(), last.end()) >= 0);
     CHECK(*std::max_element(last.begin(), last.end()) < 4);
 }
+
+TEST_CASE_TEMPLATE("lanes in flight together allocate nothing after the first rounds", Engine, threads, fibers) {
+    std::vector<int> last(4, -1);
+    Engine::run(4, [&](auto& engine) {
+        metered comm(engine);
+        std::vector<std::byte> const mine(300);
+        for (int round = 0; round < 20; ++round) {
+            auto const before = allocations();
+            for (int lane = 0; lane < most_in_flight; ++lane)
+                comm.start_all_gather({std::span(mine).first(static_cast<std::size_t>(100 + round % 3 * 100))}, lane);
+            for (int lane = 0; lane < most_in_flight; ++lane) comm.finish(lane);
+            if (allocations() != before) last[static_cast<std::size_t>(comm.rank())] = round;
+        }
+    });
+    CHECK(*std::max_element(last.begin(), last.end()) >= 0);
+    CHECK(*std::max_element(last.begin(), last.end()) < 4);
+}

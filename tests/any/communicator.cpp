@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "comm/schedules.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 
@@ -71,7 +72,7 @@ TEST_CASE("every call reaches the communicator underneath, which counts it") {
     CHECK(collected == std::array<std::uint64_t, 3>{0, 4, 0});
 }
 
-TEST_CASE("what can be started is, and what cannot is waited for at once") {
+TEST_CASE("what can be started is, and what cannot is waited for when it is finished") {
     std::array<std::uint64_t, 2> early{}, late{};
     threads::run(2, [&](threads::member& engine) {
         metered counted(engine);
@@ -82,16 +83,25 @@ TEST_CASE("what can be started is, and what cannot is waited for at once") {
         early[me] = counted.bytes_sent();
         comm.finish();
         late[me] = counted.bytes_sent();
+        CHECK(schedules::refuses_what_comes_between(comm) == 0);
+        CHECK(schedules::in_flight_together(comm, 3) == 0);
     });
     CHECK(early == std::array<std::uint64_t, 2>{0, 0});
     CHECK(late == std::array<std::uint64_t, 2>{1, 2});
     alone inside;
     any_communicator comm(inside);
     std::byte const word[4] = {};
-    comm.start_all_gather({word});
-    CHECK(inside.said.bytes.size() == 4);
-    comm.finish();
+    comm.start_all_gather({word}, 1);
+    comm.start_all_gather({std::span(word).first(3)}, 0);
+    CHECK(inside.said.bytes.empty());
+    CHECK_THROWS_AS(comm.all_gather({}), argument_error);
+    CHECK_THROWS_AS(comm.gather(0, {}), argument_error);
+    CHECK_THROWS_AS(comm.broadcast(0, {}), argument_error);
+    CHECK_THROWS_AS(comm.finish(0), argument_error);
+    comm.finish(1);
     CHECK(comm.from(0).bytes.size() == 4);
+    comm.finish(0);
+    CHECK(comm.from(0).bytes.size() == 3);
 }
 
 TEST_CASE("ranks that only meet do so, and say that they do not talk in pairs") {

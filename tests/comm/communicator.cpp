@@ -61,14 +61,23 @@ struct silent_pairs : alone {
 static_assert(PointToPoint<in_pairs> && PointToPoint<threads::member> && PointToPoint<metered<threads::member>>);
 static_assert(!PointToPoint<alone> && !PointToPoint<silent_pairs> && !PointToPoint<metered<alone>>);
 struct overlaps : alone {
+    void start_all_gather(contribution mine, int = 0) { said = mine; }
+    void finish(int = 0) {}
+};
+struct never_finishes : alone {
+    void start_all_gather(contribution mine, int = 0) { said = mine; }
+};
+struct one_lane : alone {
     void start_all_gather(contribution mine) { said = mine; }
     void finish() {}
 };
-struct never_finishes : alone {
-    void start_all_gather(contribution mine) { said = mine; }
+struct nameless_lane : alone {
+    void start_all_gather(contribution mine, int) { said = mine; }
+    void finish(int) {}
 };
 static_assert(Overlapping<overlaps> && Overlapping<threads::member> && Overlapping<metered<overlaps>>);
-static_assert(!Overlapping<alone> && !Overlapping<never_finishes> && !Overlapping<metered<never_finishes>>);
+static_assert(!Overlapping<alone> && !Overlapping<never_finishes> && !Overlapping<one_lane> &&
+              !Overlapping<nameless_lane> && !Overlapping<metered<never_finishes>>);
 struct adds_floats : alone {
     void all_reduce(std::span<float>) {}
 };
@@ -111,6 +120,29 @@ TEST_CASE("one all-gather is under way, or none") {
     one.finish();
     CHECK_FALSE(one);
     CHECK_NOTHROW(one.start());
+}
+
+TEST_CASE("all-gathers are under way in lanes, which are finished in the order of their starts") {
+    detail::under_way some;
+    int const order[] = {3, 0, 7, 1, 2, 6, 5, 4};
+    for (int const lane : order) some.start(lane);
+    CHECK(some.count() == most_in_flight);
+    for (int i = 0; i < most_in_flight; ++i) CHECK(some.lane(i) == order[i]);
+    CHECK_THROWS_WITH_AS(some.start(7), "an all-gather is under way in lane 7: finish() comes before the next start",
+                         argument_error);
+    CHECK_THROWS_WITH_AS(some.finish(7), "lane 7 cannot be finished: lane 3 is the first that was started",
+                         argument_error);
+    CHECK_THROWS_WITH_AS(some.start(8), "there is no lane 8: they are 0 to 7", argument_error);
+    CHECK_THROWS_AS(some.finish(-1), argument_error);
+    some.finish(3, [&] { CHECK(some.lane(0) == 3); });
+    some.start(3);
+    for (int const lane : {0, 7, 1, 2, 6}) some.finish(lane);
+    CHECK(some.count() == 3);
+    CHECK_THROWS_AS(some.finish(5, [] { throw comm_error(1, "gone"); }), comm_error);
+    CHECK_FALSE(some);
+    some.start(5);
+    CHECK_THROWS_AS(some.start(2, [] { throw comm_error(1, "gone"); }), comm_error);
+    CHECK_FALSE(some);
 }
 
 TEST_CASE("partners of an exchange are ranks, or none") {

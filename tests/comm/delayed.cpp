@@ -189,6 +189,31 @@ TEST_CASE("what a rank computes between a start and its finish costs no time, as
     CHECK(next(50) == all(3, 52.25));
 }
 
+TEST_CASE("of lanes in flight together the next ring sends when the one before has sent its last message") {
+    // A rank sends two messages around a ring, each of which takes 2.25 s and its port for 1.25 s: the second leaves
+    // from 2.25 s on, so that the next ring begins at 3.5 s.
+    double const ring = alpha + 16 * a_byte;
+    CHECK(clocks(3, [](auto& comm) {
+              comm.start_all_gather(of(16), 0);
+              comm.finish(0);
+          }) == all(3, 2 * ring));
+    double const busy = net.busy(16);
+    auto const together = [&](double between, double work) {
+        return clocks(3, [&](auto& comm) {
+            comm.start_all_gather(of(16), 6);
+            comm.compute(between);
+            comm.start_all_gather(of(16), 1);
+            comm.compute(work);
+            comm.finish(6);
+            comm.finish(1);
+        });
+    };
+    CHECK(together(0, 0) == all(3, ring + busy + 2 * ring));
+    CHECK(together(1, 2) == together(0, 0));  // within the ring of the first
+    CHECK(together(50, 0) == all(3, 50 + 2 * ring));
+    CHECK(together(0, 100) == all(3, 100));
+}
+
 TEST_CASE("a server takes the ranks' messages and answers one after the other") {
     double const busy = 0.25 + 32 * a_byte;
     auto const gathered = clocks(4, [](auto& comm) { comm.gather(1, of(32)); });

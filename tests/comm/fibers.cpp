@@ -463,6 +463,7 @@ TEST_CASE("a run is the same as over threads, bit for bit") {
 }
 
 TEST_CASE("between a start and its finish nothing else may come") {
+    fibers::run(3, [](fibers::member& comm) { CHECK(schedules::refuses_what_comes_between(comm) == 0); });
     auto const refused = [](auto body) { CHECK_THROWS_AS(fibers::run(2, body), argument_error); };
     refused([](fibers::member& comm) { comm.finish(); });
     refused([](fibers::member& comm) {
@@ -477,6 +478,48 @@ TEST_CASE("between a start and its finish nothing else may come") {
         comm.start_all_gather({});
         comm.exchange(comm.rank(), {}, comm.rank());
     });
+}
+
+TEST_CASE("with several lanes in flight: who leaves or throws is named, and what it started comes first") {
+    for (bool const throws : {false, true}) {
+        CAPTURE(throws);
+        int wrong = 0;
+        failed_schedule const ended(3, [&](fibers::member& comm) {
+            int const me = comm.rank();
+            std::vector<schedules::word> sent;
+            for (int lane = 0; lane < 8; ++lane) sent.emplace_back(me, 3, lane);
+            for (int lane = 0; lane < (me == 1 ? 5 : 8); ++lane)
+                comm.start_all_gather(sent[std::size_t(lane)].said(), lane);
+            if (me == 1) {
+                comm.finish(0);
+                if (throws) throw file_error("data", 3, 1, "broken line");
+                return;
+            }
+            for (int lane = 0; lane < 6; ++lane) {
+                comm.finish(lane);
+                for (int r = 0; r < 3; ++r) wrong += schedules::word(r, 3, lane).wrong(comm.from(r));
+            }
+            ++wrong;
+        });
+        CHECK(wrong == 0);
+        for (std::size_t const r : {0u, 2u}) {
+            CHECK(ended.heard[r].rank == 1);
+            CHECK(ended.heard[r].why ==
+                  (throws ? "rank 1 failed: data:3:1: broken line" : "rank 1 left before the others were done"));
+        }
+    }
+    failed_schedule const all_wait(3, [&](fibers::member& comm) {
+        for (int lane = 0; lane < (comm.rank() == 2 ? 1 : 3); ++lane) comm.start_all_gather({}, lane);
+        comm.finish(0);
+        if (comm.rank() == 2) comm.exchange(no_rank, {}, 0);
+        comm.finish(1);
+    });
+    CHECK(all_wait.heard[0].why == "rank 0 waits for rank 2, which waits for rank 0: nobody can go on");
+    failed_schedule const other_lanes(2, [](fibers::member& comm) {
+        comm.start_all_gather({}, 1 + comm.rank());
+        comm.finish(1 + comm.rank());
+    });
+    CHECK(other_lanes.thrown == "rank 1 starts an all-gather in lane 2 that another rank has started in lane 1");
 }
 
 TEST_CASE("a start waits for nobody: its rank goes on, and may leave") {

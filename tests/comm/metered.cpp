@@ -47,6 +47,26 @@ TEST_CASE("what is started is counted when it is finished, as if it had been wai
     CHECK(received == std::array<std::uint64_t, 3>{15, 10, 5});
 }
 
+TEST_CASE("what is in flight in several lanes is counted when each is finished") {
+    std::array<std::vector<std::uint64_t>, 2> sent, received;
+    threads::run(2, [&](threads::member& comm) {
+        metered counted(comm);
+        auto const me = static_cast<std::size_t>(counted.rank());
+        std::vector<std::byte> const mine(200);
+        for (int lane = 0; lane < 3; ++lane)
+            counted.start_all_gather({std::span(mine).first((me + 1) * (std::size_t{1} << 2 * lane))}, lane);
+        for (int lane = 0; lane < 3; ++lane) {
+            counted.finish(lane);
+            sent[me].push_back(counted.bytes_sent());
+            received[me].push_back(counted.bytes_received());
+        }
+    });
+    CHECK(sent[0] == std::vector<std::uint64_t>{1, 5, 21});
+    CHECK(sent[1] == std::vector<std::uint64_t>{2, 10, 42});
+    CHECK(received[0] == sent[1]);
+    CHECK(received[1] == sent[0]);
+}
+
 TEST_CASE("a meeting that fails is not counted") {
     std::uint64_t sent = 99;
     CHECK_THROWS_AS(threads::run(2,

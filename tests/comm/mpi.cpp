@@ -105,6 +105,7 @@ TEST_CASE("ranks talk in pairs, by any schedule") {
 
 TEST_CASE("an all-gather is started and finished, and nothing else may come between") {
     for (int k = 0; k < 3; ++k) CHECK(schedules::started_and_finished(*world) == 0);
+    CHECK(schedules::in_flight_together(*world, 20, 100000) == 0);
     CHECK(schedules::refuses_what_comes_between(*world) == 0);
     world->start_all_gather({});
     double x = 1;
@@ -150,6 +151,7 @@ TEST_CASE("what MPI cannot carry at a time is cut, and comes as one") {
         mpi::member comm(MPI_COMM_WORLD, {.longest = longest});
         CHECK(meetings(comm) == 0);
         CHECK(schedules::started_and_finished(comm) == 0);
+        CHECK(schedules::in_flight_together(comm, 3, 100) == 0);
         CHECK(schedules::first_in_first_out(comm, 5) == 0);
         CHECK(schedules::ring_all_reduce(comm, 11) == 0);
     }
@@ -295,6 +297,11 @@ TEST_CASE("a rank that leaves early: whatever the others wait for they are told,
         {"all_gather", [&](auto& comm) { comm.all_gather({large}); }},
         {"start_all_gather, large", [&](auto& comm) { comm.start_all_gather({large}), comm.finish(); }},
         {"start_all_gather, small", [&](auto& comm) { comm.start_all_gather({small}), comm.finish(); }},
+        {"lanes",
+         [&](auto& comm) {
+             for (int lane = 0; lane < most_in_flight; ++lane) comm.start_all_gather({lane % 2 ? large : small}, lane);
+             for (int lane = 0; lane < most_in_flight; ++lane) comm.finish(lane);
+         }},
         {"broadcast", [&](auto& comm) { comm.broadcast(0, {large}), comm.broadcast(2, {large}); }},
         {"gather", [&](auto& comm) { comm.gather(1, {large}), comm.gather(1, {large}), comm.all_gather({}); }},
         {"gather by the one that left", [&](auto& comm) { comm.gather(0, {large}), comm.gather(0, {small}); }},
@@ -345,6 +352,11 @@ TEST_CASE("at the deadline the rank that does not come is told to all that wait,
     std::vector<wait> const waits{
         {"all_gather", " did not come", [&](auto& comm) { comm.all_gather({large}); }},
         {"start_all_gather", " did not come", [&](auto& comm) { comm.start_all_gather({}), comm.finish(); }},
+        {"lanes", " did not come",
+         [&](auto& comm) {
+             for (int lane = 0; lane < most_in_flight; ++lane) comm.start_all_gather({large}, lane);
+             for (int lane = 0; lane < most_in_flight; ++lane) comm.finish(lane);
+         }},
         {"gather", " did not come", [&](auto& comm) { comm.gather(0, {large}), comm.gather(2, {large}); }},
         {"broadcast", " handed over nothing", [&](auto& comm) { comm.broadcast(1, {large}); }},
         {"exchange", " handed over nothing",

@@ -53,6 +53,32 @@ TEST_CASE("what a rank did is written down") {
                                        {1, none, 42, 0, true}});
 }
 
+TEST_CASE("all-gathers in flight together are written down as they are finished, each with the work since the last") {
+    std::vector<std::vector<deed>> logs(2);
+    fibers::run(2, [&](fibers::member& inner) {
+        recorded comm(inner);
+        std::vector<std::byte> const mine(30);
+        auto const of = [&](std::size_t n) { return contribution{std::span(mine).first(n)}; };
+        comm.start_all_gather(of(10), 4);
+        comm.compute(1);
+        comm.start_all_gather(of(20), 2);
+        comm.compute(2);
+        comm.finish(4);
+        comm.start_all_gather(of(30), 4);
+        comm.compute(0.5);
+        comm.finish(2);
+        comm.finish(4);
+        comm.compute(3);
+        logs[std::size_t(comm.rank())] = comm.take_log();
+    });
+    int const all = deed::everyone;
+    CHECK(logs[1] == std::vector<deed>{{all, all, 10, 3, true, true},
+                                       {all, all, 20, 0.5, true, true},
+                                       {all, all, 30, 0, true, true},
+                                       {no_rank, no_rank, 0, 3}});
+    CHECK(logs[0] == logs[1]);
+}
+
 TEST_CASE("work during an all-gather is written down with it, where it is not refused") {
     threads::run(2, [](threads::member& inner) {
         recorded comm(inner);

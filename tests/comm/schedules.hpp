@@ -212,6 +212,46 @@ int started_and_finished(C& comm) {
     return wrong;
 }
 
+/// All-gathers of several lanes in flight at the same time, as many as there can be: first all that are started, from
+/// another lane on in each round, then one after another, so that a lane is started again while the others are in
+/// flight.
+template <laconic::Overlapping C>
+int in_flight_together(C& comm, int rounds, std::size_t longer = 0) {
+    constexpr int lanes = laconic::most_in_flight;
+    int const n = comm.size(), me = comm.rank();
+    std::vector<word> sent;
+    for (int lane = 0; lane < lanes; ++lane) sent.emplace_back(me, n, lane);
+    auto const of = [&](int rank, int number) {
+        word one(rank, n + 1, number);
+        if (number % 3 == 0 && !one.bytes.empty()) one.bytes.resize(one.bytes.size() + longer, std::byte(number));
+        return one;
+    };
+    int started = 0, finished = 0, wrong = 0;
+    auto const start = [&] {
+        int const lane = started % lanes;
+        sent[std::size_t(lane)] = of(me, started++);
+        comm.start_all_gather(sent[std::size_t(lane)].said(), lane);
+    };
+    auto const finish = [&] {
+        comm.finish(finished % lanes);
+        std::uint64_t computes = 0;
+        for (int i = 0; i < 100 * me; ++i) computes = laconic::key{computes}.child(std::uint64_t(i)).bits;
+        wrong += computes == 1;
+        for (int r = 0; r < n; ++r) wrong += of(r, finished).wrong(comm.from(r));
+        ++finished;
+    };
+    for (int round = 0; round < rounds; ++round) {
+        for (int i = 0; i < 1 + (7 + round) % lanes; ++i) start();
+        while (finished < started) finish();
+        comm.all_gather(of(me, round).said());
+        for (int r = 0; r < n; ++r) wrong += of(r, round).wrong(comm.from(r));
+    }
+    for (int i = 0; i < lanes; ++i) start();
+    for (int i = 0; i < 5 * rounds; ++i) finish(), start();
+    while (finished < started) finish();
+    return wrong;
+}
+
 /// To oneself, empty messages, and empty complaints.
 template <laconic::PointToPoint C>
 int with_oneself(C& comm) {
@@ -231,7 +271,7 @@ int all(C& comm) {
     int wrong = ring_sum(comm) + recursive_doubling_sum(comm) + with_oneself(comm) + first_in_first_out(comm, 7);
     for (std::size_t const length : {0, 3, 40}) wrong += ring_all_reduce(comm, length);
     wrong += mixed_with_meetings(comm);
-    if constexpr (laconic::Overlapping<C>) wrong += started_and_finished(comm);
+    if constexpr (laconic::Overlapping<C>) wrong += started_and_finished(comm) + in_flight_together(comm, 10);
     for (std::uint64_t seed = 0; seed < 3; ++seed) wrong += random_schedule(comm, seed, 20);
     return wrong;
 }
@@ -273,7 +313,21 @@ int refuses_what_comes_between(C& comm) {
     refuses([&] { comm.finish(); });
     int wrong = 7 - refused;
     for (int r = 0; r < comm.size(); ++r) wrong += word(r, 0, 3).wrong(comm.from(r));
-    return wrong;
+
+    refused = 0;
+    word const second(comm.rank(), 0, 4);
+    comm.start_all_gather(mine.said(), 5);
+    comm.start_all_gather(second.said(), 2);
+    for (int const lane : {2, 5, -1, laconic::most_in_flight}) refuses([&] { comm.start_all_gather({}, lane); });
+    for (int const lane : {2, 0, -1, laconic::most_in_flight}) refuses([&] { comm.finish(lane); });
+    refuses([&] { comm.all_gather({}); });
+    comm.finish(5);
+    for (int r = 0; r < comm.size(); ++r) wrong += word(r, 0, 3).wrong(comm.from(r));
+    refuses([&] { comm.finish(5); });
+    refuses([&] { comm.exchange(comm.rank(), {}, comm.rank()); });
+    comm.finish(2);
+    for (int r = 0; r < comm.size(); ++r) wrong += word(r, 0, 4).wrong(comm.from(r));
+    return wrong + 11 - refused;
 }
 
 /// How many of what meetings should bring is wrong, over some turns of each kind.

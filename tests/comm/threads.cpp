@@ -618,6 +618,87 @@ TEST_CASE("a rank that computes after its start keeps its turn, and the others t
     CHECK(most <= 2);
 }
 
+TEST_CASE("with several lanes in flight: who leaves or throws is named, and what it started comes first") {
+    for (bool const throws : {false, true}) {
+        CAPTURE(throws);
+        std::atomic<int> wrong = 0;
+        failed_schedule const ended(3, [&](threads::member& comm) {
+            int const me = comm.rank();
+            std::vector<schedules::word> sent;
+            for (int lane = 0; lane < 8; ++lane) sent.emplace_back(me, 3, lane);
+            for (int lane = 0; lane < (me == 1 ? 5 : 8); ++lane)
+                comm.start_all_gather(sent[std::size_t(lane)].said(), lane);
+            if (me == 1) {
+                comm.finish(0);
+                if (throws) throw file_error("data", 3, 1, "broken line");
+                return;
+            }
+            for (int lane = 0; lane < 5; ++lane) {
+                comm.finish(lane);
+                for (int r = 0; r < 3; ++r) wrong += schedules::word(r, 3, lane).wrong(comm.from(r));
+            }
+            try {
+                comm.finish(5);
+            } catch (comm_error const&) {
+                CHECK_THROWS_AS(comm.finish(6), argument_error);  // nothing is in flight any more
+                comm.start_all_gather({}, 6);                     // and nothing goes on
+            }
+            ++wrong;
+        });
+        CHECK(wrong == 0);
+        for (std::size_t const r : {0u, 2u}) {
+            CHECK(ended.heard[r].rank == 1);
+            CHECK(ended.heard[r].why ==
+                  (throws ? "rank 1 failed: data:3:1: broken line" : "rank 1 left before the others were done"));
+        }
+    }
+}
+
+TEST_CASE("with several lanes in flight: who does not come before the deadline is named, and who waits for whom") {
+    std::atomic<bool> told_already = false;
+    failed_schedule const late(2,
+                               [&](threads::member& comm) {
+                                   comm.start_all_gather({}, 3);
+                                   comm.finish(3);
+                                   comm.start_all_gather({}, 0);
+                                   if (comm.rank() == 1) {
+                                       while (!told_already) std::this_thread::yield();
+                                       return;
+                                   }
+                                   comm.start_all_gather({}, 1);
+                                   comm.finish(0);
+                                   try {
+                                       comm.finish(1);
+                                   } catch (comm_error const&) {
+                                       told_already = true;
+                                       throw;
+                                   }
+                               },
+                               {.deadline = 20ms});
+    CHECK(late.heard[0].why == "rank 1 did not come within 20 ms");
+    failed_schedule const all_wait(3, [&](threads::member& comm) {
+        for (int lane = 0; lane < (comm.rank() == 2 ? 1 : 3); ++lane) comm.start_all_gather({}, lane);
+        comm.finish(0);
+        if (comm.rank() == 2) comm.exchange(no_rank, {}, 0);
+        comm.finish(1);
+    });
+    CHECK(all_wait.heard[0].why == "rank 0 waits for rank 2, which waits for rank 0: nobody can go on");
+}
+
+TEST_CASE("ranks that start other lanes are told so") {
+    std::string thrown;
+    try {
+        threads::run(2, [&](threads::member& comm) {
+            for (int lane = 0; lane < 2; ++lane) comm.start_all_gather({}, comm.rank() == 0 ? lane : 2 * lane);
+            for (int lane = 0; lane < 2; ++lane) comm.finish(comm.rank() == 0 ? lane : 2 * lane);
+        });
+    } catch (argument_error const& e) {
+        thrown = e.what();
+    }
+    CHECK((thrown == "rank 1 starts an all-gather in lane 2 that another rank has started in lane 1" ||
+           thrown == "rank 0 starts an all-gather in lane 1 that another rank has started in lane 2"));
+}
+
 TEST_CASE("what goes wrong with an all-gather under way is told by its finish, and nothing is under way then") {
     auto const finish = [](threads::member& comm) {
         comm.start_all_gather({});

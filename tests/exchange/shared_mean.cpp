@@ -51,8 +51,8 @@ struct damaging : threads::member {
         damage(rank(), copy);
         threads::member::all_gather({copy, mine.complaint});
     }
-    void start_all_gather(contribution mine) { all_gather(mine); }
-    void finish() {}
+    void start_all_gather(contribution mine, int = 0) { all_gather(mine); }
+    void finish(int = 0) {}
 };
 
 template <class T>

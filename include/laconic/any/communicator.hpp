@@ -13,8 +13,8 @@ namespace laconic {
 /// A communicator that is chosen while the program runs: a handle to one that outlives it, so that a loop is compiled
 /// once for all engines. Copies stand for the same communicator, and what that one counts or delays it counts and
 /// delays here; each call costs one indirect call more. Where the ranks underneath do not talk in pairs, exchange
-/// throws argument_error; where they cannot compute during an all-gather, start_all_gather waits for all of it; share
-/// throws argument_error where in_one_process() is false.
+/// throws argument_error; where they cannot compute during an all-gather, finish waits for all of it, and a start and
+/// its finish go through the same copy; share throws argument_error where in_one_process() is false.
 class any_communicator {
   public:
     template <Communicator C>
@@ -24,18 +24,41 @@ class any_communicator {
     int rank() const { return rank_; }
     int size() const { return size_; }
     bool may_change_threads() const { return face_->may_change_threads(comm_); }
-    void all_gather(contribution mine) { face_->all_gather(comm_, mine); }
-    void start_all_gather(contribution mine) { face_->start_all_gather(comm_, mine); }
-    void finish() { face_->finish(comm_); }
+    void all_gather(contribution mine) {
+        later_.check_none();
+        face_->all_gather(comm_, mine);
+    }
+    void start_all_gather(contribution mine, int lane = 0) {
+        if (face_->overlaps) return face_->start_all_gather(comm_, mine, lane);
+        later_.start(lane);
+        started_[lane] = mine;
+    }
+    void finish(int lane = 0) {
+        if (face_->overlaps) return face_->finish(comm_, lane);
+        later_.finish(lane, [&] { face_->all_gather(comm_, started_[lane]); });
+    }
     bool in_one_process() const { return face_->in_one_process(comm_); }
-    void share(contribution mine) { face_->share(comm_, mine); }
-    void gather(int root, contribution mine) { face_->gather(comm_, root, mine); }
-    void broadcast(int root, contribution mine) { face_->broadcast(comm_, root, mine); }
+    void share(contribution mine) {
+        later_.check_none();
+        face_->share(comm_, mine);
+    }
+    void gather(int root, contribution mine) {
+        later_.check_none();
+        face_->gather(comm_, root, mine);
+    }
+    void broadcast(int root, contribution mine) {
+        later_.check_none();
+        face_->broadcast(comm_, root, mine);
+    }
     contribution from(int r) const { return face_->from(comm_, r); }
-    contribution exchange(int to, contribution mine, int from) { return face_->exchange(comm_, to, mine, from); }
+    contribution exchange(int to, contribution mine, int from) {
+        later_.check_none();
+        return face_->exchange(comm_, to, mine, from);
+    }
 
     template <class T>
     requires(std::same_as<T, float> || std::same_as<T, double>) void all_reduce(std::span<T> x) {
+        later_.check_none();
         if constexpr (std::same_as<T, float>)
             face_->all_reduce_floats(comm_, x);
         else
@@ -47,11 +70,11 @@ class any_communicator {
 
   private:
     struct face {
-        bool talks_in_pairs;
+        bool talks_in_pairs, overlaps;
         bool (*may_change_threads)(void*);
         void (*all_gather)(void*, contribution);
-        void (*start_all_gather)(void*, contribution);
-        void (*finish)(void*);
+        void (*start_all_gather)(void*, contribution, int);
+        void (*finish)(void*, int);
         bool (*in_one_process)(void*);
         void (*share)(void*, contribution);
         void (*gather)(void*, int, contribution);
@@ -82,16 +105,14 @@ class any_communicator {
     template <class C>
     static constexpr face face_of = {
         PointToPoint<C>,
+        Overlapping<C>,
         [](void* comm) { return detail::may_change_threads(as<C>(comm)); },
         [](void* comm, contribution mine) { as<C>(comm).all_gather(mine); },
-        [](void* comm, contribution mine) {
-            if constexpr (Overlapping<C>)
-                as<C>(comm).start_all_gather(mine);
-            else
-                as<C>(comm).all_gather(mine);
+        []([[maybe_unused]] void* comm, [[maybe_unused]] contribution mine, [[maybe_unused]] int lane) {
+            if constexpr (Overlapping<C>) as<C>(comm).start_all_gather(mine, lane);
         },
-        []([[maybe_unused]] void* comm) {
-            if constexpr (Overlapping<C>) as<C>(comm).finish();
+        []([[maybe_unused]] void* comm, [[maybe_unused]] int lane) {
+            if constexpr (Overlapping<C>) as<C>(comm).finish(lane);
         },
         []([[maybe_unused]] void* comm) {
             if constexpr (OneProcess<decltype(uncounted(as<C>(comm)))>)
@@ -116,6 +137,8 @@ class any_communicator {
     void* comm_;
     face const* face_;
     int rank_, size_;
+    detail::under_way later_;  // where the engine does not overlap: what finish will do
+    detail::per_lane<contribution> started_;
 };
 
 static_assert(PointToPoint<any_communicator> && Overlapping<any_communicator> && AllReducer<any_communicator, float> &&

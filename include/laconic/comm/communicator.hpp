@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -68,13 +69,21 @@ concept AllReducer = Communicator<C> && requires(C& comm, std::span<T> x) {
     comm.all_reduce(x);
 };
 
-/// A communicator that carries an all-gather while its rank computes. Satisfied iff C also has
-///   start_all_gather(mine)   hands `mine` over and waits for nobody; its bytes must stay as they are until
-///   finish()           which waits until every rank's contribution is here and throws what all_gather would.
-/// All ranks take part in one meeting in the same way. Between the two a rank only computes: meetings, exchanges and a
-/// second start throw argument_error, as does finish() where nothing was started. After an error nothing is under way.
+/// How many all-gathers a rank can have in flight at the same time: their lanes are 0 to most_in_flight - 1.
+inline constexpr int most_in_flight = 8;
+
+/// A communicator that carries all-gathers while its rank computes, one in each lane. Satisfied iff C has
+///   start_all_gather(mine, lane)   starts to send `mine` and waits for nobody; its bytes must stay as they are until
+///   finish(lane)       which waits until every rank's contribution is here and throws what all_gather would. from(r)
+///                      then shows this meeting, whatever is in flight in other lanes, until the next start or finish.
+/// The lane is 0 where none is given. All ranks start the same lanes in the same order and finish them in the order of
+/// the starts. While a lane is in flight a rank only computes, starts others and finishes: all else throws
+/// argument_error, as do a start of a lane that is in flight, a finish out of order or without a start, and a lane that
+/// does not exist; these change nothing. After any other error no lane is in flight.
 template <class C>
-concept Overlapping = Communicator<C> && requires(C& comm, contribution mine) {
+concept Overlapping = Communicator<C> && requires(C& comm, contribution mine, int lane) {
+    comm.start_all_gather(mine, lane);
+    comm.finish(lane);
     comm.start_all_gather(mine);
     comm.finish();
 };
@@ -102,24 +111,76 @@ struct one_process {
     void share(contribution mine) { static_cast<Member&>(*this).all_gather(mine); }
 };
 
-/// Whether a rank has started an all-gather that it has not finished, for the engines' refusals.
+/// Something for each lane.
+template <class T>
+class per_lane {
+  public:
+    T& operator[](int lane) { return all_[static_cast<std::size_t>(lane)]; }
+    T const& operator[](int lane) const { return all_[static_cast<std::size_t>(lane)]; }
+    auto begin() { return all_.begin(); }
+    auto end() { return all_.end(); }
+
+  private:
+    std::array<T, static_cast<std::size_t>(most_in_flight)> all_{};
+};
+
+/// Which all-gathers a rank has started and not finished, in the order of the starts, for the engines' refusals.
 class under_way {
   public:
-    explicit operator bool() const { return started_; }
+    explicit operator bool() const { return count_ > 0; }
+    int count() const { return count_; }
+    /// The lane of the i-th of them.
+    int lane(int i) const { return lanes_[i]; }
     void check_none() const {
-        if (started_) throw argument_error("an all-gather is under way: finish() comes before anything else");
+        if (count_ > 0) throw argument_error("an all-gather is under way: finish() comes before anything else");
     }
-    void start() {
-        check_none();
-        started_ = true;
+    void start(int lane = 0) {
+        start(lane, [] {});
     }
-    void finish() {
-        if (!started_) throw argument_error("there is no all-gather to finish: start_all_gather() comes before");
-        started_ = false;
+    void finish(int lane = 0) {
+        finish(lane, [] {});
+    }
+    /// Calls call() where this may be started; after an error of that nothing is under way.
+    template <class Call>
+    void start(int lane, Call call) {
+        check(lane);
+        auto const end = lanes_.begin() + count_;
+        if (std::find(lanes_.begin(), end, lane) != end)
+            throw argument_error("an all-gather is under way in lane " + std::to_string(lane) +
+                                 ": finish() comes before the next start");
+        or_nothing(call);
+        lanes_[count_++] = lane;
+    }
+    /// The same where this is the one to be finished, which call() finds here for the last time.
+    template <class Call>
+    void finish(int lane, Call call) {
+        check(lane);
+        if (count_ == 0) throw argument_error("there is no all-gather to finish: start_all_gather() comes before");
+        if (lanes_[0] != lane)
+            throw argument_error("lane " + std::to_string(lane) + " cannot be finished: lane " +
+                                 std::to_string(lanes_[0]) + " is the first that was started");
+        or_nothing(call);
+        std::copy(lanes_.begin() + 1, lanes_.begin() + count_--, lanes_.begin());
     }
 
   private:
-    bool started_ = false;
+    static void check(int lane) {
+        if (lane < 0 || lane >= most_in_flight)
+            throw argument_error("there is no lane " + std::to_string(lane) + ": they are 0 to " +
+                                 std::to_string(most_in_flight - 1));
+    }
+    template <class Call>
+    void or_nothing(Call& call) {
+        try {
+            call();
+        } catch (...) {
+            count_ = 0;
+            throw;
+        }
+    }
+
+    per_lane<int> lanes_;
+    int count_ = 0;
 };
 
 // Whether a rank's communicator may be used from another thread while its own leaves it alone: who can says so.

@@ -24,7 +24,8 @@ namespace laconic {
 /// - gather: each rank sends to the root, which takes them in the order of ranks; broadcast: the root sends to each
 ///   rank, in that order. Other schedules are written with exchange.
 /// - start_all_gather, finish: the same ring, which begins at the start's time and whose messages are passed on while
-///   the ranks compute; finish moves the clock to where it has come, if that is later.
+///   the ranks compute; finish moves the clock to where it has come, if that is later. The ring of the next lane sends
+///   its first message when it is started and the ring before has sent its last.
 /// Where one port serves both ways, what a rank sends goes before what it has not yet asked for. What is left out: ways
 /// that several ranks share (see racks), lost packets, and a port's work for messages that its rank takes later.
 /// What a rank hands itself takes no time. The times travel in front of the messages and in meetings of their own:
@@ -51,25 +52,15 @@ class delayed {
     }
 
     void all_gather(contribution mine) {
+        under_way_.check_none();
         start_all_gather(mine);
         finish();
     }
-    void start_all_gather(contribution mine) {
-        under_way_.start();
-        started_ = mine;
-        begin_ = {mine_, net_.busy(mine.bytes.size())};
+    void start_all_gather(contribution mine, int lane = 0) {
+        under_way_.start(lane, [&] { started_[lane] = {mine, mine_.now}; });
     }
-    void finish() {
-        under_way_.finish();
-        inner_->gather(0, {bytes_of(begin_)});
-        if (rank() == 0) go_around();
-        inner_->broadcast(0, {std::as_bytes(std::span(all_))});
-        auto const ended = inner_->from(0).bytes;
-        if (ended.size() != static_cast<std::size_t>(size()) * sizeof(stamp)) no_times_from(0);
-        double const now = mine_.now;
-        std::memcpy(&mine_, ended.data() + static_cast<std::size_t>(rank()) * sizeof(stamp), sizeof mine_);
-        mine_.now = std::max(mine_.now, now);
-        inner_->all_gather(started_);
+    void finish(int lane = 0) {
+        under_way_.finish(lane, [&] { finish(started_[lane]); });
     }
     void gather(int root, contribution mine) {
         under_way_.check_none();
@@ -126,6 +117,25 @@ class delayed {
         double busy = 0;
     };
 
+    struct start {
+        contribution mine{};
+        double now = 0;
+    };
+
+    void finish(start const& begun) {
+        stamp begin{mine_, net_.busy(begun.mine.bytes.size())};  // the ports as the lane before has left them
+        begin.at.now = begun.now;
+        inner_->gather(0, {bytes_of(begin)});
+        if (rank() == 0) go_around();
+        inner_->broadcast(0, {std::as_bytes(std::span(all_))});
+        auto const ended = inner_->from(0).bytes;
+        if (ended.size() != static_cast<std::size_t>(size()) * sizeof(stamp)) no_times_from(0);
+        double const now = mine_.now;
+        std::memcpy(&mine_, ended.data() + static_cast<std::size_t>(rank()) * sizeof(stamp), sizeof mine_);
+        mine_.now = std::max(mine_.now, now);
+        inner_->all_gather(begun.mine);
+    }
+
     template <class X>
     static std::span<std::byte const> bytes_of(X const& x) {
         return std::as_bytes(std::span(&x, 1));
@@ -157,8 +167,7 @@ class delayed {
     network net_;
     detail::port_clock mine_;
     detail::under_way under_way_;
-    contribution started_;
-    stamp begin_;
+    detail::per_lane<start> started_;
     std::vector<std::byte> said_;
     std::vector<double> arrivals_;  // at each rank, or from it
     std::vector<stamp> all_;

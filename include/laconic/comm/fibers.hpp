@@ -3,12 +3,13 @@
 
 #include <ucontext.h>
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <list>
+#include <memory>
+#include <numeric>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -17,7 +18,8 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/deadline.hpp"
 #include "laconic/comm/failure.hpp"
-#include "laconic/comm/mailbox.hpp"
+#include "laconic/comm/local_group.hpp"
+#include "laconic/comm/local_member.hpp"
 #include "laconic/comm/paused_stack.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
@@ -43,42 +45,7 @@ class fibers {
     };
 
     /// One rank's end.
-    class member : public detail::one_process<member> {
-      public:
-        member(fibers& all, int rank) : all_(&all), rank_(rank) {}
-        int rank() const { return rank_; }
-        int size() const { return all_->size(); }
-        void all_gather(contribution mine) {
-            start_all_gather(mine);
-            finish();
-        }
-        void start_all_gather(contribution mine) {
-            under_way_.check_none();
-            all_->start(rank_, mine);
-            under_way_.start();
-        }
-        void finish() {
-            under_way_.finish();
-            all_->finish(rank_);
-        }
-        void gather(int, contribution mine) { all_gather(mine); }
-        void broadcast(int root, contribution mine) { all_gather(rank_ == root ? mine : contribution{}); }
-        contribution from(int r) const {
-            auto const heard = all_->at(rank_).heard;
-            LACONIC_EXPECTS(r >= 0 && r < size() && heard > 0 && !under_way_);
-            return all_->at(r).said[(heard - 1) % 2];
-        }
-        contribution exchange(int to, contribution mine, int from) {
-            detail::check_partners(size(), to, from);
-            under_way_.check_none();
-            return all_->exchange(rank_, to, mine, from);
-        }
-
-      private:
-        fibers* all_;
-        int rank_;
-        detail::under_way under_way_;
-    };
+    using member = detail::local_member<fibers>;
 
     /// Throws argument_error for fewer than one rank and for a negative deadline, comm_error where a rank left early or
     /// there is no memory for its stack, and whatever the body throws.
@@ -87,7 +54,7 @@ class fibers {
         if (ranks < 1) throw argument_error(std::to_string(ranks) + " ranks: at least one is needed");
         fibers all(ranks, how);
         all.live_ = [](fibers& self, int rank, void* what) {
-            member me(self, rank);
+            member me(self, self.everybody_, rank);
             (*static_cast<Body*>(what))(me);
         };
         all.body_ = &body;
@@ -100,15 +67,16 @@ class fibers {
     }
 
   private:
+    friend detail::local_member<fibers>;
+    static constexpr bool may_change_threads = false;
     static constexpr int everyone = -2;
+    using group = detail::local_group;
     struct seat {
         detail::mapped_stack run;
-        // In turns: what from() shows stays until its reader comes to the next meeting.
-        std::array<mailbox::utterance, 2> said;
-        mailbox handed;                             // to it, and not yet taken
-        int waits_for = no_rank;                    // whose message it lacks, or everyone in a meeting
-        std::uint64_t met = 0;                      // meetings it has come to
-        std::uint64_t heard = 0;                    // those whose contributions it has
+        group* in = nullptr;                        // where it waits,
+        int as = 0;                                 // as which of its ranks,
+        int waits_for = no_rank;                    // for which of its ranks, or for everyone,
+        std::uint64_t awaited = 0;                  // until so many of its meetings are complete
         bool told = false;                          // why nobody can go on
         bool left = false;                          // its body has returned
         detail::deadline::clock::time_point until;  // it waits no longer, where there is a deadline
@@ -116,6 +84,9 @@ class fibers {
     };
 
     fibers(int ranks, settings how) : deadline_(how.deadline), seats_(static_cast<std::size_t>(ranks)) {
+        std::vector<int> all(seats_.size());
+        std::iota(all.begin(), all.end(), 0);
+        everybody_ = std::make_shared<group>(std::move(all));
         for (auto& s : seats_) {
             s.place = waiting_.insert(waiting_.end(), &s);
             s.until = deadline_.from_now();
@@ -142,7 +113,6 @@ class fibers {
         }
         self.at(rank).left = true;
         ++self.left_;
-        if (auto const met = self.at(rank).met; met < self.least_met_of_left_) self.least_met_of_left_ = met;
         detail::paused_stack::end(self.scheduler_);
     }
 
@@ -196,21 +166,27 @@ class fibers {
     bool can_go_on(seat const& s) const {
         return s.waits_for == no_rank || there(s) || failure_ || (left_ > 0 && hopeless(s));
     }
-    bool there(seat const& s) const { return s.waits_for == everyone ? complete_ >= s.met : s.handed.has(s.waits_for); }
+    bool there(seat const& s) const {
+        return s.waits_for == everyone ? s.in->complete() >= s.awaited : s.in->at(s.as).handed.has(s.waits_for);
+    }
     bool hopeless(seat const& s) const {
-        return s.waits_for == everyone ? least_met_of_left_ < s.met : at(s.waits_for).left;
+        if (s.waits_for != everyone) return at(s.in->number(s.waits_for)).left;
+        return s.in->least_of_left(left_, [this](int r) { return at(r).left; }) < s.awaited;
     }
 
-    void wait(int rank, int whom) {
-        seat& my = at(rank);
+    void wait(group& in, int rank, int whom, std::uint64_t meetings) {
+        seat& my = at(in.number(rank));
+        my.in = &in;
+        my.as = rank;
         my.waits_for = whom;
+        my.awaited = meetings;
         if (!there(my)) pause(my);
         if (there(my) && !too_late_) {
             my.waits_for = no_rank;
             return;
         }
-        int const late = lacks(rank);
-        failure_.is(late, in_vain_ == &my ? who_waits(rank) : failure_.left(late));
+        int const late = lacks(rank_of(my));
+        failure_.is(late, in_vain_ == &my ? who_waits(rank_of(my)) : failure_.left(late));
         my.waits_for = no_rank;
         in_vain_ = nullptr;
         my.told = true;
@@ -219,49 +195,40 @@ class fibers {
     // The rank that this one waits for, in a meeting the first that has not come and, where there is one, has left.
     int lacks(int rank) const {
         seat const& s = at(rank);
-        if (s.waits_for != everyone) return s.waits_for;
-        int first = no_rank;
-        for (int r = size() - 1; r >= 0; --r)
-            if (at(r).met < s.met && (at(r).left || least_met_of_left_ >= s.met)) first = r;
-        return first;
+        if (s.waits_for != everyone) return s.in->number(s.waits_for);
+        int const left = s.in->missing(s.awaited, [this](int r) { return at(r).left; });
+        return left != no_rank ? left : s.in->missing(s.awaited, [](int) { return true; });
     }
     std::string who_waits(int rank) const {
         return detail::say_who_waits(rank, [this](int r) { return at(r).waits_for == no_rank ? no_rank : lacks(r); });
     }
 
-    void start(int rank, contribution mine) {
-        seat& my = at(rank);
-        check_goes_on(my, static_cast<bool>(failure_));
-        auto const turn = my.met;
-        my.said[turn % 2].say(mine);
-        ++my.met;
-        if (turn == complete_ && ++here_ == size()) {
-            here_ = 0;
-            ++complete_;
-        }
+    void start(group& in, int rank, int lane, std::uint64_t turn, contribution mine, bool) {
+        check_goes_on(at(in.number(rank)), static_cast<bool>(failure_));
+        in.at(rank).sent[lane][turn % 2].say(mine);
+        in.arrive(rank, lane);
     }
-    void finish(int rank) {
-        wait(rank, everyone);
-        // Nobody reads the other utterance any more: it is made as large as this one, so that later turns allocate
-        // nothing.
-        seat& my = at(rank);
-        my.heard = my.met;
-        my.said[my.met % 2].bytes.reserve(my.said[(my.met - 1) % 2].bytes.capacity());
+    void finish(group& in, int rank, int lane, std::uint64_t turn, std::uint64_t meetings) {
+        wait(in, rank, everyone, meetings);
+        // Nobody reads the other one any more: it is made as large as this one, so that later turns allocate nothing.
+        auto& sent = in.at(rank).sent[lane];
+        sent[1 - turn % 2].bytes.reserve(sent[turn % 2].bytes.capacity());
     }
 
-    contribution exchange(int rank, int to, contribution mine, int from) {
-        seat& my = at(rank);
+    contribution exchange(group& in, int rank, int to, contribution mine, int from) {
+        seat& my = at(in.number(rank));
+        auto& handed = in.at(rank).handed;
         check_goes_on(my, my.told);  // what it handed over again its receiver would take for the next
         if (to != no_rank) {
-            at(to).handed.next(rank, mine.bytes.size()).say(mine);
-            at(to).handed.post(rank);
+            in.at(to).handed.next(rank, mine.bytes.size()).say(mine);
+            in.at(to).handed.post(rank);
         }
-        my.handed.release();  // not earlier: `mine` may lie there
+        handed.release();  // not earlier: `mine` may lie there
         // Who runs ahead lets the others catch up, lest a ring of P ranks have P x P messages under way.
-        if (to != no_rank && at(to).handed.waiting(rank) > 8) pause(my);
+        if (to != no_rank && in.at(to).handed.waiting(rank) > 8) pause(my);
         if (from == no_rank) return {};
-        wait(rank, from);
-        return my.handed.take(from);
+        wait(in, rank, from, 0);
+        return handed.take(from);
     }
 
     void check_goes_on(seat& my, bool is_over) {
@@ -281,9 +248,8 @@ class fibers {
     detail::paused_stack scheduler_;
     void (*live_)(fibers&, int, void*) = nullptr;
     void* body_ = nullptr;
-    std::uint64_t complete_ = 0;  // meetings that every rank has come to
-    int here_ = 0, left_ = 0;     // in the meeting after those; at their end
-    std::uint64_t least_met_of_left_ = ~std::uint64_t{0};
+    std::shared_ptr<group> everybody_;
+    int left_ = 0;             // whose bodies have returned
     seat* in_vain_ = nullptr;  // who is to learn that all wait
     bool too_late_ = false;    // a deadline has passed
     detail::failure failure_;

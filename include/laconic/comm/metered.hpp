@@ -24,13 +24,13 @@ class metered {
         sent_ += mine.bytes.size();
         received_ += from_others();
     }
-    void start_all_gather(contribution mine) requires Overlapping<C> {
-        inner_->start_all_gather(mine);
-        started_ = mine.bytes.size();
+    void start_all_gather(contribution mine, int lane = 0) requires Overlapping<C> {
+        inner_->start_all_gather(mine, lane);
+        started_[lane] = mine.bytes.size();
     }
-    void finish() requires Overlapping<C> {
-        inner_->finish();
-        sent_ += started_;
+    void finish(int lane = 0) requires Overlapping<C> {
+        inner_->finish(lane);
+        sent_ += started_[lane];
         received_ += from_others();
     }
     void gather(int root, contribution mine) {
@@ -85,7 +85,7 @@ class metered {
 
     C* inner_;
     std::uint64_t sent_ = 0, received_ = 0, told_ = 0, collected_ = 0;
-    std::uint64_t started_ = 0;  // counted when it is finished
+    detail::per_lane<std::uint64_t> started_;  // counted when they are finished
 };
 
 /// What lies under counters, and whatever else has an inner communicator; any other communicator is itself.

@@ -86,8 +86,8 @@ class mpi {
         /// MPI need not carry anything but while a rank calls it: what travels between these two depends on the
         /// library, on whether it has a thread of its own, and on the network; of long messages what goes to the first
         /// two ranks, at most.
-        void start_all_gather(contribution mine) { meetings_.start_all_gather(mine); }
-        void finish() { meetings_.finish(); }
+        void start_all_gather(contribution mine, int lane = 0) { meetings_.start_all_gather(mine, lane); }
+        void finish(int lane = 0) { meetings_.finish(lane); }
         /// Only the root waits for the others, but a long message waits until the root takes it.
         void gather(int root, contribution mine) { meetings_.gather(root, mine); }
         void broadcast(int root, contribution mine) { meetings_.broadcast(root, mine); }

@@ -32,6 +32,7 @@ inline void check_mpi(int status, char const* call) {
 /// MPI can carry, `longest` bytes at most, and all but the last as long as the first.
 struct mpi_pieces {
     static constexpr int notice = 32767;  // the highest tag that MPI promises: this rank sends nothing more
+    static constexpr int came = 32766;    // this rank has come to its next meeting, to which it will send a message
     static constexpr std::size_t most_told = 16382;
 
     /// How many pieces follow, or most_told of more.
@@ -139,13 +140,16 @@ class mpi_inbox {
             how_->check();
             if (!how_->longest.is_over(until)) continue;
             int const late = all_come ? first_without_word(from) : from;
-            bool const begun = queues_[static_cast<std::size_t>(late)].first != none;
+            bool const begun = queues_[static_cast<std::size_t>(late)].begun();
             how_->too_late(late, "rank " + std::to_string(late) +
                                      (begun      ? " did not send all of its message"
                                       : all_come ? " did not come"
                                                  : " handed over nothing"));
         }
     }
+
+    /// A message of this rank was taken that it has announced.
+    void forget_coming(int from) { --queues_[static_cast<std::size_t>(from)].coming; }
 
     /// How many ranks have left, as far as was looked.
     std::size_t left() const { return left_; }
@@ -185,6 +189,11 @@ class mpi_inbox {
         if (found == 0) return;
         check_mpi(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
         if (status.MPI_TAG == mpi_pieces::notice) return note(status.MPI_SOURCE, count, piece);
+        if (status.MPI_TAG == mpi_pieces::came) {
+            check_mpi(MPI_Mrecv(nullptr, 0, MPI_BYTE, &piece, MPI_STATUS_IGNORE), "MPI_Mrecv");
+            ++queues_[static_cast<std::size_t>(status.MPI_SOURCE)].coming;
+            return;
+        }
         auto const length = static_cast<std::size_t>(count), left = mpi_pieces::left(status.MPI_TAG);
         letter& l = letter_from(static_cast<std::size_t>(status.MPI_SOURCE), length * (left + 1));
         std::size_t const at = l.count;
@@ -227,6 +236,9 @@ class mpi_inbox {
     struct queue {
         std::size_t first = none, last = none;
         std::optional<reason> left{};
+        int coming = 0;  // messages that it has announced and this rank has not taken
+
+        bool begun() const { return first != none || coming > 0; }
     };
 
     void note(int rank, int bytes, MPI_Message notice) {
@@ -246,7 +258,7 @@ class mpi_inbox {
     int first_without_word(int from) const {
         int const n = static_cast<int>(queues_.size());
         for (int r = from; r != rank_; r = (r + n - 1) % n)
-            if (queues_[static_cast<std::size_t>(r)].first == none) return r;
+            if (!queues_[static_cast<std::size_t>(r)].begun()) return r;
         return from;
     }
     // The one that a piece from this rank belongs to; a new one is to have so many bytes.

@@ -17,6 +17,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/mpi_inbox.hpp"
+#include "laconic/comm/mpi_lanes.hpp"
 #include "laconic/comm/mpi_outbox.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
@@ -33,10 +34,9 @@ class mpi_meetings {
     /// MPI carries at most `longest` bytes at a time; what goes from one rank to another, in pieces of at most `piece`.
     mpi_meetings(MPI_Comm all, std::size_t longest, std::size_t piece, std::chrono::milliseconds longest_wait = {})
         : longest_(longest),
-          piece_(std::min(piece, longest)),
           wait_{deadline(longest_wait), {}},
           comm_(all),
-          started_comm_(all) {
+          lanes_(all, std::min(piece, longest), wait_) {
         if (longest < 1 || longest > INT_MAX)
             throw argument_error(std::to_string(longest) + " bytes at a time: MPI carries 1 to 2^31 - 1");
         check_mpi(MPI_Comm_rank(all, &rank_), "MPI_Comm_rank");
@@ -44,8 +44,7 @@ class mpi_meetings {
         auto const n = static_cast<std::size_t>(size_);
         envelopes_.resize(n);
         for (auto* v : {&counts_, &places_}) v->resize(n);
-        heard_.resize(n);
-        arrived_.resize(n);
+        received_.resize(n);
     }
     mpi_meetings(mpi_meetings const&) = delete;
     mpi_meetings& operator=(mpi_meetings const&) = delete;
@@ -55,18 +54,13 @@ class mpi_meetings {
     /// Where a deadline has passed it does not wait, and what MPI may still use is left to the end of the process.
     void leave() noexcept try {
         if (std::exchange(left_, true)) return;
-        if (under_way_) try {
-                finish();
-            } catch (comm_error const&) {  // there is nothing to wait for
-            }
-        inbox_.leave();
+        lanes_.leave();
         if (!wait_.longest) do
                 share(gone);
             while (std::count(envelopes_.begin(), envelopes_.end(), gone) < size_);
-        if (!wait_.gave_up) inbox_.drain();
-        if (!wait_.gave_up) return outbox_.wait();
-        for (auto* comm : {&comm_, &started_comm_}) comm->all = MPI_COMM_NULL;
-        wait_.leak(arrived_);
+        lanes_.wait_for_all();
+        if (!wait_.gave_up) return;
+        comm_.all = MPI_COMM_NULL;
         wait_.leak(sum_);
     } catch (comm_error const&) {  // MPI itself has failed
     }
@@ -77,72 +71,36 @@ class mpi_meetings {
     mpi_wait& wait() { return wait_; }
     /// For what else is said between the ranks: throws where an all-gather is under way, or where they cannot go on.
     void check_goes_on() const {
-        under_way_.check_none();
+        lanes_.started().check_none();
         wait_.check();
     }
 
     void all_gather(contribution mine) {
-        if (wait_.longest) {
-            start_all_gather(mine);
-            return finish();
-        }
+        if (wait_.longest) return show(lanes_.all_gather(mine));
         check_goes_on();
         meet(seal(mine));
         lay_out();
         gather_bytes(mine);
+        show(received_);
     }
-
-    // To each rank by itself: MPI_Iallgatherv would want to know how long the messages are. In pieces that MPI sends
-    // off at once, as before a whole message it asks the receiver, who answers only when it calls MPI. Long messages go
-    // to two others, and to the next one when one was heard: else all would send to each at the same time.
-    void start_all_gather(contribution mine) {
-        take_own(mine);
-        told_ = 0;
-        // At the deadline it counts who came, not whose bytes wait for others.
-        if (wait_.longest)
-            for (int step = 1; step < size_; ++step)
-                outbox_.send({}, (rank_ + step) % size_,
-                             mpi_pieces::tag(mine.bytes.size() / piece_ + 1, mine.complaint));
-        for (std::size_t n = 1; n <= 2 || n * mine.bytes.size() <= most_at_once; ++n)
-            if (!tell_next()) break;
-        under_way_.start();
+    void start_all_gather(contribution mine, int lane = 0) {
+        lanes_.start(mine, lane);
+        shown_ = nullptr;
     }
-    void finish() {
-        under_way_.finish();
-        for (int step = 1; step < size_; ++step) {
-            take((rank_ + size_ - step) % size_, true);
-            tell_next();
-        }
-        outbox_.await(inbox_);
-    }
+    void finish(int lane = 0) { show(lanes_.finish(lane)); }
 
     /// Only the root waits for the others, but a long message waits until the root takes it.
     void gather(int root, contribution mine) {
         check_root(root);
-        take_own(mine);
-        if (rank_ != root) {
-            outbox_.send(own(), root, piece_);
-            outbox_.await(inbox_);
-            std::fill(heard_.begin(), heard_.end(), contribution{});
-        } else {
-            for (int step = 1; step < size_; ++step) take((rank_ + size_ - step) % size_, true);
-        }
+        show(lanes_.gather(root, mine));
     }
     void broadcast(int root, contribution mine) {
         check_root(root);
-        if (!wait_.longest) {
-            meet(rank_ == root ? seal(mine) : 0);
-            lay_out();
-            return broadcast_bytes(root, mine);
-        }
-        take_own(mine);
-        if (rank_ == root) {
-            for (int step = 1; step < size_; ++step) outbox_.send(own(), (rank_ + step) % size_, piece_);
-            outbox_.await(inbox_);
-        } else {
-            std::fill(heard_.begin(), heard_.end(), contribution{});
-            take(root, false);
-        }
+        if (wait_.longest) return show(lanes_.broadcast(root, mine));
+        meet(rank_ == root ? seal(mine) : 0);
+        lay_out();
+        broadcast_bytes(root, mine);
+        show(received_);
     }
     /// Throws shape_error on all ranks where they do not bring as many numbers.
     template <Scalar T>
@@ -150,9 +108,8 @@ class mpi_meetings {
         check_goes_on();
         std::uint64_t const count = x.size();
         if (wait_.longest) {
-            start_all_gather({std::as_bytes(std::span(&count, 1))});
-            finish();
-            for (std::size_t r = 0; r < heard_.size(); ++r) std::memcpy(&envelopes_[r], heard_[r].bytes.data(), 8);
+            auto const& all = lanes_.all_gather({std::as_bytes(std::span(&count, 1))});
+            for (std::size_t r = 0; r < all.size(); ++r) std::memcpy(&envelopes_[r], all[r].bytes.data(), 8);
         } else {
             meet(count);
         }
@@ -178,7 +135,7 @@ class mpi_meetings {
             auto const until = wait_.longest.from_now();
             for (int over = 0; over == 0;) {
                 check_mpi(MPI_Test(&request, &over, MPI_STATUS_IGNORE), "MPI_Test");
-                inbox_.look();
+                lanes_.inbox().look();
                 wait_.check();
                 if (over == 0 && wait_.longest.is_over(until)) wait_.too_late(-1, "MPI did not add up");
             }
@@ -186,14 +143,14 @@ class mpi_meetings {
         }
     }
     contribution from(int r) const {
-        LACONIC_EXPECTS(r >= 0 && r < size_ && !under_way_);
-        return heard_[static_cast<std::size_t>(r)];
+        LACONIC_EXPECTS(r >= 0 && r < size_ && shown_);
+        return (*shown_)[static_cast<std::size_t>(r)];
     }
 
   private:
-    static constexpr std::size_t most_at_once = 500000;  // bytes to one rank at the same time: switches hold as much
     static constexpr std::uint64_t gone = ~std::uint64_t{0};  // the envelope of a rank that leaves
 
+    void show(std::vector<contribution> const& all) { shown_ = &all; }
     static std::uint64_t seal(contribution c) { return std::uint64_t{c.bytes.size()} << 1 | (c.complaint ? 1 : 0); }
     void check_root(int root) const {
         check_goes_on();
@@ -210,7 +167,7 @@ class mpi_meetings {
     // Shares the envelopes; throws where a rank has left.
     void meet(std::uint64_t envelope) {
         share(envelope);
-        if (std::count(envelopes_.begin(), envelopes_.end(), gone) > 0) inbox_.fail_as_told();
+        if (std::count(envelopes_.begin(), envelopes_.end(), gone) > 0) lanes_.inbox().fail_as_told();
     }
     // Where in bytes_ each rank's contribution lies, as the envelopes have it.
     void lay_out() {
@@ -218,24 +175,24 @@ class mpi_meetings {
         for (auto const e : envelopes_) total += e >> 1;
         make_room(bytes_, total);
         std::size_t at = 0;
-        for (std::size_t r = 0; r < heard_.size(); ++r) {
-            heard_[r] = {std::span(bytes_).subspan(at, envelopes_[r] >> 1), (envelopes_[r] & 1) != 0};
+        for (std::size_t r = 0; r < received_.size(); ++r) {
+            received_[r] = {std::span(bytes_).subspan(at, envelopes_[r] >> 1), (envelopes_[r] & 1) != 0};
             at += envelopes_[r] >> 1;
         }
     }
-    std::byte* place_of(std::size_t r) { return bytes_.data() + (heard_[r].bytes.data() - bytes_.data()); }
+    std::byte* place_of(std::size_t r) { return bytes_.data() + (received_[r].bytes.data() - bytes_.data()); }
     // Everybody's bytes, once bytes_ is laid out.
     void gather_bytes(contribution mine) {
         std::size_t end = 0;
-        for (auto const& h : heard_) end += h.bytes.size();
+        for (auto const& h : received_) end += h.bytes.size();
         if (end == 0) return;
         if (end > longest_) {
             for (int r = 0; r < size_; ++r) broadcast_bytes(r, mine);
             return;
         }
-        for (std::size_t r = 0; r < heard_.size(); ++r) {
-            counts_[r] = static_cast<int>(heard_[r].bytes.size());
-            places_[r] = static_cast<int>(heard_[r].bytes.data() - bytes_.data());
+        for (std::size_t r = 0; r < received_.size(); ++r) {
+            counts_[r] = static_cast<int>(received_[r].bytes.size());
+            places_[r] = static_cast<int>(received_[r].bytes.data() - bytes_.data());
         }
         check_mpi(MPI_Allgatherv(mine.bytes.data(), counts_[static_cast<std::size_t>(rank_)], MPI_BYTE, bytes_.data(),
                                  counts_.data(), places_.data(), MPI_BYTE, comm_.all),
@@ -243,49 +200,24 @@ class mpi_meetings {
     }
     void broadcast_bytes(int root, contribution mine) {
         auto const r = static_cast<std::size_t>(root);
-        auto const length = heard_[r].bytes.size();
+        auto const length = received_[r].bytes.size();
         if (rank_ == root) std::copy(mine.bytes.begin(), mine.bytes.end(), place_of(r));
         for (std::size_t at = 0; at < length; at += longest_)
             check_mpi(MPI_Bcast(place_of(r) + at, static_cast<int>(std::min(longest_, length - at)), MPI_BYTE, root,
                                 comm_.all),
                       "MPI_Bcast");
     }
-    // What this rank brings, where it stays until all have it.
-    void take_own(contribution mine) {
-        check_goes_on();
-        if (outbox_.waits()) inbox_.fail_as_told();
-        auto& bytes = arrived_[static_cast<std::size_t>(rank_)];
-        bytes.assign(mine.bytes.begin(), mine.bytes.end());
-        heard_[static_cast<std::size_t>(rank_)] = {bytes, mine.complaint};
-    }
-    contribution own() const { return heard_[static_cast<std::size_t>(rank_)]; }
-    void take(int from, bool all_come) {
-        auto const r = static_cast<std::size_t>(from);
-        heard_[r] = inbox_.take(from, arrived_[r], all_come);
-    }
-    // Sends what was started to the next rank; false where all have it. No two ranks begin with the same.
-    bool tell_next() {
-        if (told_ == size_ - 1) return false;
-        outbox_.send(own(), (rank_ + ++told_) % size_, piece_);
-        return true;
-    }
-
-    std::size_t longest_, piece_;
+    std::size_t longest_;
     mpi_wait wait_;
     mpi_duplicate comm_;
     int rank_ = 0, size_ = 1;
     std::vector<std::uint64_t> envelopes_;
     std::vector<int> counts_, places_;
     std::vector<std::byte> bytes_;
-    std::vector<contribution> heard_;
-    // Of what goes from one rank to another, over a communicator of its own: what each rank has said.
-    mpi_duplicate started_comm_;
-    mpi_inbox inbox_{started_comm_.all, wait_};
-    std::vector<std::vector<std::byte>> arrived_;
-    mpi_outbox outbox_{started_comm_.all, wait_};
+    std::vector<contribution> received_;
+    mpi_lanes lanes_;
+    std::vector<contribution> const* shown_ = nullptr;
     std::vector<std::byte> sum_;
-    int told_ = 0;  // to how many of them it is sent
-    under_way under_way_;
     bool left_ = false;
 };
 

@@ -28,7 +28,9 @@ struct deed {
 /// Writes down whom this rank talks to and in how many bytes, through any communicator, without that communicator
 /// knowing: replay tells when it would have happened over any network, as often as one likes, as long as nobody does
 /// anything else because of the time. A gather is written down as what the root takes from the others, a broadcast as
-/// what it says to each, in the order of ranks. The log grows by 32 bytes each time.
+/// what it says to each, in the order of ranks. The log grows by 32 bytes each time. All-gathers that are in flight at
+/// the same time are written down one after another, as they are finished, each with the work since the finish before:
+/// a replay lets the next one begin only then, which may take longer than it would.
 template <PointToPoint C>
 class recorded {
   public:
@@ -51,16 +53,14 @@ class recorded {
         inner_->all_gather(mine);
         note(deed::everyone, deed::everyone, mine, true);
     }
-    void start_all_gather(contribution mine) requires Overlapping<C> {
-        inner_->start_all_gather(mine);
-        under_way_ = true;
-        started_ = mine.bytes.size();
-        worked_ = 0;
+    void start_all_gather(contribution mine, int lane = 0) requires Overlapping<C> {
+        under_way_.start(lane, [&] { inner_->start_all_gather(mine, lane); });
+        started_[lane] = mine.bytes.size();
+        if (under_way_.count() == 1) worked_ = 0;
     }
-    void finish() requires Overlapping<C> {
-        under_way_ = false;
-        inner_->finish();
-        log_.push_back({deed::everyone, deed::everyone, started_, worked_, true, true});
+    void finish(int lane = 0) requires Overlapping<C> {
+        under_way_.finish(lane, [&] { inner_->finish(lane); });
+        log_.push_back({deed::everyone, deed::everyone, started_[lane], std::exchange(worked_, 0), true, true});
     }
     void gather(int root, contribution mine) {
         inner_->gather(root, mine);
@@ -94,9 +94,9 @@ class recorded {
 
     C* inner_;
     std::vector<deed> log_;
-    bool under_way_ = false;  // an all-gather, of so many bytes, during which it worked for so long
-    std::uint64_t started_ = 0;
-    double worked_ = 0;
+    detail::under_way under_way_;  // all-gathers, of so many bytes
+    detail::per_lane<std::uint64_t> started_;
+    double worked_ = 0;  // meanwhile, since the last of them was finished
 };
 
 }  // namespace laconic

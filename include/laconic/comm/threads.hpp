@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,9 +17,9 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/deadline.hpp"
 #include "laconic/comm/failure.hpp"
-#include "laconic/comm/mailbox.hpp"
+#include "laconic/comm/local_group.hpp"
+#include "laconic/comm/local_member.hpp"
 #include "laconic/comm/turns.hpp"
-#include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
 
 namespace laconic {
@@ -39,44 +40,7 @@ class threads {
     };
 
     /// One rank's end. Use it from one thread at a time.
-    class member : public detail::one_process<member> {
-      public:
-        member(threads& all, int rank) : all_(&all), rank_(rank) {}
-        int rank() const { return rank_; }
-        int size() const { return all_->size_; }
-        bool may_change_threads() const { return true; }
-        void all_gather(contribution mine) {
-            under_way_.check_none();
-            all_->start(rank_, gathered_, mine, true);
-            all_->finish(rank_, gathered_);
-        }
-        void start_all_gather(contribution mine) {
-            under_way_.check_none();
-            all_->start(rank_, gathered_, mine, false);
-            under_way_.start();
-        }
-        void finish() {
-            under_way_.finish();
-            all_->finish(rank_, gathered_);
-        }
-        void gather(int, contribution mine) { all_gather(mine); }
-        void broadcast(int root, contribution mine) { all_gather(rank_ == root ? mine : contribution{}); }
-        contribution from(int r) const {
-            LACONIC_EXPECTS(r >= 0 && r < size() && gathered_ > 0 && !under_way_);
-            return all_->said_[(gathered_ - 1) % 2][static_cast<std::size_t>(r)];
-        }
-        contribution exchange(int to, contribution mine, int from) {
-            detail::check_partners(size(), to, from);
-            under_way_.check_none();
-            return all_->exchange(rank_, to, mine, from);
-        }
-
-      private:
-        threads* all_;
-        int rank_;
-        std::uint64_t gathered_ = 0;  // meetings whose contributions it has
-        detail::under_way under_way_;
-    };
+    using member = detail::local_member<threads>;
 
     /// Throws argument_error for fewer than one rank and for a negative deadline, and what the first body ended with
     /// that threw: a comm_error where a rank left early or came too late.
@@ -103,14 +67,18 @@ class threads {
     }
 
   private:
+    friend detail::local_member<threads>;
+    static constexpr bool may_change_threads = true;
     static constexpr int everyone = -2;
+    using group = detail::local_group;
     using time_point = detail::deadline::clock::time_point;
     struct seat : detail::turns::seat {
-        mailbox handed;             // to it, and not yet taken
-        int waits_for = no_rank;    // whose message it lacks, or everyone in a meeting
+        group* in = nullptr;        // where it waits,
+        int as = 0;                 // as which of its ranks,
+        int waits_for = no_rank;    // for which of its ranks, or for everyone,
+        std::uint64_t awaited = 0;  // until so many of its meetings are complete
         bool in_vain = false;       // all others wait, too
         bool told = false;          // why nobody can go on
-        std::uint64_t arrived = 0;  // meetings it has come to
     };
 
     threads(int ranks, settings how)
@@ -118,7 +86,9 @@ class threads {
           deadline_(how.deadline),
           seats_(static_cast<std::size_t>(ranks)),
           turns_(seats_.size(), how.at_once > 0 ? how.at_once : ranks) {
-        for (auto& turn : said_) turn.resize(seats_.size());
+        std::vector<int> all(seats_.size());
+        std::iota(all.begin(), all.end(), 0);
+        everybody_ = std::make_shared<group>(std::move(all));
         for (auto& s : seats_) goes_on(s);
     }
 
@@ -139,7 +109,7 @@ class threads {
                 std::unique_lock lock(mutex_);
                 await_turn(lock, mine, deadline_.from_now());
             }
-            member me(*this, rank);
+            member me(*this, everybody_, rank);
             body(me);
         } catch (...) {
             std::lock_guard lock(mutex_);
@@ -148,55 +118,57 @@ class threads {
         leave(static_cast<std::size_t>(rank), static_cast<std::size_t>(rank) + 1);
     }
 
-    // Two sets of buffers take turns: a rank that is one meeting ahead writes into the other set, and it cannot be two
-    // ahead, so what from() shows stays until its reader comes to the next meeting. A rank that gave a meeting up
-    // writes no more. The last to come lets all go on that wait; where it is about to wait, too, it goes on as one of
-    // them.
-    void start(int rank, std::uint64_t turn, contribution mine, bool about_to_wait) {
-        seat& my = at(rank);
+    // A rank that gave a meeting up writes no more. The last to come lets all go on that wait; where it is about to
+    // wait, too, it goes on as one of them.
+    void start(group& in, int rank, int lane, std::uint64_t turn, contribution mine, bool about_to_wait) {
+        seat& my = at(in.number(rank));
         if (my.told) failure_.tell();
-        said_[turn % 2][static_cast<std::size_t>(rank)].say(mine);
+        in.at(rank).sent[lane][turn % 2].say(mine);
         std::lock_guard lock(mutex_);
         if (failure_) give_up(my);
-        my.arrived = turn + 1;
-        if (++here_ < size_) return;
-        here_ = 0;
-        complete_ = turn + 1;
+        if (!in.arrive(rank, lane)) return;
         if (about_to_wait) turns_.stops(my);
-        for (auto& s : seats_)
-            if (s.waits_for == everyone || (about_to_wait && &s == &my)) goes_on(s);
+        for (int const r : in.numbers()) {
+            seat& s = at(r);
+            bool const waits = s.waits_for == everyone && s.in == &in && there(s, everyone);
+            if (waits || (about_to_wait && &s == &my)) goes_on(s);
+        }
     }
-    void finish(int rank, std::uint64_t& turn) {
+    void finish(group& in, int rank, int lane, std::uint64_t turn, std::uint64_t meetings) {
         std::unique_lock lock(mutex_);
-        wait(lock, at(rank), everyone);
-        // Nobody reads the other set any more: it is made as large as this one, so that later turns allocate nothing.
-        auto const r = static_cast<std::size_t>(rank), now = static_cast<std::size_t>(turn % 2);
-        said_[1 - now][r].bytes.reserve(said_[now][r].bytes.capacity());
-        ++turn;
+        wait(lock, in, rank, everyone, meetings);
+        // Nobody reads the other one any more: it is made as large as this one, so that later turns allocate nothing.
+        auto& sent = in.at(rank).sent[lane];
+        sent[1 - turn % 2].bytes.reserve(sent[turn % 2].bytes.capacity());
     }
 
-    contribution exchange(int rank, int to, contribution mine, int from) {
-        seat& my = at(rank);
+    contribution exchange(group& in, int rank, int to, contribution mine, int from) {
+        seat& my = at(in.number(rank));
+        auto& handed = in.at(rank).handed;
         if (my.told) failure_.tell();  // what it handed over again its receiver would take for the next
         std::unique_lock lock(mutex_);
         if (to != no_rank) {
-            seat& other = at(to);
-            auto& slot = other.handed.next(rank, mine.bytes.size());
+            auto& theirs = in.at(to).handed;
+            auto& slot = theirs.next(rank, mine.bytes.size());
             lock.unlock();
             slot.say(mine);
             lock.lock();
-            other.handed.post(rank);
-            if (other.waits_for == rank) goes_on(other);
+            theirs.post(rank);
+            if (seat& other = at(in.number(to)); other.waits_for == rank && other.in == &in) goes_on(other);
         }
-        my.handed.release();  // not earlier: `mine` may lie there
+        handed.release();  // not earlier: `mine` may lie there
         if (from == no_rank) return {};
-        if (!my.handed.has(from)) wait(lock, my, from);
-        return my.handed.take(from);
+        if (!handed.has(from)) wait(lock, in, rank, from, 0);
+        return handed.take(from);
     }
 
     // Lets others compute until what this rank needs of `whom` is there and it is its turn again.
-    void wait(std::unique_lock<std::mutex>& lock, seat& my, int whom) {
+    void wait(std::unique_lock<std::mutex>& lock, group& in, int rank, int whom, std::uint64_t meetings) {
+        seat& my = at(in.number(rank));
         auto const until = deadline_.from_now();
+        my.in = &in;
+        my.as = rank;
+        my.awaited = meetings;
         if (!there(my, whom)) {
             my.waits_for = whom;
             ++waiting_;
@@ -222,13 +194,19 @@ class threads {
         too_late(who_computes(), " let no other rank compute");
         give_up(my);
     }
-    // What s needs of a rank, or in its meeting of everyone; a rank that will never bring it, or -1; one that has not.
-    bool there(seat const& s, int whom) const { return whom == everyone ? complete_ >= s.arrived : s.handed.has(whom); }
-    int gone(seat const& s, int whom) const {
-        if (left_ == 0) return -1;
-        return whom == everyone ? late_rank(s.arrived - 1, true) : at(whom).left ? whom : -1;
+    // Whether that is there; the number of a rank that will never bring it, or no_rank; of one that has not.
+    bool there(seat const& s, int whom) const {
+        return whom == everyone ? s.in->complete() >= s.awaited : s.in->at(s.as).handed.has(whom);
     }
-    int late(seat const& s, int whom) const { return whom == everyone ? late_rank(s.arrived - 1) : whom; }
+    int gone(seat const& s, int whom) const {
+        auto const left = [this](int number) { return at(number).left; };
+        if (left_ == 0) return no_rank;
+        if (whom == everyone) return s.in->missing(s.awaited, left);
+        return left(s.in->number(whom)) ? s.in->number(whom) : no_rank;
+    }
+    int late(seat const& s, int whom) const {
+        return whom == everyone ? s.in->missing(s.awaited, [](int) { return true; }) : s.in->number(whom);
+    }
     // Rank r, or, where it waits itself, whom it waits for in the end.
     int slowest(int r) const {
         for (int n = 0; n < size_ && at(r).waits_for != no_rank; ++n) r = late(at(r), at(r).waits_for);
@@ -274,24 +252,16 @@ class threads {
         });
     }
 
-    // A rank that has not come to this meeting, or will not, or -1.
-    int late_rank(std::uint64_t turn, bool left = false) const {
-        for (int r = 0; r < size_; ++r)
-            if (at(r).arrived <= turn && (at(r).left || !left)) return r;
-        return -1;
-    }
-
     seat& at(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
     seat const& at(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
 
     int const size_;
     detail::deadline const deadline_;
-    std::array<std::vector<mailbox::utterance>, 2> said_;
     std::mutex mutex_;
     std::vector<seat> seats_;
     detail::turns turns_;
-    int waiting_ = 0, left_ = 0, here_ = 0;
-    std::uint64_t complete_ = 0;  // meetings that every rank has come to
+    std::shared_ptr<group> everybody_;
+    int waiting_ = 0, left_ = 0;
     detail::failure failure_;
 };
 

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/comm/mailbox.hpp"
+#include "laconic/core/error.hpp"
+
+namespace laconic::detail {
+
+/// What travels between some ranks of one process, and to how many meetings each of them has come. How they wait for
+/// each other, and who may call when, is their engine's.
+class local_group {
+  public:
+    /// One rank's part.
+    struct end {
+        // Of each lane two in turns: a rank that is one meeting ahead in it writes into the other one, and it cannot be
+        // two ahead. So what a rank reads stays until it starts this lane again.
+        per_lane<std::array<mailbox::utterance, 2>> sent;
+        mailbox handed;             // to it, and not yet taken
+        std::uint64_t arrived = 0;  // meetings it has come to
+    };
+
+    /// For the ranks that the engine knows by these numbers.
+    explicit local_group(std::vector<int> ranks) : ranks_(std::move(ranks)), ends_(ranks_.size()) {}
+
+    int size() const { return static_cast<int>(ranks_.size()); }
+    /// The engine's number of a rank, and all of them.
+    int number(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+    std::vector<int> const& numbers() const { return ranks_; }
+    end& at(int rank) { return ends_[static_cast<std::size_t>(rank)]; }
+    end const& at(int rank) const { return ends_[static_cast<std::size_t>(rank)]; }
+
+    /// This rank comes to its next meeting; whether all have come to it now. Throws argument_error where others have
+    /// come to it in another lane.
+    bool arrive(int rank, int lane) {
+        auto& my = at(rank);
+        auto& now = open_[static_cast<int>(my.arrived % most_in_flight)];
+        if (now.ranks == 0) now.lane = lane;
+        if (now.lane != lane)
+            throw argument_error("rank " + std::to_string(number(rank)) + " starts an all-gather in lane " +
+                                 std::to_string(lane) + " that another rank has started in lane " +
+                                 std::to_string(now.lane));
+        ++my.arrived;
+        if (++now.ranks < size()) return false;
+        now.ranks = 0;
+        complete_ = my.arrived;
+        return true;
+    }
+    /// Meetings that all ranks have come to.
+    std::uint64_t complete() const { return complete_; }
+    /// The number of the first rank that has not come to so many meetings, of those that are such; or no_rank.
+    template <class Such>
+    int missing(std::uint64_t meetings, Such such) const {
+        for (int r = 0; r < size(); ++r)
+            if (at(r).arrived < meetings && such(number(r))) return number(r);
+        return no_rank;
+    }
+    /// The least number of meetings that one of those has come to who have left; found anew where more have left.
+    template <class Left>
+    std::uint64_t least_of_left(int how_many, Left left) {
+        if (std::exchange(left_, how_many) != how_many)
+            for (int r = 0; r < size(); ++r)
+                if (left(number(r))) least_of_left_ = std::min(least_of_left_, at(r).arrived);
+        return least_of_left_;
+    }
+
+  private:
+    struct meeting {
+        int ranks = 0, lane = 0;
+    };
+
+    std::vector<int> const ranks_;
+    std::vector<end> ends_;
+    std::uint64_t complete_ = 0;
+    per_lane<meeting> open_;  // those after the complete ones, as many as can be in flight
+    int left_ = 0;
+    std::uint64_t least_of_left_ = ~std::uint64_t{0};
+};
+
+}  // namespace laconic::detail

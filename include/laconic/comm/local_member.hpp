@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/comm/local_group.hpp"
+#include "laconic/core/contract.hpp"
+
+namespace laconic::detail {
+
+/// One rank's end of a group of ranks of one process. The engine outlives it, and has
+///   start(group, rank, lane, turn, mine, about_to_wait)   for the turn-th all-gather in this lane;
+///   finish(group, rank, lane, turn, meetings)   which waits until so many meetings are complete;
+///   exchange(group, rank, to, mine, from);
+///   may_change_threads.
+template <class Engine>
+class local_member : public one_process<local_member<Engine>> {
+  public:
+    local_member(Engine& engine, std::shared_ptr<local_group> group, int rank)
+        : engine_(&engine), group_(std::move(group)), rank_(rank) {}
+    int rank() const { return rank_; }
+    int size() const { return group_->size(); }
+    bool may_change_threads() const { return Engine::may_change_threads; }
+
+    void all_gather(contribution mine) {
+        under_way_.check_none();
+        begin(mine, 0, true);
+        end(0);
+    }
+    void start_all_gather(contribution mine, int lane = 0) {
+        under_way_.start(lane, [&] { begin(mine, lane, false); });
+    }
+    void finish(int lane = 0) {
+        under_way_.finish(lane, [&] { end(lane); });
+    }
+    void gather(int, contribution mine) { all_gather(mine); }
+    void broadcast(int root, contribution mine) { all_gather(rank_ == root ? mine : contribution{}); }
+    contribution from(int r) const {
+        LACONIC_EXPECTS(r >= 0 && r < size() && shown_ != none);
+        return group_->at(r).sent[shown_][(begun_[shown_] - 1) % 2];
+    }
+    contribution exchange(int to, contribution mine, int from) {
+        check_partners(size(), to, from);
+        under_way_.check_none();
+        return engine_->exchange(*group_, rank_, to, mine, from);
+    }
+
+  private:
+    static constexpr int none = -1;
+
+    void begin(contribution mine, int lane, bool about_to_wait) {
+        shown_ = none;
+        engine_->start(*group_, rank_, lane, begun_[lane], mine, about_to_wait);
+        ++begun_[lane];
+    }
+    void end(int lane) {
+        shown_ = none;
+        engine_->finish(*group_, rank_, lane, begun_[lane] - 1, ++finished_);
+        shown_ = lane;
+    }
+
+    Engine* engine_;
+    std::shared_ptr<local_group> group_;
+    int rank_;
+    int shown_ = none;               // the lane that from() shows
+    per_lane<std::uint64_t> begun_;  // meetings
+    std::uint64_t finished_ = 0;     // of all lanes
+    under_way under_way_;
+};
+
+}  // namespace laconic::detail
