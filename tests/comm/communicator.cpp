@@ -78,6 +78,15 @@ struct nameless_lane : alone {
 static_assert(Overlapping<overlaps> && Overlapping<threads::member> && Overlapping<metered<overlaps>>);
 static_assert(!Overlapping<alone> && !Overlapping<never_finishes> && !Overlapping<one_lane> &&
               !Overlapping<nameless_lane> && !Overlapping<metered<never_finishes>>);
+struct splits : alone {
+    splits split(int, int) { return {}; }
+    splits duplicate() { return {}; }
+};
+struct splits_into_others : alone {
+    alone split(int, int) { return {}; }
+    alone duplicate() { return {}; }
+};
+static_assert(Splitting<splits> && !Splitting<alone> && !Splitting<splits_into_others>);
 struct adds_floats : alone {
     void all_reduce(std::span<float>) {}
 };

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "comm/schedules.hpp"
+#include "comm/subgroups.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -536,4 +537,65 @@ TEST_CASE("a start waits for nobody: its rank goes on, and may leave") {
     });
     CHECK(order == std::vector<int>{0, 1, 2, 12, 10});
     CHECK(wrong == 0);
+}
+
+TEST_CASE("ranks are split by color and key, and what goes through one group mixes with no other") {
+    for (int const n : {1, 3, 8}) {
+        CAPTURE(n);
+        int wrong = 0;
+        fibers::run(n, [&](fibers::member& comm) { wrong += subgroups::all(comm); });
+        CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("a rank that throws or leaves is named in all groups, by its number in the run") {
+    for (bool const throws : {false, true}) {
+        CAPTURE(throws);
+        failed_schedule const ended(8, [&](fibers::member& comm) {
+            auto rows = comm.split(comm.rank() / 4, -comm.rank());
+            rows.all_gather({});
+            auto pairs = rows.split(rows.rank() / 2, 0);  // 3 and 2, 1 and 0, 7 and 6, 5 and 4
+            if (comm.rank() == 5) {
+                if (throws) throw file_error("data", 3, 1, "broken line");
+                return;
+            }
+            if (comm.rank() == 4) pairs.exchange(no_rank, {}, 0);
+            pairs.all_gather({});
+            if (comm.rank() > 5) rows.start_all_gather({}, 3), rows.finish(3);
+            rows.all_gather({});
+            comm.all_gather({});
+        });
+        for (std::size_t const r : {0u, 1u, 2u, 3u, 4u, 6u, 7u}) {
+            CHECK(ended.heard[r].rank == 5);
+            CHECK(ended.heard[r].why ==
+                  (throws ? "rank 5 failed: data:3:1: broken line" : "rank 5 left before the others were done"));
+        }
+        CHECK(ended.thrown == (throws ? "data:3:1: broken line" : "rank 5 left before the others were done"));
+    }
+}
+
+TEST_CASE("ranks that wait for each other in several groups are told who waits for whom, by their numbers in the run") {
+    failed_schedule const crossed(4, [](fibers::member& comm) {
+        auto rows = comm.split(comm.rank() / 2, 0);
+        auto columns = comm.split(comm.rank() % 2, 0);
+        // 0 waits for 1 in its row, 1 for 3 in its column, 3 for 2 in its row and 2 for 0 in its column.
+        if (comm.rank() == 0 || comm.rank() == 3)
+            rows.all_gather({});
+        else
+            columns.exchange(no_rank, {}, comm.rank() == 1 ? 1 : 0);
+    });
+    CHECK(crossed.thrown ==
+          "rank 0 waits for rank 1, which waits for rank 3, which waits for rank 2, which waits for rank 0: "
+          "nobody can go on");
+    for (auto const& h : crossed.heard) CHECK(h.why == crossed.thrown);
+}
+
+TEST_CASE("a thousand ranks in groups, of which some end before others") {
+    int done = 0;
+    fibers::run(1000, [&](fibers::member& comm) {
+        auto part = comm.split(comm.rank() % 10, comm.rank() / 10 % 7);
+        for (int k = 0; k < 1 + comm.rank() % 10; ++k) part.all_gather({});
+        ++done;
+    });
+    CHECK(done == 1000);
 }

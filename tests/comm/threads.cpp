@@ -10,6 +10,7 @@
 #include <string>
 
 #include "comm/schedules.hpp"
+#include "comm/subgroups.hpp"
 #include "laconic/core/key.hpp"
 
 using namespace laconic;
@@ -737,4 +738,94 @@ TEST_CASE("what goes wrong with an all-gather under way is told by its finish, a
         finish(comm);
     });
     CHECK(all_wait.heard[0].why == "rank 0 waits for rank 1, which waits for rank 0: nobody can go on");
+}
+
+TEST_CASE("ranks are split by color and key, and what goes through one group mixes with no other") {
+    for (int const n : {1, 3, 8})
+        for (int const at_once : {0, 1, 3}) {
+            CAPTURE(n);
+            CAPTURE(at_once);
+            std::atomic<int> wrong = 0;
+            threads::run(n, [&](threads::member& comm) { wrong += subgroups::all(comm); },
+                         {.at_once = at_once, .deadline = 60s});
+            CHECK(wrong == 0);
+        }
+}
+
+TEST_CASE("a rank that throws or leaves is named in all groups, by its number in the run") {
+    for (bool const throws : {false, true}) {
+        CAPTURE(throws);
+        failed_schedule const ended(8, [&](threads::member& comm) {
+            auto rows = comm.split(comm.rank() / 4, -comm.rank());
+            rows.all_gather({});
+            auto pairs = rows.split(rows.rank() / 2, 0);  // 3 and 2, 1 and 0, 7 and 6, 5 and 4
+            if (comm.rank() == 5) {
+                if (throws) throw file_error("data", 3, 1, "broken line");
+                return;
+            }
+            if (comm.rank() == 4) pairs.exchange(no_rank, {}, 0);
+            pairs.all_gather({});
+            if (comm.rank() > 5) rows.start_all_gather({}, 3), rows.finish(3);
+            rows.all_gather({});
+            comm.all_gather({});
+        });
+        for (std::size_t const r : {0u, 1u, 2u, 3u, 4u, 6u, 7u}) {
+            CHECK(ended.heard[r].rank == 5);
+            CHECK(ended.heard[r].why ==
+                  (throws ? "rank 5 failed: data:3:1: broken line" : "rank 5 left before the others were done"));
+        }
+        CHECK(ended.thrown == (throws ? "data:3:1: broken line" : "rank 5 left before the others were done"));
+    }
+}
+
+TEST_CASE("ranks that wait for each other in several groups are told who waits for whom, by their numbers in the run") {
+    failed_schedule const crossed(4, [](threads::member& comm) {
+        auto rows = comm.split(comm.rank() / 2, 0);
+        auto columns = comm.split(comm.rank() % 2, 0);
+        // 0 waits for 1 in its row, 1 for 3 in its column, 3 for 2 in its row and 2 for 0 in its column.
+        if (comm.rank() == 0 || comm.rank() == 3)
+            rows.all_gather({});
+        else
+            columns.exchange(no_rank, {}, comm.rank() == 1 ? 1 : 0);
+    });
+    CHECK(crossed.thrown ==
+          "rank 0 waits for rank 1, which waits for rank 3, which waits for rank 2, which waits for rank 0: "
+          "nobody can go on");
+    for (auto const& h : crossed.heard) CHECK(h.why == crossed.thrown);
+}
+
+TEST_CASE("who does not come to a meeting of its group before the deadline is named by its number in the run") {
+    std::atomic<bool> told_already = false;
+    failed_schedule const late(4,
+                               [&](threads::member& comm) {
+                                   auto part = comm.split(comm.rank() / 2, -comm.rank());
+                                   if (comm.rank() == 3) {
+                                       while (!told_already) std::this_thread::yield();
+                                       return;
+                                   }
+                                   if (comm.rank() < 2) return part.all_gather({});
+                                   try {
+                                       part.all_gather({});
+                                   } catch (comm_error const&) {
+                                       told_already = true;
+                                       throw;
+                                   }
+                               },
+                               {.deadline = 50ms});
+    CHECK(late.heard[2].rank == 3);
+    CHECK(late.heard[2].why == "rank 3 did not come within 50 ms");
+}
+
+TEST_CASE("members can be kept elsewhere, and each counts its own meetings") {
+    std::atomic<int> wrong = 0;
+    threads::run(4, [&](threads::member& comm) {
+        std::vector<threads::member> levels;
+        levels.push_back(comm.duplicate());
+        levels.back().start_all_gather(schedules::word(comm.rank(), 0, 1).said(), 5);
+        for (int k = 1; k < 6; ++k) levels.push_back(comm.split(comm.rank() / 2, k));  // the first one moves
+        levels[0].finish(5);
+        for (int r = 0; r < 4; ++r) wrong += schedules::word(r, 0, 1).wrong(levels[0].from(r));
+        for (auto& level : levels) wrong += schedules::ring_sum(level) + schedules::in_flight_together(level, 2);
+    });
+    CHECK(wrong == 0);
 }

@@ -88,6 +88,22 @@ concept Overlapping = Communicator<C> && requires(C& comm, contribution mine, in
     comm.finish();
 };
 
+/// A communicator that makes others of its ranks, as MPI_Comm_dup and MPI_Comm_split do. What goes through one of them,
+/// meetings, lanes and exchanges, mixes with no other's; a rank uses all of its communicators from one thread at a
+/// time. Satisfied iff C also has
+///   split(color, key)  a communicator of those ranks that give the same color, in the order of their keys, and of
+///   equal
+///                      keys in that of their ranks here. All ranks call it, as a meeting. Throws argument_error on all
+///                      of them where a color is below 0;
+///   duplicate()        one of the same ranks in the same order.
+/// A comm_error of one that was made so names the rank as it is numbered in the communicator that all come from. All of
+/// its ranks let go of it together, before the engine ends.
+template <class C>
+concept Splitting = Communicator<C> && requires(C& comm, int color, int key) {
+    { comm.split(color, key) } -> std::same_as<C>;
+    { comm.duplicate() } -> std::same_as<C>;
+};
+
 /// A communicator of an engine whose ranks are in one process, so that one rank can compute what all need. Satisfied
 /// iff C also has
 ///   in_one_process()   whether they are: the same on all ranks;

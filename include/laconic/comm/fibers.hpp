@@ -32,8 +32,9 @@ namespace laconic {
 /// where one throws, the others' meetings end with a comm_error that names it, and the first exception is thrown again.
 /// Ranks that all wait for each other are told who waits for whom. Once a rank has been told a comm_error nobody waits
 /// any more: all are told the same one, and whoever catches it is told it again by each later call, which hands nothing
-/// over. A rank that computes for ever keeps all others from going on. A rank must not meet or exchange while it
-/// handles an exception. For POSIX systems with <ucontext.h>; laconic.hpp leaves it out.
+/// over: in all communicators that were made by splits, too. A rank that computes for ever keeps all others from going
+/// on. A rank must not meet or exchange while it handles an exception. For POSIX systems with <ucontext.h>; laconic.hpp
+/// leaves it out.
 class fibers {
   public:
     struct settings {
@@ -255,6 +256,6 @@ class fibers {
     detail::failure failure_;
 };
 
-static_assert(PointToPoint<fibers::member> && Overlapping<fibers::member>);
+static_assert(PointToPoint<fibers::member> && Overlapping<fibers::member> && Splitting<fibers::member>);
 
 }  // namespace laconic

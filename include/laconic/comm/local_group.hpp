@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,9 @@ class local_group {
         per_lane<std::array<mailbox::utterance, 2>> sent;
         mailbox handed;             // to it, and not yet taken
         std::uint64_t arrived = 0;  // meetings it has come to
+        // The last one that it has made for others, who take it before they come to the next meeting but one: there
+        // they may wait for this rank to make another.
+        std::shared_ptr<local_group> made;
     };
 
     /// For the ranks that the engine knows by these numbers.

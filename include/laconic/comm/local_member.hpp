@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/local_group.hpp"
+#include "laconic/comm/subgroup.hpp"
 #include "laconic/core/contract.hpp"
 
 namespace laconic::detail {
@@ -49,6 +51,20 @@ class local_member : public one_process<local_member<Engine>> {
         under_way_.check_none();
         return engine_->exchange(*group_, rank_, to, mine, from);
     }
+
+    /// As Splitting has it. Of a new group's ranks the first makes it, and the others find it there after a meeting.
+    local_member split(int color, int key) {
+        auto const ranks = subgroup(*this, color, key);
+        auto& made = group_->at(ranks.front()).made;
+        if (ranks.front() == rank_) {
+            std::vector<int> numbers;
+            for (int const r : ranks) numbers.push_back(group_->number(r));
+            made = std::make_shared<local_group>(std::move(numbers));
+        }
+        all_gather({});
+        return {*engine_, made, static_cast<int>(std::find(ranks.begin(), ranks.end(), rank_) - ranks.begin())};
+    }
+    local_member duplicate() { return split(0, 0); }
 
   private:
     static constexpr int none = -1;

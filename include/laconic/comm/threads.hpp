@@ -28,7 +28,8 @@ namespace laconic {
 /// threads::run(n, body) calls body(comm) once per rank and returns when all have; where one throws, the others' waits
 /// end with a comm_error that names it, every thread is joined, and the first exception is thrown again. Ranks that all
 /// wait for each other are told who waits for whom. Once a rank has been told a comm_error nobody waits any more: all
-/// are told the same one, and whoever catches it is told it again by each later call, which hands nothing over.
+/// are told the same one, and whoever catches it is told it again by each later call, which hands nothing over: in all
+/// communicators that were made by splits, too.
 class threads {
   public:
     struct settings {
@@ -39,7 +40,7 @@ class threads {
         std::chrono::milliseconds deadline{0};
     };
 
-    /// One rank's end. Use it from one thread at a time.
+    /// One rank's end. Use it, and those that it is split into, from one thread at a time.
     using member = detail::local_member<threads>;
 
     /// Throws argument_error for fewer than one rank and for a negative deadline, and what the first body ended with
@@ -265,6 +266,6 @@ class threads {
     detail::failure failure_;
 };
 
-static_assert(PointToPoint<threads::member> && Overlapping<threads::member>);
+static_assert(PointToPoint<threads::member> && Overlapping<threads::member> && Splitting<threads::member>);
 
 }  // namespace laconic
