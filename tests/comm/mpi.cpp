@@ -20,6 +20,7 @@
 
 #include "comm/end_of_a_run.hpp"
 #include "comm/schedules.hpp"
+#include "comm/subgroups.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -336,6 +337,80 @@ TEST_CASE("a rank that leaves early: whatever the others wait for they are told,
                 CHECK(why == "rank " + std::to_string(leaver) + " left before the others were done");
                 CHECK(again == why);
             }
+    CHECK(meetings(*world) == 0);
+}
+
+TEST_CASE("ranks are split by color and key, and what goes through one part mixes with no other") {
+    CHECK(subgroups::all(*world) == 0);
+    mpi::member comm(MPI_COMM_WORLD, {.longest = 4000, .piece = 30, .deadline = 60s});
+    CHECK(subgroups::all(comm) == 0);
+    auto part = comm.split(world->rank() % 2, 0);
+    std::vector<double> x(1500, 1.0);
+    part.all_reduce(std::span(x));
+    CHECK(x == std::vector<double>(1500, part.size()));
+    x.resize(part.rank() == 0 ? 3 : 4);
+    if (part.size() > 1) {
+        auto const names = [&](int r) { return "rank " + std::to_string(2 * r + world->rank() % 2); };
+        CHECK_THROWS_WITH_AS(part.all_reduce(std::span(x)),
+                             (names(1) + " adds up 4 numbers, " + names(0) + " 3").c_str(), shape_error);
+    }
+}
+
+TEST_CASE("a rank that leaves a part is named by its number in what it is a part of, whatever the others wait for") {
+    int const n = world->size(), me = world->rank();
+    if (n < 3) return;
+    std::vector<std::byte> const large(std::size_t{1} << 20);
+    using call = std::function<void(mpi::member&)>;
+    std::vector<call> const waits{[&](auto& part) { part.all_gather({large}); },
+                                  [&](auto& part) {
+                                      for (int lane = 0; lane < 4; ++lane) part.start_all_gather({large}, lane);
+                                      for (int lane = 0; lane < 4; ++lane) part.finish(lane);
+                                  },
+                                  [&](auto& part) {
+                                      for (int root = 0; root < n; ++root) part.broadcast(root, {large});
+                                  },
+                                  [&](auto& part) {
+                                      for (int r = 0; r < n; ++r) part.exchange(r, {large}, no_rank);
+                                      for (int r = 0; r < n; ++r) part.exchange(no_rank, {}, r);
+                                  },
+                                  [&](auto& part) {
+                                      std::vector<float> x(1000);
+                                      part.all_reduce(std::span(x));
+                                  }};
+    for (auto const deadline : {0ms, 60000ms})
+        for (int const leaver : {0, n - 1})
+            for (bool const throws : {false, true})
+                for (std::size_t w = 0; w < waits.size(); ++w) {
+                    CAPTURE(deadline.count());
+                    CAPTURE(leaver);
+                    CAPTURE(throws);
+                    CAPTURE(w);
+                    mpi::member comm(MPI_COMM_WORLD, {.deadline = deadline});
+                    auto twin = comm.duplicate();
+                    int told = -7;
+                    std::string why;
+                    try {
+                        auto outer = comm.duplicate();
+                        auto part = outer.split(3, -me);  // in another order
+                        outer.start_all_gather({large}, 1);
+                        CHECK(schedules::ring_sum(part) == 0);
+                        comm.all_gather({});  // all are through with that
+                        if (me == leaver && throws) {
+                            if (w == 1) part.start_all_gather({large}, 0);
+                            throw file_error("data", 3, 1, "broken line");
+                        }
+                        while (me != leaver) waits[w](part);
+                    } catch (comm_error const& e) {
+                        told = e.rank;
+                        why = e.what();
+                    } catch (file_error const&) {
+                        told = me;
+                    }
+                    CHECK(told == (me == leaver && !throws ? -7 : leaver));
+                    if (me != leaver)
+                        CHECK(why == "rank " + std::to_string(leaver) + " left before the others were done");
+                    CHECK(schedules::ring_sum(twin) + meetings(comm) == 0);  // these go on
+                }
     CHECK(meetings(*world) == 0);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -162,27 +163,6 @@ TEST_CASE("a message takes the least room that has what it needs, else the large
     CHECK(free.empty());
 }
 
-TEST_CASE("how many pieces follow is told as far as MPI's tags go") {
-    using detail::mpi_pieces;
-    for (bool const complaint : {false, true})
-        for (std::size_t const left : {0, 1, 16381, 16382, 20000}) {
-            int const tag = mpi_pieces::tag(left, complaint);
-            CHECK((tag >= 0 && tag < mpi_pieces::notice));
-            CHECK(mpi_pieces::left(tag) == std::min<std::size_t>(left, 16382));
-            CHECK(mpi_pieces::is_complaint(tag) == complaint);
-        }
-}
-
-TEST_CASE("MPI's errors are told in its words") {
-    CHECK_NOTHROW(detail::check_mpi(MPI_SUCCESS, "MPI_Send"));
-    char text[MPI_MAX_ERROR_STRING] = {};
-    int length = 0;
-    MPI_Error_string(MPI_ERR_RANK, text, &length);
-    REQUIRE(length > 0);
-    CHECK_THROWS_WITH_AS(detail::check_mpi(MPI_ERR_RANK, "MPI_Send"), ("MPI_Send: " + std::string(text)).c_str(),
-                         comm_error);
-}
-
 TEST_CASE("a notice comes after all messages of its rank, and is told to whoever waits for more") {
     own_communicator const world;
     detail::mpi_wait wait{detail::deadline({}), {}};
@@ -203,4 +183,37 @@ TEST_CASE("a notice comes after all messages of its rank, and is told to whoever
     inbox.leave();
     inbox.drain();
     CHECK(inbox.left() == static_cast<std::size_t>(world.size - 1));
+}
+
+TEST_CASE("at the deadline the rank is named that has not announced its message, by its name") {
+    own_communicator const world;
+    if (world.size != 3) return;
+    detail::mpi_wait wait{detail::deadline(std::chrono::milliseconds(100)), {}, false, {}, {70, 71, 72}};
+    detail::mpi_inbox inbox(world.all, wait);
+    std::vector<std::byte> bytes;
+    // Rank 0 waits for 2, which has come, and then for 1, which has not.
+    if (world.rank == 2) {
+        for (int k = 0; k < 2; ++k) MPI_Send(nullptr, 0, MPI_BYTE, 0, detail::mpi_pieces::came, world.all);
+        MPI_Send(nullptr, 0, MPI_BYTE, 0, detail::mpi_pieces::tag(0, true), world.all);
+    }
+    if (world.rank == 0) {
+        CHECK(inbox.take(2, bytes, true).complaint);
+        inbox.forget_coming(2);
+        CHECK_THROWS_WITH_AS(inbox.take(2, bytes, true), "rank 71 did not come within 100 ms", comm_error);
+        CHECK(wait.why.rank() == 71);
+    }
+    MPI_Barrier(world.all);
+    // Where all have come, the one whose message does not.
+    if (world.rank == 0) {
+        detail::mpi_wait again{detail::deadline(std::chrono::milliseconds(100)), {}};
+        detail::mpi_inbox next(world.all, again);
+        MPI_Send(nullptr, 0, MPI_BYTE, 0, detail::mpi_pieces::came, world.all);
+        CHECK_THROWS_WITH_AS(next.take(0, bytes), "rank 0 did not send all of its message within 100 ms", comm_error);
+    }
+    MPI_Barrier(world.all);
+    // The notices of those who gave up.
+    for (int k = 0; k < (world.rank == 0 ? 0 : 2); ++k) {
+        std::byte why[200];
+        MPI_Recv(why, 200, MPI_BYTE, 0, detail::mpi_pieces::notice, world.all, MPI_STATUS_IGNORE);
+    }
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <utility>
 #include <vector>
 
 // Part of the program of mpi.cpp, which is run with 1, 3, 4 and 8 ranks.
@@ -66,13 +65,4 @@ TEST_CASE("what was started and is not finished goes with it, on all ranks") {
         comm.start_all_gather({mine});
         CHECK_THROWS_AS(comm.check_goes_on(), argument_error);
     }
-}
-
-TEST_CASE("a contribution is cut into pieces, each of which says how many follow") {
-    std::vector<std::byte> const bytes(7);
-    std::vector<std::pair<std::size_t, int>> pieces;
-    auto const note = [&](std::span<std::byte const> piece, int tag) { pieces.emplace_back(piece.size(), tag); };
-    detail::mpi_pieces::for_each({bytes, true}, 3, note);
-    detail::mpi_pieces::for_each({}, 3, note);
-    CHECK(pieces == std::vector<std::pair<std::size_t, int>>{{3, 5}, {3, 3}, {1, 1}, {0, 0}});
 }

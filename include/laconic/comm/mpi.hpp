@@ -16,6 +16,7 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/mpi_inbox.hpp"
 #include "laconic/comm/mpi_meetings.hpp"
+#include "laconic/comm/subgroup.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/view.hpp"
 
@@ -43,21 +44,20 @@ class mpi {
     /// One rank's end, over duplicates of the communicator that it is given: what else goes through that one does not
     /// mix with this. All ranks make it and let go of it together; MPI must be running. Its errors are comm_errors with
     /// MPI's own text. By itself it ends no job: whoever makes one without mpi::run decides what an exception means.
+    /// Where an exception passes one that split or duplicate made, its rank leaves at once, and the others get a
+    /// comm_error that names it. In such a one ranks send to each other one by one, as with a deadline.
     class member {
       public:
         explicit member(MPI_Comm all) : member(all, settings{}) {}
         /// Throws argument_error for a `longest` of 0, or beyond an int, a `piece` of 0, and a negative deadline.
-        member(MPI_Comm all, settings how)
-            : piece_(std::min(how.piece, how.longest)),
-              meetings_(all, how.longest, how.piece, how.deadline),
-              pairs_(all) {
-            if (how.piece < 1) throw argument_error("pieces of 0 bytes");
-        }
+        member(MPI_Comm all, settings how) : member(all, how, {}) {}
         member(member const&) = delete;
         member& operator=(member const&) = delete;
         /// Tells the others that this rank hands over nothing more, and waits until all of them have left: but not
-        /// where a deadline has passed, then what MPI may still use is left to the end of the process.
+        /// where a deadline has passed or an exception a part, then what MPI may still use is left to the end of the
+        /// process.
         ~member() {
+            if (is_part_ && std::uncaught_exceptions() > exceptions_) meetings_.wait().gave_up = true;
             try {
                 inbox_.leave();
                 meetings_.leave();
@@ -117,7 +117,25 @@ class mpi {
             return inbox_.take(from, received_);
         }
 
+        /// As Splitting has it. The result does not move: `auto part = comm.split(color, key);`
+        member split(int color, int key) {
+            auto ranks = detail::subgroup(*this, color, key);  // they are all here: MPI's split need not wait
+            for (int& r : ranks) r = meetings_.wait().name(r);
+            detail::mpi_part const part(meetings_.comm(), color, key);
+            return member(part.all, how_, std::move(ranks));
+        }
+        member duplicate() { return split(0, 0); }
+
       private:
+        member(MPI_Comm all, settings how, std::vector<int> names)
+            : how_(how),
+              piece_(std::min(how.piece, how.longest)),
+              is_part_(!names.empty()),
+              meetings_(all, how.longest, how.piece, how.deadline, std::move(names)),
+              pairs_(all) {
+            if (how.piece < 1) throw argument_error("pieces of 0 bytes");
+        }
+
         static void check(int status, char const* call) { detail::check_mpi(status, call); }
 
         struct sending {
@@ -147,7 +165,10 @@ class mpi {
             return sent_[waiting_.back()];
         }
 
+        settings how_;
         std::size_t piece_;
+        bool is_part_;
+        int exceptions_ = std::uncaught_exceptions();
         detail::mpi_meetings meetings_;
         detail::mpi_duplicate pairs_;
         detail::mpi_inbox inbox_{pairs_.all, meetings_.wait()};
@@ -197,7 +218,7 @@ class mpi {
     }
 };
 
-static_assert(PointToPoint<mpi::member> && Overlapping<mpi::member> && AllReducer<mpi::member, float> &&
-              AllReducer<mpi::member, double>);
+static_assert(PointToPoint<mpi::member> && Overlapping<mpi::member> && Splitting<mpi::member> &&
+              AllReducer<mpi::member, float> && AllReducer<mpi::member, double>);
 
 }  // namespace laconic

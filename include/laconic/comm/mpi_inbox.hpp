@@ -15,42 +15,9 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/deadline.hpp"
 #include "laconic/comm/failure.hpp"
-#include "laconic/core/error.hpp"
+#include "laconic/comm/mpi_pieces.hpp"
 
 namespace laconic::detail {
-
-/// Throws comm_error with MPI's own text where a call failed.
-inline void check_mpi(int status, char const* call) {
-    if (status == MPI_SUCCESS) return;
-    char text[MPI_MAX_ERROR_STRING] = {};
-    int length = 0;
-    MPI_Error_string(status, text, &length);
-    throw comm_error(-1, std::string(call) + ": " + text);
-}
-
-/// A contribution between two ranks: MPI tells the length of a piece, and the tag the rest. It is cut into pieces that
-/// MPI can carry, `longest` bytes at most, and all but the last as long as the first.
-struct mpi_pieces {
-    static constexpr int notice = 32767;  // the highest tag that MPI promises: this rank sends nothing more
-    static constexpr int came = 32766;    // this rank has come to its next meeting, to which it will send a message
-    static constexpr std::size_t most_told = 16382;
-
-    /// How many pieces follow, or most_told of more.
-    static constexpr int tag(std::size_t left, bool complaint) {
-        return static_cast<int>(std::min(left, most_told) << 1 | (complaint ? 1 : 0));
-    }
-    static constexpr std::size_t left(int tag) { return static_cast<std::size_t>(tag) >> 1; }
-    static constexpr bool is_complaint(int tag) { return (tag & 1) != 0; }
-
-    template <class Send>
-    static void for_each(contribution c, std::size_t longest, Send send) {
-        do {
-            auto const piece = c.bytes.first(std::min(longest, c.bytes.size()));
-            c.bytes = c.bytes.subspan(piece.size());
-            send(piece, tag(c.bytes.size() / longest + (c.bytes.size() % longest != 0), c.complaint));
-        } while (!c.bytes.empty());
-    }
-};
 
 /// Takes one out of `free`, of which size(f) tells the bytes: the least that has `need`, or else the largest. So the
 /// memory of long messages goes to long ones, and need not be found anew; of equal ones it is the last that came.
@@ -74,15 +41,18 @@ struct mpi_wait {
     failure why;
     bool gave_up = false;               // a deadline has passed: MPI may go on to use what this rank began with others
     std::vector<mpi_inbox*> inboxes{};  // over which the others learn why
+    std::vector<int> names{};           // of the ranks in errors; none: their numbers
 
+    int name(int rank) const { return rank < 0 || names.empty() ? rank : names[static_cast<std::size_t>(rank)]; }
     void check() const {
         if (why) why.tell();
     }
     /// From now on this rank sends nothing more; it tells the others.
     [[noreturn]] void fail(int culprit, std::string text);
-    [[noreturn]] void too_late(int culprit, std::string const& what) {
+    [[noreturn]] void too_late(int rank, std::string const& what) {
         gave_up = true;
-        fail(culprit, what + " within " + longest.text());
+        auto const who = rank < 0 ? std::string("MPI") : "rank " + std::to_string(name(rank));
+        fail(name(rank), who + what + " within " + longest.text());
     }
     /// Leaves memory to the end of the process.
     template <class T>
@@ -141,10 +111,9 @@ class mpi_inbox {
             if (!how_->longest.is_over(until)) continue;
             int const late = all_come ? first_without_word(from) : from;
             bool const begun = queues_[static_cast<std::size_t>(late)].begun();
-            how_->too_late(late, "rank " + std::to_string(late) +
-                                     (begun      ? " did not send all of its message"
-                                      : all_come ? " did not come"
-                                                 : " handed over nothing"));
+            how_->too_late(late, begun      ? " did not send all of its message"
+                                 : all_come ? " did not come"
+                                            : " handed over nothing");
         }
     }
 
@@ -163,8 +132,8 @@ class mpi_inbox {
     void leave() {
         if (!told_.empty()) return;
         bool const failed = static_cast<bool>(how_->why);
-        head const first{failed ? how_->why.rank() : rank_, how_->gave_up ? 1 : 0};
-        auto const why = failed ? how_->why.why() : failure::left(rank_);
+        head const first{failed ? how_->why.rank() : how_->name(rank_), how_->gave_up ? 1 : 0};
+        auto const why = failed ? how_->why.why() : failure::left(how_->name(rank_));
         notice_.resize(sizeof first + why.size());
         std::memcpy(notice_.data(), &first, sizeof first);
         std::copy(why.begin(), why.end(), notice_.begin() + sizeof first);

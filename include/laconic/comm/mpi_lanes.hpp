@@ -95,7 +95,7 @@ class mpi_lanes {
 
     /// Finishes what was started and drops it, and tells the others that this rank comes no more.
     void leave() {
-        while (started_) try {
+        while (started_ && !wait_->gave_up) try {
                 finish(started_.lane(0));
             } catch (comm_error const&) {  // there is nothing to wait for
             }

@@ -28,13 +28,17 @@ namespace laconic::detail {
 /// The meetings of an MPI job's ranks, as Communicator, Overlapping and AllReducer have them. Without a deadline they
 /// are MPI's collectives, and each begins with an envelope from every rank: it tells the length, and in its lowest bit
 /// whether it is a complaint. A rank that leaves sends envelopes that say so until all leave, so that none waits for
-/// it. With a deadline what MPI cannot take back is not begun: ranks send to each other one by one. Reuses its memory.
+/// it. With a deadline, and where the ranks are a part of others, what MPI cannot take back is not begun: ranks send to
+/// each other one by one. Reuses its memory.
 class mpi_meetings {
   public:
     /// MPI carries at most `longest` bytes at a time; what goes from one rank to another, in pieces of at most `piece`.
-    mpi_meetings(MPI_Comm all, std::size_t longest, std::size_t piece, std::chrono::milliseconds longest_wait = {})
+    /// `names` are those of a part's ranks in errors.
+    mpi_meetings(MPI_Comm all, std::size_t longest, std::size_t piece, std::chrono::milliseconds longest_wait = {},
+                 std::vector<int> names = {})
         : longest_(longest),
-          wait_{deadline(longest_wait), {}},
+          one_by_one_(longest_wait.count() > 0 || !names.empty()),
+          wait_{deadline(longest_wait), {}, false, {}, std::move(names)},
           comm_(all),
           lanes_(all, std::min(piece, longest), wait_) {
         if (longest < 1 || longest > INT_MAX)
@@ -51,11 +55,11 @@ class mpi_meetings {
     ~mpi_meetings() { leave(); }
 
     /// Tells the others that this rank comes no more, and waits until all have left: nothing may be called after it.
-    /// Where a deadline has passed it does not wait, and what MPI may still use is left to the end of the process.
+    /// Where this rank gave up it does not wait, and what MPI may still use is left to the end of the process.
     void leave() noexcept try {
         if (std::exchange(left_, true)) return;
         lanes_.leave();
-        if (!wait_.longest) do
+        if (!one_by_one_) do
                 share(gone);
             while (std::count(envelopes_.begin(), envelopes_.end(), gone) < size_);
         lanes_.wait_for_all();
@@ -76,7 +80,7 @@ class mpi_meetings {
     }
 
     void all_gather(contribution mine) {
-        if (wait_.longest) return show(lanes_.all_gather(mine));
+        if (one_by_one_) return show(lanes_.all_gather(mine));
         check_goes_on();
         meet(seal(mine));
         lay_out();
@@ -96,7 +100,7 @@ class mpi_meetings {
     }
     void broadcast(int root, contribution mine) {
         check_root(root);
-        if (wait_.longest) return show(lanes_.broadcast(root, mine));
+        if (one_by_one_) return show(lanes_.broadcast(root, mine));
         meet(rank_ == root ? seal(mine) : 0);
         lay_out();
         broadcast_bytes(root, mine);
@@ -107,7 +111,7 @@ class mpi_meetings {
     void all_reduce(std::span<T> x) {
         check_goes_on();
         std::uint64_t const count = x.size();
-        if (wait_.longest) {
+        if (one_by_one_) {
             auto const& all = lanes_.all_gather({std::as_bytes(std::span(&count, 1))});
             for (std::size_t r = 0; r < all.size(); ++r) std::memcpy(&envelopes_[r], all[r].bytes.data(), 8);
         } else {
@@ -115,14 +119,15 @@ class mpi_meetings {
         }
         for (std::size_t r = 0; r < envelopes_.size(); ++r)
             if (envelopes_[r] != envelopes_[0])
-                throw shape_error("rank " + std::to_string(r) + " adds up " + std::to_string(envelopes_[r]) +
-                                  " numbers, rank 0 " + std::to_string(envelopes_[0]));
+                throw shape_error("rank " + std::to_string(wait_.name(static_cast<int>(r))) + " adds up " +
+                                  std::to_string(envelopes_[r]) + " numbers, rank " + std::to_string(wait_.name(0)) +
+                                  " " + std::to_string(envelopes_[0]));
         MPI_Datatype const type = std::same_as<T, float> ? MPI_FLOAT : MPI_DOUBLE;
         for (std::size_t const most = std::max<std::size_t>(longest_ / sizeof(T), 1); !x.empty();) {
             auto const piece = x.first(std::min(most, x.size()));
             x = x.subspan(piece.size());
             auto const n = static_cast<int>(piece.size());
-            if (!wait_.longest) {
+            if (!one_by_one_) {
                 check_mpi(MPI_Allreduce(MPI_IN_PLACE, piece.data(), n, type, MPI_SUM, comm_.all), "MPI_Allreduce");
                 continue;
             }
@@ -137,7 +142,7 @@ class mpi_meetings {
                 check_mpi(MPI_Test(&request, &over, MPI_STATUS_IGNORE), "MPI_Test");
                 lanes_.inbox().look();
                 wait_.check();
-                if (over == 0 && wait_.longest.is_over(until)) wait_.too_late(-1, "MPI did not add up");
+                if (over == 0 && wait_.longest.is_over(until)) wait_.too_late(-1, " did not add up");
             }
             std::copy(sum_.begin(), sum_.end(), bytes.begin());
         }
@@ -208,6 +213,7 @@ class mpi_meetings {
                       "MPI_Bcast");
     }
     std::size_t longest_;
+    bool one_by_one_;
     mpi_wait wait_;
     mpi_duplicate comm_;
     int rank_ = 0, size_ = 1;

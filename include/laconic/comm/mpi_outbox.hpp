@@ -27,6 +27,17 @@ struct mpi_duplicate {
     }
 };
 
+/// MPI's communicator of the ranks of `of` that give the same color, in the order of their keys.
+struct mpi_part {
+    MPI_Comm all = MPI_COMM_NULL;
+    mpi_part(MPI_Comm of, int color, int key) { check_mpi(MPI_Comm_split(of, color, key, &all), "MPI_Comm_split"); }
+    mpi_part(mpi_part const&) = delete;
+    mpi_part& operator=(mpi_part const&) = delete;
+    ~mpi_part() {
+        if (all != MPI_COMM_NULL) MPI_Comm_free(&all);
+    }
+};
+
 /// What this rank sends to others from memory that must stay as it is until they have taken it. Reuses its memory.
 class mpi_outbox {
   public:
@@ -56,8 +67,7 @@ class mpi_outbox {
             how_->check();
             if (inbox.left() > 0) return;
             if (!how_->longest.is_over(until)) continue;
-            int const late = first_not_taken();
-            how_->too_late(late, "rank " + std::to_string(late) + " did not take a message");
+            how_->too_late(first_not_taken(), " did not take a message");
         }
         sent_.clear();
         to_.clear();

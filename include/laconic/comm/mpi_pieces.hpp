@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+
+namespace laconic::detail {
+
+/// Throws comm_error with MPI's own text where a call failed.
+inline void check_mpi(int status, char const* call) {
+    if (status == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING] = {};
+    int length = 0;
+    MPI_Error_string(status, text, &length);
+    throw comm_error(-1, std::string(call) + ": " + text);
+}
+
+/// A contribution between two ranks: MPI tells the length of a piece, and the tag the rest. It is cut into pieces that
+/// MPI can carry, `longest` bytes at most, and all but the last as long as the first.
+struct mpi_pieces {
+    static constexpr int notice = 32767;  // the highest tag that MPI promises: this rank sends nothing more
+    static constexpr int came = 32766;    // this rank has come to its next meeting, to which it will send a message
+    static constexpr std::size_t most_told = 16382;
+
+    /// How many pieces follow, or most_told of more.
+    static constexpr int tag(std::size_t left, bool complaint) {
+        return static_cast<int>(std::min(left, most_told) << 1 | (complaint ? 1 : 0));
+    }
+    static constexpr std::size_t left(int tag) { return static_cast<std::size_t>(tag) >> 1; }
+    static constexpr bool is_complaint(int tag) { return (tag & 1) != 0; }
+
+    template <class Send>
+    static void for_each(contribution c, std::size_t longest, Send send) {
+        do {
+            auto const piece = c.bytes.first(std::min(longest, c.bytes.size()));
+            c.bytes = c.bytes.subspan(piece.size());
+            send(piece, tag(c.bytes.size() / longest + (c.bytes.size() % longest != 0), c.complaint));
+        } while (!c.bytes.empty());
+    }
+};
+
+}  // namespace laconic::detail
