@@ -3,6 +3,7 @@
 # Reads every header as text and fails, with file and line, where one breaks a rule of the house:
 #   - it includes only rows below its own (layers.txt) and its own folder;
 #   - it starts with the SPDX line, says #pragma once, has no #if outside backend/, and at most 300 lines;
+#   - it includes a header of the library, so that core/contract.hpp, which is under all of them, refuses older languages;
 #   - it includes the standard header of every std:: name that it uses, as far as the list below knows it, and Eigen's if
 #     it says Eigen:: (tests are compiled with these headers read beforehand, so compilers do not miss them);
 #   - include/laconic/x/y.hpp has tests/x/y.cpp, whose first include it is, and that test has that header.
@@ -145,6 +146,7 @@ foreach(header IN LISTS headers)
 
     set(number 0)
     set(once FALSE)
+    set(guarded FALSE)
     foreach(line IN LISTS lines)
         math(EXPR number "${number} + 1")
         if(NOT line MATCHES "^[ \t]*#[ \t]*(.*)$")
@@ -157,6 +159,7 @@ foreach(header IN LISTS headers)
             complain("${file}:${number}" "#if outside backend/")
         elseif(directive MATCHES "^include *[\"<]laconic/([^\">]*)[\">]")
             set(other "${CMAKE_MATCH_1}")
+            set(guarded TRUE)
             unit_of("${other}" other_unit)
             if(NOT DEFINED row_${other_unit})
                 complain("${file}:${number}" "includes ${other}, but ${other_unit} stands in no row of cmake/layers.txt")
@@ -169,6 +172,9 @@ foreach(header IN LISTS headers)
     endforeach()
     if(NOT once)
         complain("${file}:1" "no #pragma once")
+    endif()
+    if(NOT guarded AND NOT header STREQUAL "core/contract.hpp")
+        complain("${file}:1" "includes no header of the library: core/contract.hpp refuses what is older than C++20")
     endif()
     check_standard_includes("${file}" "${include}/${header}")
 

@@ -49,6 +49,24 @@ foreach(flags IN LISTS taken)
         math(EXPR broken "${broken} + 1")
     endif()
 endforeach()
+
+# Another language: the first line is what to change, and few come after it.
+foreach(flags -std=c++17 -std=gnu++14)
+    execute_process(
+        COMMAND "${COMPILER}" ${flags} -I "${INCLUDE}" -fsyntax-only -include laconic/core/key.hpp -include laconic/exchange/term_sort.hpp
+                "${WORK}/refused_flags.cpp"
+        RESULT_VARIABLE status
+        OUTPUT_QUIET
+        ERROR_VARIABLE said
+    )
+    string(REGEX MATCHALL "\n" lines "${said}")
+    list(LENGTH lines lines)
+    string(REGEX MATCH "error: [^\n]*" first "${said}")
+    if(status EQUAL 0 OR NOT first MATCHES "laconic needs C..20: compile with -std=c..20" OR lines GREATER 15)
+        message(NOTICE "${flags}: the compiler does not say what to change, or too much:\n${said}")
+        math(EXPR broken "${broken} + 1")
+    endif()
+endforeach()
 if(broken GREATER 0)
     message(FATAL_ERROR "${broken} sets of flags are not treated as core/contract.hpp says")
 endif()

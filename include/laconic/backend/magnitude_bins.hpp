@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 /// Bins for magnitudes, counted down from that of the largest: each octave [2^e, 2^(e+1)) has 256, as wide as each

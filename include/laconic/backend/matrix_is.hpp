@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 /// How a matrix enters a product: as it stands, or with rows and columns exchanged.

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 /// Which of its two neighbours on a grid a value becomes.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic::simd {
 
 /// Keeps the compiler from fusing the product that v came from with a later sum, which would make the result depend on

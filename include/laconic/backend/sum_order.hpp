@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 
+#include "laconic/core/contract.hpp"
+
 /// The order of all sums, so that every backend finds the same bits: they are taken in stretches of 4096 summands. In a
 /// stretch, summand i is added to partial sum i mod 32, in double; the 32 are then added in halves. Where there is more
 /// than one stretch, their sums are the summands of a sum of the same kind, and so on: level upon level, in each of

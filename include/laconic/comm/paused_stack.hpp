@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <memory>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic::detail {
 
 // AddressSanitizer must be told which stack runs, or an exception there makes it blame what is right. Null where it is

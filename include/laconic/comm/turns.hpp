@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic::detail {
 
 /// Which ranks of a process compute: at most so many at a time. The others wait to be called, in the order in which

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include "laconic/core/contract.hpp"
+
 /// How the compressors with one scale per bucket cut a vector: into buckets of `bucket` consecutive values, of which
 /// the last may be shorter; 0 means one bucket for all.
 namespace laconic::detail {

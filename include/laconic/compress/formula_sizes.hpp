@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 /// What messages take, for best_level: as papers count. Any other is a comparable value with

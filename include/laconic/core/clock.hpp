@@ -4,6 +4,8 @@
 #include <chrono>
 #include <concepts>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 /// What measures time. Satisfied iff clock() gives the seconds since some moment, which stays the same; later calls

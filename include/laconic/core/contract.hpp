@@ -4,6 +4,12 @@
 #include <cstdio>
 #include <cstdlib>
 
+// Every header includes this one before it uses what is new in C++20.
+#if __cplusplus < 202002L && !defined(_MSVC_LANG)
+#    error "laconic needs C++20: compile with -std=c++20"
+#    include <laconic-needs-c++20>  // there is none, so that the compiler stops here
+#endif
+
 // Whether a number is finite, in which order sums are made and the sign of zero are what checks, messages and
 // agreement between ranks stand on. Compilers that are told to disregard them would do so without a word.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0) || defined(_M_FP_FAST)

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "laconic/core/contract.hpp"
+
 /// What can go wrong outside the program's own logic, one type each; all derive from laconic::error.
 /// Each carries the place as data besides the text, so that a caller can act on it.
 namespace laconic {

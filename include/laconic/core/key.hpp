@@ -6,6 +6,8 @@
 #include <compare>
 #include <cstdint>
 
+#include "laconic/core/contract.hpp"
+
 /// Named randomness. All randomness of the library is a function of a key; there is no generator with a state.
 namespace laconic {
 

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <string>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 /// The shortest decimal number that reads back as x: 0.1, 100, 1e-12.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "laconic/core/contract.hpp"
+
 /// The version of the library; the build reads it from these three lines.
 namespace laconic {
 

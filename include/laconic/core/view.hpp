@@ -6,6 +6,8 @@
 #include <span>
 #include <type_traits>
 
+#include "laconic/core/contract.hpp"
+
 /// The library's functions work on std::span; view(x) makes one of anything contiguous.
 namespace laconic {
 

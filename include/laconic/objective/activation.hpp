@@ -5,6 +5,8 @@
 #include <cmath>
 #include <concepts>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 /// What a hidden unit makes of its input: in place, for a matrix of them; the slope there, from the output; and how far

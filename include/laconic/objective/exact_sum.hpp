@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 /// A sum of doubles that stays true down to its last digits: what each addition rounds away is summed beside (two-sum,

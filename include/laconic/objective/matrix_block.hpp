@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 /// Where a matrix stands in a vector: `rows` rows of `columns` numbers, row after row, from `offset` on.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <concepts>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 /// What one coordinate of x costs, times a weight lambda: its value, its first two derivatives, and the range of the

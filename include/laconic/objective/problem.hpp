@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 /// What theorems ask of f = (1/workers) sum_i f_i, where each f_i is smooth, and in most of them convex; f_i may be a

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 namespace detail {

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 /// What the bits of a message are spent on. `header` is what tells the rest apart: counts, tags, padding.

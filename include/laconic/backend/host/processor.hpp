@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "laconic/core/contract.hpp"
+
 /// Which processor the compiler's flags name, as far as a kernel does there what loses elsewhere. Only processors that
 /// were measured have a name here (docs/results.md); on all others kernels do what lost on none of those.
 namespace laconic::detail {
