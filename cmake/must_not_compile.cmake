@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Programs that must not compile, for the stated reason. A file holds sections
 #     #if defined(SECTION_NAME)   or   #elif defined(SECTION_NAME)
-# each with a line that gives a regular expression for what the compiler must say:
+# each with a line that gives a regular expression for the compiler's first error, and, where it matters, how many lines
+# the compiler may print in all:
 #     // expect SECTION_NAME: regex
+#     // at most SECTION_NAME: 40
 # Each section is a test that compiles the file with that name defined. One more, `control`, defines none and must
 # compile: else a section could fail for a reason of its own. What the file includes is precompiled first. Included, this
 # file gives the function must_not_compile(<source>); run with -P, it is one such test.
@@ -67,6 +69,10 @@ if(NOT SECTION STREQUAL "control")
         message(FATAL_ERROR "${SOURCE} has no line `// expect ${SECTION}: regex`")
     endif()
     set(expected "${CMAKE_MATCH_1}")
+    set(most "")
+    if(text MATCHES "// at most ${SECTION}: *([0-9]+)")
+        set(most "${CMAKE_MATCH_1}")
+    endif()
 endif()
 
 # Messages in English and without curly quotes.
@@ -82,6 +88,14 @@ if(SECTION STREQUAL "control")
     endif()
 elseif(status EQUAL 0)
     message(FATAL_ERROR "${SECTION} compiles, and must not")
-elseif(NOT said MATCHES "${expected}")
-    message(FATAL_ERROR "${SECTION} does not compile, but the compiler does not say `${expected}`:\n${said}")
+else()
+    string(REGEX MATCH "error: [^\n]*" first "${said}")
+    if(NOT first MATCHES "${expected}")
+        message(FATAL_ERROR "${SECTION} does not compile, but the first error is not `${expected}`:\n${said}")
+    endif()
+    string(REGEX MATCHALL "\n" lines "${said}")
+    list(LENGTH lines lines)
+    if(most AND lines GREATER most)
+        message(FATAL_ERROR "${SECTION}: the compiler prints ${lines} lines, more than ${most}:\n${said}")
+    endif()
 endif()

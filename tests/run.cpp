@@ -10,7 +10,9 @@
 
 #include "laconic/comm/metered.hpp"
 #include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
 #include "laconic/method/diana.hpp"
+#include "laconic/method/ef21.hpp"
 #include "laconic/method/gd.hpp"
 #include "toys.hpp"
 
@@ -131,6 +133,43 @@ TEST_CASE("a watch that returns nothing, no rounds at all, and a look that costs
         CHECK(descend(gd{}, f[0], x, comm).rounds == 1000);  // the objective knows its constants
         CHECK(distance2(x, optimum(f).x) < 1e-12);
     });
+}
+
+// Only the step needs the constants of an objective.
+TEST_CASE("an objective that knows no constants wants a step") {
+    struct bare {
+        double c;
+        std::size_t dimension() const { return 2; }
+        double value(std::span<double const> x) const { return (x[0] - c) * (x[0] - c) / 2 + x[1] * x[1] / 2; }
+        void gradient(std::span<double const> x, std::span<double> g) const { g[0] = x[0] - c, g[1] = x[1]; }
+    };
+    std::array<vec, 2> x{vec{5, 5}, vec{5, 5}};
+    std::array<std::string, 2> refused, half;
+    threads::run(2, [&](threads::member& comm) {
+        auto const me = static_cast<std::size_t>(comm.rank());
+        bare const f{me == 0 ? 1. : 3.};
+        CHECK(descend(ef21{top_k{1}, {.step = .5}}, f, x[me], comm, {.rounds = 200}).rounds == 200);
+        vec y{1, 1};
+        auto const why = [&](auto const& method) {
+            try {
+                descend(method, f, y, comm);
+            } catch (theory_error const& e) {
+                return std::string(e.what());
+            }
+            return std::string("it ran");
+        };
+        refused[me] = why(ef21{top_k{1}});
+        half[me] = why(gd{{.step = step_size{.5, true}}});
+        CHECK(y == vec{1, 1});
+    });
+    for (std::size_t me = 0; me < 2; ++me) {
+        CHECK(distance2(x[me], vec{2, 0}) < 1e-12);
+        CHECK(refused[me] ==
+              "ef21: its theorem needs the smoothness L, which is not known; give the objective smoothness() and "
+              "strong_convexity(), or descend() a problem with its constants, or the method a step of your own: "
+              "{.step = ...}");
+        CHECK(half[me].find("gd: its theorem needs the smoothness L, which is not known") == 0);
+    }
 }
 
 TEST_CASE("a fused objective is asked once and gives the same run") {

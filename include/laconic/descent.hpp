@@ -42,11 +42,11 @@ struct standing {
 /// calls the same members in the same order. After its first round it allocates only where an exchange's lists grow.
 template <Recursion R, class F, Communicator C, Scalar T = double, class B = host>
 class descent {
-    static_assert(Objective<F, T>,
-                  "an objective needs dimension(), value(x) and gradient(x, g), const, for spans of x's numbers");
+    static_assert(detail::require_objective<F, T>());
 
   public:
     using compressor_type = decltype(R::compressor);
+    static_assert(detail::require_compressor<compressor_type, T, B>());
     using message_type = message_of<compressor_type, T, B>;
     static_assert(Feedback<decltype(R::feedback), T, B, message_type>,
                   "the recursion's feedback is none for these numbers: it may be a memory of another type");

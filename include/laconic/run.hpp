@@ -9,6 +9,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -81,17 +82,41 @@ mark meet(C& comm, std::uint64_t round, double value, double up, double down, do
     return m;
 }
 
-}  // namespace detail
-
-/// Runs a recursion, moving x in place; every rank calls it with the same arguments but its own objective. Before each
-/// round, and once after the last, `watch(standing)` is called; where it returns a bool, false stops the run, and all
-/// ranks must return the same. With `watch(standing, descent)` the loop itself can be looked at, and saved. Errors as
-/// descent's; argument_error for a check_every of 0.
-template <Recursion R, class F, Communicator C, Contiguous X, class Watch>
-ending descend(R method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
-    using T = element_of<X>;
+// Whether descend() takes these; where not, the compiler says what to change and reads no further.
+template <class M, class F, class X, class C>
+consteval bool can_descend() {
     static_assert(!OutOfReach<X>,
                   "descend() runs on the host; for x on a device call descent<R, F, C, T, device> by itself");
+    static_assert(OutOfReach<X> || Contiguous<X>,
+                  "x, the starting point, is a std::vector, std::array, std::span or Eigen vector of float or double");
+    static_assert(Communicator<C>,
+                  "the fourth argument is no communicator: threads::run gives one to each worker, and mpi is one; what "
+                  "your own needs stands in comm/communicator.hpp");
+    if constexpr (Contiguous<X> && !OutOfReach<X> && Communicator<C>) {
+        using T = element_of<X>;
+        using number = std::remove_reference_t<decltype(*std::declval<X&>().data())>;
+        static_assert(Scalar<T>, "x holds neither float nor double");
+        static_assert(!std::is_const_v<number>, "x is const: descend() moves it");
+        if constexpr (Scalar<number>) {
+            constexpr bool is_method = Recursion<M> || Method<M, T>;
+            static_assert(is_method,
+                          "the first argument is no method, such as ef21{top_k{0.01}}, and no recursion: it needs "
+                          "compose<T, B>(problem)");
+            require_objective<F, T>();
+            if constexpr (requires(M m) { m.compressor; }) {
+                using compressor = decltype(M::compressor);
+                require_compressor<compressor>();
+                return is_method && Objective<F, T> && SomeCompressor<compressor>;
+            }
+            return is_method && Objective<F, T>;
+        }
+    }
+    return false;
+}
+
+template <class R, class F, class C, class X, class Watch>
+ending run_recursion(R method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+    using T = element_of<X>;
     if (how.check_every == 0) throw argument_error("check_every = 0: a run cannot be checked every 0 rounds");
     auto const begin = std::chrono::steady_clock::now();
     metered<C> counted(comm);
@@ -138,27 +163,43 @@ ending descend(R method, F const& objective, X& x, C& comm, run_settings how, Wa
     }
 }
 
+}  // namespace detail
+
 /// Runs a named method, its numbers filled in from the constants p of the problem, and where this rank's own smoothness
-/// is not among them, from what its objective knows.
-template <Method M, class F, Communicator C, Contiguous X, class Watch>
+/// is not among them, from what its objective knows. It moves x in place; every rank calls it with the same arguments
+/// but its own objective. Before each round, and once after the last, `watch(standing)` is called; where it returns a
+/// bool, false stops the run, and all ranks must return the same. With `watch(standing, descent)` the loop itself can
+/// be looked at, and saved. Errors as descent's; argument_error for a check_every of 0.
+template <class M, class F, class X, class C, class Watch>
 ending descend(M const& method, problem p, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
-    if constexpr (requires { objective.smoothness(); })
-        if (p.own_smoothness == 0) p.own_smoothness = objective.smoothness();
-    return descend(method.template compose<element_of<X>, host>(p), objective, x, comm, how, std::move(watch));
+    if constexpr (!detail::can_descend<M, F, X, C>()) {
+        return {};
+    } else {
+        if constexpr (requires { objective.smoothness(); })
+            if (p.own_smoothness == 0) p.own_smoothness = objective.smoothness();
+        return detail::run_recursion(method.template compose<element_of<X>, host>(p), objective, x, comm, how,
+                                     std::move(watch));
+    }
 }
 
-/// The same with the constants that the ranks' objectives know of themselves: L is bounded by the mean of the L_i.
-template <Contiguous X, Method M, SmoothObjective<element_of<X>> F, Communicator C, class Watch>
-ending descend(M const& method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
-    return descend(method, agree_on_problem(comm, objective), objective, x, comm, how, std::move(watch));
+/// The same with the constants that the ranks' objectives know of themselves: L is bounded by the mean of the L_i. A
+/// method whose step is given may need none of them. Or runs a recursion, which has its numbers.
+template <class M, class F, class X, class C, class Watch>
+ending descend(M method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+    if constexpr (!detail::can_descend<M, F, X, C>())
+        return {};
+    else if constexpr (Recursion<M>)
+        return detail::run_recursion(std::move(method), objective, x, comm, how, std::move(watch));
+    else
+        return descend(method, agree_on_problem(comm, objective), objective, x, comm, how, std::move(watch));
 }
 
 /// Without a watch.
-template <class M, class F, Communicator C, Contiguous X>
+template <class M, class F, class X, class C>
 ending descend(M const& method, F const& objective, X& x, C& comm, run_settings how = {}) {
     return descend(method, objective, x, comm, how, [](auto const&) {});
 }
-template <class M, class F, Communicator C, Contiguous X>
+template <class M, class F, class X, class C>
 ending descend(M const& method, problem const& p, F const& objective, X& x, C& comm, run_settings how = {}) {
     return descend(method, p, objective, x, comm, how, [](auto const&) {});
 }

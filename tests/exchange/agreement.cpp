@@ -223,6 +223,19 @@ TEST_CASE("of means over samples: the most of them, and the largest constant of 
     CHECK(found[2] == found[0]);
 }
 
+TEST_CASE("where one rank does not know its constants, those of the mean are unknown") {
+    struct bare {
+        std::size_t dimension() const { return 7; }
+        std::size_t samples() const { return 5; }
+    };
+    std::vector<problem> found(3);
+    threads::run(3, [&](threads::member& comm) {
+        auto const me = static_cast<std::size_t>(comm.rank());
+        found[me] = me == 1 ? agree_on_problem(comm, bare{}) : agree_on_problem(comm, constants_of_7{3, .5});
+    });
+    for (auto const& p : found) CHECK(p == problem{.dimension = 7, .workers = 3, .samples = 5});
+}
+
 TEST_CASE("constants that are none are refused by name") {
     std::byte const word[3] = {};
     table all{{{}, {word}}, {}, false};

@@ -22,19 +22,18 @@
 // expect DIANA_WITH_A_BIASED_PIPE: diana needs an unbiased compressor
 // expect EF21_WITH_AN_UNBIASED_COMPRESSOR: ef21 needs a contractive compressor
 // expect EF21_WITH_A_THRESHOLD: ef21 needs a contractive compressor
-// expect DCGD_OF_A_NUMBER: dcgd.C.: C is not a compressor
-// expect EF_SGD_OF_A_NUMBER: ef_sgd.C.: C is not a compressor
-// expect DESCEND_WITHOUT_A_METHOD: no matching function for call to .descend
+// expect DCGD_OF_A_NUMBER: C is not a compressor
+// expect EF_SGD_OF_A_NUMBER: C is not a compressor
+// expect DESCEND_WITHOUT_A_METHOD: the first argument is no method, such as ef21
 // expect MEMORY_OF_ANOTHER_TYPE: the recursion.s feedback is none for these numbers
 // expect SAGA_WITHOUT_SAMPLES: SAGA also outputs, slopes and add_row
-// expect OBJECTIVE_WITHOUT_GRADIENT: an objective needs dimension.., value.x. and gradient.x, g.
+// expect OBJECTIVE_OF_A_NUMBER: an objective needs std::size_t dimension
 // expect EXCHANGE_OF_A_NUMBER: this is no exchange for these numbers
 // expect EXCHANGE_WITHOUT_PAIRS: this exchange is not for this communicator: most need one whose ranks talk in pairs
 // expect STATE_OF_A_LIST: a range that is no array of numbers has no state.archive.
 // expect REDUCER_WITHOUT_A_THEOREM: no theorem covers this reduction: plain.C. and shifted.C. need an unbiased
 // expect REDUCER_OF_A_COMPRESSOR: a reduction is one of plain.C., error_feedback.C., shifted.C. and ef21_shift.C.
 // expect REDUCER_OF_OTHER_NUMBERS: no match for call|no matching function for call to object
-// expect DESCEND_WITHOUT_CONSTANTS: constraints not satisfied|SmoothObjective|no matching function for call to .descend
 
 namespace {
 
@@ -86,9 +85,6 @@ struct remembers_a_list {
 #elif defined(DESCEND_WITHOUT_A_METHOD)
     gd const method{};
     descend(3.0, f, x, comm);
-#elif defined(DESCEND_WITHOUT_CONSTANTS)
-    gd const method{};
-    descend(gd{}, f, x, comm);
 #elif defined(MEMORY_OF_ANOTHER_TYPE)
     recursion<full> const method{};
     std::vector<float> y(1);
@@ -96,7 +92,7 @@ struct remembers_a_list {
 #elif defined(SAGA_WITHOUT_SAMPLES)
     auto const method = recursion<full>{}.with_estimator(saga<>(1));
     descend(method, f, x, comm);
-#elif defined(OBJECTIVE_WITHOUT_GRADIENT)
+#elif defined(OBJECTIVE_OF_A_NUMBER)
     recursion<full> const method{};
     descend(method, 3.0, x, comm);
 #elif defined(EXCHANGE_OF_A_NUMBER)
@@ -125,6 +121,7 @@ struct remembers_a_list {
     descend(method, problem{1, 1, 1, 0, 1, 1}, f, x, comm);
     descend(unbiased, problem{1, 1, 1, 0, 1, 1}, f, x, comm);
     descend(stepped, problem{}, f, x, comm);
+    descend(stepped, f, x, comm);
     descend(recursion<full>{}.with_exchange(by_ring{}), f, x, comm);
     meets_only alone;
     descend(recursion<full>{}, f, x, alone);

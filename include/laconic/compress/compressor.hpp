@@ -41,6 +41,59 @@ concept Compressor = std::semiregular<C> && std::equality_comparable<C> && Messa
 template <class C>
 concept SomeCompressor = Compressor<C, float> || Compressor<C, double>;
 
+namespace detail {
+
+// Says what a C that is no compressor lacks, where it is compiled: one line for each member. T and B are of the message
+// that is asked for.
+template <class C, Scalar T, class B>
+consteval bool require_compressor() {
+    if constexpr (!requires { typename message_of<C, T, B>; }) {
+        static_assert(!std::same_as<T, T>,
+                      "C is not a compressor: it needs a type of message, such as template <laconic::Scalar T, class "
+                      "B> using message = laconic::full_vector<T, B>;");
+    } else if constexpr (!Compressor<C, T, B>) {
+        using M = message_of<C, T, B>;
+        static_assert(Message<M, T, B>,
+                      "C is not a compressor: its message<T, B> needs std::size_t dimension() const, ==, and terms() "
+                      "const or add_message(on, out, w, m) (message/message.hpp)");
+        static_assert(
+            requires(C const& c, std::size_t d) { c.check(d); },
+            "C is not a compressor: it needs void check(std::size_t d) const, which throws argument_error "
+            "where its parameters do not suit d numbers");
+        static_assert(
+            requires(C const& c, B& on, std::span<T const> x, key from, M& m) { c(on, x, from, m); },
+            "C is not a compressor: it needs void operator()(B& on, std::span<T const> x, laconic::key from, "
+            "message<T, B>& m) const, which makes m the message about x");
+        static_assert(
+            requires(C const& c, B& on, std::size_t d, key from, M& m) { c.blank(on, d, from, m); },
+            "C is not a compressor: it needs void blank(B& on, std::size_t d, laconic::key from, "
+            "message<T, B>& m) const, which makes m what its receiver knows before the message is read");
+        static_assert(
+            requires(C const& c) {
+                { to_string(c) } -> std::same_as<std::string>;
+            },
+            "C is not a compressor: it needs friend std::string to_string(C const&), its name and parameters");
+        static_assert(std::equality_comparable<C>,
+                      "C is not a compressor: it needs bool operator==(C const&) const = default;");
+        static_assert(std::semiregular<C>, "C is not a compressor: it needs a default constructor, and to be copyable");
+    }
+    return true;
+}
+
+// The same for numbers of whatever type, on the host.
+template <class C>
+consteval bool require_compressor() {
+    if constexpr (SomeCompressor<C>)
+        return true;
+    else if constexpr (
+        requires { typename message_of<C, float>; } && !requires { typename message_of<C, double>; })
+        return require_compressor<C, float, host>();
+    else
+        return require_compressor<C, double, host>();
+}
+
+}  // namespace detail
+
 /// Compressors with E C(x) = x and E|C(x) - x|^2 <= omega |x|^2, omega = c.omega(d) for vectors of d numbers.
 template <class C>
 concept Unbiased = std::semiregular<C> && requires(C const& c, std::size_t d) {

@@ -21,7 +21,7 @@ inline bool speaks_in_full(occasion const& now, double p) {
 /// sets it for each round (adapt/synchronise.hpp).
 template <class C>
 struct full_or {
-    static_assert(SomeCompressor<C>, "full_or{C}: C is not a compressor");
+    static_assert(detail::require_compressor<C>());
     C otherwise{};
     bool in_full = false;
 

@@ -17,7 +17,7 @@ namespace laconic {
 /// whichever makes more progress for the cost. one_of nests where there are more than two.
 template <class First, class Second>
 struct one_of {
-    static_assert(SomeCompressor<First> && SomeCompressor<Second>, "one_of{C, D}: C or D is not a compressor");
+    static_assert(detail::require_compressor<First>() && detail::require_compressor<Second>());
     First first{};
     Second second{};
     bool is_first = true;

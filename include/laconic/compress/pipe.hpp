@@ -38,6 +38,12 @@ constexpr auto operator|(A const& a, C const& b) {
     else
         return a.with(a.rest | b);
 }
+// What has a message and yet is no compressor lacks something.
+template <SomeCompressor A, class C>
+requires(!SomeCompressor<C> && requires { typename message_of<C>; }) constexpr A operator|(A const& a, C const&) {
+    static_assert(detail::require_compressor<C>());
+    return a;
+}
 
 namespace detail {
 

@@ -14,6 +14,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/objective/objective.hpp"
 #include "laconic/objective/problem.hpp"
 
 namespace laconic {
@@ -70,10 +71,13 @@ void require_agreement(C& comm, std::vector<agreed_item> const& items) {
 }
 
 /// The constants of f = mean f_i from those that each rank's f_i knows of itself: L is bounded by the mean of the L_i.
-/// The same on all ranks but for own_smoothness, which is this rank's L_i.
+/// The same on all ranks but for own_smoothness, which is this rank's L_i. Where a rank's objective does not know its
+/// own, those of f are unknown.
 template <Communicator C, class F>
 problem agree_on_problem(C& comm, F const& objective) {
-    double mine[4] = {objective.smoothness(), objective.strong_convexity(), 0, 0};
+    double mine[4] = {NAN, NAN, 0, 0};
+    if constexpr (detail::knows_constants<F>())
+        mine[0] = objective.smoothness(), mine[1] = objective.strong_convexity();
     if constexpr (requires { objective.samples(); }) mine[2] = static_cast<double>(objective.samples());
     if constexpr (requires { objective.sample_smoothness(); }) mine[3] = objective.sample_smoothness();
     comm.all_gather({std::as_bytes(std::span(mine))});
@@ -97,6 +101,10 @@ problem agree_on_problem(C& comm, F const& objective) {
         p.largest_sample_smoothness = std::max(p.largest_sample_smoothness, theirs[3]);
     }
     p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
+    if (std::isnan(p.smoothness))
+        for (double* const unknown : {&p.smoothness, &p.strong_convexity, &p.least_strong_convexity,
+                                      &p.largest_smoothness, &p.mean_square_smoothness, &p.own_smoothness})
+            *unknown = 0;
     return p;
 }
 

@@ -21,7 +21,7 @@ namespace laconic {
 /// compression, MSML 2022, for full gradients).
 template <class M, class C>
 struct bidirectional {
-    static_assert(SomeCompressor<C>, "bidirectional{method, C}: C is not a compressor");
+    static_assert(detail::require_compressor<C>());
     M method;
     C compressor;
     double rate = 0;

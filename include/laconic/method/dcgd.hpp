@@ -59,7 +59,7 @@ recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_dcgd(
 /// may then diverge.
 template <class C>
 struct dcgd {
-    static_assert(SomeCompressor<C>, "dcgd{C}: C is not a compressor");
+    static_assert(detail::require_compressor<C>());
     C compressor;
     rates given{};
 

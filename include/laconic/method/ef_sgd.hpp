@@ -39,7 +39,7 @@ recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_ef(C 
 /// give; so are all for batches.
 template <class C>
 struct ef_sgd {
-    static_assert(SomeCompressor<C>, "ef_sgd{C}: C is not a compressor");
+    static_assert(detail::require_compressor<C>());
     C compressor;
     rates given{};
 

@@ -13,7 +13,7 @@ namespace laconic {
 /// numbers; the defaults are gd_sec's.
 template <class C = quantize>
 struct quantized_gd_sec {
-    static_assert(SomeCompressor<C>, "quantized_gd_sec{C}: C is not a compressor");
+    static_assert(detail::require_compressor<C>());
     C compressor{};
     double xi = 100;
     rates given{};

@@ -45,7 +45,8 @@ namespace detail {
 inline double known(double constant, char const* name, char const* method) {
     if (constant > 0 && std::isfinite(constant)) return constant;
     throw theory_error(std::string(method) + ": its theorem needs " + name +
-                       ", which is not known; give it in the problem, or give the step yourself");
+                       ", which is not known; give the objective smoothness() and strong_convexity(), or descend() a "
+                       "problem with its constants, or the method a step of your own: {.step = ...}");
 }
 
 // Throws argument_error where the compressor's own numbers are outside their ranges: a theorem would then give what

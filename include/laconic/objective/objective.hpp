@@ -43,6 +43,56 @@ concept SmoothObjective = Objective<F, T> && requires(F const& f) {
     { f.strong_convexity() } -> std::convertible_to<double>;
 };
 
+namespace detail {
+
+// Says what an F that is no objective for numbers of T lacks, where it is compiled: one line for each member.
+template <class F, Scalar T>
+consteval bool require_objective() {
+    if constexpr (Objective<F, T>) {
+        return true;
+    } else if constexpr (std::same_as<T, float> && Objective<F, double>) {
+        static_assert(!std::same_as<T, float>,
+                      "x holds float, the objective takes double: let x hold double, or let value and gradient take "
+                      "spans of float");
+    } else if constexpr (std::same_as<T, double> && Objective<F, float>) {
+        static_assert(!std::same_as<T, double>,
+                      "x holds double, the objective takes float: let x hold float, or let value and gradient take "
+                      "spans of double");
+    } else {
+        static_assert(
+            requires(F const& f) {
+                { f.dimension() } -> std::convertible_to<std::size_t>;
+            },
+            "an objective needs std::size_t dimension() const");
+        static_assert(
+            requires(F const& f, std::span<T const> x) { requires std::floating_point<decltype(f.value(x))>; },
+            "an objective needs T value(std::span<T const> x) const, where T is what x holds");
+        static_assert(
+            requires(F const& f, std::span<T const> x, std::span<T> g) { f.gradient(x, g); },
+            "an objective needs void gradient(std::span<T const> x, std::span<T> g) const, where T is what x "
+            "holds");
+    }
+    return true;
+}
+
+// Whether F knows its constants; one alone is a mistake.
+template <class F>
+consteval bool knows_constants() {
+    constexpr bool smooth = requires(F const& f) {
+        { f.smoothness() } -> std::convertible_to<double>;
+    };
+    constexpr bool convex = requires(F const& f) {
+        { f.strong_convexity() } -> std::convertible_to<double>;
+    };
+    static_assert(convex || !smooth,
+                  "the objective has smoothness() and lacks double strong_convexity() const: 0 where it is convex and "
+                  "nothing better is known");
+    static_assert(smooth || !convex, "the objective has strong_convexity() and lacks double smoothness() const");
+    return smooth && convex;
+}
+
+}  // namespace detail
+
 /// Writes the gradient at x to g and returns f(x): in one pass over the data where f is a FusedObjective, in two where
 /// it is not. x and g hold f.dimension() elements each.
 template <class F, Contiguous X, Contiguous G>
