@@ -89,7 +89,7 @@ std::string over_text(X const& over) {
 /// omega / n mean_i |g_i|^2 for n ranks. State: none.
 template <class C = full, class X = gather_all>
 struct plain {
-    static_assert(SomeCompressor<C>, "plain{C}: C is not a compressor");
+    static_assert(detail::require_compressor<C>());
     static constexpr bool is_proved = Unbiased<C>;
 
     C compressor{};
@@ -112,7 +112,7 @@ plain(C, X = {}) -> plain<C, X>;
 /// What a message leaves out is sent later, times decay for each round that it waits. State: e_i, d numbers a rank.
 template <class C, class X = gather_all>
 struct error_feedback {
-    static_assert(SomeCompressor<C>, "error_feedback{C}: C is not a compressor");
+    static_assert(detail::require_compressor<C>());
     static constexpr bool is_proved = Contractive<C>;
 
     C compressor{};
@@ -137,7 +137,7 @@ error_feedback(C, double = 1, X = {}) -> error_feedback<C, X>;
 /// rank.
 template <class C, class X = gather_all>
 struct shifted {
-    static_assert(SomeCompressor<C>, "shifted{C}: C is not a compressor");
+    static_assert(detail::require_compressor<C>());
     static constexpr bool is_proved = Unbiased<C>;
 
     C compressor{};
@@ -160,7 +160,7 @@ shifted(C, X = {}) -> shifted<C, X>;
 /// mean h, 2 d numbers a rank.
 template <class C, class X = gather_all>
 struct ef21_shift {
-    static_assert(SomeCompressor<C>, "ef21_shift{C}: C is not a compressor");
+    static_assert(detail::require_compressor<C>());
     static constexpr bool is_proved = Contractive<C>;
 
     C compressor{};
