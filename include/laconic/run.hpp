@@ -88,7 +88,7 @@ consteval bool can_descend() {
     static_assert(!OutOfReach<X>,
                   "descend() runs on the host; for x on a device call descent<R, F, C, T, device> by itself");
     static_assert(OutOfReach<X> || Contiguous<X>,
-                  "x, the starting point, is a std::vector, std::array, std::span or Eigen vector of float or double");
+                  "x, the starting point, is a vector, array, span or Eigen vector of float or double");
     static_assert(Communicator<C>,
                   "the fourth argument is no communicator: threads::run gives one to each worker, and mpi is one; what "
                   "your own needs stands in comm/communicator.hpp");

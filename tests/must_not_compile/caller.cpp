@@ -34,7 +34,7 @@
 // expect X_OF_DOUBLE: x holds double, the objective takes float
 // expect X_OF_INT: x holds neither float nor double
 // expect X_IS_CONST: x is const: descend.. moves it
-// expect X_IS_A_NUMBER: x, the starting point, is a std::vector, std::array, std::span or Eigen vector
+// expect X_IS_A_NUMBER: x, the starting point, is a vector, array, span or Eigen vector
 // expect NOT_A_COMMUNICATOR: the fourth argument is no communicator
 // expect NO_STEP_OF_A_METHOD: the first argument is no method
 
