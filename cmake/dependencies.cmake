@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where each package comes from: this machine; else, in this repository's own build only, its upstream git tag; else
-# one error that names all that is missing. Only headers are taken from what is fetched: no build of theirs runs.
+# Where each package comes from: this machine; else, where this repository builds programs of its own, its upstream git
+# tag; else one error that names all that is missing. Only headers are taken from what is fetched: no build of theirs
+# runs. A build that only installs the headers compiles nothing and goes on without.
 include(FetchContent)
 
 # The versions that are tested, the oldest and the newest major one; the test package.versions compares what else names
@@ -12,6 +13,10 @@ set(laconic_xsimd_to 14)
 
 set(laconic_missing "") # packages that were neither found nor fetched
 set(laconic_fetched "") # packages that were fetched
+set(laconic_programs FALSE)
+if(LACONIC_TESTS OR LACONIC_EXAMPLES OR LACONIC_BENCH OR LACONIC_FUZZ)
+    set(laconic_programs TRUE)
+endif()
 
 # need(<target> <package> <include folder> <repository> <tag> [<arguments of find_package>...])
 # Global targets, for a project that adds this one as a subdirectory links them too.
@@ -20,7 +25,9 @@ macro(need target package folder repository tag)
         find_package(${package} ${ARGN} QUIET GLOBAL)
     endif()
     if(NOT TARGET ${target})
-        if(PROJECT_IS_TOP_LEVEL)
+        if(PROJECT_IS_TOP_LEVEL AND NOT laconic_programs)
+            message(STATUS "${package} is not installed: the headers can be, and programs that use them will need it")
+        elseif(PROJECT_IS_TOP_LEVEL)
             message(STATUS "${package} is not installed (cmake/install-deps.sh does that): fetching ${repository} ${tag}")
             fetch(${target} ${package} ${folder} ${repository} ${tag})
             list(APPEND laconic_fetched ${package})

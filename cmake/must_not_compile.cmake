@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Programs that must not compile, for the stated reason. A file holds sections
-#     #if defined(SECTION_NAME)   or   #elif defined(SECTION_NAME)
+#     #if defined(SECTION_NAME)   or   #elif defined(SECTION_NAME)   or with   !defined(SECTION_NAME)   what it leaves out
 # each with a line that gives a regular expression for the compiler's first error, and, where it matters, how many lines
 # the compiler may print in all:
 #     // expect SECTION_NAME: regex
@@ -32,8 +32,9 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
         )
 
         file(READ "${source}" text)
-        string(REGEX MATCHALL "#[ \t]*(if|elif)[ \t]+defined\\([A-Za-z0-9_]+\\)" sections "${text}")
-        list(TRANSFORM sections REPLACE ".*\\((.*)\\)" "\\1")
+        string(REGEX MATCHALL "#[ \t]*(if|elif)[ \t]+defined\\([A-Za-z0-9_]+\\)|// expect [A-Za-z0-9_]+:" sections "${text}")
+        list(TRANSFORM sections REPLACE ".*[( ]([A-Za-z0-9_]+)[):]$" "\\1")
+        list(REMOVE_DUPLICATES sections)
         foreach(section IN ITEMS control LISTS sections)
             set(name must_not_compile.${theme}.${section})
             add_test(NAME ${name} COMMAND ${run} -D "SECTION=${section}" -P "${script}")

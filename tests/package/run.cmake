@@ -292,6 +292,38 @@ elseif(CASE STREQUAL "fetched")
     # One file that includes doctest, one that includes the others.
     run("${CMAKE_COMMAND}" --build "${WORK}/build" --target test_main must_not_compile_compress)
     run("${CMAKE_COMMAND}" --install "${WORK}/build" --prefix "${WORK}/there")
+elseif(CASE STREQUAL "headers_only")
+    # An installation compiles nothing, and needs none of what the library's programs or its users need.
+    set(without "")
+    foreach(package IN ITEMS Eigen3 Xsimd doctest CLI11 fmt nlohmann_json benchmark)
+        list(APPEND without -D CMAKE_DISABLE_FIND_PACKAGE_${package}=ON)
+    endforeach()
+    run(${configure} -S "${SOURCE}" ${without} -D LACONIC_TESTS=OFF)
+    run("${CMAKE_COMMAND}" --install "${WORK}/build" --prefix "${WORK}/there")
+    if(EXISTS "${WORK}/build/_deps")
+        message(FATAL_ERROR "something was fetched")
+    endif()
+    # The package serves as one that was made where all was installed.
+    run(${configure} ${consumer} -B "${WORK}/use" -D "CMAKE_PREFIX_PATH=${WORK}/there" -D "LACONIC_VERSION=${VERSION}")
+elseif(CASE STREQUAL "components")
+    run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/there")
+    file(WRITE "${WORK}/asks/CMakeLists.txt"
+         "cmake_minimum_required(VERSION 3.25)\nproject(asks CXX)\n"
+         "find_package(laconic COMPONENTS nonsense OPTIONAL_COMPONENTS more)\n"
+         "find_package(laconic REQUIRED OPTIONAL_COMPONENTS nonsense)\n"
+         "find_package(laconic REQUIRED COMPONENTS nonsense)\n"
+    )
+    execute_process(
+        COMMAND ${configure} -S "${WORK}/asks" -D "CMAKE_PREFIX_PATH=${WORK}/there"
+        RESULT_VARIABLE status
+        OUTPUT_VARIABLE said
+        ERROR_VARIABLE said
+    )
+    string(REGEX MATCHALL "laconic has no component nonsense: its components are mpi,[ \n]+device,[ \n]+nccl" told "${said}")
+    list(LENGTH told told)
+    if(status EQUAL 0 OR NOT told EQUAL 2)
+        message(FATAL_ERROR "the components are not named twice; exit ${status}:\n${said}")
+    endif()
 else()
     message(FATAL_ERROR "no such case: ${CASE}")
 endif()

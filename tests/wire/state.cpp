@@ -153,11 +153,15 @@ TEST_CASE("every truncation that is sealed again is refused, and nothing has cha
     CHECK(is == before);
 }
 
-TEST_CASE("the state of something else is refused, with both texts") {
+TEST_CASE("the state of something else is refused, with what differs") {
     inner is;
-    auto const bytes = saved(inner{{1, 2}, 3}, "rank 1 of 4\n");
-    CHECK_THROWS_WITH_AS(restore(is, bytes, "rank 0 of 4\n"),
-                         "this is the state of another run:\nrank 1 of 4\ninstead of\nrank 0 of 4\n", shape_error);
+    auto const bytes = saved(inner{{1, 2}, 3}, "the seed: 5\nthe step: 1\nrank 1 of 4\n");
+    CHECK_THROWS_WITH_AS(restore(is, bytes, "the seed: 5\nthe step: 10\nrank 0 of 4\n"),
+                         "this is the state of another run:\nsaved: the step: 1\nsaved: rank 1 of 4\n"
+                         "here: the step: 10\nhere: rank 0 of 4\n",
+                         shape_error);
+    CHECK_THROWS_WITH_AS(restore(is, bytes, "the seed: 5\nthe step: 1\nthe layer: 2\nrank 1 of 4\n"),
+                         "this is the state of another run:\nhere: the layer: 2\n", shape_error);
     CHECK(is == inner{});
     std::vector<std::byte> const text(100, std::byte{'x'});
     CHECK_THROWS_WITH_AS(restore(is, text, ""), doctest::Contains("this is no saved state"), wire_error);

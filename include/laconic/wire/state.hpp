@@ -47,6 +47,18 @@ concept WithoutState = !std::is_pointer_v<P> && !requires(P p) {
 }
 &&!requires(P p) { p.has_value(); };
 
+// The lines of one text that another has not, each after `whose`.
+inline std::string lines_without(std::string const& text, std::string const& other, char const* whose) {
+    std::string left;
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
+        end = text.find('\n', at);
+        end = end == std::string::npos ? text.size() : end + 1;
+        std::string const line = text.substr(at, end - at);
+        if (("\n" + other).find("\n" + line) == std::string::npos) left += whose + line;
+    }
+    return left;
+}
+
 }  // namespace detail
 
 /// Writes state: "laconic1", what the state is of, the state, and a checksum. Numbers stand with their low byte first.
@@ -144,7 +156,9 @@ class state_reader {
         std::string saved;
         of_any_length(saved);
         checking_ = true;
-        if (saved != what) throw shape_error("this is the state of another run:\n" + saved + "instead of\n" + what);
+        if (saved != what)
+            throw shape_error("this is the state of another run:\n" + detail::lines_without(saved, what, "saved: ") +
+                              detail::lines_without(what, saved, "here: "));
         start_ = at_;
     }
     /// For parts whose arrays are those of the backend `on`, which outlives this.
