@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "race_network.hpp"
 
-#include <charconv>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "laconic/core/decimal.hpp"
 #include "laconic/core/error.hpp"
 
 namespace race {
@@ -25,7 +26,7 @@ using units = std::vector<std::pair<std::string_view, double>>;
 std::pair<double, double> quantity(std::string const& text, std::string_view part, char const* what, units const& all) {
     double number = 0;
     auto const* const end = part.data() + part.size();
-    auto const read = std::from_chars(part.data(), end, number);
+    auto const read = laconic::read_decimal(part.data(), end, number);
     if (read.ec == std::errc())
         for (auto const& [name, worth] : all)
             if (std::string_view(read.ptr, static_cast<std::size_t>(end - read.ptr)) == name && number <= 1e300)

@@ -3,7 +3,7 @@
 # tests/builds/consumer.sh
 # Compiles consumer.cpp with the flags that users have, and fails where the compiler warns. CXX names the compiler; where
 # clang++ is, that compiles it once, too. Two sources of the examples, which have every compressor and every exchange,
-# are compiled without RTTI.
+# are compiled without RTTI. Where libc++ is, examples/first.cpp is linked with it and run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 compile() { # compile COMPILER SOURCE FLAG...
@@ -26,3 +26,18 @@ else
     printf 'skipped: clang++ is not installed\n'
 fi
 printf '%s\n' "${builds[@]}" | xargs -P "${JOBS:-$(nproc)}" -L 1 bash -euc 'compile "$@"' compile
+
+# The other standard library: the umbrella compiles, links and runs.
+if printf '#include <version>\nint main() {}\n' | clang++ -std=c++20 -stdlib=libc++ -x c++ -o /dev/null - 2>/dev/null; then
+    folder=$(mktemp -d)
+    trap 'rm -r "$folder"' EXIT
+    clang++ -std=c++20 -stdlib=libc++ -O1 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I include \
+        -isystem "${EIGEN:-/usr/include/eigen3}" -pthread examples/first.cpp -o "$folder/first"
+    clang++ -std=c++20 -stdlib=libc++ -Wall -Wextra -Wpedantic -Werror -I include -I examples \
+        -isystem "${EIGEN:-/usr/include/eigen3}" -fsyntax-only examples/named_compressors.cpp
+    said=$("$folder/first")
+    [[ $said == 'x = 1.500000000 ..., 150.0 bytes a round' ]] || { printf 'with libc++ it prints: %s\n' "$said"; exit 1; }
+    printf 'no warning with clang++ -stdlib=libc++, and the same result\n'
+else
+    printf 'skipped: clang++ has no libc++\n'
+fi

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/core/decimal.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 
@@ -134,7 +134,7 @@ inline pipe read_pipe(std::string_view text) { return detail::reader(text).all()
 
 /// The whole of a word as a finite number; false where it is none.
 inline bool read_number(std::string_view word, double& value) {
-    auto const r = std::from_chars(word.data(), word.data() + word.size(), value);
+    auto const r = read_decimal(word.data(), word.data() + word.size(), value);
     return r.ec == std::errc{} && r.ptr == word.data() + word.size() && std::isfinite(value);
 }
 

@@ -181,7 +181,8 @@ struct levels<top_blocks<>> {
         // The squares of doubles as such may not be finite.
         double const unit = sizeof(T) == 8 ? static_cast<double>(largest_magnitude(on, x)) : 1;
         if constexpr (requires { squares_of_blocks(on, x, c.block, unit); }) {  // of all at once
-            std::ranges::copy(squares_of_blocks(on, x, c.block, unit), q.begin());
+            auto const squares = squares_of_blocks(on, x, c.block, unit);
+            std::copy(squares.begin(), squares.end(), q.begin());
         } else {
             for (std::size_t b = 0; b < q.size(); ++b) {
                 auto const part = x.subspan(b * c.block, std::min(c.block, x.size() - b * c.block));

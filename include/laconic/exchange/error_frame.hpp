@@ -23,7 +23,7 @@ class error_frame {
     void not_finite(std::size_t coordinate) { put(coordinate); }
     void because(std::string_view why) {
         put(no_coordinate);
-        auto const text = std::as_bytes(std::span(why));
+        auto const text = std::as_bytes(std::span(why.data(), why.size()));
         bytes_.insert(bytes_.end(), text.begin(), text.end());
     }
 

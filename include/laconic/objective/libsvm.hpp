@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/core/decimal.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
@@ -132,7 +133,7 @@ class libsvm_reader {
         auto begin = digits.data(), end = begin + digits.size();
         if (digits.size() > 1 && begin[0] == '+' && begin[1] != '-') ++begin;  // from_chars knows no plus
         T value{};
-        auto const r = std::from_chars(begin, end, value);
+        auto const r = read_decimal(begin, end, value);
         if (r.ec == std::errc::invalid_argument) fail(token, what + " is not a number");
         if (r.ptr != end) fail(token, what + " has something after its number");
         if (r.ec == std::errc::result_out_of_range) {

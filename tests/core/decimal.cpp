@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/core/decimal.hpp"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "laconic/core/key.hpp"
+#include "laconic/core/text.hpp"
+
+using namespace laconic;
+
+namespace {
+
+template <class T>
+struct reading {
+    std::ptrdiff_t length;
+    std::errc error;
+    std::string value;  // NaN is no number, but equal here
+    bool operator==(reading const&) const = default;
+};
+template <class T, class Reader>
+reading<T> read_with(std::string const& text, Reader reader) {
+    T value = T(7);
+    auto const r = reader(text.data(), text.data() + text.size(), value);
+    return {r.ptr - text.data(), r.ec, std::isnan(value) ? "nan" : shortest(static_cast<double>(value))};
+}
+template <class T>
+void same(std::string const& text) {
+    CAPTURE(text);
+    auto const by_stream = read_with<T>(text, detail::decimal_by_stream<T>);
+    CHECK(by_stream == read_with<T>(text, read_decimal<T>));
+    CHECK(by_stream.length <= static_cast<std::ptrdiff_t>(text.size()));
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("by a stream it is what std::from_chars reads, where that is", T, float, double) {
+    for (char const* text : {"0",
+                             "-0",
+                             "1",
+                             "-1.5e-3",
+                             "1e+05",
+                             "1e5x",
+                             "1e",
+                             "1e+",
+                             "1e-x",
+                             ".5",
+                             "5.",
+                             "-.",
+                             ".",
+                             "",
+                             "-",
+                             "+1",
+                             " 1",
+                             "0x10",
+                             "1,5",
+                             "1..2",
+                             "1e400",
+                             "-1e400",
+                             "1e-400",
+                             "1e-320",
+                             "4e-45",
+                             "1e-46",
+                             "inf",
+                             "-INF",
+                             "Infinity",
+                             "infinit",
+                             "nan",
+                             "-NaN",
+                             "na",
+                             "1e39",
+                             "3.4028236e38",
+                             "1.7976931348623159e308",
+                             "2.2250738585072011e-308",
+                             "1e99999999999",
+                             "00001.50"})
+        same<T>(text);
+    // All kinds of bits, in as few digits as tell them apart.
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+        auto const words = key{5}.words(i);
+        same<T>(shortest(std::bit_cast<double>(std::uint64_t{words[0]} << 32 | words[1])));
+        same<T>(shortest(static_cast<double>(std::bit_cast<float>(words[2]))));
+    }
+}
+
+TEST_CASE("what it reads") {
+    double value = 0;
+    std::string const text = "-12.5e1;";
+    auto const r = read_decimal(text.data(), text.data() + text.size(), value);
+    CHECK(value == -125);
+    CHECK(*r.ptr == ';');
+    CHECK(detail::decimal_by_stream(text.data(), text.data() + 6, value).ptr == text.data() + 5);
+    CHECK(value == -12.5);
+}
