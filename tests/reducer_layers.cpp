@@ -9,6 +9,7 @@
 
 #include "allocations.hpp"
 #include "laconic/comm/fibers.hpp"
+#include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -41,8 +42,8 @@ vectors gradients(int rank, int step) {
 template <class How>
 using step_of = std::function<void(reducer<How, fibers::member>&, int rank, int k, vectors& g)>;
 
-template <class How>
-void whole_step(reducer<How, fibers::member>& reduce, vectors& g, std::vector<std::size_t> const& order = backwards) {
+template <class Reducer>
+void whole_step(Reducer& reduce, vectors& g, std::vector<std::size_t> const& order = backwards) {
     for (auto const l : order) reduce.start(l, g[l]);
     reduce.finish();
 }
@@ -387,8 +388,9 @@ TEST_CASE("one layer more, after all messages of a step, is refused at once, and
 TEST_CASE("a rank that starts afresh and one that goes on agree on the order of layers again after both restore") {
     int const n = 2;
     auto const right = run(n, error_feedback{top_k{4}}, 6);
-    fibers::run(n, [&](fibers::member& comm) {
+    fibers::run(n, [&](fibers::member& inner) {
         error_feedback const how{top_k{4}};
+        metered comm(inner);  // no reducer has a duplicate of its own of this
         reducer first(how, comm, three), fresh(how, comm, three);
         for (int k = 0; k < 3; ++k) {
             auto g = gradients(comm.rank(), k);
@@ -417,10 +419,12 @@ TEST_CASE("after the first steps nothing is allocated") {
             for (int k = 0; k < 5; ++k) step();
             CHECK(allocations() == before);
         };
-        reducer errors(error_feedback{top_k{4}}, comm, three);
-        reducer differences(ef21_shift{top_k{4}}, comm, three);
-        reducer all(plain{}, comm, three);
-        steps_of(errors), steps_of(differences), steps_of(all);
+        for (std::size_t const share_below : {0u, 4096u}) {
+            reducer errors(error_feedback{top_k{4}}, comm, three, {.share_below = share_below});
+            reducer differences(ef21_shift{top_k{4}}, comm, three, {.share_below = share_below});
+            reducer all(plain{}, comm, three, {.share_below = share_below});
+            steps_of(errors), steps_of(differences), steps_of(all);
+        }
     });
 }
 
@@ -464,6 +468,34 @@ TEST_CASE("layers of doubles, and layers by their sizes alone") {
         CHECK(by_size.layers()[1].size() == 4);
         CHECK(by_size.layers()[1].name() == "1");
     });
+}
+
+TEST_CASE("more layers than messages can be on their way at once, over threads and fibers: as if each were alone") {
+    std::vector<std::size_t> const sizes(21, 30);
+    auto const check = [&](auto& comm) {
+        reducer together(error_feedback{top_k{4}}, comm, sizes, {.share_below = 0});
+        reducer joint(error_feedback{top_k{4}}, comm, sizes);
+        for (int k = 0; k < 6; ++k) {
+            std::vector<std::vector<float>> one, other;
+            for (std::size_t l = 0; l < sizes.size(); ++l)
+                one.push_back(gradients(comm.rank(), 100 * k + int(l))[0]), one.back().resize(30);
+            other = one;
+            for (std::size_t l = sizes.size(); l-- > 0;) {
+                together.start(l, one[l]);
+                joint.start(l, other[l]);  // while messages of the other reducer are on their way
+            }
+            if (k == 3) {
+                together.drop(), joint.drop();
+                CHECK(one == other);
+                continue;
+            }
+            joint.finish(), together.finish();
+            CHECK(one == other);
+        }
+        CHECK(together.steps() == 5);
+    };
+    fibers::run(3, [&](fibers::member& comm) { check(comm); });
+    threads::run(3, [&](threads::member& comm) { check(comm); });
 }
 
 TEST_CASE("over threads the layers' estimates are the same") {

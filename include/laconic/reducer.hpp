@@ -16,6 +16,7 @@
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduced_layers.hpp"
 #include "laconic/reduction/reduction.hpp"
+#include "laconic/reduction/restore.hpp"
 #include "laconic/reduction/statistics.hpp"
 #include "laconic/reduction/step.hpp"
 #include "laconic/wire/state.hpp"
@@ -41,8 +42,11 @@ namespace laconic {
 /// the first step. A step is a transaction: where finish() throws, or propagates NaN, all residuals and shifts are on
 /// every rank as they were before it, and so are the caller's numbers unless they became NaN: the step can be tried
 /// again, or left out, and the next ones are the same as without it. (Only what an exchange itself remembers from round
-/// to round may differ.) Memory, beside the reduction's: 2 d numbers, and the messages. After the first step nothing is
-/// allocated but where an exchange's lists grow.
+/// to round may differ.) A reducer works over a duplicate of its
+/// communicator, if that is Splitting, so that two of them, or a reducer and what else the caller sends, never mix; all
+/// ranks let go of a reducer together. Up to 8 messages of a rank are on their way at once. Memory, beside the
+/// reduction's: 2 d numbers, and the messages. After the first step nothing is allocated but where an exchange's lists
+/// grow.
 template <class R, Communicator C, Scalar T = float, class B = host>
 class reducer {
     static_assert(Reduction<R, T, B>,
@@ -62,8 +66,8 @@ class reducer {
         : reducer([&](layer const&) { return how; }, comm, layers, std::move(options), std::move(on)) {}
     /// With a reduction for each layer, rule(layer), all of one type R: as layers differ, or an any_reduction.
     template <std::invocable<layer const&> Rule>
-    requires std::convertible_to<std::invoke_result_t<Rule const&, layer const&>, R>
-    reducer(Rule const& rule, C& comm, std::vector<layer> const& layers, reducer_options options = {}, B on = {})
+    requires std::convertible_to<std::invoke_result_t<Rule const&, layer const&>, R> reducer(
+        Rule const& rule, C& comm, std::vector<layer> const& layers, reducer_options options = {}, B on = {})
         : step_(comm, options, std::move(on), {rule, layers, options}) {}
     reducer(R how, C& comm, std::vector<std::size_t> const& sizes, reducer_options options = {}, B on = {})
         : reducer(std::move(how), comm, layers_of(sizes), std::move(options), std::move(on)) {}
@@ -72,8 +76,7 @@ class reducer {
         : reducer(std::move(how), comm, std::vector<layer>{{"", d}}, std::move(options), std::move(on)) {}
     /// For one vector such as `like`: its count of its numbers. `like` is not kept.
     template <Contiguous X>
-    requires ReducedAs<element_of<X>, T>
-    reducer(R how, C& comm, X const& like, reducer_options options = {}, B on = {})
+    requires ReducedAs<element_of<X>, T> reducer(R how, C& comm, X const& like, reducer_options options = {}, B on = {})
         : reducer(std::move(how), comm, static_cast<std::size_t>(like.size()), std::move(options), std::move(on)) {}
     reducer(reducer const&) = delete;
     reducer& operator=(reducer const&) = delete;
@@ -124,7 +127,7 @@ class reducer {
     /// Makes this the reducer that was saved, which had the same reduction, options, rank and number of ranks, and the
     /// same layers, in any order; its next steps are the same, bit for bit. Throws shape_error for the state of another
     /// one, wire_error for bytes that are damaged; nothing has changed then.
-    void restore(std::span<std::byte const> saved) { step_.restore(saved); }
+    void restore(std::span<std::byte const> saved) { detail::restore_own(step_, saved); }
     /// The same from what all ranks of the saved reducer have saved, in their order, on every rank: where they were
     /// another number than now, each rank gets the mean of their residuals and of their shifts, so that both means are
     /// kept. (Not the sum of the residuals: an estimate divides by the number of ranks.) What an exchange remembers by
@@ -132,13 +135,13 @@ class reducer {
     void restore(std::span<std::vector<std::byte> const> saved) {
         if (saved.empty()) throw argument_error("no rank's state to restore");
         if (static_cast<int>(saved.size()) == step_.comm().size())
-            return step_.restore(std::span<std::byte const>(saved[static_cast<std::size_t>(step_.comm().rank())]));
-        step_.restore(saved);
+            return restore(std::span<std::byte const>(saved[static_cast<std::size_t>(step_.comm().rank())]));
+        detail::restore_means(step_, saved);
     }
     /// Goes on over other ranks, such as those that are left after a comm_error; each of them calls it. A step that is
-    /// under way ends without one. Residuals and shifts stay, and the mean shift becomes that of these ranks, whose shifts are sent in full. A rank
-    /// may have taken a last step that the others have not: see to it that all have the same model. Throws shape_error
-    /// where they disagree.
+    /// under way ends without one. Residuals and shifts stay, and the mean shift becomes that of these ranks, whose
+    /// shifts are sent in full. A rank may have taken a last step that the others have not: see to it that all have the
+    /// same model. Throws shape_error where they disagree.
     void rebind(C& comm) { step_.rebind(comm); }
 
     /// Steps that have succeeded.

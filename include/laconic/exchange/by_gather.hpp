@@ -31,13 +31,13 @@ void make_room(bit_writer& sink, std::size_t d) {
 template <Communicator C>
 void start_all_gather(C& comm, contribution mine, [[maybe_unused]] int lane) {
     if constexpr (Overlapping<C>)
-        comm.start_all_gather(mine);
+        comm.start_all_gather(mine, lane);
     else
         comm.all_gather(mine);
 }
 template <Communicator C>
 void finish_all_gather([[maybe_unused]] C& comm, [[maybe_unused]] int lane) {
-    if constexpr (Overlapping<C>) comm.finish();
+    if constexpr (Overlapping<C>) comm.finish(lane);
 }
 
 /// complaint(r, bytes) for every rank that handed over a complaint in the last meeting.

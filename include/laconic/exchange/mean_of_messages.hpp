@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,8 @@
 #include "laconic/exchange/by_gather.hpp"
 #include "laconic/exchange/error_frame.hpp"
 #include "laconic/exchange/exchanged_mean.hpp"
+#include "laconic/exchange/shared_mean.hpp"
+#include "laconic/message/full_vector.hpp"
 
 namespace laconic {
 
@@ -33,6 +36,16 @@ class mean_of_messages {
     /// Whether an exchange adds the messages up, on their way.
     bool is_exchanged() const { return exchanged_.on(); }
 
+    /// Whether nothing else may be on its way from send() to receive(): the same on all ranks.
+    template <Communicator C>
+    bool travels_alone(C& comm) const {
+        if (exchanged_.on()) return true;
+        if constexpr (OnHost<B> && detail::MayShare<C> && (std::same_as<M, full_vector<T, B>> || requires(M const& m) {
+                          m.template holds<full_vector<T, B>>();
+                      }))
+            return detail::shared_mean<T, B>::may_pay_for(comm, dimension_);
+        return false;
+    }
     /// The first half: this rank's message, or `frame` where that is set, starts on its way, unless an exchange adds
     /// messages up. Both must stay as they are until receive().
     template <Communicator C>

@@ -57,11 +57,17 @@ class shared_mean {
     /// about d numbers: the same on all ranks. Messages of another length are none of these, or for others to refuse.
     template <Communicator C>
     static bool pays_for(C& comm, std::size_t d) {
-        auto const others = static_cast<std::size_t>(comm.size()) - 1;
-        if (others == 0 || d < least / others || !in_one_process(comm)) return false;
+        if (!may_pay_for(comm, d)) return false;
         for (int r = 0; r < comm.size(); ++r)
             if (comm.from(r).bytes.size() != d * sizeof(T)) return false;
         return true;
+    }
+
+    /// Whether it would if messages were in full: then nothing else may be on its way meanwhile.
+    template <Communicator C>
+    static bool may_pay_for(C& comm, std::size_t d) {
+        auto const others = static_cast<std::size_t>(comm.size()) - 1;
+        return others > 0 && d >= least / others && in_one_process(comm);
     }
 
     /// out += the mean of the messages of the last meeting; out must be the same on all ranks. Throws wire_error, the

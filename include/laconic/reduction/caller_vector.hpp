@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -22,7 +23,7 @@ concept Number16 = sizeof(E) == 2 && !std::is_integral_v<E> && std::is_trivially
 
 /// What a reducer that computes in T takes: T itself, and where T is float also numbers of 16 bits.
 template <class E, class T>
-concept ReducedAs = std::same_as<E, T> || (std::same_as<T, float> && Number16<E>);
+concept ReducedAs = std::same_as<E, T> ||(std::same_as<T, float>&& Number16<E>);
 
 namespace detail {
 

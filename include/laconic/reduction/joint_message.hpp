@@ -25,8 +25,11 @@ class joint_message {
         : layers_(std::move(layers)), sink_(positions) {}
 
     std::vector<Layer*> const& layers() const { return layers_; }
-    /// Whether it can only travel alone.
-    bool is_exchanged() const { return layers_[0]->is_exchanged(); }
+    /// Whether nothing else may be on its way from send() to receive(): the same on all ranks.
+    template <Communicator C>
+    bool travels_alone(C& comm) const {
+        return layers_.size() == 1 && layers_[0]->travels_alone(comm);
+    }
 
     /// Starts on its way; or this rank's first error frame does.
     template <class B, Communicator C>

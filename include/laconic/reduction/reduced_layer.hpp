@@ -121,8 +121,12 @@ class reduced_layer {
         else
             means_.send(on, comm, message_, frame_, lane);
     }
-    /// Whether an exchange adds the messages up, while nothing else is on its way.
-    bool is_exchanged() const { return !goes_in_full_ && means_.is_exchanged(); }
+    /// Whether nothing else may be on its way from send() to receive().
+    template <Communicator C>
+    bool travels_alone(C& comm) const {
+        return goes_in_full_ ? full_means_.travels_alone(comm) : means_.travels_alone(comm);
+    }
+    /// Whether an exchange adds up its messages.
     bool uses_exchange() const { return !in_full_ && means_.is_exchanged(); }
     /// Waits for all ranks' messages and takes their mean. Throws what mean_of_messages does, the same on all ranks.
     template <Communicator C>
@@ -148,9 +152,7 @@ class reduced_layer {
         std::span<T> const mean(mean_);
         if (rank == 0) fill(on, mean, T(0));
         T const share = T(1) / static_cast<T>(comm.size());
-        auto const of_rank = [&](auto blank) {
-            return [rank, blank](auto& there, auto& m) { blank(there, rank, m); };
-        };
+        auto const of_rank = [&](auto blank) { return [rank, blank](auto& there, auto& m) { blank(there, rank, m); }; };
         if (goes_in_full_)
             full_means_.read_and_add(source, on, of_rank(full_blank()), share, mean);
         else

@@ -10,6 +10,7 @@
 
 #include "laconic/core/error.hpp"
 #include "laconic/exchange/agreement.hpp"
+#include "laconic/reduction/layer_order.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduced_layer.hpp"
 #include "laconic/wire/kind.hpp"
@@ -67,6 +68,15 @@ class reduced_layers {
         for (auto const& [name, value] : common_) add(name, value);
         for (auto const l : by_name()) add(all_[l].title(), all_[l].described());
         return text + "rank " + std::to_string(rank) + " of " + std::to_string(ranks) + "\n";
+    }
+    /// Those that the first step has started, in its order, and the others as such.
+    std::string names(layer_order const& order) const {
+        std::string text;
+        auto const add = [&](std::string const& what) { text += (text.empty() ? "" : ", ") + what; };
+        for (auto const l : order.first()) add(all_[l].name());
+        for (std::size_t l = 0; l < all_.size(); ++l)
+            if (!order.is_started(l)) add("not started: " + all_[l].name());
+        return text;
     }
     template <class Archive>
     void state(Archive& archive) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 /// What a reducer has done since it was made, on this rank; after restore() it goes on counting.

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +21,7 @@
 #include "laconic/reduction/joint_message.hpp"
 #include "laconic/reduction/layer_order.hpp"
 #include "laconic/reduction/options.hpp"
+#include "laconic/reduction/own_communicator.hpp"
 #include "laconic/reduction/reduced_layers.hpp"
 #include "laconic/reduction/statistics.hpp"
 #include "laconic/reduction/step_agreement.hpp"
@@ -41,8 +42,9 @@ class reduction_step {
           on_(std::move(on)),
           layers_(std::move(layers)),
           order_(layers_.size()),
-          comm_(comm),
-          watching_(comm) {
+          own_(own_communicator<C>::of(comm)),
+          comm_(own_->comm()),
+          watching_(own_->comm()) {
         require_agreement(comm_, layers_.items());
         if (order_.is_known()) join_messages();
     }
@@ -62,7 +64,10 @@ class reduction_step {
         if (failed_) return;
         if (order_.is_known()) pass_over(l);
         if (failed_ || mistake_) return;
-        make(l, [&](auto& one) { one.make_message(on_, comm_, round_, share_, options, is_dense()); });
+        {
+            timed const time(statistics_.seconds_compressing);
+            layers_[l].make_message(on_, comm_, round_, share_, options, is_dense());
+        }
         if (order_.is_known()) advance();
     }
     void finish() {
@@ -71,7 +76,7 @@ class reduction_step {
         if (!begun_) begin({});
         if (!order_.is_known() && !failed_) agree_on_order();
         while (!failed_ && !order_.is_over()) {
-            if (auto const l = order_.due(); !mistake_ && !order_.is_started(l)) make_absent(l);
+            if (auto const l = order_.due(); !mistake_ && !order_.is_started(l)) make_absent(layers_[l]);
             advance();
         }
         receive_all();
@@ -96,38 +101,14 @@ class reduction_step {
         layers_.state(archive);
     }
     std::string identity(int rank, int ranks) const { return layers_.identity(rank, ranks); }
-    void restore(std::span<std::byte const> saved) {
-        state_reader archive(saved, identity(comm_.rank(), comm_.size()), {}, on_);
-        state(archive);
-        archive.rewind();
-        state(archive);
-        make_whole();
-    }
-    /// From those of another number of ranks.
-    void restore(std::span<std::vector<std::byte> const> saved) {
-        int const ranks = static_cast<int>(saved.size());
-        auto const reader = [&](int r) {
-            return state_reader(saved[static_cast<std::size_t>(r)], identity(r, ranks), {}, on_);
-        };
-        for (int r = 0; r < ranks; ++r) {
-            auto archive = reader(r);
-            state(archive);
-            archive.rewind();
-        }
-        broken_.rank_moves();
-        for (int r = 0; r < ranks; ++r) {
-            auto archive = reader(r);
-            archive.skip_checks();
-            state(archive);
-            layers_.for_each([&](auto& l) { l.add_state(on_); });
-        }
-        layers_.for_each([&](auto& l) { l.take_mean_state(on_, ranks); });
-        make_whole();
-    }
+    /// Until make_whole() what is remembered is of no step.
+    void break_off() { broken_.rank_moves(); }
     /// Over other ranks from now on.
     void rebind(C& comm) {
-        comm_ = metered<C>(comm);
-        watching_ = metered<C>(comm);
+        statistics_ = statistics();
+        own_ = own_communicator<C>::of(comm);
+        comm_ = metered<C>(own_->comm());
+        watching_ = metered<C>(own_->comm());
         require_agreement(comm_, layers_.items());
         round_ = latest_round(comm_, round_);
         layers_.for_each([&](auto& l) { l.renew_mean_shift(on_, watching_, round_); });
@@ -152,19 +133,19 @@ class reduction_step {
     std::uint64_t round() const { return round_; }
     reducer_statistics statistics() const {
         auto all = statistics_;
-        all.bytes_sent = comm_.bytes_sent() + comm_.bytes_told();
-        all.bytes_received = comm_.bytes_received() + comm_.bytes_collected();
-        all.bytes_watching = watching_.bytes_sent();
+        all.bytes_sent += comm_.bytes_sent() + comm_.bytes_told();
+        all.bytes_received += comm_.bytes_received() + comm_.bytes_collected();
+        all.bytes_watching += watching_.bytes_sent();
+        all.bytes_of_state = 0;
         for (auto const& l : layers_.all()) all.bytes_of_state += l.memory().bytes();
         return all;
     }
 
   private:
-    static constexpr std::size_t at_once = 1;  // messages on their way
+    // Messages on their way.
+    static constexpr std::size_t at_once = OnHost<B> && Overlapping<C> ? most_in_flight : 1;
 
     bool is_dense() const { return dense_ || round_ < options_.dense_rounds; }
-
-    // The first call of a step.
     void begin(step_options const& options) {
         begun_ = true;
         weight_ = options.weight;
@@ -181,25 +162,19 @@ class reduction_step {
     // The layers that are due before l go without a gradient, where that is allowed.
     void pass_over(std::size_t l) {
         if (options_.not_started != absent::raise && order_.is_later(l))
-            for (; !failed_ && !mistake_ && order_.due() != l; advance()) make_absent(order_.due());
+            for (; !failed_ && !mistake_ && order_.due() != l; advance()) make_absent(layers_[order_.due()]);
         if (failed_ || mistake_ || (!order_.is_over() && order_.due() == l)) return;
         fail(layers_[l].title() + " is started " +
              (order_.is_over() ? "last" : "where " + layers_[order_.due()].title() + " was in the first step"));
     }
-    template <class Make>
-    void make(std::size_t l, Make how) {
+    void make_absent(layer_type& l) {
         timed const time(statistics_.seconds_compressing);
-        how(layers_[l]);
-    }
-    void make_absent(std::size_t l) {
-        make(l, [&](auto& one) {
-            if (options_.not_started == absent::raise)
-                one.make_no_message(one.was_not_started(), is_dense());
-            else if (options_.not_started == absent::zero)
-                one.make_message_of_zeros(on_, comm_, round_, is_dense());
-            else
-                one.skip(is_dense());
-        });
+        if (options_.not_started == absent::raise)
+            l.make_no_message(l.was_not_started(), is_dense());
+        else if (options_.not_started == absent::zero)
+            l.make_message_of_zeros(on_, comm_, round_, is_dense());
+        else
+            l.skip(is_dense());
     }
     // This rank cannot go on with the step: the others get the reason in place of the message that is due.
     void fail(std::string why) {
@@ -214,17 +189,17 @@ class reduction_step {
         if (made_ < messages_[sent_].layers().size()) return;
         made_ = 0;
         auto& m = messages_[sent_];
-        bool const alone = m.is_exchanged();
+        bool const alone = m.travels_alone(comm_);
         while (sent_ - received_ >= (alone ? 1 : at_once)) receive_next();
         if (failed_) return;
-        attempt(statistics_.seconds_compressing, [&] { m.send(on_, comm_, lane(sent_)); });
+        attempt(statistics_.seconds_compressing, [&] { m.send(on_, comm_, static_cast<int>(sent_ % at_once)); });
         ++sent_;
         if (alone) receive_next();
     }
-    static int lane(std::size_t message) { return static_cast<int>(message % at_once); }
     void receive_next() {
-        auto const next = received_++;
-        attempt(statistics_.seconds_waiting, [&] { messages_[next].receive(on_, comm_, round_, lane(next)); });
+        auto const m = received_++;
+        attempt(statistics_.seconds_waiting,
+                [&] { messages_[m].receive(on_, comm_, round_, static_cast<int>(m % at_once)); });
     }
     template <class Do>
     void attempt(double& seconds, Do what) {
@@ -241,13 +216,8 @@ class reduction_step {
     void receive_all() {
         while (received_ < sent_) receive_next();
     }
-    // Only after the first step's layers are known does anything travel.
     void agree_on_order() {
-        std::string order = mistake_.value_or("");
-        auto const add = [&](std::string const& what) { order += (order.empty() ? "" : ", ") + what; };
-        for (auto const l : order_.first()) add(layers_[l].name());
-        for (std::size_t l = 0; l < layers_.size(); ++l)
-            if (!order_.is_started(l)) add("not started: " + layers_[l].name());
+        auto const order = (mistake_ ? *mistake_ + ", " : "") + layers_.names(order_);
         require_agreement(comm_, {{"the order of layers", order}});
         if (mistake_ || (order_.first().size() < layers_.size() && options_.not_started == absent::raise))
             throw argument_error("the first step has the layers " + order);
@@ -255,7 +225,6 @@ class reduction_step {
         join_messages();
     }
     void join_messages() { messages_ = joined(layers_, order_.all(), options_); }
-
     // Before anything is remembered: probes, and comparisons of the ranks' estimates.
     void watch() {
         try {
@@ -307,7 +276,6 @@ class reduction_step {
         reduction_step* step;
         ~ending() { step->end_step(); }
     };
-
     reducer_options options_;
     B on_;
     layers_type layers_;
@@ -315,15 +283,16 @@ class reduction_step {
     std::vector<joint_message<layer_type>> messages_;  // once the order is known
     std::uint64_t round_ = 0;
     broken_round broken_;
+    std::unique_ptr<own_communicator<C>> own_;
     metered<C> comm_, watching_;
     reducer_statistics statistics_;
     // Of the step that is under way.
     bool begun_ = false, dense_ = false;
-    double weight_ = 1, share_ = 1;              // of this rank's gradient: as it is given, and beside the others'
-    std::size_t made_ = 0;                       // layers of the message that is sent next
-    std::size_t sent_ = 0, received_ = 0;        // messages
-    std::exception_ptr failed_;                  // what all ranks know
-    std::optional<std::string> mistake_;         // this rank's, which the others get in place of a message
+    double weight_ = 1, share_ = 1;        // of this rank's gradient: as it is given, and beside the others'
+    std::size_t made_ = 0;                 // layers of the message that is sent next
+    std::size_t sent_ = 0, received_ = 0;  // messages
+    std::exception_ptr failed_;            // what all ranks know
+    std::optional<std::string> mistake_;   // this rank's, which the others get in place of a message
 };
 
 }  // namespace laconic::detail

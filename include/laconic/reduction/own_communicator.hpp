@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "laconic/comm/communicator.hpp"
+
+namespace laconic::detail {
+
+/// A reducer's own duplicate of a communicator, so that nothing mixes with what else goes through that one; where it
+/// cannot be duplicated, that one itself.
+template <Communicator C>
+class own_communicator {
+  public:
+    explicit own_communicator(C& of) : comm_(&of) {}
+    /// All ranks call it.
+    static std::unique_ptr<own_communicator> of(C& comm) { return std::make_unique<own_communicator>(comm); }
+    C& comm() { return *comm_; }
+
+  private:
+    C* comm_;
+};
+template <Splitting C>
+class own_communicator<C> {
+  public:
+    explicit own_communicator(C& of) : comm_(of.duplicate()) {}
+    static std::unique_ptr<own_communicator> of(C& comm) { return std::make_unique<own_communicator>(comm); }
+    C& comm() { return comm_; }
+
+  private:
+    C comm_;
+};
+
+}  // namespace laconic::detail

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "laconic/wire/state.hpp"
+
+namespace laconic::detail {
+
+/// Makes a reducer's step go on from this rank's saved state. Throws shape_error or wire_error, and nothing has
+/// changed.
+template <class Step>
+void restore_own(Step& step, std::span<std::byte const> saved) {
+    state_reader archive(saved, step.identity(step.comm().rank(), step.comm().size()), {}, step.on());
+    step.state(archive);
+    archive.rewind();
+    step.state(archive);
+    step.make_whole();
+}
+
+/// The same from the states of another number of ranks, all of them on every rank: with the mean of their residuals
+/// and of their shifts. Throws argument_error where the reduction's feedback cannot.
+template <class Step>
+void restore_means(Step& step, std::span<std::vector<std::byte> const> saved) {
+    int const ranks = static_cast<int>(saved.size());
+    auto const reader = [&](int r) {
+        return state_reader(saved[static_cast<std::size_t>(r)], step.identity(r, ranks), {}, step.on());
+    };
+    for (int r = 0; r < ranks; ++r) {
+        auto archive = reader(r);
+        step.state(archive);
+        archive.rewind();
+    }
+    step.break_off();
+    for (int r = 0; r < ranks; ++r) {
+        auto archive = reader(r);
+        archive.skip_checks();
+        step.state(archive);
+        step.layers().for_each([&](auto& l) { l.add_state(step.on()); });
+    }
+    step.layers().for_each([&](auto& l) { l.take_mean_state(step.on(), ranks); });
+    step.make_whole();
+}
+
+}  // namespace laconic::detail
