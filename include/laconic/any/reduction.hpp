@@ -31,9 +31,7 @@ class any_reduction {
     any_reduction() : any_reduction(plain<>{}) {}
     template <class R>
     requires(!std::derived_from<R, any_reduction> && Reduction<R, T, B>) any_reduction(R how)  // NOLINT: implicit
-        : compressor(how.compressor),
-          over(how.over),
-          held_(std::make_shared<model<R> const>(std::move(how))) {}
+        : compressor(how.compressor), over(how.over), held_(std::make_shared<model<R> const>(std::move(how))) {}
     /// unproved{...} around another.
     any_reduction(unproved<any_reduction> how)  // NOLINT: implicit
         : compressor(how.compressor),
@@ -80,9 +78,9 @@ class any_reduction {
         memory<T, B> feedback(std::size_t d) const override { return inside.template feedback<T, B>(d); }
         void finish_estimate([[maybe_unused]] B& on, [[maybe_unused]] int ranks, [[maybe_unused]] std::span<T> mean,
                              [[maybe_unused]] any_message<T, B>& scratch) const override {
-            if constexpr (std::same_as<message, any_message<T, B>>)
+            if constexpr (requires { inside.finish_estimate(on, ranks, mean, scratch); })
                 inside.finish_estimate(on, ranks, mean, scratch);
-            else if constexpr (requires(message& m) { inside.finish_estimate(on, ranks, mean, m); })
+            else if constexpr (requires(message & m) { inside.finish_estimate(on, ranks, mean, m); })
                 inside.finish_estimate(on, ranks, mean, scratch.template as<message>());
         }
         std::string name() const override { return to_string(inside); }

@@ -78,10 +78,8 @@ void require_contractive(C const& c, std::size_t d, std::string const& reduction
 }
 template <class X>
 std::string over_text(X const& over) {
-    if constexpr (std::is_same_v<X, gather_all>)
-        return "";
-    else
-        return ", over=" + to_string(over);
+    auto const text = to_string(over);
+    return text == to_string(gather_all{}) ? "" : ", over=" + text;
 }
 
 }  // namespace detail

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/any/parse_reduction.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace laconic;
+
+TEST_CASE("every reduction is read, with its defaults, and written back") {
+    auto const read = [](std::string const& text) { return to_string(parse_reduction(text)); };
+    CHECK(read("plain") == "plain(full)");
+    CHECK(read("plain( natural )") == "plain(natural)");
+    CHECK(read("error_feedback(top_k(0.01) | quantize(4), decay=0.9)") ==
+          "error_feedback(top_k(0.01) | quantize(4), decay=0.9)");
+    CHECK(read("error_feedback(top_k(0.01), decay=1)") == "error_feedback(top_k(0.01))");
+    CHECK(read("error_feedback(sign, over=ring)") == "error_feedback(sign, over=ring)");
+    CHECK(read("error_feedback(top_k(0.01), over=gtop_k(0.01))") ==
+          "error_feedback(top_k(0.01), over=" + to_string(parse_exchange("gtop_k(0.01)")) + ")");
+    CHECK(read("shifted(rand_k(3))") == "shifted(rand_k(3))");
+    CHECK(read("ef21_shift(top_k(3))") == "ef21_shift(top_k(3))");
+    CHECK(read("majority_vote") == "majority_vote");
+    CHECK(read("unproved(plain(top_k(3)))") == "unproved(plain(top_k(3)))");
+    for (auto const& r : describe_reductions())
+        CHECK_NOTHROW(parse_reduction(r.name + (r.name == "plain" || r.name == "majority_vote" ? ""
+                                                : r.name == "unproved"                         ? "(plain)"
+                                                                                               : "(top_k(2))")));
+}
+
+TEST_CASE("what is wrong is told with its place and the valid names") {
+    auto const told = [](std::string const& text) {
+        try {
+            parse_reduction(text);
+        } catch (error const& e) {
+            return std::string(e.what());
+        }
+        return std::string("nothing");
+    };
+    auto const has = [&](std::string const& text, std::string const& part) {
+        auto const what = told(text);
+        CAPTURE(what);
+        CHECK(what.find(part) != std::string::npos);
+    };
+    has("error_feedbak(top_k(1))", "error_feedback");
+    has("error_feedback", "error_feedback needs a compressor");
+    has("error_feedback(top_k(1), decay=2)", "decay");
+    has("plain(top_j(1))", "top_k");
+    has("plain(full, over=rin)", "ring");
+    has("plain | plain", "a reduction is no piece of a pipe");
+    has("plain(full, momentum=3)", "this is none of them");
+    has("unproved", "unproved needs a reduction");
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/any/reduction.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "laconic/any/communicator.hpp"
+#include "laconic/any/parse_reduction.hpp"
+#include "laconic/comm/fibers.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/exchange/gtop_k.hpp"
+
+using namespace laconic;
+
+namespace {
+
+std::vector<float> gradient(int rank, int step) {
+    std::vector<float> g(40);
+    auto const k = key{3}.child(std::uint64_t(rank)).child(std::uint64_t(step));
+    for (std::size_t i = 0; i < g.size(); ++i) g[i] = float(2 * k.uniform(i) - 1);
+    return g;
+}
+
+// The estimates and the bytes of some steps.
+template <class Make>
+std::vector<std::vector<float>> steps(Make make) {
+    std::vector<std::vector<float>> all;
+    std::vector<float> bytes;
+    fibers::run(3, [&](fibers::member& comm) {
+        auto const reduce = make(comm);
+        for (int k = 0; k < 10; ++k) {
+            auto g = gradient(comm.rank(), k);
+            (*reduce)(g);
+            if (comm.rank() == 0) all.push_back(g);
+        }
+        if (comm.rank() == 1) bytes.push_back(float(reduce->statistics().bytes_sent));
+    });
+    all.push_back(bytes);
+    return all;
+}
+
+struct trainer {  // whose member's type tells nothing of the reduction
+    std::unique_ptr<any_reducer<>> reduce;
+};
+
+}  // namespace
+
+TEST_CASE("a reduction that is chosen while the program runs does what its type would, to the byte") {
+    auto const same = [](auto const& how) {
+        std::string const text = to_string(how);
+        CAPTURE(text);
+        using how_type = std::decay_t<decltype(how)>;
+        auto const right = steps([&](fibers::member& comm) {
+            return std::make_unique<reducer<how_type, fibers::member>>(how, comm, std::size_t{40});
+        });
+        CHECK(steps([&](fibers::member& comm) {
+                  return std::make_unique<reducer<any_reduction<>, fibers::member>>(any_reduction<>(how), comm,
+                                                                                    std::size_t{40});
+              }) == right);
+        CHECK(steps([&](fibers::member& comm) {
+                  return std::make_unique<reducer<any_reduction<>, fibers::member>>(parse_reduction(text), comm,
+                                                                                    std::size_t{40});
+              }) == right);
+        CHECK(to_string(any_reduction<>(how)) == text);
+        CHECK(to_string(parse_reduction(text)) == text);
+    };
+    same(plain{});
+    same(error_feedback{top_k{4} | natural{}, 0.5});
+    same(error_feedback{top_k{4}, 1, by_gtop_k{4}});
+    same(shifted{rand_k{4}});
+    same(ef21_shift{top_k{4}});
+    same(majority_vote{});
+    same(unproved{plain{top_k{4}}});
+}
+
+TEST_CASE("any_reducer is a member of a class, over any communicator") {
+    fibers::run(2, [](fibers::member& inner) {
+        any_communicator comm(inner);
+        trainer t{
+            std::make_unique<any_reducer<>>(parse_reduction("error_feedback(top_k(0.1))"), comm, std::size_t{40})};
+        auto g = gradient(inner.rank(), 0);
+        (*t.reduce)(g);
+        CHECK(t.reduce->steps() == 1);
+    });
+}
+
+TEST_CASE("what no theorem covers is refused when a reducer is made, unless it says unproved") {
+    auto const told = [](any_reduction<> const& how) {
+        std::string text;
+        fibers::run(1, [&](fibers::member& comm) {
+            try {
+                reducer(how, comm, std::size_t{40});
+            } catch (argument_error const& e) {
+                text = e.what();
+            }
+        });
+        return text;
+    };
+    CHECK(told(parse_reduction("plain(top_k(4))")).starts_with("plain{top_k(4)}: the compressor is biased"));
+    CHECK(told(parse_reduction("error_feedback(rand_k(4))")).find("scaled_down") != std::string::npos);
+    CHECK(told(plain<top_k<>>{top_k{4}}) ==
+          "no theorem covers plain(top_k(4)): unproved(plain(top_k(4))) takes it as it is");
+    CHECK(told(parse_reduction("unproved(plain(top_k(4)))")).empty());
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/reduction/caller_vector.hpp"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Core>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+using namespace laconic;
+using laconic::detail::caller_vector;
+
+static_assert(ReducedAs<float, float> && ReducedAs<double, double> && ReducedAs<Eigen::half, float> &&
+              ReducedAs<Eigen::bfloat16, float>);
+static_assert(!ReducedAs<double, float> && !ReducedAs<Eigen::half, double> && !ReducedAs<std::int16_t, float> &&
+              !ReducedAs<float const, float>);
+
+TEST_CASE("numbers of the reducer's type are read and written where they are") {
+    host on;
+    std::vector<double> x{1, 2, 3}, room(3);
+    caller_vector<double> const v{std::span(x)};
+    CHECK(v.size() == 3);
+    CHECK(v.is_there());
+    CHECK(v.as_numbers(room).data() == x.data());
+    std::vector<double> const estimate{4, 5, 6};
+    v.assign(on, std::span<double const>(estimate));
+    CHECK(x == estimate);
+    v.assign_nan(on, std::span(room));
+    for (double const e : x) CHECK(std::isnan(e));
+    CHECK_FALSE(caller_vector<double>{}.is_there());
+}
+
+TEST_CASE("numbers of 16 bits are converted both ways, and what is too large for them becomes infinite") {
+    host on;
+    std::vector<Eigen::half> x{Eigen::half(1.5f), Eigen::half(-2.0f)};
+    caller_vector<float> const v{std::span(x)};
+    std::vector<float> room(2);
+    auto const there = v.as_numbers(room);
+    CHECK(there.data() == room.data());
+    CHECK(there[0] == 1.5f);
+    CHECK(there[1] == -2.0f);
+    std::vector<float> const estimate{1.0f / 3, 1e6f};
+    v.assign(on, std::span<float const>(estimate));
+    CHECK(float(x[0]) == float(Eigen::half(1.0f / 3)));
+    CHECK(std::isinf(float(x[1])));
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/reduction/joint_message.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "laconic/compress/top_k.hpp"
+#include "laconic/reduction/reduced_layers.hpp"
+
+using namespace laconic;
+
+namespace {
+
+// How many layers each message of these sizes has, in this order.
+std::vector<std::size_t> joined(std::vector<std::size_t> const& sizes, std::vector<std::size_t> const& order,
+                                reducer_options const& options) {
+    detail::reduced_layers<error_feedback<top_k<>>, float, host> layers(
+        [](layer const&) { return error_feedback{top_k{1}}; }, layers_of(sizes), options);
+    std::vector<std::size_t> counts;
+    for (auto const& m : detail::joined(layers, order, options)) counts.push_back(m.layers().size());
+    return counts;
+}
+
+}  // namespace
+
+TEST_CASE("layers below the limit that are next to each other share a message, up to 16 times the limit") {
+    using counts = std::vector<std::size_t>;
+    CHECK(joined({5, 6, 7, 50, 8}, {0, 1, 2, 3, 4}, {.share_below = 50}) == counts{3, 1, 1});
+    CHECK(joined({5, 6, 7, 50, 8}, {3, 0, 4, 1, 2}, {.share_below = 50}) == counts{1, 4});
+    CHECK(joined({5, 6}, {0, 1}, {.share_below = 0}) == counts{1, 1});
+    CHECK(joined({5, 6}, {0, 1}, {.not_started = absent::skip}) == counts{1, 1});
+    CHECK(joined(counts(40, 9),
+                 [] {
+                     counts order(40);
+                     for (std::size_t l = 0; l < 40; ++l) order[l] = l;
+                     return order;
+                 }(),
+                 {.share_below = 10}) == counts{17, 17, 6});  // 17 x 9 <= 160
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/reduction/layer_memory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <span>
+#include <vector>
+
+#include "laconic/feedback/memory.hpp"
+#include "laconic/feedback/momentum_correction.hpp"
+#include "laconic/message/full_vector.hpp"
+
+using namespace laconic;
+
+namespace {
+
+using one = detail::layer_memory<memory<double>, double, host>;
+
+// What waits after news of these numbers of which nothing was sent.
+one with_residual(std::vector<double> const& e, memory<double> how) {
+    host on;
+    one m(how, e.size());
+    full_vector<double, host> nothing;
+    nothing.values.assign(e.size(), 0);
+    m.feedback().after(on, std::span<double const>(e), nothing);
+    return m;
+}
+
+}  // namespace
+
+TEST_CASE("the residual is multiplied by the step size that it was made at over that of now, where both are given") {
+    host on;
+    auto m = with_residual({8, 4}, {0, 0.5});
+    std::vector<double> const x{1, 1};
+    std::vector<double> out(2);
+    auto const delta = [&](double step_size) {
+        CHECK(m.make_delta(on, {}, 1.0, std::span<double const>(x), step_size, std::span(out)));
+        return out;
+    };
+    CHECK(delta(0.25) == std::vector<double>{5, 3});
+    m.set_step_size(0.5);
+    CHECK(delta(0.25) == std::vector<double>{9, 5});
+    CHECK(delta(0) == std::vector<double>{5, 3});
+    m.set_step_size(0);  // none was given: the last one stays
+    CHECK(delta(0.25) == std::vector<double>{9, 5});
+}
+
+TEST_CASE("the states of several ranks become their mean") {
+    host on;
+    one m(memory<double>{0, 1}, 2);
+    for (auto const& e : {std::vector<double>{1, 2}, std::vector<double>{3, 6}}) {
+        m.feedback() = with_residual(e, {0, 1}).feedback();
+        m.add_state(on);
+    }
+    m.take_mean_state(on, 2);
+    auto const e = m.feedback().unsaid();
+    CHECK(std::vector<double>(e.begin(), e.end()) == std::vector<double>{2, 4});
+    CHECK(m.bytes() == 16);
+    CHECK(m.residual_squared(on) == 20);
+}
+
+TEST_CASE("what goes with no such feedback is refused") {
+    host on;
+    one shift(memory<double>{0.5, 0}, 2);
+    CHECK_THROWS_AS(shift.check_share(2), argument_error);
+    shift.check_share(1);
+    one(memory<double>{0, 1}, 2).check_share(2);
+}
+
+TEST_CASE("the digest is of the estimate and the mean shift") {
+    host on;
+    one a(memory<double>{1, 0}, 2), b(memory<double>{1, 0}, 2);
+    std::vector<double> const x{1, 2}, y{1, 3};
+    CHECK(a.digest_with(on, std::span<double const>(x)) == b.digest_with(on, std::span<double const>(x)));
+    CHECK(a.digest_with(on, std::span<double const>(x)) != a.digest_with(on, std::span<double const>(y)));
+    auto mean = y;
+    a.feedback().estimate(on, {}, std::span(mean));
+    CHECK(a.digest_with(on, std::span<double const>(x)) != b.digest_with(on, std::span<double const>(x)));
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/reduction/restore.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/core/error.hpp"
+
+using namespace laconic;
+
+namespace {
+
+// A step that remembers one number.
+struct counting_step {
+    struct place {
+        int rank_ = 0, size_ = 1;
+        int rank() const { return rank_; }
+        int size() const { return size_; }
+    };
+    struct layer {
+        counting_step* of;
+        void add_state(host&) { of->sum += of->number; }
+        void take_mean_state(host&, int ranks) { of->number = of->sum / ranks; }
+    };
+    struct one_layer {
+        layer l;
+        template <class Use>
+        void for_each(Use use) {
+            use(l);
+        }
+    };
+    double number = 0, sum = 0;
+    std::string events;
+    host on_;
+    place comm_;
+    one_layer layers_{{this}};
+
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(number);
+    }
+    std::string identity(int rank, int ranks) const { return std::to_string(rank) + " of " + std::to_string(ranks); }
+    host& on() { return on_; }
+    place const& comm() const { return comm_; }
+    one_layer& layers() { return layers_; }
+    void break_off() { events += "broken "; }
+    void make_whole() { events += "whole"; }
+
+    static std::vector<std::byte> saved(double number, int rank, int ranks) {
+        counting_step s;
+        s.number = number;
+        state_writer archive(s.identity(rank, ranks));
+        s.state(archive);
+        return archive.finish();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a rank's own state, or the mean of all ranks'") {
+    counting_step s;
+    detail::restore_own(s, std::span<std::byte const>(counting_step::saved(7, 0, 1)));
+    CHECK(s.number == 7);
+    CHECK(s.events == "whole");
+    std::vector<std::vector<std::byte>> all{counting_step::saved(3, 0, 2), counting_step::saved(5, 1, 2)};
+    s.events.clear();
+    detail::restore_means(s, all);
+    CHECK(s.number == 4);
+    CHECK(s.events == "broken whole");
+}
+
+TEST_CASE("where one of the states is of another rank, or damaged, nothing has changed") {
+    counting_step s;
+    s.number = 1;
+    std::vector<std::vector<std::byte>> all{counting_step::saved(3, 0, 2), counting_step::saved(5, 0, 2)};
+    CHECK_THROWS_AS(detail::restore_means(s, all), shape_error);
+    all[1] = counting_step::saved(5, 1, 2);
+    all[1].back() ^= std::byte{1};
+    CHECK_THROWS_AS(detail::restore_means(s, all), wire_error);
+    CHECK_THROWS_AS(detail::restore_own(s, std::span<std::byte const>(all[0])), shape_error);
+    CHECK(s.number == 1);
+    CHECK(s.events.empty());
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/reduction/statistics.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <thread>
+
+TEST_CASE("a timer adds the seconds of its life to a sum") {
+    double seconds = 10;
+    {
+        laconic::detail::timed const time(seconds);
+        CHECK(seconds == 10);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    CHECK(seconds >= 10.002);
+    CHECK(laconic::reducer_statistics{}.last_probe.step == 0);
+}

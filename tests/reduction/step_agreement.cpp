@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/reduction/step_agreement.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "laconic/comm/fibers.hpp"
+
+using namespace laconic;
+
+namespace {
+
+// What the ranks' weights come to: the shares, or why there is no step.
+std::string agreed(std::vector<double> const& weights, std::vector<char> const& dense) {
+    int const n = static_cast<int>(weights.size());
+    std::vector<std::string> told(weights.size());
+    std::vector<std::string> shares(weights.size());
+    fibers::run(n, [&](fibers::member& comm) {
+        auto const r = std::size_t(comm.rank());
+        auto const all = detail::agree_on_step(comm, 5, weights[r], dense[r] != 0);
+        if (all.wrong)
+            told[r] = all.wrong->what();
+        else
+            shares[r] = shortest(all.share) + " ";
+    });
+    for (auto const& t : told) CHECK(t == told[0]);
+    std::string all = told[0];
+    for (auto const& s : shares) all += s;
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("shares are weights by the mean weight, and what cannot be is refused alike on all ranks") {
+    CHECK(agreed({3, 0, 1, 4}, {0, 0, 0, 0}) == "1.5 0 0.5 2 ");
+    CHECK(agreed({7, 7, 7}, {1, 1, 1}) == "1 1 1 ");
+    CHECK(agreed({1, -1}, {0, 0}) == "rank 1, round 5: a weight of -1, which must be at least 0");
+    CHECK(agreed({1, std::numeric_limits<double>::infinity()}, {0, 0}) ==
+          "rank 1, round 5: a weight of inf, which must be at least 0");
+    CHECK(agreed({1, std::numeric_limits<double>::quiet_NaN()}, {0, 0}) ==
+          "rank 1, round 5: the step was dropped there");
+    CHECK(agreed({0, 0}, {0, 0}) == "rank 0, round 5: the ranks' weights add up to 0");
+    CHECK(agreed({1, 1, 1}, {1, 1, 0}) == "rank 2, round 5: the step is not dense, unlike on rank 0");
+}
+
+TEST_CASE("the latest round is that of the rank that has come furthest") {
+    fibers::run(3, [](fibers::member& comm) { CHECK(detail::latest_round(comm, comm.rank() == 1 ? 9u : 8u) == 9); });
+}
