@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -414,6 +415,22 @@ TEST_CASE("a rank that leaves a part is named by its number in what it is a part
     CHECK(meetings(*world) == 0);
 }
 
+TEST_CASE("an exception that passes a part does not wait for those who are elsewhere") {
+    int const me = world->rank();
+    bool passed = false;
+    try {
+        auto part = world->duplicate();
+        if (me == 0) throw file_error("data", 3, 1, "broken line");
+        world->all_gather({});  // here they wait for rank 0, and only then leave the part
+        CHECK_THROWS_WITH_AS(part.all_gather({}), "rank 0 left before the others were done", comm_error);
+    } catch (file_error const&) {
+        passed = true;
+        world->all_gather({});
+    }
+    CHECK(passed == (me == 0));
+    CHECK(meetings(*world) == 0);
+}
+
 TEST_CASE("at the deadline the rank that does not come is told to all that wait, and to itself once it comes") {
     int const n = world->size(), me = world->rank();
     if (n != 3) return;
@@ -525,14 +542,21 @@ int main(int argc, char** argv) {
             mpi::run(argc, argv, body, {.deadline = 300ms});
         }
     mpi::run(argc, argv, [&](mpi::member& comm) {
-        for (int i = 1; i < argc; ++i)
-            if (std::string_view const flag = argv[i]; flag.starts_with("--throw=") || flag.starts_with("--leave="))
+        for (int i = 1; i < argc; ++i) {
+            std::string_view const flag = argv[i];
+            int const rank = std::atoi(argv[i] + std::min<std::size_t>(8, flag.size()));
+            if (flag.starts_with("--throw=")) {
+                auto const part = comm.duplicate();  // which the exception passes
                 for (;;) {
                     comm.all_gather({});
-                    if (comm.rank() != std::atoi(argv[i] + 8)) continue;
-                    if (flag.starts_with("--leave=")) return;
-                    throw file_error("data", 3, 1, "broken line");
+                    if (comm.rank() == rank) throw file_error("data", 3, 1, "broken line");
                 }
+            }
+            while (flag.starts_with("--leave=")) {
+                comm.all_gather({});
+                if (comm.rank() == rank) return;
+            }
+        }
         world = &comm;
         doctest::Context context(argc, argv);
         context.setOption("no-colors", true);

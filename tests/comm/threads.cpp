@@ -794,6 +794,17 @@ TEST_CASE("ranks that wait for each other in several groups are told who waits f
     for (auto const& h : crossed.heard) CHECK(h.why == crossed.thrown);
 }
 
+TEST_CASE("who waits for a rank in one group does not go on because of what that rank hands over in another") {
+    failed_schedule const twins(2,
+                                [](threads::member& comm) {
+                                    auto twin = comm.duplicate();
+                                    if (comm.rank() == 1) twin.exchange(0, {}, no_rank);
+                                    comm.exchange(no_rank, {}, 1 - comm.rank());
+                                },
+                                {.at_once = 1, .deadline = 5s});  // rank 0 waits when rank 1 hands that over
+    CHECK(twins.thrown == "rank 0 waits for rank 1, which waits for rank 0: nobody can go on");
+}
+
 TEST_CASE("who does not come to a meeting of its group before the deadline is named by its number in the run") {
     std::atomic<bool> told_already = false;
     failed_schedule const late(4,

@@ -45,7 +45,8 @@ class mpi {
     /// mix with this. All ranks make it and let go of it together; MPI must be running. Its errors are comm_errors with
     /// MPI's own text. By itself it ends no job: whoever makes one without mpi::run decides what an exception means.
     /// Where an exception passes one that split or duplicate made, its rank leaves at once, and the others get a
-    /// comm_error that names it. In such a one ranks send to each other one by one, as with a deadline.
+    /// comm_error that names it; where a rank lets go of one otherwise, it waits until the others do. In such a one
+    /// ranks send to each other one by one, as with a deadline.
     class member {
       public:
         explicit member(MPI_Comm all) : member(all, settings{}) {}

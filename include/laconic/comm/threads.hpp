@@ -131,8 +131,8 @@ class threads {
         if (about_to_wait) turns_.stops(my);
         for (int const r : in.numbers()) {
             seat& s = at(r);
-            bool const waits = s.waits_for == everyone && s.in == &in && there(s, everyone);
-            if (waits || (about_to_wait && &s == &my)) goes_on(s);
+            bool const waited = s.waits_for == everyone && there(s, everyone);
+            if (waited || (about_to_wait && &s == &my)) goes_on(s);
         }
     }
     void finish(group& in, int rank, int lane, std::uint64_t turn, std::uint64_t meetings) {
