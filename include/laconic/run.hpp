@@ -105,8 +105,8 @@ consteval bool can_descend() {
             require_objective<F, T>();
             if constexpr (requires(M m) { m.compressor; }) {
                 using compressor = decltype(M::compressor);
-                require_compressor<compressor>();
-                return is_method && Objective<F, T> && SomeCompressor<compressor>;
+                require_compressor<compressor, T, host>();
+                return is_method && Objective<F, T> && Compressor<compressor, T>;
             }
             return is_method && Objective<F, T>;
         }

@@ -102,52 +102,17 @@ void is_a_pure_function_with_one_spelling(C const& c) {
     if constexpr (laconic::Compressor<C, float>) is_a_pure_function<float>(c);
 }
 
-/// Vectors for the inequalities of the theory: small ones from papers, worst cases, and random ones.
-template <class T>
-std::vector<std::vector<T>> theory_vectors() {
-    std::vector<T> geometric(10), worst(16, T(0.2)), one_hot(9, T(0));
-    for (int i = 0; i < 10; ++i) geometric[static_cast<std::size_t>(i)] = std::ldexp(T(1), -i);
-    worst[3] = -1;
-    one_hot[4] = -5;
-    return {{1},
-            {-3},
-            {3, 4},
-            {1, 2, 2},
-            {3, 1, 1, 1, 1},
-            {T(4) / 3, T(-8) / 3, T(1) / 3},
-            std::vector<T>(16, T(-1.5)),
-            worst,
-            one_hot,
-            geometric,
-            noise<T>(12, 1),
-            noise<T>(20, 2, 3)};
-}
+using laconic::compressor_laws::energy;
+using laconic::compressor_laws::moments;
+using laconic::compressor_laws::rounding;
+using laconic::compressor_laws::theory_vectors;
 
 /// What n messages about x say on average, under the keys seed.child(0), ..., seed.child(n - 1). Each is the same bytes
 /// on both backends, and so are the first of them in all forms.
-struct moments {
-    std::vector<double> mean, variance;  // of each coordinate
-    double largest = 0;                  // magnitude that was ever said
-    double error = 0, error_variance = 0;
-    double nonzeros = 0, nonzeros_variance = 0;
-    int n = 0;
-};
-
 template <class T>
 moments moments_of(same<forms<T>> const& c, std::vector<T> const& x, int n, key seed);
 
-template <class T>
-double energy(std::vector<T> const& x) {
-    double s = 0;
-    for (T const v : x) s += static_cast<double>(v) * static_cast<double>(v);
-    return s;
-}
-
 inline constexpr int trials = 4000;
-
-/// What a sum of a few T, or a mean of thousands of doubles, may be off by.
-template <class T>
-inline constexpr double rounding = 8 * static_cast<double>(std::numeric_limits<T>::epsilon()) + 1e-12;
 
 /// E C(x) = x, coordinate by coordinate to 5 sigma. The variance of a coordinate is the sampled one, or, where that saw
 /// too few events, the bound mean x range.

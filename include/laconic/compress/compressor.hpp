@@ -43,31 +43,20 @@ concept SomeCompressor = Compressor<C, float> || Compressor<C, double>;
 
 namespace detail {
 
-// Says what a C that is no compressor lacks, where it is compiled: one line for each member. T and B are of the message
-// that is asked for.
-template <class C, Scalar T, class B>
-consteval bool require_compressor() {
-    if constexpr (!requires { typename message_of<C, T, B>; }) {
-        static_assert(!std::same_as<T, T>,
-                      "C is not a compressor: it needs a type of message, such as template <laconic::Scalar T, class "
-                      "B> using message = laconic::full_vector<T, B>;");
-    } else if constexpr (!Compressor<C, T, B>) {
-        using M = message_of<C, T, B>;
-        static_assert(Message<M, T, B>,
-                      "C is not a compressor: its message<T, B> needs std::size_t dimension() const, ==, and terms() "
-                      "const or add_message(on, out, w, m) (message/message.hpp)");
+// Both say what a C that is no compressor lacks, where it is compiled: one line for each member. The first looks at
+// what needs no backend, the second at the rest as well, for messages of T on B.
+template <class C>
+consteval bool require_members() {
+    static_assert(
+        requires { typename message_of<C>; } || requires { typename message_of<C, float>; },
+        "C is not a compressor: it needs a type of message, such as template <laconic::Scalar T, class B> "
+        "using message = laconic::full_vector<T, B>;");
+    if constexpr (
+        requires { typename message_of<C>; } || requires { typename message_of<C, float>; }) {
         static_assert(
             requires(C const& c, std::size_t d) { c.check(d); },
             "C is not a compressor: it needs void check(std::size_t d) const, which throws argument_error "
             "where its parameters do not suit d numbers");
-        static_assert(
-            requires(C const& c, B& on, std::span<T const> x, key from, M& m) { c(on, x, from, m); },
-            "C is not a compressor: it needs void operator()(B& on, std::span<T const> x, laconic::key from, "
-            "message<T, B>& m) const, which makes m the message about x");
-        static_assert(
-            requires(C const& c, B& on, std::size_t d, key from, M& m) { c.blank(on, d, from, m); },
-            "C is not a compressor: it needs void blank(B& on, std::size_t d, laconic::key from, "
-            "message<T, B>& m) const, which makes m what its receiver knows before the message is read");
         static_assert(
             requires(C const& c) {
                 { to_string(c) } -> std::same_as<std::string>;
@@ -79,8 +68,26 @@ consteval bool require_compressor() {
     }
     return true;
 }
-
-// The same for numbers of whatever type, on the host.
+template <class C, Scalar T, class B>
+consteval bool require_compressor() {
+    require_members<C>();
+    if constexpr (!Compressor<C, T, B> && requires { typename message_of<C, T, B>; }) {
+        using M = message_of<C, T, B>;
+        static_assert(Message<M, T, B>,
+                      "C is not a compressor: its message<T, B> needs std::size_t dimension() const, ==, and terms() "
+                      "const or add_message(on, out, w, m) (message/message.hpp)");
+        static_assert(
+            requires(C const& c, B& on, std::span<T const> x, key from, M& m) { c(on, x, from, m); },
+            "C is not a compressor: it needs void operator()(B& on, std::span<T const> x, laconic::key from, "
+            "message<T, B>& m) const, which makes m the message about x");
+        static_assert(
+            requires(C const& c, B& on, std::size_t d, key from, M& m) { c.blank(on, d, from, m); },
+            "C is not a compressor: it needs void blank(B& on, std::size_t d, laconic::key from, "
+            "message<T, B>& m) const, which makes m what its receiver knows before the message is read");
+    }
+    return true;
+}
+// For numbers of either type, on the host.
 template <class C>
 consteval bool require_compressor() {
     if constexpr (SomeCompressor<C>)

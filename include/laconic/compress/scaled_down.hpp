@@ -16,7 +16,7 @@ namespace laconic {
 /// factor, and it costs no bits. scaled_down{rand_k{k}} is rand_k without its scale.
 template <class C>
 struct scaled_down {
-    static_assert(detail::require_compressor<C>());
+    static_assert(detail::require_members<C>());
     static_assert(Unbiased<C>,
                   "scaled_down needs an unbiased compressor, one with omega(d); a contractive one needs no scaling");
     C inside{};

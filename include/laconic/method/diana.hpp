@@ -44,7 +44,7 @@ inline double diana_step(double omega, double alpha, rates const& given, problem
 /// (by the general form's proof).
 template <class C, class P = no_prox>
 struct diana {
-    static_assert(detail::require_compressor<C>());
+    static_assert(detail::require_members<C>());
     static_assert(
         Unbiased<C>,
         "diana needs an unbiased compressor, one with omega(d): rand_k, quantize, natural, or a pipe of them. A "

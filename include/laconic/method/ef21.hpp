@@ -20,7 +20,7 @@ namespace laconic {
 /// and the step is yours to give.
 template <class C>
 struct ef21 {
-    static_assert(detail::require_compressor<C>());
+    static_assert(detail::require_members<C>());
     static_assert(
         Contractive<C>,
         "ef21 needs a contractive compressor, one with delta(d): top_k, or top_k | natural. An unbiased one such "

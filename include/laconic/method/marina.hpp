@@ -22,7 +22,7 @@ namespace laconic {
 /// f*) / (step K).
 template <class C>
 struct marina {
-    static_assert(detail::require_compressor<C>());
+    static_assert(detail::require_members<C>());
     static_assert(Unbiased<C>,
                   "marina needs an unbiased compressor, one with omega(d): rand_k, quantize, natural, or a pipe of "
                   "them. A contractive one such as top_k goes with ef21.");

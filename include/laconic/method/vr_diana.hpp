@@ -42,7 +42,7 @@ inline std::size_t batch_of(rates const& given) { return std::max<std::size_t>(g
 /// falls in expectation by 1 - min(step mu, alpha / 2, 3 / (8 m)) a round, mu being f's; a prox is allowed.
 template <class C, class P = no_prox>
 struct vr_diana {
-    static_assert(detail::require_compressor<C>());
+    static_assert(detail::require_members<C>());
     static_assert(Unbiased<C>, "vr_diana needs an unbiased compressor, one with omega(d): rand_k, quantize, natural");
     C compressor;
     rates given{};
@@ -71,7 +71,7 @@ vr_diana(C, rates = {}, P = {}) -> vr_diana<C, P>;
 /// iterate at which row j was drawn last. The numbers and the theorem are the same.
 template <class C, class P = no_prox>
 struct vr_diana_saga {
-    static_assert(detail::require_compressor<C>());
+    static_assert(detail::require_members<C>());
     static_assert(Unbiased<C>,
                   "vr_diana_saga needs an unbiased compressor, one with omega(d): rand_k, quantize, natural");
     C compressor;

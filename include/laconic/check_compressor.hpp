@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "laconic/compressor_laws.hpp"
+
+namespace laconic {
+
+/// With what check_compressor() tries a compressor.
+struct compressor_trial {
+    std::size_t dimension = 0;  ///< of all vectors; 0: vectors of many lengths, of which check(d) may refuse some
+    int keys = 4000;            ///< over which averages are taken
+    std::uint64_t seed = 1;
+};
+
+namespace detail {
+
+template <class T, class C>
+class compressor_check {
+  public:
+    compressor_check(C const& c, compressor_trial const& how, std::vector<std::string>& broken)
+        : c_(c), how_(how), broken_(broken) {}
+
+    void all() {
+        using namespace compressor_laws;
+        for_each(vectors<T>(), [this](std::vector<T> const& x, key from) {
+            auto const other = noise<T>(x.size(), how_.seed + 77);
+            bytes said;
+            std::vector<T> numbers;
+            return message_trouble<T, host>(c_, x, other, from, said, numbers);
+        });
+        for_each({noise<T>(33, 40)}, [this](std::vector<T> const& x, key from) { return changes(x, from); });
+        for_each(theory_vectors<T>(), [this](std::vector<T> const& x, key from) { return averages(x, from); });
+        if (!is_tried_) broken_.push_back(number() + "check(d) refuses every vector that was tried; name a dimension");
+    }
+
+  private:
+    static std::string number() { return sizeof(T) == 4 ? "float: " : "double: "; }
+
+    // Reports the first of the vectors that breaks a law.
+    template <class Law>
+    void for_each(std::vector<std::vector<T>> all, Law law) {
+        if (how_.dimension != 0) {
+            all = {std::vector<T>(how_.dimension, T(-1.5)), std::vector<T>(how_.dimension, T(0))};
+            all[1].back() = 3;
+            for (int spread : {0, 3, 12}) all.push_back(compressor_laws::noise<T>(how_.dimension, how_.seed, spread));
+        }
+        for (auto const& x : all) {
+            if (!suits(x.size())) continue;
+            is_tried_ = true;
+            std::string trouble;
+            try {
+                trouble = law(x, key{how_.seed}.child(x.size()));
+            } catch (std::exception const& e) {
+                trouble = std::string("it throws: ") + e.what();
+            }
+            if (trouble.empty()) continue;
+            std::string numbers;
+            for (std::size_t i = 0; i < std::min<std::size_t>(x.size(), 4); ++i)
+                numbers += (i == 0 ? "" : ", ") + compressor_laws::rounded(static_cast<double>(x[i]));
+            broken_.push_back(number() + trouble + "; x = {" + numbers + (x.size() > 4 ? ", ...}" : "}") +
+                              ", d = " + std::to_string(x.size()));
+            return;
+        }
+    }
+    bool suits(std::size_t d) const {
+        try {
+            c_.check(d);
+            return true;
+        } catch (argument_error const&) {
+            return false;
+        }
+    }
+    std::string changes(std::vector<T> const& x, key from) const {
+        host on;
+        message_of<C, T> m;
+        c_(on, std::span<T const>(x), from, m);
+        std::string trouble;
+        std::size_t taken = 0;
+        auto const accepts = [&](std::span<std::byte const> said) {
+            bool accepted = false;
+            auto const why = compressor_laws::trouble_with<T>(c_, x.size(), from, said, accepted);
+            if (trouble.empty() && !why.empty()) trouble = "a damaged message is accepted, and then: " + why;
+            return accepted;
+        };
+        auto const first =
+            compressor_laws::changes_trouble(compressor_laws::written(m), account(m).unpadded(), accepts, taken);
+        return first.empty() ? trouble : first;
+    }
+    std::string averages(std::vector<T> const& x, key from) const {
+        bool unbiased = Unbiased<C>, contractive = Contractive<C>;
+        if constexpr (requires { c_.unbiased(), c_.contractive(); }) {  // known at run time only
+            unbiased = c_.unbiased();
+            contractive = c_.contractive();
+        }
+        if (!unbiased && !contractive) return "";
+        host on;
+        message_of<C, T> m;
+        compressor_laws::moments found(x.size(), how_.keys);
+        std::vector<T> said(x.size());
+        for (int t = 0; t < how_.keys; ++t) {
+            c_(on, std::span<T const>(x), from.child(static_cast<std::uint64_t>(t)), m);
+            std::fill(said.begin(), said.end(), T(0));
+            add_message(on, std::span<T>(said), T(1), m);
+            found.add(x, said);
+        }
+        found.finish();
+        std::string trouble;
+        if constexpr (Unbiased<C>)
+            if (unbiased) {
+                trouble = compressor_laws::mean_trouble(found, x);
+                if (trouble.empty()) trouble = compressor_laws::omega_trouble(found, x, c_.omega(x.size()));
+            }
+        if constexpr (Contractive<C>)
+            if (contractive && trouble.empty()) trouble = compressor_laws::delta_trouble(found, x, c_.delta(x.size()));
+        return trouble;
+    }
+
+    C const& c_;
+    compressor_trial how_;
+    std::vector<std::string>& broken_;
+    bool is_tried_ = false;
+};
+
+}  // namespace detail
+
+/// Tries what every compressor promises on one of your own, for float and double as far as it takes them, and returns
+/// the laws that it breaks, one sentence each: messages are pure functions with one spelling that is read back whole,
+/// and add linearly; damaged ones are refused or harmless; E C(x) = x and omega, or delta, hold on average. An empty
+/// list is no proof. It takes some seconds, and suits a test of yours.
+template <class C>
+std::vector<std::string> check_compressor(C const& c, compressor_trial how = {}) {
+    static_assert(detail::require_compressor<C>());
+    std::vector<std::string> broken;
+    if constexpr (SomeCompressor<C>) {
+        if (to_string(c).empty()) broken.push_back("to_string(c) is empty");
+        if (!(C(c) == c)) broken.push_back("a copy of c is not equal to it");
+        if constexpr (Compressor<C, double>) detail::compressor_check<double, C>(c, how, broken).all();
+        if constexpr (Compressor<C, float>) detail::compressor_check<float, C>(c, how, broken).all();
+    }
+    return broken;
+}
+
+}  // namespace laconic

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/check_compressor.hpp"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/any/compressor.hpp"
+#include "laconic/compress/full.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+
+using namespace laconic;
+
+namespace {
+
+enum class fault { none, biased, small_omega, remembers, refuses, throws_, no_name };
+
+// All of x doubled, or nothing of it: omega = 1.
+template <fault F>
+struct all_or_nothing {
+    template <Scalar T, class B>
+    using message = full_vector<T, B>;
+
+    void check(std::size_t d) const {
+        if (F == fault::refuses && d != 1000) throw argument_error("only for 1000 numbers");
+    }
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, full_vector<T, B>& m) const {
+        if (F == fault::throws_ && x.size() == 12) throw argument_error("not today");
+        static int calls = 0;
+        bool const all = F == fault::remembers ? ++calls % 3 == 0 : from.words(0)[0] % 2 == 0;
+        std::vector<T> y(x.begin(), x.end());
+        for (T& v : y) v *= !all ? T(0) : F == fault::biased ? T(1.5) : T(2);
+        full{}(on, std::span<T const>(y), from, m);
+    }
+    template <class B, class M>
+    void blank(B& on, std::size_t d, key from, M& m) const {
+        full{}.blank(on, d, from, m);
+    }
+    double omega(std::size_t) const { return F == fault::small_omega ? .9 : 1; }
+    bool operator==(all_or_nothing const&) const = default;
+    friend std::string to_string(all_or_nothing const&) { return F == fault::no_name ? "" : "all_or_nothing"; }
+};
+
+// A message of one's own: every coordinate is the same number.
+template <bool Careful>
+struct one_number {
+    std::size_t length = 0;
+    double value = 0;
+
+    std::size_t dimension() const { return length; }
+    bool operator==(one_number const&) const = default;
+    template <class W>
+    friend void write(W& sink, one_number const& m) {
+        sink.put(std::bit_cast<std::uint64_t>(m.value), 64);
+    }
+    template <class B, class R>
+    friend void read(B&, R& source, one_number& m) {
+        m.value = std::bit_cast<double>(source.take(64));
+        if (Careful && !(std::abs(m.value) <= 1e300)) source.refuse("a number that is not finite");
+    }
+    template <class B>
+    friend void add_message(B&, std::span<double> out, double w, one_number const& m) {
+        for (double& v : out) v += w * m.value;
+    }
+};
+template <bool Careful>
+struct always_three_halves {
+    template <Scalar, class>
+    using message = one_number<Careful>;
+
+    void check(std::size_t) const {}
+    template <class B, class M>
+    void operator()(B&, std::span<double const> x, key, M& m) const {
+        m = {x.size(), 1.5};
+    }
+    template <class B, class M>
+    void blank(B&, std::size_t d, key, M& m) const {
+        m = {d, 0};
+    }
+    bool operator==(always_three_halves const&) const = default;
+    friend std::string to_string(always_three_halves const&) { return "always_three_halves"; }
+};
+
+using list = std::vector<std::string>;
+bool tells(list const& all, std::string const& what) {
+    for (auto const& s : all)
+        if (s.find(what) != std::string::npos) return true;
+    CAPTURE(what);
+    for (auto const& s : all) MESSAGE(s);
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("the library's own compressors break no law") {
+    CHECK(check_compressor(full{}) == list{});
+    CHECK(check_compressor(top_k{0.3}) == list{});
+    CHECK(check_compressor(rand_k{0.3} | natural{}) == list{});
+    CHECK(check_compressor(quantize{4}, {.seed = 9}) == list{});
+    CHECK(check_compressor(any_compressor<double>(top_k{1} | quantize{1000}), {.dimension = 20, .keys = 500}) ==
+          list{});
+}
+
+TEST_CASE("one of your own that keeps them, and what is told of one that does not") {
+    CHECK(check_compressor(all_or_nothing<fault::none>{}) == list{});
+    auto const biased = check_compressor(all_or_nothing<fault::biased>{});
+    CHECK(tells(biased, "double: it has an omega(d) and is biased: coordinate 0 is 1, and 0.7"));
+    CHECK(tells(biased, "float: it has an omega(d) and is biased"));
+    auto const small = check_compressor(all_or_nothing<fault::small_omega>{});
+    REQUIRE(small.size() == 2);
+    CHECK(small[0] ==
+          "double: omega(1) = 0.9 is too small: |C(x) - x|^2 is 1 |x|^2 on average over 4000 keys; x = {1}, "
+          "d = 1");
+    CHECK(tells(check_compressor(all_or_nothing<fault::remembers>{}),
+                "the same vector and key give another message where the message is reused; x = {"));
+    CHECK(check_compressor(all_or_nothing<fault::throws_>{}) ==
+          list{"double: it throws: not today; x = {0.7805, 0.344, -0.5052, 0.5153, ...}, d = 12",
+               "float: it throws: not today; x = {0.7805, 0.344, -0.5052, 0.5153, ...}, d = 12"});
+    CHECK(check_compressor(all_or_nothing<fault::no_name>{}) == list{"to_string(c) is empty"});
+    CHECK(check_compressor(all_or_nothing<fault::refuses>{}) ==
+          list{"double: check(d) refuses every vector that was tried; name a dimension",
+               "float: check(d) refuses every vector that was tried; name a dimension"});
+    CHECK(check_compressor(all_or_nothing<fault::refuses>{}, {.dimension = 1000, .keys = 200}) == list{});
+}
+
+TEST_CASE("a message of your own, and one that believes what it reads") {
+    auto const careful = check_compressor(always_three_halves<true>{}),
+               trusting = check_compressor(always_three_halves<false>{});
+    CHECK(careful == list{});
+    CHECK(tells(trusting, "double: a damaged message is accepted, and then: a number that is not finite; x = {"));
+    CHECK(trusting.size() == 1);
+}

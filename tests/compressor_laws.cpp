@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/compressor_laws.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+using namespace laconic::compressor_laws;
+
+namespace {
+
+moments averages(std::vector<double> const& x, std::vector<std::vector<double>> const& said) {
+    moments m(x.size(), static_cast<int>(said.size()));
+    for (auto const& s : said) m.add(x, s);
+    m.finish();
+    return m;
+}
+
+}  // namespace
+
+TEST_CASE("moments of two messages, by hand") {
+    auto const m = averages({1, 2}, {{1, 0}, {3, 4}});
+    CHECK(m.mean == std::vector<double>{2, 2});
+    CHECK(m.variance == std::vector<double>{2, 4});
+    CHECK(m.largest == 4);
+    CHECK(m.error == 6);
+    CHECK(m.error_variance == 4);
+    CHECK(m.nonzeros == 1.5);
+    CHECK(m.nonzeros_variance == .25);
+}
+
+TEST_CASE("the inequalities, from both sides") {
+    std::vector<double> const x{3, 4};
+    auto const zero = averages(x, {{0, 0}}), same = averages(x, {x}), half = averages(x, {{3, 0}});
+    CHECK(delta_trouble(half, x, .36) == "");
+    CHECK(delta_trouble(half, x, .37) ==
+          "delta(2) = 0.37 is too large: |C(x) - x|^2 is 0.64 |x|^2 on average over 1 keys, where 1 - delta is 0.63");
+    CHECK(delta_trouble(same, x, 1) == "");
+    CHECK(delta_trouble(same, x, 1.5) == "delta(2) = 1.5 is outside (0, 1]");
+    CHECK(delta_trouble(same, x, 0) == "delta(2) = 0 is outside (0, 1]");
+    CHECK(omega_trouble(zero, x, 1) == "");
+    CHECK(omega_trouble(zero, x, .99) ==
+          "omega(2) = 0.99 is too small: |C(x) - x|^2 is 1 |x|^2 on average over 1 keys");
+    CHECK(mean_trouble(same, x) == "");
+    CHECK(mean_trouble(averages(x, std::vector<std::vector<double>>(1000, {3, 3.9})), x) ==
+          "it has an omega(d) and is biased: coordinate 1 is 4, and 3.9 on average over 1000 keys");
+}
+
+TEST_CASE("changes of a message that a reader takes and must not") {
+    bytes const said{std::byte{1}, std::byte{2}};
+    std::size_t taken = 0;
+    auto const when = [&](auto accepts, std::uint64_t unpadded = 16) {
+        return changes_trouble(
+            said, unpadded, [&](std::span<std::byte const> b) { return accepts(b); }, taken);
+    };
+    using seen = std::span<std::byte const>;
+    CHECK(when([](seen b) { return b.size() == 2; }) == "");
+    CHECK(taken == 16);
+    CHECK(when([](seen) { return false; }) == "the message itself is refused");
+    CHECK(when([](seen b) { return b.size() <= 2 && !b.empty(); }) == "cut off after 1 of 2 bytes, it is accepted");
+    CHECK(when([](seen b) { return b.size() >= 2; }) == "a byte too many is accepted");
+    CHECK(when([](seen b) { return b.size() == 2; }, 12) == "padding that is not zero is accepted");
+}
