@@ -4,6 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
 
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
@@ -61,6 +64,18 @@ struct keeping {
     }
 };
 
+// A level that sets k.
+struct takes {
+    std::size_t k = 1;
+    template <class B, Scalar T>
+    void tune(B&, top_k<>& c, occasion const&, std::span<T const>, std::span<T const>) const {
+        c = top_k{k};
+    }
+    template <class B, Scalar T, class M>
+    void said(B&, std::span<T const>, M const&) const {}
+    friend std::string to_string(takes l) { return "takes(" + std::to_string(l.k) + ")"; }
+};
+
 }  // namespace
 
 TEST_CASE("the same with another part: nothing else changes") {
@@ -91,6 +106,44 @@ TEST_CASE("the same with another part: nothing else changes") {
     CHECK(r.exchange == gather_all{});
     CHECK(r.with_step(gradient_step{.3}).step.rate == .3);
     CHECK(r.step.rate == .1);
+}
+
+TEST_CASE("another compressor, feedback or level is the one that runs, and all else stays") {
+    auto const f = around({{4, 1.5}});
+    auto const after = [&](auto const& r, int rounds) {
+        lockstep run(r, f, {0, 0}, 1);
+        for (int k = 0; k < rounds; ++k) run.round();
+        return vec(run.x().begin(), run.x().end());
+    };
+    recursion<full> const in_full{{}, {}, {.5}};
+    CHECK(after(in_full, 1) == vec{2, .75});
+    auto const one = in_full.with_compressor(top_k{1});
+    CHECK(after(one, 1) == vec{2, 0});
+    CHECK(after(one, 2) == vec{3, 0});
+    auto const kept = one.with_feedback(memory<>{0, true});  // after a round (-2, -1.5) and (0, -1.5) from before
+    CHECK(after(kept, 2) == vec{2, 1.5});
+    CHECK(after(kept.with_level(takes{2}), 1) == vec{2, .75});
+
+    auto const all = kept.with_level(takes{1})
+                         .with_estimator(mini_batch(4))
+                         .with_step(momentum<>(.2, .9))
+                         .with_downlink(downlink<full>{})
+                         .with_exchange(by_gtop_k{5});
+    auto const keeps_the_rest = [](auto const& r) {
+        CHECK(to_string(r.step) == "momentum(0.2, 0.9)");
+        CHECK(to_string(r.estimator) == "mini_batch(4)");
+        CHECK(r.downlink.on);
+        CHECK(r.exchange == by_gtop_k{5});
+    };
+    keeps_the_rest(all.with_compressor(full{}));
+    CHECK(all.with_compressor(full{}).level.k == 1);
+    CHECK(to_string(all.with_compressor(full{}).feedback) == "memory(rate=0, decay=1)");
+    keeps_the_rest(all.with_feedback(keeping{}));
+    CHECK(all.with_feedback(keeping{}).compressor == top_k{1});
+    CHECK(all.with_feedback(keeping{}).level.k == 1);
+    keeps_the_rest(all.with_level(fixed_level{}));
+    CHECK(all.with_level(fixed_level{}).compressor == top_k{1});
+    CHECK(to_string(all.with_level(fixed_level{}).feedback) == "memory(rate=0, decay=1)");
 }
 
 TEST_CASE("a downlink as it is written") {

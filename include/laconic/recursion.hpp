@@ -68,6 +68,18 @@ struct recursion {
     }
     /// The same with another part.
     template <class New>
+    recursion<New, F, S, L, E, D, X> with_compressor(New c) const {
+        return {std::move(c), feedback, step, level, estimator, downlink, scale, exchange};
+    }
+    template <class New>
+    recursion<C, New, S, L, E, D, X> with_feedback(New f) const {
+        return {compressor, std::move(f), step, level, estimator, downlink, scale, exchange};
+    }
+    template <class New>
+    recursion<C, F, S, New, E, D, X> with_level(New l) const {
+        return {compressor, feedback, step, std::move(l), estimator, downlink, scale, exchange};
+    }
+    template <class New>
     recursion<C, F, S, L, New, D, X> with_estimator(New e) const {
         return {compressor, feedback, step, level, std::move(e), downlink, scale, exchange};
     }
