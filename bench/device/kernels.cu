@@ -392,7 +392,7 @@ void measure_rounding(device& on, table& row, in x) {
     row(
         "round_to_powers", [&] { round_to_powers(on, x, key{3}, 0, codes); }, x, codes);
     row(
-        "round_to_short, bfloat16", [&] { round_to_short(on, x, layout_of(short_format::bfloat), codes); }, x, codes);
+        "round_to_short, bf16", [&] { round_to_short(on, x, layout_of(short_format::bfloat), codes); }, x, codes);
 }
 
 }  // namespace

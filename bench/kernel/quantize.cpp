@@ -146,8 +146,8 @@ void add_quantize() {
     add_quantizer("natural", natural{});
     add_quantizer("natural_dithering", natural_dithering{8, bucket});
     add_quantizer("sign", sign{});
-    add_quantizer("half", half{});
-    add_quantizer("bfloat16", bfloat16{});
+    add_quantizer("fp16", fp16{});
+    add_quantizer("bf16", bf16{});
 
     add_rounding<float>("quantize_8_bits_whole", quantize{127}, input::gauss, in_memory);
     add_rounding<float>("uniform_2_bits", uniform{2, bucket}, input::gauss, in_memory);

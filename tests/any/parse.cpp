@@ -78,7 +78,7 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     std::string const names =
         "dense, top_k, rand_k, bernoulli, proportional, lazy, threshold, zero_blocks, top_blocks, rand_block, "
         "about_top_k, full, "
-        "quantize, sign, vote, natural, natural_dithering, uniform, two_means, half, bfloat16, float8_e4m3, "
+        "quantize, sign, vote, natural, natural_dithering, uniform, two_means, fp16, bf16, float8_e4m3, "
         "float8_e5m2, low_rank, scaled_down, best_level or parts";
     refused("top_q(3)", 1, "there is no compressor 'top_q' (did you mean top_k?); there are " + names);
     refused("top_k(3) | naturel", 12, "there is no compressor 'naturel' (did you mean natural?); there are " + names);
@@ -107,9 +107,9 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("uniform(rounding=down)", 18, "rounding is random or nearest");
     refused("uniform(rounding=nearest(1))", 18, "rounding is random or nearest");
     refused("natural_dithering(p=3)", 21, "p is 1, 2 or inf");
-    refused("half(16)", 6, "half takes no arguments");
-    refused("vote | half", 8, "'vote' is a quantizer, which leaves nothing to what follows it");
-    refused("two_means | half", 13, "'two_means' is a quantizer, which leaves nothing to what follows it");
+    refused("fp16(16)", 6, "fp16 takes no arguments");
+    refused("vote | fp16", 8, "'vote' is a quantizer, which leaves nothing to what follows it");
+    refused("two_means | fp16", 13, "'two_means' is a quantizer, which leaves nothing to what follows it");
     refused("parts(3)", 1, "parts takes lengths and compressors by turns: parts(6, sign, 2, full)");
     refused("parts(full, 3)", 7, "length is a whole number from 0 to 4294967296");
     refused("parts(3, full, 4, foo)", 19, "there is no compressor 'foo'; there are " + names);

@@ -37,7 +37,7 @@ consteval bool all_pipe_into_all(list<S...>, Q quantizers) {
 static_assert(all_pipe_into_all(
     list<dense<>, top_k<>, about_top_k<>, rand_k<>, bernoulli<>, lazy<>, threshold<>, zero_blocks<>, top_blocks<>,
          rand_block<>>{},
-    list<full, half, bfloat16, float8_e4m3, float8_e5m2, quantize, natural, natural_dithering, uniform<>,
+    list<full, fp16, bf16, float8_e4m3, float8_e5m2, quantize, natural, natural_dithering, uniform<>,
          uniform<rounding::nearest>, sign, two_means, low_rank<>, scaled_down<natural>, top_k<natural>>{}));
 
 }  // namespace

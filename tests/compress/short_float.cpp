@@ -22,7 +22,7 @@ std::vector<T> say(C const& c, std::vector<T> const& x) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("short floats keep the laws", C, half, bfloat16, float8_e4m3, float8_e5m2) {
+TEST_CASE_TEMPLATE("short floats keep the laws", C, fp16, bf16, float8_e4m3, float8_e5m2) {
     laws::is_a_pure_function_with_one_spelling(C{});
     laws::is_a_pure_function_with_one_spelling(top_k{0.5} | C{});
     laws::reads_back<double>(C{});
@@ -33,18 +33,18 @@ TEST_CASE_TEMPLATE("short floats keep the laws", C, half, bfloat16, float8_e4m3,
 // Between 2 and 4 the formats have 1024, 128, 8 and 4 numbers.
 TEST_CASE("pi and others, by hand") {
     vec const x{3.14159265, -2.125, 1000, -1e-4, 0};
-    CHECK(say(half{}, x) == vec{3.140625, -2.125, 1000, -0x1.a38p-14, 0});
-    CHECK(say(bfloat16{}, x) == vec{3.140625, -2.125, 1000, -0x1.a4p-14, 0});
+    CHECK(say(fp16{}, x) == vec{3.140625, -2.125, 1000, -0x1.a38p-14, 0});
+    CHECK(say(bf16{}, x) == vec{3.140625, -2.125, 1000, -0x1.a4p-14, 0});
     CHECK(say(float8_e4m3{}, x) == vec{3.25, -2, 448, 0, 0});
     CHECK(say(float8_e5m2{}, x) == vec{3, -2, 1024, -0x1.cp-14, 0});
-    CHECK(say(half{}, vec{65504, 65519, 65520, 1e300, -1e300}) == vec{65504, 65504, 65504, 65504, -65504});
-    CHECK(laws::compress(half{}, vec{1, -2, 0, -0.0}, key{}).codes ==
+    CHECK(say(fp16{}, vec{65504, 65519, 65520, 1e300, -1e300}) == vec{65504, 65504, 65504, 65504, -65504});
+    CHECK(laws::compress(fp16{}, vec{1, -2, 0, -0.0}, key{}).codes ==
           std::vector<std::uint16_t>{0x3c00, 0xc000, 0, 0x8000});
-    CHECK(to_string(half{}) == "half");
+    CHECK(to_string(fp16{}) == "fp16");
     CHECK(to_string(top_k{2} | float8_e4m3{}) == "top_k(2) | float8_e4m3");
 }
 
-TEST_CASE_TEMPLATE("normal numbers are off by at most half a unit of the last digit", C, half, bfloat16, float8_e4m3,
+TEST_CASE_TEMPLATE("normal numbers are off by at most half a unit of the last digit", C, fp16, bf16, float8_e4m3,
                    float8_e5m2) {
     auto const layout = C::template message<double, host>::layout;
     double const unit = std::ldexp(1.0, -layout.mantissa - 1);
@@ -71,8 +71,8 @@ TEST_CASE("what is not finite is said so that no reader takes it") {
             bit_reader source(said);
             CHECK_THROWS_AS(read(on, source, m), wire_error);
         };
-        refused(half{});
-        refused(bfloat16{});
+        refused(fp16{});
+        refused(bf16{});
         refused(float8_e4m3{});
         refused(float8_e5m2{});
     }

@@ -66,7 +66,7 @@ TEST_CASE("whatever a compressor says fits") {
     for (std::size_t const d : {0u, 1u, 63u, 64u, 65u, 100u}) {
         fits(full{}, d);
         fits(natural{}, d);
-        fits(half{}, d);
+        fits(fp16{}, d);
         fits(quantize{3}, d);
         fits(quantize{3, 7}, d);
         fits(quantize{128, 7}, d);

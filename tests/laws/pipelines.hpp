@@ -33,7 +33,7 @@ inline std::vector<std::string> quantizers() {
             "natural_dithering(4, bucket=4)",
             "uniform(3, bucket=4)",
             "two_means",
-            "half",
+            "fp16",
             "float8_e4m3"};
 }
 
@@ -53,7 +53,7 @@ inline std::vector<std::string> pipelines() {
                              "best_level(proportional, cost=affine(1, 100))",
                              "best_level(proportional, cost=affine(1, 100), sort_up_to=0)",
                              "best_level(proportional, sizes=written)",
-                             "bfloat16",
+                             "bf16",
                              "float8_e5m2",
                              "natural_dithering(1, bucket=7, p=1)",
                              "natural_dithering(200, p=inf)",
@@ -92,7 +92,7 @@ inline std::vector<std::string> in_parts() {
     return {"parts(4, natural, 3, full)",
             "parts(6, low_rank(rows=2, rank=1), 1, full)",
             "parts(5, top_k(0.5) | quantize(1), 0, full, 2, sign)",
-            "parts(3, rand_k(2), 4, parts(1, half, 3, threshold(0.25)))",
+            "parts(3, rand_k(2), 4, parts(1, fp16, 3, threshold(0.25)))",
             "rand_k(5) | parts(2, natural, 3, quantize(2))",
             "scaled_down(parts(4, natural, 3, rand_k(1)))"};
 }

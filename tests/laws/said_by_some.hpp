@@ -82,7 +82,7 @@ what_is_said said_by_some() {
         }
     };
     say_all("full", full{});
-    say_all("half", short_float<short_format::binary16>{});
+    say_all("fp16", short_float<short_format::binary16>{});
     say_all("natural", natural{});
     say_all("natural_dithering", natural_dithering{5, 100});
     say_all("quantize", quantize{7, 100});

@@ -63,7 +63,7 @@ TEST_CASE_TEMPLATE("each kind of message goes to another backend and comes back 
     goes_and_returns<B>(quantize{3, 5});
     goes_and_returns<B>(natural_dithering{3, 5});
     goes_and_returns<B>(natural{});
-    goes_and_returns<B>(half{});
+    goes_and_returns<B>(fp16{});
     goes_and_returns<B>(sign{5});
     goes_and_returns<B>(two_means{5});
     goes_and_returns<B>(uniform<>{3, 5});

@@ -64,7 +64,7 @@ inline auto wrong = diana{rand_k{10} | top_k{3}};
 inline auto wrong = ef21{rand_k{3}};
 #elif defined(EF21_OF_HALF)
 // expect EF21_OF_HALF: ef21 needs a contractive compressor
-inline auto wrong = ef21{half{}};
+inline auto wrong = ef21{fp16{}};
 #elif defined(SCALED_DOWN_OF_TOP_K)
 // expect SCALED_DOWN_OF_TOP_K: scaled_down needs an unbiased compressor
 inline auto wrong = scaled_down{top_k{3}};

@@ -230,8 +230,8 @@ std::map<std::string, std::string> golden_files() {
         {"vote_of_few", said("top_k(3) | vote", ten, {})},
         {"dithered", said("natural_dithering(5, bucket=4)", ten)},
         {"means", said("two_means(bucket=4)", ten)},
-        {"binary16", said("half", doubles)},
-        {"bfloat", said("bfloat16", five, {})},
+        {"binary16", said("fp16", doubles)},
+        {"bfloat", said("bf16", five, {})},
         {"e4m3", said("float8_e4m3", five)},
         {"e5m2", said("float8_e5m2", five)},
         {"stepped", said("uniform(3, bucket=4)", ten)},
@@ -252,12 +252,12 @@ std::map<std::string, std::string> golden_files() {
         {"blocks", said("rand_block(2, block=4) | natural", ten)},
         {"scaled", said("scaled_down(rand_k(3) | natural)", ten)},
         {"parts", said("parts(4, natural, 6, top_k(2))", ten)},
-        {"parts_in_parts", said("parts(3, sign, 0, full, 7, parts(4, low_rank(rows=2, rank=1), 3, half))", ten)},
+        {"parts_in_parts", said("parts(3, sign, 0, full, 7, parts(4, low_rank(rows=2, rank=1), 3, fp16))", ten)},
         {"levelled", said("best_level(top_k, cost=affine(1, 64))", five)},
         {"levelled_signs", said("best_level(top_k | sign)", ten, {})},
         {"levelled_inside", said("threshold(1.5) | best_level(top_blocks(block=2), cost=affine(1, 64))", ten)},
         {"levelled_empty", said<float>("best_level(top_k)", {})},
-        {"nested", said("threshold(1.5) | rand_k(0.5) | top_k(2) | half", ten)},
+        {"nested", said("threshold(1.5) | rand_k(0.5) | top_k(2) | fp16", ten)},
     };
 }
 

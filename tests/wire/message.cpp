@@ -66,7 +66,7 @@ TEST_CASE("the bits of each kind of message") {
     CHECK(spent(compress(full{}, y, key{1})) == 5 * 64);
     CHECK(spent(compress(natural{}, y, key{1})) == 5 * 12);
     CHECK(spent(compress(quantize{1}, y, key{1})) == 64 + 8);
-    CHECK(spent(compress(half{}, y, key{1})) == 5 * 16);
+    CHECK(spent(compress(fp16{}, y, key{1})) == 5 * 16);
     CHECK(spent(compress(float8_e4m3{}, y, key{1})) == 5 * 8);
     CHECK(spent(compress(natural_dithering{3}, y, key{1})) == 64 + 5 * 3);
     CHECK(spent(compress(uniform{3, 2}, y, key{1})) == 6 * 64 + 5 * 3);

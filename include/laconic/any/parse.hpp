@@ -125,8 +125,8 @@ std::vector<named_piece<T, B>> const& named_pieces() {
              return uniform<>{static_cast<int>(bits), bucket};
          }},
         {"two_means", false, [](arguments& a, any const*) -> any { return two_means{a.whole("bucket", 0, 0, 0x1p53)}; }},
-        {"half", false, [](arguments&, any const*) -> any { return half{}; }},
-        {"bfloat16", false, [](arguments&, any const*) -> any { return bfloat16{}; }},
+        {"fp16", false, [](arguments&, any const*) -> any { return fp16{}; }},
+        {"bf16", false, [](arguments&, any const*) -> any { return bf16{}; }},
         {"float8_e4m3", false, [](arguments&, any const*) -> any { return float8_e4m3{}; }},
         {"float8_e5m2", false, [](arguments&, any const*) -> any { return float8_e5m2{}; }},
         {"low_rank", false,

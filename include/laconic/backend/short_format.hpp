@@ -51,9 +51,9 @@ constexpr short_layout layout_of(short_format f) {
 constexpr char const* name_of(short_format f) {
     switch (f) {
         case short_format::binary16:
-            return "half";
+            return "fp16";
         case short_format::bfloat:
-            return "bfloat16";
+            return "bf16";
         case short_format::e4m3:
             return "float8_e4m3";
         case short_format::e5m2:

@@ -36,16 +36,15 @@ struct short_float {
 };
 
 /// Up to 65504 and down to 2^-24, 11 binary digits.
-using half = short_float<short_format::binary16>;
+using fp16 = short_float<short_format::binary16>;
 /// The range of a float, 8 binary digits.
-using bfloat16 = short_float<short_format::bfloat>;
+using bf16 = short_float<short_format::bfloat>;
 /// Up to 448 and down to 2^-9, 4 binary digits.
 using float8_e4m3 = short_float<short_format::e4m3>;
 /// Up to 57344 and down to 2^-16, 3 binary digits.
 using float8_e5m2 = short_float<short_format::e5m2>;
 
-static_assert(Compressor<half> && Compressor<bfloat16, float> && Compressor<float8_e4m3> &&
-              Compressor<float8_e5m2, float>);
-static_assert(!Unbiased<half> && !Contractive<half>);
+static_assert(Compressor<fp16> && Compressor<bf16, float> && Compressor<float8_e4m3> && Compressor<float8_e5m2, float>);
+static_assert(!Unbiased<fp16> && !Contractive<fp16>);
 
 }  // namespace laconic

@@ -79,7 +79,7 @@ TEST_CASE_TEMPLATE("the ends: too large becomes the largest, too small becomes 0
         CAPTURE(std::string(name_of(format)));
         T const largest = short_value<T>(f, f.largest()), least = short_value<T>(f, 1);
         for (T const v : {std::nextafter(largest, limits::max()), largest * T(1.25), limits::max()}) {
-            if (!std::isfinite(v)) continue;  // bfloat16 reaches nearly as far as float
+            if (!std::isfinite(v)) continue;  // bf16 reaches nearly as far as float
             CHECK(code_of(f, v) == f.largest());
             CHECK(code_of(f, -v) == (f.largest() | f.sign()));
         }
