@@ -134,6 +134,7 @@ class reducer {
     /// itself begins anew then.
     void restore(std::span<std::vector<std::byte> const> saved) {
         if (saved.empty()) throw argument_error("no rank's state to restore");
+        detail::require_one_step(step_, saved);
         if (static_cast<int>(saved.size()) == step_.comm().size())
             return restore(std::span<std::byte const>(saved[static_cast<std::size_t>(step_.comm().rank())]));
         detail::restore_means(step_, saved);

@@ -73,9 +73,8 @@ class reduced_layer {
     template <Communicator C>
     void make_message(B& on, C const& comm, std::uint64_t round, double share, step_options const& options,
                       bool in_full) {
-        begin(in_full);
-        options_ = options;
-        try {
+        begin(in_full, options);
+        or_frame([&] {
             if (x_.size() != is_.size)
                 throw shape_error("a vector of " + std::to_string(x_.size()) + " numbers, where the reducer has " +
                                   std::to_string(is_.size));
@@ -88,22 +87,19 @@ class reduced_layer {
             std::span<T> const room(mean_);
             if (share == 0) fill(on, room, T(0));
             make_from(on, comm, round, share == 0 ? std::span<T const>(room) : x_.as_numbers(room));
-        } catch (std::exception const& e) {
-            frame_.because((is_.name.empty() ? "" : title() + ": ") + e.what());
-        }
+        });
     }
     /// The same with zeros, for a layer that the caller has no numbers of.
     template <Communicator C>
     void make_message_of_zeros(B& on, C const& comm, std::uint64_t round, bool in_full) {
-        begin(in_full);
-        options_ = {};
+        begin(in_full, {});
         scale_ = 1;
         fill(on, std::span<T>(mean_), T(0));
-        make_from(on, comm, round, std::span<T const>(mean_));
+        or_frame([&] { make_from(on, comm, round, std::span<T const>(mean_)); });
     }
     /// In place of a message: why there is none.
     void make_no_message(std::string const& why, bool in_full) {
-        begin(in_full);
+        begin(in_full, options_);
         frame_.because(why);
     }
     std::string was_not_started() const { return title() + " was not started"; }
@@ -162,11 +158,14 @@ class reduced_layer {
     /// The mean in full, for a probe of this step.
     template <Communicator C>
     void gather_exact(B& on, C& comm, std::uint64_t round) {
+        if (skipped_) return;
         if (!exact_) exact_ = std::make_unique<exact_mean<T, B>>(is_.size);
         exact_->gather(on, comm, round, scale_, x_);
     }
     /// After commit(): how far the estimate is from it.
-    void compare_exact(B& on, deviation& far) { exact_->compare(on, std::span<T const>(mean_), far); }
+    void compare_exact(B& on, deviation& far) {
+        if (!skipped_) exact_->compare(on, std::span<T const>(mean_), far);
+    }
     /// Before commit(): a digest of what all ranks must have alike.
     std::uint64_t digest_of_estimate(B& on) const { return memory_.digest_with(on, std::span<T const>(mean_)); }
     /// What is remembered moves on.
@@ -210,13 +209,12 @@ class reduced_layer {
     void renew_mean_shift(B& on, C& comm, std::uint64_t round) {
         auto& feedback = memory_.feedback();
         if constexpr (requires { feedback.set_mean_known(on, feedback.known()); }) {
-            if (feedback.mean_known().empty()) return;
+            if (feedback.known().empty()) return;  // mean_known() may be empty on some ranks
             full{}(on, feedback.known(), key{}, full_message_);
             frame_.clear();
-            std::span<T> const mean(mean_);
             full_means_.send(on, comm, full_message_, frame_);
-            full_means_.receive(on, comm, full_message_, frame_, round, full_blank(), mean);
-            feedback.set_mean_known(on, mean);
+            full_means_.receive(on, comm, full_message_, frame_, round, full_blank(), std::span<T>(mean_));
+            feedback.set_mean_known(on, std::span<T const>(mean_));
         }
     }
 
@@ -250,7 +248,16 @@ class reduced_layer {
         else
             how_.compressor(on, std::span<T const>(news), now.own, message_);
     }
-    void begin(bool in_full) {
+    template <class Make>
+    void or_frame(Make make) {
+        try {
+            make();
+        } catch (std::exception const& e) {
+            frame_.because((is_.name.empty() ? "" : title() + ": ") + e.what());
+        }
+    }
+    void begin(bool in_full, step_options const& options) {
+        options_ = options;
         frame_.clear();
         goes_in_full_ = in_full || in_full_;
         skipped_ = false;

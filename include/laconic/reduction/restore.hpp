@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "laconic/core/error.hpp"
 #include "laconic/wire/state.hpp"
 
 namespace laconic::detail {
@@ -13,11 +16,30 @@ namespace laconic::detail {
 /// changed.
 template <class Step>
 void restore_own(Step& step, std::span<std::byte const> saved) {
+    step.require_no_step();
     state_reader archive(saved, step.identity(step.comm().rank(), step.comm().size()), {}, step.on());
     step.state(archive);
     archive.rewind();
     step.state(archive);
     step.make_whole();
+}
+
+/// Throws shape_error where these states of all ranks are not of one step.
+template <class Step>
+void require_one_step(Step& step, std::span<std::vector<std::byte> const> saved) {
+    step.require_no_step();
+    std::uint64_t first = 0;
+    for (std::size_t r = 0; r < saved.size(); ++r) {
+        std::uint64_t round = 0;
+        state_reader archive(saved[r], step.identity(static_cast<int>(r), static_cast<int>(saved.size())), {},
+                             step.on());
+        archive.skip_checks();
+        archive(round);
+        if (r == 0) first = round;
+        if (round != first)
+            throw shape_error("rank " + std::to_string(r) + "'s state is of step " + std::to_string(round) +
+                              ", rank 0's of step " + std::to_string(first));
+    }
 }
 
 /// The same from the states of another number of ranks, all of them on every rank: with the mean of their residuals

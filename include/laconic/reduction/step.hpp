@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,7 +16,6 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/exchange/agreement.hpp"
-#include "laconic/exchange/broken_round.hpp"
 #include "laconic/reduction/joint_message.hpp"
 #include "laconic/reduction/layer_order.hpp"
 #include "laconic/reduction/options.hpp"
@@ -25,6 +23,7 @@
 #include "laconic/reduction/reduced_layers.hpp"
 #include "laconic/reduction/statistics.hpp"
 #include "laconic/reduction/step_agreement.hpp"
+#include "laconic/reduction/step_failure.hpp"
 #include "laconic/wire/state.hpp"
 
 namespace laconic::detail {
@@ -32,7 +31,7 @@ namespace laconic::detail {
 /// The steps of a reducer: messages are made and sent as layers are started, in the order of the first step, and all
 /// that is remembered changes at the end, when every message of every rank is there.
 template <class R, Communicator C, Scalar T, class B>
-class reduction_step {
+class reduction_step : step_failure {
   public:
     using layer_type = reduced_layer<R, T, B>;
     using layers_type = reduced_layers<R, T, B>;
@@ -75,7 +74,7 @@ class reduction_step {
         ending const however_it_ends{this};
         if (!begun_) begin({});
         if (!order_.is_known() && !failed_) agree_on_order();
-        while (!failed_ && !order_.is_over()) {
+        while (!ended_ && !order_.is_over()) {
             if (auto const l = order_.due(); !mistake_ && !order_.is_started(l)) make_absent(layers_[l]);
             advance();
         }
@@ -87,11 +86,11 @@ class reduction_step {
     void drop() {
         require_whole();
         ending const however_it_ends{this};
-        if (options_.steps_vary && !begun_) return agree_on_shares(std::nan(""), false);
-        if (order_.is_known() && !order_.is_new() && !order_.is_over() && !failed_) {
-            fail("the step was dropped there");
-            while (!failed_ && !order_.is_over()) advance();
-        }
+        if (options_.steps_vary && !begun_) return begin({.weight = std::nan("")});
+        if (!begun_ || failed_ || (order_.is_known() && order_.is_over())) return receive_all();
+        fail("the step was dropped there");
+        if (options_.steps_vary && !order_.is_known()) step_failure::attempt([&] { agree_on_order(); });
+        while (!ended_ && order_.is_known() && !order_.is_over()) advance();
         receive_all();
     }
 
@@ -101,6 +100,10 @@ class reduction_step {
         layers_.state(archive);
     }
     std::string identity(int rank, int ranks) const { return layers_.identity(rank, ranks); }
+    /// Throws argument_error where a step is under way.
+    void require_no_step() const {
+        if (begun_) throw argument_error("a step is under way: finish() or drop() comes before restore()");
+    }
     /// Until make_whole() what is remembered is of no step.
     void break_off() { broken_.rank_moves(); }
     /// Over other ranks from now on.
@@ -113,8 +116,10 @@ class reduction_step {
         round_ = latest_round(comm_, round_);
         layers_.for_each([&](auto& l) { l.renew_mean_shift(on_, watching_, round_); });
         make_whole();
+        is_restored_ = false;
     }
     void make_whole() {
+        is_restored_ = true;
         layers_.make_whole();
         broken_.make_whole();
         end_step();
@@ -149,13 +154,18 @@ class reduction_step {
     void begin(step_options const& options) {
         begun_ = true;
         weight_ = options.weight;
-        if (options_.steps_vary) return agree_on_shares(options.weight, options.dense);
+        step_failure::attempt([&] {
+            if (is_restored_) require_agreement(comm_, {{"the steps so far", std::to_string(round_)}});
+            is_restored_ = false;
+            if (options_.steps_vary) agree_on_shares(options.weight, options.dense);
+        });
+        if (options_.steps_vary || failed_) return;
         if (options.weight != 1 || options.dense)
             mistake_ = "a weight other than 1, or .dense, which reducer_options::steps_vary must allow";
     }
     void agree_on_shares(double weight, bool dense) {
         auto const all = agree_on_step(comm_, round_, weight, dense);
-        if (all.wrong) failed_ = std::make_exception_ptr(*all.wrong);
+        if (all.wrong) throw *all.wrong;
         share_ = all.share;
         dense_ = dense;
     }
@@ -183,7 +193,8 @@ class reduction_step {
     }
     // The layer that is due has its message, or this rank has made a mistake.
     void advance() {
-        if (mistake_) layers_[order_.due()].make_no_message(*mistake_, is_dense());
+        auto& last = layers_[order_.due()];
+        if (mistake_) last.make_no_message(*mistake_, is_dense());
         made_ += 1;
         order_.advance();
         if (made_ < messages_[sent_].layers().size()) return;
@@ -191,7 +202,8 @@ class reduction_step {
         auto& m = messages_[sent_];
         bool const alone = m.travels_alone(comm_);
         while (sent_ - received_ >= (alone ? 1 : at_once)) receive_next();
-        if (failed_) return;
+        if (ended_) return;
+        if (mistake_) last.make_no_message(*mistake_, is_dense());  // receive_next() may have made it
         attempt(statistics_.seconds_compressing, [&] { m.send(on_, comm_, static_cast<int>(sent_ % at_once)); });
         ++sent_;
         if (alone) receive_next();
@@ -204,14 +216,7 @@ class reduction_step {
     template <class Do>
     void attempt(double& seconds, Do what) {
         timed const time(seconds);
-        try {
-            what();
-        } catch (error const&) {
-            if (!failed_) failed_ = std::current_exception();
-        } catch (...) {  // such as no memory: the other ranks may go on with the step
-            broken_.rank_moves();
-            if (!failed_) failed_ = std::current_exception();
-        }
+        step_failure::attempt(what);
     }
     void receive_all() {
         while (received_ < sent_) receive_next();
@@ -227,13 +232,11 @@ class reduction_step {
     void join_messages() { messages_ = joined(layers_, order_.all(), options_); }
     // Before anything is remembered: probes, and comparisons of the ranks' estimates.
     void watch() {
-        try {
+        step_failure::attempt([&] {
             if (is_every(options_.probe_every))
                 layers_.for_each([&](auto& l) { l.gather_exact(on_, watching_, round_); });
             if (is_every(options_.verify_every)) verify_estimates(on_, watching_, layers_, round_);
-        } catch (error const&) {
-            failed_ = std::current_exception();
-        }
+        });
     }
     bool is_every(std::uint64_t steps) const { return steps > 0 && (round_ + 1) % steps == 0; }
     void commit() {
@@ -267,8 +270,7 @@ class reduction_step {
         order_.end_step();
         layers_.for_each([](auto& l) { l.end_step(); });
         made_ = sent_ = received_ = 0;
-        failed_ = nullptr;
-        mistake_.reset();
+        step_failure::clear();
         begun_ = dense_ = false;
         share_ = 1;
     }
@@ -282,7 +284,7 @@ class reduction_step {
     layer_order order_;
     std::vector<joint_message<layer_type>> messages_;  // once the order is known
     std::uint64_t round_ = 0;
-    broken_round broken_;
+    bool is_restored_ = false;  // and the ranks have not compared their rounds since
     std::unique_ptr<own_communicator<C>> own_;
     metered<C> comm_, watching_;
     reducer_statistics statistics_;
@@ -291,8 +293,6 @@ class reduction_step {
     double weight_ = 1, share_ = 1;        // of this rank's gradient: as it is given, and beside the others'
     std::size_t made_ = 0;                 // layers of the message that is sent next
     std::size_t sent_ = 0, received_ = 0;  // messages
-    std::exception_ptr failed_;            // what all ranks know
-    std::optional<std::string> mistake_;   // this rank's, which the others get in place of a message
 };
 
 }  // namespace laconic::detail

@@ -76,12 +76,13 @@ void verify_estimates(B& on, C& comm, Layers const& layers, std::uint64_t round)
     std::vector<std::uint64_t> mine;
     for (auto const& l : layers.all()) mine.push_back(l.is_skipped() ? 0 : l.digest_of_estimate(on));
     comm.all_gather({std::as_bytes(std::span(mine))});
+    for (int r = 0; r < comm.size(); ++r)
+        if (comm.from(r).bytes.size() != 8 * mine.size())
+            throw comm_error(r, "rank " + std::to_string(r) + " sends no digest for each layer");
     auto const first = comm.from(0).bytes;
     for (int r = 1; r < comm.size(); ++r)
         for (std::size_t l = 0; l < layers.size(); ++l) {
-            auto const other = comm.from(r).bytes;
-            if (other.size() == first.size() && std::memcmp(first.data() + 8 * l, other.data() + 8 * l, 8) == 0)
-                continue;
+            if (std::memcmp(first.data() + 8 * l, comm.from(r).bytes.data() + 8 * l, 8) == 0) continue;
             throw comm_error(r, "rank " + std::to_string(r) + " has another estimate or mean shift than rank 0: " +
                                     layers[l].title() + " in round " + std::to_string(round));
         }

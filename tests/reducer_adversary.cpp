@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+// A reducer where one rank fails alone, drops alone, or comes from another step than the others: no rank waits for
+// ever, and nothing is mixed up without an error.
+#include <doctest/doctest.h>
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "laconic/comm/fibers.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/exchange/gtop_k.hpp"
+#include "laconic/exchange/ring.hpp"
+#include "laconic/reducer.hpp"
+
+using namespace laconic;
+
+namespace {
+
+using vectors = std::vector<std::vector<float>>;
+using states = std::vector<std::vector<std::byte>>;
+
+// A rank's communicator, whose from() a test may change, and whose finish() it may make fail.
+struct changed {
+    fibers::member* inner;
+    std::function<contribution(int rank, contribution)> seen = [](int, contribution c) { return c; };
+    std::function<void()> before_finish = [] {};
+
+    int rank() const { return inner->rank(); }
+    int size() const { return inner->size(); }
+    void all_gather(contribution mine) { inner->all_gather(mine); }
+    void start_all_gather(contribution mine, int lane = 0) { inner->start_all_gather(mine, lane); }
+    void finish(int lane = 0) {
+        before_finish();
+        inner->finish(lane);
+    }
+    void gather(int root, contribution mine) { inner->gather(root, mine); }
+    void broadcast(int root, contribution mine) { inner->broadcast(root, mine); }
+    contribution from(int r) const { return seen(r, inner->from(r)); }
+    contribution exchange(int to, contribution mine, int from) { return inner->exchange(to, mine, from); }
+};
+
+vectors gradients(int rank, int step, std::vector<std::size_t> const& sizes) {
+    vectors all;
+    for (std::size_t l = 0; l < sizes.size(); ++l) {
+        auto const k = key{5}.child(std::uint64_t(rank)).child(std::uint64_t(step)).child(l);
+        auto& g = all.emplace_back(sizes[l]);
+        for (std::size_t i = 0; i < g.size(); ++i) g[i] = float(2 * k.uniform(i) - 1);
+    }
+    return all;
+}
+template <class Reducer>
+void whole_step(Reducer& reduce, vectors& g, step_options const& options = {}) {
+    for (std::size_t l = g.size(); l-- > 0;) reduce.start(l, g[l], options);
+    reduce.finish();
+}
+// The text of the error that body throws.
+template <class Body>
+std::string told(Body body) {
+    try {
+        body();
+    } catch (error const& e) {
+        return e.what();
+    }
+    return "nothing";
+}
+
+// top_k that wants numbers.
+struct fussy : top_k<> {
+    template <class B, Scalar T>
+    void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
+        if (std::all_of(x.begin(), x.end(), [](T v) { return v == 0; })) throw std::runtime_error("zeros");
+        top_k<>::operator()(on, x, from, m);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a compressor that fails on an absent layer's zeros is an error on all ranks") {
+    std::vector<std::size_t> const sizes{9, 8, 7};
+    for (std::size_t const share_below : {std::size_t{0}, std::size_t{4096}})
+        fibers::run(3, [&](fibers::member& comm) {
+            reducer reduce(unproved{plain{fussy{top_k{2}}}}, comm, sizes,
+                           {.not_started = absent::zero, .share_below = share_below});
+            auto g = gradients(comm.rank(), 0, sizes);
+            whole_step(reduce, g);
+            auto const step = [&](bool without) {
+                auto h = gradients(comm.rank(), 1, sizes);
+                auto const before = h;
+                auto const text = told([&] {
+                    reduce.start(2, h[2]);
+                    if (!without) reduce.start(1, h[1]);
+                    reduce.start(0, h[0]);
+                    reduce.finish();
+                });
+                if (text != "nothing") CHECK(h == before);
+                return text;
+            };
+            CHECK(step(comm.rank() == 1) == "rank 1, round 1: layer 1: zeros");
+            CHECK(step(false) == "nothing");
+            CHECK(reduce.steps() == 2);
+        });
+}
+
+TEST_CASE(
+    "one rank alone cannot read a message, or has no memory to, while others are still to be sent: no rank waits") {
+    std::vector<std::size_t> const sizes(20, 6);
+    for (bool const no_memory : {false, true})
+        for (int const when : {0, 3, 7, 8, 11, 12, 19}) {
+            CAPTURE(when);
+            fibers::run(3, [&](fibers::member& inner) {
+                changed comm{&inner};
+                int message = -1;
+                bool damages = false;
+                static std::byte const nonsense[] = {std::byte{255}};
+                comm.before_finish = [&] { ++message; };
+                comm.seen = [&](int r, contribution c) -> contribution {
+                    if (!damages || r != 0 || message != when) return c;
+                    if (no_memory) throw std::bad_alloc();
+                    return {nonsense, false};
+                };
+                reducer reduce(error_feedback{top_k{2}}, comm, sizes, {.share_below = 0});
+                auto g = gradients(inner.rank(), 0, sizes);
+                whole_step(reduce, g);
+                auto const state = reduce.save();
+                message = -1;
+                damages = inner.rank() == 2;
+                auto h = gradients(inner.rank(), 1, sizes);
+                auto const before = h;
+                std::string text;
+                try {
+                    text = told([&] { whole_step(reduce, h); });
+                } catch (std::bad_alloc const&) {
+                    text = "no memory";
+                }
+                if (inner.rank() == 2) {
+                    CHECK(text == (no_memory ? "no memory" : text));
+                    CHECK(text != "nothing");
+                    CHECK(h == before);
+                } else if (when < 12) {  // a message is left that carries the news
+                    CHECK(text.find("rank 2, round 1: ") == 0);
+                    CHECK(h == before);
+                } else {
+                    CHECK(text == "nothing");
+                }
+                damages = false;
+                reduce.restore(state);
+                auto again = gradients(inner.rank(), 1, sizes);
+                whole_step(reduce, again);
+                CHECK(reduce.steps() == 2);
+            });
+        }
+}
+
+TEST_CASE("one rank drops alone after a mistake, or in the first step of one that varies: the others get an error") {
+    std::vector<std::size_t> const sizes{9, 8, 7};
+    fibers::run(3, [&](fibers::member& comm) {
+        reducer reduce(error_feedback{top_k{2}}, comm, sizes);
+        auto g = gradients(comm.rank(), 0, sizes);
+        whole_step(reduce, g);
+        if (comm.rank() == 1) {
+            reduce.start(0, g[0]);  // which is the last
+            reduce.drop();
+        } else {
+            CHECK(told([&] { whole_step(reduce, g); }).find("rank 1, round 1: layer 0 is started where layer 2 was") ==
+                  0);
+        }
+        whole_step(reduce, g);
+        CHECK(reduce.steps() == 2);
+    });
+    for (int const first : {0, 1})
+        fibers::run(3, [&](fibers::member& comm) {
+            reducer reduce(error_feedback{top_k{2}}, comm, sizes, {.steps_vary = true});
+            auto g = gradients(comm.rank(), 0, sizes);
+            for (int k = 0; k < first; ++k) whole_step(reduce, g);
+            if (comm.rank() == 1) {
+                reduce.start(2, g[2]);
+                reduce.drop();
+            } else {
+                CHECK(told([&] { whole_step(reduce, g); }).find("the step was dropped there") != std::string::npos);
+            }
+            whole_step(reduce, g);
+            CHECK(reduce.steps() == std::uint64_t(1 + first));
+        });
+}
+
+TEST_CASE("a rank that sends no weight: finish() throws, start() does not, and nothing of the step is sent") {
+    fibers::run(2, [](fibers::member& inner) {
+        changed comm{&inner};
+        bool damages = false;
+        reducer reduce(plain{}, comm, std::vector<std::size_t>{5, 6}, {.steps_vary = true});
+        comm.seen = [&](int r, contribution c) { return damages && r == 1 ? contribution{} : c; };
+        auto g = gradients(inner.rank(), 0, {5, 6});
+        whole_step(reduce, g);
+        damages = true;
+        auto const before = g;
+        CHECK_NOTHROW(reduce.start(1, g[1]));
+        CHECK_NOTHROW(reduce.start(0, g[0]));
+        CHECK(told([&] { reduce.finish(); }) == "rank 1 sends no weight");
+        CHECK(g == before);
+        damages = false;
+        whole_step(reduce, g);
+        CHECK(reduce.steps() == 2);
+    });
+}
+
+TEST_CASE("probes and comparisons leave out layers that are skipped") {
+    std::vector<std::size_t> const sizes{9, 8, 7};
+    fibers::run(2, [&](fibers::member& comm) {
+        reducer reduce(plain{}, comm, sizes, {.not_started = absent::skip, .probe_every = 1, .verify_every = 1});
+        for (int k = 0; k < 3; ++k) {
+            auto g = gradients(comm.rank(), k, sizes);
+            if (k == 1) {
+                reduce.start(2, g[2]), reduce.start(0, g[0]);
+                reduce.finish();
+            } else {
+                whole_step(reduce, g);
+            }
+            double squared = 0;
+            for (std::size_t l = 0; l < 3; ++l)
+                for (std::size_t i = 0; i < sizes[l] && (l != 1 || k != 1); ++i) squared += double(g[l][i]) * g[l][i];
+            auto const p = reduce.statistics().last_probe;
+            CHECK(p.relative_error < 1e-6);  // all is sent
+            CHECK(p.cosine == doctest::Approx(1));
+            CHECK(p.gradient_norm == doctest::Approx(std::sqrt(squared)).epsilon(1e-6));
+        }
+    });
+}
+
+TEST_CASE("states of different steps are refused: by the restore of all, and else by the first step") {
+    for (std::vector<std::size_t> const& sizes : {std::vector<std::size_t>{30}, std::vector<std::size_t>{9, 8}}) {
+        std::vector<states> at;  // after each step
+        at.resize(3, states(2));
+        fibers::run(2, [&](fibers::member& comm) {
+            reducer reduce(shifted{rand_k{2}}, comm, sizes);
+            for (int k = 0; k < 3; ++k) {
+                auto g = gradients(comm.rank(), k, sizes);
+                whole_step(reduce, g);
+                at[std::size_t(k)][std::size_t(comm.rank())] = reduce.save();
+            }
+        });
+        states const mixed{at[2][0], at[1][1]};
+        fibers::run(3, [&](fibers::member& comm) {
+            reducer reduce(shifted{rand_k{2}}, comm, sizes);
+            auto const before = reduce.save();
+            CHECK(told([&] { reduce.restore(mixed); }) == "rank 1's state is of step 2, rank 0's of step 3");
+            CHECK(reduce.save() == before);
+            reduce.restore(at[2]);
+            CHECK(reduce.steps() == 3);
+        });
+        fibers::run(2, [&](fibers::member& comm) {
+            reducer reduce(shifted{rand_k{2}}, comm, sizes);
+            CHECK(told([&] { reduce.restore(mixed); }) == "rank 1's state is of step 2, rank 0's of step 3");
+            reduce.restore(std::span<std::byte const>(mixed[std::size_t(comm.rank())]));
+            auto g = gradients(comm.rank(), 3, sizes);
+            auto const before = g;
+            CHECK(told([&] { whole_step(reduce, g); }) ==
+                  "ranks disagree: rank 0 has \"the steps so far: 3\", rank 1 has \"the steps so far: 2\"");
+            CHECK(g == before);
+            reduce.restore(std::span<std::byte const>(at[2][std::size_t(comm.rank())]));
+            whole_step(reduce, g);
+            CHECK(reduce.steps() == 4);
+        });
+    }
+}
+
+TEST_CASE("restore within a step is refused, and the step goes on") {
+    fibers::run(2, [](fibers::member& comm) {
+        reducer reduce(error_feedback{top_k{2}}, comm, std::vector<std::size_t>{5, 6}, {.share_below = 0});
+        auto g = gradients(comm.rank(), 0, {5, 6});
+        whole_step(reduce, g);
+        auto const state = reduce.save();
+        reduce.start(1, g[1]);
+        CHECK_THROWS_AS(reduce.restore(state), argument_error);
+        CHECK_THROWS_AS(reduce.restore(states(3, state)), argument_error);
+        reduce.start(0, g[0]);
+        reduce.finish();
+        CHECK(reduce.steps() == 2);
+        reduce.restore(state);
+        CHECK(reduce.steps() == 1);
+    });
+}
+
+TEST_CASE("rebind where one rank alone has taken the first step: all have a mean shift then") {
+    using reducer_type = reducer<ef21_shift<top_k<>>, changed>;
+    std::vector<std::unique_ptr<changed>> comms(2);
+    std::vector<std::unique_ptr<reducer_type>> kept(2);
+    std::vector<std::size_t> const sizes{9, 8};
+    CHECK_THROWS_AS(fibers::run(2,
+                                [&](fibers::member& inner) {
+                                    auto const r = std::size_t(inner.rank());
+                                    comms[r] = std::make_unique<changed>(changed{&inner});
+                                    kept[r] = std::make_unique<reducer_type>(ef21_shift{top_k{2}}, *comms[r], sizes);
+                                    auto g = gradients(inner.rank(), 0, sizes);
+                                    if (r == 1) comms[r]->before_finish = [] { throw comm_error(0, "lost"); };
+                                    whole_step(*kept[r], g);
+                                }),
+                    comm_error);
+    CHECK(kept[0]->steps() == 1);
+    CHECK(kept[1]->steps() == 0);
+    fibers::run(2, [&](fibers::member& inner) {
+        changed comm{&inner};
+        auto& reduce = *kept[std::size_t(inner.rank())];
+        reduce.rebind(comm);
+        CHECK(reduce.steps() == 1);
+        for (int k = 1; k < 4; ++k) {
+            auto g = gradients(inner.rank(), k, sizes);
+            whole_step(reduce, g);
+        }
+    });
+    for (std::size_t l = 0; l < 2; ++l)
+        for (std::size_t i = 0; i < sizes[l]; ++i) {
+            auto const &f = kept[0]->layers()[l].feedback(), &g = kept[1]->layers()[l].feedback();
+            CHECK(f.mean_known()[i] == g.mean_known()[i]);
+            CHECK(f.mean_known()[i] == doctest::Approx((f.known()[i] + g.known()[i]) / 2).epsilon(1e-5));
+        }
+}
+
+TEST_CASE("rebind after steps that failed goes on as if they had not been") {
+    std::vector<std::size_t> const sizes{9, 8};
+    auto const run = [&](bool troubled) {
+        std::vector<vectors> all(2);
+        fibers::run(2, [&](fibers::member& comm) {
+            reducer reduce(shifted{rand_k{3}}, comm, sizes);
+            for (int k = 0; k < 4; ++k) {
+                auto g = gradients(comm.rank(), k, sizes);
+                if (troubled && k < 3) {
+                    auto bad = g;
+                    if (comm.rank() == k % 2) bad[std::size_t(k) % 2][1] = std::numeric_limits<float>::infinity();
+                    CHECK_THROWS_AS(whole_step(reduce, bad), non_finite_error);
+                    if (k == 2) reduce.start(1, bad[1]);  // and one more under way
+                }
+                if (k == 2) reduce.rebind(comm);
+                whole_step(reduce, g);
+                all[std::size_t(comm.rank())] = g;
+            }
+        });
+        return all;
+    };
+    CHECK(run(true) == run(false));
+}
+
+TEST_CASE("weights, absent layers and a drop together: the estimates are those of a run without the dropped steps") {
+    std::vector<std::size_t> const sizes{9, 8, 7};
+    auto const run = [&](bool troubled) {
+        std::vector<vectors> all(27);
+        fibers::run(3, [&](fibers::member& comm) {
+            reducer reduce(error_feedback{top_k{2}}, comm, sizes,
+                           {.not_started = absent::zero, .dense_rounds = 2, .steps_vary = true});
+            for (int k = 0; k < 9; ++k) {
+                auto g = gradients(comm.rank(), k, sizes);
+                step_options const how{.weight = double(1 + (comm.rank() + k) % 3), .dense = k % 4 == 3};
+                if (troubled && k % 2 == 0) {
+                    auto bad = g;
+                    int const who = k / 2 % 3;
+                    auto const text = told([&] {
+                        if (comm.rank() != who) return whole_step(reduce, bad, how);
+                        if (k % 4 == 0) reduce.start(2, bad[2], how);
+                        reduce.drop();
+                    });
+                    if (comm.rank() != who) CHECK(text.find("the step was dropped there") != std::string::npos);
+                    CHECK(bad == g);
+                }
+                reduce.start(2, g[2], how);
+                if (k == 0 || (comm.rank() + k) % 3 != 0) reduce.start(1, g[1], how);
+                reduce.start(0, g[0], how);
+                reduce.finish();
+                if ((comm.rank() + k) % 3 == 0) g[1].clear();
+                all[std::size_t(9 * comm.rank() + k)] = g;
+            }
+        });
+        return all;
+    };
+    CHECK(run(true) == run(false));
+}
+
+TEST_CASE("restored on another number of ranks with layers in full, which remember nothing") {
+    std::vector<layer> const layers{{"a.bias", 5}, {"a.weight", 30}};
+    states saved(3);
+    reducer_options const options{.in_full = {"*.bias"}, .share_below = 8};
+    fibers::run(3, [&](fibers::member& comm) {
+        reducer reduce(shifted{rand_k{3}}, comm, layers, options);
+        for (int k = 0; k < 3; ++k) {
+            auto g = gradients(comm.rank(), k, {5, 30});
+            whole_step(reduce, g);
+        }
+        saved[std::size_t(comm.rank())] = reduce.save();
+    });
+    fibers::run(2, [&](fibers::member& comm) {
+        reducer reduce(shifted{rand_k{3}}, comm, layers, options);
+        reduce.restore(saved);
+        auto g = gradients(comm.rank(), 3, {5, 30});
+        whole_step(reduce, g);
+        CHECK(reduce.steps() == 4);
+        for (std::size_t i = 0; i < 5; ++i)
+            CHECK(g[0][i] ==
+                  doctest::Approx((gradients(0, 3, {5})[0][i] + gradients(1, 3, {5})[0][i]) / 2).epsilon(1e-6));
+        CHECK(reduce.layers()[0].memory().bytes() == 0);
+    });
+}
+
+TEST_CASE("vectors of 16 bits become NaN, too, in layers that share a message and in those that do not") {
+    for (std::size_t const share_below : {std::size_t{0}, std::size_t{4096}})
+        fibers::run(2, [&](fibers::member& comm) {
+            reducer reduce(error_feedback{top_k{2}}, comm, std::vector<std::size_t>{5, 6},
+                           {.non_finite = on_non_finite::propagate, .share_below = share_below});
+            for (int k = 0; k < 2; ++k) {
+                std::vector<Eigen::half> a(5, Eigen::half(1)), b(6, Eigen::half(2));
+                if (comm.rank() == k) a[3] = std::numeric_limits<Eigen::half>::infinity();
+                reduce.start(1, b), reduce.start(0, a);
+                reduce.finish();
+                for (auto const v : a) CHECK(std::isnan(float(v)));
+                for (auto const v : b) CHECK(std::isnan(float(v)));
+                CHECK(reduce.steps() == 0);
+            }
+        });
+}
+
+TEST_CASE("messages that share, dense rounds, and layers in full among exchanged ones: the means are right") {
+    std::vector<std::size_t> const sizes{40, 3, 41, 4, 42};
+    auto const check = [&](auto const& how, reducer_options const& options, int exact_until) {
+        CAPTURE(to_string(how));
+        fibers::run(3, [&](fibers::member& comm) {
+            reducer reduce(how, comm, sizes, options);
+            for (int k = 0; k < 4; ++k) {
+                auto g = gradients(comm.rank(), k, sizes);
+                if (k == 1) {  // fails in a layer in full, amid the others
+                    auto bad = g;
+                    if (comm.rank() == 1) bad[3][2] = std::nanf("");
+                    CHECK_THROWS_AS(whole_step(reduce, bad), non_finite_error);
+                }
+                whole_step(reduce, g);
+                for (std::size_t l = 0; l < sizes.size(); ++l)
+                    for (std::size_t i = 0; i < sizes[l] && (k < exact_until || sizes[l] < 5); ++i) {
+                        float mean = 0;
+                        for (int r = 0; r < 3; ++r) mean += gradients(r, k, sizes)[l][i] / 3;
+                        CHECK(g[l][i] == doctest::Approx(mean).epsilon(1e-5));
+                    }
+            }
+        });
+    };
+    check(error_feedback{top_k{4}}, {.dense_below = 5, .dense_rounds = 2}, 2);
+    check(error_feedback{top_k{4}}, {.dense_below = 5, .dense_rounds = 2, .share_below = 41}, 2);
+    check(error_feedback{top_k{4}, 1, by_gtop_k{0.1}}, {.dense_below = 5, .dense_rounds = 2}, 2);
+    check(plain{full{}, by_ring{}}, {.dense_below = 5}, 4);
+}
