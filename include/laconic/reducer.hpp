@@ -47,8 +47,10 @@ namespace laconic {
 /// ranks let go of a reducer together. Up to 8 messages of a rank are on their way at once. Memory, beside the
 /// reduction's: 2 d numbers, and the messages. After the first step nothing is allocated but where an exchange's lists
 /// grow.
-template <class R, Communicator C, Scalar T = float, class B = host>
+template <class R, class C, Scalar T = float, class B = host>
 class reducer {
+    static_assert(Communicator<C>,
+                  "a reducer's communicator has rank(), size(), all_gather(mine), .. (comm/communicator.hpp)");
     static_assert(Reduction<R, T, B>,
                   "a reduction is one of plain{C}, error_feedback{C}, shifted{C} and ef21_shift{C} "
                   "(reduction/reduction.hpp), where C is a compressor, or a type with the same members");
@@ -118,11 +120,7 @@ class reducer {
 
     /// All that the next steps depend on, for restore(): on every rank its own. Call it between steps.
     std::vector<std::byte> save() const {
-        step_.require_whole();
-        auto& self = const_cast<reducer&>(*this).step_;  // a walk that only reads
-        state_writer archive(self.identity(self.comm().rank(), self.comm().size()), self.on());
-        self.state(archive);
-        return archive.finish();
+        return detail::saved(const_cast<reducer&>(*this).step_);  // a walk that only reads
     }
     /// Makes this the reducer that was saved, which had the same reduction, options, rank and number of ranks, and the
     /// same layers, in any order; its next steps are the same, bit for bit. Throws shape_error for the state of another
@@ -132,13 +130,7 @@ class reducer {
     /// another number than now, each rank gets the mean of their residuals and of their shifts, so that both means are
     /// kept. (Not the sum of the residuals: an estimate divides by the number of ranks.) What an exchange remembers by
     /// itself begins anew then.
-    void restore(std::span<std::vector<std::byte> const> saved) {
-        if (saved.empty()) throw argument_error("no rank's state to restore");
-        detail::require_one_step(step_, saved);
-        if (static_cast<int>(saved.size()) == step_.comm().size())
-            return restore(std::span<std::byte const>(saved[static_cast<std::size_t>(step_.comm().rank())]));
-        detail::restore_means(step_, saved);
-    }
+    void restore(std::span<std::vector<std::byte> const> saved) { detail::restore_any(step_, saved); }
     /// Goes on over other ranks, such as those that are left after a comm_error; each of them calls it. A step that is
     /// under way ends without one. Residuals and shifts stay, and the mean shift becomes that of these ranks, whose
     /// shifts are sent in full. A rank may have taken a last step that the others have not: see to it that all have the

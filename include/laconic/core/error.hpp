@@ -40,15 +40,17 @@ struct non_finite_error : error {
     int rank;
     std::uint64_t round;
     std::size_t coordinate;
+    std::string of;
 
     /// `of`: which vector, such as "layer conv.bias"; empty where there is one alone.
-    non_finite_error(int rank_, std::uint64_t round_, std::size_t coordinate_, std::string const& of = "")
+    non_finite_error(int rank_, std::uint64_t round_, std::size_t coordinate_, std::string of_ = "")
         : error("rank " + std::to_string(rank_) + ", round " + std::to_string(round_) +
                 ": the gradient is not finite at coordinate " + std::to_string(coordinate_) +
-                (of.empty() ? "" : " of " + of)),
+                (of_.empty() ? "" : " of " + of_)),
           rank(rank_),
           round(round_),
-          coordinate(coordinate_) {}
+          coordinate(coordinate_),
+          of(std::move(of_)) {}
 };
 
 /// A message that a rank could not make of a finite gradient, as its norm is beyond the range of its type: which rank,

@@ -12,6 +12,7 @@
 #include "laconic/exchange/error_frame.hpp"
 #include "laconic/exchange/mean_of_messages.hpp"
 #include "laconic/reduction/caller_vector.hpp"
+#include "laconic/reduction/statistics.hpp"
 
 namespace laconic::detail {
 
@@ -67,5 +68,17 @@ class exact_mean {
     full_vector<T, B> mine_;
     error_frame frame_;
 };
+
+/// How far the estimates of all layers that were not skipped are from their exact means, in that step.
+template <class B, class Layers>
+reducer_statistics::probe compare_exact(B& on, Layers& layers, std::uint64_t step) {
+    deviation far;
+    double residual = 0;
+    layers.for_each([&](auto& l) {
+        l.compare_exact(on, far);
+        residual += l.memory().residual_squared(on);
+    });
+    return {step, far.cosine(), far.relative_error(), std::sqrt(far.mean_squared), std::sqrt(residual)};
+}
 
 }  // namespace laconic::detail

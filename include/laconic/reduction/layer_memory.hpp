@@ -36,7 +36,8 @@ class layer_memory {
                 throw argument_error("a weight other than the other ranks' goes with no shift");
     }
     /// out <- scale x - h + decay e, e at this step size where one is given; true where all of it is finite.
-    bool make_delta(B& on, occasion const& now, T scale, std::span<T const> x, double step_size, std::span<T> out) const {
+    bool make_delta(B& on, occasion const& now, T scale, std::span<T const> x, double step_size,
+                    std::span<T> out) const {
         T const waited = static_cast<T>(step_size > 0 && step_size_ > 0 ? step_size_ / step_size : 1);
         if constexpr (requires { feedback_.make_delta(on, scale, x, waited, out); }) {
             return feedback_.make_delta(on, scale, x, waited, out);

@@ -12,10 +12,13 @@ namespace laconic::detail {
 /// In which order the layers of a reducer are started: as in its first step. And how far the step under way has come.
 class layer_order {
   public:
-    explicit layer_order(std::size_t layers) : started_(layers) {
+    /// `as_listed`: not as in the first step, but by their numbers.
+    explicit layer_order(std::size_t layers, bool as_listed = false) : started_(layers), as_listed_(as_listed) {
         order_.reserve(layers);
-        if (layers == 1) order_.push_back(0);
+        if (layers == 1 || as_listed) learn();
     }
+    /// One before its first step.
+    layer_order fresh() const { return layer_order(started_.size(), as_listed_); }
 
     /// Whether the first step has been.
     bool is_known() const { return !order_.empty(); }
@@ -60,6 +63,7 @@ class layer_order {
 
   private:
     std::vector<char> started_;
+    bool as_listed_;
     std::vector<std::size_t> order_, first_;
     std::size_t sent_ = 0;
 };

@@ -66,4 +66,24 @@ void restore_means(Step& step, std::span<std::vector<std::byte> const> saved) {
     step.make_whole();
 }
 
+/// From the states of as many ranks, or of another number.
+template <class Step>
+void restore_any(Step& step, std::span<std::vector<std::byte> const> saved) {
+    if (saved.empty()) throw argument_error("no rank's state to restore");
+    require_one_step(step, saved);
+    if (static_cast<int>(saved.size()) == step.comm().size())
+        restore_own(step, std::span<std::byte const>(saved[static_cast<std::size_t>(step.comm().rank())]));
+    else
+        restore_means(step, saved);
+}
+
+/// What restore_own() takes.
+template <class Step>
+std::vector<std::byte> saved(Step& step) {
+    step.require_whole();
+    state_writer archive(step.identity(step.comm().rank(), step.comm().size()), step.on());
+    step.state(archive);
+    return archive.finish();
+}
+
 }  // namespace laconic::detail

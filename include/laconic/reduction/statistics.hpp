@@ -16,6 +16,7 @@ struct reducer_statistics {
     std::uint64_t bytes_received = 0;  ///< of other ranks' messages
     std::uint64_t bytes_in_full = 0;   ///< what bytes_sent were if every successful step had been sent in full
     std::uint64_t bytes_watching = 0;  ///< sent for probes and comparisons, and not in bytes_sent
+    std::uint64_t bytes_inside = 0;    ///< sent in full within a node, where there is a hierarchy
     double seconds_compressing = 0;    ///< making messages
     double seconds_waiting = 0;        ///< for other ranks' messages, and adding them up
     std::size_t bytes_of_state = 0;    ///< residuals and shifts

@@ -45,7 +45,7 @@ class reduction_step : step_failure {
           comm_(own_->comm()),
           watching_(own_->comm()) {
         require_agreement(comm_, layers_.items());
-        if (order_.is_known()) join_messages();
+        set_order(order_.fresh());
     }
     reduction_step(reduction_step const&) = delete;
     reduction_step& operator=(reduction_step const&) = delete;
@@ -70,8 +70,13 @@ class reduction_step : step_failure {
         if (order_.is_known()) advance();
     }
     void finish() {
+        prepare();
+        failed_ ? fail_step() : complete();
+    }
+    /// The first half: all messages are there, and nothing has changed. Where it throws the step has ended; else
+    /// failed() tells why it cannot be completed, if so, and complete() or abandon() ends it.
+    void prepare() try {
         if (!failed_) require_whole();
-        ending const however_it_ends{this};
         if (!begun_) begin({});
         if (!order_.is_known() && !failed_) agree_on_order();
         while (!ended_ && !order_.is_over()) {
@@ -80,8 +85,34 @@ class reduction_step : step_failure {
         }
         receive_all();
         if (!failed_) watch();
-        if (failed_) return fail_step();
-        commit();
+    } catch (...) {
+        abandon();
+        throw;
+    }
+    std::exception_ptr failed() const { return failed_; }
+    void complete() {
+        ending const however_it_ends{this};
+        broken_.rank_moves();
+        layers_.for_each([&](auto& l) { l.commit(on_, comm_, round_); });
+        if (is_every(options_.probe_every)) statistics_.last_probe = compare_exact(on_, layers_, round_ + 1);
+        ++round_;
+        ++statistics_.steps;
+        layers_.for_each([&](auto& l) { statistics_.bytes_in_full += l.size() * sizeof(T); });
+        broken_.make_whole();
+        layers_.for_each([&](auto& l) { l.write_back(on_); });
+    }
+    void abandon() {
+        order_.end_step();
+        layers_.for_each([](auto& l) { l.end_step(); });
+        made_ = sent_ = received_ = 0;
+        step_failure::clear();
+        begun_ = dense_ = false;
+        share_ = 1;
+    }
+    /// This rank cannot take the step: finish() throws compression_error on all ranks, with this reason.
+    void refuse(std::string why) {
+        if (!begun_) begin({});
+        fail(std::move(why));
     }
     void drop() {
         require_whole();
@@ -93,7 +124,6 @@ class reduction_step : step_failure {
         while (!ended_ && order_.is_known() && !order_.is_over()) advance();
         receive_all();
     }
-
     template <class Archive>
     void state(Archive& archive) {
         archive(round_);
@@ -104,7 +134,6 @@ class reduction_step : step_failure {
     void require_no_step() const {
         if (begun_) throw argument_error("a step is under way: finish() or drop() comes before restore()");
     }
-    /// Until make_whole() what is remembered is of no step.
     void break_off() { broken_.rank_moves(); }
     /// Over other ranks from now on.
     void rebind(C& comm) {
@@ -122,10 +151,13 @@ class reduction_step : step_failure {
         is_restored_ = true;
         layers_.make_whole();
         broken_.make_whole();
-        end_step();
-        order_ = layer_order(layers_.size());  // other ranks may have no order yet
+        abandon();
+        set_order(order_.fresh());  // other ranks may have no order yet
+    }
+    void set_order(layer_order order) {
+        order_ = std::move(order);
         messages_.clear();
-        if (order_.is_known()) join_messages();
+        if (order_.is_known()) messages_ = joined(layers_, order_.all(), options_);
     }
     void require_whole() const {
         layers_.require_whole();
@@ -147,9 +179,8 @@ class reduction_step : step_failure {
     }
 
   private:
-    // Messages on their way.
-    static constexpr std::size_t at_once = OnHost<B> && Overlapping<C> ? most_in_flight : 1;
-
+    static constexpr std::size_t at_once =  // messages on their way
+        OnHost<B> && Overlapping<C> ? most_in_flight : 1;
     bool is_dense() const { return dense_ || round_ < options_.dense_rounds; }
     void begin(step_options const& options) {
         begun_ = true;
@@ -169,7 +200,6 @@ class reduction_step : step_failure {
         share_ = all.share;
         dense_ = dense;
     }
-    // The layers that are due before l go without a gradient, where that is allowed.
     void pass_over(std::size_t l) {
         if (options_.not_started != absent::raise && order_.is_later(l))
             for (; !failed_ && !mistake_ && order_.due() != l; advance()) make_absent(layers_[order_.due()]);
@@ -186,7 +216,6 @@ class reduction_step : step_failure {
         else
             l.skip(is_dense());
     }
-    // This rank cannot go on with the step: the others get the reason in place of the message that is due.
     void fail(std::string why) {
         if (order_.is_known() && order_.is_over()) throw argument_error(why + " after all messages of the step");
         if (!mistake_) mistake_ = std::move(why);
@@ -227,9 +256,8 @@ class reduction_step : step_failure {
         if (mistake_ || (order_.first().size() < layers_.size() && options_.not_started == absent::raise))
             throw argument_error("the first step has the layers " + order);
         order_.learn();
-        join_messages();
+        messages_ = joined(layers_, order_.all(), options_);
     }
-    void join_messages() { messages_ = joined(layers_, order_.all(), options_); }
     // Before anything is remembered: probes, and comparisons of the ranks' estimates.
     void watch() {
         step_failure::attempt([&] {
@@ -239,26 +267,8 @@ class reduction_step : step_failure {
         });
     }
     bool is_every(std::uint64_t steps) const { return steps > 0 && (round_ + 1) % steps == 0; }
-    void commit() {
-        broken_.rank_moves();
-        layers_.for_each([&](auto& l) { l.commit(on_, comm_, round_); });
-        if (is_every(options_.probe_every)) {
-            deviation far;
-            double residual = 0;
-            layers_.for_each([&](auto& l) {
-                l.compare_exact(on_, far);
-                residual += l.memory().residual_squared(on_);
-            });
-            statistics_.last_probe = {round_ + 1, far.cosine(), far.relative_error(), std::sqrt(far.mean_squared),
-                                      std::sqrt(residual)};
-        }
-        ++round_;
-        ++statistics_.steps;
-        layers_.for_each([&](auto& l) { statistics_.bytes_in_full += l.size() * sizeof(T); });
-        broken_.make_whole();
-        layers_.for_each([&](auto& l) { l.write_back(on_); });
-    }
     void fail_step() {
+        ending const however_it_ends{this};
         try {
             std::rethrow_exception(failed_);
         } catch (non_finite_error const&) {
@@ -266,17 +276,9 @@ class reduction_step : step_failure {
             layers_.for_each([&](auto& l) { l.write_nan(on_); });
         }
     }
-    void end_step() {
-        order_.end_step();
-        layers_.for_each([](auto& l) { l.end_step(); });
-        made_ = sent_ = received_ = 0;
-        step_failure::clear();
-        begun_ = dense_ = false;
-        share_ = 1;
-    }
     struct ending {
         reduction_step* step;
-        ~ending() { step->end_step(); }
+        ~ending() { step->abandon(); }
     };
     reducer_options options_;
     B on_;

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "laconic/core/error.hpp"
+
+namespace laconic::detail {
+
+/// Why a rank of a reducer over nodes cannot take a step, as it travels through the nodes' own errors: every rank
+/// raises the same from it.
+class node_error {
+  public:
+    node_error(int rank, std::string why) : node_error('c', rank, 0, std::move(why)) {}
+    /// The i-th number of a vector, or of the one that is named, is not finite.
+    node_error(int rank, std::size_t i, std::string of) : node_error('n', rank, i, std::move(of)) {}
+
+    bool is_not_finite() const { return kind_ == 'n'; }
+    [[noreturn]] void raise(std::uint64_t round) const {
+        if (kind_ == 'n') throw non_finite_error(rank_, round, static_cast<std::size_t>(number_), why_);
+        if (kind_ == 'c') throw compression_error(rank_, round, why_);
+        if (kind_ == 'w') throw wire_error(number_, why_);
+        if (kind_ == 's') throw shape_error(why_);
+        throw comm_error(rank_, why_);
+    }
+
+    /// What read() makes the same of.
+    std::string text() const {
+        std::string all(mark);
+        all += kind_;
+        std::uint64_t const numbers[] = {static_cast<std::uint64_t>(rank_), number_};
+        for (auto const n : numbers)
+            for (int byte = 0; byte < 8; ++byte) all += static_cast<char>(n >> 8 * byte & 255);
+        return all + why_;
+    }
+    /// Of bytes that are no such text: that this rank sent them.
+    static node_error read(std::span<std::byte const> bytes, int rank) {
+        std::string const text(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+        if (auto const found = in(text)) return *found;
+        return {'m', rank, 0, "rank " + std::to_string(rank) + " sent no reason that can be read"};
+    }
+    /// Of an error of the step between nodes: rank_of(r) numbers its rank r here, and place(i, of) is where its i-th
+    /// number of that vector is.
+    template <class RankOf, class Place>
+    static node_error of(std::exception_ptr failed, RankOf rank_of, Place place) {
+        try {
+            std::rethrow_exception(failed);
+        } catch (non_finite_error const& e) {
+            return {'n', rank_of(e.rank), place(e.coordinate, e.of), e.of};
+        } catch (compression_error const& e) {
+            if (auto const first = in(e.why)) return *first;
+            return {'c', rank_of(e.rank), 0, e.why};
+        } catch (wire_error const& e) {
+            return {'w', 0, e.bit, e.why};
+        } catch (shape_error const& e) {
+            return {'s', 0, 0, e.what()};
+        } catch (comm_error const& e) {
+            return {'m', e.rank < 0 ? -1 : rank_of(e.rank), 0, e.what()};
+        } catch (std::exception const& e) {
+            return {'m', -1, 0, e.what()};
+        }
+    }
+
+  private:
+    static constexpr char const* mark = "\x01node ";
+
+    node_error(char kind, int rank, std::uint64_t number, std::string why)
+        : kind_(kind), rank_(rank), number_(number), why_(std::move(why)) {}
+    // The one that a text holds, wherever it begins.
+    static std::optional<node_error> in(std::string const& text) {
+        auto const begin = text.find(mark);
+        std::size_t const head = std::strlen(mark) + 1 + 16;
+        if (begin == text.npos || text.size() - begin < head) return {};
+        char const* at = text.data() + begin + std::strlen(mark);
+        char const kind = *at++;
+        if (std::string_view("ncwsm").find(kind) == std::string_view::npos) return {};
+        std::uint64_t numbers[2] = {};
+        for (auto& n : numbers)
+            for (int byte = 0; byte < 8; ++byte) n |= std::uint64_t{static_cast<unsigned char>(*at++)} << 8 * byte;
+        return node_error(kind, static_cast<int>(numbers[0]), numbers[1], text.substr(begin + head));
+    }
+
+    char kind_;
+    int rank_;
+    std::uint64_t number_;
+    std::string why_;
+};
+
+}  // namespace laconic::detail

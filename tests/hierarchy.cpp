@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/hierarchy.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "laconic/comm/fibers.hpp"
+#include "laconic/comm/threads.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/core/key.hpp"
+
+using namespace laconic;
+
+namespace {
+
+std::vector<layer> const layers{{"w", 43}, {"bias", 3}, {"one", 1}, {"head", 80}};
+using vectors = std::vector<std::vector<float>>;
+
+// Whole numbers, of which sums of 8 are exact.
+vectors gradients(int rank, int step) {
+    vectors all;
+    for (auto const& l : layers) {
+        auto const k = key{21}.child(std::uint64_t(rank)).child(std::uint64_t(step)).child(l.size);
+        auto& g = all.emplace_back(l.size);
+        for (std::size_t i = 0; i < l.size; ++i) g[i] = float(std::floor(200 * k.uniform(i)) - 100);
+    }
+    return all;
+}
+
+// body(nodes, rank) on nodes x per_node ranks.
+template <class Engine = fibers, class Body>
+void on_nodes(int nodes, int per_node, Body body) {
+    Engine::run(nodes * per_node, [&](typename Engine::member& comm) {
+        auto inside = comm.split(comm.rank() / per_node, 0);
+        auto across = comm.split(comm.rank() % per_node, 0);
+        hierarchy both{inside, across};
+        body(both, comm);
+    });
+}
+
+template <class Reducer>
+void step(Reducer& reduce, vectors& g, step_options const& options = {}) {
+    for (std::size_t l = g.size(); l-- > 0;) reduce.start(l, g[l], options);
+    reduce.finish();
+}
+
+}  // namespace
+
+TEST_CASE("hierarchy: 8 ranks as 2 x 4, 4 x 2, 8 x 1 and 1 x 8 have the flat mean, where sums are exact") {
+    auto const check = []<class Engine>(std::type_identity<Engine>, int nodes, int per_node) {
+        on_nodes<Engine>(nodes, per_node, [&](auto& both, auto& comm) {
+            reducer in_nodes(plain{}, both, layers);
+            reducer flat(plain{}, comm, layers);
+            for (int k = 0; k < 3; ++k) {
+                auto g = gradients(comm.rank(), k), h = g;
+                step(in_nodes, g), step(flat, h);
+                CHECK(g == h);
+            }
+            auto const did = in_nodes.statistics();
+            CHECK(did.steps == 3);
+            CHECK((did.bytes_inside > 0) == true);
+            CHECK((did.bytes_received > 0) == (nodes > 1));
+        });
+    };
+    for (int const nodes : {1, 2, 4, 8}) check(std::type_identity<fibers>{}, nodes, 8 / nodes);
+    check(std::type_identity<threads>{}, 2, 4);
+}
+
+TEST_CASE("hierarchy: what is compressed between nodes is each rank's share of its node's mean; state is d / n") {
+    int const nodes = 2, per_node = 4;
+    on_nodes(nodes, per_node, [&](auto& both, fibers::member& comm) {
+        std::size_t const d = 80;
+        reducer<error_feedback<top_k<>>, std::decay_t<decltype(both)>> reduce(error_feedback{top_k{3}}, both, d);
+        // The same by hand, share by share.
+        auto const s = std::size_t(comm.rank() % per_node), node = std::size_t(comm.rank() / per_node);
+        auto inside = comm.split(comm.rank() / per_node, 0);
+        auto across = comm.split(comm.rank() % per_node, 0);
+        reducer share(error_feedback{top_k{3}}, across, d / per_node);
+        for (int k = 0; k < 5; ++k) {
+            auto g = gradients(comm.rank(), k)[3];
+            std::vector<float> mean(d / per_node);
+            for (std::size_t i = 0; i < mean.size(); ++i)
+                for (std::size_t r = 0; r < per_node; ++r)
+                    mean[i] += gradients(int(node * per_node + r), k)[3][s * mean.size() + i] / per_node;
+            reduce(g);
+            share(mean);
+            for (std::size_t i = 0; i < mean.size(); ++i) CHECK(g[s * mean.size() + i] == mean[i]);
+            inside.all_gather({std::as_bytes(std::span(mean))});
+            for (int r = 0; r < per_node; ++r) {
+                std::vector<float> theirs(mean.size());
+                std::memcpy(theirs.data(), inside.from(r).bytes.data(), theirs.size() * 4);
+                for (std::size_t i = 0; i < mean.size(); ++i) CHECK(g[std::size_t(r) * mean.size() + i] == theirs[i]);
+            }
+        }
+        CHECK(reduce.statistics().bytes_of_state == 4 * d / per_node);
+        CHECK(reduce.statistics().bytes_sent == share.statistics().bytes_sent);
+    });
+}
+
+TEST_CASE("hierarchy: a step is a transaction, whichever rank of whichever node has a mistake") {
+    auto const check = [](auto const& how, auto mistake, std::string const& text) {
+        CAPTURE(text);
+        for (int const culprit : {0, 3, 5}) {
+            on_nodes(2, 3, [&](auto& both, fibers::member& comm) {
+                reducer reduce(how, both, layers), untroubled(how, both, layers);
+                for (int k = 0; k < 6; ++k) {
+                    if (k == 0 || k == 3) {  // also in the first step
+                        auto g = gradients(comm.rank(), 100 + k);
+                        step_options options;
+                        if (comm.rank() == culprit) mistake(g, options);
+                        auto const before = g;
+                        std::string told;
+                        try {
+                            step(reduce, g, options);
+                        } catch (error const& e) {
+                            told = e.what();
+                        }
+                        CHECK(told == "rank " + std::to_string(culprit) + ", round " + std::to_string(k) + ": " + text);
+                        for (std::size_t l = 0; l < g.size(); ++l)
+                            CHECK(std::memcmp(g[l].data(), before[l].data(), 4 * g[l].size()) == 0);
+                    }
+                    auto g = gradients(comm.rank(), k), h = g;
+                    step(reduce, g), step(untroubled, h);
+                    CHECK(g == h);
+                }
+            });
+        }
+    };
+    float const inf = std::numeric_limits<float>::infinity();
+    auto const all = [&](auto const& how) {
+        check(
+            how, [&](auto& g, auto&) { g[0][40] = inf; }, "the gradient is not finite at coordinate 40 of layer w");
+        check(
+            how, [&](auto& g, auto&) { g[3][0] = -inf; }, "the gradient is not finite at coordinate 0 of layer head");
+        check(
+            how, [&](auto& g, auto&) { g[1].pop_back(); },
+            "layer bias: a vector of 2 numbers, where the reducer has 3");
+        check(
+            how, [&](auto&, auto& o) { o.loss_scale = 0; }, "a loss scale of 0, which must be above 0");
+        check(
+            how, [&](auto&, auto& o) { o.weight = 2; }, "a weight other than 1, which goes with no hierarchy");
+    };
+    all(error_feedback{top_k{0.2}});
+    all(shifted{rand_k{0.5}});
+}
+
+TEST_CASE("hierarchy: propagate gives NaN to all, and a loss scale and layers in full are as everywhere") {
+    on_nodes(2, 2, [](auto& both, fibers::member& comm) {
+        reducer reduce(error_feedback{top_k{0.2}}, both, layers,
+                       {.non_finite = on_non_finite::propagate, .dense_below = 10});
+        reducer scaled(error_feedback{top_k{0.2}}, both, layers, {.dense_below = 10});
+        auto g = gradients(comm.rank(), 0);
+        if (comm.rank() == 2) g[2][0] = std::nanf("");
+        step(reduce, g);
+        for (auto const& x : g)
+            for (float const v : x) CHECK(std::isnan(v));
+        for (int k = 0; k < 4; ++k) {
+            auto h = gradients(comm.rank(), k);
+            g = h;
+            step(reduce, g);
+            for (auto& x : h)
+                for (auto& v : x) v *= 8;
+            step(scaled, h, {.loss_scale = 8});
+            for (std::size_t l = 0; l < g.size(); ++l)
+                for (std::size_t i = 0; i < g[l].size(); ++i) CHECK(h[l][i] == 8 * g[l][i]);
+            for (std::size_t l : {1u, 2u})  // in full
+                for (std::size_t i = 0; i < g[l].size(); ++i) {
+                    float mean = 0;
+                    for (int r = 0; r < 4; ++r) mean += gradients(r, k)[l][i] / 4;
+                    CHECK(g[l][i] == mean);
+                }
+        }
+    });
+}
+
+TEST_CASE("hierarchy: a layer that is not started is an error, zeros, or skipped by all") {
+    on_nodes(2, 2, [](auto& both, fibers::member& comm) {
+        using nodes = std::decay_t<decltype(both)>;
+        std::vector<layer> const two{{"a", 8}, {"b", 8}};
+        auto const g = [&](std::size_t l) { return std::vector<float>(8, float(comm.rank() + 1) * float(l + 1)); };
+        auto const run = [&](absent what, bool only_one_rank) {
+            reducer<plain<>, nodes> reduce(plain{}, both, two, {.not_started = what});
+            auto a = g(0), b = g(1);
+            reduce.start(0, a);
+            if (only_one_rank && comm.rank() != 1) reduce.start(1, b);
+            std::string told;
+            try {
+                reduce.finish();
+            } catch (compression_error const& e) {
+                told = e.what();
+            }
+            return told.empty() ? std::to_string(int(4 * a[0])) + " " + std::to_string(int(4 * b[0])) : told;
+        };
+        CHECK(run(absent::raise, true) == "rank 1, round 0: layer b was not started");
+        CHECK(run(absent::zero, true) == "10 16");
+        CHECK(run(absent::skip, true) == "rank 0, round 0: layer b was not started by all ranks of a node");
+        CHECK(run(absent::skip, false) == "10 " + std::to_string(8 * (comm.rank() + 1)));
+    });
+}
+
+TEST_CASE("hierarchy: it is saved and restored bit for bit, and another rank's state is refused") {
+    std::vector<std::vector<std::byte>> saved(4);
+    vectors right;
+    auto const run = [&](int from, int to, bool restores) {
+        vectors last;
+        on_nodes(2, 2, [&](auto& both, fibers::member& comm) {
+            reducer reduce(shifted{rand_k{0.5}}, both, layers);
+            if (restores) {
+                auto wrong = saved[std::size_t(comm.rank() ^ 1)];
+                CHECK_THROWS_AS(reduce.restore(std::span<std::byte const>(wrong)), shape_error);
+                reduce.restore(std::span<std::byte const>(saved[std::size_t(comm.rank())]));
+            }
+            for (int k = from; k < to; ++k) {
+                auto g = gradients(comm.rank(), k);
+                step(reduce, g);
+                if (comm.rank() == 3) last = g;
+            }
+            saved[std::size_t(comm.rank())] = reduce.save();
+        });
+        return last;
+    };
+    right = run(0, 8, false);
+    run(0, 5, false);
+    CHECK(run(5, 8, true) == right);
+}
+
+TEST_CASE("hierarchy: nodes of different sizes are refused on all ranks") {
+    fibers::run(3, [](fibers::member& comm) {
+        auto inside = comm.split(comm.rank() / 2, 0);
+        auto across = comm.split(0, 0);
+        hierarchy both{inside, across};
+        CHECK_THROWS_AS(reducer(plain{}, both, std::size_t{8}), error);
+    });
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/reduction/node_error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <exception>
+#include <span>
+#include <string>
+
+using namespace laconic;
+using detail::node_error;
+
+namespace {
+
+std::string raised(node_error const& e) {
+    try {
+        e.raise(7);
+    } catch (non_finite_error const& n) {
+        return "not finite: " + std::string(n.what());
+    } catch (compression_error const& c) {
+        return "compression: " + std::string(c.what());
+    } catch (wire_error const& w) {
+        return "wire: " + std::string(w.what());
+    } catch (shape_error const& s) {
+        return "shape: " + std::string(s.what());
+    } catch (comm_error const& c) {
+        return "comm " + std::to_string(c.rank) + ": " + c.what();
+    }
+}
+std::span<std::byte const> bytes(std::string const& s) { return std::as_bytes(std::span(s.data(), s.size())); }
+// As it comes out of the step between nodes, whose rank r is 10 r here, and whose numbers begin at 100.
+template <class E>
+node_error out_of(E const& e) {
+    return node_error::of(
+        std::make_exception_ptr(e), [](int r) { return 10 * r; },
+        [](std::size_t i, std::string const&) { return 100 + i; });
+}
+
+}  // namespace
+
+TEST_CASE("a reason is the same after it has travelled as a text, in an error of the step between nodes, too") {
+    node_error const nan(5, 40, "layer w"), text(3, "no vector");
+    for (auto const* e : {&nan, &text}) {
+        CHECK(raised(node_error::read(bytes(e->text()), 9)) == raised(*e));
+        CHECK(raised(out_of(compression_error(1, 7, e->text()))) == raised(*e));
+    }
+    CHECK(raised(nan) == "not finite: rank 5, round 7: the gradient is not finite at coordinate 40 of layer w");
+    CHECK(raised(text) == "compression: rank 3, round 7: no vector");
+    CHECK(nan.is_not_finite());
+    CHECK_FALSE(text.is_not_finite());
+}
+
+TEST_CASE("an error of the step itself is told with the ranks and coordinates of all nodes") {
+    CHECK(raised(out_of(non_finite_error(2, 7, 3, "layer w"))) ==
+          "not finite: rank 20, round 7: the gradient is not finite at coordinate 103 of layer w");
+    CHECK(raised(out_of(compression_error(2, 7, "why"))) == "compression: rank 20, round 7: why");
+    CHECK(raised(out_of(comm_error(2, "gone"))) == "comm 20: gone");
+    CHECK(raised(out_of(comm_error(-1, "gone"))) == "comm -1: gone");
+    CHECK(raised(out_of(wire_error(12, "bad"))) == "wire: at bit 12 of a message: bad");
+    CHECK(raised(out_of(shape_error("two"))) == "shape: two");
+    CHECK(raised(out_of(argument_error("three"))) == "comm -1: three");
+}
+
+TEST_CASE("hostile bytes are no reason") {
+    auto const good = node_error(5, 40, "layer w").text();
+    for (std::size_t n = 0; n < 23; ++n)
+        CHECK(raised(node_error::read(bytes(good.substr(0, n)), 9)) ==
+              "comm 9: rank 9 sent no reason that can be read");
+    auto other = good;
+    other[6] = 'x';
+    CHECK(raised(node_error::read(bytes(other), 9)) == "comm 9: rank 9 sent no reason that can be read");
+}
