@@ -161,7 +161,7 @@ TEST_CASE(
         }
 }
 
-TEST_CASE("one rank drops alone after a mistake, or in the first step of one that varies: the others get an error") {
+TEST_CASE("one rank drops alone after a mistake, or in the first step, or where steps vary: the others get an error") {
     std::vector<std::size_t> const sizes{9, 8, 7};
     fibers::run(3, [&](fibers::member& comm) {
         reducer reduce(error_feedback{top_k{2}}, comm, sizes);
@@ -177,9 +177,10 @@ TEST_CASE("one rank drops alone after a mistake, or in the first step of one tha
         whole_step(reduce, g);
         CHECK(reduce.steps() == 2);
     });
-    for (int const first : {0, 1})
+    for (int const kind : {0, 1, 2})
         fibers::run(3, [&](fibers::member& comm) {
-            reducer reduce(error_feedback{top_k{2}}, comm, sizes, {.steps_vary = true});
+            int const first = kind / 2;
+            reducer reduce(error_feedback{top_k{2}}, comm, sizes, {.steps_vary = kind != 0});
             auto g = gradients(comm.rank(), 0, sizes);
             for (int k = 0; k < first; ++k) whole_step(reduce, g);
             if (comm.rank() == 1) {
@@ -233,6 +234,24 @@ TEST_CASE("probes and comparisons leave out layers that are skipped") {
             CHECK(p.cosine == doctest::Approx(1));
             CHECK(p.gradient_norm == doctest::Approx(std::sqrt(squared)).epsilon(1e-6));
         }
+    });
+}
+
+TEST_CASE("digests that are none are refused, with the rank that sent them") {
+    fibers::run(3, [](fibers::member& inner) {
+        changed comm{&inner};
+        bool damages = false;
+        static std::byte const few[] = {std::byte{1}, std::byte{2}, std::byte{3}};
+        reducer reduce(plain{}, comm, std::vector<std::size_t>{5, 6, 7}, {.verify_every = 1});
+        comm.seen = [&](int r, contribution c) {
+            return damages && r < 2 && c.bytes.size() == 3 * 8 ? contribution{few, false} : c;
+        };
+        auto g = gradients(inner.rank(), 0, {5, 6, 7});
+        whole_step(reduce, g);
+        damages = true;
+        auto const before = g;
+        CHECK(told([&] { whole_step(reduce, g); }) == "rank 0 sends no digest for each layer");
+        CHECK(g == before);
     });
 }
 

@@ -114,8 +114,9 @@ class reducer {
     /// is restored.
     void finish() { step_.finish(); }
 
-    /// Ends a step without one: nothing changes. Every rank must drop it; where one alone does, before it has started
-    /// all layers, the others' finish() throws compression_error, which names it.
+    /// Ends a step without one: nothing changes. Every rank must drop it; where one alone does, after it has started a
+    /// layer and before it has started all, the others' finish() throws compression_error, which names it, or
+    /// shape_error in the first step. With reducer_options::steps_vary it does so where none is started, too.
     void drop() { step_.drop(); }
 
     /// All that the next steps depend on, for restore(): on every rank its own. Call it between steps.
@@ -123,13 +124,15 @@ class reducer {
         return detail::saved(const_cast<reducer&>(*this).step_);  // a walk that only reads
     }
     /// Makes this the reducer that was saved, which had the same reduction, options, rank and number of ranks, and the
-    /// same layers, in any order; its next steps are the same, bit for bit. Throws shape_error for the state of another
-    /// one, wire_error for bytes that are damaged; nothing has changed then.
+    /// same layers, in any order; its next steps are the same, bit for bit. All ranks restore, and where their states
+    /// are not of one step, the next finish() throws shape_error on all of them. Throws shape_error for the state of
+    /// another one, wire_error for bytes that are damaged, argument_error while a step is under way; nothing has
+    /// changed then.
     void restore(std::span<std::byte const> saved) { detail::restore_own(step_, saved); }
     /// The same from what all ranks of the saved reducer have saved, in their order, on every rank: where they were
     /// another number than now, each rank gets the mean of their residuals and of their shifts, so that both means are
     /// kept. (Not the sum of the residuals: an estimate divides by the number of ranks.) What an exchange remembers by
-    /// itself begins anew then.
+    /// itself begins anew then. Throws shape_error, too, where the states are not of one step.
     void restore(std::span<std::vector<std::byte> const> saved) { detail::restore_any(step_, saved); }
     /// Goes on over other ranks, such as those that are left after a comm_error; each of them calls it. A step that is
     /// under way ends without one. Residuals and shifts stay, and the mean shift becomes that of these ranks, whose

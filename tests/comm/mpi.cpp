@@ -89,6 +89,46 @@ std::vector<double> reduced(C& comm, How const& how) {
     return all;
 }
 
+// The same of more layers than can be on their way at once, whose small ones share messages where share_below is not 0,
+// and of all ranks but the last, which go on from what all have saved.
+template <class C, class How>
+std::vector<double> reduced_and_restored(C& comm, How const& how, std::size_t share_below) {
+    std::vector<layer> layers;
+    for (std::size_t l = 0; l < 20; ++l) layers.push_back({"layer " + std::to_string(l), 11 + 7 * l});
+    std::vector<double> all;
+    std::vector<std::vector<std::byte>> states;
+    reducer_options const options{.dense_below = 20, .share_below = share_below, .steps_vary = true, .verify_every = 2};
+    auto const steps = [&](auto& over, int first) {
+        auto reduce = reducer_of<double>(how, over, layers, options);
+        if (first > 0) reduce.restore(states);
+        for (int k = first; k < first + 4; ++k) {
+            std::vector<std::vector<double>> g;
+            for (auto const& l : layers) {
+                auto const draw = key{4}.child(std::uint64_t(over.rank())).child(std::uint64_t(k)).child(l.size);
+                auto& x = g.emplace_back(l.size);
+                for (std::size_t i = 0; i < x.size(); ++i) x[i] = draw.uniform(i) - .5;
+            }
+            for (std::size_t l = g.size(); l-- > 0;) reduce.start(l, g[l], {.dense = k % 4 == 2});
+            reduce.finish();
+            for (auto const& x : g) all.insert(all.end(), x.begin(), x.end());
+        }
+        all.push_back(double(reduce.statistics().bytes_sent));
+        auto const mine = reduce.save();
+        over.all_gather({mine});
+        states.clear();
+        for (int r = 0; r < over.size(); ++r) {
+            auto const theirs = over.from(r).bytes;
+            states.emplace_back(theirs.begin(), theirs.end());
+        }
+    };
+    steps(comm, 0);
+    bool const stays = comm.rank() < std::max(1, comm.size() - 1);
+    auto fewer = comm.split(stays ? 0 : 1, 0);
+    if (stays) steps(fewer, 4);
+    all.push_back(1);
+    return all;
+}
+
 // MiB of this process.
 long resident() {
     long mapped = 0, pages = 0;
@@ -520,6 +560,12 @@ TEST_CASE("a reducer's estimates are the same as over threads, and so are its by
     same_as_over_threads([](auto& comm) { return reduced(comm, error_feedback{top_k{0.1}, 0.9}); });
     same_as_over_threads([](auto& comm) { return reduced(comm, shifted{rand_k{0.2} | natural{}}); });
     same_as_over_threads([](auto& comm) { return reduced(comm, error_feedback{top_k{0.1}, 1, by_ring{}}); });
+    for (std::size_t const share_below : {std::size_t{0}, std::size_t{60}, std::size_t{4096}}) {
+        auto const how = error_feedback{top_k{0.1}};
+        same_as_over_threads([&](auto& comm) { return reduced_and_restored(comm, how, share_below); });
+        auto const other = shifted{rand_k{0.2}};
+        same_as_over_threads([&](auto& comm) { return reduced_and_restored(comm, other, share_below); });
+    }
 }
 
 TEST_CASE("a run within a running MPI leaves it running") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // seeds FOLDER: writes a corpus for each fuzz target into FOLDER/<target>/: true messages of every pipeline, and events
-// on a network at random.
+// on a network and among ranks at random.
 #include <filesystem>
 #include <fstream>
 
@@ -59,5 +59,10 @@ int main(int count, char** arguments) {
         std::vector<std::byte> events(60 + 30 * which);
         for (std::size_t i = 0; i < events.size(); ++i) events[i] = std::byte(laconic::key{which}.below(i, 256));
         save(std::filesystem::path(arguments[1]) / "packets" / std::to_string(which), events);
+        // Most meetings are honest, so that a step comes far: five reductions.
+        for (std::size_t i = 4; i < events.size(); ++i)
+            if (laconic::key{which}.below(events.size() + i, 3) > 0) events[i] = std::byte{0};
+        events[0] = static_cast<std::byte>(which);
+        save(std::filesystem::path(arguments[1]) / "reducer" / std::to_string(which), events);
     }
 }

@@ -120,7 +120,7 @@ class reduction_step : step_failure {
         if (options_.steps_vary && !begun_) return begin({.weight = std::nan("")});
         if (!begun_ || failed_ || (order_.is_known() && order_.is_over())) return receive_all();
         fail("the step was dropped there");
-        if (options_.steps_vary && !order_.is_known()) step_failure::attempt([&] { agree_on_order(); });
+        if (!order_.is_known()) step_failure::attempt([&] { agree_on_order(); });
         while (!ended_ && order_.is_known() && !order_.is_over()) advance();
         receive_all();
     }
