@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "laconic/any/reduction.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
@@ -80,6 +81,19 @@ struct fussy : top_k<> {
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
         if (std::all_of(x.begin(), x.end(), [](T v) { return v == 0; })) throw std::runtime_error("zeros");
         top_k<>::operator()(on, x, from, m);
+    }
+};
+
+// Error feedback whose memory cannot be added up.
+struct not_added : error_feedback<top_k<>> {
+    template <Scalar T, class B>
+    struct own_memory : memory<T, B> {
+        using memory<T, B>::memory;
+        void add() = delete;
+    };
+    template <Scalar T, class B>
+    own_memory<T, B> feedback(std::size_t) const {
+        return {0, 1};
     }
 };
 
@@ -471,4 +485,82 @@ TEST_CASE("messages that share, dense rounds, and layers in full among exchanged
     check(error_feedback{top_k{4}}, {.dense_below = 5, .dense_rounds = 2, .share_below = 41}, 2);
     check(error_feedback{top_k{4}, 1, by_gtop_k{0.1}}, {.dense_below = 5, .dense_rounds = 2}, 2);
     check(plain{full{}, by_ring{}}, {.dense_below = 5}, 4);
+}
+
+TEST_CASE("dense steps amid others: the exact mean, and the mean shift stays that of the shifts") {
+    std::vector<std::size_t> const sizes{9, 8};
+    auto const check = [&](auto const& how) {
+        CAPTURE(to_string(how));
+        std::vector<vectors> known(3, vectors(2));
+        vectors mean_known(2);
+        fibers::run(3, [&](fibers::member& comm) {
+            reducer reduce(how, comm, sizes, {.steps_vary = true, .verify_every = 1});
+            for (int k = 0; k < 9; ++k) {
+                auto g = gradients(comm.rank(), k, sizes);
+                whole_step(reduce, g, {.dense = k % 3 == 1});
+                for (std::size_t l = 0; l < 2 && k % 3 == 1; ++l)
+                    for (std::size_t i = 0; i < sizes[l]; ++i) {
+                        float mean = 0;
+                        for (int r = 0; r < 3; ++r) mean += gradients(r, k, sizes)[l][i] / 3;
+                        CHECK(g[l][i] == doctest::Approx(mean).epsilon(1e-5));
+                    }
+            }
+            for (std::size_t l = 0; l < 2; ++l) {
+                auto const& f = reduce.layers()[l].feedback();
+                known[std::size_t(comm.rank())][l].assign(f.known().begin(), f.known().end());
+                mean_known[l].assign(f.mean_known().begin(), f.mean_known().end());
+            }
+        });
+        for (std::size_t l = 0; l < 2; ++l)
+            for (std::size_t i = 0; i < sizes[l]; ++i)
+                CHECK(mean_known[l][i] ==
+                      doctest::Approx((known[0][l][i] + known[1][l][i] + known[2][l][i]) / 3).epsilon(1e-4));
+    };
+    check(shifted{rand_k{3}});
+    check(ef21_shift{top_k{2}});
+}
+
+TEST_CASE("a memory that cannot be added up is refused on another number of ranks, and nothing has changed") {
+    states saved(2);
+    auto const how = not_added{{top_k{2}}};
+    fibers::run(2, [&](fibers::member& comm) {
+        reducer reduce(how, comm, std::vector<std::size_t>{9, 8});
+        auto g = gradients(comm.rank(), 0, {9, 8});
+        whole_step(reduce, g);
+        saved[std::size_t(comm.rank())] = reduce.save();
+    });
+    fibers::run(3, [&](fibers::member& comm) {
+        reducer reduce(how, comm, std::vector<std::size_t>{9, 8});
+        auto const before = reduce.save();
+        CHECK_THROWS_AS(reduce.restore(saved), argument_error);
+        CHECK(reduce.save() == before);
+    });
+}
+
+TEST_CASE("reductions that are chosen at run time, gathered, exchanged and in full side by side: each as if alone") {
+    std::vector<layer> const layers{{"a", 40}, {"b", 6}, {"c", 41}, {"d", 42}, {"e", 43}};
+    auto const rule = [](layer const& l) -> any_reduction<float> {
+        if (l.name == "a") return error_feedback{top_k{4}, 1, by_ring{}};
+        if (l.name == "c") return error_feedback{top_k{4}, 0.5, by_gtop_k{0.1}};
+        if (l.name == "d") return shifted{rand_k{4}};
+        return majority_vote{};
+    };
+    fibers::run(3, [&](fibers::member& comm) {
+        reducer<any_reduction<float>, fibers::member> together(rule, comm, layers, {.in_full = {"b"}});
+        std::vector<std::unique_ptr<reducer<any_reduction<float>, fibers::member>>> alone;
+        for (auto const& l : layers)
+            alone.push_back(std::make_unique<reducer<any_reduction<float>, fibers::member>>(
+                rule, comm, std::vector<layer>{l}, reducer_options{.in_full = {"b"}}));
+        for (int k = 0; k < 6; ++k) {
+            auto g = gradients(comm.rank(), k, {40, 6, 41, 42, 43}), h = g;
+            if (k == 3) {
+                auto bad = g;
+                if (comm.rank() == 1) bad[2][7] = std::numeric_limits<float>::infinity();
+                CHECK_THROWS_AS(whole_step(together, bad), non_finite_error);
+            }
+            whole_step(together, g);
+            for (std::size_t l = 0; l < layers.size(); ++l) (*alone[l])(h[l]);
+            CHECK(g == h);
+        }
+    });
 }

@@ -81,8 +81,13 @@ class layer_memory {
             return of(mean);
     }
 
+    /// Throws argument_error where the feedback cannot be added up.
+    void require_add() const {
+        if constexpr (!requires(F & f, B & on) { f.add(on, T(1), f); })
+            throw argument_error("this feedback cannot be restored on another number of ranks");
+    }
     /// For the states of several ranks in one: add_state() what state() has read of each, and then take_mean_state()
-    /// over so many ranks. Throws argument_error where the feedback cannot.
+    /// over so many ranks.
     void add_state([[maybe_unused]] B& on) {
         if constexpr (requires { feedback_.add(on, T(1), feedback_); }) {
             if (!sum_of_states_) {
@@ -90,8 +95,6 @@ class layer_memory {
                 if (d_ > 0) sum_of_states_->start(d_);
             }
             sum_of_states_->add(on, T(1), feedback_);
-        } else {
-            throw argument_error("this feedback cannot be restored on another number of ranks");
         }
     }
     void take_mean_state([[maybe_unused]] B& on, [[maybe_unused]] int ranks) {

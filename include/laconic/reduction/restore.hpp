@@ -50,6 +50,7 @@ void restore_means(Step& step, std::span<std::vector<std::byte> const> saved) {
     auto const reader = [&](int r) {
         return state_reader(saved[static_cast<std::size_t>(r)], step.identity(r, ranks), {}, step.on());
     };
+    for (auto const& l : step.layers().all()) l.memory().require_add();
     for (int r = 0; r < ranks; ++r) {
         auto archive = reader(r);
         step.state(archive);
