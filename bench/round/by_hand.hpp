@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <time.h>
+
+#include <array>
+#include <barrier>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/comm/mailbox.hpp"
+#include "laconic/compress/compressor.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/occasion.hpp"
+#include "laconic/exchange/partition.hpp"
+#include "laconic/feedback/memory.hpp"
+#include "laconic/message/full_vector.hpp"
+#include "laconic/wire/message.hpp"
+#include "laconic/wire/number.hpp"
+#include "laconic/wire/stream.hpp"
+
+namespace round_bench {
+
+using namespace laconic;
+
+inline double wall_seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+/// Of this thread.
+inline double processor_seconds() {
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+/// The kernels of a step, in its order.
+inline constexpr std::array kernel_names{"compensate", "compress", "write",    "copy", "clear",
+                                         "read_add",   "share",    "remember", "back"};
+enum kernel : std::size_t { compensate_, compress_, write_, copy_, clear_, read_add_, share_, remember_, back_ };
+
+/// What the ranks of one process have in common.
+struct meeting_place {
+    explicit meeting_place(int ranks) : barrier(ranks), sent(static_cast<std::size_t>(ranks)), shared(sent.size()) {}
+
+    int size() const { return static_cast<int>(sent.size()); }
+
+    std::barrier<> barrier;
+    std::vector<std::array<mailbox::utterance, 2>> sent;  ///< of each rank its messages, by turns
+    std::vector<mailbox::utterance> shared;               ///< of each rank its part of a mean in full
+};
+
+/// A step of a reducer, as a program without a reducer would write it: the same kernels, one after another, and between
+/// them nothing but one barrier, or two where each rank adds up its part of vectors in full for all. It checks nothing,
+/// and refuses nothing.
+template <class R>
+class by_hand {
+    using message = message_of<decltype(R::compressor), float, host>;
+    static constexpr bool in_full = std::is_same_v<message, full_vector<float, host>>;
+
+  public:
+    by_hand(R how, meeting_place& all, int rank, std::size_t d)
+        : how_(std::move(how)),
+          all_(all),
+          rank_(rank),
+          memory_(how_.template feedback<float, host>(d)),
+          news_(d),
+          mean_(d) {
+        memory_.start(d);
+        sink_.reserve(d * 5 + 64);
+    }
+
+    /// x <- the estimate.
+    void operator()(std::span<float> x) {
+        starts();
+        auto const now = occasion::of(key{0}, round_, rank_, all_.size());
+        std::span<float> const news(news_), mean(mean_);
+        memory_.make_delta(on_, 1.0f, std::span<float const>(x), 1.0f, news);
+        ends(compensate_);
+        how_.compressor(on_, std::span<float const>(news), now.own, mine_);
+        ends(compress_);
+        sink_.clear();
+        write(sink_, mine_);
+        auto const bytes = sink_.finish();
+        message_bytes_ = bytes.size();
+        ends(write_);
+        sent(rank_).say({bytes});
+        ends(copy_);
+        fill(on_, mean, 0.0f);
+        ends(clear_);
+        meet();
+        if (in_full && all_.size() > 1) {
+            share_mean(mean);
+        } else {
+            for (int r = 0; r < all_.size(); ++r) {
+                how_.compressor.blank(on_, x.size(), occasion::of(key{0}, round_, r, all_.size()).own, theirs_);
+                bit_reader source(sent(r).bytes);
+                read(on_, source, theirs_);
+                source.finish();
+                add_message(on_, mean, 1.0f / static_cast<float>(all_.size()), theirs_);
+            }
+            ends(read_add_);
+        }
+        memory_.after(on_, std::move(news_), mine_);
+        memory_.estimate(on_, now, mean);
+        ends(remember_);
+        copy(on_, std::span<float const>(mean), x);
+        ends(back_);
+        ++round_;
+        processor_ += processor_seconds() - processor_began_;
+    }
+
+    /// Of the kernels alone, without the barriers, since it was asked last.
+    double processor() { return std::exchange(processor_, 0); }
+    /// Of each kernel, by the clock on the wall, since the first step.
+    std::array<double, kernel_names.size()> const& seconds() const { return seconds_; }
+    std::uint64_t steps() const { return round_; }
+    std::size_t message_bytes() const { return message_bytes_; }
+
+  private:
+    // As shared_mean.hpp does it.
+    void share_mean(std::span<float> mean) {
+        partition const parts{mean.size(), static_cast<std::size_t>(all_.size())};
+        auto const me = static_cast<std::size_t>(rank_);
+        auto const mine = parts.of(mean, me);
+        part_.values.resize(mine.size());
+        for (int r = 0; r < all_.size(); ++r) {
+            auto const bytes = std::span<std::byte const>(sent(r).bytes);
+            bit_reader source(bytes.subspan(parts.first(me) * sizeof(float), mine.size_bytes()));
+            take_numbers(source, part_.values);
+            add_message(on_, mine, 1.0f / static_cast<float>(all_.size()), part_);
+        }
+        ends(read_add_);
+        all_.shared[me].say({std::as_bytes(mine)});
+        ends(share_);
+        meet();
+        for (std::size_t r = 0; r < all_.shared.size(); ++r)
+            if (r != me) std::memcpy(parts.of(mean, r).data(), all_.shared[r].bytes.data(), parts.length(r) * 4);
+        ends(share_);
+    }
+    mailbox::utterance& sent(int rank) { return all_.sent[static_cast<std::size_t>(rank)][round_ % 2]; }
+
+    void meet() {
+        processor_ += processor_seconds() - processor_began_;
+        all_.barrier.arrive_and_wait();
+        starts();
+    }
+    void starts() {
+        processor_began_ = processor_seconds();
+        began_ = wall_seconds();
+    }
+    void ends(kernel k) {
+        double const now = wall_seconds();
+        seconds_[k] += now - began_;
+        began_ = now;
+    }
+
+    R how_;
+    meeting_place& all_;
+    int rank_;
+    host on_;
+    memory<float, host> memory_;
+    host::array<float> news_, mean_;
+    message mine_, theirs_;
+    full_vector<float, host> part_;
+    bit_writer sink_;
+    std::uint64_t round_ = 0;
+    std::size_t message_bytes_ = 0;
+    double began_ = 0, processor_began_ = 0, processor_ = 0;
+    std::array<double, kernel_names.size()> seconds_{};
+};
+
+}  // namespace round_bench
