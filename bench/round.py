@@ -8,7 +8,7 @@ BENCH_ROUND is the program, build/bench/bench/bench_round, say. PREFIX is that o
 error_feedback_top_k/d:65536, say. Times are those of the clock on the wall, of the fastest run, from the first rank's
 start to the last one's end; a ratio is the median over the runs, of which each is the median over its stretches. The
 program ends where the reducer's estimate is not, bit for bit, that of its kernels called by hand. FILE of --json gets
-the medians of all that was counted, in seconds, such as each kernel's time."""
+the medians of all that was counted, in seconds, such as each kernel's least time."""
 import argparse
 import json
 import statistics
@@ -57,12 +57,14 @@ def table(cases):
 
 
 def summary(cases):
-    above = [(one["of_kernels"], one["label"], d, ranks) for (_, d, ranks), one in cases.items()
-             if one["of_kernels"] > TOO_MUCH]
+    above = sorted(((one["of_kernels"], one["of_kernels_processor"], one["label"], d, ranks)
+                    for (_, d, ranks), one in cases.items() if one["of_kernels"] > TOO_MUCH), reverse=True)
     if not above:
-        return f"No step takes more than {TOO_MUCH} times what its kernels take.\n"
-    listed = [f"`{label}` 2^{d.bit_length() - 1} on {ranks} ({ratio:.2f})" for ratio, label, d, ranks in sorted(above)]
-    return f"More than {TOO_MUCH} times their kernels take {len(above)} of {len(cases)}: {', '.join(listed)}.\n"
+        return f"Of {len(cases)} steps none takes more than {TOO_MUCH} times as long as its kernels.\n"
+    listed = [f"`{label}`, 2^{d.bit_length() - 1} numbers, {ranks} ranks: {ratio:.2f} (processor time {processor:.2f})"
+              for ratio, processor, label, d, ranks in above]
+    return f"Of {len(cases)} steps {len(above)} take more than {TOO_MUCH} times as long as their kernels:\n\n- " + \
+        "\n- ".join(listed) + "\n"
 
 
 def main():
