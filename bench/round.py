@@ -32,6 +32,8 @@ def measured(program, only, runs):
         command = [program, "--benchmark_format=json", f"--benchmark_filter=^{only}"]
         out = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
         for one in json.loads(out)["benchmarks"] if out.strip() else []:
+            if one.get("error_occurred"):
+                sys.exit(f"{one['name']}: {one['error_message']}")
             name, *sizes = one["name"].split("/")
             size = dict(s.split(":") for s in sizes if s.count(":") == 1 and s[0] in "dr")
             all_runs.setdefault((name, int(size["d"]), int(size["ranks"])), []).append(one)
