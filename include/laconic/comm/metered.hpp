@@ -62,6 +62,42 @@ class metered {
         received_ += x.size_bytes();
     }
 
+    /// What an ArrayCarrier carries, counted as in all_gather and exchange.
+    template <class Calls>
+    void together(Calls calls) requires requires(C& c) {
+        c.together(calls);
+    }
+    { inner_->together(calls); }
+    template <class E>
+    void spread(int root, std::span<E const> mine, std::span<E> theirs) requires requires(C& c) {
+        c.spread(root, mine, theirs);
+    }
+    {
+        inner_->spread(root, mine, theirs);
+        (root == rank() ? sent_ : received_) += theirs.size_bytes();
+    }
+    template <class E>
+    void send(int to, std::span<E const> mine) requires requires(C& c) {
+        c.send(to, mine);
+    }
+    {
+        inner_->send(to, mine);
+        sent_ += mine.size_bytes();
+    }
+    template <class E>
+    void receive(int from, std::span<E> theirs) requires requires(C& c) {
+        c.receive(from, theirs);
+    }
+    {
+        inner_->receive(from, theirs);
+        received_ += theirs.size_bytes();
+    }
+    template <class B>
+    void require_stream_of(B const& on) const requires requires(C const& c) {
+        c.require_stream_of(on);
+    }
+    { inner_->require_stream_of(on); }
+
     /// As one of many: handed to all_gather, gather and all_reduce, and to another rank in an exchange.
     std::uint64_t bytes_sent() const { return sent_; }
     /// As one of many: what others handed to all_gather and, in an exchange, to this rank, and the root to broadcast;
