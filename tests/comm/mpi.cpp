@@ -7,16 +7,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "comm/end_of_a_run.hpp"
@@ -129,6 +133,9 @@ std::vector<double> reduced_and_restored(C& comm, How const& how, std::size_t sh
     return all;
 }
 
+// Of this process: MPI's own functions are called as PMPI_.
+std::atomic<int> communicators = 0;
+
 // MiB of this process.
 long resident() {
     long mapped = 0, pages = 0;
@@ -137,6 +144,21 @@ long resident() {
 }
 
 }  // namespace
+
+extern "C" {
+int MPI_Comm_dup(MPI_Comm of, MPI_Comm* made) {
+    ++communicators;
+    return PMPI_Comm_dup(of, made);
+}
+int MPI_Comm_split(MPI_Comm of, int color, int key, MPI_Comm* made) {
+    ++communicators;
+    return PMPI_Comm_split(of, color, key, made);
+}
+int MPI_Comm_free(MPI_Comm* all) {
+    --communicators;
+    return PMPI_Comm_free(all);
+}
+}
 
 TEST_CASE("meetings hand over contributions of any lengths, and complaints") { CHECK(meetings(*world) == 0); }
 
@@ -453,6 +475,181 @@ TEST_CASE("a rank that leaves a part is named by its number in what it is a part
                     CHECK(schedules::ring_sum(twin) + meetings(comm) == 0);  // these go on
                 }
     CHECK(meetings(*world) == 0);
+}
+
+TEST_CASE("a rank that returns early with a duplicate waits for nobody there, and the others get an error anywhere") {
+    int const n = world->size(), me = world->rank();
+    if (n < 3) return;
+    std::vector<std::byte> const large(std::size_t{1} << 20, std::byte(me));
+    using call = std::function<void(mpi::member & all, mpi::member & part)>;
+    struct wait {
+        char const* name;
+        call before, then;
+    };
+    call const nothing = [](auto&, auto&) {};
+    call const in_flight = [&](auto&, auto& part) { part.start_all_gather({large}, 2); };
+    call const only_there = [&](auto&, auto& part) {
+        if (me != 1) return;
+        for (int r = 0; r < n; ++r) part.exchange(r, {large}, no_rank);
+        for (int lane = 0; lane < 3; ++lane) part.start_all_gather({large}, lane);
+    };
+    call const meet = [](auto& all, auto&) { all.all_gather({}); };
+    call const meet_there = [](auto&, auto& part) { part.all_gather({}); };
+    call const finish = [&](auto&, auto& part) {
+        part.finish(2);
+        CHECK(part.from(1).bytes.size() == large.size());
+        CHECK(part.from(1).bytes.back() == std::byte(1));
+        part.all_gather({});
+    };
+    for (auto const& wait :
+         {wait{"nothing sent, in the world", nothing, meet},
+          wait{"nothing sent, in the duplicate", nothing, meet_there},
+          wait{"a lane in flight, in the world", in_flight, meet}, wait{"a lane in flight, in it", in_flight, finish},
+          wait{"only its own lanes, in the world", only_there, meet},
+          wait{"only its own lanes, in the duplicate", only_there, [&](auto&, auto& part) {
+                   for (int k = 0; k < 3; ++k) part.all_gather({});
+                   part.all_gather({});
+               }}})
+        for (std::size_t const piece : {longest_piece, std::size_t{1} << 30}) {
+            CAPTURE(wait.name);
+            CAPTURE(piece);
+            int argc = 0, from = -7;
+            char** argv = nullptr;
+            std::string why;
+            auto const body = [&](mpi::member& comm) {
+                auto part = comm.duplicate();
+                wait.before(comm, part);
+                if (me == 1) return;
+                try {
+                    wait.then(comm, part);
+                } catch (comm_error const& e) {
+                    from = e.rank;
+                    why = e.what();
+                }
+            };
+            mpi::run(argc, argv, body, {.piece = piece});
+            CHECK(from == (me == 1 ? -7 : 1));
+            CHECK(why == (me == 1 ? "" : "rank 1 left before the others were done"));
+        }
+    CHECK(meetings(*world) == 0);
+}
+
+TEST_CASE("parts are let go of in another order on each rank, with long messages that nobody takes") {
+    int const n = world->size(), me = world->rank();
+    std::vector<std::byte> const large(std::size_t{1} << 20, std::byte(me));
+    for (bool const meet : {false, true}) {
+        mpi::member comm(MPI_COMM_WORLD, {.piece = std::size_t{1} << 30});
+        std::vector<std::unique_ptr<mpi::member>> parts;
+        for (int k = 0; k < 3; ++k)
+            parts.push_back(std::make_unique<mpi::member>(comm.split(k == 2 ? me % 2 : 0, k == 0 ? -me : me)));
+        for (auto& part : parts) {
+            part->start_all_gather({large}, 1);
+            part->start_all_gather({large}, 0);
+        }
+        for (int k = 0; k < 3; ++k) {
+            parts[std::size_t(me + k) % 3].reset();
+            if (meet) CHECK(meetings(comm) == 0);
+        }
+        for (int r = 0; r < n; ++r) comm.exchange(r, {large}, no_rank);  // to itself, too
+    }
+    CHECK(meetings(*world) == 0);
+}
+
+TEST_CASE("reducers are destroyed in another order on each rank") {
+    int const me = world->rank();
+    std::vector<std::vector<double>> ends;
+    for (bool const other_way : {false, true}) {
+        auto const make = [] { return reducer_of<double>(error_feedback{top_k{0.1}}, *world, {{"layer", 300}}); };
+        std::unique_ptr<decltype(make())> all[2];
+        for (auto& one : all) one.reset(new decltype(make())(make()));
+        std::vector<double> x(300);
+        for (auto& one : all) {
+            for (std::size_t i = 0; i < x.size(); ++i) x[i] += double(me) + double(i);
+            one->start(0, x);
+            one->finish();
+        }
+        ends.push_back(x);
+        int const first = other_way && me % 2 == 0 ? 1 : 0;
+        all[first].reset();
+        CHECK(meetings(*world) == 0);
+        all[1 - first].reset();
+    }
+    CHECK(ends[0] == ends[1]);
+    CHECK(ends[0].back() != 0);
+}
+
+TEST_CASE(
+    "communicators of parts that all ranks have let go of are freed while the world goes on, and all at its end") {
+    int const before = communicators;
+    {
+        mpi::member comm(MPI_COMM_WORLD);
+        int const of_world = communicators - before;
+        int most = 0, of_part = 0;
+        for (int k = 0; k < 100; ++k) {
+            auto const part = comm.duplicate();
+            if (k == 0) of_part = communicators - before - of_world;
+            most = std::max(most, communicators - before - of_world);
+        }
+        CHECK(of_part >= 1);
+        CHECK(most < 50 * of_part);
+        // Those that one rank still has stay.
+        std::vector<mpi::member> some;
+        for (int k = 0; k < 3; ++k) some.push_back(comm.duplicate());
+        if (world->rank() == 0) some.clear();
+        CHECK(meetings(comm) == 0);
+        auto const last = comm.duplicate();
+        CHECK(communicators - before - of_world >= (world->size() > 1 ? 4 : 1) * of_part);
+        CHECK(meetings(comm) == 0);  // none has let go of the others by then
+    }
+    CHECK(communicators == before);
+}
+
+TEST_CASE("a part is moved, and lets go of what it was; it outlives what it comes from") {
+    int const n = world->size(), me = world->rank();
+    int const before = communicators;
+    std::vector<std::byte> const large(std::size_t{1} << 20, std::byte(me));
+    {
+        std::optional<mpi::member> comm(std::in_place, MPI_COMM_WORLD);
+        auto part = comm->split(0, -me);
+        part.start_all_gather({large}, 3);
+        mpi::member moved = std::move(part);
+        moved.finish(3);
+        for (int r = 0; r < n; ++r) CHECK(moved.from(r).bytes.back() == std::byte(n - 1 - r));
+        part = comm->duplicate();
+        CHECK(part.rank() == me);
+        CHECK(meetings(part) == 0);
+        auto other = std::move(*comm);
+        if (me == 0) part = std::move(moved);  // here rank 0 leaves the duplicate
+        if (me != 0) CHECK_THROWS_WITH_AS(part.all_gather({}), "rank 0 left before the others were done", comm_error);
+        auto& reversed = me == 0 ? part : moved;
+        CHECK(reversed.rank() == n - 1 - me);
+        CHECK(meetings(reversed) == 0);
+        CHECK(meetings(other) == 0);
+        other = mpi::member(MPI_COMM_WORLD);  // the parts outlive it
+        comm.reset();
+        CHECK(meetings(other) == 0);
+        CHECK(meetings(reversed) == 0);
+        auto nested = reversed.duplicate();
+        CHECK(schedules::ring_sum(nested) == 0);
+    }
+    CHECK(communicators == before);
+}
+
+TEST_CASE("where a part gives up at its deadline, what it comes from goes on") {
+    if (world->size() != 3) return;
+    mpi::member comm(MPI_COMM_WORLD, {.deadline = 300ms});
+    auto other = comm.duplicate();
+    {
+        auto part = comm.duplicate();
+        if (world->rank() == 1) std::this_thread::sleep_for(900ms);
+        auto const meet = [&] {
+            for (;;) part.all_gather({});  // rank 1 finds the first messages of the others
+        };
+        CHECK_THROWS_WITH_AS(meet(), "rank 1 did not come within 300 ms", comm_error);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    other.all_gather({});
+    comm.all_gather({});
 }
 
 TEST_CASE("an exception that passes a part does not wait for those who are elsewhere") {

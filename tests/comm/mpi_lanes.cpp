@@ -31,7 +31,8 @@ struct ranks {
     }
     ~ranks() {
         lanes.leave();
-        lanes.wait_for_all();
+        while (!lanes.is_over()) {
+        }
     }
 };
 

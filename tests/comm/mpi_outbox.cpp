@@ -59,8 +59,9 @@ TEST_CASE("what a rank that leaves does not take is awaited no longer, and taken
         me.outbox.await(me.inbox);
     }
     me.inbox.leave();
-    me.inbox.drain();
-    me.outbox.wait();
+    CHECK((me.rank == 0 || me.size == 1 || me.outbox.waits()));
+    while (!me.inbox.is_over() || !me.outbox.is_over()) {
+    }
 }
 
 TEST_CASE("at the deadline the rank is named that takes nothing") {

@@ -54,11 +54,6 @@ struct mpi_wait {
         auto const who = rank < 0 ? std::string("MPI") : "rank " + std::to_string(name(rank));
         fail(name(rank), who + what + " within " + longest.text());
     }
-    /// Leaves memory to the end of the process.
-    template <class T>
-    static void leak(T& memory) {
-        static_cast<void>(new T(std::move(memory)));
-    }
 };
 
 /// What other ranks sent to this one in pieces, one message after another from each. MPI carries a long piece only once
@@ -68,7 +63,8 @@ struct mpi_wait {
 /// memory.
 class mpi_inbox {
   public:
-    /// For one use of `all`; its errors and its waits are those of `how`.
+    /// For one use of `all`; its errors and its waits are those of `how`. Where that gave up, MPI may write here until
+    /// the process ends.
     mpi_inbox(MPI_Comm all, mpi_wait& how) : all_(all), how_(&how) {
         check_mpi(MPI_Comm_rank(all, &rank_), "MPI_Comm_rank");
         int size = 0;
@@ -81,11 +77,6 @@ class mpi_inbox {
     /// Waits for what it has begun to take.
     ~mpi_inbox() {
         std::erase(how_->inboxes, this);
-        if (how_->gave_up) {
-            how_->leak(letters_);
-            how_->leak(notice_);
-            return;
-        }
         for (auto& l : letters_) l.wait();
         MPI_Waitall(static_cast<int>(told_.size()), told_.data(), MPI_STATUSES_IGNORE);
     }
@@ -99,7 +90,7 @@ class mpi_inbox {
         for (;; look()) {
             if (q.first != none && letters_[q.first].whole) {
                 letter& next = letters_[q.first];
-                if (next.is_there()) {
+                if (are_over(next.requests)) {
                     free_.push_back(std::exchange(q.first, next.behind));
                     bytes.swap(next.bytes);
                     return {std::span(bytes).first(next.count), next.complaint};
@@ -143,25 +134,31 @@ class mpi_inbox {
                                     all_, &told_.emplace_back(MPI_REQUEST_NULL)),
                           "MPI_Isend");
     }
-    /// Takes whatever comes until all others have left, so that none waits for this one to take a message. Where a
-    /// deadline has passed on some rank it stops.
-    void drain() {
-        while (left_ + 1 < queues_.size() && !how_->gave_up) look();
+    /// After leave(): takes what has come, so that no other rank waits for this one to take a message. Whether all
+    /// others have left and MPI uses nothing of this any more.
+    bool is_over() {
+        while (look()) {
+        }
+        return left_ + 1 == queues_.size() && are_over(told_) &&
+               std::all_of(letters_.begin(), letters_.end(), [](letter& l) { return are_over(l.requests); });
     }
 
-    /// Begins to take one more piece, if there is one.
-    void look() {
+    /// Begins to take one more piece; whether there is one.
+    bool look() {
         int found = 0, count = 0;
         MPI_Message piece = MPI_MESSAGE_NULL;
         MPI_Status status{};
         check_mpi(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, all_, &found, &piece, &status), "MPI_Improbe");
-        if (found == 0) return;
+        if (found == 0) return false;
         check_mpi(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
-        if (status.MPI_TAG == mpi_pieces::notice) return note(status.MPI_SOURCE, count, piece);
+        if (status.MPI_TAG == mpi_pieces::notice) {
+            note(status.MPI_SOURCE, count, piece);
+            return true;
+        }
         if (status.MPI_TAG == mpi_pieces::came) {
             check_mpi(MPI_Mrecv(nullptr, 0, MPI_BYTE, &piece, MPI_STATUS_IGNORE), "MPI_Mrecv");
             ++queues_[static_cast<std::size_t>(status.MPI_SOURCE)].coming;
-            return;
+            return true;
         }
         auto const length = static_cast<std::size_t>(count), left = mpi_pieces::left(status.MPI_TAG);
         letter& l = letter_from(static_cast<std::size_t>(status.MPI_SOURCE), length * (left + 1));
@@ -177,6 +174,7 @@ class mpi_inbox {
         }
         check_mpi(MPI_Imrecv(l.bytes.data() + at, count, MPI_BYTE, &piece, &l.requests.emplace_back(MPI_REQUEST_NULL)),
                   "MPI_Imrecv");
+        return true;
     }
 
   private:
@@ -187,12 +185,6 @@ class mpi_inbox {
         std::vector<std::byte> bytes{};
         std::vector<MPI_Request> requests{};  // of pieces
 
-        bool is_there() {
-            int all = 0;
-            check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE),
-                      "MPI_Testall");
-            return all != 0;
-        }
         void wait() { MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE); }
     };
     struct head {  // of a notice, before the text

@@ -93,19 +93,17 @@ class mpi_lanes {
         return l.received;
     }
 
-    /// Finishes what was started and drops it, and tells the others that this rank comes no more.
+    /// Sends the rest of what was started, so that the others can finish it, and that this rank comes no more. Waits
+    /// for nobody.
     void leave() {
-        while (started_ && !wait_->gave_up) try {
-                finish(started_.lane(0));
-            } catch (comm_error const&) {  // there is nothing to wait for
+        if (!wait_->why)
+            while (send_on()) {
             }
         inbox_.leave();
     }
-    /// After that: waits until all have left, or leaves what MPI may still use to the end of the process.
-    void wait_for_all() {
-        if (!wait_->gave_up) inbox_.drain();
-        if (wait_->gave_up) comm_.all = MPI_COMM_NULL;
-        for (auto& l : lanes_) wait_->gave_up ? wait_->leak(l.arrived) : l.out->wait();
+    /// After that: takes what has come. Whether all others have left too, and MPI uses nothing of this any more.
+    bool is_over() {
+        return inbox_.is_over() && std::all_of(lanes_.begin(), lanes_.end(), [](lane& l) { return l.out->is_over(); });
     }
 
   private:
@@ -138,10 +136,14 @@ class mpi_lanes {
     }
     void send_on(lane& l) { l.out->send(l.received[place(rank_)], after(++l.sent_to), piece_); }
     // Of what was started, the first that not all others were sent goes to the next one: so each is sent this rank's
-    // messages in the order of the starts.
-    void send_on() {
+    // messages in the order of the starts. Whether there was one.
+    bool send_on() {
         for (int i = 0; i < started_.count(); ++i)
-            if (lane& l = lanes_[started_.lane(i)]; l.sent_to + 1 < size_) return send_on(l);
+            if (lane& l = lanes_[started_.lane(i)]; l.sent_to + 1 < size_) {
+                send_on(l);
+                return true;
+            }
+        return false;
     }
 
     std::size_t piece_;

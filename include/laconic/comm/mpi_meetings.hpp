@@ -43,6 +43,7 @@ class mpi_meetings {
           lanes_(all, std::min(piece, longest), wait_) {
         if (longest < 1 || longest > INT_MAX)
             throw argument_error(std::to_string(longest) + " bytes at a time: MPI carries 1 to 2^31 - 1");
+        if (piece < 1) throw argument_error("pieces of 0 bytes");
         check_mpi(MPI_Comm_rank(all, &rank_), "MPI_Comm_rank");
         check_mpi(MPI_Comm_size(all, &size_), "MPI_Comm_size");
         auto const n = static_cast<std::size_t>(size_);
@@ -52,22 +53,28 @@ class mpi_meetings {
     }
     mpi_meetings(mpi_meetings const&) = delete;
     mpi_meetings& operator=(mpi_meetings const&) = delete;
-    ~mpi_meetings() { leave(); }
+    /// Leaves, and waits until it is over. Where this rank gave up it may not be destroyed: MPI may use it until the
+    /// process ends.
+    ~mpi_meetings() {
+        try {
+            leave();
+            while (!is_over()) {
+            }
+        } catch (comm_error const&) {  // MPI itself has failed
+        }
+    }
 
-    /// Tells the others that this rank comes no more, and waits until all have left: nothing may be called after it.
-    /// Where this rank gave up it does not wait, and what MPI may still use is left to the end of the process.
-    void leave() noexcept try {
+    /// Sends to the others that this rank comes no more: only is_over() may be called after it. Where the meetings are
+    /// MPI's collectives it waits until all leave, else for nobody.
+    void leave() {
         if (std::exchange(left_, true)) return;
         lanes_.leave();
         if (!one_by_one_) do
                 share(gone);
             while (std::count(envelopes_.begin(), envelopes_.end(), gone) < size_);
-        lanes_.wait_for_all();
-        if (!wait_.gave_up) return;
-        comm_.all = MPI_COMM_NULL;
-        wait_.leak(sum_);
-    } catch (comm_error const&) {  // MPI itself has failed
     }
+    /// After that: takes what has come. Whether all others have left too, and MPI uses nothing of this any more.
+    bool is_over() { return lanes_.is_over(); }
 
     int rank() const { return rank_; }
     int size() const { return size_; }

@@ -59,10 +59,7 @@ class mpi_outbox {
     /// comm_error, which names the receiver, where the deadline passes before.
     void await(mpi_inbox& inbox) {
         auto const until = how_->longest.from_now();
-        for (int over = 0;;) {
-            check_mpi(MPI_Testall(static_cast<int>(sent_.size()), sent_.data(), &over, MPI_STATUSES_IGNORE),
-                      "MPI_Testall");
-            if (over != 0) break;
+        while (!is_over()) {
             inbox.look();
             how_->check();
             if (inbox.left() > 0) return;
@@ -72,8 +69,8 @@ class mpi_outbox {
         sent_.clear();
         to_.clear();
     }
-    /// Waits, whatever happens: all ranks take what comes until the others have left.
-    void wait() { MPI_Waitall(static_cast<int>(sent_.size()), sent_.data(), MPI_STATUSES_IGNORE); }
+    /// Whether all of it is taken.
+    bool is_over() { return are_over(sent_); }
 
   private:
     int first_not_taken() {

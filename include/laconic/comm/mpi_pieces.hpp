@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
@@ -19,6 +20,14 @@ inline void check_mpi(int status, char const* call) {
     int length = 0;
     MPI_Error_string(status, text, &length);
     throw comm_error(-1, std::string(call) + ": " + text);
+}
+
+/// Whether MPI has completed all of these.
+inline bool are_over(std::vector<MPI_Request>& requests) {
+    int over = 0;
+    check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &over, MPI_STATUSES_IGNORE),
+              "MPI_Testall");
+    return over != 0;
 }
 
 /// A contribution between two ranks: MPI tells the length of a piece, and the tag the rest. It is cut into pieces that

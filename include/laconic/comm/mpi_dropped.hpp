@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "laconic/comm/mpi_end.hpp"
+#include "laconic/core/error.hpp"
+
+namespace laconic::detail {
+
+/// The ends that this rank has let go of while others have not, of one mpi::member and all that come from it: they
+/// share this, and the last of them destroys it. An end that is over is destroyed, which frees its communicators: by
+/// then all ranks have let go of it, at other times and in another order, so MPI_Comm_free must wait for no other rank,
+/// as MPI's standard expects of it.
+class mpi_dropped {
+  public:
+    mpi_dropped() = default;
+    mpi_dropped(mpi_dropped const&) = delete;
+    mpi_dropped& operator=(mpi_dropped const&) = delete;
+    /// Waits until all of them are over. None comes before another: a rank that looked at one only would not take the
+    /// long messages of the next, for which another rank may wait. Where the one that all come from gave up, what MPI
+    /// may still use is left to the end of the process, as is each end that gave up.
+    ~mpi_dropped() {
+        while (!ends_.empty()) look();
+    }
+
+    /// This rank leaves `end`.
+    void add(std::unique_ptr<mpi_end> end) noexcept {
+        try {
+            end->leave();
+            ends_.push_back(std::move(end));
+            look();
+        } catch (comm_error const&) {  // MPI itself has failed
+            leak(end);
+        }
+    }
+    /// Destroys those that are over.
+    void look() noexcept {
+        for (std::size_t i = 0; i < ends_.size();) {
+            if (!is_over(ends_[i])) {
+                ++i;
+                continue;
+            }
+            std::swap(ends_[i], ends_.back());
+            ends_.pop_back();
+        }
+    }
+
+  private:
+    bool is_over(std::unique_ptr<mpi_end>& end) {
+        try {
+            if (!gave_up_ && !end->gave_up()) return end->is_over();
+        } catch (comm_error const&) {  // MPI itself has failed
+        }
+        leak(end);
+        return true;
+    }
+    void leak(std::unique_ptr<mpi_end>& end) {
+        gave_up_ = gave_up_ || !end->is_part();
+        static_cast<void>(end.release());
+    }
+
+    std::vector<std::unique_ptr<mpi_end>> ends_;
+    bool gave_up_ = false;
+};
+
+/// How an mpi::member's std::unique_ptr lets go of its end.
+struct mpi_drop {
+    std::shared_ptr<mpi_dropped> to;
+    void operator()(mpi_end* end) const { to->add(std::unique_ptr<mpi_end>(end)); }
+};
+
+}  // namespace laconic::detail

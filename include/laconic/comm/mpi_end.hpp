@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/comm/mpi_inbox.hpp"
+#include "laconic/comm/mpi_meetings.hpp"
+#include "laconic/comm/mpi_outbox.hpp"
+#include "laconic/comm/mpi_pieces.hpp"
+
+namespace laconic::detail {
+
+/// All that MPI may use of an mpi::member: the meetings and the exchanges, each over communicators of its own.
+class mpi_end {
+  public:
+    /// As mpi_meetings has them.
+    mpi_end(MPI_Comm all, std::size_t longest, std::size_t piece, std::chrono::milliseconds longest_wait,
+            std::vector<int> names)
+        : piece_(std::min(piece, longest)),
+          is_part_(!names.empty()),
+          meetings_(all, longest, piece, longest_wait, std::move(names)),
+          pairs_(all) {}
+    mpi_end(mpi_end const&) = delete;
+    mpi_end& operator=(mpi_end const&) = delete;
+
+    mpi_meetings& meetings() { return meetings_; }
+    bool is_part() const { return is_part_; }
+
+    /// As PointToPoint has it.
+    contribution exchange(int to, contribution mine, int from) {
+        check_partners(meetings_.size(), to, from);
+        meetings_.check_goes_on();
+        if (to != no_rank) {
+            auto& s = room_to_send(mine.bytes.size());
+            s.bytes.assign(mine.bytes.begin(), mine.bytes.end());
+            mpi_pieces::for_each({s.bytes, mine.complaint}, piece_, [&](std::span<std::byte const> piece, int tag) {
+                check_mpi(MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, to, tag, pairs_.all,
+                                    &s.requests.emplace_back(MPI_REQUEST_NULL)),
+                          "MPI_Isend");
+            });
+        }
+        if (from == no_rank) return {};
+        return inbox_.take(from, received_);
+    }
+
+    /// Sends to the others that this rank hands over nothing more. A part waits for nobody; other ends wait as
+    /// mpi_meetings do.
+    void leave() {
+        inbox_.leave();
+        meetings_.leave();
+    }
+    /// After leave(): takes what has come. Whether all others have left too, and MPI uses nothing of this any more.
+    bool is_over() {
+        return meetings_.is_over() && inbox_.is_over() &&
+               std::all_of(waiting_.begin(), waiting_.end(), [&](std::size_t w) { return sent_[w].is_over(); });
+    }
+    /// Whether MPI may use this until the end of the process, as a deadline has passed.
+    bool gave_up() { return meetings_.wait().gave_up; }
+
+  private:
+    struct sending {
+        std::vector<std::byte> bytes;
+        std::vector<MPI_Request> requests;
+
+        bool is_over() { return are_over(requests); }
+    };
+    // One that is over, whichever: behind one that waits for a late receiver the others must not pile up. They may be
+    // hundreds: four are looked at, in turn.
+    sending& room_to_send(std::size_t bytes) {
+        for (int looks = 4; looks > 0 && !waiting_.empty(); --looks) {
+            turn_ = (turn_ + 1) % waiting_.size();
+            auto& s = sent_[waiting_[turn_]];
+            if (!s.is_over()) continue;
+            s.requests.clear();
+            free_.push_back(std::exchange(waiting_[turn_], waiting_.back()));
+            waiting_.pop_back();
+        }
+        if (free_.empty()) {
+            free_.push_back(sent_.size());
+            sent_.emplace_back();
+        }
+        waiting_.push_back(take_room(free_, bytes, [&](std::size_t f) { return sent_[f].bytes.capacity(); }));
+        return sent_[waiting_.back()];
+    }
+
+    std::size_t piece_;
+    bool is_part_;
+    mpi_meetings meetings_;
+    mpi_duplicate pairs_;
+    mpi_inbox inbox_{pairs_.all, meetings_.wait()};
+    std::vector<std::byte> received_;
+    std::vector<sending> sent_;
+    std::vector<std::size_t> waiting_, free_;  // which of them
+    std::size_t turn_ = 0;
+};
+
+}  // namespace laconic::detail
