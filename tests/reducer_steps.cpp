@@ -110,8 +110,7 @@ TEST_CASE("weights: the estimate is of sum w_i g_i / sum w_i, and a rank of weig
             corrected(x, {.weight = w[r]});
             for (std::size_t i = 0; i < d; ++i) {
                 applied[i] += x[i];
-                for (int q = 0; q < 3; ++q)
-                    right[i] += w[std::size_t(q)] * gradient(q, k)[i] / (w[0] + w[1] + w[2]);
+                for (int q = 0; q < 3; ++q) right[i] += w[std::size_t(q)] * gradient(q, k)[i] / (w[0] + w[1] + w[2]);
             }
         }
         reducer exact(plain{}, comm, std::vector<double>(d));
@@ -207,7 +206,8 @@ TEST_CASE("small layers share one message, and the estimates are those of messag
             reducer reduce(how, comm, sizes, {.dense_below = 7, .share_below = share_below});
             for (int k = 0; k < 12; ++k) {
                 std::vector<std::vector<float>> g;
-                for (std::size_t l = 0; l < sizes.size(); ++l) g.push_back(gradient<float>(inner.rank(), 10 * k + int(l), sizes[l]));
+                for (std::size_t l = 0; l < sizes.size(); ++l)
+                    g.push_back(gradient<float>(inner.rank(), 10 * k + int(l), sizes[l]));
                 int const before = count;
                 for (auto l = sizes.size(); l-- > 0;) reduce.start(l, g[l]);
                 reduce.finish();
@@ -252,7 +252,8 @@ TEST_CASE("what is wrong in a shared message names the layer, and the coordinate
 TEST_CASE("each layer its own reduction, by a rule") {
     std::vector<layer> const layers{{"embedding", 60}, {"head", 20}};
     fibers::run(2, [&](fibers::member& comm) {
-        reducer reduce([](layer const& l) { return error_feedback{top_k{l.name == "head" ? 10.0 : 2.0}}; }, comm, layers);
+        reducer reduce([](layer const& l) { return error_feedback{top_k{l.name == "head" ? 10.0 : 2.0}}; }, comm,
+                       layers);
         std::vector<float> a = gradient<float>(comm.rank(), 0, 60), b = gradient<float>(comm.rank(), 1, 20);
         reduce.start(0, a), reduce.start(1, b);
         reduce.finish();
@@ -265,15 +266,45 @@ TEST_CASE("each layer its own reduction, by a rule") {
         CHECK(waits(0) <= 58);
         CHECK(waits(1) <= 10);
     });
-    CHECK(refused(2, [&](fibers::member& comm) {
-              reducer([&](layer const&) { return error_feedback{top_k{comm.rank() == 0 ? 1.0 : 2.0}}; }, comm, layers);
-          }) ==
+    CHECK(refused(2,
+                  [&](fibers::member& comm) {
+                      reducer([&](layer const&) { return error_feedback{top_k{comm.rank() == 0 ? 1.0 : 2.0}}; }, comm,
+                              layers);
+                  }) ==
           "ranks disagree: rank 0 has \"layer embedding: 60 numbers, error_feedback(top_k(1))\", rank 1 has \"layer "
           "embedding: 60 numbers, error_feedback(top_k(2))\"");
 }
 
+TEST_CASE("a level follows the steps: top-k that sends fewer and fewer, and a step that fails is no step") {
+    auto const level = [](top_k<> c, std::uint64_t step) {
+        c.k = step < 2 ? 20 : 5;
+        return c;
+    };
+    fibers::run(2, [&](fibers::member& comm) {
+        reducer<scheduled<error_feedback<top_k<>>, decltype(level)>, fibers::member> reduce(
+            {error_feedback{top_k{5}}, "20 and then 5", level}, comm, d);
+        auto const sent = [&](int k) {
+            auto const before = reduce.statistics().bytes_sent;
+            auto x = gradient<float>(comm.rank(), k);
+            if (k == 1) x[0] = std::nanf("");
+            try {
+                reduce(x);
+            } catch (non_finite_error const&) {
+            }
+            return reduce.statistics().bytes_sent - before;
+        };
+        std::uint64_t const many = sent(0), none = sent(1), again = sent(2), few = sent(3);
+        CHECK(none <= 8);
+        CHECK(many > 80);
+        CHECK(again > 80);
+        CHECK(few < 40);
+    });
+    CHECK(to_string(scheduled{plain{}, "x", level}) == "scheduled(plain(full), x)");
+}
+
 TEST_CASE("majority vote: 1 where at least half of the ranks have no negative number, else -1") {
-    for (int const n : {1, 2, 3, 6, 7}) fibers::run(n, [&](fibers::member& comm) {
+    for (int const n : {1, 2, 3, 6, 7})
+        fibers::run(n, [&](fibers::member& comm) {
             auto x = gradient<float>(comm.rank(), 3);
             reducer reduce(majority_vote{}, comm, x);
             reduce(x);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,7 +18,6 @@
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/exchange/agreement.hpp"
 #include "laconic/exchange/partition.hpp"
 #include "laconic/reduction/caller_vector.hpp"
@@ -195,8 +193,11 @@ class node_sum {
         if (x.size() != layers_[l].size)
             return refuse((layers_[l].name.empty() ? "" : title(l) + ": ") + "a vector of " + std::to_string(x.size()) +
                           " numbers, where the reducer has " + std::to_string(layers_[l].size));
-        if (!(options.loss_scale > 0 && std::isfinite(options.loss_scale)))
-            return refuse("a loss scale of " + shortest(options.loss_scale) + ", which must be above 0");
+        try {
+            detail::check(options);
+        } catch (argument_error const& e) {
+            return refuse(e.what());
+        }
         if (options.weight != 1) return refuse("a weight other than 1, which goes with no hierarchy");
         auto const numbers = x.as_numbers(std::span<T>(numbers_.data(), x.size()));
         if (auto const i = first_non_finite(on_, numbers); i < numbers.size() && !wrong_)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
@@ -106,6 +109,14 @@ inline bool matches(std::string_view pattern, std::string_view name) {
 inline bool is_in_full(layer const& l, reducer_options const& options) {
     return l.size < options.dense_below || std::any_of(options.in_full.begin(), options.in_full.end(),
                                                        [&](auto const& p) { return matches(p, l.name); });
+}
+
+/// Throws argument_error where a loss scale or a step size cannot be.
+inline void check(step_options const& o) {
+    if (!(o.loss_scale > 0 && std::isfinite(o.loss_scale)))
+        throw argument_error("a loss scale of " + shortest(o.loss_scale) + ", which must be above 0");
+    if (!(o.step_size >= 0 && std::isfinite(o.step_size)))
+        throw argument_error("a step size of " + shortest(o.step_size) + ", which must be above 0");
 }
 
 /// What ranks must agree on.

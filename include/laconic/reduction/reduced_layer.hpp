@@ -68,8 +68,7 @@ class reduced_layer {
 
     /// The caller's numbers in this step, which must stay until end_step().
     void hold(caller_vector<T> x) { x_ = x; }
-    /// Makes this rank's message about them, times `share`; or its error frame, where one cannot be made. `in_full`:
-    /// all numbers are sent this time.
+    /// Makes this rank's message about them, times `share`, or its error frame; `in_full`: all numbers are sent.
     template <Communicator C>
     void make_message(B& on, C const& comm, std::uint64_t round, double share, step_options const& options,
                       bool in_full) {
@@ -79,10 +78,7 @@ class reduced_layer {
                 throw shape_error("a vector of " + std::to_string(x_.size()) + " numbers, where the reducer has " +
                                   std::to_string(is_.size));
             memory_.check_share(share);
-            if (!(options.loss_scale > 0 && std::isfinite(options.loss_scale)))
-                throw argument_error("a loss scale of " + shortest(options.loss_scale) + ", which must be above 0");
-            if (!(options.step_size >= 0 && std::isfinite(options.step_size)))
-                throw argument_error("a step size of " + shortest(options.step_size) + ", which must be above 0");
+            check(options);
             scale_ = static_cast<T>(share / options.loss_scale);
             std::span<T> const room(mean_);
             if (share == 0) fill(on, room, T(0));
@@ -134,8 +130,8 @@ class reduced_layer {
         else
             means_.receive(on, comm, message_, frame_, round, blank(comm, round), mean, lane);
     }
-    /// For a message that layers share: this layer's part of it, or its frame where there is one; and the part of a
-    /// rank's that is read from `source`, in the order of ranks, of which 0 comes first. Throws wire_error.
+    /// For a message that layers share: this layer's part or frame; and a rank's, read from `source` in the order of
+    /// ranks. Throws wire_error.
     error_frame const& frame() const { return frame_; }
     void write(B& on, bit_writer& sink) {
         if (goes_in_full_)
@@ -204,7 +200,7 @@ class reduced_layer {
         memory_.take_mean_state(on, ranks);
         means_ = {how_.over, is_.size, positions_};
     }
-    /// mean h <- the mean of the h of these ranks, which are not those that it was the mean of.
+    /// mean h <- the mean of these ranks' h.
     template <Communicator C>
     void renew_mean_shift(B& on, C& comm, std::uint64_t round) {
         auto& feedback = memory_.feedback();
@@ -231,7 +227,7 @@ class reduced_layer {
     template <Communicator C>
     auto blank(C const& comm, std::uint64_t round) const {
         return [this, round, ranks = comm.size()](auto& there, int rank, auto& m) {
-            how_.compressor.blank(there, is_.size, occasion::of(seed_, round, rank, ranks).own, m);
+            compressor_at(round).blank(there, is_.size, occasion::of(seed_, round, rank, ranks).own, m);
         };
     }
     auto full_blank() const {
@@ -246,7 +242,13 @@ class reduced_layer {
         if (goes_in_full_)
             full{}(on, std::span<T const>(news), now.own, full_message_);
         else
-            how_.compressor(on, std::span<T const>(news), now.own, message_);
+            compressor_at(round)(on, std::span<T const>(news), now.own, message_);
+    }
+    decltype(auto) compressor_at([[maybe_unused]] std::uint64_t round) const {
+        if constexpr (requires { how_.compressor_at(round); })
+            return how_.compressor_at(round);
+        else
+            return (how_.compressor);
     }
     template <class Make>
     void or_frame(Make make) {

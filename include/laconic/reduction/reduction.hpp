@@ -4,6 +4,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -222,9 +223,25 @@ struct unproved : R {
 template <class R>
 unproved(R) -> unproved<R>;
 
+/// A reduction whose compressor follows the steps: in that with number k, from 0, it is level(how.compressor, k), such
+/// as a top_k that sends fewer and fewer numbers. All ranks give the same name, which stands for the level among what
+/// they agree on.
+template <class R, class Level>
+struct scheduled : R {
+    std::string name;
+    Level level;
+
+    scheduled(R how, std::string level_name, Level level_of)
+        : R(std::move(how)), name(std::move(level_name)), level(std::move(level_of)) {}
+    auto compressor_at(std::uint64_t step) const { return level(R::compressor, step); }
+    friend std::string to_string(scheduled const& r) {
+        return "scheduled(" + to_string(static_cast<R const&>(r)) + ", " + r.name + ")";
+    }
+};
+
 /// One of the above, or a type of your own with the same members.
 template <class R, class T = float, class B = host>
-concept Reduction = std::copyable<R> && requires(R const& r, std::size_t d) {
+concept Reduction = std::copy_constructible<R> && requires(R const& r, std::size_t d) {
     requires SomeCompressor<std::remove_cvref_t<decltype(r.compressor)>>;
     { R::is_proved } -> std::convertible_to<bool>;
     r.check_proof(d);
