@@ -39,19 +39,19 @@ class hostile {
         if (started_ && !broke_) fuzz::found("a meeting while an all-gather is under way");
         started_.check_none();
         meet(mine);
-        shown_ = meeting_;
+        shown_ = meeting(meeting_);
     }
     void start_all_gather(contribution mine, int lane = 0) {
         if (is_started(lane) && !broke_) fuzz::found("a start in a lane that is in flight");
         started_.start(lane, [&] { meet(mine); });
-        lanes_[lane] = meeting_;
+        lanes_[lane] = meeting(meeting_);
     }
     void finish(int lane = 0) {
         if (!broke_ && (!started_ || started_.lane(0) != lane)) fuzz::found("a finish out of order");
         started_.finish(lane, [&] {
             if (!honest_ && in_->take<std::uint8_t>() == 1) break_off();
         });
-        shown_ = lanes_[lane];
+        shown_ = meeting(lanes_[lane]);
     }
     void gather(int, contribution) { fuzz::found("a gather"); }
     void broadcast(int, contribution) { fuzz::found("a broadcast"); }
@@ -65,7 +65,7 @@ class hostile {
         ::bytes bytes;
         bool complaint = false;
     };
-    using meeting = std::vector<kept>;
+    using meeting = std::vector<kept>;  // copied, so that no vector has room beyond its end
 
     bool is_started(int lane) const {
         for (int i = 0; i < started_.count(); ++i)
@@ -79,10 +79,16 @@ class hostile {
     void meet(contribution mine) {
         meeting_.assign(static_cast<std::size_t>(size_), {{mine.bytes.begin(), mine.bytes.end()}, mine.complaint});
         for (int r = 0; r < size_ && !honest_; ++r)
-            if (r != rank_) change(meeting_[static_cast<std::size_t>(r)]);
+            if (r != rank_) {
+                auto& one = meeting_[static_cast<std::size_t>(r)];
+                auto const what = in_->take<std::uint8_t>() % 9;
+                if (what == 8)
+                    one = meeting_[0];
+                else
+                    change(one, what);
+            }
     }
-    void change(kept& one) {
-        auto const what = in_->take<std::uint8_t>() % 8;
+    void change(kept& one, int what) {
         if (what == 1 || what == 2) {
             one.complaint = what == 2;
             one.bytes.resize(in_->take<std::uint8_t>() % 64);
@@ -91,7 +97,7 @@ class hostile {
             for (int n = what == 3 ? 1 : 4; n > 0 && !one.bytes.empty(); --n)
                 one.bytes[in_->take<std::uint8_t>() % one.bytes.size()] ^= in_->take<std::byte>();
         } else if (what == 5) {
-            one.bytes.resize(in_->take<std::uint8_t>());
+            one.bytes.resize(in_->take<std::uint8_t>() % 64);
         } else if (what == 6) {
             one.complaint = !one.complaint;
         } else if (what == 7 && in_->take<std::uint8_t>() == 1) {
@@ -198,7 +204,10 @@ class play {
         } catch (error const&) {
             threw = true;
         }
-        if (reduce_.steps() != steps) return;
+        if (reduce_.steps() != steps) {
+            if (threw || reduce_.steps() != steps + 1) fuzz::found("a step that failed counts");
+            return;
+        }
         if (reduce_.save() != before) fuzz::found("a step that failed has changed what is remembered");
         if (is_same(g, given)) return;
         if (left_out >= 0) g[std::size_t(left_out)].assign(g[std::size_t(left_out)].size(), std::nanf(""));
