@@ -118,7 +118,6 @@ class reduced_layer {
     bool travels_alone(C& comm) const {
         return goes_in_full_ ? full_means_.travels_alone(comm) : means_.travels_alone(comm);
     }
-    /// Whether an exchange adds up its messages.
     bool uses_exchange() const { return !in_full_ && means_.is_exchanged(); }
     /// Waits for all ranks' messages and takes their mean. Throws what mean_of_messages does, the same on all ranks.
     template <Communicator C>
@@ -194,7 +193,6 @@ class reduced_layer {
     }
     void end_step() { x_ = {}; }
 
-    /// See layer_memory.
     void add_state(B& on) { memory_.add_state(on); }
     void take_mean_state(B& on, int ranks) {
         memory_.take_mean_state(on, ranks);
