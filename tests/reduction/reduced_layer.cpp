@@ -18,6 +18,7 @@ namespace {
 using how = error_feedback<top_k<>>;
 using one_layer = detail::reduced_layer<how, double, host>;
 
+detail::caller_vector<double> numbers(std::vector<double>& x) { return detail::caller_vector<double>(std::span(x)); }
 std::vector<double> waits(one_layer const& l) {
     auto const e = l.feedback().unsaid();
     return {e.begin(), e.end()};
@@ -31,10 +32,10 @@ TEST_CASE("nothing is remembered before commit, and the caller's numbers change 
         one_layer l(how{top_k{1}}, {"w", 3}, {});
         std::vector<double> x{1, double(2 + comm.rank()), -1};
         auto const before = x;
-        l.hold(x);
-        l.make_message(on, comm, 0, std::span<double const>(x), {.loss_scale = 0.5}, false);
-        l.send(on, comm);
-        l.receive(on, comm, 0);
+        l.hold(numbers(x));
+        l.make_message(on, comm, 0, 1, {.loss_scale = 0.5}, false);
+        l.send(on, comm, 0);
+        l.receive(on, comm, 0, 0);
         CHECK(x == before);
         CHECK(waits(l) == std::vector<double>(3));
         l.commit(on, comm, 0);
@@ -52,11 +53,11 @@ TEST_CASE("a message that cannot be made is an error on all ranks, which names t
             host on;
             one_layer l(how{top_k{1}}, {name, 3}, {});
             std::vector<double> x(comm.rank() == 1 ? 2 : 3);
-            l.hold(x);
-            l.make_message(on, comm, 8, std::span<double const>(x), {}, false);
-            l.send(on, comm);
+            l.hold(numbers(x));
+            l.make_message(on, comm, 8, 1, {}, false);
+            l.send(on, comm, 0);
             try {
-                l.receive(on, comm, 8);
+                l.receive(on, comm, 8, 0);
             } catch (compression_error const& e) {
                 told.push_back(e.what());
             }
@@ -73,13 +74,13 @@ TEST_CASE("a layer that all ranks skip keeps what it remembers, and no rank wait
         one_layer l(how{top_k{1}}, {"w", 3}, {});
         std::vector<double> x{1, 5, -1};
         auto const step = [&](std::uint64_t k, bool skip) {
-            if (!skip) l.hold(x);
+            if (!skip) l.hold(numbers(x));
             if (skip)
                 l.skip(false);
             else
-                l.make_message(on, comm, k, std::span<double const>(x), {}, false);
-            l.send(on, comm);
-            l.receive(on, comm, k);
+                l.make_message(on, comm, k, 1, {}, false);
+            l.send(on, comm, 0);
+            l.receive(on, comm, k, 0);
             l.commit(on, comm, k);
             l.write_back(on);
             l.end_step();
@@ -100,13 +101,13 @@ TEST_CASE("a layer in full has no memory, and a step in full sends what waits, t
         host on;
         one_layer full_one(how{top_k{1}}, {"b", 3}, {.in_full = {"b"}}), l(how{top_k{1}}, {"w", 3}, {});
         CHECK(full_one.described() == "3 numbers, in full");
-        CHECK(l.described() == "3 numbers, memory(rate=0, decay=1)");
+        CHECK(l.described() == "3 numbers, error_feedback(top_k(1))");
         std::vector<double> x{1, double(2 + 2 * comm.rank()), -1}, y = x;
         auto const step = [&](one_layer& of, std::vector<double>& v, std::uint64_t k, bool in_full) {
-            of.hold(v);
-            of.make_message(on, comm, k, std::span<double const>(v), {}, in_full);
-            of.send(on, comm);
-            of.receive(on, comm, k);
+            of.hold(numbers(v));
+            of.make_message(on, comm, k, 1, {}, in_full);
+            of.send(on, comm, 0);
+            of.receive(on, comm, k, 0);
             of.commit(on, comm, k);
             of.write_back(on);
         };

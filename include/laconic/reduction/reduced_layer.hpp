@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -154,7 +154,7 @@ class reduced_layer {
     template <Communicator C>
     void gather_exact(B& on, C& comm, std::uint64_t round) {
         if (skipped_) return;
-        if (!exact_) exact_ = std::make_unique<exact_mean<T, B>>(is_.size);
+        if (!exact_) exact_.emplace(is_.size);
         exact_->gather(on, comm, round, scale_, x_);
     }
     /// After commit(): how far the estimate is from it.
@@ -288,7 +288,7 @@ class reduced_layer {
     typename B::template array<T> news_, mean_;
     message_type message_;
     full_vector<T, B> full_message_;
-    std::unique_ptr<exact_mean<T, B>> exact_;
+    std::optional<exact_mean<T, B>> exact_;
     // Of the step that this is in.
     caller_vector<T> x_;
     step_options options_;
