@@ -26,9 +26,12 @@ struct counting_step {
         counting_step* of;
         void add_state(host&) { of->sum += of->number; }
         void take_mean_state(host&, int ranks) { of->number = of->sum / ranks; }
+        layer const& memory() const { return *this; }
+        void require_add() const {}
     };
     struct one_layer {
         layer l;
+        std::span<layer const> all() const { return {&l, 1}; }
         template <class Use>
         void for_each(Use use) {
             use(l);
@@ -44,6 +47,7 @@ struct counting_step {
     void state(Archive& archive) {
         archive(number);
     }
+    void require_no_step() const {}
     std::string identity(int rank, int ranks) const { return std::to_string(rank) + " of " + std::to_string(ranks); }
     host& on() { return on_; }
     place const& comm() const { return comm_; }
