@@ -42,11 +42,10 @@ namespace laconic {
 /// the first step. A step is a transaction: where finish() throws, or propagates NaN, all residuals and shifts are on
 /// every rank as they were before it, and so are the caller's numbers unless they became NaN: the step can be tried
 /// again, or left out, and the next ones are the same as without it. (Only what an exchange itself remembers from round
-/// to round may differ.) A reducer works over a duplicate of its
-/// communicator, if that is Splitting, so that two of them, or a reducer and what else the caller sends, never mix; all
-/// ranks let go of a reducer together. Up to 8 messages of a rank are on their way at once. Memory, beside the
-/// reduction's: 2 d numbers, and the messages. After the first step nothing is allocated but where an exchange's lists
-/// grow.
+/// to round may differ.) A reducer works over a duplicate of its communicator, if that is Splitting, so that two of
+/// them, or a reducer and what else the caller sends, never mix; it does not outlive its engine's run but to rebind().
+/// Up to 8 messages of a rank are on their way at once. Memory, beside the reduction's: 2 d numbers, and the messages.
+/// After the first step nothing is allocated but where an exchange's lists grow.
 template <class R, class C, Scalar T = float, class B = host>
 class reducer {
     static_assert(Communicator<C>,

@@ -96,8 +96,9 @@ concept Overlapping = Communicator<C> && requires(C& comm, contribution mine, in
 ///                      keys in that of their ranks here. All ranks call it, as a meeting. Throws argument_error on all
 ///                      of them where a color is below 0;
 ///   duplicate()        one of the same ranks in the same order.
-/// A comm_error of one that was made so names the rank as it is numbered in the communicator that all come from. All of
-/// its ranks let go of it together, before the engine ends.
+/// A comm_error of one that was made so names the rank as it is numbered in the communicator that all come from. A
+/// rank that lets go of it waits for nobody, and others who wait for it there get a comm_error. All let go of it before
+/// the engine ends.
 template <class C>
 concept Splitting = Communicator<C> && requires(C& comm, int color, int key) {
     { comm.split(color, key) } -> std::same_as<C>;
