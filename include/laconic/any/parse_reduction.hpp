@@ -32,7 +32,8 @@ any_reduction<T, B> make_reduction(std::string_view text, spelling::pipe const& 
 template <Scalar T, class B>
 any_compressor<T, B> reduced_compressor(spelling::arguments& a, bool needed) {
     if (auto const* const i = a.find("compressor")) return make_compressor<T, B>(a.text(), i->calls);
-    if (needed) a.refuse(a.from().position, a.from().name + " needs a compressor: " + a.from().name + "(top_k(0.01)), say");
+    if (needed)
+        a.refuse(a.from().position, a.from().name + " needs a compressor: " + a.from().name + "(top_k(0.01)), say");
     return full{};
 }
 template <Scalar T, class B>
@@ -55,6 +56,7 @@ std::vector<named_reduction<T, B>> const& named_reductions() {
          [](arguments& a) -> any {
              auto const c = reduced_compressor<T, B>(a, true);
              double const decay = a.number("decay", 1.0, false);
+             if (!(decay >= 0 && decay <= 1)) a.refuse(a.from().position, "decay is from 0 to 1");
              return error_feedback{c, decay, reduced_over<T, B>(a)};
          }},
         {{"shifted", "(C, over=gather)", "differences to a shift that learns, as in DIANA; C unbiased"},
@@ -68,7 +70,9 @@ std::vector<named_reduction<T, B>> const& named_reductions() {
              return ef21_shift{c, reduced_over<T, B>(a)};
          }},
         {{"majority_vote", "(over=gather)", "signs, and the majority's in return"},
-         [](arguments& a) -> any { return majority_vote{vote{}, reduced_over<T, B>(a)}; }},
+         [](arguments& a) -> any {
+             return majority_vote{vote{}, reduced_over<T, B>(a)};
+         }},
         {{"unproved", "(REDUCTION)", "one of these for which there is no theorem, as it is"},
          [](arguments& a) -> any {
              auto const* const i = a.find("reduction");
@@ -99,8 +103,7 @@ any_reduction<T, B> make_reduction(std::string_view text, spelling::pipe const& 
 }  // namespace detail
 
 /// Reads a written reduction, such as "error_feedback(top_k(0.01) | quantize(4), decay=0.9)"; to_string of the result
-/// reads back as the same. Throws spelling_error with the place and the valid names, argument_error for a decay out of
-/// range.
+/// reads back as the same. Throws spelling_error with the place and the valid names.
 template <Scalar T = float, class B = host>
 any_reduction<T, B> parse_reduction(std::string_view text) {
     return detail::make_reduction<T, B>(text, spelling::read_pipe(text));
