@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,7 @@
 #include "laconic/exchange/engine_all_reduce.hpp"
 #include "laconic/exchange/in_background.hpp"
 #include "laconic/exchange/ring.hpp"
+#include "laconic/hierarchy.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/reducer.hpp"
@@ -780,6 +782,40 @@ TEST_CASE("a run within a running MPI leaves it running") {
     mpi::run(argc, argv, [&](mpi::member& comm) { called += comm.size(); });
     CHECK(called == world->size());
     CHECK(meetings(*world) == 0);
+}
+
+TEST_CASE(
+    "a reducer over nodes of MPI's ranks has the flat mean, where sums are exact, and a mistake is known to all") {
+    int const n = world->size(), me = world->rank(), per_node = n % 2 == 0 ? n / 2 : 1;
+    auto inside = world->split(me / per_node, 0);
+    auto across = world->split(me % per_node, 0);
+    hierarchy nodes{inside, across};
+    std::vector<layer> const layers{{"a", 50}, {"b", 3}};
+    reducer in_nodes(plain{}, nodes, layers);
+    reducer flat(plain{}, *world, layers);
+    for (int k = 0; k < 4; ++k) {
+        std::vector<std::vector<float>> g{std::vector<float>(50), std::vector<float>(3)};
+        for (auto& x : g)
+            for (std::size_t i = 0; i < x.size(); ++i) x[i] = float(8 * 3 * (int(i) - 10 * me + k));
+        auto h = g;
+        if (k == 2 && me == n - 1) g[0][7] = std::numeric_limits<float>::infinity();
+        for (std::size_t l = 0; l < 2; ++l) in_nodes.start(l, g[l]), flat.start(l, h[l]);
+        flat.finish();
+        if (k != 2) {
+            in_nodes.finish();
+            CHECK(g == h);
+            continue;
+        }
+        std::string told;
+        try {
+            in_nodes.finish();
+        } catch (non_finite_error const& e) {
+            told = e.what();
+        }
+        CHECK(told ==
+              "rank " + std::to_string(n - 1) + ", round 2: the gradient is not finite at coordinate 7 of layer a");
+    }
+    CHECK(in_nodes.steps() == 3);
 }
 
 int main(int argc, char** argv) {

@@ -28,10 +28,7 @@ TEST_CASE("an end hands over in pairs, and as a part it is over once all ranks h
     CHECK(theirs.bytes.size() == std::size_t(100000 + last));
     CHECK(theirs.bytes.back() == std::byte(last));
     CHECK(theirs.complaint == (last == 0));
-    if (rank == 0) {
-        if (size > 1) CHECK_FALSE(end.is_over());
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
+    if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);  // the others leave before
     end.leave();  // the others wait for nobody here
     if (rank != 0) {
         CHECK_FALSE(end.is_over());  // rank 0 has not left
