@@ -102,7 +102,7 @@ any_reduction<T, B> make_reduction(std::string_view text, spelling::pipe const& 
 
 }  // namespace detail
 
-/// Reads a written reduction, such as "error_feedback(top_k(0.01) | quantize(4), decay=0.9)"; to_string of the result
+/// Reads a written reduction, such as "error_feedback(top_k(0.01) | natural, decay=0.9)"; to_string of the result
 /// reads back as the same. Throws spelling_error with the place and the valid names.
 template <Scalar T = float, class B = host>
 any_reduction<T, B> parse_reduction(std::string_view text) {
