@@ -31,6 +31,12 @@ std::ptrdiff_t bytes_held() { return held; }
     held += static_cast<std::ptrdiff_t>(n);
     return p + in_front;
 }
+// What std::stable_sort calls, and frees as the others.
+[[gnu::noinline]] void* operator new(std::size_t n, std::nothrow_t const&) noexcept try {
+    return operator new(n);
+} catch (std::bad_alloc const&) {
+    return nullptr;
+}
 [[gnu::noinline]] void operator delete(void* p) noexcept {
     if (!p) return;
     auto* const all = static_cast<std::byte*>(p) - in_front;
