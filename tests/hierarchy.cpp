@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "allocations.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/quantize.hpp"
@@ -232,6 +234,28 @@ TEST_CASE("hierarchy: it is saved and restored bit for bit, and another rank's s
     right = run(0, 8, false);
     run(0, 5, false);
     CHECK(run(5, 8, true) == right);
+}
+
+TEST_CASE(
+    "hierarchy: vectors of no numbers and of one, on 1 and 7 ranks, and nothing is allocated after the first steps") {
+    for (int const n : {1, 7})
+        for (std::size_t const d : {0u, 1u, 5u})
+            threads::run(n, [&](threads::member& comm) {  // counted for each thread by itself
+                auto inside = comm.split(0, 0), across = comm.split(comm.rank(), 0);
+                hierarchy both{inside, across};
+                reducer reduce(ef21_shift{top_k{1.0}}, both, std::vector<layer>{{"a", d}, {"b", 9}});
+                std::vector<float> a(d, float(comm.rank())), b(9, 0.0f);
+                auto const step = [&] {
+                    std::fill(a.begin(), a.end(), float(comm.rank()));
+                    reduce.start(0, a), reduce.start(1, b), reduce.finish();
+                };
+                for (int k = 0; k < 5; ++k) step();
+                auto const before = allocations();
+                for (int k = 0; k < 5; ++k) step();
+                CHECK(allocations() == before);
+                for (float const v : a) CHECK(v == doctest::Approx(float(n - 1) / 2));
+                for (float const v : b) CHECK(v == 0);
+            });
 }
 
 TEST_CASE("hierarchy: nodes of different sizes are refused on all ranks") {

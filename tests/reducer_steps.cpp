@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -87,6 +88,29 @@ TEST_CASE("vectors of 16 bits: what a reducer of floats makes of the same number
     };
     same(Eigen::bfloat16(), error_feedback{top_k{7}});
     same(Eigen::half(), shifted{rand_k{20} | natural{}});
+}
+
+TEST_CASE("vectors of no numbers and of one, all zeros, and numbers of one magnitude, on 1 and 7 ranks") {
+    auto const check = [](auto const& how) {
+        for (int const n : {1, 7})
+            for (std::size_t const size : {0u, 1u, 6u})
+                for (double const value : {0.0, -2.0})
+                    fibers::run(n, [&](fibers::member& comm) {
+                        std::vector<double> x(size, value), applied(size);
+                        reducer reduce(how, comm, x);
+                        for (int k = 0; k < 12; ++k) {
+                            std::fill(x.begin(), x.end(), value);
+                            reduce(x);
+                            for (std::size_t i = 0; i < size; ++i) applied[i] += x[i];
+                        }
+                        auto const e = reduce.layers()[0].feedback().unsaid();
+                        for (std::size_t i = 0; i < size; ++i)
+                            CHECK(applied[i] + (e.empty() ? 0 : e[i]) == doctest::Approx(12 * value).epsilon(1e-12));
+                    });
+    };
+    check(plain{});
+    check(error_feedback{top_k{0.5}});
+    check(error_feedback{top_k{0.5} | natural{}});
 }
 
 TEST_CASE("weights: the estimate is of sum w_i g_i / sum w_i, and a rank of weight 0 need not have numbers") {

@@ -84,7 +84,7 @@ class reducer<R, hierarchy<I, A>, T, host> {
     }
     void finish() {
         ending const however_it_ends{this};
-        auto const present = node_.agree(held_, given_, options_.not_started, step_.round());
+        auto const& present = node_.agree(held_, given_, options_.not_started);
         if (node_.refused()) {
             step_.refuse(node_.refusal());
         } else {
@@ -102,9 +102,8 @@ class reducer<R, hierarchy<I, A>, T, host> {
         } catch (error const&) {
             failed = std::current_exception();
         }
-        auto const wrong = node_.compare(failed, step_.round());
+        auto const wrong = node_.compare(failed);
         if (wrong) {
-            step_.abandon();
             if (!wrong->is_not_finite() || options_.non_finite == on_non_finite::raise) wrong->raise(step_.round());
             return node_.assign_nan(held_);
         }
@@ -134,6 +133,7 @@ class reducer<R, hierarchy<I, A>, T, host> {
         std::fill(held_.begin(), held_.end(), detail::caller_vector<T>());
         std::fill(given_.begin(), given_.end(), step_options());
         node_.end_step();
+        step_.abandon();
     }
     struct ending {
         reducer* step;

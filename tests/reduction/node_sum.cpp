@@ -25,7 +25,7 @@ TEST_CASE("each rank of a node adds up its share, and all gather what becomes of
         std::vector<detail::caller_vector<double>> held{detail::caller_vector<double>(std::span(a)), {}};
         std::vector<step_options> given(2);
         given[0].loss_scale = 2;
-        auto const present = node.agree(held, given, absent::zero, 0);
+        auto const present = node.agree(held, given, absent::zero);
         CHECK(present == std::vector<char>{1, 0});
         CHECK_FALSE(node.refused());
         auto const share = node.sum(0, held[0], 2);
@@ -34,7 +34,7 @@ TEST_CASE("each rank of a node adds up its share, and all gather what becomes of
             CHECK(share[i] == 3.0 * double(first + i));  // (1 + 2 + 3) / 3 / 2 of 3 i
             share[i] += 1;
         }
-        CHECK_FALSE(node.compare(nullptr, 0));
+        CHECK_FALSE(node.compare(nullptr));
         node.gather(present, held, given);
         for (std::size_t i = 0; i < 7; ++i) CHECK(a[i] == 2 * (3.0 * double(i) + 1));
     });
@@ -47,13 +47,13 @@ TEST_CASE("one rank's mistake, and one share's failure, are known to all of the 
         std::vector<double> x(4, 1);
         if (comm.rank() == 1) x.pop_back();
         std::vector<detail::caller_vector<double>> held{detail::caller_vector<double>(std::span(x))};
-        node.agree(held, std::vector<step_options>(1), absent::raise, 0);
+        node.agree(held, std::vector<step_options>(1), absent::raise);
         CHECK(node.refused());
         CHECK(node.refusal().ends_with("a vector of 3 numbers, where the reducer has 4"));
         node.end_step();
         CHECK_FALSE(node.refused());
         auto const failed = comm.rank() == 1 ? std::make_exception_ptr(non_finite_error(0, 0, 1)) : nullptr;
-        auto const wrong = node.compare(failed, 0);
+        auto const wrong = node.compare(failed);
         REQUIRE(wrong);
         CHECK_THROWS_WITH_AS(wrong->raise(0), "rank 1, round 0: the gradient is not finite at coordinate 3",
                              non_finite_error);

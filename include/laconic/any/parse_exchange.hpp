@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -120,19 +119,7 @@ std::vector<named_exchange<T, B>> const& named_exchanges() {
 
 template <Scalar T, class B>
 any_exchange<T, B> make_exchange(std::string_view text, spelling::pipe const& calls) {
-    spelling::arguments a(text, calls[0]);
-    auto const& all = named_exchanges<T, B>();
-    auto const found =
-        std::find_if(all.begin(), all.end(), [&](auto const& x) { return x.about.name == calls[0].name; });
-    if (found == all.end()) {
-        std::vector<std::string> names;
-        for (auto const& x : all) names.push_back(x.about.name);
-        a.refuse(calls[0].position, spelling::no_such("exchange", calls[0].name, names));
-    }
-    if (calls.size() > 1) a.refuse(calls[1].position, "an exchange is no piece of a pipe");
-    auto const exchange = found->make(a);
-    a.finish();
-    return exchange;
+    return spelling::make_named(named_exchanges<T, B>(), text, calls, "an exchange");
 }
 
 }  // namespace detail

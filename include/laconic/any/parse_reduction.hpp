@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,19 +84,7 @@ std::vector<named_reduction<T, B>> const& named_reductions() {
 
 template <Scalar T, class B>
 any_reduction<T, B> make_reduction(std::string_view text, spelling::pipe const& calls) {
-    spelling::arguments a(text, calls[0]);
-    auto const& all = named_reductions<T, B>();
-    auto const found =
-        std::find_if(all.begin(), all.end(), [&](auto const& r) { return r.about.name == calls[0].name; });
-    if (found == all.end()) {
-        std::vector<std::string> names;
-        for (auto const& r : all) names.push_back(r.about.name);
-        a.refuse(calls[0].position, spelling::no_such("reduction", calls[0].name, names));
-    }
-    if (calls.size() > 1) a.refuse(calls[1].position, "a reduction is no piece of a pipe");
-    auto const how = found->make(a);
-    a.finish();
-    return how;
+    return spelling::make_named(named_reductions<T, B>(), text, calls, "a reduction");
 }
 
 }  // namespace detail

@@ -251,4 +251,22 @@ class arguments {
     std::vector<std::string> known_;
 };
 
+/// What the one call of a text makes, by that of these entries, each with about.name and make(arguments), which it
+/// names. `kind` is what they are, with its article. Throws spelling_error with the place and the valid names.
+template <class Entries>
+auto make_named(Entries const& all, std::string_view text, pipe const& calls, std::string const& kind) {
+    arguments a(text, calls[0]);
+    auto const found =
+        std::find_if(all.begin(), all.end(), [&](auto const& e) { return e.about.name == calls[0].name; });
+    if (found == all.end()) {
+        std::vector<std::string> names;
+        for (auto const& e : all) names.push_back(e.about.name);
+        a.refuse(calls[0].position, no_such(kind.substr(kind.find(' ') + 1), calls[0].name, names));
+    }
+    if (calls.size() > 1) a.refuse(calls[1].position, kind + " is no piece of a pipe");
+    auto made = found->make(a);
+    a.finish();
+    return made;
+}
+
 }  // namespace laconic::spelling

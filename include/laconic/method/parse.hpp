@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,19 +13,7 @@ namespace detail {
 
 template <Scalar T>
 any_method<T> make_method(std::string_view text, spelling::pipe const& calls) {
-    spelling::arguments a(text, calls[0]);
-    auto const& methods = named_methods<T>();
-    auto const found =
-        std::find_if(methods.begin(), methods.end(), [&](auto const& m) { return m.about.name == calls[0].name; });
-    if (found == methods.end()) {
-        std::vector<std::string> names;
-        for (auto const& m : methods) names.push_back(m.about.name);
-        a.refuse(calls[0].position, spelling::no_such("method", calls[0].name, names));
-    }
-    if (calls.size() > 1) a.refuse(calls[1].position, "a method is no piece of a pipe");
-    auto method = found->make(a);
-    a.finish();
-    return method;
+    return spelling::make_named(named_methods<T>(), text, calls, "a method");
 }
 
 }  // namespace detail

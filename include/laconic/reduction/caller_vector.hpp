@@ -34,7 +34,7 @@ class caller_vector {
   public:
     caller_vector() = default;
     template <ReducedAs<T> E>
-    explicit caller_vector(std::span<E> x) : there_(x.data()), size_(x.size()) {
+    explicit caller_vector(std::span<E> x) : there_(x.data()), size_(x.size()), is_there_(true) {
         if constexpr (!std::same_as<E, T>) {
             read_ = [](void const* from, std::span<T> to) {
                 for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(static_cast<E const*>(from)[i]);
@@ -46,7 +46,7 @@ class caller_vector {
     }
 
     std::size_t size() const { return size_; }
-    bool is_there() const { return there_ != nullptr; }
+    bool is_there() const { return is_there_; }
     /// The numbers, where they are of T, and else converted into `room`, which has as many.
     std::span<T const> as_numbers(std::span<T> room) const {
         if (!read_) return {static_cast<T const*>(there_), size_};
@@ -71,6 +71,7 @@ class caller_vector {
   private:
     void* there_ = nullptr;
     std::size_t size_ = 0;
+    bool is_there_ = false;                              // an empty vector may lie nowhere
     void (*read_)(void const*, std::span<T>) = nullptr;  // none where the numbers are of T
     void (*write_)(std::span<T const>, void*) = nullptr;
 };

@@ -76,20 +76,21 @@ class node_sum {
     bool refused() const { return wrong_.has_value(); }
     std::string refusal() const { return wrong_->text(); }
     /// Which layers the node takes part with, from what each of its ranks has; looks for what is wrong with that.
-    std::vector<char> agree(std::vector<caller_vector<T>> const& held, std::vector<step_options> const& given,
-                            absent missing, std::uint64_t) {
-        std::vector<char> mine(layers_.size());
+    std::vector<char> const& agree(std::vector<caller_vector<T>> const& held, std::vector<step_options> const& given,
+                                   absent missing) {
+        mine_.assign(layers_.size(), 0);
         for (std::size_t l = 0; l < layers_.size(); ++l)
             if (held[l].is_there()) {
-                mine[l] = 1;
+                mine_[l] = 1;
                 check(l, held[l], given[l]);
             } else if (missing == absent::raise) {
                 refuse(title(l) + " was not started");
             }
         auto const why = wrong_ ? wrong_->text() : std::string();
-        auto const bytes = wrong_ ? std::as_bytes(std::span(why)) : std::as_bytes(std::span(mine));
+        auto const bytes = wrong_ ? std::as_bytes(std::span(why)) : std::as_bytes(std::span(mine_));
         inside_.all_gather({bytes, wrong_.has_value()});
-        std::vector<char> present(layers_.size()), everywhere(layers_.size(), 1);
+        present_.assign(layers_.size(), 0);
+        everywhere_.assign(layers_.size(), 1);
         wrong_.reset();
         for (int r = 0; r < inside_.size(); ++r) {
             auto const theirs = inside_.from(r);
@@ -98,14 +99,14 @@ class node_sum {
                 continue;
             }
             for (std::size_t l = 0; l < layers_.size(); ++l) {
-                present[l] = static_cast<char>(present[l] | std::to_integer<char>(theirs.bytes[l]));
-                everywhere[l] = static_cast<char>(everywhere[l] & std::to_integer<char>(theirs.bytes[l]));
+                present_[l] = static_cast<char>(present_[l] | std::to_integer<char>(theirs.bytes[l]));
+                everywhere_[l] = static_cast<char>(everywhere_[l] & std::to_integer<char>(theirs.bytes[l]));
             }
         }
         for (std::size_t l = 0; l < layers_.size(); ++l)
-            if (missing == absent::skip && present[l] != everywhere[l] && !wrong_)
+            if (missing == absent::skip && present_[l] != everywhere_[l] && !wrong_)
                 wrong_ = node_error(number_of(0), title(l) + " was not started by all ranks of a node");
-        return present;
+        return present_;
     }
     /// This rank's share of the mean over the node of x / loss_scale, of zeros where x is absent. The numbers stay
     /// until the next step.
@@ -136,7 +137,7 @@ class node_sum {
     }
     /// The same on all ranks of a node, and of all nodes: why there is no step, from what each rank's share has failed
     /// with, if one has.
-    std::optional<node_error> compare(std::exception_ptr failed, std::uint64_t) {
+    std::optional<node_error> compare(std::exception_ptr failed) {
         std::string mine;
         if (failed)
             mine = node_error::of(
@@ -161,14 +162,14 @@ class node_sum {
             if (present[l] != 0)
                 put_numbers(sink_, std::span<T const>(sums_[l]).first(parts(layers_[l].size).length(me())));
         inside_.all_gather({sink_.finish()});
-        std::vector<std::size_t> read_so_far(static_cast<std::size_t>(inside_.size()));
+        read_so_far_.assign(static_cast<std::size_t>(inside_.size()), 0);
         for (std::size_t l = 0; l < layers_.size(); ++l) {
             if (present[l] == 0) continue;
             auto const p = parts(layers_[l].size);
             std::span<T> const all(numbers_.data(), p.d);
             for (int r = 0; r < inside_.size(); ++r) {
                 auto const part = p.of(all, static_cast<std::size_t>(r));
-                auto& from = read_so_far[static_cast<std::size_t>(r)];
+                auto& from = read_so_far_[static_cast<std::size_t>(r)];
                 auto const bytes = inside_.from(r).bytes;
                 read({bytes.subspan(std::min(from, bytes.size()), std::min(part.size_bytes(), bytes.size() - from))}, r,
                      part);
@@ -222,6 +223,8 @@ class node_sum {
     host on_;
     std::vector<std::vector<T>> sums_;  // this rank's shares
     std::vector<T> numbers_, piece_;
+    std::vector<char> mine_, present_, everywhere_;  // layers: this rank's, some rank's, all ranks' of the node
+    std::vector<std::size_t> read_so_far_;           // bytes of each rank's shares
     bit_writer sink_{position_code::fastest};
     std::optional<node_error> wrong_;
 };
