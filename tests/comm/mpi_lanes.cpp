@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -80,6 +81,23 @@ TEST_CASE("a finish does not wait until others take what was started in the next
     else
         MPI_Send(nullptr, 0, MPI_BYTE, 1, 11, MPI_COMM_WORLD);
     CHECK(all.lanes.finish(1).back().bytes.size() == large.size());
+}
+
+TEST_CASE("a rank that has done its part may leave while a message between two others is on its way") {
+    ranks all(std::size_t{1} << 30);
+    if (all.size < 3) return;
+    std::vector<std::byte> const large(std::size_t{1} << 22);
+    if (all.rank == 0) {
+        MPI_Recv(nullptr, 0, MPI_BYTE, 2, 12, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        std::this_thread::sleep_for(20ms);
+    }
+    // Rank 1 waits here for the root while rank 2 leaves.
+    all.lanes.gather(0, {all.rank == 1 ? std::span(large) : std::span(large).first(9)});
+    CHECK(all.lanes.broadcast(2, {std::span(large).first(9)})[2].bytes.size() == 9);
+    if (all.rank == 2) {
+        all.lanes.leave();
+        MPI_Send(nullptr, 0, MPI_BYTE, 0, 12, MPI_COMM_WORLD);
+    }
 }
 
 TEST_CASE("what is in flight goes with it, on all ranks") {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <thread>
 #include <vector>
 
 // Part of the program of mpi.cpp, which is run with 1, 3, 4 and 8 ranks.
@@ -60,6 +61,29 @@ TEST_CASE("what a rank that leaves does not take is awaited no longer, and taken
     }
     me.inbox.leave();
     CHECK((me.rank == 0 || me.size == 1 || me.outbox.waits()));
+    MPI_Barrier(MPI_COMM_WORLD);  // rank 0 takes it only after that
+    while (!me.inbox.is_over() || !me.outbox.is_over()) {
+    }
+}
+
+TEST_CASE("what is sent is awaited though a rank has left that it was not sent to") {
+    ends me(0ms);
+    if (me.size < 3) return;
+    std::vector<std::byte> const said(1 << 22);
+    std::vector<std::byte> bytes;
+    if (me.rank == 1) {
+        me.outbox.send({said}, 0, said.size());
+        CHECK(me.outbox.await(me.inbox) == no_rank);
+        CHECK_FALSE(me.outbox.waits());
+    }
+    if (me.rank == 0) {
+        // Not by look(), which would take the message.
+        MPI_Recv(nullptr, 0, MPI_BYTE, 2, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        std::this_thread::sleep_for(50ms);
+        CHECK(me.inbox.take(1, bytes).bytes.size() == said.size());
+    }
+    me.inbox.leave();
+    if (me.rank == 2) MPI_Send(nullptr, 0, MPI_BYTE, 0, 7, MPI_COMM_WORLD);
     while (!me.inbox.is_over() || !me.outbox.is_over()) {
     }
 }

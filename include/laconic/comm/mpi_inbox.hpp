@@ -96,7 +96,7 @@ class mpi_inbox {
                     return {std::span(bytes).first(next.count), next.complaint};
                 }
             } else if (q.left) {
-                how_->fail(q.left->culprit, q.left->why);
+                fail_as_told(from);
             }
             how_->check();
             if (!how_->longest.is_over(until)) continue;
@@ -113,11 +113,18 @@ class mpi_inbox {
 
     /// How many ranks have left, as far as was looked.
     std::size_t left() const { return left_; }
-    /// Throws why a rank left, as it says itself: the notice is here or on its way.
+    bool has_left(int rank) const { return queues_[static_cast<std::size_t>(rank)].left.has_value(); }
+    /// Throws why this rank left, as its notice has it.
+    [[noreturn]] void fail_as_told(int rank) {
+        auto const& q = queues_[static_cast<std::size_t>(rank)];
+        how_->fail(q.left->culprit, q.left->why);
+    }
+    /// The same for the first rank that left: the notice is here or on its way.
     [[noreturn]] void fail_as_told() {
         while (left_ == 0) look();
-        auto const q = std::find_if(queues_.begin(), queues_.end(), [](queue const& one) { return one.left; });
-        how_->fail(q->left->culprit, q->left->why);
+        int rank = 0;
+        while (!has_left(rank)) ++rank;
+        fail_as_told(rank);
     }
     /// Tells all others that this rank sends nothing more, and why; once.
     void leave() {

@@ -123,7 +123,8 @@ class mpi_lanes {
     lane& take_own(contribution mine, int number) {
         wait_->check();
         lane& l = lanes_[number];
-        if (l.out->waits()) inbox_.fail_as_told();
+        if (l.out->waits())
+            if (int const gone = l.out->await(inbox_); gone != no_rank) inbox_.fail_as_told(gone);
         l.received.resize(place(size_));
         l.arrived.resize(place(size_));
         auto& bytes = l.arrived[place(rank_)];

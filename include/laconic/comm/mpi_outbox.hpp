@@ -55,31 +55,38 @@ class mpi_outbox {
     }
     /// Whether not all of it is known to be taken.
     bool waits() const { return !sent_.empty(); }
-    /// Waits until all of it is taken, or a rank has left, which may not take it before this one leaves. Throws
+    /// Waits until all of it is taken, or a receiver has left, which may not take its part before this rank leaves, too.
+    /// Returns that receiver, or no_rank. Others may leave meanwhile: they have done all that they had to. Throws
     /// comm_error, which names the receiver, where the deadline passes before.
-    void await(mpi_inbox& inbox) {
+    int await(mpi_inbox& inbox) {
         auto const until = how_->longest.from_now();
         while (!is_over()) {
             inbox.look();
             how_->check();
-            if (inbox.left() > 0) return;
-            if (!how_->longest.is_over(until)) continue;
-            how_->too_late(first_not_taken(), " did not take a message");
+            if (inbox.left() > 0)
+                if (int const gone = first_not_taken([&](int to) { return inbox.has_left(to); }); gone != no_rank)
+                    return gone;
+            if (how_->longest.is_over(until))
+                how_->too_late(first_not_taken([](int) { return true; }), " did not take a message");
         }
         sent_.clear();
         to_.clear();
+        return no_rank;
     }
     /// Whether all of it is taken.
     bool is_over() { return are_over(sent_); }
 
   private:
-    int first_not_taken() {
+    // The first receiver that has not taken its part, of those that `counts`, or no_rank.
+    template <class Counts>
+    int first_not_taken(Counts counts) {
         for (std::size_t i = 0; i < sent_.size(); ++i) {
+            if (!counts(to_[i])) continue;
             int over = 0;
             check_mpi(MPI_Test(&sent_[i], &over, MPI_STATUS_IGNORE), "MPI_Test");
             if (over == 0) return to_[i];
         }
-        return -1;
+        return no_rank;
     }
 
     MPI_Comm all_;
