@@ -26,9 +26,9 @@ PRICES = {
 DIMENSION = 540
 LEVELS = sorted({min(round(1.1**i), DIMENSION) for i in range(70)})
 ROUNDS = 20000
-FIXED = {"S": "dcgd(top_k({}), step=1/L)", "S+Q": "dcgd(top_k({}) | sign, step=1/L)"}
-ADAPTIVE = ["cat(top_k, step=1/L)", "cat(top_k | sign, step=1/L)", "cat(top_k, top_k | sign, step=1/L)",
-            "cat(top_k, top_k | sign, sizes=written, step=1/L)"]
+FIXED = {"S": "dcgd(top_k({}), step=1/L)", "S+Q": "dcgd(top_k({}) | scaled_sign, step=1/L)"}
+ADAPTIVE = ["cat(top_k, step=1/L)", "cat(top_k | scaled_sign, step=1/L)", "cat(top_k, top_k | scaled_sign, step=1/L)",
+            "cat(top_k, top_k | scaled_sign, sizes=written, step=1/L)"]
 
 
 def raced(race, data, out, methods, cost):

@@ -16,9 +16,9 @@ import sys
 SETS = {"australian": (0.01, True, 14), "german_scale": (0.01, False, 24), "ionosphere": (0.01, False, 34),
         "mushrooms": (0.1, False, 112)}
 COSTS = ["bits", "affine(1, 2000)", "packets(512, 64, 0)"]
-NUMBERS, SIGNS = "dcgd(top_k({}), step=1/L)", "dcgd(top_k({}) | sign, step=1/L)"
-ADAPTIVE = ["cat(top_k, step=1/L)", "cat(top_k, top_k | sign, step=1/L)",
-            "cat(top_k, top_k | sign, sizes=written, step=1/L)"]
+NUMBERS, SIGNS = "dcgd(top_k({}), step=1/L)", "dcgd(top_k({}) | scaled_sign, step=1/L)"
+ADAPTIVE = ["cat(top_k, step=1/L)", "cat(top_k, top_k | scaled_sign, step=1/L)",
+            "cat(top_k, top_k | scaled_sign, sizes=written, step=1/L)"]
 
 
 def costs(race, folder, out, name, price):
@@ -46,7 +46,7 @@ def least(found):
 def main():
     race, folder, out, *names = sys.argv[1:]
     os.makedirs(out, exist_ok=True)
-    print("| set | cost | `cat(top_k)`, of the best k | `cat(top_k, top_k \\| sign)`, of the best of both | the same, "
+    print("| set | cost | `cat(top_k)`, of the best k | `cat(top_k, top_k \\| scaled_sign)`, of the best of both | the same, "
           "`sizes=written` |\n|---|---|---|---|---|")
     for name in names or SETS:
         for price in COSTS:

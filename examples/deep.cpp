@@ -24,7 +24,7 @@
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/parts.hpp"
 #include "laconic/compress/quantize.hpp"
-#include "laconic/compress/sign.hpp"
+#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/exchange/gtop_k.hpp"
 #include "laconic/feedback/momentum_correction.hpp"
@@ -148,7 +148,7 @@ std::vector<named_method> compositions(plan const& p, network const& f, std::opt
     parts<matrix> const matrices{
         {first.size(), {hidden, 2}}, {hidden, {1, 1}}, {second.size(), {classes, 2}}, {classes, {1, 1}}};
     // A scale for each unit's weights: where one for a whole layer is, most of what is said of it is error.
-    parts<sign> const units{
+    parts<scaled_sign> const units{
         {first.size(), {first.columns}}, {hidden, {}}, {second.size(), {second.columns}}, {classes, {}}};
 
     std::vector<named_method> all;

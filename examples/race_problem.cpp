@@ -6,7 +6,7 @@
 #include <span>
 
 #include "laconic/objective/composite_optimum.hpp"
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/optimum.hpp"
 #include "laconic/objective/penalty.hpp"
 #include "laconic/objective/ridge.hpp"
@@ -83,7 +83,7 @@ contest prepare(laconic::dataset<double> data, std::string const& objective, dou
         return cut(
             data, workers, 0, [&](dataset<double> rows) { return nonconvex(std::move(rows), lambda); }, newton);
     return cut(
-        data, workers, 0, [&](dataset<double> rows) { return logistic<>(std::move(rows), lambda); }, newton);
+        data, workers, 0, [&](dataset<double> rows) { return logistic_regression<>(std::move(rows), lambda); }, newton);
 }
 
 }  // namespace race

@@ -24,7 +24,8 @@ struct options {
     std::string cost = "affine:1e-9,5e-5";
     double dimension = 1e6, seconds = 0.5;
     int workers = 8;
-    std::vector<std::string> compressors = {"top_k(0.01)", "top_k(0.01) | natural", "rand_k(0.01)", "natural", "sign"};
+    std::vector<std::string> compressors = {"top_k(0.01)", "top_k(0.01) | natural", "rand_k(0.01)", "natural",
+                                            "scaled_sign"};
 };
 
 void parse(CLI::App& app, options& o) {

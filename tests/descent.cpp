@@ -46,7 +46,7 @@ using bytes = std::vector<std::byte>;
 
 // A mean over samples whose gradient can be broken at a coordinate, from outside.
 struct fragile {
-    logistic<> inside;
+    logistic_regression<> inside;
     double const* broken;  // added to one coordinate
     std::size_t at = 2;
 
@@ -191,7 +191,7 @@ void for_every_method(problem const& p, check_type const& check) {
     each("ef top_k quantize", composed(ef_sgd{top_k{3} | quantize{8}}, p));
     each("ef21", composed(ef21{top_k{2} | natural{}}, p));
     each("diana rand_k", composed(diana{rand_k{2}}, p));
-    each("diana quantize", composed(diana{quantize{1, 2, norm::largest}}, p));
+    each("diana quantize", composed(diana{quantize{1, 2, p_norm::largest}}, p));
     each("diana l1", composed(diana{rand_k{2}, {}, l1{.01}}, p));
     each("gd_sec", composed(gd_sec{1, {.memory = .5}}, p), false);
     recursion<top_k<>, memory<>, momentum<>> const heavy{top_k{2}, {0, true}, momentum<>(.2 / p.smoothness, .9)};
@@ -275,7 +275,7 @@ namespace {
 
 // A mean over samples one of whose answers, counted from 0, is wrong: it throws, or has a NaN in it.
 struct faulty {
-    logistic<> inside;
+    logistic_regression<> inside;
     int* asked;
     int const* wrong;
     bool const* throws;
@@ -608,7 +608,7 @@ TEST_CASE("a recursion of its own type says the same, and saves the same but for
     std::array<bool, 3> same{};
     threads::run(3, [&](threads::member& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());
-        using own = descent<std::remove_const_t<decltype(method)>, logistic<>, line>;
+        using own = descent<std::remove_const_t<decltype(method)>, logistic_regression<>, line>;
         auto const mine = samples::logistic_of(8, 6, 20 + me);
         line over{&comm};
         vec start(6, 1.0), other(6, 2.0);

@@ -38,7 +38,7 @@ constexpr std::size_t features = 6;
 
 // A logistic regression whose gradients can be broken at coordinate 4, from outside.
 struct fragile {
-    logistic<> inside;
+    logistic_regression<> inside;
     double const* broken;
 
     std::size_t dimension() const { return inside.dimension(); }
@@ -258,7 +258,7 @@ namespace {
 
 // A logistic regression to whose gradient a vector is added from outside.
 struct pushed {
-    logistic<> inside;
+    logistic_regression<> inside;
     vec const* push;
 
     std::size_t dimension() const { return inside.dimension(); }
@@ -340,7 +340,7 @@ TEST_CASE("finite gradients whose norm or scaled numbers overflow: every rank is
     vec const large{huge, -huge, huge, -huge, huge, -huge};
     for (char const* text :
          {"quantize(1)", "natural_dithering(4)", "uniform(3)", "rand_k(2)", "bernoulli(0.8)", "proportional(2)",
-          "two_means", "sign", "top_k(3) | quantize(2)", "low_rank(rows=2, rank=1)"}) {
+          "two_means", "scaled_sign", "top_k(3) | quantize(2)", "low_rank(rows=2, rank=1)"}) {
         std::string const name = text;
         CAPTURE(name);
         auto const c = parse_compressor<double, host>(text);

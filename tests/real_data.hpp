@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 #include "toys.hpp"
 
 // The real problem that theorems are held against.
@@ -15,7 +15,7 @@ namespace toys {
 
 /// Workers on real data, all constants of their problem, and its optimum.
 struct real_problem {
-    std::vector<laconic::logistic<>> f;
+    std::vector<laconic::logistic_regression<>> f;
     laconic::problem p;
     optimum best;
 };
@@ -27,7 +27,7 @@ std::optional<real_problem> real_data(int ranks);
 
 /// f_i(x) - grad f_i(x*) . x: the same f, its workers made to agree on the optimum.
 struct tilted {
-    laconic::logistic<> f;
+    laconic::logistic_regression<> f;
     vec tilt;
 
     std::size_t dimension() const { return f.dimension(); }
@@ -45,8 +45,8 @@ struct tilted {
 std::vector<tilted> made_to_agree(real_problem const& real);
 
 // Compiled once, in toys.cpp.
-extern template class lockstep<common_recursion<>, laconic::logistic<>>;
+extern template class lockstep<common_recursion<>, laconic::logistic_regression<>>;
 extern template class lockstep<common_recursion<laconic::proximal<laconic::gradient_step, laconic::no_prox>>,
-                               laconic::logistic<>>;
+                               laconic::logistic_regression<>>;
 
 }  // namespace toys

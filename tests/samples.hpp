@@ -14,7 +14,7 @@
 #include "laconic/core/occasion.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/objective/dataset.hpp"
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 #include "solvers.hpp"  // what Eigen solves is compiled once
 
 // Small means over samples, and everything that a stochastic estimator may draw from them.
@@ -36,7 +36,8 @@ inline laconic::dataset<> rows(std::size_t m, std::size_t d, std::uint64_t seed,
     return data;
 }
 
-inline laconic::logistic<> logistic_of(std::size_t m, std::size_t d, std::uint64_t seed, double lambda = 0.1) {
+inline laconic::logistic_regression<> logistic_of(std::size_t m, std::size_t d, std::uint64_t seed,
+                                                  double lambda = 0.1) {
     auto data = rows(m, d, seed, 2);
     for (double& label : data.labels) label = 2 * label - 1;
     return {std::move(data), lambda};

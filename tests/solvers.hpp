@@ -5,7 +5,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "laconic/objective/libsvm.hpp"
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 
 /// What takes long to compile, compiled once: Eigen's decompositions, and logistic regression.
 extern template class Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;

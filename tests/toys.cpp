@@ -175,9 +175,9 @@ std::optional<real_problem> real_data(int ranks) {
     if (!data) return std::nullopt;
     double const lambda = 1 / double(data->samples());
     auto const n = static_cast<std::size_t>(ranks);
-    std::vector<laconic::logistic<>> f;
+    std::vector<laconic::logistic_regression<>> f;
     for (std::size_t i = 0; i < n; ++i) f.emplace_back(data->part(i, n), lambda);
-    laconic::logistic<> const whole(*data, lambda);
+    laconic::logistic_regression<> const whole(*data, lambda);
     laconic::problem p{whole.dimension(), ranks, whole.smoothness(), lambda, 0, 0, lambda};
     for (auto const& each : f) {
         p.samples = each.samples();
@@ -201,8 +201,8 @@ template class lockstep<common_recursion<laconic::proximal<laconic::gradient_ste
 template std::vector<snapshot<double>> history(common_recursion<> const&, workers const&, vec const&, std::size_t,
                                                std::uint64_t, laconic::threads::settings);
 
-template class lockstep<common_recursion<>, laconic::logistic<>>;
+template class lockstep<common_recursion<>, laconic::logistic_regression<>>;
 template class lockstep<common_recursion<laconic::proximal<laconic::gradient_step, laconic::no_prox>>,
-                        laconic::logistic<>>;
+                        laconic::logistic_regression<>>;
 
 }  // namespace toys

@@ -344,20 +344,20 @@ void measure_rounding(device& on, table& row, in x) {
     {
         device::array<std::int8_t> few(x.size());
         std::span const codes(few);
-        auto const levels = [&](laconic::norm p) {
+        auto const levels = [&](laconic::p_norm p) {
             round_buckets_to_levels(on, x, bucket, p, 4, key{3}, steps, codes);
         };
         row(
-            "round_buckets_to_levels, largest", [&] { levels(norm::largest); }, x, steps, codes);
+            "round_buckets_to_levels, largest", [&] { levels(p_norm::largest); }, x, steps, codes);
         row(
-            "round_buckets_to_levels, 2-norm", [&] { levels(norm::two); }, x, steps, codes);
+            "round_buckets_to_levels, 2-norm", [&] { levels(p_norm::two); }, x, steps, codes);
         row(
             "damp_steps", [&] { damp_steps(on, x, bucket, steps); }, x, steps, steps);
         device::array<std::int16_t> made(x.size());
         std::span const to(made);
         row(
             "round_buckets_to_halvings, 2-norm",
-            [&] { round_buckets_to_halvings(on, x, bucket, norm::two, 4, key{3}, steps, to); }, x, steps, to);
+            [&] { round_buckets_to_halvings(on, x, bucket, p_norm::two, 4, key{3}, steps, to); }, x, steps, to);
     }
     {
         device::array<std::uint8_t> made(x.size());
@@ -375,7 +375,7 @@ void measure_rounding(device& on, table& row, in x) {
     std::span<double const> facts;
     row(
         "facts_of_buckets, 15 grids",
-        [&] { facts = facts_of_buckets(on, x, bucket, norm::two, std::span<int const>(grids)); }, x, facts);
+        [&] { facts = facts_of_buckets(on, x, bucket, p_norm::two, std::span<int const>(grids)); }, x, facts);
     row(
         "squares_of_blocks, of 256", [&] { facts = squares_of_blocks(on, x, 256, 1.0); }, x, facts);
     device::array<std::uint64_t> signs((x.size() + 63) / 64);

@@ -155,7 +155,7 @@ class measurement {
         out_.head(std::move(what));
         x_ = numbers(me_, o_.d());
         clear_blocks(me_, zeros, o_.block, x_);
-        partition const parts{o_.d(), said_.size()};
+        detail::partition const parts{o_.d(), said_.size()};
         auto const part = static_cast<std::size_t>(me_);
         first_ = parts.first(part);
         wanted_.assign(parts.length(part), 0);

@@ -17,8 +17,8 @@
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/natural_dithering.hpp"
 #include "laconic/compress/quantize.hpp"
+#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/short_float.hpp"
-#include "laconic/compress/sign.hpp"
 #include "laconic/compress/uniform.hpp"
 #include "laconic/wire/message.hpp"
 
@@ -140,12 +140,12 @@ void add_quantize() {
     add_quantizer("quantize_2_bits", quantize{1, bucket});
     add_quantizer("quantize_4_bits", quantize{7, bucket});
     add_quantizer("quantize_8_bits", quantize{127, bucket});
-    add_quantizer("terngrad", quantize{1, 0, norm::largest});
+    add_quantizer("terngrad", quantize{1, 0, p_norm::largest});
     add_quantizer("uniform_4_bits", uniform{4, bucket});
     add_quantizer("uniform_8_bits", uniform{8, bucket});
     add_quantizer("natural", natural{});
     add_quantizer("natural_dithering", natural_dithering{8, bucket});
-    add_quantizer("sign", sign{});
+    add_quantizer("scaled_sign", scaled_sign{});
     add_quantizer("fp16", fp16{});
     add_quantizer("bf16", bf16{});
 
@@ -157,12 +157,12 @@ void add_quantize() {
         add_rounding<float>("quantize_2_bits", quantize{1, bucket}, input::gauss, d);
         add_rounding<float>("quantize_4_bits", quantize{7, bucket}, input::gauss, d);
         add_rounding<float>("quantize_8_bits", quantize{127, bucket}, input::gauss, d);
-        add_rounding<float>("sign", sign{}, input::gauss, d);
+        add_rounding<float>("scaled_sign", scaled_sign{}, input::gauss, d);
         add_rounding<float>("natural", natural{}, input::gauss, d);
     }
     add_rounding<double>("quantize_4_bits", quantize{7, bucket}, input::gauss, in_memory);
     add_rounding<double>("natural", natural{}, input::gauss, in_memory);
-    add_rounding<double>("sign", sign{}, input::gauss, in_memory);
+    add_rounding<double>("scaled_sign", scaled_sign{}, input::gauss, in_memory);
 
     for (std::size_t const d : {in_memory, far_in_memory}) add_codes_alone("quantize_4_bits.codes_alone", d);
     add_plain_loop<std::mt19937>("quantize_4_bits.plain_loop_mt19937", 7);

@@ -128,7 +128,7 @@ class by_hand {
   private:
     // As shared_mean.hpp does it.
     void share_mean(std::span<float> mean) {
-        partition const parts{mean.size(), static_cast<std::size_t>(all_.size())};
+        detail::partition const parts{mean.size(), static_cast<std::size_t>(all_.size())};
         auto const me = static_cast<std::size_t>(rank_);
         auto const mine = parts.of(mean, me);
         part_.values.resize(mine.size());

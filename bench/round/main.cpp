@@ -22,7 +22,7 @@
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/pipe.hpp"
 #include "laconic/compress/quantize.hpp"
-#include "laconic/compress/sign.hpp"
+#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/compress/two_means.hpp"
 #include "laconic/exchange/ring.hpp"
@@ -213,7 +213,7 @@ int main(int count, char** arguments) {
     add("plain_natural", plain{natural{}});
     add("error_feedback_top_k", error_feedback{top_k{0.01}});
     add("error_feedback_top_k_quantize", error_feedback{top_k{0.01} | quantize{7, 128}});
-    add("error_feedback_sign", error_feedback{sign{}});
+    add("error_feedback_sign", error_feedback{scaled_sign{}});
     add("error_feedback_two_means", error_feedback{two_means{}});
     add("shifted_quantize", shifted{quantize{7, 512}});
     add("ef21_shift_top_k", ef21_shift{top_k{0.01}});

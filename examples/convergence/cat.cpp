@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "laconic/compress/sign.hpp"
+#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/cat.hpp"
 #include "line.hpp"
@@ -66,9 +66,9 @@ line on_sphere(bool signs) {
     }
     auto const v = [&](course const& at, std::size_t k) { return f.gap(at[k].x); };
     auto const cost = affine_cost(1, per_message);
-    measured const run = signs ? measure(composed(cat{top_k{1} | sign{}, cost}, f), f, rounds, 1, v)
+    measured const run = signs ? measure(composed(cat{top_k{1} | scaled_sign{}, cost}, f), f, rounds, 1, v)
                                : measure(composed(cat{top_k{1}, cost}, f), f, rounds, 1, v);
-    return {signs ? "cat(top_k | sign)" : "cat(top_k)",
+    return {signs ? "cat(top_k | scaled_sign)" : "cat(top_k)",
             "Khirirat et al. 2020, L=mu",
             "a sphere, n=1, d=64",
             run,
@@ -83,7 +83,7 @@ line in_valley(bool signs) {
     course all(202);
     auto const cost = affine_cost(1, per_message);
     if (signs)
-        run(std::vector{composed(cat{top_k{1} | sign{}, cost}, f)}, f, 1, all, nothing_more{});
+        run(std::vector{composed(cat{top_k{1} | scaled_sign{}, cost}, f)}, f, 1, all, nothing_more{});
     else
         run(std::vector{composed(cat{top_k{1}, cost}, f)}, f, 1, all, nothing_more{});
     measured m{{}, vec(201)};
@@ -93,8 +93,8 @@ line in_valley(bool signs) {
         f.workers[0].gradient(all[k].x, g);
         if (k < 200) bound.push_back((1 - best(g, signs).share * p.strong_convexity / p.smoothness) * bound.back());
     }
-    return {signs ? "cat(top_k | sign)" : "cat(top_k)", "Khirirat et al. 2020", "a valley, n=1, d=64, kappa=4", m,
-            bound};
+    return {signs ? "cat(top_k | scaled_sign)" : "cat(top_k)", "Khirirat et al. 2020", "a valley, n=1, d=64, kappa=4",
+            m, bound};
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ struct least_of_best {
 }  // namespace
 
 TEST_CASE_TEMPLATE("one is chosen that is worth 99 % of the best of all levels, or 97 % by the histogram", C, top_k<>,
-                   top_k<sign>) {
+                   top_k<scaled_sign>) {
     least_of_best least;
     for (double const tail : {0., 0.5, 1., 2.}) least.of(C{}, drawn(400, tail));
     CHECK(least.sorted > 0.985);
@@ -115,7 +115,7 @@ TEST_CASE_TEMPLATE("one is chosen that is worth 99 % of the best of all levels, 
 }
 
 TEST_CASE_TEMPLATE("and of a gradient: that of logistic regression, at 0, on two thousand genes", C, top_k<>,
-                   top_k<sign>, proportional<full, true>) {
+                   top_k<scaled_sign>, proportional<full, true>) {
     auto const data = test_data("colon_norm");
     if (!data) return;
     std::vector<float> gradient(data->features());

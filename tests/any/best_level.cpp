@@ -31,9 +31,9 @@ TEST_CASE("the families, without their levels, and the cost") {
     same("best_level(top_k())", best_level{top_k{1}});
     same("best_level(top_k, cost=bits)", best_level{top_k{1}});
     same("best_level(cost=affine(1, 640), compressor=top_k)", best_level{top_k{1}, affine_cost(1, 640)});
-    same("best_level( top_k|sign , cost = packets(512,64,60) )",
-         best_level{top_k{1} | sign{}, packet_cost(512, 64, 60)});
-    same("best_level(top_k | sign(bucket=16))", best_level{top_k{1} | sign{16}});
+    same("best_level( top_k|scaled_sign , cost = packets(512,64,60) )",
+         best_level{top_k{1} | scaled_sign{}, packet_cost(512, 64, 60)});
+    same("best_level(top_k | scaled_sign(bucket=16))", best_level{top_k{1} | scaled_sign{16}});
     same("best_level(top_blocks)", best_level{top_blocks{1, 256}});
     same("best_level(top_blocks(block=64), cost=energy(1, 2, 3, 4))",
          best_level{top_blocks{1, 64}, energy_cost(1, 2, 3, 4)});
@@ -45,12 +45,12 @@ TEST_CASE("the families, without their levels, and the cost") {
     same("best_level(top_k, sort_up_to=65536)", best_level{top_k{1}});
     CHECK(to_string(best_level{top_k{1}, affine_cost(1, 2), formula_sizes{}, 7}) ==
           "best_level(top_k, cost=affine(1, 2), sort_up_to=7)");
-    same("best_level(top_k, top_k | sign)", best_level{one_of{top_k{1}, top_k{1} | sign{}}});
-    same("best_level(cost=affine(1, 2), or=top_k | sign(bucket=8), top_k)",
-         best_level{one_of{top_k{1}, top_k{1} | sign{8}}, affine_cost(1, 2)});
+    same("best_level(top_k, top_k | scaled_sign)", best_level{one_of{top_k{1}, top_k{1} | scaled_sign{}}});
+    same("best_level(cost=affine(1, 2), or=top_k | scaled_sign(bucket=8), top_k)",
+         best_level{one_of{top_k{1}, top_k{1} | scaled_sign{8}}, affine_cost(1, 2)});
     same("best_level(quantize)", best_level{damped_quantize{}});
-    same("best_level(quantize(bucket=16, p=inf))", best_level{damped_quantize{1, 16, norm::largest}});
-    same("best_level(quantize(p=1))", best_level{damped_quantize{7, 0, norm::one}});
+    same("best_level(quantize(bucket=16, p=inf))", best_level{damped_quantize{1, 16, p_norm::largest}});
+    same("best_level(quantize(p=1))", best_level{damped_quantize{7, 0, p_norm::one}});
     CHECK(to_string(parse_compressor("threshold(0.25) | best_level(top_k)")) == "threshold(0.25) | best_level(top_k)");
 }
 
@@ -63,46 +63,47 @@ TEST_CASE("what is written is read back, and says the same bytes") {
         CHECK(said(read) == said(c));
     };
     both(best_level{top_k{1}, affine_cost(1, 64)});
-    both(best_level{top_k{1} | sign{4}, packet_cost(20, 4, 1)});
+    both(best_level{top_k{1} | scaled_sign{4}, packet_cost(20, 4, 1)});
     both(best_level{top_blocks{1, 2}, energy_cost(0, 2, 20, 1)});
-    both(best_level{top_k{1} | sign{}, affine_cost(1, 30), message_sizes{}});
+    both(best_level{top_k{1} | scaled_sign{}, affine_cost(1, 30), message_sizes{}});
     // Two of six take 2 x (3 + 64) bits, which are 17 bytes, and the level 3 more.
     CHECK(said(parse_compressor("best_level(top_k, cost=packets(17, 2, 0))")).size() == 18);
     CHECK(said(parse_compressor("best_level(top_k, cost=packets(17, 2, 0), sizes=written)")).size() == 10);
     both(best_level{proportional<full, true>{}, affine_cost(1, 100), formula_sizes{}, 0});
-    both(best_level{one_of{top_k{1}, top_k{1} | sign{}}, affine_cost(1, 100)});
+    both(best_level{one_of{top_k{1}, top_k{1} | scaled_sign{}}, affine_cost(1, 100)});
     CHECK(said(parse_compressor("best_level(top_k)")) !=
           said(parse_compressor("best_level(top_k, cost=affine(0, 1))")));
 }
 
 TEST_CASE("what a level can be chosen for, and where it stands that it cannot") {
     std::string const families =
-        "a level can be chosen for top_k, top_k | sign, top_blocks(block=...), proportional and quantize, which are "
+        "a level can be chosen for top_k, top_k | scaled_sign, top_blocks(block=...), proportional and quantize, which "
+        "are "
         "written without their own";
     refused("best_level", 1, "best_level needs a compressor: best_level(top_k), say");
     refused("dense | best_level()", 9, "best_level needs a compressor: best_level(top_k), say");
     refused("best_level(natural)", 12, families);
     refused("best_level(cost=bits, rand_k)", 23, families);
     refused("best_level(top_k | natural)", 12, families);
-    refused("best_level(top_k | sign | full)", 12, families);
-    refused("best_level(top_blocks | sign)", 12, families);
+    refused("best_level(top_k | scaled_sign | full)", 12, families);
+    refused("best_level(top_blocks | scaled_sign)", 12, families);
     refused("best_level(top_k(3))", 18, "top_k takes no arguments");
-    refused("best_level(top_k | sign(k=3))", 27, "sign takes bucket; this is none of them");
-    refused("best_level(top_k(3) | sign)", 18, "top_k takes no arguments");
+    refused("best_level(top_k | scaled_sign(k=3))", 34, "scaled_sign takes bucket; this is none of them");
+    refused("best_level(top_k(3) | scaled_sign)", 18, "top_k takes no arguments");
     refused("best_level(quantize(8))", 21, "the levels of quantize are chosen: it takes bucket=... and p=...");
     refused("best_level(quantize(levels=8))", 28, "quantize takes bucket or p; this is none of them");
     refused("best_level(quantize(p=3))", 23, "p is 1, 2 or inf");
     refused("best_level(quantize | full)", 12, families);
     refused("best_level(top_blocks(block=0))", 29, "block is a whole number from 1 to 4294967296");
     refused("best_level(top_blocks(4, 3))", 26, "top_blocks takes block; this is none of them");
-    std::string const pair = "only top_k goes with another, top_k | sign; in C++ one_of takes any two";
-    for (char const* const other : {"3", "top_k", "top_k | natural", "sign", "proportional"})
+    std::string const pair = "only top_k goes with another, top_k | scaled_sign; in C++ one_of takes any two";
+    for (char const* const other : {"3", "top_k", "top_k | natural", "scaled_sign", "proportional"})
         refused(std::string("best_level(top_k, ") + other + ")", 19, pair);
-    refused("best_level(top_k | sign, top_k)", 26, pair);
-    refused("best_level(top_k, or=top_k(3) | sign)", 28, "top_k takes no arguments");
-    refused("best_level(top_k(3), top_k | sign)", 18, "top_k takes no arguments");
-    refused("best_level(top_k, top_k | sign(3, 4))", 35, "sign takes bucket; this is none of them");
-    refused("best_level(top_k, top_k | sign, top_k)", 33,
+    refused("best_level(top_k | scaled_sign, top_k)", 33, pair);
+    refused("best_level(top_k, or=top_k(3) | scaled_sign)", 28, "top_k takes no arguments");
+    refused("best_level(top_k(3), top_k | scaled_sign)", 18, "top_k takes no arguments");
+    refused("best_level(top_k, top_k | scaled_sign(3, 4))", 42, "scaled_sign takes bucket; this is none of them");
+    refused("best_level(top_k, top_k | scaled_sign, top_k)", 33,
             "best_level takes compressor, or, cost, sizes or sort_up_to; this is none of them");
     refused("best_level(top_k, step=3)", 24,
             "best_level takes compressor, or, cost, sizes or sort_up_to; this is none of them");

@@ -63,12 +63,12 @@ void says_the_same_as(auto const& c) {
 TEST_CASE_TEMPLATE("types and their pipes say the same behind any_compressor, and has the same constants", T, float,
                    double) {
     says_the_same_as<T>(full{});
-    says_the_same_as<T>(quantize{8, 4, norm::largest});
+    says_the_same_as<T>(quantize{8, 4, p_norm::largest});
     says_the_same_as<T>(natural{});
-    says_the_same_as<T>(sign{5});
+    says_the_same_as<T>(scaled_sign{5});
     says_the_same_as<T>(dense{} | natural{});
     says_the_same_as<T>(top_k{3} | quantize{1});
-    says_the_same_as<T>(top_k{0.25} | sign{});
+    says_the_same_as<T>(top_k{0.25} | scaled_sign{});
     says_the_same_as<T>(rand_k{0.5} | natural{});
     says_the_same_as<T>(bernoulli{0.5} | quantize{4});
     says_the_same_as<T>(lazy{0.5});

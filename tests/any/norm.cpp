@@ -9,7 +9,7 @@ using namespace laconic;
 
 namespace {
 
-norm named(std::string const& text) {
+p_norm named(std::string const& text) {
     auto const calls = spelling::read_pipe(text);
     spelling::arguments a(text, calls[0]);
     auto const p = detail::norm_named(a);
@@ -20,10 +20,10 @@ norm named(std::string const& text) {
 }  // namespace
 
 TEST_CASE("a norm is 1, 2 or inf, by name, and 2 where it is not given") {
-    CHECK(named("c(p=1)") == norm::one);
-    CHECK(named("c(p=2)") == norm::two);
-    CHECK(named("c(p=inf)") == norm::largest);
-    CHECK(named("c") == norm::two);
+    CHECK(named("c(p=1)") == p_norm::one);
+    CHECK(named("c(p=2)") == p_norm::two);
+    CHECK(named("c(p=inf)") == p_norm::largest);
+    CHECK(named("c") == p_norm::two);
     for (std::string const text : {"c(p=3)", "c(p=1(2))", "c(p=1|2)"}) {
         std::string why;
         try {

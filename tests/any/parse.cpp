@@ -56,7 +56,7 @@ TEST_CASE("blanks, names and defaults are free") {
     same("quantize(bucket=16, levels=4)", quantize{4, 16});
     same("quantize(bucket=16, 4)", quantize{4, 16});
     same("quantize(4, 16)", quantize{4, 16});
-    same("quantize(4,p=1)", quantize{4, 0, norm::one});
+    same("quantize(4,p=1)", quantize{4, 0, p_norm::one});
     same("quantize(p = 2)", quantize{1});
     same("\ttop_k ( k = 3 )\n|natural ", top_k{3} | natural{});
     same("threshold(bound=0.5)|quantize(2)", threshold{0.5} | quantize{2});
@@ -65,20 +65,20 @@ TEST_CASE("blanks, names and defaults are free") {
     same("low_rank(28, 4)", low_rank{28, 4});
     same("low_rank(rank=4, rows=28)", low_rank{28, 4});
     same("natural_dithering", natural_dithering{});
-    same("natural_dithering(p=inf, bucket=16, levels=4)", natural_dithering{4, 16, norm::largest});
+    same("natural_dithering(p=inf, bucket=16, levels=4)", natural_dithering{4, 16, p_norm::largest});
     same("uniform", uniform{});
     same("uniform(rounding=random, 4, 16)", uniform{4, 16});
     same("uniform(bucket=16,rounding = nearest)", uniform<rounding::nearest>{8, 16});
     same("two_means(16)", two_means{16});
     same("parts", parts<full>{});
-    same("parts( 2,sign(),1e2, full)", parts<any_compressor<>>{{2, sign{}}, {100, full{}}});
+    same("parts( 2,scaled_sign(),1e2, full)", parts<any_compressor<>>{{2, scaled_sign{}}, {100, full{}}});
 }
 
 TEST_CASE("what is wrong, where, and what there is instead") {
     std::string const names =
         "dense, top_k, rand_k, bernoulli, proportional, lazy, threshold, zero_blocks, top_blocks, rand_block, "
         "about_top_k, full, "
-        "quantize, sign, vote, natural, natural_dithering, uniform, two_means, fp16, bf16, float8_e4m3, "
+        "quantize, scaled_sign, vote, natural, natural_dithering, uniform, two_means, fp16, bf16, float8_e4m3, "
         "float8_e5m2, low_rank, scaled_down, best_level or parts";
     refused("top_q(3)", 1, "there is no compressor 'top_q' (did you mean top_k?); there are " + names);
     refused("top_k(3) | naturel", 12, "there is no compressor 'naturel' (did you mean natural?); there are " + names);
@@ -110,7 +110,7 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("fp16(16)", 6, "fp16 takes no arguments");
     refused("vote | fp16", 8, "'vote' is a quantizer, which leaves nothing to what follows it");
     refused("two_means | fp16", 13, "'two_means' is a quantizer, which leaves nothing to what follows it");
-    refused("parts(3)", 1, "parts takes lengths and compressors by turns: parts(6, sign, 2, full)");
+    refused("parts(3)", 1, "parts takes lengths and compressors by turns: parts(6, scaled_sign, 2, full)");
     refused("parts(full, 3)", 7, "length is a whole number from 0 to 4294967296");
     refused("parts(3, full, 4, foo)", 19, "there is no compressor 'foo'; there are " + names);
     refused("parts(3, full, 2, 4)", 19, "there is no compressor '4'; there are " + names);

@@ -63,7 +63,7 @@ TEST_CASE("blanks, names and defaults are free") {
     same("spar_reduce_scatter(0.5, 9)", by_spar_reduce_scatter{0.5, false, 9});
     same("split_all_gather(quantize)", by_quantized_split_all_gather{quantize{1}});
     same("split_all_gather(seed=3, then=quantize( bucket=64, levels=7, p=1 ))",
-         by_quantized_split_all_gather{{7, 64, norm::one}, 3});
+         by_quantized_split_all_gather{{7, 64, p_norm::one}, 3});
     same("omni_reduce", by_omni_reduce{});
     same("auto", by_automatic{});
     same("auto(every=3, 0, 1e-9)", by_automatic{{{0, 1e-9}, {}, 3}});
@@ -86,7 +86,7 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("tree", 1, "there is no exchange 'tree'; " + names);
     refused("ring | gtop_k", 8, "an exchange is no piece of a pipe");
     refused("ring(3)", 6, "ring takes no arguments");
-    for (std::string const then : {"quick", "dense(3)", "quantize|sign", "sign"})
+    for (std::string const then : {"quick", "dense(3)", "quantize|scaled_sign", "scaled_sign"})
         refused("split_all_gather(" + then + ")", 18, "what is gathered is sparse, dense or quantize(levels)");
     refused("split_all_gather(dense, seed=3)", 30, "split_all_gather takes then; this is none of them");
     refused("split_all_gather(quantize(0))", 27, "levels is a whole number from 1 to 32767");

@@ -14,7 +14,7 @@ TEST_CASE("every reduction is read, with its defaults, and written back") {
     CHECK(read("error_feedback(top_k(0.01) | quantize(4), decay=0.9)") ==
           "error_feedback(top_k(0.01) | quantize(4), decay=0.9)");
     CHECK(read("error_feedback(top_k(0.01), decay=1)") == "error_feedback(top_k(0.01))");
-    CHECK(read("error_feedback(sign, over=ring)") == "error_feedback(sign, over=ring)");
+    CHECK(read("error_feedback(scaled_sign, over=ring)") == "error_feedback(scaled_sign, over=ring)");
     CHECK(read("error_feedback(top_k(0.01), over=gtop_k(0.01))") ==
           "error_feedback(top_k(0.01), over=" + to_string(parse_exchange("gtop_k(0.01)")) + ")");
     CHECK(read("shifted(rand_k(3))") == "shifted(rand_k(3))");

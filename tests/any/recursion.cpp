@@ -22,8 +22,8 @@ using toys::vec;
 
 namespace {
 
-std::vector<logistic<>> workers() {
-    std::vector<logistic<>> f;
+std::vector<logistic_regression<>> workers() {
+    std::vector<logistic_regression<>> f;
     for (std::size_t i = 0; i < 3; ++i) f.push_back(samples::logistic_of(7, 6, 20 + i));
     return f;
 }
@@ -33,7 +33,7 @@ template <class R>
 void says_the_same(R const& r) {
     auto const f = workers();
     std::vector<any_objective<>> const any(f.begin(), f.end());
-    toys::lockstep<R, logistic<>> plain(r, f, vec(6, 1.0), 4);
+    toys::lockstep<R, logistic_regression<>> plain(r, f, vec(6, 1.0), 4);
     auto const behind_faces = erased<double, host>(r);
     toys::lockstep<any_recursion<>, any_objective<>> faces(behind_faces, any, vec(6, 1.0), 4);
     for (int k = 0; k < 25; ++k) {
@@ -64,8 +64,8 @@ TEST_CASE("a recursion behind faces says the same bytes: memories, levels, estim
     recursion<rand_k<>, memory<>, momentum<>, fixed_level, l_svrg<>> const sampled{
         {3}, {.3, false}, momentum<>(.05, .5), {}, l_svrg<>(2, .25)};
     says_the_same(sampled);
-    says_the_same(recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_downlink(
-        downlink<natural>{{}, {.5, 0}}));
+    says_the_same(
+        recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_downlink(downlink<natural>{{}, {.5, 0}}));
     says_the_same(recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_exchange(by_gtop_k{1}));
 }
 

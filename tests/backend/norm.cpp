@@ -18,7 +18,7 @@ using namespace laconic;
 namespace {
 
 template <class T>
-T of(norm p, std::vector<T> const& x) {
+T of(p_norm p, std::vector<T> const& x) {
     host on;
     return norm_of(on, p, std::span<T const>(x));
 }
@@ -27,10 +27,10 @@ T of(norm p, std::vector<T> const& x) {
 
 TEST_CASE_TEMPLATE("numbers that a reader can check", T, float, double) {
     std::vector<T> const x{3, -4, 12, 0};
-    CHECK(of(norm::one, x) == 19);
-    CHECK(of(norm::two, x) == 13);
-    CHECK(of(norm::largest, x) == 12);
-    for (norm p : {norm::one, norm::two, norm::largest}) {
+    CHECK(of(p_norm::one, x) == 19);
+    CHECK(of(p_norm::two, x) == 13);
+    CHECK(of(p_norm::largest, x) == 12);
+    for (p_norm p : {p_norm::one, p_norm::two, p_norm::largest}) {
         CHECK(of(p, std::vector<T>{}) == 0);
         CHECK(of(p, std::vector<T>(5, T(-0.0))) == 0);
         CHECK(of(p, std::vector<T>{T(-0.1)}) == T(0.1));
@@ -38,13 +38,13 @@ TEST_CASE_TEMPLATE("numbers that a reader can check", T, float, double) {
 }
 
 TEST_CASE("squares out of a double's range") {
-    CHECK(of<double>(norm::two, {3e200, -4e200}) == doctest::Approx(5e200).epsilon(1e-15));
-    CHECK(of<double>(norm::two, {3e-200, -4e-200}) == doctest::Approx(5e-200).epsilon(1e-15));
-    CHECK(of<float>(norm::two, {3e-30f, -4e-30f}) == doctest::Approx(5e-30));
+    CHECK(of<double>(p_norm::two, {3e200, -4e200}) == doctest::Approx(5e200).epsilon(1e-15));
+    CHECK(of<double>(p_norm::two, {3e-200, -4e-200}) == doctest::Approx(5e-200).epsilon(1e-15));
+    CHECK(of<float>(p_norm::two, {3e-30f, -4e-30f}) == doctest::Approx(5e-30));
     double const max = std::numeric_limits<double>::max(), tiny = std::numeric_limits<double>::denorm_min();
-    CHECK(std::isinf(of<double>(norm::two, {max, max})));
-    CHECK(of<double>(norm::largest, {max, -max}) == max);
-    CHECK(of<double>(norm::two, {0, 3 * tiny}) == 3 * tiny);
+    CHECK(std::isinf(of<double>(p_norm::two, {max, max})));
+    CHECK(of<double>(p_norm::largest, {max, -max}) == max);
+    CHECK(of<double>(p_norm::two, {0, 3 * tiny}) == 3 * tiny);
 }
 
 // Whether squares leave the range of floats or not, and where they just do.
@@ -62,7 +62,7 @@ TEST_CASE("a 2-norm of floats is that of the squares in full, nearly, and not be
                 squares += static_cast<double>(v) * static_cast<double>(v);
                 largest = std::max(largest, std::abs(v));
             }
-            float const n = of(norm::two, x);
+            float const n = of(p_norm::two, x);
             CHECK(n >= largest);
             // Below the smallest normal number, a number is rounded to a multiple of the least one.
             CHECK(std::abs(static_cast<double>(n) - std::sqrt(squares)) <= std::sqrt(squares) * 0x1p-17 + 0x1p-149);
@@ -70,13 +70,13 @@ TEST_CASE("a 2-norm of floats is that of the squares in full, nearly, and not be
     // One large number alone, which a rounded root must not fall below.
     for (std::uint32_t i = 0; i < 2000; ++i) {
         float const v = static_cast<float>(std::ldexp(1 + from.uniform(i), static_cast<int>(i % 140) - 80));
-        CHECK(of<float>(norm::two, {v}) == v);
-        CHECK(of<float>(norm::two, std::vector<float>{v * 1e-10f, v, 0}) >= v);
+        CHECK(of<float>(p_norm::two, {v}) == v);
+        CHECK(of<float>(p_norm::two, std::vector<float>{v * 1e-10f, v, 0}) >= v);
     }
     // Squares that would be subnormal floats, or infinite ones, beside others that are not.
-    CHECK(of<float>(norm::two, {3e-21f, 4e-21f}) == doctest::Approx(5e-21));
-    CHECK(of<float>(norm::two, {3e20f, 4e20f}) == doctest::Approx(5e20));
-    CHECK(of<float>(norm::two, {3e20f, 4}) == doctest::Approx(3e20));
+    CHECK(of<float>(p_norm::two, {3e-21f, 4e-21f}) == doctest::Approx(5e-21));
+    CHECK(of<float>(p_norm::two, {3e20f, 4e20f}) == doctest::Approx(5e20));
+    CHECK(of<float>(p_norm::two, {3e20f, 4}) == doctest::Approx(3e20));
 }
 
 TEST_CASE_TEMPLATE("a deviation: far from 0, and at both ends of the range", T, float, double) {
@@ -106,7 +106,7 @@ TEST_CASE_TEMPLATE("a deviation: far from 0, and at both ends of the range", T, 
 
 TEST_CASE_TEMPLATE("what is not finite is not hidden, not among zeros either", T, float, double) {
     using limits = std::numeric_limits<T>;
-    for (norm p : {norm::one, norm::two, norm::largest})
+    for (p_norm p : {p_norm::one, p_norm::two, p_norm::largest})
         for (T const bad : {limits::infinity(), -limits::infinity(), limits::quiet_NaN()})
             for (std::size_t d : {1u, 2u, 20u, 33u})
                 for (std::size_t i : {std::size_t{0}, d / 2, d - 1})
@@ -118,6 +118,6 @@ TEST_CASE_TEMPLATE("what is not finite is not hidden, not among zeros either", T
 }
 
 TEST_CASE("which are norms") {
-    CHECK((is_norm(norm::one) && is_norm(norm::two) && is_norm(norm::largest)));
-    CHECK((!is_norm(norm(0)) && !is_norm(norm(4))));
+    CHECK((is_norm(p_norm::one) && is_norm(p_norm::two) && is_norm(p_norm::largest)));
+    CHECK((!is_norm(p_norm(0)) && !is_norm(p_norm(4))));
 }

@@ -47,8 +47,7 @@ int main() {
     described(quantize{4});
     described(fp16{});
     described(top_k{0.1} | bf16{});
-    // What std or Eigen have a function of is named with its namespace.
-    described(laconic::sign{});
-    described(quantize{4, 64, laconic::norm::largest});
-    std::printf("%s\n", is_class_v<laconic::logistic<>> ? "a class" : "none");
+    described(scaled_sign{});
+    described(quantize{4, 64, p_norm::largest});
+    std::printf("%s\n", is_class_v<logistic_regression<>> ? "a class" : "none");
 }

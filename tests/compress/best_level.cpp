@@ -104,7 +104,7 @@ TEST_CASE("as much of the largest as pays: the known answers for (4, 3, 2, 1)") 
     CHECK(level(1, 64) == 2);
     CHECK(level(1, 640) == 3);
     CHECK(level(0, 1) == 4);
-    CHECK(level_of(best_level{top_k{1} | sign{}}, descending) == 3);
+    CHECK(level_of(best_level{top_k{1} | scaled_sign{}}, descending) == 3);
 }
 
 TEST_CASE("and for 1024 numbers that fall like a power") {
@@ -112,19 +112,19 @@ TEST_CASE("and for 1024 numbers that fall like a power") {
     auto const small = packet_cost(512, 64, 64), large = packet_cost(1460, 40, 60);
     CHECK(level_of(best_level{top_k{1}, small}, x) == 97);  // what fits into one packet
     CHECK(level_of(best_level{top_k{1}, large}, x) == 278);
-    CHECK(level_of(best_level{top_k{1} | sign{}, small}, x) == 8);
-    CHECK(level_of(best_level{top_k{1} | sign{}, large}, x) == 8);
+    CHECK(level_of(best_level{top_k{1} | scaled_sign{}, small}, x) == 8);
+    CHECK(level_of(best_level{top_k{1} | scaled_sign{}, large}, x) == 8);
     CHECK(level_of(best_level{top_k{1}}, x) == 1);
-    CHECK(level_of(best_level{top_k{1} | sign{}}, x) == 2);
+    CHECK(level_of(best_level{top_k{1} | scaled_sign{}}, x) == 2);
     CHECK(share_kept(top_k{97}, x) == doctest::Approx(.917257).epsilon(1e-5));
-    CHECK(share_kept(top_k{8} | sign{}, x) == doctest::Approx(.536163).epsilon(1e-5));
+    CHECK(share_kept(top_k{8} | scaled_sign{}, x) == doctest::Approx(.536163).epsilon(1e-5));
 }
 
 TEST_CASE("what signs keep is not unimodal: all of (10, 1, ..., 1) are said where the level costs next to nothing") {
     std::vector<double> x(200, 1.0);
     x[0] = 10;
-    CHECK(level_of(best_level{top_k{1} | sign{}, affine_cost(1, 1e4)}, x) == 200);
-    CHECK(level_of(best_level{top_k{1} | sign{}}, x) == 1);
+    CHECK(level_of(best_level{top_k{1} | scaled_sign{}, affine_cost(1, 1e4)}, x) == 200);
+    CHECK(level_of(best_level{top_k{1} | scaled_sign{}}, x) == 1);
 }
 
 TEST_CASE_TEMPLATE("the level is the best of all, and is said", T, float, double) {
@@ -144,7 +144,7 @@ TEST_CASE_TEMPLATE("the level is the best of all, and is said", T, float, double
 TEST_CASE("it is a pure function with one spelling, on both backends, for every vector") {
     laws::is_a_pure_function_with_one_spelling(best_level{top_k{1}});
     laws::is_a_pure_function_with_one_spelling(best_level{top_k{1}, affine_cost(1, 640)});
-    laws::is_a_pure_function_with_one_spelling(best_level{top_k<sign>{1, {4}}, packet_cost(20, 4, 1)});
+    laws::is_a_pure_function_with_one_spelling(best_level{top_k<scaled_sign>{1, {4}}, packet_cost(20, 4, 1)});
     laws::is_a_pure_function_with_one_spelling(best_level{top_blocks{1, 4}, energy_cost(1, 2, 3, 4)});
 }
 
@@ -190,11 +190,11 @@ TEST_CASE("huge and tiny numbers have levels, and what is not finite is refused"
 TEST_CASE_TEMPLATE("without a sort, the level is worth 99 % of the best", T, float, double) {
     for (auto const& x : long_vectors<T>(5000)) {
         is_found(top_k{1}, x);
-        is_found(top_k{1} | sign{}, x);
-        is_found(top_k{1} | sign{64}, x);
+        is_found(top_k{1} | scaled_sign{}, x);
+        is_found(top_k{1} | scaled_sign{64}, x);
         is_found(proportional<full, true>{}, x);
     }
-    for (auto const& x : laws::theory_vectors<T>()) is_found(top_k{1} | sign{}, x);
+    for (auto const& x : laws::theory_vectors<T>()) is_found(top_k{1} | scaled_sign{}, x);
 }
 
 namespace {
@@ -239,7 +239,7 @@ TEST_CASE("many numbers that are next to nothing are worth something together") 
 TEST_CASE("sorted or not, messages are the same bytes on both backends, and long ones are not sorted") {
     laws::is_a_pure_function_with_one_spelling(best_level{top_k{1}, affine_cost(1, 640), formula_sizes{}, 0});
     laws::is_a_pure_function_with_one_spelling(
-        best_level{top_k<sign>{1, {4}}, packet_cost(20, 4, 1), formula_sizes{}, 0});
+        best_level{top_k<scaled_sign>{1, {4}}, packet_cost(20, 4, 1), formula_sizes{}, 0});
     laws::is_a_pure_function_with_one_spelling(
         best_level{proportional<full, true>{}, affine_cost(1, 100), formula_sizes{}, 0});
     host on;

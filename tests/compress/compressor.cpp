@@ -114,7 +114,7 @@ void refuses_more_than_2_to_the_32(C const& c) {
 
 TEST_CASE_TEMPLATE("every compressor refuses more than 2^32 - 1 numbers, before it reads one", T, float, double) {
     laws::each_pipeline<T>([](auto const& c) { refuses_more_than_2_to_the_32<T>(c); });
-    refuses_more_than_2_to_the_32<T>(parse_compressor<T>("parts(4294967295, sign, 4294967295, full)"));
-    refuses_more_than_2_to_the_32<T>(one_of<top_k<>, top_k<sign>>{});
-    refuses_more_than_2_to_the_32<T>(full_or<sign>{});
+    refuses_more_than_2_to_the_32<T>(parse_compressor<T>("parts(4294967295, scaled_sign, 4294967295, full)"));
+    refuses_more_than_2_to_the_32<T>(one_of<top_k<>, top_k<scaled_sign>>{});
+    refuses_more_than_2_to_the_32<T>(full_or<scaled_sign>{});
 }

@@ -42,7 +42,7 @@ std::vector<double> kept_of(C const& c, std::vector<double> const& x) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("a curve over its price is the share that is kept, to within (1 + 2^-8)^2 between any two levels", C,
-                   top_k<>, top_k<sign>, proportional<full, true>) {
+                   top_k<>, top_k<scaled_sign>, proportional<full, true>) {
     auto const x = mixture();
     auto h = histogram_of(x);
     auto const q = kept_of(C{}, x);
@@ -50,7 +50,7 @@ TEST_CASE_TEMPLATE("a curve over its price is the share that is kept, to within 
     double least = HUGE_VAL, most = 0;
     for (std::size_t k = 1; k <= x.size(); ++k) {
         double const worth = curve(k) / curve.price(k, 1);
-        double const ratio = (std::same_as<C, top_k<sign>> ? worth * worth : worth) / q[k - 1];
+        double const ratio = (std::same_as<C, top_k<scaled_sign>> ? worth * worth : worth) / q[k - 1];
         least = std::min(least, ratio);
         most = std::max(most, ratio);
     }
@@ -58,7 +58,7 @@ TEST_CASE_TEMPLATE("a curve over its price is the share that is kept, to within 
     CHECK(most / least > 1.0001);  // they are not the same
 }
 
-TEST_CASE_TEMPLATE("above(y) is the first level where the curve is above y", C, top_k<>, top_k<sign>,
+TEST_CASE_TEMPLATE("above(y) is the first level where the curve is above y", C, top_k<>, top_k<scaled_sign>,
                    proportional<full, true>) {
     auto const x = mixture();
     auto h = histogram_of(x);
@@ -84,7 +84,7 @@ TEST_CASE_TEMPLATE("above(y) is the first level where the curve is above y", C, 
 }
 
 TEST_CASE_TEMPLATE("the best level by a curve is worth what the best of all is, to within the slack", C, top_k<>,
-                   top_k<sign>, proportional<full, true>) {
+                   top_k<scaled_sign>, proportional<full, true>) {
     auto const x = mixture();
     auto h = histogram_of(x);
     auto const curve = levels<C>::curve(C{}, h);

@@ -38,13 +38,14 @@ TEST_CASE_TEMPLATE("by hand: 3 and 4 at two levels", T, float, double) {
     CHECK(m.codes == compress(quantize{2}, x, key{1}).codes);
     CHECK(mean_error(damped_quantize{2}, x, 4000) == doctest::Approx(1. / 11).epsilon(.05));
     std::vector<T> const on_grid{3, -3, 0};
-    CHECK(laws::heard(damped_quantize{1, 0, norm::largest}, on_grid, key{1}) == on_grid);
+    CHECK(laws::heard(damped_quantize{1, 0, p_norm::largest}, on_grid, key{1}) == on_grid);
 }
 
 TEST_CASE_TEMPLATE("its delta holds, is reached where all are equal, and scaled_down keeps no more", T, float, double) {
     double gained = 0;
     for (auto const& x : laws::theory_vectors<T>())
-        for (auto const& q : {quantize{1}, quantize{3, 4}, quantize{1, 0, norm::largest}, quantize{7, 5, norm::one}}) {
+        for (auto const& q :
+             {quantize{1}, quantize{3, 4}, quantize{1, 0, p_norm::largest}, quantize{7, 5, p_norm::one}}) {
             damped_quantize const c{q.levels, q.bucket, q.p};
             CHECK(c.delta(x.size()) == 1 / (1 + q.omega(x.size())));
             double const error = mean_error(c, x, 400), scaled = mean_error(scaled_down{q}, x, 400);
@@ -61,8 +62,8 @@ TEST_CASE_TEMPLATE("its delta holds, is reached where all are equal, and scaled_
 
 TEST_CASE("it is a pure function with one spelling, on both backends, for every vector") {
     laws::is_a_pure_function_with_one_spelling(damped_quantize{1});
-    laws::is_a_pure_function_with_one_spelling(damped_quantize{8, 5, norm::largest});
-    laws::is_a_pure_function_with_one_spelling(damped_quantize{3, 4, norm::one});
+    laws::is_a_pure_function_with_one_spelling(damped_quantize{8, 5, p_norm::largest});
+    laws::is_a_pure_function_with_one_spelling(damped_quantize{3, 4, p_norm::one});
 }
 
 TEST_CASE_TEMPLATE("numbers out of range, and what is refused", T, float, double) {
@@ -88,7 +89,7 @@ TEST_CASE_TEMPLATE("numbers out of range, and what is refused", T, float, double
 
 TEST_CASE("as it is written") {
     CHECK(to_string(damped_quantize{7}) == "quantize(7, damped=yes)");
-    CHECK(to_string(damped_quantize{7, 5, norm::largest}) == "quantize(7, bucket=5, p=inf, damped=yes)");
+    CHECK(to_string(damped_quantize{7, 5, p_norm::largest}) == "quantize(7, bucket=5, p=inf, damped=yes)");
 }
 
 TEST_CASE("from the first message on there is room for codes of either width") {

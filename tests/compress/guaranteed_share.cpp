@@ -63,10 +63,10 @@ TEST_CASE("by hand: four numbers") {
 // Constant costs: U_k = sqrt k, whose increments have the squares sum (sqrt k - sqrt(k - 1))^2.
 TEST_CASE("signs by hand: two numbers, and how slowly the share of many goes down") {
     double const two = 1 + (std::sqrt(2.) - 1) * (std::sqrt(2.) - 1);
-    CHECK(guaranteed_share<double>(top_k{1} | sign{}, affine_cost(0, 1), 2) == doctest::Approx(1 / two));
-    CHECK(guaranteed_share<double>(top_k{1} | sign{}, affine_cost(0, 1), 1) == doctest::Approx(1));
-    CHECK(guaranteed_share<double>(top_k{1} | sign{}, affine_cost(0, 0), 8) == 1. / 8);
-    double const many = guaranteed_share<double>(top_k{1} | sign{}, affine_cost(0, 1), 100000);
+    CHECK(guaranteed_share<double>(top_k{1} | scaled_sign{}, affine_cost(0, 1), 2) == doctest::Approx(1 / two));
+    CHECK(guaranteed_share<double>(top_k{1} | scaled_sign{}, affine_cost(0, 1), 1) == doctest::Approx(1));
+    CHECK(guaranteed_share<double>(top_k{1} | scaled_sign{}, affine_cost(0, 0), 8) == 1. / 8);
+    double const many = guaranteed_share<double>(top_k{1} | scaled_sign{}, affine_cost(0, 1), 100000);
     CHECK(many == doctest::Approx(1 / (1.1 + std::log(1e5) / 4)).epsilon(.05));
 }
 
@@ -83,12 +83,12 @@ TEST_CASE("it is reached for affine costs, up to rounding, and none keeps less")
             x[0] = std::sqrt(share * (1 + 1e-9));
             CHECK(share_of_best(top_k{1}, cost, x) == doctest::Approx(share).epsilon(1e-8));
 
-            auto const signs = top_k{1} | sign{};
+            auto const signs = top_k{1} | scaled_sign{};
             double const kept = guaranteed_share<double>(signs, cost, d);
             CHECK(kept >= 1. / double(d));
             CHECK(least_of_many(signs, cost, d) >= kept * (1 - 1e-9));
             // The increments of U, the first a little larger.
-            double const first = cost(levels<top_k<sign>>::bits<double>(signs, 1, d));
+            double const first = cost(levels<top_k<scaled_sign>>::bits<double>(signs, 1, d));
             for (std::size_t k = 1; k <= d; ++k) {
                 auto const u = [&](double n) {
                     return n == 0 ? 0 : std::sqrt(n * (first + (n - 1) * (double(detail::bits_of_place(d)) + 1)));
@@ -108,8 +108,8 @@ TEST_CASE("packets and buckets: a bound, far above that of the lowest level") {
                 return share * double(d);
             };
             CHECK(holds(top_k{1}) > 1.4);
-            CHECK(holds(top_k{1} | sign{}) > 2);
-            CHECK(holds(top_k{1} | sign{16}) > 1);
+            CHECK(holds(top_k{1} | scaled_sign{}) > 2);
+            CHECK(holds(top_k{1} | scaled_sign{16}) > 1);
             holds(top_blocks{1, 8});
             holds(proportional<full, true>{1});
             holds(damped_quantize{1, 16});

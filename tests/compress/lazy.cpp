@@ -28,7 +28,7 @@ TEST_CASE("lazy keeps the laws, alone and with a rest") {
     laws::is_unbiased(lazy{0.5} | quantize{2});
     laws::is_unbiased(lazy{0.5} | rand_k{0.5});
     laws::reads_back<double>(lazy{0.1});
-    laws::reads_back<double>(lazy{0.3} | quantize{8, 16, norm::one});
+    laws::reads_back<double>(lazy{0.3} | quantize{8, 16, p_norm::one});
 }
 
 TEST_CASE("by hand: all, doubled, or nothing") {

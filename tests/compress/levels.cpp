@@ -14,7 +14,7 @@
 
 using namespace laconic;
 
-static_assert(Levelled<top_k<>> && Levelled<top_k<sign>, float> && Levelled<top_blocks<>, double, reference>);
+static_assert(Levelled<top_k<>> && Levelled<top_k<scaled_sign>, float> && Levelled<top_blocks<>, double, reference>);
 
 namespace {
 
@@ -60,7 +60,7 @@ void equal(std::vector<double> const& q, std::vector<double> const& known) {
 TEST_CASE_TEMPLATE("what each level keeps of (3, -4, 1, -2), by hand", T, float, double) {
     std::vector<T> const x{3, -4, 1, -2};
     equal(promised(top_k{1}, x), {16. / 30, 25. / 30, 29. / 30, 1});
-    equal(promised(top_k{1} | sign{}, x), {16. / 30, 49. / 60, 81. / 90, 100. / 120});
+    equal(promised(top_k{1} | scaled_sign{}, x), {16. / 30, 49. / 60, 81. / 90, 100. / 120});
     equal(promised(top_blocks{1, 1}, x), {16. / 30, 25. / 30, 29. / 30, 1});
     equal(promised(top_blocks{1, 2}, x), {25. / 30, 1});
     equal(promised(top_blocks{1, 3}, x), {26. / 30, 1});
@@ -84,8 +84,8 @@ TEST_CASE_TEMPLATE("and in expectation of proportional: the share of proportion_
 TEST_CASE("what each level takes, as papers count it") {
     CHECK(levels<top_k<>>::bits<float>({}, 97, 1024) == 97 * (10 + 32));
     CHECK(levels<top_k<>>::bits<double>({}, 3, 5) == 3 * (3 + 64));
-    CHECK(levels<top_k<sign>>::bits<float>({}, 97, 1024) == 32 + 97 * (10 + 1));
-    CHECK(levels<top_k<sign>>::bits<float>({1, {50}}, 97, 1024) == 2 * 32 + 97 * (10 + 1));
+    CHECK(levels<top_k<scaled_sign>>::bits<float>({}, 97, 1024) == 32 + 97 * (10 + 1));
+    CHECK(levels<top_k<scaled_sign>>::bits<float>({1, {50}}, 97, 1024) == 2 * 32 + 97 * (10 + 1));
     CHECK(levels<top_blocks<>>::bits<float>({1, 100}, 3, 1024) == 3 * (4 + 100 * 32));
     CHECK(levels<top_blocks<>>::bits<double>({1, 100}, 1, 7) == 7 * 64);
 }
@@ -93,7 +93,7 @@ TEST_CASE("what each level takes, as papers count it") {
 TEST_CASE_TEMPLATE("every level keeps what is said of it on both backends, and takes no more bits", T, float, double) {
     for (auto const& x : laws::theory_vectors<T>()) {
         keeps_what_it_promises(top_k{1}, x);
-        keeps_what_it_promises(top_k{1} | sign{}, x);
+        keeps_what_it_promises(top_k{1} | scaled_sign{}, x);
         keeps_what_it_promises(top_blocks{1, 3}, x);
     }
 }
@@ -101,14 +101,14 @@ TEST_CASE_TEMPLATE("every level keeps what is said of it on both backends, and t
 TEST_CASE("signs in buckets keep no less than is said, and often more") {
     double most = 0;
     for (auto const& x : laws::theory_vectors<double>()) {
-        auto const c = top_k{1} | sign{3};
+        auto const c = top_k{1} | scaled_sign{3};
         auto const q = promised(c, x);
         for (std::size_t k = 1; k <= x.size(); ++k) {
-            double const kept = share_kept(levels<top_k<sign>>::at(c, k, x.size()), x);
+            double const kept = share_kept(levels<top_k<scaled_sign>>::at(c, k, x.size()), x);
             CHECK(kept >= q[k - 1] * (1 - 1e-12));
             most = std::max(most, kept / q[k - 1]);
-            CHECK(bits_as_paper(compress(levels<top_k<sign>>::at(c, k, x.size()), x, key{1})) ==
-                  levels<top_k<sign>>::bits<double>(c, k, x.size()));
+            CHECK(bits_as_paper(compress(levels<top_k<scaled_sign>>::at(c, k, x.size()), x, key{1})) ==
+                  levels<top_k<scaled_sign>>::bits<double>(c, k, x.size()));
         }
     }
     CHECK(most > 1.1);
@@ -117,7 +117,7 @@ TEST_CASE("signs in buckets keep no less than is said, and often more") {
 TEST_CASE("signs of one, of nine and of all of (10, 1, ..., 1): what they keep falls and rises again") {
     std::vector<double> x(200, 1.0);
     x[0] = 10;
-    auto const q = promised(top_k{1} | sign{}, x);
+    auto const q = promised(top_k{1} | scaled_sign{}, x);
     CHECK(q[0] == doctest::Approx(100. / 299));
     CHECK(q[8] == doctest::Approx(18. * 18 / (9 * 299)));
     CHECK(q[199] == doctest::Approx(209. * 209 / (200 * 299)));
@@ -128,20 +128,20 @@ TEST_CASE_TEMPLATE("numbers whose squares are out of range", T, float, double) {
     T const largest = std::numeric_limits<T>::max(), tiny = std::numeric_limits<T>::denorm_min();
     for (auto const& x : {std::vector<T>{largest, -largest / 2}, std::vector<T>{-2 * tiny, tiny}}) {
         equal(promised(top_k{1}, x), {.8, 1});
-        equal(promised(top_k{1} | sign{}, x), {.8, .9});
+        equal(promised(top_k{1} | scaled_sign{}, x), {.8, .9});
         equal(promised(top_blocks{1, 1}, x), {.8, 1});
     }
 }
 
 TEST_CASE("how many levels there are, each, and the family's name") {
     CHECK(levels<top_k<>>::count({}, 7) == 7);
-    CHECK(levels<top_k<sign>>::count({}, 0) == 0);
+    CHECK(levels<top_k<scaled_sign>>::count({}, 0) == 0);
     CHECK(levels<top_blocks<>>::count({1, 4}, 7) == 2);
     CHECK(levels<top_blocks<>>::count({1, 4}, 0) == 0);
     CHECK(levels<top_k<>>::at(top_k{9}, 3, 9) == top_k{3});
-    CHECK(levels<top_k<sign>>::at(top_k{9} | sign{4}, 3, 9) == (top_k{3} | sign{4}));
+    CHECK(levels<top_k<scaled_sign>>::at(top_k{9} | scaled_sign{4}, 3, 9) == (top_k{3} | scaled_sign{4}));
     CHECK(levels<top_blocks<>>::at(top_blocks{9, 4}, 3, 36) == top_blocks{3, 4});
     CHECK(levels<top_k<>>::family(top_k{9}) == "top_k");
-    CHECK(levels<top_k<sign>>::family(top_k{9} | sign{4}) == "top_k | sign(bucket=4)");
+    CHECK(levels<top_k<scaled_sign>>::family(top_k{9} | scaled_sign{4}) == "top_k | scaled_sign(bucket=4)");
     CHECK(levels<top_blocks<>>::family(top_blocks{9, 4}) == "top_blocks(block=4)");
 }

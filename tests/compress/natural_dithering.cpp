@@ -60,16 +60,16 @@ double exact_variance(natural_dithering const& c, vec const& x) {
 }
 
 double paper_omega(natural_dithering const& c, double b) {
-    double const a = (c.p == norm::one ? b : std::sqrt(b)) * std::ldexp(1.0, 1 - c.levels);
+    double const a = (c.p == p_norm::one ? b : std::sqrt(b)) * std::ldexp(1.0, 1 - c.levels);
     return 0.125 + a * std::min(1.0, a);
 }
 
 }  // namespace
 
 TEST_CASE("natural_dithering keeps the laws, with one level and many, one bucket and more, each norm") {
-    for (auto const& c : {natural_dithering{}, natural_dithering{1}, natural_dithering{2, 0, norm::one},
-                          natural_dithering{3, 5}, natural_dithering{4, 4, norm::largest},
-                          natural_dithering{30, 0, norm::largest}, natural_dithering{1000, 1}}) {
+    for (auto const& c : {natural_dithering{}, natural_dithering{1}, natural_dithering{2, 0, p_norm::one},
+                          natural_dithering{3, 5}, natural_dithering{4, 4, p_norm::largest},
+                          natural_dithering{30, 0, p_norm::largest}, natural_dithering{1000, 1}}) {
         laws::is_a_pure_function_with_one_spelling(c);
         laws::is_unbiased(c);
         laws::reads_back<double>(c);
@@ -86,10 +86,10 @@ TEST_CASE("by hand") {
         CHECK((v[0] == 2.5 || v[0] == 5));
         CHECK((v[1] == -2.5 || v[1] == -5));
     }
-    auto const said = laws::compress(natural_dithering{2, 2, norm::largest}, vec{1, -2, 4, 2, 0, 0}, key{1});
+    auto const said = laws::compress(natural_dithering{2, 2, p_norm::largest}, vec{1, -2, 4, 2, 0, 0}, key{1});
     CHECK(said.norms == vec{2, 4, 0});
     CHECK(said.codes == std::vector<std::int16_t>{1, -2, 2, 1, 0, 0});
-    CHECK(say(natural_dithering{2, 2, norm::largest}, vec{1, -2, 4, 2, 0, 0}) == vec{1, -2, 4, 2, 0, 0});
+    CHECK(say(natural_dithering{2, 2, p_norm::largest}, vec{1, -2, 4, 2, 0, 0}) == vec{1, -2, 4, 2, 0, 0});
     CHECK(laws::moments_by_values(natural_dithering{3}, vec{3, 4}).variance == doctest::Approx(2 * 0.5 + 1 * 1.5));
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("by hand") {
 // one: what is below three quarters of the way would always go down, what is above always up.
 TEST_CASE("it is not the identity, and it rounds at random") {
     vec const x{1, 0.51, 0.6, 0.74, 0.76, 0.9, 0.99, 0.3, 0.26, 0.1};
-    natural_dithering const c{4, 0, norm::largest};
+    natural_dithering const c{4, 0, p_norm::largest};
     int const n = 4000;
     vec up(x.size(), 0.0);
     for (std::uint64_t k = 0; k < static_cast<std::uint64_t>(n); ++k) {
@@ -118,7 +118,7 @@ TEST_CASE("it is not the identity, and it rounds at random") {
 
 // Of magnitudes: where numbers are negative, one goes up where the other, which keeps signs by themselves, goes down.
 TEST_CASE("one level is quantize with one level") {
-    for (norm p : {norm::one, norm::two, norm::largest})
+    for (p_norm p : {p_norm::one, p_norm::two, p_norm::largest})
         for (std::uint64_t k = 0; k < 20; ++k) {
             auto x = laws::noise<double>(30, k, 4);
             for (double& v : x) v = std::abs(v);
@@ -138,9 +138,13 @@ TEST_CASE("omega is attained by equal magnitudes") {
         natural_dithering c;
         std::size_t d;
         double omega;
-    } const attained[] = {{{3}, 81, 1.25},          {{2}, 25, 1.5}, {{2}, 36, 2},
-                          {{4}, 1024, 3},           {{1}, 9, 2},    {{1, 0, norm::one}, 5, 4},
-                          {{2, 0, norm::one}, 6, 2}};
+    } const attained[] = {{{3}, 81, 1.25},
+                          {{2}, 25, 1.5},
+                          {{2}, 36, 2},
+                          {{4}, 1024, 3},
+                          {{1}, 9, 2},
+                          {{1, 0, p_norm::one}, 5, 4},
+                          {{2, 0, p_norm::one}, 6, 2}};
     for (auto const& a : attained) {
         CAPTURE(to_string(a.c));
         vec const equal(a.d, -2.0);
@@ -150,7 +154,7 @@ TEST_CASE("omega is attained by equal magnitudes") {
         CHECK(exact_variance(a.c, equal) / laws::energy(equal) == doctest::Approx(a.omega).epsilon(1e-12));
     }
     // With many levels all that is left is rounding to powers of two: 1/8, at 4/3 of a level.
-    natural_dithering const fine{40, 0, norm::largest};
+    natural_dithering const fine{40, 0, p_norm::largest};
     vec const x{1, 1.0 / 3, -2.0 / 3, 1.0 / 6};
     CHECK(laws::moments_by_values(fine, x).variance == doctest::Approx((laws::energy(x) - 1) / 8).epsilon(1e-12));
     CHECK(fine.omega(4) == doctest::Approx(0.125));
@@ -159,7 +163,7 @@ TEST_CASE("omega is attained by equal magnitudes") {
 // Vectors with some numbers at the worst place below the least level and some at 4/3 above it, and random ones.
 TEST_CASE("omega is nowhere passed, and is below the paper's") {
     double tightest = 0;
-    for (norm const p : {norm::one, norm::two, norm::largest})
+    for (norm const p : {p_norm::one, p_norm::two, p_norm::largest})
         for (int const s : {2, 3, 4, 6})
             for (std::uint64_t k = 0; k < 60; ++k) {
                 auto const d = static_cast<std::size_t>(2 + key{k}.below(0, 40));
@@ -182,7 +186,7 @@ TEST_CASE("omega is nowhere passed, and is below the paper's") {
 TEST_CASE("parameters are checked") {
     for (int const bad : {0, -1, 1001, std::numeric_limits<int>::max()})
         CHECK_THROWS_AS(natural_dithering{bad}.check(5), argument_error);
-    CHECK_THROWS_AS((natural_dithering{1, 0, norm(0)}.check(5)), argument_error);
+    CHECK_THROWS_AS((natural_dithering{1, 0, p_norm(0)}.check(5)), argument_error);
     CHECK_NOTHROW(natural_dithering{1000}.check(5));
     std::size_t const most = std::numeric_limits<std::size_t>::max();
     CHECK(compress(natural_dithering{4, most}, vec{3, -4}, key{2}).codes ==
@@ -195,8 +199,8 @@ TEST_CASE("a norm that is not finite is refused, one just below is not") {
     float const top = std::numeric_limits<float>::max();
     CHECK_THROWS_AS(say(natural_dithering{1}, vec{max, max}), argument_error);
     CHECK_THROWS_AS(say(natural_dithering{5}, std::vector<float>{top, top}), argument_error);
-    CHECK(say(natural_dithering{5, 0, norm::largest}, vec{max, -max, max / 2}) == vec{max, -max, max / 2});
-    for (norm const p : {norm::one, norm::two, norm::largest})
+    CHECK(say(natural_dithering{5, 0, p_norm::largest}, vec{max, -max, max / 2}) == vec{max, -max, max / 2});
+    for (norm const p : {p_norm::one, p_norm::two, p_norm::largest})
         for (double const bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
             host on;
             dithered<double, host> m;
@@ -209,14 +213,14 @@ TEST_CASE("a norm that is not finite is refused, one just below is not") {
 TEST_CASE_TEMPLATE("unbiased where levels underflow", T, float, double) {
     T const tiny = std::numeric_limits<T>::denorm_min(), least = std::numeric_limits<T>::min();
     for (int const levels : {1, 4, 200, 1000})
-        for (norm const p : {norm::one, norm::largest}) {
+        for (norm const p : {p_norm::one, p_norm::largest}) {
             has_mean_in_units(natural_dithering{levels, 0, p}, std::vector<T>{5 * tiny, -3 * tiny, tiny, 0}, tiny);
             has_mean_in_units(natural_dithering{levels, 0, p},
                               std::vector<T>{5 * least, -least / 2, least, least / 8, least * T(1.5), 0}, least);
         }
     // Among normal levels omega holds though the numbers below the lowest are subnormal.
     std::vector<T> const x{16 * least, least / 3, -least / 2, least * T(1.9)};
-    natural_dithering const c{5, 0, norm::largest};
+    natural_dithering const c{5, 0, p_norm::largest};
     vec scaled;
     for (T const v : x) scaled.push_back(static_cast<double>(v / least));
     double variance = 0;
@@ -230,6 +234,6 @@ TEST_CASE_TEMPLATE("unbiased where levels underflow", T, float, double) {
 TEST_CASE("its text names what differs from the default") {
     CHECK(to_string(natural_dithering{}) == "natural_dithering(8)");
     CHECK(to_string(natural_dithering{4, 64}) == "natural_dithering(4, bucket=64)");
-    CHECK(to_string(natural_dithering{4, 64, norm::largest}) == "natural_dithering(4, bucket=64, p=inf)");
-    CHECK(to_string(natural_dithering{4, 0, norm::one}) == "natural_dithering(4, p=1)");
+    CHECK(to_string(natural_dithering{4, 64, p_norm::largest}) == "natural_dithering(4, bucket=64, p=inf)");
+    CHECK(to_string(natural_dithering{4, 0, p_norm::one}) == "natural_dithering(4, p=1)");
 }

@@ -16,10 +16,11 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
-static_assert(Contractive<one_of<top_k<>, top_k<sign>>> && !Unbiased<one_of<top_k<>, top_k<sign>>>);
+static_assert(Contractive<one_of<top_k<>, top_k<scaled_sign>>> && !Unbiased<one_of<top_k<>, top_k<scaled_sign>>>);
 static_assert(Unbiased<one_of<rand_k<>, full>> && !Contractive<one_of<rand_k<>, top_k<>>>);
-static_assert(Levelled<one_of<top_k<>, top_k<sign>>> && Levelled<one_of<top_blocks<>, one_of<top_k<>, top_k<sign>>>>);
-static_assert(has_curve<one_of<top_k<>, top_k<sign>>> && !has_curve<one_of<top_k<>, top_blocks<>>>);
+static_assert(Levelled<one_of<top_k<>, top_k<scaled_sign>>> &&
+              Levelled<one_of<top_blocks<>, one_of<top_k<>, top_k<scaled_sign>>>>);
+static_assert(has_curve<one_of<top_k<>, top_k<scaled_sign>>> && !has_curve<one_of<top_k<>, top_blocks<>>>);
 
 namespace {
 
@@ -50,19 +51,19 @@ std::size_t level_of(C const& c, vec const& x) {
     return c.level_for(on, std::span<double const>(x), work);
 }
 
-one_of const by_value_or_sign{top_k{1}, top_k{1} | sign{}};
+one_of const by_value_or_sign{top_k{1}, top_k{1} | scaled_sign{}};
 
 }  // namespace
 
 TEST_CASE("it says what the one says that it is") {
     host on;
     vec const x{4, -3, 2, 1};
-    message_of<one_of<top_k<>, top_k<sign>>> said, heard;
+    message_of<one_of<top_k<>, top_k<scaled_sign>>> said, heard;
     for (bool const is_first : {true, false, false, true}) {
-        one_of c{top_k{3}, top_k{2} | sign{}, is_first};
+        one_of c{top_k{3}, top_k{2} | scaled_sign{}, is_first};
         c(on, std::span<double const>(x), key{1}, said);
         CHECK(bits(said) ==
-              (is_first ? bits(compress(top_k{3}, x, key{1})) : bits(compress(top_k{2} | sign{}, x, key{1}))));
+              (is_first ? bits(compress(top_k{3}, x, key{1})) : bits(compress(top_k{2} | scaled_sign{}, x, key{1}))));
         vec out(4);
         add_message(on, std::span<double>(out), 1.0, said);
         CHECK(out == (is_first ? vec{4, -3, 2, 0} : vec{3.5, -3.5, 0, 0}));
@@ -83,21 +84,21 @@ TEST_CASE("its constants are those of the worse one, whichever it is now") {
         CHECK_THROWS_AS((one_of{top_k{3}, top_k{11}, is_first}.check(10)), argument_error);
         CHECK_THROWS_AS((one_of{top_k{11}, top_k{3}, is_first}.check(10)), argument_error);
     }
-    CHECK(to_string(one_of{top_k{3}, top_k{1} | sign{}}) == "one_of(top_k(3), top_k(1) | sign, first)");
+    CHECK(to_string(one_of{top_k{3}, top_k{1} | scaled_sign{}}) == "one_of(top_k(3), top_k(1) | scaled_sign, first)");
     CHECK(one_of{top_k{3}, top_k{1}} != one_of{top_k{3}, top_k{1}, false});
 }
 
 TEST_CASE("its levels are those of the first, then of the second") {
-    using both = levels<one_of<top_k<>, top_k<sign>>>;
+    using both = levels<one_of<top_k<>, top_k<scaled_sign>>>;
     CHECK(both::count(by_value_or_sign, 7) == 14);
-    CHECK(both::at(by_value_or_sign, 7, 7) == one_of{top_k{7}, top_k{1} | sign{}});
-    CHECK(both::at(by_value_or_sign, 8, 7) == one_of{top_k{7}, top_k{1} | sign{}, false});
-    CHECK(both::at(by_value_or_sign, 14, 7) == one_of{top_k{7}, top_k{7} | sign{}, false});
-    CHECK(both::at(by_value_or_sign, 0, 0) == one_of{top_k{0}, top_k{0} | sign{}});
+    CHECK(both::at(by_value_or_sign, 7, 7) == one_of{top_k{7}, top_k{1} | scaled_sign{}});
+    CHECK(both::at(by_value_or_sign, 8, 7) == one_of{top_k{7}, top_k{1} | scaled_sign{}, false});
+    CHECK(both::at(by_value_or_sign, 14, 7) == one_of{top_k{7}, top_k{7} | scaled_sign{}, false});
+    CHECK(both::at(by_value_or_sign, 0, 0) == one_of{top_k{0}, top_k{0} | scaled_sign{}});
     CHECK(both::bits<double>(by_value_or_sign, 7, 7) == 7 * (64 + 3));
     CHECK(both::bits<double>(by_value_or_sign, 14, 7) == 64 + 7 * (1 + 3));
-    CHECK(both::family(by_value_or_sign) == "top_k, top_k | sign");
-    CHECK(to_string(best_level{by_value_or_sign}) == "best_level(top_k, top_k | sign)");
+    CHECK(both::family(by_value_or_sign) == "top_k, top_k | scaled_sign");
+    CHECK(to_string(best_level{by_value_or_sign}) == "best_level(top_k, top_k | scaled_sign)");
     CHECK(best_level{by_value_or_sign}.delta(9) == doctest::Approx(1. / 9));
 }
 
@@ -139,7 +140,7 @@ TEST_CASE("and without a sort one that is worth 99 % of the best") {
                 return level;
             };
             by_value |= chosen(by_value_or_sign) <= 3000;
-            auto const level = chosen(one_of{proportional<full, true>{1}, top_k{1} | sign{}});
+            auto const level = chosen(one_of{proportional<full, true>{1}, top_k{1} | scaled_sign{}});
             by_draw |= level <= 3000;
             by_sign |= level > 3000;
         }
@@ -167,11 +168,12 @@ TEST_CASE("sizes as written are those of both families") {
             auto const worth = [&](std::size_t level) {
                 host on;
                 vec room, q(120);
-                levels<one_of<top_k<>, top_k<sign>>>::kept(on, by_value_or_sign, std::span<double const>(x), room, q);
+                levels<one_of<top_k<>, top_k<scaled_sign>>>::kept(on, by_value_or_sign, std::span<double const>(x),
+                                                                  room, q);
                 auto forced = m;
                 forced.level = level;
-                levels<one_of<top_k<>, top_k<sign>>>::at(by_value_or_sign, level, 60)(on, std::span<double const>(x),
-                                                                                      key{1}, forced.inside);
+                levels<one_of<top_k<>, top_k<scaled_sign>>>::at(by_value_or_sign, level, 60)(
+                    on, std::span<double const>(x), key{1}, forced.inside);
                 return q[level - 1] / cost(double(bits(forced)));
             };
             double most = 0;
@@ -185,7 +187,7 @@ TEST_CASE("what it keeps at least is what its parts do") {
         for (std::size_t const d : {1u, 2u, 30u}) {
             double const share = guaranteed_share<double>(by_value_or_sign, cost, d);
             CHECK(share >= std::min(guaranteed_share<double>(top_k{1}, cost, d),
-                                    guaranteed_share<double>(top_k{1} | sign{}, cost, d)) *
+                                    guaranteed_share<double>(top_k{1} | scaled_sign{}, cost, d)) *
                                (1 - 1e-12));
             for (double const power : {0., .2, .5, 1., 3.}) {
                 auto const x = power_law(d, power);

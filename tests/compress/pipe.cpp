@@ -38,7 +38,7 @@ static_assert(all_pipe_into_all(
     list<dense<>, top_k<>, about_top_k<>, rand_k<>, bernoulli<>, lazy<>, threshold<>, zero_blocks<>, top_blocks<>,
          rand_block<>>{},
     list<full, fp16, bf16, float8_e4m3, float8_e5m2, quantize, natural, natural_dithering, uniform<>,
-         uniform<rounding::nearest>, sign, two_means, low_rank<>, scaled_down<natural>, top_k<natural>>{}));
+         uniform<rounding::nearest>, scaled_sign, two_means, low_rank<>, scaled_down<natural>, top_k<natural>>{}));
 
 }  // namespace
 
@@ -60,7 +60,7 @@ TEST_CASE("and is written as it is in C++") {
 // Of (1, 8, -4, 2), top_k{2} leaves (8, -4) to the grid of two levels up to the largest, 8: both are on it.
 TEST_CASE("by hand") {
     std::vector<double> const x{1, 8, -4, 2};
-    auto const m = laws::compress(top_k{2} | quantize{2, 0, norm::largest}, x, key{1});
+    auto const m = laws::compress(top_k{2} | quantize{2, 0, p_norm::largest}, x, key{1});
     CHECK(laws::decoded<decltype(m), double>(m) == std::vector<double>{0, 8, -4, 0});
     // Then the top one of these two, at coordinate 1 of the vector, 0 of the two.
     auto const n = laws::compress(top_k{2} | top_k{1} | natural{}, x, key{1});

@@ -21,8 +21,8 @@ std::vector<T> say(quantize const& q, std::vector<T> const& x, std::uint64_t k =
 }  // namespace
 
 TEST_CASE("quantize keeps the laws, with one level and more, one bucket and more, each norm") {
-    for (auto const& q : {quantize{}, quantize{4}, quantize{3, 5, norm::one}, quantize{1, 0, norm::one},
-                          quantize{1, 0, norm::largest}, quantize{8, 4, norm::largest}, quantize{32767, 1}}) {
+    for (auto const& q : {quantize{}, quantize{4}, quantize{3, 5, p_norm::one}, quantize{1, 0, p_norm::one},
+                          quantize{1, 0, p_norm::largest}, quantize{8, 4, p_norm::largest}, quantize{32767, 1}}) {
         laws::is_a_pure_function_with_one_spelling(q);
         laws::is_unbiased(q);
         laws::reads_back<double>(q);
@@ -31,14 +31,14 @@ TEST_CASE("quantize keeps the laws, with one level and more, one bucket and more
 
 // The buckets (1, -2), (4, 0) and (3) have the largest magnitudes 2, 4 and 3; two levels make the steps 1, 2 and 1.5.
 TEST_CASE("by hand") {
-    auto const m = laws::compress(quantize{2, 2, norm::largest}, vec{1, -2, 4, 0, 3}, key{1});
+    auto const m = laws::compress(quantize{2, 2, p_norm::largest}, vec{1, -2, 4, 0, 3}, key{1});
     CHECK(m.steps == vec{1, 2, 1.5});
     CHECK(m.codes == std::vector<std::int8_t>{1, -2, 2, 0, 2});
     CHECK(m.wide_codes.empty());
     // |(3, 4)| = 5: with one level, each is 0 or 5.
     auto const q = say(quantize{1}, vec{3, 4});
     for (double v : q) CHECK((v == 0 || v == 5));
-    CHECK(say(quantize{1, 0, norm::one}, vec{0, -7, 0}) == vec{0, -7, 0});
+    CHECK(say(quantize{1, 0, p_norm::one}, vec{0, -7, 0}) == vec{0, -7, 0});
     CHECK(laws::compress(quantize{4}, vec(5, 0.0), key{1}).steps == vec{0});
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("the moments of section 9.3, exactly") {
     };
     for (auto const& c : one_level)
         for (int p = 0; p < 3; ++p) {
-            auto const m = laws::moments_by_values(quantize{1, 0, norm(p + 1)}, c.x);
+            auto const m = laws::moments_by_values(quantize{1, 0, p_norm(p + 1)}, c.x);
             CHECK(m.variance == doctest::Approx(c.variance[p]).epsilon(1e-11));
             CHECK(m.nonzeros == doctest::Approx(c.nonzeros[p]).epsilon(1e-8));
         }
@@ -68,7 +68,7 @@ TEST_CASE("the moments of section 9.3, exactly") {
 }
 
 TEST_CASE("blocks: the moments of a vector are the sums over its buckets") {
-    auto const m = laws::moments_by_values(quantize{1, 2, norm::one}, vec{3, 4, 1, 2, 2});
+    auto const m = laws::moments_by_values(quantize{1, 2, p_norm::one}, vec{3, 4, 1, 2, 2});
     CHECK(m.variance == doctest::Approx(24 + 4));  // (1, 2): 3 x 3 - 5 = 4; a bucket of one number is exact
     CHECK(m.nonzeros == doctest::Approx(3));
 }
@@ -78,18 +78,18 @@ TEST_CASE("blocks: the moments of a vector are the sums over its buckets") {
 TEST_CASE("the worst vectors attain omega = 1 / alpha - 1 of one level") {
     for (std::size_t d : {2u, 4u, 9u, 16u}) {
         double const n = static_cast<double>(d);
-        CHECK(quantize{1, 0, norm::one}.omega(d) == doctest::Approx(n - 1));
-        CHECK(quantize{1, 0, norm::two}.omega(d) == doctest::Approx(std::sqrt(n) - 1));
-        CHECK(quantize{1, 0, norm::largest}.omega(d) == doctest::Approx((std::sqrt(n) - 1) / 2));
+        CHECK(quantize{1, 0, p_norm::one}.omega(d) == doctest::Approx(n - 1));
+        CHECK(quantize{1, 0, p_norm::two}.omega(d) == doctest::Approx(std::sqrt(n) - 1));
+        CHECK(quantize{1, 0, p_norm::largest}.omega(d) == doctest::Approx((std::sqrt(n) - 1) / 2));
         vec const equal(d, -2.0);
         vec worst(d, 1 / (1 + std::sqrt(n)));
         worst[d / 2] = 1;
         auto const ratio = [](quantize const& q, vec const& x) {
             return laws::moments_by_values(q, x).variance / laws::energy(x) / q.omega(x.size());
         };
-        CHECK(ratio(quantize{1, 0, norm::one}, equal) == doctest::Approx(1).epsilon(1e-12));
-        CHECK(ratio(quantize{1, 0, norm::two}, equal) == doctest::Approx(1).epsilon(1e-12));
-        CHECK(ratio(quantize{1, 0, norm::largest}, worst) == doctest::Approx(1).epsilon(1e-12));
+        CHECK(ratio(quantize{1, 0, p_norm::one}, equal) == doctest::Approx(1).epsilon(1e-12));
+        CHECK(ratio(quantize{1, 0, p_norm::two}, equal) == doctest::Approx(1).epsilon(1e-12));
+        CHECK(ratio(quantize{1, 0, p_norm::largest}, worst) == doctest::Approx(1).epsilon(1e-12));
     }
 }
 
@@ -113,8 +113,8 @@ TEST_CASE("omega of more levels is attained, too, and is below the papers'") {
 TEST_CASE("parameters are checked") {
     for (int const bad : {0, -1, 32768, std::numeric_limits<int>::max()})
         CHECK_THROWS_AS(quantize{bad}.check(5), argument_error);
-    CHECK_THROWS_AS((quantize{1, 0, norm(0)}.check(5)), argument_error);
-    CHECK_THROWS_AS((quantize{1, 0, norm(4)}.check(5)), argument_error);
+    CHECK_THROWS_AS((quantize{1, 0, p_norm(0)}.check(5)), argument_error);
+    CHECK_THROWS_AS((quantize{1, 0, p_norm(4)}.check(5)), argument_error);
     CHECK_NOTHROW(quantize{32767}.check(5));
 }
 
@@ -133,22 +133,23 @@ TEST_CASE("a norm that is not finite is refused, one just below is not") {
     double const max = std::numeric_limits<double>::max();
     float const top = std::numeric_limits<float>::max();
     CHECK_THROWS_AS(say(quantize{1}, vec{max, max}), argument_error);
-    CHECK_THROWS_AS(say(quantize{1, 0, norm::one}, vec{max, max}), argument_error);
+    CHECK_THROWS_AS(say(quantize{1, 0, p_norm::one}, vec{max, max}), argument_error);
     CHECK_THROWS_AS(say(quantize{1}, std::vector<float>{top, top}), argument_error);
-    CHECK_THROWS_AS(say(quantize{1, 0, norm::one}, std::vector<float>{top, top}), argument_error);
-    CHECK(say(quantize{1, 0, norm::largest}, vec{max, -max}) == vec{max, -max});
+    CHECK_THROWS_AS(say(quantize{1, 0, p_norm::one}, std::vector<float>{top, top}), argument_error);
+    CHECK(say(quantize{1, 0, p_norm::largest}, vec{max, -max}) == vec{max, -max});
     CHECK(say(quantize{1, 1}, vec{max, -max}) == vec{max, -max});
     for (double const bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
-        CHECK_THROWS_AS(say(quantize{1, 0, norm::one}, vec{1, bad}), argument_error);
+        CHECK_THROWS_AS(say(quantize{1, 0, p_norm::one}, vec{1, bad}), argument_error);
     // The largest number, in 3 or 25 parts that are each rounded up: a grid that ends at infinity is refused as well.
     for (int levels = 1; levels < 300; ++levels) {
         CAPTURE(levels);
         try {
-            for (double v : say(quantize{levels, 0, norm::largest}, vec{max, -max})) REQUIRE(std::isfinite(v));
+            for (double v : say(quantize{levels, 0, p_norm::largest}, vec{max, -max})) REQUIRE(std::isfinite(v));
         } catch (argument_error const&) {
         }
         try {
-            for (float v : say(quantize{levels, 0, norm::largest}, std::vector<float>{top})) REQUIRE(std::isfinite(v));
+            for (float v : say(quantize{levels, 0, p_norm::largest}, std::vector<float>{top}))
+                REQUIRE(std::isfinite(v));
         } catch (argument_error const&) {
         }
     }
@@ -156,7 +157,7 @@ TEST_CASE("a norm that is not finite is refused, one just below is not") {
 
 TEST_CASE("unbiased where squares underflow or overflow, and on a grid of subnormal numbers") {
     float const tiny = std::numeric_limits<float>::denorm_min();
-    for (auto const& q : {quantize{4, 0, norm::largest}, quantize{2, 0, norm::largest}, quantize{3}, quantize{4}})
+    for (auto const& q : {quantize{4, 0, p_norm::largest}, quantize{2, 0, p_norm::largest}, quantize{3}, quantize{4}})
         laws::has_mean(q, std::vector<float>{5 * tiny, -3 * tiny, tiny, 0}, key{4}, 20000);
     for (double const scale : {0x1p-600, 0x1p600}) {
         vec x{3, -4, 1, 0.5};
@@ -189,6 +190,6 @@ TEST_CASE("its text names what differs from the default") {
     CHECK(to_string(quantize{}) == "quantize(1)");
     CHECK(to_string(quantize{8}) == "quantize(8)");
     CHECK(to_string(quantize{8, 128}) == "quantize(8, bucket=128)");
-    CHECK(to_string(quantize{1, 0, norm::one}) == "quantize(1, p=1)");
-    CHECK(to_string(quantize{2, 64, norm::largest}) == "quantize(2, bucket=64, p=inf)");
+    CHECK(to_string(quantize{1, 0, p_norm::one}) == "quantize(1, p=1)");
+    CHECK(to_string(quantize{2, 64, p_norm::largest}) == "quantize(2, bucket=64, p=inf)");
 }

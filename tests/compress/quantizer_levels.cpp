@@ -43,7 +43,7 @@ double share_kept(damped_quantize const& c, int points, std::vector<T> const& x)
             largest = std::max(largest, v);
         }
         if (!(largest > 0)) continue;
-        double const norm_of_bucket = c.p == norm::one ? one : c.p == norm::two ? std::sqrt(two) : largest;
+        double const norm_of_bucket = c.p == p_norm::one ? one : c.p == p_norm::two ? std::sqrt(two) : largest;
         double const step = norm_of_bucket / points;
         double variance = 0;
         for (std::size_t i = first; i < end; ++i) {
@@ -70,7 +70,7 @@ double mean_error(damped_quantize const& c, std::vector<T> const& x, std::uint64
 }
 
 std::vector<damped_quantize> kinds() {
-    return {{}, {1, 5}, {1, 0, norm::largest}, {1, 4, norm::largest}, {1, 0, norm::one}};
+    return {{}, {1, 5}, {1, 0, p_norm::largest}, {1, 4, p_norm::largest}, {1, 0, p_norm::one}};
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ TEST_CASE_TEMPLATE("by hand: what is kept of (3, 4)", T, float, double) {
     // (1, 0) is on its grid; (1, 1) on that of its largest, but of |(1, 1)| only 1 / sqrt 2 is kept.
     std::vector<T> const x{1, 0, 1, 1};
     CHECK(promised(damped_quantize{1, 2}, x)[0] == doctest::Approx((1 + 2 / std::sqrt(2.)) / 3));
-    CHECK(promised(damped_quantize{1, 2, norm::largest}, x)[0] == 1);
+    CHECK(promised(damped_quantize{1, 2, p_norm::largest}, x)[0] == 1);
 }
 
 TEST_CASE_TEMPLATE("every level keeps what is said of it, by its definition, on average, on both backends", T, float,
@@ -170,7 +170,7 @@ TEST_CASE("the descent lemma with the level that is chosen, on average over keys
 
 TEST_CASE("best_level of it is a pure function with one spelling, on both backends, for every vector") {
     laws::is_a_pure_function_with_one_spelling(best_level{damped_quantize{}});
-    laws::is_a_pure_function_with_one_spelling(best_level{damped_quantize{1, 5, norm::largest}, affine_cost(1, 500)});
+    laws::is_a_pure_function_with_one_spelling(best_level{damped_quantize{1, 5, p_norm::largest}, affine_cost(1, 500)});
     best_level const c{damped_quantize{1, 4}};
     CHECK(c.delta(100) == damped_quantize{1, 4}.delta(100));
 }
@@ -201,12 +201,12 @@ TEST_CASE_TEMPLATE("numbers out of range have levels; what is not finite is refu
 TEST_CASE("how many levels there are, each, and the family's name") {
     CHECK(family::count({}, 0) == 0);
     CHECK(family::count({}, 9) == 15);
-    CHECK(family::at({9, 4, norm::one}, 1, 9) == damped_quantize{1, 4, norm::one});
+    CHECK(family::at({9, 4, p_norm::one}, 1, 9) == damped_quantize{1, 4, p_norm::one});
     CHECK(family::at({}, 15, 9).levels == 32767);
     CHECK(family::at({}, 0, 0).levels == 1);  // said of no numbers, and still a grid
     CHECK_NOTHROW(best_level{damped_quantize{}}.check(0));
     CHECK(family::family({}) == "quantize");
     CHECK(family::family({3, 16}) == "quantize(bucket=16)");
-    CHECK(family::family({3, 0, norm::largest}) == "quantize(p=inf)");
-    CHECK(family::family({3, 16, norm::one}) == "quantize(bucket=16, p=1)");
+    CHECK(family::family({3, 0, p_norm::largest}) == "quantize(p=inf)");
+    CHECK(family::family({3, 16, p_norm::one}) == "quantize(bucket=16, p=1)");
 }

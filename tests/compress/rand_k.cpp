@@ -22,10 +22,10 @@ TEST_CASE("rand_k keeps the laws, alone and with a rest") {
     laws::is_unbiased(rand_k{0.5});
     laws::is_unbiased(rand_k{1});
     laws::is_unbiased(rand_k{0.25} | natural{});
-    laws::is_unbiased(rand_k{0.5} | quantize{2, 3, norm::largest});
+    laws::is_unbiased(rand_k{0.5} | quantize{2, 3, p_norm::largest});
     laws::is_unbiased(rand_k{0.75} | rand_k{0.5});
     laws::reads_back<double>(rand_k{0.1});
-    laws::reads_back<double>(rand_k{3} | quantize{8, 16, norm::one});
+    laws::reads_back<double>(rand_k{3} | quantize{8, 16, p_norm::one});
 }
 
 // Two of four: what is kept is doubled, and the wire carries two numbers and nothing else.

@@ -8,7 +8,7 @@
 #include "laconic/estimate/l_svrg.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/estimate/saga.hpp"
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 
 using namespace laconic;
 
@@ -48,7 +48,7 @@ struct without_value {
 
 static_assert(Estimator<full_gradient, parabola> && Estimator<full_gradient, fused_parabola>);
 static_assert(Estimator<doubled, parabola> && !Estimator<silent, parabola> && !Estimator<without_value, parabola>);
-static_assert(Estimator<full_gradient, logistic<float>, float>);
+static_assert(Estimator<full_gradient, logistic_regression<float>, float>);
 
 // Any objective has a mini batch of all; the others need samples, SAGA slopes as well.
 struct sampled : parabola {
@@ -59,9 +59,10 @@ struct sampled : parabola {
 };
 static_assert(Estimator<mini_batch, parabola> && !Estimator<l_svrg<>, parabola> && !Estimator<saga<>, parabola>);
 static_assert(Estimator<mini_batch, sampled> && Estimator<l_svrg<>, sampled> && !Estimator<saga<>, sampled>);
-static_assert(Estimator<l_svrg<>, logistic<>> && Estimator<saga<>, logistic<>>);
-static_assert(Estimator<l_svrg<float>, logistic<float>, float> && Estimator<saga<float>, logistic<float>, float>);
-static_assert(!Estimator<saga<>, logistic<float>, float>);
+static_assert(Estimator<l_svrg<>, logistic_regression<>> && Estimator<saga<>, logistic_regression<>>);
+static_assert(Estimator<l_svrg<float>, logistic_regression<float>, float> &&
+              Estimator<saga<float>, logistic_regression<float>, float>);
+static_assert(!Estimator<saga<>, logistic_regression<float>, float>);
 
 }  // namespace
 

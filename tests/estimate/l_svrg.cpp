@@ -157,7 +157,7 @@ TEST_CASE("as it is written, and in float") {
     data.rows.insert(0, 0) = 2;
     data.rows.insert(1, 0) = 1;
     data.rows.makeCompressed();
-    logistic<float> const f(data, 0);
+    logistic_regression<float> const f(data, 0);
     l_svrg<float> e(1, .5);
     host on;
     std::vector<float> const x{0};

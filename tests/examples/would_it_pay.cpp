@@ -27,7 +27,7 @@ TEST_CASE("would_it_pay: a slow link, a fast one, and one worker") {
     auto const fast = ask("--cost affine:0,0" + rest);
     CHECK(says(fast, "\nno: in full a round takes 0 s, with top_k(0.01) | natural "));
     CHECK(says(fast, "too much even were sending free"));
-    CHECK(says(ask("--cost affine:1,1 --dimension 1 --workers 1 --seconds 0 --compressor sign"),
+    CHECK(says(ask("--cost affine:1,1 --dimension 1 --workers 1 --seconds 0 --compressor scaled_sign"),
                "\nno: one worker sends nothing\n"));
 }
 
@@ -62,8 +62,8 @@ TEST_CASE("would_it_pay: wrong input gives one line and status 2") {
 }
 
 TEST_CASE("would_it_pay: a table that gets lost is said") {
-    auto const run =
-        run_program("sh", "-c '" LACONIC_WOULD_IT_PAY " --dimension 10 --seconds 0 --compressor sign > /dev/full'");
+    auto const run = run_program(
+        "sh", "-c '" LACONIC_WOULD_IT_PAY " --dimension 10 --seconds 0 --compressor scaled_sign > /dev/full'");
     CHECK(run.status == 1);
     CHECK(run.out == "would_it_pay: standard output: No space left on device\n");
 }

@@ -17,8 +17,8 @@
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/scaled_down.hpp"
+#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/short_float.hpp"
-#include "laconic/compress/sign.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_blocks.hpp"
 #include "laconic/compress/two_means.hpp"
@@ -72,7 +72,7 @@ TEST_CASE("whatever a compressor says fits") {
         fits(quantize{128, 7}, d);
         fits(natural_dithering{3, 7}, d);
         fits(uniform{3, 7}, d);
-        fits(sign{7}, d);
+        fits(scaled_sign{7}, d);
         fits(vote{}, d);
         fits(two_means{7}, d);
         fits(low_rank<>{1, 1}, d);
@@ -80,7 +80,7 @@ TEST_CASE("whatever a compressor says fits") {
         fits(threshold{9}, d);
         fits(rand_k{portion(0.5)} | natural{}, d);
         fits(top_k{portion(0.5)} | quantize{3, 7}, d);
-        fits(top_k{portion(0.5)} | (top_k{portion(0.5)} | sign{}), d);
+        fits(top_k{portion(0.5)} | (top_k{portion(0.5)} | scaled_sign{}), d);
         fits(zero_blocks{7}, d);
         fits(top_blocks<>{portion(0.5), 7}, d);
         fits(top_blocks<>{portion(1.0), 7} | natural{}, d);
@@ -105,8 +105,8 @@ TEST_CASE("what has lost or won a number, or whose values were changed, does not
     spoilt(natural_dithering{3, 7}, [](auto& m) { m.norms.resize(14); });
     spoilt(uniform{3, 7}, [&](auto& m) { grow(m.least); });
     spoilt(uniform{3, 7}, [](auto& m) { m.bucket = 8; });
-    spoilt(sign{7}, [](auto& m) { m.words.resize(1); });
-    spoilt(sign{7}, [](auto& m) { m.bucket = 0; });
+    spoilt(scaled_sign{7}, [](auto& m) { m.words.resize(1); });
+    spoilt(scaled_sign{7}, [](auto& m) { m.bucket = 0; });
     spoilt(vote{}, [](auto& m) { m.bucket = 1; });
     spoilt(two_means{7}, [](auto& m) { m.above.resize(14); });
     spoilt(two_means{7}, [](auto& m) { m.count = 101; });

@@ -83,7 +83,7 @@ TEST_CASE("numbers come to where they belong, in pieces, one of which may be of 
     constexpr std::size_t most = detail::in_pieces<double>::longest;
     for (int const n : {1, 2, 3, 5, 8, 9})
         for (std::size_t const d : {std::size_t{0}, std::size_t{4}, std::size_t{61}, 7 * most + 5}) {
-            partition const parts{d, std::size_t(n)};
+            detail::partition const parts{d, std::size_t(n)};
             std::vector<double> all(d);
             for (std::size_t i = 0; i < d; ++i) all[i] = double(i) + 1;
             fibers::run(n, [&](auto& inner) {

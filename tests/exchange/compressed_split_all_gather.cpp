@@ -47,7 +47,7 @@ TEST_CASE("two ranks, by hand") {
     sv::lists<double> const brought{sv::of<double>(5, {{0, 2}, {1, -1}, {4, -2}}),
                                     sv::of<double>(5, {{1, 3}, {4, -4}})};
     auto const [applied, returned] = sv::after(brought, [](auto& comm) {
-        return compressed_split_all_gather<double>(comm, 5, quantize{1, 0, norm::largest});
+        return compressed_split_all_gather<double>(comm, 5, quantize{1, 0, p_norm::largest});
     });
     for (auto const& v : applied) CHECK(v == sv::of<double>(5, {{0, 2}, {1, 2}, {4, -6}}));
     for (auto const& v : returned) CHECK(v.size() == 0);
@@ -59,7 +59,7 @@ TEST_CASE("what is said is unbiased, and drawn anew in each round") {
     std::vector<double> mean(3);
     std::vector<std::size_t> terms(4);
     for (auto const& v : rounds_of(sv::lists<double>{sv::of<double>(3, {{0, 1}, {1, -3}, {2, 4}})},
-                                   quantize{1, 0, norm::largest}, 4000)) {
+                                   quantize{1, 0, p_norm::largest}, 4000)) {
         auto const x = sv::dense(v);
         for (std::size_t i = 0; i < 3; ++i) {
             CHECK((x[i] == 0 || std::abs(x[i]) == 4));
@@ -86,7 +86,7 @@ TEST_CASE_TEMPLATE("any number of ranks: equal bits, and what is not said return
             everything.push_back(applied[0]);
             auto const kept = sv::sum_of(everything), sum = sv::sum_of(brought);
             for (std::size_t i = 0; i < d; ++i) CHECK(kept[i] == doctest::Approx(sum[i]).epsilon(1e-5));
-            partition const ranges{d, std::size_t(n)};
+            detail::partition const ranges{d, std::size_t(n)};
             for (std::size_t r = 0; r < std::size_t(n); ++r)
                 for (auto const i : returned[r].support()) {
                     CHECK(i >= ranges.first(r));
@@ -102,7 +102,7 @@ TEST_CASE("each rank says what others add up, and then what it and others say of
     for (int const n : {1, 2, 3, 5, 8}) {
         auto const all = std::size_t(n);
         auto const brought = sv::all_whole_numbers<float>(sv::shape::spread, d, 20, n);
-        partition const ranges{d, all};
+        detail::partition const ranges{d, all};
         std::vector<float> sum(d);
         for (auto const& v : brought)
             for (std::size_t j = 0; j < v.size(); ++j) sum[v.support()[j]] += v.values()[j];

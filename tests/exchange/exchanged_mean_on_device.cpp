@@ -19,7 +19,7 @@
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/scaled_down.hpp"
-#include "laconic/compress/sign.hpp"
+#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/compress/zero_blocks.hpp"
@@ -57,7 +57,7 @@ TEST_CASE("messages that stay on the device: the host's iterates, whatever is sa
         CHECK(same_iterates(n, 1, 5, correcting(top_k{1})));
         CHECK(same_iterates(n, 60, 20, correcting(top_k{6} | quantize{7})));
         CHECK(same_iterates(n, 60, 20, correcting(threshold{0.2})));  // lengths differ
-        CHECK(same_iterates(n, 60, 20, correcting(sign{})));
+        CHECK(same_iterates(n, 60, 20, correcting(scaled_sign{})));
         CHECK(same_iterates(n, 60, 20, correcting(zero_blocks{4})));
         CHECK(same_iterates(n, 60, 100, differencing(quantize{3, 20})));
         CHECK(same_iterates(n, 60, 20, differencing(rand_k{6} | natural{})));
@@ -74,7 +74,7 @@ TEST_CASE("vectors of no numbers, messages of none of them, and of all") {
             CHECK(same_iterates(n, d, 3, correcting(top_k{d})));
             CHECK(same_iterates(n, d, 3, correcting(top_k{d} | quantize{7})));
             CHECK(same_iterates(n, d, 3, correcting(threshold{1e9})));  // nothing is that large
-            CHECK(same_iterates(n, d, 3, correcting(sign{})));
+            CHECK(same_iterates(n, d, 3, correcting(scaled_sign{})));
             CHECK(same_iterates(n, d, 3, correcting(zero_blocks{4})));
             CHECK(same_iterates(n, d, 3, correcting(top_k{d}, by_gtop_k{d})));
             CHECK(same_iterates(n, d, 3, correcting(top_k{d}, by_gtop_k{std::size_t{0}})));

@@ -42,7 +42,7 @@ TEST_CASE("each rank says all parts but one twice; those beyond the power of two
             std::vector<std::uint64_t> sent(std::size_t{16});
             dense_sums::after(dense_sums::whole_numbers<double>(d, n), make_halving_doubling, &sent);
             auto const q = std::size_t(n < 2 ? 1 : n < 4 ? 2 : n < 8 ? 4 : 8);
-            partition const parts{d, q};
+            detail::partition const parts{d, q};
             for (std::size_t r = 0; r < std::size_t(n); ++r) {
                 // All but part r of the halves. Of the doubling: what it has grows to all but the last partner's half.
                 std::size_t said = r < q ? d - parts.length(r) : d;

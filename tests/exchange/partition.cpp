@@ -11,7 +11,7 @@ using namespace laconic;
 TEST_CASE("parts cover all coordinates, one after another, as equal as can be") {
     for (std::size_t const d : {0, 1, 6, 7, 100})
         for (std::size_t const n : {1, 2, 3, 7, 33}) {
-            partition const parts{d, n};
+            detail::partition const parts{d, n};
             CHECK(parts.first(0) == 0);
             CHECK(parts.first(n) == d);
             std::size_t most = 0, least = d;
@@ -22,12 +22,12 @@ TEST_CASE("parts cover all coordinates, one after another, as equal as can be") 
             }
             CHECK(most - least <= 1);
         }
-    CHECK(partition{4294967295u, 4294967295u}.first(4294967294u) == 4294967294u);  // no product overflows
+    CHECK(detail::partition{4294967295u, 4294967295u}.first(4294967294u) == 4294967294u);  // no product overflows
 }
 
 TEST_CASE("parts of a vector") {
     std::vector<float> x{0, 1, 2, 3, 4, 5, 6};
-    partition const parts{7, 3};
+    detail::partition const parts{7, 3};
     CHECK(parts.of(std::span(x), 1).front() == 2);
     CHECK(parts.of(std::span(x), 1).size() == 2);
     CHECK(parts.of(std::span(x), 1, 2).size() == 5);

@@ -34,7 +34,7 @@ TEST_CASE("each rank says all parts but one twice") {
             for (std::size_t r = 0; r < std::size_t(n); ++r) {
                 all += sent[r];
                 // First all but part r + 1, which it completes, then all but part r + 2.
-                partition const parts{d, std::size_t(n)};
+                detail::partition const parts{d, std::size_t(n)};
                 auto const without = [&](std::size_t p) { return d - parts.length(p % std::size_t(n)); };
                 CHECK(sent[r] == 4 * (without(r + 1) + without(r + 2)));
             }

@@ -61,7 +61,7 @@ TEST_CASE_TEMPLATE("any number of ranks, any supports: equal bits, the quota is 
                 for (auto const scatter : {std::optional<key>{}, std::optional<key>{key{3}}}) {
                     auto const [applied, returned] = sv::after(brought, keeping<T>(d, k, scatter));
                     for (auto const& v : applied) CHECK(v == applied[0]);
-                    partition const blocks{d, ranks};
+                    detail::partition const blocks{d, ranks};
                     auto const quota = (k + ranks - 1) / ranks;
                     sparse_sum<T> block;
                     for (std::size_t p = 0; p < ranks && !scatter; ++p) {

@@ -37,7 +37,7 @@ TEST_CASE("each rank says what others add up, and then what it and others have a
         for (int const n : {1, 2, 3, 5, 8}) {
             auto const all = std::size_t(n);
             auto const brought = sv::all_whole_numbers<float>(sv::shape::spread, d, 20, n);
-            partition const ranges{d, all};
+            detail::partition const ranges{d, all};
             sparse_sum<float> sum(d), part;
             for (auto const& v : brought) sum.add(v);
             std::vector<std::uint64_t> expected(all);

@@ -46,7 +46,7 @@ TEST_CASE("a sum that overflows is told with its place in the whole") {
         host on;
         conversation talk;
         talk.start(3);
-        partition const parts{10, 2};
+        detail::partition const parts{10, 2};
         sparse_sum<float> mine, piece;
         detail::gathered_lists<float> lists;
         auto const v = sv::of<float>(10, {{7, 3e38f}});

@@ -37,7 +37,7 @@ TEST_CASE("each rank says its numbers but for its own part, and the sums of that
         for (std::size_t r = 0; r < std::size_t(n); ++r) {
             // In front of each packet its length and a header: 36 bytes. Hello: a complaint, eight items, and the
             // exponents of the first 512 blocks.
-            partition const parts{d, std::size_t(n)};
+            detail::partition const parts{d, std::size_t(n)};
             auto const blocks = [&](std::size_t p) { return (parts.length(p) + 255) / 256; };
             std::uint64_t bytes = 0;
             for (std::size_t p = 0; p < std::size_t(n); ++p) {

@@ -12,7 +12,7 @@ using namespace laconic;
 namespace sv = sparse_vectors;
 
 TEST_CASE("parts from a rank on, by hand") {
-    partition const parts{10, 3};  // from 0, 3 and 6
+    detail::partition const parts{10, 3};  // from 0, 3 and 6
     detail::turned const order{&parts, 10, 3, 1};
     CHECK(order.origin() == 3);
     for (std::size_t j = 0; j < 4; ++j) CHECK(order.first(j) == std::vector<std::size_t>{0, 3, 7, 10}[j]);
@@ -29,7 +29,7 @@ TEST_CASE("every rank turns back what it turned, whatever is empty") {
     sparse_sum<double> turned, back;
     for (std::size_t const d : {0, 1, 5, 40})
         for (std::size_t const n : {1, 2, 7, 12}) {
-            partition const parts{d, n};
+            detail::partition const parts{d, n};
             for (std::size_t me = 0; me < n; ++me)
                 for (auto const how : sv::shapes) {
                     detail::turned const order{&parts, d, n, me};
@@ -54,7 +54,7 @@ TEST_CASE("every rank gets every part, in ceil(log2 P) steps, each part once") {
     std::size_t const d = 97;
     for (int const n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33}) {
         auto const all = sv::whole_numbers<float>(sv::shape::spread, d, 30, 0, 1);
-        partition const parts{d, std::size_t(n)};
+        detail::partition const parts{d, std::size_t(n)};
         fibers::run(n, [&](auto& inner) {
             metered comm(inner);
             host on;

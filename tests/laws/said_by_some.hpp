@@ -17,8 +17,8 @@
 #include "laconic/compress/proportional.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/short_float.hpp"
-#include "laconic/compress/sign.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_blocks.hpp"
 #include "laconic/compress/top_k.hpp"
@@ -87,7 +87,7 @@ what_is_said said_by_some() {
     say_all("natural_dithering", natural_dithering{5, 100});
     say_all("quantize", quantize{7, 100});
     say_all("uniform", uniform{5, 100});
-    say_all("sign", sign{100});
+    say_all("scaled_sign", scaled_sign{100});
     say_all("two_means", two_means{100});
     say_all("low_rank", low_rank<>{24, 2});
     say_all("top_k", top_k{0.1});

@@ -20,8 +20,8 @@
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_block.hpp"
 #include "laconic/compress/scaled_down.hpp"
+#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/short_float.hpp"
-#include "laconic/compress/sign.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/compress/two_means.hpp"
 #include "laconic/compress/uniform.hpp"
@@ -64,7 +64,7 @@ TEST_CASE_TEMPLATE("each kind of message goes to another backend and comes back 
     goes_and_returns<B>(natural_dithering{3, 5});
     goes_and_returns<B>(natural{});
     goes_and_returns<B>(fp16{});
-    goes_and_returns<B>(sign{5});
+    goes_and_returns<B>(scaled_sign{5});
     goes_and_returns<B>(two_means{5});
     goes_and_returns<B>(uniform<>{3, 5});
     goes_and_returns<B>(low_rank<>{2, 1});
@@ -72,8 +72,8 @@ TEST_CASE_TEMPLATE("each kind of message goes to another backend and comes back 
     goes_and_returns<B>(rand_block{2, 5} | natural{});
     goes_and_returns<B>(scaled_down{quantize{1}});
     goes_and_returns<B>(best_level{top_k{1}});
-    goes_and_returns<B>(full_or{sign{}, true});
-    goes_and_returns<B>(full_or{sign{}, false});
+    goes_and_returns<B>(full_or{scaled_sign{}, true});
+    goes_and_returns<B>(full_or{scaled_sign{}, false});
 }
 
 TEST_CASE("parts go as well, however many there were") {

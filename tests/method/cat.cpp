@@ -76,7 +76,7 @@ TEST_CASE("a worked example: two, two, two, then one") {
     }
     // S + Q about (3, 4): both as 3.5, for 68 bits where one takes 66.
     workers const g{{Eigen::Matrix2d::Identity(), Eigen::Vector2d::Zero(), 0}};
-    lockstep signs(composed(cat{top_k{1} | sign{}}, g), g, {3, 4}, 1);
+    lockstep signs(composed(cat{top_k{1} | scaled_sign{}}, g), g, {3, 4}, 1);
     signs.round();
     CHECK(signs.x() == vec{-.5, .5});
 }
@@ -101,7 +101,7 @@ TEST_CASE("f = L |x|^2 / 2: what is promised of each round, and of all, is what 
         }
     };
     equals(top_k{1}, {});
-    equals(top_k{1} | sign{}, packet_cost(20, 4, 1));
+    equals(top_k{1} | scaled_sign{}, packet_cost(20, 4, 1));
     equals(top_blocks{1, 3}, affine_cost(1, 640));
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("the descent lemma in every round of ridge regressions, whatever the c
         for (auto const& cost :
              {message_cost{}, affine_cost(1, 256), packet_cost(20, 4, 1), energy_cost(1, 100, 32, 0)})
             for (auto const& s : {falls(top_k{1}, cost, f, p, least, vec(8, 1.0), 60),
-                                  falls(top_k{1} | sign{}, cost, f, p, least, vec(8, 1.0), 60),
+                                  falls(top_k{1} | scaled_sign{}, cost, f, p, least, vec(8, 1.0), 60),
                                   falls(top_blocks{1, 2}, cost, f, p, least, vec(8, 1.0), 60)})
                 CHECK(s.sharpest > .3);  // the lemma says something
         CHECK(falls(top_k{1}, affine_cost(1, 256), f, p, least, vec(8, 1.0), 60).levels.size() > 2);
@@ -128,7 +128,7 @@ TEST_CASE("real data: the descent lemma in every round on heart_scale") {
     auto const run = [&](auto const& c, message_cost const& cost) {
         return falls(c, cost, real->f, real->p, real->best.value, vec(13, 0.0), 200);
     };
-    for (auto const& s : {run(top_k{1}, affine_cost(1, 256)), run(top_k{1} | sign{}, packet_cost(20, 4, 1)),
+    for (auto const& s : {run(top_k{1}, affine_cost(1, 256)), run(top_k{1} | scaled_sign{}, packet_cost(20, 4, 1)),
                           run(top_blocks{1, 4}, affine_cost(1, 256))}) {
         CHECK(s.levels.size() > 1);
         CHECK(s.sharpest > .3);
@@ -253,8 +253,8 @@ TEST_CASE("of ef_sgd: that of best_level, with a longer step where messages as s
     auto const cost = affine_cost(1, 640);
     same(cat{ef_sgd{top_k{1}}}, ef_sgd{best_level{top_k{1}}});
     same(cat{ef_sgd{top_k{1}, {.step = .01}}, cost}, ef_sgd{best_level{top_k{1}, cost}, {.step = .01}});
-    same(cat{ef_sgd{top_k{1} | sign{}, {.step = step_size{1, true}}}, cost},
-         ef_sgd{best_level{top_k{1} | sign{}, cost}, {.step = step_size{1, true}}});
+    same(cat{ef_sgd{top_k{1} | scaled_sign{}, {.step = step_size{1, true}}}, cost},
+         ef_sgd{best_level{top_k{1} | scaled_sign{}, cost}, {.step = step_size{1, true}}});
     auto const step = [&](auto const& m) { return composed(m, p).scale; };
     // 67 bits each: (67 + 640) / (6 * 67 + 640) is kept, at least.
     double const delta = 707. / 1042;
@@ -269,7 +269,7 @@ TEST_CASE("of ef_sgd: that of best_level, with a longer step where messages as s
     CHECK(composed(cat{ef_sgd{top_k{1}}, affine_cost(1, 81 * 65537.)}, problem{65537, 3, 1, .1, 1, 1}).scale ==
           doctest::Approx(0.0497555291).epsilon(1e-8));
     CHECK(step(cat{ef_sgd{top_k{1}}, cost}) > 5 * step(ef_sgd{top_k{1}}));
-    CHECK(step(cat{ef_sgd{top_k{1} | sign{}}, cost}) > 2 * step(ef_sgd{top_k{1} | sign{}}));
+    CHECK(step(cat{ef_sgd{top_k{1} | scaled_sign{}}, cost}) > 2 * step(ef_sgd{top_k{1} | scaled_sign{}}));
     CHECK_THROWS_WITH_AS(composed(cat{ef_sgd{top_k{1}}}, problem{8, 1}), doctest::Contains("cat(ef_sgd)"),
                          theory_error);
     CHECK_THROWS_AS(composed(cat{ef_sgd{top_k{1}, {.batch = 2}}}, p), theory_error);
@@ -321,12 +321,12 @@ TEST_CASE("of ef_sgd: its theorem's inequality holds every round with the longer
             toys::optimum const best(f);
             for (auto const& cost : {message_cost{}, affine_cost(1, 640), packet_cost(20, 4, 100)}) {
                 CHECK(excess(top_k{1}, cost, f, p, best, away) <= 1e-12 * away * away);
-                CHECK(excess(top_k{1} | sign{}, cost, f, p, best, away) <= 1e-12 * away * away);
+                CHECK(excess(top_k{1} | scaled_sign{}, cost, f, p, best, away) <= 1e-12 * away * away);
             }
         }
     if (auto const real = real_data(10)) {
         CHECK(excess(top_k{1}, affine_cost(1, 640), real->f, real->p, real->best, 0) <= 1e-13);
-        CHECK(excess(top_k{1} | sign{}, packet_cost(512, 64, 60), real->f, real->p, real->best, 0) <= 1e-13);
+        CHECK(excess(top_k{1} | scaled_sign{}, packet_cost(512, 64, 60), real->f, real->p, real->best, 0) <= 1e-13);
     }
 }
 
@@ -346,7 +346,7 @@ TEST_CASE("of ef_sgd: on one worker steps of 1 / L come to the optimum, by sever
     };
     comes(top_k{1}, {});
     CHECK(comes(top_k{1}, affine_cost(1, 256)) > 2);
-    CHECK(comes(top_k{1} | sign{}, affine_cost(1, 256)) > 2);
+    CHECK(comes(top_k{1} | scaled_sign{}, affine_cost(1, 256)) > 2);
     CHECK(comes(top_blocks{1, 2}, packet_cost(20, 4, 10)) > 1);
 }
 
@@ -365,7 +365,7 @@ TEST_CASE("inside quantized_gd_sec: the levels of what passes the threshold, and
 TEST_CASE("the step of the theorem, and what is refused") {
     problem const one{8, 1, 4, .5, 4, 4}, five{8, 5, 4, .5, 9, 6};
     CHECK(composed(cat{top_k{1}}, one).step.rate == 1. / 4);
-    CHECK(composed(cat{top_k{1} | sign{}, {}, {.step = step_size{.5, true}}}, one).step.rate == .5 / 4);
+    CHECK(composed(cat{top_k{1} | scaled_sign{}, {}, {.step = step_size{.5, true}}}, one).step.rate == .5 / 4);
     CHECK(composed(cat{top_k{1}, {}, {.step = .125}}, five).step.rate == .125);
     CHECK_THROWS_WITH_AS(composed(cat{top_k{1}}, five), doctest::Contains("cat: best_level(top_k) is biased"),
                          theory_error);
@@ -377,15 +377,15 @@ TEST_CASE("the step of the theorem, and what is refused") {
 
 TEST_CASE("as it is written") {
     CHECK(to_string(cat{top_k{7}}) == "cat(top_k)");
-    CHECK(to_string(cat{top_k{1} | sign{}, packet_cost(512, 64, 60)}) ==
-          "cat(top_k | sign, cost=packets(512, 64, 60))");
+    CHECK(to_string(cat{top_k{1} | scaled_sign{}, packet_cost(512, 64, 60)}) ==
+          "cat(top_k | scaled_sign, cost=packets(512, 64, 60))");
     CHECK(to_string(cat{top_blocks{1, 64}, affine_cost(1, 640), {.step = step_size{.5, true}}}) ==
           "cat(top_blocks(block=64), cost=affine(1, 640), step=0.5/L)");
     CHECK(to_string(cat{diana{rand_k{7} | natural{}, {.step = .1}}, affine_cost(1, 640)}) ==
           "cat(diana(rand_k | natural, step=0.1), cost=affine(1, 640))");
     CHECK(to_string(cat{vr_diana_saga{rand_k{7}}}) == "cat(vr_diana_saga(rand_k))");
-    CHECK(to_string(cat{ef_sgd{top_k{7} | sign{4}, {.step = step_size{1, true}}}}) ==
-          "cat(ef_sgd(top_k | sign(bucket=4), step=1/L))");
+    CHECK(to_string(cat{ef_sgd{top_k{7} | scaled_sign{4}, {.step = step_size{1, true}}}}) ==
+          "cat(ef_sgd(top_k | scaled_sign(bucket=4), step=1/L))");
     CHECK(cat{diana{rand_k{1}}} == cat{diana{rand_k{2}}});
     CHECK_FALSE(cat{diana{rand_k{1}}} == cat{diana{rand_k{1}}, affine_cost(1, 1)});
     CHECK_FALSE(cat{diana{rand_k{1}}} == cat{diana{rand_k{1}, {.step = .1}}});

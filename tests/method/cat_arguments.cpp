@@ -30,9 +30,9 @@ TEST_CASE("what is written of a method inside reads back as the same") {
     for (char const* const text :
          {"cat(diana(rand_k))", "cat(diana(rand_k | natural, step=1/L, memory=0.25), cost=packets(512, 64, 60))",
           "cat(vr_diana(rand_k, batch=1), cost=affine(1, 640))", "cat(vr_diana_saga(rand_k | natural))",
-          "cat(ef_sgd(top_k))", "cat(ef_sgd(top_k | sign(bucket=16), step=0.5/L, batch=2), cost=affine(1, 640))",
+          "cat(ef_sgd(top_k))", "cat(ef_sgd(top_k | scaled_sign(bucket=16), step=0.5/L, batch=2), cost=affine(1, 640))",
           "cat(ef_sgd(proportional))", "cat(ef_sgd(top_blocks(block=64)))",
-          "cat(top_k | sign, cost=packets(512, 64, 60), step=0.05)"})
+          "cat(top_k | scaled_sign, cost=packets(512, 64, 60), step=0.05)"})
         CHECK(to_string(parse_method(text)) == text);
     CHECK(to_string(parse_method("cat(error_feedback(top_k))")) == "cat(ef_sgd(top_k))");
     CHECK(
@@ -56,7 +56,7 @@ TEST_CASE("and is the same as in C++") {
     same(cat{vr_diana{rand_k{}}, cost});
     same(cat{vr_diana_saga{rand_k{} | natural{}}, cost});
     same(cat{ef_sgd{top_k{1}}, cost});
-    same(cat{ef_sgd{top_k{1} | sign{}, {.step = .25}}, cost});
+    same(cat{ef_sgd{top_k{1} | scaled_sign{}, {.step = .25}}, cost});
 }
 
 TEST_CASE("where it stands what cannot be read") {

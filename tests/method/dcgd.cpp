@@ -167,7 +167,7 @@ TEST_CASE("real data: TernGrad's rounding, within the theorem's distance from th
     auto const& f = real->f;
     auto const& p = real->p;
     auto const& best = real->best;
-    quantize const c{1, 0, norm::largest};
+    quantize const c{1, 0, p_norm::largest};
     auto const r = composed(dcgd{c}, p);
     double const step = r.step.rate, omega = (std::sqrt(13.) - 1) / 2, mu = p.strong_convexity;
     CHECK(step == doctest::Approx(1 / (p.smoothness + 2 * omega * p.largest_smoothness / 10)));

@@ -17,7 +17,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/gd.hpp"
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 #include "real_data.hpp"
 #include "sums.hpp"
 
@@ -85,7 +85,7 @@ struct rosenbrock {
 
 double random_number(std::uint64_t seed, std::uint64_t n) { return 2 * key{seed}.uniform(n) - 1; }
 
-logistic<> one_row(double sign, double lambda) {
+logistic_regression<> one_row(double sign, double lambda) {
     dataset<> data;
     data.name = "one row";
     data.rows.resize(1, 8);
@@ -371,14 +371,14 @@ TEST_CASE("the same for Quant_p by sampling, and long runs learn the optimum and
     for (auto const& each : f) p.strong_convexity = std::min(p.strong_convexity, each.strong_convexity());
     p.least_strong_convexity = p.strong_convexity;
     optimum const best(f);
-    for (norm const which : {norm::one, norm::two, norm::largest}) {
+    for (norm const which : {p_norm::one, p_norm::two, p_norm::largest}) {
         CAPTURE(int(which));
         quantize const c{1, 0, which};
         auto const recursion = composed(diana{c}, p);
         double const omega = c.omega(12), step = recursion.step.step.rate, alpha = recursion.feedback.rate();
-        CHECK(omega == doctest::Approx(which == norm::one   ? 11
-                                       : which == norm::two ? std::sqrt(12.) - 1
-                                                            : (std::sqrt(12.) - 1) / 2));
+        CHECK(omega == doctest::Approx(which == p_norm::one   ? 11
+                                       : which == p_norm::two ? std::sqrt(12.) - 1
+                                                              : (std::sqrt(12.) - 1) / 2));
         double const weight = 4 * omega * (1 + omega) / 5 * step * step;
         double const rate = 1 - step * p.strong_convexity;
 
@@ -447,12 +447,12 @@ TEST_CASE("the same for Quant_p by sampling, and long runs learn the optimum and
 }
 
 TEST_CASE("mirrored logistic losses: the theorem's steps, and the optimum to 1e-30") {
-    std::vector<logistic<>> const f{one_row(1, .1), one_row(-1, .1)};
+    std::vector<logistic_regression<>> const f{one_row(1, .1), one_row(-1, .1)};
     struct line {
-        norm p;
+        p_norm p;
         double step, tail;
     };
-    for (auto const& known : {line{norm::two, .70932, 2.06}, line{norm::largest, 1.04809, .78}}) {
+    for (auto const& known : {line{p_norm::two, .70932, 2.06}, line{p_norm::largest, 1.04809, .78}}) {
         quantize const c{1, 0, known.p};
         double step = 0;
         vec x(8, 1.0);

@@ -12,7 +12,7 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/gd.hpp"
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/nonconvex_logistic.hpp"
 #include "laconic/objective/optimum.hpp"
 #include "toys.hpp"
@@ -138,9 +138,9 @@ TEST_CASE("real data: the theorem's function falls by 1 - step mu every round") 
     for (Eigen::Index j = 0; j < rows.rows.outerSize(); ++j)  // features of very different size
         for (dataset<>::matrix::InnerIterator i(rows.rows, j); i; ++i) i.valueRef() = std::tanh(i.value() / 10);
     double const lambda = .05;
-    std::vector<logistic<>> f;
+    std::vector<logistic_regression<>> f;
     for (std::size_t i = 0; i < 5; ++i) f.emplace_back(rows.part(i, 5), lambda);
-    logistic<> const whole(rows.first(5 * (rows.samples() / 5)), lambda);
+    logistic_regression<> const whole(rows.first(5 * (rows.samples() / 5)), lambda);
     auto const d = whole.dimension();
     problem p{d, 5, whole.smoothness(), lambda};
     for (auto const& each : f) p.mean_square_smoothness += square(each.smoothness()) / 5;

@@ -47,7 +47,7 @@ TEST_CASE("the function of its theorem falls by 1 - sqrt(mu / L) / growth a roun
 TEST_CASE("real data: so it does for workers that all hold all rows") {
     auto const real = real_data(1);
     if (!real) return;
-    std::vector<logistic<>> const f(4, real->f[0]);
+    std::vector<logistic_regression<>> const f(4, real->f[0]);
     auto p = real->p;
     p.workers = 4;
     auto const& best = real->best;

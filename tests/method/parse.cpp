@@ -31,7 +31,8 @@ TEST_CASE("what is written reads back as the same") {
           "ef_sgd(top_k(3) | natural, step=1/L)", "ef21(top_k(0.01) | natural)",
           "diana(quantize(2, bucket=16, p=inf), step=0.1, memory=0.25)", "gd_sec(xi=5, beta=1, step=0.5/L)",
           "bidirectional(bidirectional(gd, natural), natural)", "cat(top_k)",
-          "cat(top_k | sign, cost=packets(512, 64, 60))", "cat(top_blocks(block=64), cost=affine(2, 640), step=0.5/L)"})
+          "cat(top_k | scaled_sign, cost=packets(512, 64, 60))",
+          "cat(top_blocks(block=64), cost=affine(2, 640), step=0.5/L)"})
         texts.push_back(more);
     for (auto const& text : texts) CHECK(to_string(parse_method(text)) == text);
     CHECK(to_string(parse_method("gd_sec")) == "gd_sec(xi=100, beta=0.01)");
@@ -59,7 +60,7 @@ TEST_CASE("a written method says the same bytes as the one that is compiled") {
     same(cat{top_k{1}, affine_cost(1, 640), {.step = .01}}, "cat(top_k, cost=affine(1, 640), step=0.01)");
     same(ef_sgd{top_k{2}}, "ef_sgd(top_k(2))");
     same(ef21{top_k{.25} | quantize{8}}, "ef21(top_k(0.25) | quantize(8))");
-    same(diana{quantize{1, 4, norm::largest}}, "diana(quantize(1, bucket=4, p=inf))");
+    same(diana{quantize{1, 4, p_norm::largest}}, "diana(quantize(1, bucket=4, p=inf))");
     same(gd_sec{3, {.memory = .5}}, "gd_sec(xi=3, beta=0.5)");
 }
 

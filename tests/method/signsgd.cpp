@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "laconic/comm/metered.hpp"
-#include "laconic/compress/sign.hpp"
+#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/sgd.hpp"
 #include "laconic/method/with_prox.hpp"
@@ -23,7 +23,7 @@ auto signs_with(double step, std::size_t batch = 0) {
     return signsgd{{.step = step, .batch = batch}}.compose<double, host>(problem{});
 }
 auto corrected(double step, std::size_t batch = 0) {
-    return ef_sgd{sign{}, {.step = step, .batch = batch}}.compose<double, host>(problem{});
+    return ef_sgd{scaled_sign{}, {.step = step, .batch = batch}}.compose<double, host>(problem{});
 }
 
 // The projection onto [-1, 1]^d.

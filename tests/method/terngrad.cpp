@@ -15,7 +15,7 @@ TEST_CASE("without clipping it is dcgd with one level of the largest magnitude, 
     auto const f = random_ridges(3, 9, 1, 4);
     auto const p = constants(f);
     auto const a = history(terngrad{}.compose<double, host>(p), f, vec(9, 1.0), 20);
-    auto const b = history(composed(dcgd{quantize{1, 0, norm::largest}}, p), f, vec(9, 1.0), 20);
+    auto const b = history(composed(dcgd{quantize{1, 0, p_norm::largest}}, p), f, vec(9, 1.0), 20);
     for (std::size_t k = 0; k <= 20; ++k) {
         CHECK(a[k].x == b[k].x);
         CHECK(a[k].bytes == b[k].bytes);

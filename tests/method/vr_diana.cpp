@@ -13,7 +13,7 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/diana.hpp"
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 #include "real_data.hpp"
 
 using namespace laconic;
@@ -29,7 +29,7 @@ static_assert(Method<vr_diana<rand_k<>>> && Method<vr_diana_saga<rand_k<>, l1>>)
 namespace {
 
 using any = any_compressor<>;
-using tasks = std::vector<logistic<>>;
+using tasks = std::vector<logistic_regression<>>;
 
 template <class M>
 auto composed(M const& method, problem const& p) {
@@ -96,20 +96,20 @@ vec minimum(tasks const& f) {
     return x;
 }
 
-vec row_gradient(logistic<> const& f, std::uint32_t j, std::span<double const> x) {
+vec row_gradient(logistic_regression<> const& f, std::uint32_t j, std::span<double const> x) {
     vec g(x.size());
     f.batch_gradient(std::span(&j, 1), x, g);
     return g;
 }
 
 // sum_j |grad f_j at what the estimator remembers - grad f_j(x*)|^2.
-double staleness(l_svrg<> const& e, logistic<> const& f, vec const& best) {
+double staleness(l_svrg<> const& e, logistic_regression<> const& f, vec const& best) {
     double sum = 0;
     for (std::uint32_t j = 0; j < f.samples(); ++j)
         sum += distance2(row_gradient(f, j, e.reference()), row_gradient(f, j, best));
     return sum;
 }
-double staleness(saga<> const& e, logistic<> const& f, vec const& best) {
+double staleness(saga<> const& e, logistic_regression<> const& f, vec const& best) {
     double sum = 0;
     for (std::uint32_t j = 0; j < f.samples(); ++j) {
         double slope = 0;
@@ -169,8 +169,7 @@ vec one_round(std::vector<R>& parts, std::span<double const> x, tasks const& f, 
     auto first = parts[0];
     first.feedback.estimate(on, occasion::of(from, 1, 0, n), std::span<double>(mean));
     first.step(on, std::span<double>(next), std::span<double>(mean));
-    for (int i = 0; i < n; ++i)
-        parts[std::size_t(i)].estimator.said(on, std::span<double const>(next));
+    for (int i = 0; i < n; ++i) parts[std::size_t(i)].estimator.said(on, std::span<double const>(next));
     return next;
 }
 
@@ -218,7 +217,7 @@ TEST_CASE("its Lyapunov function falls by 1 - rho, with either memory of gradien
 namespace {
 
 // sum_j |grad f_j - grad f_j(x*)|^2 of what the estimator remembers after its next round at x, expected.
-double staleness_after(l_svrg<> e, logistic<> const& f, vec const& x, vec const& best) {
+double staleness_after(l_svrg<> e, logistic_regression<> const& f, vec const& x, vec const& best) {
     double const before = staleness(e, f, best), m = double(f.samples());
     host on;
     occasion now;
@@ -229,7 +228,7 @@ double staleness_after(l_svrg<> e, logistic<> const& f, vec const& x, vec const&
     CHECK(copied(e.reference()) == x);
     return staleness(e, f, best) / m + (1 - 1 / m) * before;
 }
-double staleness_after(saga<> const& e, logistic<> const& f, vec const& x, vec const& best) {
+double staleness_after(saga<> const& e, logistic_regression<> const& f, vec const& x, vec const& best) {
     host on;
     auto const m = f.samples();
     double mean = 0;

@@ -11,7 +11,7 @@
 #include "../data.hpp"
 #include "../solvers.hpp"
 #include "drawn.hpp"
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "newton.hpp"
 
@@ -117,7 +117,7 @@ TEST_CASE("composite_optimum: small lassos against all patterns of signs") {
 }
 
 TEST_CASE("composite_optimum: by products of the Hessian as by the Hessian; weight 0 is no penalty at all") {
-    logistic<> const f(drawn::data(60, 12, 0.6), 1e-3);
+    logistic_regression<> const f(drawn::data(60, 12, 0.6), 1e-3);
     double const weight = 0.2 * largest_slope_at_0(f);
     auto const best = find_composite_optimum(f, weight),
                same = find_composite_optimum(newton::products_only{f}, weight);
@@ -159,7 +159,7 @@ TEST_CASE("composite_optimum: real data, from few features to all") {
         CHECK(last >= most);
     };
     check(ridge<>(*housing, 0), 13);
-    check(logistic<>(australian, 0), 3);
+    check(logistic_regression<>(australian, 0), 3);
 }
 
 TEST_CASE("composite_optimum: what has no minimum, or is not finite, is an error; so are weights below 0" *

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 
 using namespace laconic;
 

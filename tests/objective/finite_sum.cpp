@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "drawn.hpp"
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/nonconvex_logistic.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "laconic/objective/softmax.hpp"
@@ -44,7 +44,7 @@ struct only_a_function {
 static_assert(FiniteSum<mean_of_squares> && !SmoothFiniteSum<mean_of_squares> && !GeneralisedLinear<mean_of_squares>);
 static_assert(SmoothFiniteSum<smooth_mean_of_squares>);
 static_assert(!FiniteSum<only_a_function> && !FiniteSum<mean_of_squares, float>);
-static_assert(SmoothFiniteSum<logistic<>> && GeneralisedLinear<logistic<>>);
+static_assert(SmoothFiniteSum<logistic_regression<>> && GeneralisedLinear<logistic_regression<>>);
 static_assert(SmoothFiniteSum<ridge<float>, float> && GeneralisedLinear<ridge<float>, float>);
 static_assert(!GeneralisedLinear<ridge<float>, double>);
 static_assert(SmoothFiniteSum<nonconvex_logistic<>> && GeneralisedLinear<nonconvex_logistic<>>);
@@ -52,8 +52,8 @@ static_assert(SmoothFiniteSum<softmax<>> && GeneralisedLinear<softmax<>>);
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("finite_sum: batches are means, slopes tell gradients", F, logistic<>, ridge<>, nonconvex_logistic<>,
-                   softmax<>) {
+TEST_CASE_TEMPLATE("finite_sum: batches are means, slopes tell gradients", F, logistic_regression<>, ridge<>,
+                   nonconvex_logistic<>, softmax<>) {
     F const f(drawn::data(12, 5, 0.6), 0.3);
     auto const x = drawn::point(f.dimension(), 1);
     CHECK(f.samples() == 12);
@@ -62,7 +62,7 @@ TEST_CASE_TEMPLATE("finite_sum: batches are means, slopes tell gradients", F, lo
 }
 
 TEST_CASE_TEMPLATE("finite_sum: sample_smoothness is that of the least smooth row by itself, at least f's", F,
-                   logistic<>, ridge<>, nonconvex_logistic<>, softmax<>) {
+                   logistic_regression<>, ridge<>, nonconvex_logistic<>, softmax<>) {
     auto const data = drawn::data(9, 4, 0.6);
     auto const one = [&](std::size_t j) {
         if constexpr (std::is_same_v<F, softmax<>>)

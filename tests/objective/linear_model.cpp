@@ -13,7 +13,7 @@
 
 #include "../data.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/ridge.hpp"
 
 namespace {
@@ -43,7 +43,7 @@ std::vector<T> random_point(std::size_t d, std::uint64_t which) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("value, gradient and Hessian agree with the definition and with finite differences", F,
-                   laconic::logistic<>, laconic::ridge<>) {
+                   laconic::logistic_regression<>, laconic::ridge<>) {
     std::size_t const d = 7;
     double const lambda = 0.03;
     auto const data = drawn_data(40, d);
@@ -85,7 +85,8 @@ TEST_CASE_TEMPLATE("value, gradient and Hessian agree with the definition and wi
     }
 }
 
-TEST_CASE_TEMPLATE("mu and L bound the bend of f between any two points", F, laconic::logistic<>, laconic::ridge<>) {
+TEST_CASE_TEMPLATE("mu and L bound the bend of f between any two points", F, laconic::logistic_regression<>,
+                   laconic::ridge<>) {
     std::size_t const d = 5;
     F const f(drawn_data(60, d), 0.01);
     double const mu = f.strong_convexity(), L = f.smoothness();
@@ -138,8 +139,8 @@ TEST_CASE("above 1024 features mu is lambda, and L is still exact") {
 
 TEST_CASE("single precision follows double") {
     std::size_t const d = 20;
-    laconic::logistic<> const exact(drawn_data(200, d), 0.01);
-    laconic::logistic<float> const f(drawn_data<float>(200, d), 0.01);
+    laconic::logistic_regression<> const exact(drawn_data(200, d), 0.01);
+    laconic::logistic_regression<float> const f(drawn_data<float>(200, d), 0.01);
     auto const x = random_point(d, 7);
     std::vector<float> const x_single(x.begin(), x.end());
     std::vector<double> g(d);
@@ -188,10 +189,10 @@ TEST_CASE("data that are not finite give no constants, however often they are as
 TEST_CASE("what makes no objective is refused") {
     auto const data = drawn_data(4, 2);
     for (double lambda : {-1e-9, std::nan(""), std::numeric_limits<double>::infinity()})
-        CHECK_THROWS_AS(laconic::logistic<>(data, lambda), laconic::argument_error);
-    CHECK_NOTHROW(laconic::logistic<>(data, 0));
+        CHECK_THROWS_AS(laconic::logistic_regression<>(data, lambda), laconic::argument_error);
+    CHECK_NOTHROW(laconic::logistic_regression<>(data, 0));
 
-    CHECK_THROWS_AS(laconic::logistic<>(laconic::dataset<double>{}, 1), laconic::argument_error);
+    CHECK_THROWS_AS(laconic::logistic_regression<>(laconic::dataset<double>{}, 1), laconic::argument_error);
     CHECK_THROWS_AS(laconic::ridge<>(data.first(0), 1), laconic::argument_error);
     auto no_features = data;
     no_features.rows.resize(4, 0);
@@ -199,7 +200,7 @@ TEST_CASE("what makes no objective is refused") {
 
     auto zero_and_one = data;
     zero_and_one.labels = {0, 1, 1, 0};
-    CHECK_THROWS_WITH_AS(laconic::logistic<>(zero_and_one, 1),
+    CHECK_THROWS_WITH_AS(laconic::logistic_regression<>(zero_and_one, 1),
                          "random: the label 0 is not -1 or +1 (binary_labels makes it so)", laconic::argument_error);
     CHECK_NOTHROW(laconic::ridge<>(zero_and_one, 1));
     zero_and_one.labels[2] = std::nan("");
@@ -242,7 +243,7 @@ TEST_CASE("L, mu, the workers' L and f(0) of real data against optima.json") {
             }
         };
         if (is_logistic)
-            check(std::type_identity<laconic::logistic<>>{});
+            check(std::type_identity<laconic::logistic_regression<>>{});
         else
             check(std::type_identity<laconic::ridge<>>{});
         CHECK(largest == doctest::Approx(double(entry["L_i_max"])).epsilon(1e-12));

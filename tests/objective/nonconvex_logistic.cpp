@@ -20,7 +20,7 @@ TEST_CASE("nonconvex_logistic: value by the definition, gradient and Hessian by 
     double const lambda = 0.2;
     auto const data = drawn::data(30, 6);
     nonconvex_logistic<> const f(data, lambda);
-    logistic<> const plain(data, 0);
+    logistic_regression<> const plain(data, 0);
     auto const x = drawn::point(6, 1, 2), v = drawn::point(6, 2);
     double penalty = 0;
     for (double xi : x) penalty += xi * xi / (1 + xi * xi);

@@ -11,7 +11,7 @@
 
 #include "../data.hpp"
 #include "drawn.hpp"
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "newton.hpp"
 
@@ -89,7 +89,7 @@ TEST_CASE("ridge regression by hand") {
 
 TEST_CASE("products find what the matrix finds") {
     for (double density : {0.05, 0.6}) {
-        laconic::logistic<> const f(drawn::data(300, 40, density), 1e-3);
+        laconic::logistic_regression<> const f(drawn::data(300, 40, density), 1e-3);
         auto const dense = laconic::find_optimum(f, 0);
         auto const products = laconic::find_optimum(newton::products_only{f}, 0);
         CHECK(dense.gradient_norm < 1e-14);
@@ -100,7 +100,7 @@ TEST_CASE("products find what the matrix finds") {
 }
 
 TEST_CASE("above 4096 features products are used") {
-    laconic::logistic<> const f(drawn::data(150, 5000, 0.01), 1e-2);
+    laconic::logistic_regression<> const f(drawn::data(150, 5000, 0.01), 1e-2);
     auto const found = laconic::find_optimum(f);
     std::vector<double> g(5000);
     CHECK(f.value_and_gradient(found.x, g) == found.value);
@@ -158,7 +158,7 @@ TEST_CASE("the optima of real data, and gradient descent towards them, against o
         };
         auto const whole = data.first(entry["rows_used"]);
         if (entry["objective"] == "logistic")
-            run(laconic::logistic<>(whole, entry["lambda"]));
+            run(laconic::logistic_regression<>(whole, entry["lambda"]));
         else
             run(laconic::ridge<>(whole, entry["lambda"]));
         ++entries;

@@ -10,7 +10,7 @@
 
 #include "../data.hpp"
 #include "drawn.hpp"
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/optimum.hpp"
 
 using namespace laconic;
@@ -150,7 +150,7 @@ TEST_CASE("softmax: two classes are the logistic regression of half the lambda")
     if (!data) return;
     softmax<> const f(*data, 0.02);
     binary_labels(*data);
-    logistic<> const half(*data, 0.01);
+    logistic_regression<> const half(*data, 0.01);
     std::size_t const d = half.dimension();
     auto const split = [&](std::vector<double> const& w) {
         std::vector<double> x;

@@ -15,7 +15,7 @@
 #include "laconic/compress/full.hpp"
 #include "laconic/compress/full_or.hpp"
 #include "laconic/compress/quantize.hpp"
-#include "laconic/compress/sign.hpp"
+#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/exchange/by_gather.hpp"
@@ -139,7 +139,7 @@ TEST_CASE("a rank whose arrays have other lengths: all are told, nothing is aske
     }
     is_refused_as_bytes(full{}, other_lengths, [](auto& outline) { set_last_word(outline, d - 1); });
     is_refused_as_bytes(top_k{6}, other_lengths, [](auto& outline) { set_last_word(outline, 7); });
-    is_refused_as_bytes(sign{}, other_lengths, [](auto& outline) { set_last_word(outline, 0); });
+    is_refused_as_bytes(scaled_sign{}, other_lengths, [](auto& outline) { set_last_word(outline, 0); });
 }
 
 TEST_CASE("a rank whose message is about another vector, or makes no sense") {
@@ -151,8 +151,8 @@ TEST_CASE("a rank whose message is about another vector, or makes no sense") {
     is_refused(quantize{3, 20}, other_lengths, [](auto& m) { m.bucket = 0; });
     is_refused(quantize{3, 20}, other_lengths, [](auto& m) { m.bucket = 7; });
     is_refused(quantize{3, 20}, other_lengths, [](auto& m) { m.steps.resize(2); });
-    is_refused(sign{}, other_lengths, [](auto& m) { m.count = std::size_t{1} << 40; });
-    is_refused(sign{}, other_lengths, [](auto& m) { m.bucket = 1; });
+    is_refused(scaled_sign{}, other_lengths, [](auto& m) { m.count = std::size_t{1} << 40; });
+    is_refused(scaled_sign{}, other_lengths, [](auto& m) { m.bucket = 1; });
 }
 
 TEST_CASE("a rank whose outline is cut, goes on, or holds neither true nor false") {

@@ -225,7 +225,7 @@ std::map<std::string, std::string> golden_files() {
         {"ternary", said("quantize(1, p=inf)", ten)},
         {"powers", said("natural", ten)},
         {"powers_double", said("natural", doubles)},
-        {"signs", said("sign(bucket=4)", ten)},
+        {"signs", said("scaled_sign(bucket=4)", ten)},
         {"vote", said("vote", ten)},
         {"vote_of_few", said("top_k(3) | vote", ten, {})},
         {"dithered", said("natural_dithering(5, bucket=4)", ten)},
@@ -241,20 +241,20 @@ std::map<std::string, std::string> golden_files() {
         {"all_of_them", said("top_k(5) | natural", five)},
         {"raw", said("top_k(3) | natural", zeros_but(1000, {{10, 1}, {200, 1}, {900, 1}}))},
         {"rice",
-         said("top_k(8) | sign",
+         said("top_k(8) | scaled_sign",
               zeros_but(1000, {{9, 1}, {120, 1}, {300, 1}, {301, -1}, {410, 1}, {512, 1}, {700, 1}, {990, 1}}))},
-        {"packed", said("top_k(40) | sign", zeros_but(100000, packed))},
-        {"runs", said("top_k(10) | sign", zeros_but(1000, runs))},
+        {"packed", said("top_k(40) | scaled_sign", zeros_but(100000, packed))},
+        {"runs", said("top_k(10) | scaled_sign", zeros_but(1000, runs))},
         {"exactly_few", said("rand_k(3) | natural", ten, {})},
-        {"exactly_most", said("rand_k(8) | sign", ten)},
+        {"exactly_most", said("rand_k(8) | scaled_sign", ten)},
         {"each", said("bernoulli(0.4) | natural", ten)},
         {"all_or_none", said("lazy(0.75) | natural", ten)},
         {"blocks", said("rand_block(2, block=4) | natural", ten)},
         {"scaled", said("scaled_down(rand_k(3) | natural)", ten)},
         {"parts", said("parts(4, natural, 6, top_k(2))", ten)},
-        {"parts_in_parts", said("parts(3, sign, 0, full, 7, parts(4, low_rank(rows=2, rank=1), 3, fp16))", ten)},
+        {"parts_in_parts", said("parts(3, scaled_sign, 0, full, 7, parts(4, low_rank(rows=2, rank=1), 3, fp16))", ten)},
         {"levelled", said("best_level(top_k, cost=affine(1, 64))", five)},
-        {"levelled_signs", said("best_level(top_k | sign)", ten, {})},
+        {"levelled_signs", said("best_level(top_k | scaled_sign)", ten, {})},
         {"levelled_inside", said("threshold(1.5) | best_level(top_blocks(block=2), cost=affine(1, 64))", ten)},
         {"levelled_empty", said<float>("best_level(top_k)", {})},
         {"nested", said("threshold(1.5) | rand_k(0.5) | top_k(2) | fp16", ten)},
@@ -445,7 +445,7 @@ TEST_CASE_TEMPLATE("decoder.py counts the same steps", T, float, double) {
         for (auto const* text : {"low_rank(rows=2, rank=2)", "scaled_down(natural)", "top_k(5) | rand_k(3)"})
             if (d >= 5) read(parse_compressor<T>(text), d);
     for (auto const& text : laws::in_parts())
-        for (std::string const around : {"", "1, full, 41, sign, "})
+        for (std::string const around : {"", "1, full, 41, scaled_sign, "})
             read(parse_compressor<T>("parts(" + around + std::to_string(laws::length_in_parts) + ", " + text + ")"),
                  laws::length_in_parts + (around.empty() ? 0 : 42));
     CHECK(readers.refused() > 50);

@@ -9,7 +9,7 @@
 
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/parts.hpp"
-#include "laconic/compress/sign.hpp"
+#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/wire/described.hpp"
 
@@ -25,7 +25,7 @@ std::vector<unsigned> numbers(std::span<std::byte const> said) {
 }
 
 std::vector<float> const six{1, -2, 3, -4, 0.5, 8};
-parts<any> const mixed{{3, sign{}}, {1, full{}}, {2, top_k{1}}};
+parts<any> const mixed{{3, scaled_sign{}}, {1, full{}}, {2, top_k{1}}};
 
 // A file of float numbers, without a checksum; what follows the dimension, byte by byte.
 unpacked read_by_hand(std::uint64_t dimension, std::vector<unsigned> const& bytes, reading_limits limits = {}) {
@@ -67,7 +67,7 @@ TEST_CASE("a stranger reads dense parts as dense, and lists coordinates where a 
     CHECK_FALSE(read.dense);
     CHECK(read.at == std::vector<std::uint64_t>{0, 1, 2, 3, 5});
     CHECK(read.values == std::vector<double>{2, -2, 2, -4, 8});
-    parts<any> const dense{{4, full{}}, {0, full{}}, {2, parts<any>{{1, sign{}}, {1, full{}}}}};
+    parts<any> const dense{{4, full{}}, {0, full{}}, {2, parts<any>{{1, scaled_sign{}}, {1, full{}}}}};
     auto const again = read_described(write_described(compress(dense, six, key{1})));
     CHECK(again.dense);
     CHECK(again.at.empty());

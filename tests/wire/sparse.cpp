@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/sign.hpp"
+#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/compress/zero_blocks.hpp"
@@ -26,7 +26,7 @@ TEST_CASE("the ledger of a sparse message") {
     CHECK(told.unpadded() == 96 + 30 + 10 + 3);
     CHECK(told.header() == 13 + 5);
     CHECK(told.bits() == told.values() + told.positions() + told.scalars() + told.header());
-    auto const counted = compress(top_k{3} | sign{}, x, key{1});
+    auto const counted = compress(top_k{3} | scaled_sign{}, x, key{1});
     CHECK(account(counted).positions() == 30);
     CHECK(account(counted).scalars() == 32);
     CHECK(account(counted).values() == 3);

@@ -29,7 +29,7 @@ inline spelling::item const& family_argument(spelling::arguments& a, char const*
     return *family;
 }
 
-/// Calls f(C) with the family that is written without its level, such as top_k | sign. bernoulli stands for
+/// Calls f(C) with the family that is written without its level, such as top_k | scaled_sign. bernoulli stands for
 /// proportional, whose probabilities are the best ones.
 template <class F>
 auto with_family_of(spelling::arguments& a, spelling::item const& family, F f) {
@@ -39,11 +39,11 @@ auto with_family_of(spelling::arguments& a, spelling::item const& family, F f) {
         first.finish();
         return f(top_k<>{1});
     }
-    if (calls[0].name == "top_k" && calls.size() == 2 && calls[1].name == "sign") {
+    if (calls[0].name == "top_k" && calls.size() == 2 && calls[1].name == "scaled_sign") {
         first.finish();
         auto const bucket = second.whole("bucket", 0, 0, 0x1p53);
         second.finish();
-        return f(top_k<sign>{1, {bucket}});
+        return f(top_k<scaled_sign>{1, {bucket}});
     }
     if ((calls[0].name == "proportional" || calls[0].name == "bernoulli") && calls.size() == 1) {
         first.finish();
@@ -58,35 +58,36 @@ auto with_family_of(spelling::arguments& a, spelling::item const& family, F f) {
         if (p && p->word != "1" && p->word != "2" && p->word != "inf") a.refuse(p->position, "p is 1, 2 or inf");
         first.finish();
         return f(damped_quantize{1, bucket,
-                                 !p || p->word == "2" ? norm::two
-                                 : p->word == "1"     ? norm::one
-                                                      : norm::largest});
+                                 !p || p->word == "2" ? p_norm::two
+                                 : p->word == "1"     ? p_norm::one
+                                                      : p_norm::largest});
     }
     if (calls[0].name == "top_blocks" && calls.size() == 1) {
         auto const block = first.whole("block", 256, 1, 0x1p32);
         first.finish();
         return f(top_blocks<>{1, block});
     }
-    a.refuse(
-        family.position,
-        "a level can be chosen for top_k, top_k | sign, top_blocks(block=...), proportional and quantize, which are "
-        "written without their own");
+    a.refuse(family.position,
+             "a level can be chosen for top_k, top_k | scaled_sign, top_blocks(block=...), proportional and quantize, "
+             "which are "
+             "written without their own");
 }
 
-/// Calls f(C) with one family, or with the two of top_k, top_k | sign, of which each round has the better one.
+/// Calls f(C) with one family, or with the two of top_k, top_k | scaled_sign, of which each round has the better one.
 template <class F>
 auto with_families_of(spelling::arguments& a, spelling::item const& family, F f) {
     auto const* const other = a.find("or");
     if (!other) return with_family_of(a, family, f);
     auto const& one = family.calls;
     auto const& two = other->calls;
-    if (one.size() != 1 || one[0].name != "top_k" || two.size() != 2 || two[0].name != "top_k" || two[1].name != "sign")
-        a.refuse(other->position, "only top_k goes with another, top_k | sign; in C++ one_of takes any two");
+    if (one.size() != 1 || one[0].name != "top_k" || two.size() != 2 || two[0].name != "top_k" ||
+        two[1].name != "scaled_sign")
+        a.refuse(other->position, "only top_k goes with another, top_k | scaled_sign; in C++ one_of takes any two");
     for (auto const* const call : {&one[0], &two[0]}) spelling::arguments(a.text(), *call).finish();
     spelling::arguments signs(a.text(), two[1]);
     auto const bucket = signs.whole("bucket", 0, 0, 0x1p53);
     signs.finish();
-    return f(one_of{top_k<>{1}, top_k<sign>{1, {bucket}}});
+    return f(one_of{top_k<>{1}, top_k<scaled_sign>{1, {bucket}}});
 }
 
 /// The argument sizes=formula or sizes=written; as papers count where there is none.

@@ -7,12 +7,12 @@
 namespace laconic::detail {
 
 /// The argument p=1, 2 or inf, 2 where it is absent; throws spelling_error for another.
-inline norm norm_named(spelling::arguments& a) {
+inline p_norm norm_named(spelling::arguments& a) {
     auto const* const p = a.find("p", false);
     if (p && (p->calls.size() != 1 || !p->calls[0].items.empty())) a.refuse(p->position, "p is 1, 2 or inf");
-    if (!p || p->word == "2") return norm::two;
-    if (p->word == "1") return norm::one;
-    if (p->word == "inf") return norm::largest;
+    if (!p || p->word == "2") return p_norm::two;
+    if (p->word == "1") return p_norm::one;
+    if (p->word == "inf") return p_norm::largest;
     a.refuse(p->position, "p is 1, 2 or inf");
 }
 

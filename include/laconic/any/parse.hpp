@@ -26,8 +26,8 @@
 #include "laconic/compress/rand_block.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/scaled_down.hpp"
+#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/short_float.hpp"
-#include "laconic/compress/sign.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_blocks.hpp"
 #include "laconic/compress/top_k.hpp"
@@ -109,7 +109,7 @@ std::vector<named_piece<T, B>> const& named_pieces() {
              if (a.yes("damped")) return damped_quantize{static_cast<int>(levels), bucket, p};
              return quantize{static_cast<int>(levels), bucket, p};
          }},
-        {"sign", false, [](arguments& a, any const*) -> any { return sign{a.whole("bucket", 0, 0, 0x1p53)}; }},
+        {"scaled_sign", false, [](arguments& a, any const*) -> any { return scaled_sign{a.whole("bucket", 0, 0, 0x1p53)}; }},
         {"vote", false, [](arguments&, any const*) -> any { return vote{}; }},
         {"natural", false, [](arguments&, any const*) -> any { return natural{}; }},
         {"natural_dithering", false,
@@ -148,7 +148,7 @@ std::vector<named_piece<T, B>> const& named_pieces() {
                  auto const length = a.whole("length", 0, 0, 0x1p32);
                  auto const* const inside = a.find("compressor");
                  if (!inside)
-                     a.refuse(a.from().position, "parts takes lengths and compressors by turns: parts(6, sign, 2, full)");
+                     a.refuse(a.from().position, "parts takes lengths and compressors by turns: parts(6, scaled_sign, 2, full)");
                  list.push_back({length, make_compressor<T, B>(a.text(), inside->calls)});
              }
              return parts<any>(std::move(list));

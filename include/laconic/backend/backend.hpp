@@ -68,9 +68,9 @@ concept Backend = std::movable<B> && Scalar<T> &&
     round_to_short(on, x, short_layout{}, powers);
     pack_signs(on, x, words);
     // buckets
-    { round_buckets_to_levels(on, x, k, norm::two, 1, from, y, few_levels) } -> std::same_as<bool>;
-    { round_buckets_to_levels(on, x, k, norm::two, 1, from, y, levels) } -> std::same_as<bool>;
-    { round_buckets_to_halvings(on, x, k, norm::two, 1, from, y, levels) } -> std::same_as<bool>;
+    { round_buckets_to_levels(on, x, k, p_norm::two, 1, from, y, few_levels) } -> std::same_as<bool>;
+    { round_buckets_to_levels(on, x, k, p_norm::two, 1, from, y, levels) } -> std::same_as<bool>;
+    { round_buckets_to_halvings(on, x, k, p_norm::two, 1, from, y, levels) } -> std::same_as<bool>;
     { round_buckets_to_range(on, x, k, rounding::random, 1, from, y, y, bytes) } -> std::same_as<bool>;
     { pack_signs_and_means(on, x, k, y, words) } -> std::same_as<bool>;
     { pack_signs_and_two_means(on, x, k, y, y, words) } -> std::same_as<bool>;

@@ -11,9 +11,9 @@
 namespace laconic {
 
 /// Which norm of a bucket its grid spans.
-enum class norm { one = 1, two = 2, largest = 3 };
+enum class p_norm { one = 1, two = 2, largest = 3 };
 
-constexpr bool is_norm(norm p) { return p == norm::one || p == norm::two || p == norm::largest; }
+constexpr bool is_norm(p_norm p) { return p == p_norm::one || p == p_norm::two || p == p_norm::largest; }
 
 namespace detail {
 
@@ -27,18 +27,18 @@ constexpr bool floats_hold(double squares) { return squares > 0x1p-80 && squares
 /// leave the range of T. A 2-norm of floats is off by at most 2^-17 of itself. One pass; two for a 2-norm of doubles,
 /// of zeros, or of floats whose squares leave their range.
 template <class B, Scalar T>
-T norm_of(B& on, norm p, std::span<T const> x) {
-    if (p == norm::one) return static_cast<T>(sum_of_magnitudes(on, x));
+T norm_of(B& on, p_norm p, std::span<T const> x) {
+    if (p == p_norm::one) return static_cast<T>(sum_of_magnitudes(on, x));
     // The root of a rounded square is the number that it came from, and no rounding takes their sum's below the
     // largest. Floats' squares are never out of a double's range.
     if constexpr (sizeof(T) == 4)
-        if (p == norm::two) {
+        if (p == p_norm::two) {
             double const squares = sum_of_squares_in_floats(on, x);
             if (detail::floats_hold(squares)) return std::sqrt(static_cast<T>(squares));
             return static_cast<T>(std::sqrt(sum_of_squares(on, x)));
         }
     T const largest = largest_magnitude(on, x);
-    if (p == norm::largest || !std::isfinite(largest)) return largest;
+    if (p == p_norm::largest || !std::isfinite(largest)) return largest;
     double const squares = sum_of_squares(on, x);
     if constexpr (sizeof(T) == 8)
         if (largest > 0 && !(squares > 1e-280 && squares < 1e300))

@@ -16,7 +16,7 @@ namespace laconic {
 struct damped_quantize {
     int levels = 1;
     std::size_t bucket = 0;
-    norm p = norm::two;
+    p_norm p = p_norm::two;
 
     template <Scalar T, class B>
     using message = quantized<T, B>;

@@ -34,16 +34,16 @@ double guaranteed_share(C const& c, Cost const& cost, std::size_t d, double wort
     return share;
 }
 
-/// Of top_k | sign, whose levels say x_1 >= .. >= x_k as their mean. With r the largest of q(k) / cost(k), the sums
-/// S_k = x_1 + .. + x_k are at most sqrt(r k cost(k)) |x|, and so at most sqrt(r) |x| U_k, where U is the least concave
-/// sequence above 0 and all sqrt(k cost(k)). Of descending numbers with sums S <= sqrt(r) |x| U, where U is concave,
-/// none have more squares than the increments u of sqrt(r) |x| U themselves (sum by parts, twice): so r is at least
-/// 1 / sum u_k^2, and cost(1) / sum u_k^2 is kept. Reached where sqrt(k cost(k)) is concave, as for affine costs: the
-/// share then goes down with log d where the message is what costs, and with d where the bits are.
+/// Of top_k | scaled_sign, whose levels say x_1 >= .. >= x_k as their mean. With r the largest of q(k) / cost(k), the
+/// sums S_k = x_1 + .. + x_k are at most sqrt(r k cost(k)) |x|, and so at most sqrt(r) |x| U_k, where U is the least
+/// concave sequence above 0 and all sqrt(k cost(k)). Of descending numbers with sums S <= sqrt(r) |x| U, where U is
+/// concave, none have more squares than the increments u of sqrt(r) |x| U themselves (sum by parts, twice): so r is at
+/// least 1 / sum u_k^2, and cost(1) / sum u_k^2 is kept. Reached where sqrt(k cost(k)) is concave, as for affine costs:
+/// the share then goes down with log d where the message is what costs, and with d where the bits are.
 template <Scalar T, CommunicationCost Cost>
-double guaranteed_share(top_k<sign> const& c, Cost const& cost, std::size_t d, double worth = 1) {
+double guaranteed_share(top_k<scaled_sign> const& c, Cost const& cost, std::size_t d, double worth = 1) {
     if (d == 0) return 1;
-    auto const price = [&](std::size_t k) { return cost(levels<top_k<sign>>::bits<T>(c, k, d)); };
+    auto const price = [&](std::size_t k) { return cost(levels<top_k<scaled_sign>>::bits<T>(c, k, d)); };
     double const first = price(1), alone = 1 / static_cast<double>(d);
     if (!(first > 0 && std::isfinite(price(d)))) return alone;
     struct corner {

@@ -12,7 +12,7 @@
 
 #include "laconic/compress/curves.hpp"
 #include "laconic/compress/proportional.hpp"
-#include "laconic/compress/sign.hpp"
+#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/top_blocks.hpp"
 #include "laconic/compress/top_k.hpp"
 
@@ -90,8 +90,8 @@ struct levels<top_k<>> {
 /// k, where the largest are said as signs times their mean magnitude: |x_k|_1^2 / (k |x|^2), which is not unimodal.
 /// With buckets it is at least that (Cauchy-Schwarz).
 template <>
-struct levels<top_k<sign>> {
-    using type = top_k<sign>;
+struct levels<top_k<scaled_sign>> {
+    using type = top_k<scaled_sign>;
     static std::size_t count(type const&, std::size_t d) { return d; }
     static type at(type c, std::size_t level, std::size_t) {
         c.k = level;

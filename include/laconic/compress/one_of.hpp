@@ -13,8 +13,8 @@
 namespace laconic {
 
 /// One of two compressors; both ends know which, as it is a part of this value. best_level chooses it with the level:
-/// best_level{one_of{top_k{1}, top_k{1} | sign{}}} says in each round a few numbers in full or more by their signs,
-/// whichever makes more progress for the cost. one_of nests where there are more than two.
+/// best_level{one_of{top_k{1}, top_k{1} | scaled_sign{}}} says in each round a few numbers in full or more by their
+/// signs, whichever makes more progress for the cost. one_of nests where there are more than two.
 template <class First, class Second>
 struct one_of {
     static_assert(detail::require_compressor<First>() && detail::require_compressor<Second>());
@@ -96,6 +96,6 @@ inline constexpr bool has_curve<one_of<First, Second>> = has_curve<First>&& has_
 template <class First, class Second>
 inline constexpr bool has_two_families<one_of<First, Second>> = true;
 
-static_assert(Compressor<one_of<top_k<>, top_k<sign>>> && Contractive<one_of<top_k<>, top_k<sign>>>);
+static_assert(Compressor<one_of<top_k<>, top_k<scaled_sign>>> && Contractive<one_of<top_k<>, top_k<scaled_sign>>>);
 
 }  // namespace laconic

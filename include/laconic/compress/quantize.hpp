@@ -21,7 +21,7 @@ namespace laconic {
 struct quantize {
     int levels = 1;
     std::size_t bucket = 0;
-    norm p = norm::two;
+    p_norm p = p_norm::two;
 
     template <Scalar T, class B>
     using message = quantized<T, B>;
@@ -54,7 +54,7 @@ struct quantize {
 
     double omega(std::size_t d) const {
         double const b = static_cast<double>(detail::longest_bucket(bucket, d)), s = levels;
-        double const n = p == norm::one ? b : 1, m = norm_ratio(p, b);
+        double const n = p == p_norm::one ? b : 1, m = norm_ratio(p, b);
         return std::min(n * b / (4 * s * s), levels == 1 ? m - 1 : m / s);
     }
 

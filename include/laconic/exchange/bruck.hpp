@@ -53,7 +53,7 @@ void all_gather_parts(B& on, C& comm, conversation& talk, std::vector<Part>& par
 /// The same with numbers in full: parts of x, which come to where they belong. What has more than 64 000 bytes goes in
 /// pieces of so many.
 template <PointToPoint C, Scalar T>
-void all_gather_numbers(C& comm, conversation& talk, partition const& parts, std::span<T> x) {
+void all_gather_numbers(C& comm, conversation& talk, detail::partition const& parts, std::span<T> x) {
     std::size_t const n = parts.parts, d = parts.d, me = static_cast<std::size_t>(comm.rank());
     // The first part comes again behind the last: d + i is coordinate i.
     auto const run = [&](std::size_t p, std::size_t count) {

@@ -50,7 +50,7 @@ class compressed_split_all_gather {
     template <PointToPoint Ranks>
     void operator()(B& on, Ranks& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
-        partition const ranges{d_, n};
+        detail::partition const ranges{d_, n};
         for (auto const length : {d_ / n, d_ / n + (d_ % n != 0)}) compressor_.check(length);
         make_room(v, ranges);
         talk_.start(round);
@@ -97,7 +97,7 @@ class compressed_split_all_gather {
     }
 
     // What ranks with as many terms need in any round. Messages are about all numbers of a part.
-    void make_room(sparse_sum<T, B>& v, partition const& ranges) {
+    void make_room(sparse_sum<T, B>& v, detail::partition const& ranges) {
         auto const most = detail::most_terms_of_sum(v, d_, ranges.parts);
         talk_.template make_room<T>(d_);
         messages_.resize(ranges.parts);

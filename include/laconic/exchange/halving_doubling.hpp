@@ -72,7 +72,7 @@ class halving_doubling {
     template <PointToPoint C>
     void sum_by_halves(B& on, C& comm, std::span<T> x, int q) {
         auto const me = static_cast<std::size_t>(comm.rank()), all = static_cast<std::size_t>(q);
-        partition const parts{d_, all};
+        detail::partition const parts{d_, all};
         auto const exchange = [&](std::size_t distance, std::size_t mine, std::size_t theirs, bool adds) {
             int const partner = static_cast<int>(me ^ distance);
             auto const side = [&](std::size_t p) {

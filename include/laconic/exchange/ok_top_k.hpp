@@ -171,7 +171,7 @@ class ok_top_k {
     void deal(B& on, C& comm) {
         auto const n = next_.size(), me = static_cast<std::size_t>(comm.rank());
         auto const cut = [&](std::size_t p) {
-            partition const shares{mine_.size(), n};
+            detail::partition const shares{mine_.size(), n};
             piece_.reset(mine_.dimension());
             piece_.append(shares.of(mine_.support(), p), shares.of(mine_.values(), p), 0);
         };

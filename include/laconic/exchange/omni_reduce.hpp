@@ -216,7 +216,7 @@ class omni_reduce {
 
     omni_blocks blocks_;
     omni_deal deal_{0, 1};
-    partition chunks_{0, 1};  // of rows
+    detail::partition chunks_{0, 1};  // of rows
     conversation talk_;
     bit_writer spelled_;
     std::vector<coordinate> found_, own_, mine_, heard_, rows_, places_;

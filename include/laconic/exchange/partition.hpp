@@ -13,6 +13,8 @@
 
 namespace laconic {
 
+namespace detail {
+
 /// The coordinates 0 .. d - 1, d < 2^32, in `parts` >= 1 consecutive parts whose lengths differ by at most one; some
 /// are empty where there are more parts than coordinates.
 struct partition {
@@ -28,8 +30,6 @@ struct partition {
         return x.subspan(first(p), first(p + count) - first(p));
     }
 };
-
-namespace detail {
 
 // The `length` coordinates from `first` on, in pieces, at least one: one is added up while the next is on its way.
 template <Scalar T>

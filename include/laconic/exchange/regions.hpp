@@ -25,7 +25,7 @@ struct regions {
     /// been loaded.
     void prepare(std::size_t ranks) {
         if (starts.empty())
-            for (std::size_t p = 0; p <= ranks; ++p) starts.push_back(partition{d, ranks}.first(p));
+            for (std::size_t p = 0; p <= ranks; ++p) starts.push_back(detail::partition{d, ranks}.first(p));
         if (starts.size() != ranks + 1 || starts[0] != 0 || starts[ranks] != d ||
             !std::is_sorted(starts.begin(), starts.end()))
             throw shape_error("this state is not of " + std::to_string(ranks) + " ranks and " + std::to_string(d) +
@@ -34,8 +34,8 @@ struct regions {
     /// Where region p of `ranks` would start for v alone; where v has no terms, in equal parts.
     template <Scalar T, class B>
     std::uint64_t quantile(sparse_sum<T, B> const& v, std::size_t p, std::size_t ranks) const {
-        if (v.size() == 0) return partition{d, ranks}.first(p);
-        return v.support()[partition{v.size(), ranks}.first(p)];
+        if (v.size() == 0) return detail::partition{d, ranks}.first(p);
+        return v.support()[detail::partition{v.size(), ranks}.first(p)];
     }
     /// Other starts; means of what ascends do, but for a rank that lies.
     void move(std::vector<std::uint64_t> const& next) {

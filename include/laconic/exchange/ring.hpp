@@ -33,7 +33,7 @@ class ring {
     void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         int const next = static_cast<int>((me + 1) % n), last = static_cast<int>((me + n - 1) % n);
-        partition const parts{d_, n};
+        detail::partition const parts{d_, n};
         talk_.start(round);
         talk_.check_input(on, comm.rank(), std::span<T const>(x), d_);
         auto const each_piece = [&](std::size_t p, auto f) {

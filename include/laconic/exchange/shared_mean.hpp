@@ -75,7 +75,7 @@ class shared_mean {
     template <MayShare C>
     void operator()(B& on, C& comm, std::span<T> out) {
         auto const n = static_cast<std::size_t>(comm.size());
-        partition const parts{out.size(), n};
+        detail::partition const parts{out.size(), n};
         auto const first = parts.first(static_cast<std::size_t>(comm.rank()));
         auto const mine = parts.of(out, static_cast<std::size_t>(comm.rank()));
         T const share = T(1) / static_cast<T>(comm.size());

@@ -54,7 +54,7 @@ class spar_reduce_scatter {
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size());
-        partition const blocks{d_, n};
+        detail::partition const blocks{d_, n};
         detail::turned const order{&blocks, d_, n, static_cast<std::size_t>(comm.rank())};
         std::size_t const quota = k_ / n + (k_ % n != 0), back = d_ - order.origin();
         make_room(on, v, blocks, quota);
@@ -154,7 +154,7 @@ class spar_reduce_scatter {
     }
 
     // Once: a later round may bring other blocks. All that comes, of all blocks, is P - 1 quotas.
-    void make_room(B& on, sparse_sum<T, B>& v, partition const& blocks, std::size_t quota) {
+    void make_room(B& on, sparse_sum<T, B>& v, detail::partition const& blocks, std::size_t quota) {
         auto const n = blocks.parts, own = std::max(std::min(v.size(), d_), k_);
         auto const all = std::min(own + n * quota, d_);
         auto const block = std::min(own + width_of(n) * quota, d_ / n + 1);

@@ -47,7 +47,7 @@ class split_all_gather {
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
-        partition const ranges{d_, n};
+        detail::partition const ranges{d_, n};
         make_room(v, ranges);
         talk_.start(round);
         talk_.check_input(on, comm.rank(), v, d_);
@@ -81,7 +81,7 @@ class split_all_gather {
 
   private:
     // What ranks with as many terms need in any round.
-    void make_room(sparse_sum<T, B>& v, partition const& ranges) {
+    void make_room(sparse_sum<T, B>& v, detail::partition const& ranges) {
         auto const most = detail::most_terms_of_sum(v, d_, ranges.parts);
         talk_.template make_room<T>(most + ranges.parts);
         for (auto* const list : {&sum_, &piece_}) list->reserve(std::min(most, d_ / ranges.parts + 1));

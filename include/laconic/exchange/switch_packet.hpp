@@ -55,7 +55,7 @@ struct switch_layout {
         int const which = node - node_of_switch(0);
         return which >= 0 && which < switches ? which : no_rank;
     }
-    partition parts() const { return {d, static_cast<std::size_t>(switches)}; }
+    detail::partition parts() const { return {d, static_cast<std::size_t>(switches)}; }
     /// How many blocks a switch adds up. None where there is one worker, whose sum is its own.
     std::size_t blocks(int which) const {
         return workers == 1 ? 0 : (parts().length(static_cast<std::size_t>(which)) + block - 1) / block;

@@ -103,10 +103,10 @@ std::vector<named_method<T>> const& named_methods() {
              return terngrad{clip, rates_arguments(a, {.batch = true})};
          }},
         {{"signsgd", "(step=, batch=)",
-          "g full or mini-batch, C sign, alpha 0; the server answers with a majority vote",
+          "g full or mini-batch, C the sign, alpha 0; the server answers with a majority vote",
           "Bernstein et al., ICML 2018"},
          [](arguments& a) -> method { return signsgd{rates_arguments(a, {.batch = true})}; }},
-        {{"signum", "(beta=0.9, step=, batch=)", "g a running mean, C sign, alpha 0; a majority vote",
+        {{"signum", "(beta=0.9, step=, batch=)", "g a running mean, C the sign, alpha 0; a majority vote",
           "Bernstein et al., ICML 2018"},
          [](arguments& a) -> method {
              double const beta = a.number("beta", 0.9, false);

@@ -16,7 +16,7 @@ struct qsgd {
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
-        return detail::compose_dcgd<T, B>(quantize{levels, 0, norm::two}, given, p, "qsgd");
+        return detail::compose_dcgd<T, B>(quantize{levels, 0, p_norm::two}, given, p, "qsgd");
     }
 
     bool operator==(qsgd const&) const = default;

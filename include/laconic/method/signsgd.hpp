@@ -15,7 +15,7 @@ namespace laconic {
 /// step. While the majority agrees with the sign of f's gradient, as with one worker and full gradients, K rounds obey
 ///     mean_k |grad f(x^k)|_1 <= (f(x^0) - f*) / (step K) + step d L / 2 ,
 /// least for step = sqrt(2 (f(x^0) - f*) / (d L K)); the paper's, for batches of K rows, is 1 / sqrt(|L|_1 K). No step
-/// is good for every K, so it is yours to give. Workers that differ may outvote the descent: see ef_sgd{sign{}}.
+/// is good for every K, so it is yours to give. Workers that differ may outvote the descent: see ef_sgd{scaled_sign{}}.
 struct signsgd {
     rates given{};
 

@@ -20,7 +20,7 @@ struct terngrad {
     recursion<quantize, memory<T, B>, gradient_step, fixed_level, clipped<mini_batch>> compose(problem const& p) const {
         if (!(clip >= 0)) throw argument_error("terngrad: clip = " + shortest(clip) + " is not at least 0");
         detail::refuse_memory(given, "terngrad");
-        quantize const c{1, 0, norm::largest};
+        quantize const c{1, 0, p_norm::largest};
         double const step = clip > 0 ? detail::own_step(given, p, "terngrad", "clipped gradients are biased")
                                      : detail::dcgd_step(c, given, p, "terngrad");
         return {c, {}, gradient_step{step}, {}, {given.batch, clip, clip_at::deviations}};

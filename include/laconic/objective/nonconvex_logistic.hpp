@@ -3,7 +3,7 @@
 
 #include "laconic/core/view.hpp"
 #include "laconic/objective/linear_model.hpp"
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/penalty.hpp"
 
 namespace laconic {

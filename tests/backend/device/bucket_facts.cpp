@@ -22,7 +22,7 @@ TEST_CASE_TEMPLATE("facts of all buckets are those that are asked for one by one
     both::each_finite_vector<T>([&](std::vector<T> const& x) {
         auto const there = both::there(on, x);
         for (std::size_t const bucket : {1u, 7u, 500u, 5000u, 100000u})
-            for (auto const p : {norm::one, norm::two, norm::largest}) {
+            for (auto const p : {p_norm::one, p_norm::two, p_norm::largest}) {
                 CAPTURE(bucket);
                 std::vector<std::vector<double>> wanted(3 + std::size(grids));
                 detail::each_bucket(in(x), bucket, [&](std::size_t, std::size_t, auto part) {
@@ -81,7 +81,7 @@ void keeps_as_on_the_host(C const& c, std::vector<T> const& x) {
 TEST_CASE_TEMPLATE("levels of quantizers and of blocks keep what they keep on the host", T, float, double) {
     both::each_finite_vector<T>([](std::vector<T> const& x) {
         for (std::size_t const bucket : {0u, 1u, 64u, 5000u})
-            for (auto const p : {norm::one, norm::two, norm::largest})
+            for (auto const p : {p_norm::one, p_norm::two, p_norm::largest})
                 keeps_as_on_the_host(damped_quantize{1, bucket, p}, x);
         for (std::size_t const block : {1u, 16u, 5000u}) keeps_as_on_the_host(top_blocks<>{1, block}, x);
     });

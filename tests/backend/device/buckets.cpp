@@ -47,7 +47,7 @@ void same_codes(std::vector<T> const& x, std::size_t bucket, Round round) {
 
 TEST_CASE_TEMPLATE("buckets on a grid of levels", T, float, double) {
     each_bucketing<T>([](std::vector<T> const& x, std::size_t bucket) {
-        for (auto const p : {norm::one, norm::two, norm::largest})
+        for (auto const p : {p_norm::one, p_norm::two, p_norm::largest})
             for (int const levels : {1, 4, 127, 32767}) {
                 auto const round = [&](auto& on, auto v, auto steps, auto, auto codes) {
                     return round_buckets_to_levels(on, v, bucket, p, levels, key{2}, steps, codes);
@@ -60,7 +60,7 @@ TEST_CASE_TEMPLATE("buckets on a grid of levels", T, float, double) {
 
 TEST_CASE_TEMPLATE("buckets on halvings", T, float, double) {
     each_bucketing<T>([](std::vector<T> const& x, std::size_t bucket) {
-        for (auto const p : {norm::two, norm::largest})
+        for (auto const p : {p_norm::two, p_norm::largest})
             for (int const levels : {1, 3, 9, 1000})
                 same_codes<T, std::int16_t>(x, bucket, [&](auto& on, auto v, auto norms, auto, auto codes) {
                     return round_buckets_to_halvings(on, v, bucket, p, levels, key{2}, norms, codes);
@@ -98,7 +98,7 @@ TEST_CASE_TEMPLATE("steps are damped, and what rounding adds", T, float, double)
         for (T const step : {T(0.125), T(3)})
             CHECK(both::same_bits(rounding_variance(on, in(a), step), rounding_variance(plain, in(x), step)));
         for (std::size_t const bucket : {7u, 128u, 100000u})
-            for (auto const p : {norm::two, norm::largest}) {
+            for (auto const p : {p_norm::two, p_norm::largest}) {
                 std::size_t const buckets = detail::on_device::buckets_of(x.size(), bucket);
                 std::vector<T> steps(buckets);
                 std::vector<std::int16_t> codes(x.size());

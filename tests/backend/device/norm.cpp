@@ -15,7 +15,7 @@ TEST_CASE_TEMPLATE("norms of buckets are norm_of()'s", T, float, double) {
     reference plain;
     auto const check = [&](std::vector<T> const& x) {
         auto const a = both::there(on, x);
-        for (auto const p : {norm::one, norm::two, norm::largest})
+        for (auto const p : {p_norm::one, p_norm::two, p_norm::largest})
             for (std::size_t const bucket : {1u, 7u, 128u, 100000u}) {
                 std::vector<T> expected;
                 for (std::size_t i = 0; i < x.size(); i += bucket)

@@ -24,13 +24,13 @@ TEST_CASE("values on the grid stay, each bucket on its own") {
     std::span<double const> const v(x);
     std::vector<double> scales(3), more(3);
     std::vector<std::int16_t> codes(5);
-    CHECK(round_buckets_to_levels(on, v, 2, norm::two, 5, key{1}, out(scales), out(codes)));
+    CHECK(round_buckets_to_levels(on, v, 2, p_norm::two, 5, key{1}, out(scales), out(codes)));
     CHECK(scales == std::vector<double>{1, 0, 2.0 / 5});
     CHECK(codes == std::vector<std::int16_t>{3, -4, 0, 0, 5});
     auto const before = scales;
     damp_steps(on, v, 2, out(scales));  // nothing was rounded
     CHECK(scales == before);
-    CHECK(round_buckets_to_halvings(on, v, 2, norm::largest, 3, key{1}, out(scales), out(codes)));
+    CHECK(round_buckets_to_halvings(on, v, 2, p_norm::largest, 3, key{1}, out(scales), out(codes)));
     CHECK(scales == std::vector<double>{4, 0, 2});
     CHECK(codes[1] == -3);
     CHECK(codes[2] == 0);

@@ -50,14 +50,14 @@ struct write_facts {
 /// magnitudes, then the sums of squares in units of these, then for each of the grids, which have so many levels to a
 /// side, the rounding_variance() of the buckets on it: 3 + levels.size() times n numbers. All x finite.
 template <Scalar T>
-std::span<double const> facts_of_buckets(device& on, std::span<T const> x, std::size_t bucket, norm p,
+std::span<double const> facts_of_buckets(device& on, std::span<T const> x, std::size_t bucket, p_norm p,
                                          std::span<int const> levels) {
     using namespace detail::on_device;
     std::size_t const n = buckets_of(x.size(), bucket);
     auto* const norms = on.scratch<T>(scratch_for::counts, 3 * n).data();
     auto *const largest = norms + n, *const steps = largest + n;
     find_norms(on, x, bucket, p, norms);
-    find_norms(on, x, bucket, norm::largest, largest);
+    find_norms(on, x, bucket, p_norm::largest, largest);
     auto const facts = on.scratch<double>(scratch_for::numbers, (3 + levels.size()) * n);  // free from here on
     double* out = facts.data() + 2 * n;
     if constexpr (sizeof(T) == 8)

@@ -154,7 +154,7 @@ struct square_in_steps {
 
 /// Each bucket on the grid of steps_b x {-levels, .., levels} that its norm spans, at random without bias.
 template <Scalar T, LevelCode Code>
-bool round_buckets_to_levels(device& on, std::span<T const> x, std::size_t bucket, norm p, int levels, key from,
+bool round_buckets_to_levels(device& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels, key from,
                              std::span<T> steps, std::span<Code> codes) {
     using namespace detail::on_device;
     LACONIC_EXPECTS(steps.size() == buckets_of(x.size(), bucket) && codes.size() == x.size());
@@ -168,7 +168,7 @@ bool round_buckets_to_levels(device& on, std::span<T const> x, std::size_t bucke
 
 /// Each bucket on the halvings of its norm, at random without bias.
 template <Scalar T>
-bool round_buckets_to_halvings(device& on, std::span<T const> x, std::size_t bucket, norm p, int levels, key from,
+bool round_buckets_to_halvings(device& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels, key from,
                                std::span<T> norms, std::span<std::int16_t> codes) {
     using namespace detail::on_device;
     LACONIC_EXPECTS(norms.size() == buckets_of(x.size(), bucket) && codes.size() == x.size());

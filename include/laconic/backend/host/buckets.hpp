@@ -38,8 +38,8 @@ constexpr bool one_for_each(std::size_t scales, std::size_t n, std::size_t bucke
 /// Each bucket on the grid that its norm spans: steps_b is the grid_step of |bucket|_p for that many levels, 0 where
 /// the norm is, and the codes are those of round_to_levels. Finite: norms, and what the highest level stands for.
 template <class A, Scalar T, LevelCode Code>
-bool round_buckets_to_levels(basic_host<A>& on, std::span<T const> x, std::size_t bucket, norm p, int levels, key from,
-                             std::span<T> steps, std::span<Code> codes) {
+bool round_buckets_to_levels(basic_host<A>& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels,
+                             key from, std::span<T> steps, std::span<Code> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && detail::one_for_each(steps.size(), x.size(), bucket));
     bool finite = true;
     random_windows<A> draws(from, 0, x.size());
@@ -59,7 +59,7 @@ bool round_buckets_to_levels(basic_host<A>& on, std::span<T const> x, std::size_
 
 /// Each bucket on halvings of its norm, norms_b = |bucket|_p, by round_to_halvings. Finite: norms.
 template <class A, Scalar T>
-bool round_buckets_to_halvings(basic_host<A>& on, std::span<T const> x, std::size_t bucket, norm p, int levels,
+bool round_buckets_to_halvings(basic_host<A>& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels,
                                key from, std::span<T> norms, std::span<std::int16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && detail::one_for_each(norms.size(), x.size(), bucket));
     bool finite = true;

@@ -34,7 +34,7 @@ bool each_bucket_is(std::span<T const> x, std::size_t bucket, F f) {
 }  // namespace detail
 
 template <Scalar T, LevelCode Code>
-bool round_buckets_to_levels(reference& on, std::span<T const> x, std::size_t bucket, norm p, int levels, key from,
+bool round_buckets_to_levels(reference& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels, key from,
                              std::span<T> steps, std::span<Code> codes) {
     std::fill(codes.begin(), codes.end(), Code{0});
     return detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
@@ -48,7 +48,7 @@ bool round_buckets_to_levels(reference& on, std::span<T const> x, std::size_t bu
     });
 }
 template <Scalar T>
-bool round_buckets_to_halvings(reference& on, std::span<T const> x, std::size_t bucket, norm p, int levels, key from,
+bool round_buckets_to_halvings(reference& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels, key from,
                                std::span<T> norms, std::span<std::int16_t> codes) {
     return detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
         norms[b] = norm_of(on, p, part);

@@ -14,7 +14,7 @@ namespace laconic {
 /// The sign of every value times the mean magnitude of its bucket of consecutive values (bucket = 0: one bucket), a bit
 /// a value; 0 counts as positive. Contractive: the error is |x|^2 - |x|_1^2 / b exactly in a bucket of b values (scaled
 /// sign; Karimireddy et al., ICML 2019), so delta = 1 / b, reached where one value alone is not 0.
-struct sign {
+struct scaled_sign {
     std::size_t bucket = 0;
 
     template <Scalar T, class B>
@@ -35,16 +35,17 @@ struct sign {
     void operator()(B& on, std::span<T const> x, key from, signs<T, B>& m) const {
         blank(on, x.size(), from, m);
         if (!pack_signs_and_means(on, x, m.bucket, std::span(m.scales), std::span(m.words)))
-            throw argument_error("sign: the mean magnitude of a bucket is not finite");
+            throw argument_error("scaled_sign: the mean magnitude of a bucket is not finite");
     }
     double delta(std::size_t d) const { return 1 / static_cast<double>(detail::longest_bucket(bucket, d)); }
 
-    bool operator==(sign const&) const = default;
-    friend std::string to_string(sign const& c) {
-        return c.bucket == 0 ? "sign" : "sign(bucket=" + std::to_string(c.bucket) + ")";
+    bool operator==(scaled_sign const&) const = default;
+    friend std::string to_string(scaled_sign const& c) {
+        return c.bucket == 0 ? "scaled_sign" : "scaled_sign(bucket=" + std::to_string(c.bucket) + ")";
     }
 };
 
-static_assert(Compressor<sign> && Compressor<sign, float> && Contractive<sign> && !Unbiased<sign>);
+static_assert(Compressor<scaled_sign> && Compressor<scaled_sign, float> && Contractive<scaled_sign> &&
+              !Unbiased<scaled_sign>);
 
 }  // namespace laconic

@@ -32,6 +32,6 @@ struct logistic_loss {
 
 /// Logistic regression: f(x) = (1/N) sum_j log(1 + exp(-y_j a_j . x)) + (lambda/2) |x|^2, y_j in {-1, +1}.
 template <Scalar T = double>
-using logistic = linear_model<logistic_loss, T>;
+using logistic_regression = linear_model<logistic_loss, T>;
 
 }  // namespace laconic

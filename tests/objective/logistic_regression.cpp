@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/objective/logistic.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,9 +11,10 @@
 using laconic::logistic_loss;
 
 static_assert(laconic::Loss<logistic_loss>);
-static_assert(laconic::FusedObjective<laconic::logistic<>> && laconic::SmoothObjective<laconic::logistic<>>);
-static_assert(laconic::FusedObjective<laconic::logistic<float>, float>);
-static_assert(!laconic::Objective<laconic::logistic<float>, double>);
+static_assert(laconic::FusedObjective<laconic::logistic_regression<>> &&
+              laconic::SmoothObjective<laconic::logistic_regression<>>);
+static_assert(laconic::FusedObjective<laconic::logistic_regression<float>, float>);
+static_assert(!laconic::Objective<laconic::logistic_regression<float>, double>);
 
 TEST_CASE("the loss against the formula in long double") {
     for (double y : {-1.0, 1.0})

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/compress/scaled_sign.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "laconic/compress/top_k.hpp"
+#include "laws/compressor.hpp"
+
+using namespace laconic;
+using vec = std::vector<double>;
+
+TEST_CASE("scaled_sign keeps the laws") {
+    laws::is_a_pure_function_with_one_spelling(scaled_sign{});
+    laws::is_a_pure_function_with_one_spelling(scaled_sign{5});
+    laws::is_a_pure_function_with_one_spelling(scaled_sign{1000000});
+    laws::is_contractive(scaled_sign{});
+    laws::is_contractive(scaled_sign{3});
+    laws::is_contractive(top_k{0.5} | scaled_sign{});
+    laws::reads_back<double>(scaled_sign{});
+    laws::reads_back<double>(scaled_sign{512});
+    laws::reads_back<double>(top_k{0.01} | scaled_sign{});
+}
+
+// The mean magnitude is (1 + 2 + 3 + 0) / 4 = 1.5; one number and four bits cross.
+TEST_CASE("by hand") {
+    vec const x{1, -2, 3, 0};
+    auto const m = laws::compress(scaled_sign{}, x, key{});
+    CHECK(laws::decoded<decltype(m), double>(m) == vec{1.5, -1.5, 1.5, 1.5});
+    CHECK(bits(m) == 64 + 8);  // four signs in a byte
+    CHECK(laws::heard(scaled_sign{2}, x, key{}) == vec{1.5, -1.5, 1.5, 1.5});
+    CHECK(laws::heard(scaled_sign{3}, x, key{}) == vec{2, -2, 2, 0});
+    CHECK(laws::heard(scaled_sign{}, vec{-0.0, 0.0}, key{}) == vec{0, 0});
+}
+
+TEST_CASE("the error is |x|^2 - |x|_1^2 / d, and delta = 1 / d is reached where one value stands alone") {
+    for (vec const& x : {vec{1, -2, 3, 0}, vec{5, 5, 5}, vec{0, 0, -7, 0, 0}, vec{1e-3, 100}}) {
+        auto const y = laws::heard(scaled_sign{}, x, key{});
+        double error = 0, square = 0, sum = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            error += (x[i] - y[i]) * (x[i] - y[i]);
+            square += x[i] * x[i];
+            sum += std::abs(x[i]);
+        }
+        double const d = static_cast<double>(x.size());
+        CHECK(error == doctest::Approx(square - sum * sum / d).epsilon(1e-12));
+        if (x[2 % x.size()] == -7)
+            CHECK(error == doctest::Approx((1 - scaled_sign{}.delta(5)) * square).epsilon(1e-12));
+    }
+    CHECK(scaled_sign{}.delta(8) == 0.125);
+    CHECK(scaled_sign{4}.delta(8) == 0.25);
+    CHECK(scaled_sign{16}.delta(8) == 0.125);
+    CHECK((top_k{4} | scaled_sign{}).delta(8) == 0.125);
+}
+
+TEST_CASE("a mean magnitude that is not finite is refused") {
+    for (double const v : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+        CHECK_THROWS_AS(laws::compress(scaled_sign{}, vec{1, v}, key{}), argument_error);
+}
