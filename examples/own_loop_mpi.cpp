@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// own_loop over MPI, with a checkpoint: 1024 points are shared out among any number of ranks, and another number of
-// ranks may go on from what they have saved.
+// own_loop over nodes of MPI ranks, with a checkpoint from which another number of nodes may go on.
 //
-//     mpirun -n 3 own_loop_mpi saved           # trains, and saves the network and every rank's state to this file
-//     mpirun -n 2 own_loop_mpi again saved     # goes on from there
+//     mpirun -n 4 own_loop_mpi 2 saved          # two nodes of 2 ranks train; the network and all states go to this
+//     file mpirun -n 6 own_loop_mpi 2 again saved    # three nodes go on from there
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -13,6 +13,7 @@
 
 #include "laconic/comm/mpi.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/hierarchy.hpp"
 #include "laconic/reducer.hpp"
 #include "own_network.hpp"
 
@@ -50,41 +51,40 @@ std::vector<bytes> read(std::string const& path, own::network& net) {
     return {all.begin() + 2, all.end()};
 }
 
-double train(laconic::mpi::member& comm, std::string const& to, std::string const& from) {
+double train(laconic::mpi::member& comm, int per_node, std::string const& to, std::string const& from) {
+    auto inside = comm.split(comm.rank() / per_node, 0), across = comm.split(comm.rank() % per_node, 0);
     std::vector<own::point> mine;
     for (int i = comm.rank(); i < all_points; i += comm.size())
         mine.push_back(own::points_of(i / int(own::points))[std::size_t(i) % own::points]);
     own::network net = own::fresh(), gradient;
-    laconic::reducer reduce(laconic::error_feedback{laconic::top_k{0.02}}, comm,
+    laconic::reducer reduce(laconic::error_feedback{laconic::top_k{0.02}}, laconic::hierarchy{inside, across},
                             {{"first", net.first.size()}, {"second", net.second.size()}});
     if (!from.empty()) {
-        auto const states = read(from, net);
-        reduce.restore(states);
-        if (comm.rank() == 0)
-            std::printf("goes on from step %d of %d ranks\n", int(reduce.steps()), int(states.size()));
+        auto const all = read(from, net);
+        reduce.restore(all);
+        if (comm.rank() == 0) std::printf("from step %d of %d ranks\n", int(reduce.steps()), int(all.size()));
     }
     int right = 0;
     for (int k = 0; k < steps; ++k) {
         gradient = {};
         for (std::size_t i = 0; i < own::batch; ++i)
             own::backward(net, mine[(reduce.steps() * own::batch + i) % mine.size()], gradient, right);
-        reduce.start(1, gradient.second);
-        reduce.start(0, gradient.first);
+        reduce.start(1, gradient.second), reduce.start(0, gradient.first);
         reduce.finish();
         own::step(net, gradient);
     }
-    double const sent = double(reduce.statistics().bytes_sent) / steps;
+    auto const did = reduce.statistics();
     write(to, comm, net, reduce.save());
-    std::vector<float> share(2);  // of all points
+    std::vector<float> of_all(2);  // this rank's share of the loss and of what is told right
     right = 0;
-    for (auto const& p : mine) share[0] += own::backward(net, p, gradient, right) * float(comm.size()) / all_points;
-    share[1] = float(right * comm.size()) / all_points;
-    laconic::reducer mean(laconic::plain{}, comm, share);
-    mean(share);
+    for (auto const& p : mine) of_all[0] += own::backward(net, p, gradient, right) * float(comm.size()) / all_points;
+    of_all[1] = float(right * comm.size()) / all_points;
+    laconic::reducer(laconic::plain{}, comm, of_all)(of_all);
     if (comm.rank() == 0)
-        std::printf("%d ranks, step %d: %.1f bytes a step, loss %.3f, accuracy %.3f\n", comm.size(),
-                    int(reduce.steps()), sent, share[0], share[1]);
-    return share[1];
+        std::printf("%d ranks, step %d: %.1f bytes a step, %.1f in a node, loss %.3f, accuracy %.3f\n", comm.size(),
+                    int(reduce.steps()), double(did.bytes_sent) / steps, double(did.bytes_inside) / steps, of_all[0],
+                    of_all[1]);
+    return of_all[1];
 }
 
 }  // namespace
@@ -92,8 +92,8 @@ double train(laconic::mpi::member& comm, std::string const& to, std::string cons
 int main(int argc, char** argv) {
     bool good = false;
     laconic::mpi::run(argc, argv, [&](laconic::mpi::member& comm) {
-        if (argc < 2 || argc > 3) throw laconic::argument_error("usage: own_loop_mpi TO [FROM]");
-        good = train(comm, argv[1], argc > 2 ? argv[2] : "") > 0.9;
+        if (argc < 3 || std::atoi(argv[1]) < 1) throw laconic::argument_error("usage: own_loop_mpi N TO [FROM]");
+        good = train(comm, std::atoi(argv[1]), argv[2], argc > 3 ? argv[3] : "") > 0.9;
     });
     return good ? 0 : 1;
 }

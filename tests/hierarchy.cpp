@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -16,6 +17,7 @@
 #include "allocations.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
+#include "laconic/compress/full.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
@@ -70,7 +72,7 @@ TEST_CASE("hierarchy: 8 ranks as 2 x 4, 4 x 2, 8 x 1 and 1 x 8 have the flat mea
             }
             auto const did = in_nodes.statistics();
             CHECK(did.steps == 3);
-            CHECK((did.bytes_inside > 0) == true);
+            CHECK((did.bytes_inside > 0) == (per_node > 1));
             CHECK((did.bytes_received > 0) == (nodes > 1));
         });
     };
@@ -150,7 +152,8 @@ TEST_CASE("hierarchy: a step is a transaction, whichever rank of whichever node 
         check(
             how, [&](auto&, auto& o) { o.loss_scale = 0; }, "a loss scale of 0, which must be above 0");
         check(
-            how, [&](auto&, auto& o) { o.weight = 2; }, "a weight other than 1, which goes with no hierarchy");
+            how, [&](auto&, auto& o) { o.weight = 2; },
+            "a weight other than 1, or .dense, which reducer_options::steps_vary must allow");
     };
     all(error_feedback{top_k{0.2}});
     all(shifted{rand_k{0.5}});
@@ -256,6 +259,172 @@ TEST_CASE(
                 for (float const v : a) CHECK(v == doctest::Approx(float(n - 1) / 2));
                 for (float const v : b) CHECK(v == 0);
             });
+}
+
+TEST_CASE("hierarchy: ranks count by their weights, also where a node has none, and steps may be dense") {
+    double const all_weights[][8] = {{1, 3, 0, 0, 6, 6, 0, 0}, {1, 3, 2, 2, 0, 0, 0, 0}, {1, 1, 1, 1, 1, 1, 1, 1}};
+    on_nodes(2, 4, [&](auto& both, fibers::member& comm) {
+        reducer_options const options{.steps_vary = true};
+        reducer in_nodes(plain{}, both, layers, options);
+        reducer flat(plain{}, comm, layers, options);
+        reducer residuals(error_feedback{top_k{0.1}}, both, layers, options);
+        for (int k = 0; k < 6; ++k) {
+            step_options const now{.loss_scale = 4, .weight = all_weights[k % 3][comm.rank()], .dense = k % 2 == 1};
+            auto g = gradients(comm.rank(), k), h = g, full = g;
+            if (now.weight == 0) g[0][0] = std::nanf("");  // is not read
+            step(in_nodes, g, now), step(flat, h, now);
+            CHECK(g == h);
+            step_options dense{.loss_scale = 4, .weight = now.weight, .dense = true};
+            step(residuals, full, dense);
+            if (k == 0) CHECK(full == h);  // nothing waits
+        }
+    });
+}
+
+TEST_CASE("hierarchy: weights that cannot be, that differ between layers, and steps that only some call dense") {
+    auto const told = [](auto mistake, auto body) {
+        for (int const culprit : {0, 1, 3})
+            on_nodes(2, 2, [&](auto& both, fibers::member& comm) {
+                reducer reduce(error_feedback{top_k{0.2}}, both, layers, {.steps_vary = true});
+                reducer untroubled(error_feedback{top_k{0.2}}, both, layers, {.steps_vary = true});
+                for (int k = 0; k < 4; ++k) {
+                    if (k != 3) {
+                        auto g = gradients(comm.rank(), 50);
+                        auto const before = g;
+                        std::string text;
+                        try {
+                            mistake(reduce, g, comm.rank() == culprit);
+                        } catch (error const& e) {
+                            text = e.what();
+                        }
+                        body(culprit, text);
+                        CHECK(g == before);
+                    }
+                    auto g = gradients(comm.rank(), k), h = g;
+                    step(reduce, g), step(untroubled, h);
+                    CHECK(g == h);
+                }
+            });
+    };
+    auto const says = [](std::string const& what) {
+        return [what](int culprit, std::string const& text) {
+            CAPTURE(text);
+            CHECK(text.find("rank " + std::to_string(culprit) + ", round ") == 0);
+            CHECK(text.substr(text.find(": ") + 2) == what);
+        };
+    };
+    for (auto const& [weight, name] : {std::pair{-1.0, "-1"}, {double(INFINITY), "inf"}})
+        told([w = weight](auto& reduce, auto& g,
+                          bool mine) { step(reduce, g, {.weight = mine ? w : 1, .dense = true}); },
+             says("a weight of " + std::string(name) + ", which must be at least 0"));
+    told(
+        [](auto& reduce, auto& g, bool mine) {
+            for (std::size_t l = g.size(); l-- > 0;) reduce.start(l, g[l], {.weight = mine && l == 1 ? 2.0 : 1.0});
+            reduce.finish();
+        },
+        says("the layers of one step have different weights, or are not all dense"));
+    told([](auto& reduce, auto& g, bool mine) { step(reduce, g, {.dense = mine}); },
+         [](int culprit, std::string const& text) {
+             int named = -1, round = -1, other = -1;
+             bool const is_not = text.find("is not dense") != text.npos;
+             CAPTURE(text);
+             CHECK(std::sscanf(text.c_str(),
+                               is_not ? "rank %d, round %d: the step is not dense, unlike on rank %d"
+                                      : "rank %d, round %d: the step is dense, unlike on rank %d",
+                               &named, &round, &other) == 3);
+             CHECK((is_not ? other : named) == culprit);
+         });
+    told([](auto& reduce, auto& g, bool) { step(reduce, g, {.weight = 0}); },
+         [](int, std::string const& text) { CHECK(text.find("the ranks' weights add up to 0") != text.npos); });
+}
+
+TEST_CASE("hierarchy: a step that all drop changes nothing, and one that a rank drops alone fails on all") {
+    for (bool const vary : {false, true})
+        on_nodes(2, 2, [&](auto& both, fibers::member& comm) {
+            reducer reduce(shifted{rand_k{0.5}}, both, layers, {.steps_vary = vary});
+            reducer untroubled(shifted{rand_k{0.5}}, both, layers, {.steps_vary = vary});
+            for (int k = 0; k < 4; ++k) {
+                auto g = gradients(comm.rank(), 70), h = g;
+                for (std::size_t l = 0; l < 2; ++l) reduce.start(l, g[l]);
+                reduce.drop();
+                CHECK(g == h);
+                for (std::size_t l = 0; l < layers.size(); ++l) reduce.start(l, g[l]);
+                if (comm.rank() == k)
+                    reduce.drop();
+                else
+                    CHECK_THROWS_WITH_AS(
+                        reduce.finish(),
+                        ("rank " + std::to_string(k) + ", round " + std::to_string(k) + ": the step was dropped there")
+                            .c_str(),
+                        compression_error);
+                CHECK(g == h);
+                g = h = gradients(comm.rank(), k);
+                step(reduce, g), step(untroubled, h);
+                CHECK(g == h);
+            }
+        });
+}
+
+TEST_CASE("hierarchy: it goes on over the nodes that are left, and over more from saved states") {
+    std::vector<std::vector<std::byte>> saved(6);
+    auto const mean = [](int ranks, int k, std::size_t l) {
+        std::vector<float> sum(layers[l].size);
+        for (int r = 0; r < ranks; ++r)
+            for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradients(r, k)[l][i];
+        for (float& v : sum) v /= float(ranks);
+        return sum;
+    };
+    auto const is_mean = [&](auto& reduce, int rank, int ranks, int k) {
+        auto g = gradients(rank, k);
+        step(reduce, g);
+        for (std::size_t l = 0; l < layers.size(); ++l) CHECK(g[l] == mean(ranks, k, l));
+    };
+    // A shift by all of the difference is the last gradient: the estimate is the mean only if the mean shift is.
+    on_nodes(3, 2, [&](auto& both, fibers::member& comm) {
+        reducer<ef21_shift<full>, std::decay_t<decltype(both)>> reduce(ef21_shift{full{}}, both, layers);
+        auto g = gradients(comm.rank(), 0);
+        step(reduce, g);
+        // In another order a rank would have another share.
+        auto turned = comm.split(comm.rank() / 2, -comm.rank()), others = comm.split(turned.rank(), 0);
+        CHECK_THROWS_AS(reduce.rebind(hierarchy{turned, others}), shape_error);
+        bool const left = comm.rank() < 4;
+        auto inside = comm.split(comm.rank() / 2, 0);
+        auto across = comm.split(comm.rank() % 2 + (left ? 0 : 2), 0);
+        hierarchy rest{inside, across};
+        if (!left) return;
+        reduce.rebind(rest);
+        auto const before = reduce.statistics().bytes_inside;
+        CHECK(before > 0);
+        for (int k = 1; k < 4; ++k) is_mean(reduce, comm.rank(), 4, k);
+        CHECK(reduce.statistics().bytes_inside > before);
+        saved[std::size_t(comm.rank())] = reduce.save();
+    });
+    saved.resize(4);
+    on_nodes(4, 2, [&](auto& both, fibers::member& comm) {
+        reducer reduce(ef21_shift{full{}}, both, layers);
+        CHECK_THROWS_AS(reduce.restore(std::span(saved).first(3)), shape_error);
+        auto swapped = saved;
+        std::swap(swapped[0], swapped[1]);
+        CHECK_THROWS_AS(reduce.restore(swapped), shape_error);
+        reduce.restore(saved);
+        CHECK(reduce.steps() == 4);
+        for (int k = 4; k < 6; ++k) is_mean(reduce, comm.rank(), 8, k);
+    });
+}
+
+TEST_CASE("hierarchy: layers may have different reductions") {
+    on_nodes(2, 2, [](auto& both, fibers::member& comm) {
+        auto const rule = [](layer const& l) { return error_feedback{top_k{l.name == "w" ? 0.9999 : 0.1}}; };
+        reducer reduce(rule, both, layers);
+        auto g = gradients(comm.rank(), 0);
+        step(reduce, g);
+        for (std::size_t i = 0; i < g[0].size(); ++i) {
+            float mean = 0;
+            for (int r = 0; r < 4; ++r) mean += gradients(r, 0)[0][i] / 4;
+            CHECK(g[0][i] == mean);
+        }
+        CHECK(std::count(g[3].begin(), g[3].end(), 0.0f) >= 60);
+    });
 }
 
 TEST_CASE("hierarchy: nodes of different sizes are refused on all ranks") {

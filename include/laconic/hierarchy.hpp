@@ -2,12 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,6 +18,7 @@
 #include "laconic/comm/metered.hpp"
 #include "laconic/exchange/partition.hpp"
 #include "laconic/reducer.hpp"
+#include "laconic/reduction/node_error.hpp"
 #include "laconic/reduction/node_sum.hpp"
 
 namespace laconic {
@@ -32,9 +36,9 @@ hierarchy(I&, A&) -> hierarchy<I, A>;
 /// A reducer over nodes: within a node the gradients are added up in full, each rank adding up a share of the numbers;
 /// the nodes' means of each share are reduced as `how` says; and within a node the estimates are gathered in full. So
 /// what is compressed, and the state of a rank, is 1 / n of the numbers for n ranks a node. It behaves as any reducer,
-/// but that all of a step happens in finish(), that there are no weights, and that an error names ranks as node times n
-/// plus the number in the node. Numbers are the host's. Cost, beside the reduction of d / n numbers: three passes, and
-/// 2 (n - 1) / n d numbers sent within the node.
+/// but that all of a step happens in finish(), and that an error names ranks as node times n plus the number in the
+/// node, in whose order restore() takes the states of all ranks. Numbers are the host's. Cost, beside the reduction of
+/// d / n numbers: three passes, and 2 (n - 1) / n d numbers sent within the node.
 template <class R, class I, class A, Scalar T>
 class reducer<R, hierarchy<I, A>, T, host> {
     using step_type = detail::reduction_step<R, A, T, host>;
@@ -44,11 +48,15 @@ class reducer<R, hierarchy<I, A>, T, host> {
 
     /// As reducer's, on every rank of every node.
     reducer(R how, hierarchy<I, A> nodes, std::vector<layer> const& layers, reducer_options options = {})
+        : reducer([&](layer const&) { return how; }, nodes, layers, std::move(options)) {}
+    /// With rule(share of a layer) for each.
+    template <std::invocable<layer const&> Rule>
+    requires std::convertible_to<std::invoke_result_t<Rule const&, layer const&>, R> reducer(
+        Rule const& rule, hierarchy<I, A> nodes, std::vector<layer> const& layers, reducer_options options = {})
         : layers_(layers),
           options_(options),
           node_(nodes.inside, nodes.across, layers, options),
-          step_(nodes.across, node_.options(), host{},
-                {[&](layer const&) { return how; }, node_.shares(), node_.options()}),
+          step_(nodes.across, node_.options(), host{}, {rule, node_.shares(), node_.options()}),
           held_(layers.size()),
           given_(layers.size()) {
         step_.set_order(detail::layer_order(layers.size(), true));
@@ -79,44 +87,51 @@ class reducer<R, hierarchy<I, A>, T, host> {
         if (l >= layers_.size())
             throw argument_error("layer " + std::to_string(l) + " of " + std::to_string(layers_.size()));
         if (held_[l].is_there()) return node_.refuse(node_.title(l) + " is started twice");
+        if (!begun_)
+            whole_ = options;
+        else if (options.weight != whole_.weight || options.dense != whole_.dense)
+            node_.refuse("the layers of one step have different weights, or are not all dense");
+        begun_ = true;
         held_[l] = detail::caller_vector<T>(view(x));
         given_[l] = options;
     }
     void finish() {
         ending const however_it_ends{this};
-        auto const& present = node_.agree(held_, given_, options_.not_started);
-        if (node_.refused()) {
-            step_.refuse(node_.refusal());
-        } else {
-            for (std::size_t l = 0; l < layers_.size(); ++l) {
-                if (present[l] == 0) continue;
-                auto const share = node_.sum(l, held_[l], given_[l].loss_scale);
-                step_.start(l, detail::caller_vector<T>(share),
-                            {.step_size = given_[l].step_size, .dense = given_[l].dense});
-            }
-        }
-        std::exception_ptr failed;
-        try {
-            step_.prepare();
-            failed = step_.failed();
-        } catch (error const&) {
-            failed = std::current_exception();
-        }
-        auto const wrong = node_.compare(failed);
-        if (wrong) {
+        if (auto const wrong = prepare()) {
             if (!wrong->is_not_finite() || options_.non_finite == on_non_finite::raise) wrong->raise(step_.round());
             return node_.assign_nan(held_);
         }
         step_.complete();
-        node_.gather(present, held_, given_);
+        node_.gather(held_, given_);
     }
-    /// Ends a step without one, on all ranks: nothing changes.
-    void drop() { end_step(); }
+    /// As reducer's.
+    void drop() {
+        ending const however_it_ends{this};
+        if (!begun_ && !options_.steps_vary) return;
+        node_.refuse("the step was dropped there");
+        static_cast<void>(prepare());
+    }
 
-    /// As reducer's. The states of the ranks with the same number in their nodes belong together.
+    /// As reducer's, but that a state is of a share: other nodes must have as many ranks each.
     std::vector<std::byte> save() const { return detail::saved(const_cast<step_type&>(step_)); }
     void restore(std::span<std::byte const> saved) { detail::restore_own(step_, saved); }
-    void restore(std::span<std::vector<std::byte> const> saved) { detail::restore_any(step_, saved); }
+    void restore(std::span<std::vector<std::byte> const> saved) {
+        auto const n = static_cast<std::size_t>(node_.size());
+        if (saved.size() % n != 0)
+            throw shape_error(std::to_string(saved.size()) + " states, where nodes have " + std::to_string(n) +
+                              " ranks");
+        std::vector<std::vector<std::byte>> mine;  // of the ranks with the same share
+        for (auto r = static_cast<std::size_t>(node_.rank()); r < saved.size(); r += n) mine.push_back(saved[r]);
+        detail::restore_any(step_, mine);
+    }
+    /// As reducer's, over nodes of as many ranks, in which each rank has the same number. Throws shape_error on all
+    /// ranks where one has another.
+    void rebind(hierarchy<I, A> nodes) {
+        end_step();
+        node_.rebind(nodes.inside, nodes.across);
+        step_.rebind(nodes.across);
+        step_.set_order(detail::layer_order(layers_.size(), true));
+    }
 
     std::uint64_t steps() const { return step_.round(); }
     /// This rank's share of each.
@@ -129,9 +144,33 @@ class reducer<R, hierarchy<I, A>, T, host> {
     }
 
   private:
+    // All but what changes what is remembered; why that cannot be, the same on all ranks.
+    std::optional<detail::node_error> prepare() {
+        auto const& present = node_.agree(held_, given_, whole_, options_.not_started);
+        if (node_.refused()) {
+            step_.refuse(node_.refusal(), {.dense = whole_.dense});
+        } else {
+            for (std::size_t l = 0; l < layers_.size(); ++l) {
+                if (present[l] == 0) continue;
+                auto const share = node_.sum(l, held_[l], given_[l].loss_scale);
+                step_.start(l, detail::caller_vector<T>(share),
+                            {.step_size = given_[l].step_size, .weight = node_.weight(), .dense = whole_.dense});
+            }
+        }
+        std::exception_ptr failed;
+        try {
+            step_.prepare();
+            failed = step_.failed();
+        } catch (error const&) {
+            failed = std::current_exception();
+        }
+        return node_.compare(failed);
+    }
     void end_step() {
         std::fill(held_.begin(), held_.end(), detail::caller_vector<T>());
         std::fill(given_.begin(), given_.end(), step_options());
+        whole_ = {};
+        begun_ = false;
         node_.end_step();
         step_.abandon();
     }
@@ -147,10 +186,15 @@ class reducer<R, hierarchy<I, A>, T, host> {
     // Of the step that is under way.
     std::vector<detail::caller_vector<T>> held_;
     std::vector<step_options> given_;
+    step_options whole_;  // the weight, and whether it is dense
+    bool begun_ = false;
 };
 
 template <class R, class I, class A>
 reducer(R, hierarchy<I, A>, std::vector<layer> const&, reducer_options = {}) -> reducer<R, hierarchy<I, A>>;
+template <std::invocable<layer const&> Rule, class I, class A>
+reducer(Rule, hierarchy<I, A>, std::vector<layer> const&, reducer_options = {})
+    -> reducer<std::invoke_result_t<Rule const&, layer const&>, hierarchy<I, A>>;
 template <class R, class I, class A>
 reducer(R, hierarchy<I, A>, std::vector<std::size_t> const&, reducer_options = {}) -> reducer<R, hierarchy<I, A>>;
 template <class R, class I, class A, std::integral D>

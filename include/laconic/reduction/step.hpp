@@ -110,8 +110,8 @@ class reduction_step : step_failure {
         share_ = 1;
     }
     /// This rank cannot take the step: finish() throws compression_error on all ranks, with this reason.
-    void refuse(std::string why) {
-        if (!begun_) begin({});
+    void refuse(std::string why, step_options const& options = {}) {
+        if (!begun_) begin(options);
         fail(std::move(why));
     }
     void drop() {
@@ -123,8 +123,7 @@ class reduction_step : step_failure {
         if (!order_.is_known()) step_failure::attempt([&] { agree_on_order(); });
         while (!ended_ && order_.is_known() && !order_.is_over()) advance();
         receive_all();
-    }
-    template <class Archive>
+    }    template <class Archive>
     void state(Archive& archive) {
         archive(round_);
         layers_.state(archive);
