@@ -11,6 +11,8 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Level<lag<>, threshold<>> && Level<lag<float>, threshold<>, float>);
+
 namespace {
 
 // Tunes for x and news, and tells that the round was said.

@@ -15,6 +15,8 @@
 
 using namespace laconic;
 
+static_assert(Compressor<best_level<top_k<>, message_cost, message_sizes>>);
+
 namespace {
 
 // The bits of x at a level, with what says the level.

@@ -10,6 +10,8 @@
 
 using namespace laconic;
 
+static_assert(Level<synchronise, full_or<full>>);
+
 static_assert(Level<synchronise, full_or<rand_k<>>> && Level<synchronise, full_or<rand_k<>>, float>);
 
 TEST_CASE("the compressor speaks in full exactly where everybody does") {

@@ -15,6 +15,9 @@
 
 using namespace laconic;
 
+static_assert(PointToPoint<any_communicator> && Overlapping<any_communicator> && AllReducer<any_communicator, float> &&
+              AllReducer<any_communicator, double>);
+
 namespace {
 
 // One rank that only meets.

@@ -12,6 +12,8 @@
 using namespace laconic;
 
 static_assert(Compressor<any_compressor<>> && Compressor<any_compressor<float>, float>);
+
+static_assert(Compressor<any_compressor<>> && Compressor<any_compressor<float>, float>);
 static_assert(!std::is_constructible_v<any_compressor<>, int> && !std::is_convertible_v<int, any_compressor<>>);
 static_assert(std::is_nothrow_move_constructible_v<any_message<double, host>>);
 static_assert(!std::is_copy_constructible_v<any_message<double, host>>);

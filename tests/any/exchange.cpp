@@ -11,6 +11,8 @@
 #include "laconic/exchange/split_all_gather.hpp"
 
 using namespace laconic;
+
+static_assert(Exchange<any_exchange<>> && Exchange<any_exchange<float>, float>);
 namespace sv = sparse_vectors;
 
 namespace {

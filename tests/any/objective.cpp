@@ -9,6 +9,9 @@
 using namespace laconic;
 using samples::vec;
 
+static_assert(GeneralisedLinear<any_objective<>> && SmoothFiniteSum<any_objective<>> &&
+              FusedObjective<any_objective<>>);
+
 TEST_CASE("all that the objective inside can do, it does, to the bit") {
     auto const f = samples::logistic_of(9, 5, 3);
     any_objective<> const any = f, copy = any;

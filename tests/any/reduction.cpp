@@ -19,6 +19,8 @@
 
 using namespace laconic;
 
+static_assert(Reduction<any_reduction<>> && Reduction<any_reduction<double>, double>);
+
 namespace {
 
 std::vector<float> gradient(int rank, int step) {

@@ -15,6 +15,8 @@
 
 using namespace laconic;
 
+static_assert(Backend<device, float> && Backend<device, double>);
+
 namespace {
 
 struct counted_call {

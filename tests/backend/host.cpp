@@ -8,6 +8,8 @@
 
 using namespace laconic;
 
+static_assert(Backend<host, float> && Backend<host, double>);
+
 TEST_CASE("one host serves floats and doubles in turn, and may be moved") {
     host on;
     std::vector<float> const f{1, -5, 2};

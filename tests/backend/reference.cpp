@@ -14,6 +14,8 @@
 
 using namespace laconic;
 
+static_assert(Backend<reference, float> && Backend<reference, double>);
+
 namespace {
 
 // The bytes of a compressor's message about x on a backend, or what it complains of.

@@ -24,6 +24,8 @@
 
 using namespace laconic;
 
+static_assert(PointToPoint<fibers::member> && Overlapping<fibers::member> && Splitting<fibers::member>);
+
 namespace {
 
 std::vector<std::byte> utterance(int rank, int turn) {

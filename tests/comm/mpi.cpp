@@ -48,6 +48,9 @@ using schedules::meetings;
 using schedules::word;
 using short_run::end_of_a_run;
 
+static_assert(PointToPoint<mpi::member> && Overlapping<mpi::member> && Splitting<mpi::member> &&
+              AllReducer<mpi::member, float> && AllReducer<mpi::member, double>);
+
 namespace {
 
 mpi::member* world = nullptr;

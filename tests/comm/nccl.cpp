@@ -30,6 +30,8 @@ using schedules::word;
 using short_run::end_of_a_run;
 using std::chrono::milliseconds;
 
+static_assert(PointToPoint<nccl> && AllReducer<nccl, float> && AllReducer<nccl, double>);
+
 namespace {
 
 template <class Run, class M>

@@ -16,6 +16,8 @@
 using namespace laconic;
 using namespace std::chrono_literals;
 
+static_assert(PointToPoint<threads::member> && Overlapping<threads::member> && Splitting<threads::member>);
+
 namespace {
 
 std::vector<std::byte> utterance(int rank, std::uint64_t turn) {

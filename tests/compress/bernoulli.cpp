@@ -16,6 +16,9 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<bernoulli<>> && Compressor<bernoulli<>, float> && Unbiased<bernoulli<>> &&
+              !Contractive<bernoulli<>>);
+
 static_assert(Unbiased<bernoulli<quantize>> && !Unbiased<bernoulli<top_k<>>> && !Contractive<bernoulli<quantize>>);
 
 TEST_CASE("bernoulli keeps the laws, alone and with a rest") {

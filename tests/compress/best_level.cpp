@@ -15,6 +15,9 @@
 
 using namespace laconic;
 
+static_assert(Compressor<best_level<top_k<>>> && Compressor<best_level<top_k<>>, float>);
+static_assert(Contractive<best_level<top_k<>>>);
+
 namespace {
 
 template <class T, class C>

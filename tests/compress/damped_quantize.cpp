@@ -13,6 +13,9 @@
 
 using namespace laconic;
 
+static_assert(Compressor<damped_quantize> && Compressor<damped_quantize, float>);
+static_assert(Contractive<damped_quantize> && !Unbiased<damped_quantize>);
+
 namespace {
 
 // The mean of |C(x) - x|^2 / |x|^2 over many keys.

@@ -10,6 +10,8 @@
 
 using namespace laconic;
 
+static_assert(Compressor<dense<>> && Unbiased<dense<>> && Contractive<dense<>>);
+
 static_assert(Unbiased<dense<natural>> && !Contractive<dense<natural>>);
 static_assert(Contractive<dense<top_k<>>> && !Unbiased<dense<top_k<>>>);
 

@@ -7,6 +7,8 @@
 
 using namespace laconic;
 
+static_assert(Compressor<full> && Compressor<full, float> && Unbiased<full> && Contractive<full>);
+
 TEST_CASE("full keeps the laws") {
     laws::is_a_pure_function_with_one_spelling(full{});
     laws::is_unbiased(full{}, 2);

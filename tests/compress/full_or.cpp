@@ -14,6 +14,8 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<full_or<full>> && Unbiased<full_or<full>> && Contractive<full_or<full>>);
+
 static_assert(Unbiased<full_or<rand_k<>>> && !Contractive<full_or<rand_k<>>>);
 static_assert(Contractive<full_or<top_k<>>> && !Unbiased<full_or<top_k<>>>);
 

@@ -16,6 +16,8 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<lazy<>> && Compressor<lazy<>, float> && Unbiased<lazy<>> && !Contractive<lazy<>>);
+
 static_assert(Unbiased<lazy<quantize>> && !Unbiased<lazy<top_k<>>> && !Contractive<lazy<quantize>>);
 
 TEST_CASE("lazy keeps the laws, alone and with a rest") {

@@ -19,6 +19,10 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<low_rank<>> && Compressor<low_rank<>, float>);
+static_assert(Contractive<low_rank<>> && !Unbiased<low_rank<>>);
+static_assert(Compressor<low_rank<std::span<double const>>> && !Contractive<low_rank<std::span<double const>>>);
+
 template <class T>
 inline constexpr bool laws::is_written<low_rank<std::span<T const>>> = false;
 

@@ -15,6 +15,9 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<natural_dithering> && Compressor<natural_dithering, float> && Unbiased<natural_dithering> &&
+              !Contractive<natural_dithering>);
+
 namespace {
 
 template <class T>

@@ -16,6 +16,8 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<one_of<top_k<>, top_k<scaled_sign>>> && Contractive<one_of<top_k<>, top_k<scaled_sign>>>);
+
 static_assert(Contractive<one_of<top_k<>, top_k<scaled_sign>>> && !Unbiased<one_of<top_k<>, top_k<scaled_sign>>>);
 static_assert(Unbiased<one_of<rand_k<>, full>> && !Contractive<one_of<rand_k<>, top_k<>>>);
 static_assert(Levelled<one_of<top_k<>, top_k<scaled_sign>>> &&

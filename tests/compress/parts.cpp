@@ -19,6 +19,9 @@ using namespace laconic;
 using vec = std::vector<double>;
 using any = any_compressor<>;
 
+static_assert(Compressor<parts<full>> && Compressor<parts<full>, float>);
+static_assert(Unbiased<parts<full>> && Contractive<parts<full>>);
+
 static_assert(Compressor<parts<any>> && Compressor<parts<low_rank<std::span<float const>>>, float>);
 static_assert(Unbiased<parts<natural>> && !Contractive<parts<natural>>);
 static_assert(Contractive<parts<top_k<>>> && !Unbiased<parts<top_k<>>>);

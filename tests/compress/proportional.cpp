@@ -13,6 +13,9 @@
 
 using namespace laconic;
 
+static_assert(Compressor<proportional<>> && Compressor<proportional<>, float> && Unbiased<proportional<>>);
+static_assert(Contractive<proportional<full, true>> && !Unbiased<proportional<full, true>>);
+
 namespace {
 
 proportion of(std::vector<double> const& magnitudes, std::size_t k) {

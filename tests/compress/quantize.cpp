@@ -11,6 +11,8 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<quantize> && Compressor<quantize, float> && Unbiased<quantize>);
+
 namespace {
 
 template <class T>

@@ -13,6 +13,9 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<rand_block<>> && Compressor<rand_block<>, float>);
+static_assert(Unbiased<rand_block<>> && !Contractive<rand_block<>>);
+
 TEST_CASE("rand_block keeps the laws") {
     laws::is_a_pure_function_with_one_spelling(rand_block{2, 3});
     laws::is_a_pure_function_with_one_spelling(rand_block{0.5, 4});

@@ -14,6 +14,8 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<rand_k<>> && Compressor<rand_k<>, float> && Unbiased<rand_k<>> && !Contractive<rand_k<>>);
+
 static_assert(Unbiased<rand_k<quantize>> && !Contractive<rand_k<quantize>>);
 
 TEST_CASE("rand_k keeps the laws, alone and with a rest") {

@@ -12,6 +12,9 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<scaled_sign> && Compressor<scaled_sign, float> && Contractive<scaled_sign> &&
+              !Unbiased<scaled_sign>);
+
 TEST_CASE("scaled_sign keeps the laws") {
     laws::is_a_pure_function_with_one_spelling(scaled_sign{});
     laws::is_a_pure_function_with_one_spelling(scaled_sign{5});

@@ -13,6 +13,9 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<fp16> && Compressor<bf16, float> && Compressor<float8_e4m3> && Compressor<float8_e5m2, float>);
+static_assert(!Unbiased<fp16> && !Contractive<fp16>);
+
 namespace {
 
 template <class C, class T>

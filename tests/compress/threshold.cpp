@@ -14,6 +14,10 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<threshold<>> && Compressor<threshold<>, float>);
+static_assert(!Unbiased<threshold<>> && !Contractive<threshold<>>);
+static_assert(Compressor<threshold<full, std::span<double const>>>);
+
 template <class Rest>
 inline constexpr bool laws::is_written<threshold<Rest, std::span<double const>>> = false;
 

@@ -13,6 +13,9 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<top_blocks<>> && Compressor<top_blocks<>, float>);
+static_assert(Contractive<top_blocks<>> && !Unbiased<top_blocks<>>);
+
 namespace {
 
 template <class T>

@@ -12,6 +12,8 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<top_k<>> && Compressor<top_k<>, float> && Contractive<top_k<>> && !Unbiased<top_k<>>);
+
 static_assert(Contractive<top_k<natural>> && Contractive<top_k<top_k<quantize>>> && !Unbiased<top_k<natural>>);
 static_assert(!Contractive<top_k<threshold<>>>);
 

@@ -13,6 +13,8 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<two_means> && Compressor<two_means, float> && Contractive<two_means> && !Unbiased<two_means>);
+
 namespace {
 
 template <class T>

@@ -15,6 +15,10 @@ using namespace laconic;
 using vec = std::vector<double>;
 using nearest = uniform<rounding::nearest>;
 
+static_assert(Compressor<uniform<>> && Compressor<uniform<>, float> && Unbiased<uniform<>> && !Contractive<uniform<>>);
+static_assert(Compressor<uniform<rounding::nearest>> && Contractive<uniform<rounding::nearest>> &&
+              !Unbiased<uniform<rounding::nearest>>);
+
 namespace {
 
 template <class C, class T>

@@ -13,6 +13,8 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<vote> && Compressor<vote, float> && !Contractive<vote> && !Unbiased<vote>);
+
 TEST_CASE("vote keeps the laws") {
     laws::is_a_pure_function_with_one_spelling(vote{});
     laws::is_a_pure_function_with_one_spelling(top_k{3} | vote{});

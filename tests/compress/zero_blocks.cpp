@@ -13,6 +13,9 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Compressor<zero_blocks<>> && Compressor<zero_blocks<>, float>);
+static_assert(Unbiased<zero_blocks<>> && Contractive<zero_blocks<>>);
+
 TEST_CASE("zero_blocks keeps the laws, and is the identity") {
     for (std::size_t const block : {std::size_t{1}, std::size_t{3}, std::size_t{256}}) {
         laws::is_a_pure_function_with_one_spelling(zero_blocks{block});

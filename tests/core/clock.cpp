@@ -7,6 +7,8 @@
 
 using namespace laconic;
 
+static_assert(Clock<monotonic_clock>);
+
 TEST_CASE("in seconds, and never back") {
     using namespace std::chrono_literals;
     monotonic_clock clock;

@@ -8,6 +8,9 @@
 
 using namespace laconic;
 
+static_assert(CommunicationCost<message_cost>);
+static_assert(CommunicationCost<two_way_cost>);
+
 namespace {
 
 // A cost of one's own: to send at all, and to keep the line open.

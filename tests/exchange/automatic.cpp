@@ -16,6 +16,8 @@
 #include "sparse_sums.hpp"
 
 using namespace laconic;
+
+static_assert(Exchange<by_automatic>);
 namespace sv = sparse_vectors;
 
 namespace {

@@ -11,6 +11,8 @@
 using namespace laconic;
 using namespace sparse_sums;
 
+static_assert(Exchange<by_quantized_split_all_gather>);
+
 namespace {
 
 // Where parts are said in full, it is an exact sum.

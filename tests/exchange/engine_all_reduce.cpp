@@ -9,6 +9,8 @@
 
 using namespace laconic;
 
+static_assert(Exchange<by_engine_all_reduce>);
+
 namespace {
 
 // An engine that adds up vectors itself, from the last rank on; Inner has the ranks.

@@ -7,6 +7,8 @@
 
 using namespace laconic;
 
+static_assert(Exchange<by_gathered_sum>);
+
 namespace {
 
 constexpr auto make_gathered_sum = []<class T>(auto& comm, std::size_t d) { return gathered_sum<T>(comm, d); };

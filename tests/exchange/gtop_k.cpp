@@ -11,6 +11,8 @@
 #include "sparse_vectors.hpp"
 
 using namespace laconic;
+
+static_assert(Exchange<by_gtop_k>);
 namespace sv = sparse_vectors;
 
 namespace {

@@ -7,6 +7,8 @@
 
 using namespace laconic;
 
+static_assert(Exchange<by_halving_doubling>);
+
 namespace {
 
 constexpr auto make_halving_doubling = []<class T>(auto& comm, std::size_t d) { return halving_doubling<T>(comm, d); };

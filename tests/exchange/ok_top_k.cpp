@@ -11,6 +11,8 @@
 using namespace laconic;
 using namespace sparse_sums;
 
+static_assert(Exchange<by_ok_top_k>);
+
 namespace {
 
 // In its first round it gathers all sums, and of d keeps all.

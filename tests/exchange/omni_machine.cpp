@@ -18,6 +18,8 @@
 
 using namespace laconic;
 
+static_assert(PacketMachine<omni_machine<float>> && PacketMachine<omni_machine<double>>);
+
 namespace {
 
 template <class T>

@@ -17,6 +17,8 @@
 
 using namespace laconic;
 
+static_assert(Exchange<by_omni_reduce>);
+
 namespace {
 
 constexpr auto make_omni_reduce = []<class T>(auto& comm, std::size_t d) { return omni_reduce<T>(comm, d, 4); };

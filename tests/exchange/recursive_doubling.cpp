@@ -9,6 +9,8 @@
 using namespace laconic;
 using namespace sparse_sums;
 
+static_assert(Exchange<by_recursive_doubling>);
+
 namespace {
 
 constexpr auto make_recursive_doubling = []<class T>(auto& comm, std::size_t d) {

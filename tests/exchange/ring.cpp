@@ -7,6 +7,8 @@
 
 using namespace laconic;
 
+static_assert(Exchange<by_ring>);
+
 namespace {
 
 constexpr auto make_ring = []<class T>(auto& comm, std::size_t d) { return ring<T>(comm, d); };

@@ -8,6 +8,8 @@
 using namespace laconic;
 using namespace sparse_sums;
 
+static_assert(Exchange<by_spar_reduce_scatter>);
+
 namespace {
 
 // Where the quota is never reached it is an exact sum.

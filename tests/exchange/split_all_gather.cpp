@@ -9,6 +9,8 @@
 using namespace laconic;
 using namespace sparse_sums;
 
+static_assert(Exchange<by_split_all_gather>);
+
 namespace {
 
 constexpr auto make_split_all_gather = []<class T>(auto& comm, std::size_t d) { return split_all_gather<T>(comm, d); };

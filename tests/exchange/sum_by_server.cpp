@@ -9,6 +9,8 @@
 
 using namespace laconic;
 
+static_assert(Exchange<by_sum_by_server>);
+
 namespace {
 
 constexpr auto make_sum_by_server = []<class T>(auto& comm, std::size_t d) { return sum_by_server<T>(comm, d); };

@@ -14,6 +14,8 @@
 
 using namespace laconic;
 
+static_assert(PacketMachine<switch_machine<float>>);
+
 namespace {
 
 template <class T>

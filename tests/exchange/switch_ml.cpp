@@ -9,6 +9,8 @@
 
 using namespace laconic;
 
+static_assert(Exchange<by_switch_ml>);
+
 namespace {
 
 constexpr auto make_switch_ml = []<class T>(auto& comm, std::size_t d) { return switch_ml<T>(comm, d); };

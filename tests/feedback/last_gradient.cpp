@@ -12,6 +12,8 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Feedback<last_gradient<>> && Feedback<last_gradient<float>, float>);
+
 namespace {
 
 vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }

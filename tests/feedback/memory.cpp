@@ -14,6 +14,8 @@
 
 using namespace laconic;
 
+static_assert(Feedback<memory<>> && Feedback<memory<float>, float>);
+
 namespace {
 
 occasion const now;

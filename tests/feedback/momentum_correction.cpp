@@ -15,6 +15,8 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Feedback<momentum_correction<>> && Feedback<momentum_correction<float>, float>);
+
 namespace {
 
 vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }

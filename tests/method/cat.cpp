@@ -15,6 +15,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<cat<ef_sgd<top_k<>>>> && Method<cat<top_k<>>> && Method<cat<diana<rand_k<>>>, float>);
+
 namespace {
 
 template <class C>

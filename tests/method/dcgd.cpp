@@ -17,6 +17,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<dcgd<quantize>>);
+
 namespace {
 
 // n workers in R^d whose centres are +1s and -1s in turn: their mean is 0, and |grad f_i(x*)|^2 = d.

@@ -13,6 +13,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<dgc>);
+
 namespace {
 
 auto with(dgc const& m, int workers = 1) {

@@ -12,6 +12,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<dual_averaging>);
+
 namespace {
 
 // |x - b|_1 and one of its subgradients.

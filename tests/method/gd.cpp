@@ -14,6 +14,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<gd>);
+
 namespace {
 
 // What optima.json has of heart_scale with lambda = 1 / N.

@@ -15,6 +15,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<gd_sec>);
+
 // The paper minimises the sum of M functions; here f is their mean. Its step alpha is our step / M, its L is M times
 // ours, its threshold xi / M is our xi L: so our xi is its xi over its L.
 
@@ -222,7 +224,8 @@ course run_to_optimum(R const& recursion, workers const& f, std::size_t most) {
 
 // There kappa is 68 and gradient descent takes 546 rounds of 250 numbers; the lines below took 546, 548, 772, 892, 1058
 // and 1921 rounds, and 130708, 57504, 58698, 18509, 12915 and 54325 numbers; without memory (xi = 20) or errors (xi =
-// 50) it was stuck at 5.6e-5 and 1.7e-2. A compiler that fuses products may change ours a little.
+// 50) it was stuck at 5.6e-5 and 1.7e-2. A compiler that fuses products may change ours a little. At xi = 200, which is
+// too large, it may change all: of 12 starts that differ by 1e-14 three diverged, and nine took 22978 to 24961 numbers.
 TEST_CASE("the specification's ablation: what saves, what diverges, what gets stuck" * doctest::test_suite("slow")) {
     auto const f = ablation_ridges();
     auto const p = constants(f);
@@ -236,20 +239,21 @@ TEST_CASE("the specification's ablation: what saves, what diverges, what gets st
     };
     std::vector<course> runs;
     for (auto const& known : {line{1, .01, 543, 129911}, line{1, 1, 545, 55605}, line{5, .01, 753, 55166},
-                              line{20, .01, 888, 20639}, line{100, .01, 1039, 14346}, line{200, .01, 1293, 24994}}) {
+                              line{20, .01, 888, 20639}, line{100, .01, 1039, 14346}}) {
         CAPTURE(known.xi);
         CAPTURE(known.beta);
         auto const c = run_to_optimum(composed(gd_sec{known.xi, {.memory = known.beta}}, p), f, 5000);
         CHECK(c.gap < 1e-10);
-        double const slack = known.xi <= 5 ? 1.1 : known.xi <= 100 ? 1.3 : 2;
+        double const slack = known.xi <= 5 ? 1.1 : 1.3;
         CHECK(std::max(double(c.rounds) / known.rounds, known.rounds / double(c.rounds)) <= slack);
         CHECK(std::max(double(c.values) / known.values, known.values / double(c.values)) <= slack);
         runs.push_back(c);
     }
-    for (std::size_t i = 2; i < 6; ++i) CHECK(runs[i].rounds > runs[i - 1].rounds);  // fewer numbers, more rounds
+    for (std::size_t i = 2; i < 5; ++i) CHECK(runs[i].rounds > runs[i - 1].rounds);  // fewer numbers, more rounds
     for (std::size_t i = 2; i < 5; ++i) CHECK(runs[i].values < runs[i - 2].values);
     CHECK(runs[4].values < runs[3].values);
-    CHECK(runs[5].values > runs[4].values);  // xi = 200 is too large
+    auto const too_large = run_to_optimum(composed(gd_sec{200, {.memory = .01}}, p), f, 5000);
+    CHECK(double(too_large.values) > 1.4 * double(runs[4].values));
     CHECK(numbers > 7 * double(runs[4].values));
     CHECK(64 * numbers > 6 * 8 * double(runs[4].bytes));  // positions included
 

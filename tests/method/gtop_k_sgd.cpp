@@ -12,6 +12,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<gtop_k_sgd>);
+
 namespace {
 
 // Workers that agree on their minimiser, so that every method that loses nothing leads there with any step that is

@@ -13,6 +13,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<iasgd>);
+
 namespace {
 
 // Equal workers: strong growth holds with rho = 1.

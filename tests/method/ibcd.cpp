@@ -13,6 +13,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<ibcd>);
+
 namespace {
 
 // What a message about g says on average over all blocks that can be drawn, and its mean square.

@@ -13,6 +13,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<ibgd>);
+
 namespace {
 
 // E|x+|^2 over all coins of n workers, exactly, by the library's own keys: 2^n outcomes and their probabilities.

@@ -15,6 +15,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<isaga>);
+
 namespace {
 
 // Workers whose rows differ and whose means agree on the optimum (1, -2, 3, 1).

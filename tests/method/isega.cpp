@@ -12,6 +12,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<isega<>>);
+
 TEST_CASE("it is diana with random blocks and memory rate tau, bit for bit") {
     auto const f = random_ridges(3, 10, 1, 3);
     auto const p = constants(f);

@@ -12,6 +12,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<isgd>);
+
 TEST_CASE("the theorem's 1 / t, with its constants, where the workers differ" * doctest::test_suite("slow")) {
     auto const f = random_sums(4, 3, {{1, 2, 0, 0}, {-1, 0, 1, 2}, {0, 0, 3, -1}, {2, -2, 1, 1}}, 1, 2);
     auto const p = constants(f);

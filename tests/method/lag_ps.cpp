@@ -16,6 +16,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<lag_ps>);
+
 namespace {
 
 // The constants as the rank knows them whose objective is f.

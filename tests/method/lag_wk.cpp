@@ -16,6 +16,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<lag_wk>);
+
 TEST_CASE("its Lyapunov function falls by 1 - step mu / 2 every round, and no rank that is silent had much to say") {
     auto const f = random_ridges(5, 12, 1, 1);
     auto const p = constants(f);

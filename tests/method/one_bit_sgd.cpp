@@ -8,6 +8,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<one_bit_sgd>);
+
 TEST_CASE("it is ef_sgd with two_means, byte for byte, and a bit a number") {
     auto const f = random_ridges(3, 9, 1, 4);
     auto const p = constants(f);

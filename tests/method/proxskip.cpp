@@ -15,6 +15,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<proxskip>);
+
 namespace {
 
 // A round of so many local steps.

@@ -13,6 +13,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<qsgd>);
+
 TEST_CASE("it is dcgd with one 2-norm and its levels, byte for byte") {
     auto const f = random_ridges(3, 9, 1, 4);
     auto const p = constants(f);

@@ -10,6 +10,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<quantized_gd_sec<>>);
+
 TEST_CASE("what is not said, for either reason, is kept: x - step mean e takes uncompressed steps") {
     auto const f = random_ridges(4, 6, 1, 5);
     auto const p = constants(f);

@@ -14,6 +14,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<sgd>);
+
 TEST_CASE("the theorem, in exact expectation over all rows that two workers can draw") {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
         CAPTURE(seed);

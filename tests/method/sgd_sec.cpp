@@ -11,6 +11,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<sgd_sec>);
+
 namespace {
 
 // (1/m) sum_j (a_j . x - y_j)^2 / 2 over rows that one solution, (1, 2, 3), fits up to `noise`.

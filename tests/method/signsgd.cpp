@@ -17,6 +17,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<signsgd>);
+
 namespace {
 
 auto signs_with(double step, std::size_t batch = 0) {

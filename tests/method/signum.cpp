@@ -11,6 +11,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<signum>);
+
 TEST_CASE("without momentum it is signsgd") {
     auto const f = random_ridges(3, 5, 1, 2);
     lockstep a(signum{0, {.step = .01}}.compose<double, host>({}), f, vec(5, 1.0), 1);

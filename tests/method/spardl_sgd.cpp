@@ -12,6 +12,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<spardl_sgd>);
+
 TEST_CASE("two rounds by hand, of blocks of neighbours") {
     // Around (8, 6, 1, 0) and (7, -2, 0, 4), step 1/2, two numbers each: of each half of the coordinates one.
     workers const f = around({{8, 6, 1, 0}, {7, -2, 0, 4}});

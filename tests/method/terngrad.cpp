@@ -11,6 +11,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<terngrad>);
+
 TEST_CASE("without clipping it is dcgd with one level of the largest magnitude, byte for byte") {
     auto const f = random_ridges(3, 9, 1, 4);
     auto const p = constants(f);

@@ -8,6 +8,8 @@
 using namespace laconic;
 using namespace toys;
 
+static_assert(Method<top_k_sgd>);
+
 TEST_CASE("it is ef_sgd with top_k, byte for byte") {
     auto const f = random_ridges(3, 9, 1, 4);
     auto const p = constants(f);

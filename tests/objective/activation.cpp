@@ -8,6 +8,8 @@
 
 using namespace laconic;
 
+static_assert(Activation<activation::relu> && Activation<activation::tanh>);
+
 namespace {
 
 struct has_no_slope {

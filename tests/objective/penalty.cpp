@@ -8,6 +8,8 @@
 
 using namespace laconic;
 
+static_assert(Penalty<squared_penalty> && Penalty<bounded_penalty>);
+
 namespace {
 
 struct no_range {

@@ -15,6 +15,8 @@
 
 using namespace laconic;
 
+static_assert(FiniteSum<perceptron<float>, float> && FusedObjective<perceptron<>> && !SmoothObjective<perceptron<>>);
+
 namespace {
 
 using relu_net = perceptron<>;

@@ -15,6 +15,8 @@
 
 using namespace laconic;
 
+static_assert(SmoothFiniteSum<softmax<>> && GeneralisedLinear<softmax<float>, float> && FusedObjective<softmax<>>);
+
 static_assert(SmoothFiniteSum<softmax<float>, float> && FusedObjective<softmax<>> && NewtonObjective<softmax<>>);
 static_assert(!HessianObjective<softmax<>>);
 

@@ -12,6 +12,8 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Step<accelerated_step<>> && Step<accelerated_step<float>, float>);
+
 TEST_CASE("two steps by hand") {
     host on;
     accelerated_step<> step(1, .25);  // q = 1/2, q / mu = 2

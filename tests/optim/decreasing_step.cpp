@@ -11,6 +11,8 @@
 
 using namespace laconic;
 
+static_assert(Step<decreasing_step> && Step<decreasing_step, float>);
+
 TEST_CASE("three steps by hand: 1/2, 1/4, 1/6") {
     host on;
     decreasing_step step(2, 2);

@@ -11,6 +11,8 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
+static_assert(Step<dual_averaging_step<>> && Step<dual_averaging_step<float>, float>);
+
 namespace {
 
 vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }

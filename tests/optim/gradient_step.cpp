@@ -7,6 +7,8 @@
 
 using namespace laconic;
 
+static_assert(Step<gradient_step> && Step<gradient_step, float>);
+
 TEST_CASE("x moves against d, at any length, and d stays") {
     host on;
     for (std::size_t n : {0u, 1u, 2u, 5u, 8u, 17u}) {

@@ -11,6 +11,8 @@
 
 using namespace laconic;
 
+static_assert(Step<momentum<>> && Step<momentum<float>, float>);
+
 TEST_CASE("three steps by hand") {
     host on;
     momentum<> step(.5, .25);

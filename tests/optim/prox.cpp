@@ -11,6 +11,8 @@
 
 using namespace laconic;
 
+static_assert(Prox<no_prox> && Prox<l1> && Prox<l2> && Prox<elastic_net> && Prox<l1, float>);
+
 namespace {
 
 struct only_moves {

@@ -13,6 +13,8 @@
 
 using namespace laconic;
 
+static_assert(Reduction<plain<>> && Reduction<error_feedback<full>, double> && Reduction<unproved<shifted<full>>>);
+
 TEST_CASE("each reduction is the row of the table: alpha, decay, and whether a theorem covers its compressor") {
     auto const row = [](auto const& r, std::size_t d) {
         auto const m = r.template feedback<double, host>(d);

@@ -9,6 +9,8 @@
 
 using namespace laconic;
 
+static_assert(BitSink<ledger> && BitSink<bit_writer> && BitSource<bit_reader>);
+
 namespace {
 
 std::uint64_t low_bits(std::uint64_t word, unsigned width) { return width == 64 ? word : word & ((1ull << width) - 1); }

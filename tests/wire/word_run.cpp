@@ -9,6 +9,8 @@
 
 using namespace laconic;
 
+static_assert(BitSink<word_run>);
+
 // Whatever was put before and comes after, and however wide the words are.
 TEST_CASE("a run of words is the same bytes as one by one, and as many bits") {
     for (unsigned before = 0; before <= 64; ++before)

@@ -81,6 +81,4 @@ class lag {
     typename B::template array<T> last_, spoke_, away_;
 };
 
-static_assert(Level<lag<>, threshold<>> && Level<lag<float>, threshold<>, float>);
-
 }  // namespace laconic

@@ -24,6 +24,4 @@ struct message_sizes {
     friend std::string to_string(message_sizes s) { return s.written ? "written" : "formula"; }
 };
 
-static_assert(Compressor<best_level<top_k<>, message_cost, message_sizes>>);
-
 }  // namespace laconic

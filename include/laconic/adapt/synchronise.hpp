@@ -24,6 +24,4 @@ struct synchronise {
     friend std::string to_string(synchronise l) { return "synchronise(" + shortest(l.p) + ")"; }
 };
 
-static_assert(Level<synchronise, full_or<full>>);
-
 }  // namespace laconic

@@ -141,7 +141,4 @@ class any_communicator {
     detail::per_lane<contribution> started_;
 };
 
-static_assert(PointToPoint<any_communicator> && Overlapping<any_communicator> && AllReducer<any_communicator, float> &&
-              AllReducer<any_communicator, double>);
-
 }  // namespace laconic

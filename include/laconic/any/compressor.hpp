@@ -277,6 +277,4 @@ class any_compressor {
     mine owned_;
 };
 
-static_assert(Compressor<any_compressor<>> && Compressor<any_compressor<float>, float>);
-
 }  // namespace laconic

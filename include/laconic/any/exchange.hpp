@@ -142,6 +142,4 @@ class any_exchange {
     std::shared_ptr<face const> held_;
 };
 
-static_assert(Exchange<any_exchange<>> && Exchange<any_exchange<float>, float>);
-
 }  // namespace laconic

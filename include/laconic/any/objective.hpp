@@ -147,7 +147,4 @@ class any_objective {
     std::shared_ptr<face const> held_;
 };
 
-static_assert(GeneralisedLinear<any_objective<>> && SmoothFiniteSum<any_objective<>> &&
-              FusedObjective<any_objective<>>);
-
 }  // namespace laconic

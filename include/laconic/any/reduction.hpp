@@ -88,8 +88,6 @@ class any_reduction {
     std::shared_ptr<face const> held_;
 };
 
-static_assert(Reduction<any_reduction<>> && Reduction<any_reduction<double>, double>);
-
 /// A reducer whose type depends neither on its reduction nor on its communicator, for a member of a class: it is made
 /// with any_reduction, such as parse_reduction() gives, and an any_communicator that outlives it.
 template <Scalar T = float, class B = host>

@@ -26,6 +26,4 @@
 
 namespace laconic {
 
-static_assert(Backend<device, float> && Backend<device, double>);
-
 }  // namespace laconic

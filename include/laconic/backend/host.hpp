@@ -25,6 +25,4 @@
 
 namespace laconic {
 
-static_assert(Backend<host, float> && Backend<host, double>);
-
 }  // namespace laconic

@@ -16,6 +16,4 @@
 
 namespace laconic {
 
-static_assert(Backend<reference, float> && Backend<reference, double>);
-
 }  // namespace laconic

@@ -256,6 +256,4 @@ class fibers {
     detail::failure failure_;
 };
 
-static_assert(PointToPoint<fibers::member> && Overlapping<fibers::member> && Splitting<fibers::member>);
-
 }  // namespace laconic

@@ -151,7 +151,4 @@ class mpi {
     }
 };
 
-static_assert(PointToPoint<mpi::member> && Overlapping<mpi::member> && Splitting<mpi::member> &&
-              AllReducer<mpi::member, float> && AllReducer<mpi::member, double>);
-
 }  // namespace laconic

@@ -156,6 +156,4 @@ class nccl {
     detail::nccl_rounds rounds_{in_};
 };
 
-static_assert(PointToPoint<nccl> && AllReducer<nccl, float> && AllReducer<nccl, double>);
-
 }  // namespace laconic

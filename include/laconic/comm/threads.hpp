@@ -266,6 +266,4 @@ class threads {
     detail::failure failure_;
 };
 
-static_assert(PointToPoint<threads::member> && Overlapping<threads::member> && Splitting<threads::member>);
-
 }  // namespace laconic

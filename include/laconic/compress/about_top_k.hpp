@@ -78,7 +78,4 @@ about_top_k(N) -> about_top_k<>;
 template <class N>
 about_top_k(N, double) -> about_top_k<>;
 
-static_assert(Compressor<about_top_k<>> && Compressor<about_top_k<>, float>);
-static_assert(Contractive<about_top_k<>> && !Unbiased<about_top_k<>>);
-
 }  // namespace laconic

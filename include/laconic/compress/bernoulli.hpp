@@ -55,7 +55,4 @@ struct bernoulli {
 template <class N>
 bernoulli(N) -> bernoulli<>;
 
-static_assert(Compressor<bernoulli<>> && Compressor<bernoulli<>, float> && Unbiased<bernoulli<>> &&
-              !Contractive<bernoulli<>>);
-
 }  // namespace laconic

@@ -246,7 +246,4 @@ best_level(C, Cost, Sizes) -> best_level<C, Cost, Sizes>;
 template <class C, class Cost, class Sizes, class N>
 best_level(C, Cost, Sizes, N) -> best_level<C, Cost, Sizes>;
 
-static_assert(Compressor<best_level<top_k<>>> && Compressor<best_level<top_k<>>, float>);
-static_assert(Contractive<best_level<top_k<>>>);
-
 }  // namespace laconic

@@ -49,7 +49,4 @@ struct damped_quantize {
     quantize plain() const { return {levels, bucket, p}; }
 };
 
-static_assert(Compressor<damped_quantize> && Compressor<damped_quantize, float>);
-static_assert(Contractive<damped_quantize> && !Unbiased<damped_quantize>);
-
 }  // namespace laconic

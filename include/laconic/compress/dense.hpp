@@ -37,6 +37,4 @@ struct dense {
     friend std::string to_string(dense const& c) { return detail::spelled("dense", c.rest); }
 };
 
-static_assert(Compressor<dense<>> && Unbiased<dense<>> && Contractive<dense<>>);
-
 }  // namespace laconic

@@ -34,6 +34,4 @@ struct full {
     friend std::string to_string(full) { return "full"; }
 };
 
-static_assert(Compressor<full> && Compressor<full, float> && Unbiased<full> && Contractive<full>);
-
 }  // namespace laconic

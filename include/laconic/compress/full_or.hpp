@@ -51,6 +51,4 @@ struct full_or {
 template <class C>
 full_or(C, bool = false) -> full_or<C>;
 
-static_assert(Compressor<full_or<full>> && Unbiased<full_or<full>> && Contractive<full_or<full>>);
-
 }  // namespace laconic

@@ -49,6 +49,4 @@ struct lazy {
 template <class N>
 lazy(N) -> lazy<>;
 
-static_assert(Compressor<lazy<>> && Compressor<lazy<>, float> && Unbiased<lazy<>> && !Contractive<lazy<>>);
-
 }  // namespace laconic

@@ -134,8 +134,4 @@ struct low_rank {
 template <class N, class M>
 low_rank(N, M) -> low_rank<>;
 
-static_assert(Compressor<low_rank<>> && Compressor<low_rank<>, float>);
-static_assert(Contractive<low_rank<>> && !Unbiased<low_rank<>>);
-static_assert(Compressor<low_rank<std::span<double const>>> && !Contractive<low_rank<std::span<double const>>>);
-
 }  // namespace laconic

@@ -34,6 +34,4 @@ struct natural {
     friend std::string to_string(natural) { return "natural"; }
 };
 
-static_assert(Compressor<natural> && Compressor<natural, float> && Unbiased<natural> && !Contractive<natural>);
-
 }  // namespace laconic

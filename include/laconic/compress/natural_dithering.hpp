@@ -68,7 +68,4 @@ struct natural_dithering {
     }
 };
 
-static_assert(Compressor<natural_dithering> && Compressor<natural_dithering, float> && Unbiased<natural_dithering> &&
-              !Contractive<natural_dithering>);
-
 }  // namespace laconic

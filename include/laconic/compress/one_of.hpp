@@ -96,6 +96,4 @@ inline constexpr bool has_curve<one_of<First, Second>> = has_curve<First>&& has_
 template <class First, class Second>
 inline constexpr bool has_two_families<one_of<First, Second>> = true;
 
-static_assert(Compressor<one_of<top_k<>, top_k<scaled_sign>>> && Contractive<one_of<top_k<>, top_k<scaled_sign>>>);
-
 }  // namespace laconic

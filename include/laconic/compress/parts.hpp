@@ -99,7 +99,4 @@ struct parts {
     }
 };
 
-static_assert(Compressor<parts<full>> && Compressor<parts<full>, float>);
-static_assert(Unbiased<parts<full>> && Contractive<parts<full>>);
-
 }  // namespace laconic

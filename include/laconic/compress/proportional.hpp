@@ -108,7 +108,4 @@ struct proportional {
 template <class N>
 proportional(N) -> proportional<>;
 
-static_assert(Compressor<proportional<>> && Compressor<proportional<>, float> && Unbiased<proportional<>>);
-static_assert(Contractive<proportional<full, true>> && !Unbiased<proportional<full, true>>);
-
 }  // namespace laconic

@@ -64,6 +64,4 @@ struct quantize {
     }
 };
 
-static_assert(Compressor<quantize> && Compressor<quantize, float> && Unbiased<quantize>);
-
 }  // namespace laconic

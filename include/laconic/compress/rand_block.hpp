@@ -69,7 +69,4 @@ rand_block(N) -> rand_block<>;
 template <class N, class M>
 rand_block(N, M) -> rand_block<>;
 
-static_assert(Compressor<rand_block<>> && Compressor<rand_block<>, float>);
-static_assert(Unbiased<rand_block<>> && !Contractive<rand_block<>>);
-
 }  // namespace laconic

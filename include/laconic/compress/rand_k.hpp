@@ -59,6 +59,4 @@ struct rand_k {
 template <class N>
 rand_k(N) -> rand_k<>;
 
-static_assert(Compressor<rand_k<>> && Compressor<rand_k<>, float> && Unbiased<rand_k<>> && !Contractive<rand_k<>>);
-
 }  // namespace laconic

@@ -45,7 +45,4 @@ struct scaled_sign {
     }
 };
 
-static_assert(Compressor<scaled_sign> && Compressor<scaled_sign, float> && Contractive<scaled_sign> &&
-              !Unbiased<scaled_sign>);
-
 }  // namespace laconic

@@ -44,7 +44,4 @@ using float8_e4m3 = short_float<short_format::e4m3>;
 /// Up to 57344 and down to 2^-16, 3 binary digits.
 using float8_e5m2 = short_float<short_format::e5m2>;
 
-static_assert(Compressor<fp16> && Compressor<bf16, float> && Compressor<float8_e4m3> && Compressor<float8_e5m2, float>);
-static_assert(!Unbiased<fp16> && !Contractive<fp16>);
-
 }  // namespace laconic

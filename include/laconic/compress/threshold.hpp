@@ -74,8 +74,4 @@ struct threshold {
 template <class N>
 threshold(N) -> threshold<>;
 
-static_assert(Compressor<threshold<>> && Compressor<threshold<>, float>);
-static_assert(!Unbiased<threshold<>> && !Contractive<threshold<>>);
-static_assert(Compressor<threshold<full, std::span<double const>>>);
-
 }  // namespace laconic

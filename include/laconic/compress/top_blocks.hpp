@@ -68,7 +68,4 @@ top_blocks(N) -> top_blocks<>;
 template <class N, class M>
 top_blocks(N, M) -> top_blocks<>;
 
-static_assert(Compressor<top_blocks<>> && Compressor<top_blocks<>, float>);
-static_assert(Contractive<top_blocks<>> && !Unbiased<top_blocks<>>);
-
 }  // namespace laconic

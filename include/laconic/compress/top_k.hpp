@@ -52,6 +52,4 @@ struct top_k {
 template <class N>
 top_k(N) -> top_k<>;
 
-static_assert(Compressor<top_k<>> && Compressor<top_k<>, float> && Contractive<top_k<>> && !Unbiased<top_k<>>);
-
 }  // namespace laconic

@@ -51,6 +51,4 @@ struct two_means {
     }
 };
 
-static_assert(Compressor<two_means> && Compressor<two_means, float> && Contractive<two_means> && !Unbiased<two_means>);
-
 }  // namespace laconic

@@ -86,8 +86,4 @@ struct uniform {
 uniform(int)->uniform<>;
 uniform(int, std::size_t)->uniform<>;
 
-static_assert(Compressor<uniform<>> && Compressor<uniform<>, float> && Unbiased<uniform<>> && !Contractive<uniform<>>);
-static_assert(Compressor<uniform<rounding::nearest>> && Contractive<uniform<rounding::nearest>> &&
-              !Unbiased<uniform<rounding::nearest>>);
-
 }  // namespace laconic

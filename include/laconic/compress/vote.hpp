@@ -40,6 +40,4 @@ struct vote {
     friend std::string to_string(vote) { return "vote"; }
 };
 
-static_assert(Compressor<vote> && Compressor<vote, float> && !Contractive<vote> && !Unbiased<vote>);
-
 }  // namespace laconic

@@ -63,7 +63,4 @@ struct zero_blocks {
 template <class N>
 zero_blocks(N) -> zero_blocks<>;
 
-static_assert(Compressor<zero_blocks<>> && Compressor<zero_blocks<>, float>);
-static_assert(Unbiased<zero_blocks<>> && Contractive<zero_blocks<>>);
-
 }  // namespace laconic

@@ -22,6 +22,4 @@ struct monotonic_clock {
     }
 };
 
-static_assert(Clock<monotonic_clock>);
-
 }  // namespace laconic

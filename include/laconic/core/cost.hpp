@@ -53,8 +53,6 @@ struct message_cost {
     }
 };
 
-static_assert(CommunicationCost<message_cost>);
-
 namespace detail {
 
 inline double price(double value, char const* what) {
@@ -134,8 +132,6 @@ struct two_way_cost {
                (c.others == 0 ? "" : ", others=" + shortest(c.others)) + ")";
     }
 };
-
-static_assert(CommunicationCost<two_way_cost>);
 
 /// On a link that loses each bit with probability `loss`, in [0, 1), by itself: a message that does not arrive whole is
 /// sent again, and so 1 / (1 - loss)^bits times on average. Throws argument_error for another loss, or where `once` has

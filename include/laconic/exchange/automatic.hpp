@@ -274,6 +274,4 @@ struct by_automatic {
     friend std::string to_string(by_automatic const& x) { return "auto(" + to_string(x.how) + ")"; }
 };
 
-static_assert(Exchange<by_automatic>);
-
 }  // namespace laconic

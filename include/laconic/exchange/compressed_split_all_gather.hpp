@@ -133,6 +133,4 @@ struct by_quantized_split_all_gather {
     }
 };
 
-static_assert(Exchange<by_quantized_split_all_gather>);
-
 }  // namespace laconic

@@ -57,6 +57,4 @@ struct by_engine_all_reduce {
     friend std::string to_string(by_engine_all_reduce) { return "engine_all_reduce"; }
 };
 
-static_assert(Exchange<by_engine_all_reduce>);
-
 }  // namespace laconic

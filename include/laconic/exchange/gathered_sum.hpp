@@ -75,6 +75,4 @@ struct by_gathered_sum {
     friend std::string to_string(by_gathered_sum) { return "gathered_sum"; }
 };
 
-static_assert(Exchange<by_gathered_sum>);
-
 }  // namespace laconic

@@ -134,6 +134,4 @@ struct by_gtop_k {
     }
 };
 
-static_assert(Exchange<by_gtop_k>);
-
 }  // namespace laconic

@@ -108,6 +108,4 @@ struct by_halving_doubling {
     friend std::string to_string(by_halving_doubling) { return "halving_doubling"; }
 };
 
-static_assert(Exchange<by_halving_doubling>);
-
 }  // namespace laconic

@@ -293,6 +293,4 @@ struct by_ok_top_k {
     }
 };
 
-static_assert(Exchange<by_ok_top_k>);
-
 }  // namespace laconic

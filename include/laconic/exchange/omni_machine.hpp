@@ -232,6 +232,4 @@ class omni_machine {
     omni_packet_writer packet_;
 };
 
-static_assert(PacketMachine<omni_machine<float>> && PacketMachine<omni_machine<double>>);
-
 }  // namespace laconic

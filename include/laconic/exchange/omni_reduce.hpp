@@ -237,6 +237,4 @@ struct by_omni_reduce {
     friend std::string to_string(by_omni_reduce const& x) { return "omni_reduce(" + std::to_string(x.block) + ")"; }
 };
 
-static_assert(Exchange<by_omni_reduce>);
-
 }  // namespace laconic

@@ -81,6 +81,4 @@ struct by_recursive_doubling {
     friend std::string to_string(by_recursive_doubling) { return "recursive_doubling"; }
 };
 
-static_assert(Exchange<by_recursive_doubling>);
-
 }  // namespace laconic

@@ -74,6 +74,4 @@ struct by_ring {
     friend std::string to_string(by_ring) { return "ring"; }
 };
 
-static_assert(Exchange<by_ring>);
-
 }  // namespace laconic

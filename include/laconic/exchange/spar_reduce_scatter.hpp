@@ -194,6 +194,4 @@ struct by_spar_reduce_scatter {
     }
 };
 
-static_assert(Exchange<by_spar_reduce_scatter>);
-
 }  // namespace laconic

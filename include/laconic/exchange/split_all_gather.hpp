@@ -111,6 +111,4 @@ struct by_split_all_gather {
     }
 };
 
-static_assert(Exchange<by_split_all_gather>);
-
 }  // namespace laconic

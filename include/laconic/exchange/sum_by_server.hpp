@@ -96,6 +96,4 @@ struct by_sum_by_server {
     friend std::string to_string(by_sum_by_server) { return "sum_by_server"; }
 };
 
-static_assert(Exchange<by_sum_by_server>);
-
 }  // namespace laconic

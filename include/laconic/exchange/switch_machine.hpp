@@ -136,6 +136,4 @@ class switch_machine {
     bool started_ = false;
 };
 
-static_assert(PacketMachine<switch_machine<float>>);
-
 }  // namespace laconic

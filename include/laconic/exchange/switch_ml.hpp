@@ -171,6 +171,4 @@ struct by_switch_ml {
     friend std::string to_string(by_switch_ml) { return "switch_ml"; }
 };
 
-static_assert(Exchange<by_switch_ml>);
-
 }  // namespace laconic

@@ -71,6 +71,4 @@ class last_gradient {
     typename B::template array<T> last_, next_, estimate_;
 };
 
-static_assert(Feedback<last_gradient<>> && Feedback<last_gradient<float>, float>);
-
 }  // namespace laconic

@@ -141,6 +141,4 @@ class memory {
     typename B::template array<T> known_, mean_known_, unsaid_;
 };
 
-static_assert(Feedback<memory<>> && Feedback<memory<float>, float>);
-
 }  // namespace laconic

@@ -104,6 +104,4 @@ class momentum_correction {
     typename B::template array<T> momentum_, next_, unsaid_, said_;
 };
 
-static_assert(Feedback<momentum_correction<>> && Feedback<momentum_correction<float>, float>);
-
 }  // namespace laconic

@@ -128,6 +128,4 @@ struct cat<ef_sgd<C>, Cost> {
     }
 };
 
-static_assert(Method<cat<ef_sgd<top_k<>>>> && Method<cat<top_k<>>> && Method<cat<diana<rand_k<>>>, float>);
-
 }  // namespace laconic

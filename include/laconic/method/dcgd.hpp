@@ -74,6 +74,4 @@ struct dcgd {
 template <class C>
 dcgd(C, rates = {}) -> dcgd<C>;
 
-static_assert(Method<dcgd<quantize>>);
-
 }  // namespace laconic

@@ -50,6 +50,4 @@ struct dgc {
     }
 };
 
-static_assert(Method<dgc>);
-
 }  // namespace laconic

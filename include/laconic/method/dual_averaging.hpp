@@ -33,6 +33,4 @@ struct dual_averaging {
     friend std::string to_string(dual_averaging const& m) { return detail::called("dual_averaging", "", m.given); }
 };
 
-static_assert(Method<dual_averaging>);
-
 }  // namespace laconic

@@ -55,6 +55,4 @@ struct gd_sec {
     friend std::string to_string(gd_sec const& m) { return detail::called_gd_sec("gd_sec", "", m.xi, m.given); }
 };
 
-static_assert(Method<gd_sec>);
-
 }  // namespace laconic

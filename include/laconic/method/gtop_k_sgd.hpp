@@ -33,6 +33,4 @@ struct gtop_k_sgd {
     }
 };
 
-static_assert(Method<gtop_k_sgd>);
-
 }  // namespace laconic

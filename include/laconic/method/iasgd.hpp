@@ -43,6 +43,4 @@ struct iasgd {
     }
 };
 
-static_assert(Method<iasgd>);
-
 }  // namespace laconic

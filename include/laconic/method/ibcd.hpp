@@ -87,6 +87,4 @@ struct ibcd {
     friend std::string to_string(ibcd const& m) { return detail::called_blocks("ibcd", m.tau, m.block, m.given); }
 };
 
-static_assert(Method<ibcd>);
-
 }  // namespace laconic

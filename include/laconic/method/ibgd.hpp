@@ -37,6 +37,4 @@ struct ibgd {
     }
 };
 
-static_assert(Method<ibgd>);
-
 }  // namespace laconic

@@ -41,6 +41,4 @@ struct isaga {
     friend std::string to_string(isaga const& m) { return detail::called_blocks("isaga", m.tau, m.block, m.given); }
 };
 
-static_assert(Method<isaga>);
-
 }  // namespace laconic

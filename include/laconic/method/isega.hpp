@@ -49,6 +49,4 @@ isega(N, std::size_t = 256, rates = {}) -> isega<>;
 template <class N, class P>
 isega(N, std::size_t, rates, P) -> isega<P>;
 
-static_assert(Method<isega<>>);
-
 }  // namespace laconic

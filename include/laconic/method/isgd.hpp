@@ -41,6 +41,4 @@ struct isgd {
     friend std::string to_string(isgd const& m) { return detail::called_blocks("isgd", m.tau, m.block, m.given); }
 };
 
-static_assert(Method<isgd>);
-
 }  // namespace laconic

@@ -35,6 +35,4 @@ struct lag_ps {
     friend std::string to_string(lag_ps const& m) { return detail::called_lag("lag_ps", m.xi, m.D, m.given); }
 };
 
-static_assert(Method<lag_ps>);
-
 }  // namespace laconic

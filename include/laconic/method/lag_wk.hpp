@@ -63,6 +63,4 @@ struct lag_wk {
     friend std::string to_string(lag_wk const& m) { return detail::called_lag("lag_wk", m.xi, m.D, m.given); }
 };
 
-static_assert(Method<lag_wk>);
-
 }  // namespace laconic

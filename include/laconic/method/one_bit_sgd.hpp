@@ -27,6 +27,4 @@ struct one_bit_sgd {
     }
 };
 
-static_assert(Method<one_bit_sgd>);
-
 }  // namespace laconic

@@ -41,6 +41,4 @@ struct proxskip {
     }
 };
 
-static_assert(Method<proxskip>);
-
 }  // namespace laconic

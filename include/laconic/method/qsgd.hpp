@@ -25,6 +25,4 @@ struct qsgd {
     }
 };
 
-static_assert(Method<qsgd>);
-
 }  // namespace laconic

@@ -31,6 +31,4 @@ struct quantized_gd_sec {
 template <class C>
 quantized_gd_sec(C, double = 100, rates = {}) -> quantized_gd_sec<C>;
 
-static_assert(Method<quantized_gd_sec<>>);
-
 }  // namespace laconic

@@ -34,6 +34,4 @@ struct sgd {
     }
 };
 
-static_assert(Method<sgd>);
-
 }  // namespace laconic

@@ -34,6 +34,4 @@ struct sgd_sec {
     }
 };
 
-static_assert(Method<sgd_sec>);
-
 }  // namespace laconic

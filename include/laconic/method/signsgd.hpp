@@ -31,6 +31,4 @@ struct signsgd {
     friend std::string to_string(signsgd const& m) { return detail::called("signsgd", "", m.given); }
 };
 
-static_assert(Method<signsgd>);
-
 }  // namespace laconic

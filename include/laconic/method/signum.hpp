@@ -30,6 +30,4 @@ struct signum {
     }
 };
 
-static_assert(Method<signum>);
-
 }  // namespace laconic

@@ -32,6 +32,4 @@ struct spardl_sgd {
     }
 };
 
-static_assert(Method<spardl_sgd>);
-
 }  // namespace laconic

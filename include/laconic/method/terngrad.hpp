@@ -32,6 +32,4 @@ struct terngrad {
     }
 };
 
-static_assert(Method<terngrad>);
-
 }  // namespace laconic

@@ -25,6 +25,4 @@ struct top_k_sgd {
     }
 };
 
-static_assert(Method<top_k_sgd>);
-
 }  // namespace laconic

@@ -56,6 +56,4 @@ struct tanh {
 
 }  // namespace activation
 
-static_assert(Activation<activation::relu> && Activation<activation::tanh>);
-
 }  // namespace laconic

@@ -45,6 +45,4 @@ struct bounded_penalty {
     }
 };
 
-static_assert(Penalty<squared_penalty> && Penalty<bounded_penalty>);
-
 }  // namespace laconic

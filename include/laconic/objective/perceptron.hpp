@@ -291,6 +291,4 @@ class perceptron {
     double lambda_;
 };
 
-static_assert(FiniteSum<perceptron<float>, float> && FusedObjective<perceptron<>> && !SmoothObjective<perceptron<>>);
-
 }  // namespace laconic

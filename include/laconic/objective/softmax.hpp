@@ -238,6 +238,4 @@ class softmax {
     double lambda_;
 };
 
-static_assert(SmoothFiniteSum<softmax<>> && GeneralisedLinear<softmax<float>, float> && FusedObjective<softmax<>>);
-
 }  // namespace laconic

@@ -62,6 +62,4 @@ class accelerated_step {
     typename B::template array<T> v_, y_;
 };
 
-static_assert(Step<accelerated_step<>> && Step<accelerated_step<float>, float>);
-
 }  // namespace laconic

@@ -37,6 +37,4 @@ class decreasing_step {
     std::uint64_t taken_ = 0;
 };
 
-static_assert(Step<decreasing_step> && Step<decreasing_step, float>);
-
 }  // namespace laconic

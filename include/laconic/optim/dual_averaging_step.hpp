@@ -55,6 +55,4 @@ class dual_averaging_step {
     typename B::template array<T> center_, sum_, average_;
 };
 
-static_assert(Step<dual_averaging_step<>> && Step<dual_averaging_step<float>, float>);
-
 }  // namespace laconic

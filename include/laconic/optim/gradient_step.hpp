@@ -20,6 +20,4 @@ struct gradient_step {
     friend std::string to_string(gradient_step s) { return "gradient_step(" + shortest(s.rate) + ")"; }
 };
 
-static_assert(Step<gradient_step> && Step<gradient_step, float>);
-
 }  // namespace laconic

@@ -45,6 +45,4 @@ class momentum {
     typename B::template array<T> velocity_;
 };
 
-static_assert(Step<momentum<>> && Step<momentum<float>, float>);
-
 }  // namespace laconic

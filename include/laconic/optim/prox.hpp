@@ -87,8 +87,6 @@ struct elastic_net {
     }
 };
 
-static_assert(Prox<no_prox> && Prox<l1> && Prox<l2> && Prox<elastic_net> && Prox<l1, float>);
-
 /// Any step, then the proximal operator for the same rate.
 template <class S, class P>
 struct proximal {

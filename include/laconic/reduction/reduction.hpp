@@ -250,6 +250,4 @@ concept Reduction = std::copy_constructible<R> && requires(R const& r, std::size
     { to_string(r) } -> std::convertible_to<std::string>;
 };
 
-static_assert(Reduction<plain<>> && Reduction<error_feedback<full>, double> && Reduction<unproved<shifted<full>>>);
-
 }  // namespace laconic

@@ -280,6 +280,4 @@ class bit_reader {
     std::uint64_t bit_ = 0;
 };
 
-static_assert(BitSink<ledger> && BitSink<bit_writer> && BitSource<bit_reader>);
-
 }  // namespace laconic

@@ -66,6 +66,4 @@ void put_words(W& sink, std::uint64_t bits, F f) {
     }
 }
 
-static_assert(BitSink<word_run>);
-
 }  // namespace laconic
