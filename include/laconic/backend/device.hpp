@@ -24,6 +24,4 @@
 #include "laconic/backend/device/terms.hpp"
 #include "laconic/backend/device/update.hpp"
 
-namespace laconic {
-
-}  // namespace laconic
+namespace laconic {}  // namespace laconic

@@ -23,6 +23,4 @@
 #include "laconic/backend/host/terms.hpp"
 #include "laconic/backend/host/update.hpp"
 
-namespace laconic {
-
-}  // namespace laconic
+namespace laconic {}  // namespace laconic

@@ -14,6 +14,4 @@
 #include "laconic/backend/reference/terms.hpp"
 #include "laconic/backend/reference/update.hpp"
 
-namespace laconic {
-
-}  // namespace laconic
+namespace laconic {}  // namespace laconic
