@@ -166,7 +166,7 @@ TEST_CASE("omega is attained by equal magnitudes") {
 // Vectors with some numbers at the worst place below the least level and some at 4/3 above it, and random ones.
 TEST_CASE("omega is nowhere passed, and is below the paper's") {
     double tightest = 0;
-    for (norm const p : {p_norm::one, p_norm::two, p_norm::largest})
+    for (p_norm const p : {p_norm::one, p_norm::two, p_norm::largest})
         for (int const s : {2, 3, 4, 6})
             for (std::uint64_t k = 0; k < 60; ++k) {
                 auto const d = static_cast<std::size_t>(2 + key{k}.below(0, 40));
@@ -203,7 +203,7 @@ TEST_CASE("a norm that is not finite is refused, one just below is not") {
     CHECK_THROWS_AS(say(natural_dithering{1}, vec{max, max}), argument_error);
     CHECK_THROWS_AS(say(natural_dithering{5}, std::vector<float>{top, top}), argument_error);
     CHECK(say(natural_dithering{5, 0, p_norm::largest}, vec{max, -max, max / 2}) == vec{max, -max, max / 2});
-    for (norm const p : {p_norm::one, p_norm::two, p_norm::largest})
+    for (p_norm const p : {p_norm::one, p_norm::two, p_norm::largest})
         for (double const bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
             host on;
             dithered<double, host> m;
@@ -216,7 +216,7 @@ TEST_CASE("a norm that is not finite is refused, one just below is not") {
 TEST_CASE_TEMPLATE("unbiased where levels underflow", T, float, double) {
     T const tiny = std::numeric_limits<T>::denorm_min(), least = std::numeric_limits<T>::min();
     for (int const levels : {1, 4, 200, 1000})
-        for (norm const p : {p_norm::one, p_norm::largest}) {
+        for (p_norm const p : {p_norm::one, p_norm::largest}) {
             has_mean_in_units(natural_dithering{levels, 0, p}, std::vector<T>{5 * tiny, -3 * tiny, tiny, 0}, tiny);
             has_mean_in_units(natural_dithering{levels, 0, p},
                               std::vector<T>{5 * least, -least / 2, least, least / 8, least * T(1.5), 0}, least);

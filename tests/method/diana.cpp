@@ -371,7 +371,7 @@ TEST_CASE("the same for Quant_p by sampling, and long runs learn the optimum and
     for (auto const& each : f) p.strong_convexity = std::min(p.strong_convexity, each.strong_convexity());
     p.least_strong_convexity = p.strong_convexity;
     optimum const best(f);
-    for (norm const which : {p_norm::one, p_norm::two, p_norm::largest}) {
+    for (p_norm const which : {p_norm::one, p_norm::two, p_norm::largest}) {
         CAPTURE(int(which));
         quantize const c{1, 0, which};
         auto const recursion = composed(diana{c}, p);

@@ -50,7 +50,7 @@ int agree(std::vector<T> const& x, std::size_t bucket, key from) {
         CHECK(here == make<T, Code>(buckets, codes, [&](auto... out) { return kernel(by_definition, out...); }));
         refused += !here.finite;
     };
-    for (norm const p : {p_norm::one, p_norm::two, p_norm::largest})
+    for (p_norm const p : {p_norm::one, p_norm::two, p_norm::largest})
         for (int const levels : {1, 3, 127, 1000}) {
             auto const to_levels = [&](auto& b, auto steps, auto damped, auto codes) {
                 bool const finite = round_buckets_to_levels(b, v, bucket, p, levels, from, steps, codes);

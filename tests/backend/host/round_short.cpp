@@ -62,9 +62,9 @@ TEST_CASE_TEMPLATE("halfway between two: the even code; a hair from there: the n
                 T const near[] = {std::nextafter(halfway, T(0)), halfway,
                                   std::nextafter(halfway, std::numeric_limits<T>::max())};
                 for (T const v : near) x.push_back(negative ? -v : v);
-                expected.push_back(c | scaled_sign);
-                expected.push_back((c % 2 == 0 ? c : up) | scaled_sign);
-                expected.push_back(up | scaled_sign);
+                expected.push_back(c | sign);
+                expected.push_back((c % 2 == 0 ? c : up) | sign);
+                expected.push_back(up | sign);
             }
         CHECK(codes_of<host, T>(f, x) == expected);
         CHECK(codes_of<reference, T>(f, x) == expected);
