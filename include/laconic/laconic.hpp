@@ -290,4 +290,5 @@
 #include "laconic/wire/support.hpp"
 #include "laconic/wire/support_plan.hpp"
 #include "laconic/wire/unpack.hpp"
+#include "laconic/wire/user_message.hpp"
 #include "laconic/wire/word_run.hpp"

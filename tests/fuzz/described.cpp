@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes to the reader of self-describing messages: refused, or finite numbers at ascending coordinates within the
-// dimension, and never more memory than the limit.
+// Any bytes to the reader of self-describing messages, who knows users' types, too: refused, or finite numbers at
+// ascending coordinates within the dimension, and never more memory than the limit.
 #include <cmath>
 
 #include "fuzz/fuzz.hpp"
 #include "laconic/wire/described.hpp"
+#include "wire/own_messages.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     auto const bytes = std::as_bytes(std::span(data, size));
     laconic::reading_limits const limits{.dimension = 100000, .memory = 1 << 22};
     try {
-        auto const m = laconic::read_described(bytes, limits);
+        auto const m = laconic::read_described(bytes, limits, own::messages);
         if (m.dimension > limits.dimension) fuzz::found("a dimension above the limit");
         if (16 * m.values.size() > limits.memory) fuzz::found("more memory than the limit");
         if (m.values.size() != (m.dense ? m.dimension : m.at.size())) fuzz::found("not a number for each coordinate");

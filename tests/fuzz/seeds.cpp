@@ -6,6 +6,7 @@
 
 #include "fuzz/fuzz.hpp"
 #include "laconic/wire/described.hpp"
+#include "wire/own_messages.hpp"
 
 namespace {
 
@@ -44,6 +45,21 @@ void write_seeds(std::filesystem::path const& folder, std::byte type) {
     };
     laws::each_pipeline<T>([&](auto const& c) { seeds_of(c, {7, 40}); });
     for (auto const& text : laws::in_parts()) seeds_of(laconic::parse_compressor<T>(text), {laws::length_in_parts});
+    // Of users' types, for strangers alone.
+    auto const own_seed = [&](auto const& c, std::size_t d) {
+        auto const m = compress(c, laws::noise<T>(d, d), laconic::key{d});
+        save(folder / "described" / ("own-" + std::to_string(sizeof(T)) + "-" + std::to_string(which++)),
+             laconic::write_described(m, {.with_checksum = false}));
+    };
+    own::round_to const rounded{0.01, 5};
+    own_seed(rounded, 9);
+    own_seed(own::mean{}, 30);
+    own_seed(laconic::top_k{4} | rounded, 40);
+    own_seed(laconic::threshold{0.5} | rounded, 40);
+    own_seed(laconic::bernoulli{0.3} | own::mean{}, 40);
+    own_seed(
+        laconic::parts<laconic::any_compressor<T>>{{7, rounded}, {5, own::mean{}}, {8, laconic::top_k{2} | rounded}},
+        20);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -44,10 +45,12 @@ inline bytes from_hex(std::string const& text) {
 }
 
 /// What a file means: "5 0:0x1.8p+1 3:-0x1p+0", its dimension and its terms; or "refused".
-inline std::string meaning(std::span<std::byte const> file, laconic::reading_limits limits) {
+template <class... C>
+std::string meaning(std::span<std::byte const> file, laconic::reading_limits limits,
+                    laconic::user_messages_t<C...> users = {}) {
     laconic::unpacked read;
     try {
-        read = laconic::read_described(file, limits);
+        read = laconic::read_described(file, limits, users);
     } catch (laconic::wire_error const&) {
         return "refused";
     }
@@ -108,5 +111,58 @@ inline std::optional<outcome> run(std::string const& arguments, std::string cons
     REQUIRE(WIFEXITED(status));
     return outcome{WEXITSTATUS(status), text};
 }
+
+/// A header with no checksum, then words.
+struct word {
+    std::uint64_t value;
+    unsigned width;
+};
+inline bytes by_hand(unsigned flags, std::uint64_t dimension, std::vector<word> const& words) {
+    laconic::bit_writer sink;
+    sink.put(laconic::described_magic, 32);
+    sink.put(1, 8);
+    sink.put(flags, 8);
+    laconic::put_whole(sink, dimension);
+    std::uint64_t bits = 0;
+    for (auto const& w : words) bits += w.width;
+    laconic::put_whole(sink, bits);
+    for (auto const& w : words) sink.put(w.value, w.width);
+    auto const said = sink.finish();
+    return {said.begin(), said.end()};
+}
+
+/// What the library reads from a file and what decoder.py reads, of many files.
+class both_readers {
+  public:
+    /// users: a Python file with decoders for users' kinds, if there is one.
+    explicit both_readers(laconic::reading_limits limits = {.dimension = 1000}, std::filesystem::path const& users = {})
+        : limits_(limits), users_(users.empty() ? "" : " --users \"" + users.string() + "\"") {}
+
+    template <class... C>
+    void read(std::string const& name, std::span<std::byte const> file, laconic::user_messages_t<C...> users = {}) {
+        line const l{name, hex(file), meaning(file, limits_, users)};
+        list_ += spelled(l);
+        ++files_;
+        refused_ += l.meant == "refused";
+    }
+    void agree() const {
+        own_file const list(list_);
+        auto const ran = run("--dimension " + std::to_string(limits_.dimension) + " --work " +
+                             std::to_string(limits_.work) + users_ + " --check \"" + list.path() + "\"");
+        if (!ran) return;
+        INFO(ran->out.substr(0, 4000));
+        CHECK(ran->status == 0);
+        CHECK(ran->out.ends_with(std::to_string(files_ - refused_) + " read, " + std::to_string(refused_) +
+                                 " refused, 0 wrong\n"));
+    }
+    std::size_t refused() const { return refused_; }
+    std::size_t accepted() const { return files_ - refused_; }
+    laconic::reading_limits const& limits() const { return limits_; }
+
+  private:
+    laconic::reading_limits limits_;
+    std::string users_, list_;
+    std::size_t files_ = 0, refused_ = 0;
+};
 
 }  // namespace decoder

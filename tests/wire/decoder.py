@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads self-describing messages of version 1, as docs/wire-format.md says them; numbers of sections refer to that page.
 
-decoder.py [LIMITS] FILE...        prints of each file one line: its dimension, then coordinate:value, exactly
-decoder.py [LIMITS] --check LIST   LIST has a line for each message: a name, its bytes in hex (- for none), then what they
-                                   mean in the same form, or "refused"; # begins a comment
+decoder.py [OPTIONS] FILE...         prints of each file one line: its dimension, then coordinate:value, exactly
+decoder.py [OPTIONS] --shape FILE... prints of each file its dimension, then its stages: kind(parameters), of a user's kind
+                                     its parameters in hex, of parts [length shape, length shape, ...]
+decoder.py [OPTIONS] --check LIST    LIST has a line for each message: a name, its bytes in hex (- for none), then what they
+                                     mean in the first form, or "refused"; # begins a comment
 
-LIMITS are --dimension N (2^40) and --work N (2^30): larger dimensions, and messages that take more steps (section 8), are
-refused, and so is what makes this reader list more than 2^24 places and numbers in all. The status is 1 where a file is
-refused or a line of LIST is wrong.
+OPTIONS are --dimension N (2^40) and --work N (2^30): larger dimensions, and messages that take more steps (section 8), are
+refused, and so is what makes this reader list more than 2^24 places and numbers in all; and --users PYTHON, a file that
+sets USERS to {kind: decoder, ...} for users' kinds. A decoder is called with (bits, T, n, parameters), where bits and
+parameters are Bits, and returns the n values, each of which counts as one step; it may use all names of this file. Other
+users' kinds are refused. The status is 1 where a file is refused or a line of LIST is wrong.
 """
 
 import math
@@ -45,9 +49,10 @@ def ceil_div(a, b):
 class Bits:
     """A stream, read from bit `at` up to bit `end`, and what reading it may still cost."""
 
-    def __init__(self, data, work):
+    def __init__(self, data, work=0, users={}):
         self.data, self.at, self.end = data, 0, 8 * len(data)
         self.work, self.listed = work, MOST_LISTED
+        self.users = users
 
     def spend(self, steps):
         """To be called before the steps are taken."""
@@ -83,6 +88,10 @@ class Bits:
     def fields(self, count, w):
         self.require(count, w)
         return [self.field(w) for _ in range(count)]
+
+    def finish(self):
+        require(self.end - self.at < 8, "there is more than announced")
+        require(self.field(self.end - self.at) == 0, "padding is not 0")
 
 
 class Floats:
@@ -148,8 +157,8 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
-def decode(data, largest_dimension=LIMIT, work=MOST_WORK):
-    """The dimension, and the terms as a list of (coordinate, value)."""
+def opened(data, largest_dimension=LIMIT, work=MOST_WORK, users={}):
+    """The dimension, the type T, the shape, and the bits of the bare form and after it."""
     require(data[:4] == b"lacn", "another magic")
     require(data[4:5] == b"\1", "another version")
     require(data[5:6] and data[5] < 4, "unknown flags")
@@ -157,7 +166,7 @@ def decode(data, largest_dimension=LIMIT, work=MOST_WORK):
         data, checksum = data[:-4], data[-4:]
         require(len(data) >= 6 and crc32c(data) == int.from_bytes(checksum, "little"), "a wrong checksum")
     T = BINARY64 if data[5] & 2 else BINARY32
-    bits = Bits(data, work)
+    bits = Bits(data, work, users)
     bits.at = 48
     dimension = bits.whole(0, LIMIT)
     require(dimension <= largest_dimension, "a dimension above this reader's limit")
@@ -165,11 +174,16 @@ def decode(data, largest_dimension=LIMIT, work=MOST_WORK):
     end = bits.at + length
     require(bits.end == 8 * ceil_div(end, 8), "another length than announced")
     bits.end = end
-    shape = read_shape(bits, T)
-    terms = STAGES[shape[0].kind].read(bits, T, shape, dimension)
-    require(bits.at == end, "another length than announced")
-    bits.end = 8 * len(data)
-    require(bits.field(bits.end - bits.at) == 0, "padding is not 0")
+    return dimension, T, read_shape(bits, T), bits
+
+
+def decode(data, **options):
+    """The dimension, and the terms as a list of (coordinate, value)."""
+    dimension, T, shape, bits = opened(data, **options)
+    terms = read_terms(bits, T, shape, dimension)
+    require(bits.at == bits.end, "another length than announced")
+    bits.end = 8 * len(bits.data)
+    bits.finish()
     return dimension, terms
 
 
@@ -200,16 +214,24 @@ def factor(bits, T):
     return x
 
 
+def user_parameters(bits, T):
+    return bytes(bits.fields(bits.whole(0, 4096), 8))
+
+
+def kind_of(number):
+    require(number in STAGES or number >= FIRST_USER_KIND, "an unknown kind")
+    return STAGES.get(number, USER)
+
+
 def read_shape(bits, T, depth=0, total=None):
-    """A list of stages; the parameters of parts are (length, shape) of each."""
+    """A list of stages; the parameters of parts are (length, shape) of each, that of a user's kind its bytes."""
     shape, total = [], total or [0]
-    while not shape or STAGES[shape[-1].kind].wraps:
+    while not shape or kind_of(shape[-1].kind).wraps:
         require(depth + len(shape) < 32, "more than 32 stages in each other")
         total[0] += 1
         require(total[0] <= 65536, "more than 65536 stages")
         kind = bits.field(8)
-        require(kind in STAGES, "an unknown kind")
-        parameters = [parameter(bits, T) for parameter in STAGES[kind].parameters]
+        parameters = [parameter(bits, T) for parameter in kind_of(kind).parameters]
         if kind == PARTS:
             parameters = [
                 (bits.whole(0, LIMIT), read_shape(bits, T, depth + len(shape) + 1, total)) for _ in range(parameters[0])
@@ -219,6 +241,10 @@ def read_shape(bits, T, depth=0, total=None):
 
 
 # ---- 4. The bare form: each function reads the terms that shape[0] says of n numbers
+
+
+def read_terms(bits, T, shape, n):
+    return kind_of(shape[0].kind).read(bits, T, shape, n)
 
 
 def says(values, least=1, steps_each=lambda *parameters: 1):
@@ -236,7 +262,7 @@ def says(values, least=1, steps_each=lambda *parameters: 1):
 
 def read_inside(bits, T, shape, n):
     """The terms of the stage inside shape[0], which visits each."""
-    terms = STAGES[shape[1].kind].read(bits, T, shape[1:], n)
+    terms = read_terms(bits, T, shape[1:], n)
     bits.list(len(terms))
     bits.spend(len(terms))
     return terms
@@ -344,7 +370,7 @@ def parts(bits, T, shape, n):
     terms, begin = [], 0
     for length, inside in shape[0].parameters:
         require(length <= n - begin, "parts of more numbers than there are")
-        part = STAGES[inside[0].kind].read(bits, T, inside, length)
+        part = read_terms(bits, T, inside, length)
         bits.list(len(part))
         bits.spend(len(part))
         terms += [(begin + j, x) for j, x in part]
@@ -356,7 +382,22 @@ def parts(bits, T, shape, n):
 def levelled(bits, T, shape, n):
     levels = shape[0].parameters[0]
     require(levels == 0 or bits.field(width(levels)) < levels, "a level above the highest")
-    return STAGES[shape[1].kind].read(bits, T, shape[1:], n)
+    return read_terms(bits, T, shape[1:], n)
+
+
+def users(bits, T, shape, n):
+    kind, (parameters,) = shape[0]
+    require(kind in bits.users, f"user kind {kind}, for which no decoder was given")
+    require(n < 2**32, "more than 2^32 - 1 numbers of a user's kind")
+
+    def values(bits, T, n, parameters):
+        source = Bits(parameters)
+        all_values = bits.users[kind](bits, T, n, source)
+        source.finish()
+        require(all(map(math.isfinite, all_values)), "a number is not finite")
+        return all_values
+
+    return says(values, 0)(bits, T, shape, n)
 
 
 # ---- 5. Supports
@@ -550,6 +591,8 @@ STAGES = {
     PARTS: Kind([whole(0, 65536)], False, parts),
     35: Kind([whole(0, LIMIT)], True, levelled),
 }
+FIRST_USER_KIND = 128
+USER = Kind([user_parameters], False, users)
 
 
 # ---- The command line
@@ -559,11 +602,29 @@ def spelled(dimension, terms):
     return " ".join([str(dimension)] + [f"{i}:{(x + 0.0).hex()}" for i, x in terms])  # + 0.0: zeros have no sign
 
 
+def listed(shape):
+    stages = []
+    for kind, parameters in shape:
+        if kind == PARTS:
+            stages.append(f"{kind}[" + ", ".join(f"{length} {listed(inside)}" for length, inside in parameters) + "]")
+        elif kind >= FIRST_USER_KIND:
+            stages.append(f"{kind}({parameters[0].hex()})")
+        else:
+            flat = [x for p in parameters for x in (p if isinstance(p, tuple) else (p,))]
+            stages.append(f"{kind}({', '.join(map(str, flat))})")
+    return " ".join(stages)
+
+
+def shape_of(data, **options):
+    dimension, _, shape, _ = opened(data, **options)
+    return f"{dimension} {listed(shape)}"
+
+
 def parsed(words):
     return int(words[0]), [(int(i), float.fromhex(x)) for i, x in (term.split(":") for term in words[1:])]
 
 
-def check(path, limits):
+def check(path, options):
     read = refused = wrong = 0
     for line in open(path):
         words = line.split("#")[0].split()
@@ -571,7 +632,7 @@ def check(path, limits):
             continue
         name, code, *meant = words
         try:
-            got = decode(b"" if code == "-" else bytes.fromhex(code), **limits)
+            got = decode(b"" if code == "-" else bytes.fromhex(code), **options)
             text = spelled(*got)
             read += 1
         except Refused as why:
@@ -585,20 +646,35 @@ def check(path, limits):
     return 1 if wrong else 0
 
 
+def users_of(path):
+    names = dict(globals())
+    with open(path) as file:
+        exec(compile(file.read(), path, "exec"), names)
+    return names["USERS"]
+
+
 def main(arguments):
-    limits, status = {}, 0
-    names = {"--dimension": "largest_dimension", "--work": "work"}
+    options, status = {}, 0
+    names = {
+        "--dimension": ("largest_dimension", int),
+        "--work": ("work", int),
+        "--users": ("users", users_of),
+    }
     while len(arguments) > 1 and arguments[0] in names:
-        limits[names[arguments[0]]], arguments = int(arguments[1]), arguments[2:]
+        name, made = names[arguments[0]]
+        options[name], arguments = made(arguments[1]), arguments[2:]
     if arguments[:1] == ["--check"] and len(arguments) == 2:
-        return check(arguments[1], limits)
+        return check(arguments[1], options)
+    read = lambda data: spelled(*decode(data, **options))
+    if arguments[:1] == ["--shape"]:
+        read, arguments = lambda data: shape_of(data, **options), arguments[1:]
     if not arguments or arguments[0].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
     for path in arguments:
         try:
             with open(path, "rb") as file:
-                print(spelled(*decode(file.read(), **limits)))
+                print(read(file.read()))
         except (Refused, OSError) as why:
             print(f"{path}: {why}", file=sys.stderr)
             status = 1

@@ -13,8 +13,12 @@
 #include "laws/compressor.hpp"
 #include "laws/pipelines.hpp"
 #include "wire/decoder.hpp"
+#include "wire/own_messages.hpp"
 
 using namespace laconic;
+using decoder::both_readers;
+using decoder::by_hand;
+using decoder::word;
 
 namespace {
 
@@ -46,25 +50,6 @@ std::vector<std::byte> described_top_2() {
 void refused(std::vector<std::byte> const& bytes, char const* why, reading_limits limits = {}) {
     CAPTURE(why);
     CHECK_THROWS_WITH_AS(read_described(bytes, limits), doctest::Contains(why), wire_error);
-}
-
-// A header with no checksum, then words.
-struct word {
-    std::uint64_t value;
-    unsigned width;
-};
-std::vector<std::byte> by_hand(unsigned flags, std::uint64_t dimension, std::vector<word> const& words) {
-    bit_writer sink;
-    sink.put(described_magic, 32);
-    sink.put(1, 8);
-    sink.put(flags, 8);
-    put_whole(sink, dimension);
-    std::uint64_t bits = 0;
-    for (auto const& w : words) bits += w.width;
-    put_whole(sink, bits);
-    for (auto const& w : words) sink.put(w.value, w.width);
-    auto const said = sink.finish();
-    return {said.begin(), said.end()};
 }
 
 }  // namespace
@@ -257,6 +242,8 @@ std::map<std::string, std::string> golden_files() {
         {"levelled_signs", said("best_level(top_k | scaled_sign)", ten, {})},
         {"levelled_inside", said("threshold(1.5) | best_level(top_blocks(block=2), cost=affine(1, 64))", ten)},
         {"levelled_empty", said<float>("best_level(top_k)", {})},
+        {"user_kind",
+         decoder::hex(write_described(compress(own::round_to{0.5, 4}, five, key{1}), {.with_checksum = false}))},
         {"nested", said("threshold(1.5) | rand_k(0.5) | top_k(2) | fp16", ten)},
     };
 }
@@ -291,37 +278,6 @@ TEST_CASE("files of version 1 mean what they meant, and are written as they were
 }
 
 namespace {
-
-// What the library reads from a file and what decoder.py reads, of many files.
-class both_readers {
-  public:
-    explicit both_readers(reading_limits limits = {.dimension = 1000}) : limits_(limits) {}
-
-    void read(std::string const& name, std::span<std::byte const> file) {
-        decoder::line const l{name, decoder::hex(file), decoder::meaning(file, limits_)};
-        list_ += decoder::spelled(l);
-        ++files_;
-        refused_ += l.meant == "refused";
-    }
-    void agree() const {
-        own_file const list(list_);
-        auto const ran = decoder::run("--dimension " + std::to_string(limits_.dimension) + " --work " +
-                                      std::to_string(limits_.work) + " --check \"" + list.path() + "\"");
-        if (!ran) return;
-        INFO(ran->out.substr(0, 4000));
-        CHECK(ran->status == 0);
-        CHECK(ran->out.ends_with(std::to_string(files_ - refused_) + " read, " + std::to_string(refused_) +
-                                 " refused, 0 wrong\n"));
-    }
-    std::size_t refused() const { return refused_; }
-    std::size_t accepted() const { return files_ - refused_; }
-    reading_limits const& limits() const { return limits_; }
-
-  private:
-    reading_limits limits_;
-    std::string list_;
-    std::size_t files_ = 0, refused_ = 0;
-};
 
 // Random bits, and choices that they make.
 struct dice {

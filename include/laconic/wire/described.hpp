@@ -29,6 +29,25 @@ namespace detail {
 
 inline constexpr unsigned flag_checksum = 1, flag_double = 2;
 
+template <class M>
+concept HasShape = requires(bit_writer& sink, M const& m) {
+    write_shape(sink, m);
+};
+template <class M>
+concept HasDescription = HasShape<M> &&(!DeclaresUserKind<M> || IsWrittenWithShape<M>);
+
+// Says what a message lacks that has no self-describing form.
+template <class M>
+consteval bool require_description() {
+    if constexpr (DeclaresUserKind<M>)
+        return require_user_kind<M>();
+    else
+        static_assert(HasShape<M>,
+                      "M has no self-describing form: a message of your own needs static constexpr unsigned user_kind, "
+                      "from 128 to 255 (wire/user_message.hpp)");
+    return true;
+}
+
 template <class W, class M>
 void write_described_to(W& sink, M const& m, std::uint64_t bits, description how) {
     charge(sink, part::header);
@@ -38,19 +57,17 @@ void write_described_to(W& sink, M const& m, std::uint64_t bits, description how
     put_whole(sink, m.dimension());
     put_whole(sink, bits);
     write_shape(sink, m);
+    charge(sink, part::values);
     write(sink, m);
 }
 
-}  // namespace detail
-
-/// The self-describing form of a message.
 template <class M>
-std::vector<std::byte> write_described(M const& m, description how = {}) {
+std::vector<std::byte> description_of(M const& m, description how) {
     ledger books(how.positions);
     write_shape(books, m);
     write(books, m);
     bit_writer sink(how.positions);
-    detail::write_described_to(sink, m, books.unpadded(), how);
+    write_described_to(sink, m, books.unpadded(), how);
     auto const said = sink.finish();
     std::vector<std::byte> all(said.begin(), said.end());
     if (how.with_checksum) {
@@ -59,31 +76,26 @@ std::vector<std::byte> write_described(M const& m, description how = {}) {
     }
     return all;
 }
-
-/// What the self-describing form is spent on, in bits: 8 times its bytes.
 template <class M>
-ledger account_described(M const& m, description how = {}) {
+ledger account_of_description(M const& m, description how) {
     ledger inner(how.positions), books(how.positions);
     write_shape(inner, m);
     write(inner, m);
-    detail::write_described_to(books, m, inner.unpadded(), how);
+    write_described_to(books, m, inner.unpadded(), how);
     charge(books, part::header);
     if (how.with_checksum) books.put(0, 32);
     return books;
 }
 
-/// Reads the self-describing form of one message and trusts none of it. Throws wire_error, with the bit and the reason,
-/// for anything else, for damage that the checksum shows, and where the limits do not allow what it says. B is a
-/// backend of the host.
-template <class B = host>
-unpacked read_described(std::span<std::byte const> bytes, reading_limits limits = {}) {
+template <class B, class... C>
+unpacked read_description(std::span<std::byte const> bytes, reading_limits limits) {
     bit_reader source(bytes);
     if (source.take(32) != described_magic) source.refuse("this is no message: it does not begin with \"lacn\"");
     if (auto const version = source.take(8); version != wire_version)
         source.refuse("version " + std::to_string(version) + ", where only 1 is known");
     auto const flags = source.take(8);
-    if (flags > (detail::flag_checksum | detail::flag_double)) source.refuse("flags that there are not");
-    if ((flags & detail::flag_checksum) != 0) {
+    if (flags > (flag_checksum | flag_double)) source.refuse("flags that there are not");
+    if ((flags & flag_checksum) != 0) {
         if (source.left() < 32) source.refuse("it ends before its checksum");
         auto const body = bytes.first(bytes.size() - 4);
         bit_reader last(bytes.last(4));
@@ -100,13 +112,41 @@ unpacked read_described(std::span<std::byte const> bytes, reading_limits limits 
         source.refuse(std::to_string(bits) + " bits are announced, " + std::to_string(source.left()) + " are left");
     auto const end = source.at() + bits;
     unpacked result;
-    if ((flags & detail::flag_double) != 0)
-        result = detail::unpacker<double, B>(source, limits).all(dimension);
+    if ((flags & flag_double) != 0)
+        result = unpacker<double, B, C...>(source, limits).all(dimension);
     else
-        result = detail::unpacker<float, B>(source, limits).all(dimension);
-    if (source.at() != end) source.refuse("it is shorter than announced");
+        result = unpacker<float, B, C...>(source, limits).all(dimension);
+    if (source.at() != end)
+        source.refuse(source.at() < end ? "it is shorter than announced" : "it is longer than announced");
     source.finish();
     return result;
+}
+
+}  // namespace detail
+
+/// The self-describing form of a message. Throws argument_error where a user's message has more parameters than
+/// longest_parameters bytes hold.
+template <class M>
+std::vector<std::byte> write_described(M const& m, description how = {}) {
+    static_assert(detail::require_description<M>());
+    if constexpr (detail::HasDescription<M>) return detail::description_of(m, how);
+}
+
+/// What the self-describing form is spent on, in bits: 8 times its bytes.
+template <class M>
+ledger account_described(M const& m, description how = {}) {
+    static_assert(detail::require_description<M>());
+    if constexpr (detail::HasDescription<M>) return detail::account_of_description(m, how);
+}
+
+/// Reads the self-describing form of one message and trusts none of it. Throws wire_error, with the bit and the reason,
+/// for anything else, for damage that the checksum shows, and where the limits do not allow what it says. Messages of
+/// users' types are read where these are given, as user_messages<C...> (wire/user_message.hpp), and refused by the
+/// number of their kind where not; what a user's functions throw passes through. B is a backend of the host.
+template <class B = host, class... C>
+unpacked read_described(std::span<std::byte const> bytes, reading_limits limits = {}, user_messages_t<C...> = {}) {
+    static_assert(detail::require_user_messages<B, C...>());
+    if constexpr ((detail::NamesUserMessages<C, B> && ...)) return detail::read_description<B, C...>(bytes, limits);
 }
 
 }  // namespace laconic

@@ -36,6 +36,15 @@ enum class kind : std::uint8_t {
     levelled = 35,
 };
 
+/// The kinds from this one to 255 are reserved for users' own messages (wire/user_message.hpp): the library has none of
+/// them in any version.
+inline constexpr unsigned first_user_kind = 128;
+constexpr bool is_user_kind(long long k) { return k >= first_user_kind && k <= 255; }
+constexpr bool is_user_kind(kind k) { return is_user_kind(static_cast<long long>(k)); }
+
+/// How many bytes of parameters a user's kind may have in a shape.
+inline constexpr std::size_t longest_parameters = 4096;
+
 template <BitSink W>
 void put_kind(W& sink, kind k) {
     sink.put(static_cast<std::uint64_t>(k), 8);

@@ -17,6 +17,7 @@
 #include "laconic/wire/signs.hpp"
 #include "laconic/wire/sparse.hpp"
 #include "laconic/wire/stepped.hpp"
+#include "laconic/wire/user_message.hpp"
 
 /// How each message is spelled; docs/wire-format.md has it to the bit. Of every message m,
 ///   write(sink, m)         says all that a receiver does not know who runs the same composition: the bare form;

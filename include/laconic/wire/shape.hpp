@@ -21,10 +21,12 @@ inline constexpr std::size_t deepest_stage = 32, most_stages = 65536;
 /// One stage: its kind and the parameters that this kind has.
 struct stage {
     kind what{};
-    std::uint64_t first = 0, second = 0;  ///< whole numbers, in the order of the wire
-    double factor = 1;                    ///< of `scaled`
-    draw drawn{};                         ///< of `agreed`
-    std::uint64_t length = 0;             ///< of a part whose first stage this is
+    /// Whole numbers, in the order of the wire. Of a user's kind: how many bytes its parameters take, and at which bit
+    /// they begin.
+    std::uint64_t first = 0, second = 0;
+    double factor = 1;         ///< of `scaled`
+    draw drawn{};              ///< of `agreed`
+    std::uint64_t length = 0;  ///< of a part whose first stage this is
 };
 
 /// Whether another stage follows, which speaks for the numbers of this one.
@@ -99,6 +101,12 @@ stage take_stage(R& source) {
             if (!(s.factor <= 1)) source.refuse("a factor above 1");
             break;
         default:
+            if (is_user_kind(s.what)) {
+                s.first = whole(0, longest_parameters);
+                s.second = source.at();
+                for (auto left = s.first; left > 0; --left) source.take(8);
+                break;
+            }
             source.refuse("a kind of message that there is not: " + std::to_string(static_cast<int>(s.what)));
     }
     return s;
@@ -130,7 +138,8 @@ void take_stages(R& source, std::size_t depth, std::uint64_t length, std::vector
 }  // namespace detail
 
 /// Reads the shape of a message of T, at least one stage; throws wire_error where a kind or a parameter is none, for
-/// more than most_stages, and more than deepest_stage inside each other. spend(n) is called before memory for n stages
+/// more than most_stages, and more than deepest_stage inside each other. The parameters of users' kinds are passed
+/// over; source.at() says where they are. spend(n) is called before memory for n stages
 /// is asked for, and may throw.
 template <Scalar T, BitSource R, class Spend>
 std::vector<stage> read_shape(R& source, Spend spend) {

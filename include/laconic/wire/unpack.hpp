@@ -13,6 +13,7 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/wire/message.hpp"
 #include "laconic/wire/shape.hpp"
+#include "laconic/wire/user_message.hpp"
 
 namespace laconic {
 
@@ -45,8 +46,8 @@ struct unpacked {
 
 namespace detail {
 
-// Reads a shape and then the bare form that it describes. B is a backend of the host.
-template <Scalar T, class B = host>
+// Reads a shape and then the bare form that it describes. B is a backend of the host, each C names a user's message.
+template <Scalar T, class B = host, class... C>
 class unpacker {
   public:
     unpacker(bit_reader& source, reading_limits limits)
@@ -56,6 +57,10 @@ class unpacker {
         stages_ = read_shape<T>(*source_, [this](std::size_t n) {
             if (n > deepest_stage) spend(n, sizeof(stage));
         });
+        for (stage const& s : stages_)
+            if (is_user_kind(s.what) && !(names_kind<C, T, B>(s.what) || ...))
+                source_->refuse(name_of_user_kind(s.what) + ", of which this reader was given no message of " +
+                                (sizeof(T) == 4 ? "float" : "double"));
         unpacked result;
         result.dimension = dimension;
         next_stage(dimension, result);
@@ -156,6 +161,7 @@ class unpacker {
                     source_->refuse("a level above the highest");
                 return next_stage(n, out);
             default:
+                if (is_user_kind(s.what)) return (of_user<C>(s, n, out), ...);
                 break;
         }
         // A support: its places, then the numbers there, then where they are.
@@ -213,6 +219,33 @@ class unpacker {
         if (begin != n) source_->refuse("parts of fewer numbers than there are");
     }
 
+    // A user's message, if U names the one that the stage is. What it takes is held against the limits before it is
+    // made.
+    template <class U>
+    void of_user([[maybe_unused]] stage const& s, [[maybe_unused]] std::uint64_t n, [[maybe_unused]] unpacked& out) {
+        if constexpr (NamesUserMessage<U, T, B>) {
+            if (!names_kind<U, T, B>(s.what)) return;
+            if (n > largest_dimension) source_->refuse(name_of_user_kind(s.what) + " of more than 2^32 - 1 numbers");
+            spend(1, s.first);
+            typename U::template message<T, B> m;
+            take_parameters(*source_, s, m);
+            reading_bounds const each = std::as_const(m).per_number();
+            expect(n, each.least_bits);
+            spend(n, 16);
+            spend(n, each.most_bytes);
+            work(n, std::max(each.most_steps, std::uint64_t{1}));
+            m.resize(static_cast<std::size_t>(n));
+            B on;
+            read(on, *source_, m);
+            if (m.dimension() != n)
+                source_->refuse(name_of_user_kind(s.what) + " of " + std::to_string(m.dimension()) +
+                                " numbers, where " + std::to_string(n) + " are due");
+            add(on, m, out);
+            for (double const v : out.values)
+                if (!std::isfinite(v)) source_->refuse(name_of_user_kind(s.what) + " with a number that is not finite");
+        }
+    }
+
     template <short_format F>
     void short_numbers(std::uint64_t n, unpacked& out) {
         auto m = leaf<short_floats<F, T, B>>(n, layout_of(F).width(), sizeof(std::uint16_t));
@@ -234,15 +267,20 @@ class unpacker {
     void take(M& m, unpacked& out) {
         B on;
         read(on, *source_, m);
+        add(on, m, out);
+    }
+    template <class M>
+    static void add(B& on, M const& m, unpacked& out) {
         std::vector<T> values(m.dimension(), T(0));
         add_message(on, std::span<T>(values), T(1), m);
         out.values.assign(values.begin(), values.end());
     }
     void expect(std::uint64_t n, std::uint64_t bits) {
-        if (n > source_->left() / bits) source_->refuse("it ends too early for " + std::to_string(n) + " numbers");
+        if (bits > 0 && n > source_->left() / bits)
+            source_->refuse("it ends too early for " + std::to_string(n) + " numbers");
     }
     void spend(std::uint64_t n, std::uint64_t bytes) {
-        if (n > memory_left_ / bytes) source_->refuse("reading it takes more memory than the limit");
+        if (bytes > 0 && n > memory_left_ / bytes) source_->refuse("reading it takes more memory than the limit");
         memory_left_ -= n * bytes;
     }
     void work(std::uint64_t n, std::uint64_t steps_each = 1) {

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "laconic/core/error.hpp"
+#include "laconic/core/view.hpp"
+#include "laconic/message/message.hpp"
+#include "laconic/wire/kind.hpp"
+#include "laconic/wire/shape.hpp"
+#include "laconic/wire/stream.hpp"
+
+/// Messages of users' own types in the self-describing form, under the kinds that are reserved for them.
+namespace laconic {
+
+/// What reading takes for each number of a user's message, once its parameters are known. The reader holds its limits
+/// against n times that, before it makes a message of n numbers.
+struct reading_bounds {
+    std::uint64_t least_bits = 1;  ///< of the bare form; 0 where numbers may take less than a bit each
+    std::uint64_t most_bytes = 0;  ///< of memory that resize() and read() ask for
+    std::uint64_t most_steps = 1;  ///< as reading_limits::work counts them; at least 1 is counted
+};
+
+namespace detail {
+
+template <class M>
+concept DeclaresUserKind = requires {
+    M::user_kind;
+};
+template <class M>
+concept UserKindIsConstant = requires {
+    requires !std::is_member_object_pointer_v<decltype(&M::user_kind)>;
+    typename std::integral_constant<long long, static_cast<long long>(M::user_kind)>;
+};
+template <class M>
+concept HasUserKind = UserKindIsConstant<M> && is_user_kind(static_cast<long long>(M::user_kind));
+template <class M>
+concept WritesParameters = requires(bit_writer& sink, M const& m) {
+    write_parameters(sink, m);
+};
+template <class M>
+concept ReadsParameters = requires(bit_reader& source, M& m) {
+    read_parameters(source, m);
+};
+template <class M>
+concept ReadsWhatItWrites = (WritesParameters<M> && ReadsParameters<M>) ||
+                            (!WritesParameters<M> && !ReadsParameters<M>);
+template <class M>
+concept HasValueType = requires {
+    requires Scalar<typename M::value_type>;
+};
+template <class M>
+concept IsWritten = requires(bit_writer& sink, M const& m) {
+    write(sink, m);
+};
+template <class M>
+concept HasDimension = requires(M const& m) {
+    { m.dimension() } -> std::same_as<std::size_t>;
+};
+template <class M>
+concept IsWrittenWithShape =
+    HasValueType<M> && HasUserKind<M> && HasDimension<M> && IsWritten<M> && ReadsWhatItWrites<M>;
+template <class M, class B>
+concept IsRead = requires(B& on, bit_reader& source, M& m) {
+    read(on, source, m);
+};
+template <class M>
+concept KnowsItsBounds = requires(M const& m) {
+    { m.per_number() } -> std::same_as<reading_bounds>;
+};
+template <class M>
+concept IsResized = requires(M& m, std::size_t n) {
+    m.resize(n);
+};
+
+}  // namespace detail
+
+/// A message type of a user's that can be written by write_described() and, where its type is given, read by
+/// read_described(). Satisfied iff M is a Message with
+///   value_type                                 its numbers' type, T;
+///   static constexpr unsigned user_kind        128 .. 255: what readers know it by;
+///   write(sink, m), read(on, source, m)        as every message has them (wire/message.hpp);
+///   write_parameters(sink, m)                  says what a reader must know beside the dimension before it can read
+///                                              the bare form, in at most longest_parameters bytes; may be absent;
+///   read_parameters(source, m)                 reads them into a default-constructed m, of which it allocates at most
+///                                              as many bytes as it reads. The source ends where the parameters do.
+///                                              Absent where write_parameters is;
+///   m.per_number()                             a reading_bounds, which may depend on the parameters;
+///   m.resize(n)                                makes m, whose parameters have been read, what it is before read(), as
+///                                              a compressor's blank() does. n is below 2^32.
+/// Both readers call source.refuse(why), which throws wire_error, for what cannot be right; an exception of another
+/// type leaves read_described() as it is. Numbers that are not finite are refused after add_message() all the same.
+template <class M, class T, class B>
+concept UserMessage = Message<M, T, B> && detail::IsWrittenWithShape<M> && std::same_as<typename M::value_type, T> &&
+    detail::IsRead<M, B> && detail::KnowsItsBounds<M> && detail::IsResized<M>;
+
+/// The third argument of read_described: the users' messages that it is to know, user_messages<C...>. Each C names a
+/// UserMessage for numbers of T as a compressor does, C::message<T, B>; it may have none for one of float and double.
+template <class... C>
+struct user_messages_t {};
+template <class... C>
+inline constexpr user_messages_t<C...> user_messages{};
+
+namespace detail {
+
+// Whether C names a message for T and B, of what numbers ever; a user's message of T; a user's message or none.
+template <class C, class T, class B>
+concept NamesMessage = requires {
+    typename C::template message<T, B>;
+};
+template <class C, class T, class B>
+concept NamesUserMessage = NamesMessage<C, T, B> && UserMessage<typename C::template message<T, B>, T, B>;
+template <class C, class T, class B>
+concept NamesNothingElse =
+    !NamesMessage<C, T, B> ||
+    UserMessage<typename C::template message<T, B>, typename C::template message<T, B>::value_type, B>;
+
+template <class C, class B>
+concept NamesUserMessages = NamesNothingElse<C, float, B> && NamesNothingElse<C, double, B> &&
+    (NamesMessage<C, float, B> || NamesMessage<C, double, B>);
+
+// These say what is missing, where it is compiled: of what writing needs, and of the rest.
+template <class M>
+consteval bool require_user_kind() {
+    static_assert(HasValueType<M>, "M is not a user's message: it needs using value_type = T, float or double");
+    static_assert(UserKindIsConstant<M>,
+                  "M is not a user's message: it needs static constexpr unsigned user_kind, from 128 to 255");
+    static_assert(!UserKindIsConstant<M> || HasUserKind<M>,
+                  "M is not a user's message: its user_kind is outside 128 .. 255, the kinds reserved for users");
+    static_assert(WritesParameters<M> || !ReadsParameters<M>,
+                  "M is not a user's message: it has read_parameters and lacks write_parameters(sink, m)");
+    static_assert(ReadsParameters<M> || !WritesParameters<M>,
+                  "M is not a user's message: it has write_parameters and lacks read_parameters(source, m)");
+    static_assert(HasDimension<M>, "M is not a user's message: it needs std::size_t dimension() const");
+    static_assert(IsWritten<M>, "M is not a user's message: it needs write(sink, m)");
+    return true;
+}
+template <class M, class B>
+consteval bool require_user_message() {
+    require_user_kind<M>();
+    if constexpr (IsWrittenWithShape<M>)
+        static_assert(Message<M, typename M::value_type, B>,
+                      "M is not a user's message: it needs ==, a default constructor, and terms() const or "
+                      "add_message(on, out, w, m) (message/message.hpp)");
+    static_assert(IsRead<M, B>, "M is not a user's message: it needs read(on, source, m)");
+    static_assert(KnowsItsBounds<M>, "M is not a user's message: it needs laconic::reading_bounds per_number() const");
+    static_assert(IsResized<M>, "M is not a user's message: it needs void resize(std::size_t n)");
+    return true;
+}
+template <class C, class T, class B>
+consteval bool require_if_named() {
+    if constexpr (NamesMessage<C, T, B>)
+        return require_user_message<typename C::template message<T, B>, B>();
+    else
+        return false;
+}
+template <class C, class T, class B>
+consteval long long kind_named() {
+    if constexpr (NamesUserMessage<C, T, B>)
+        return static_cast<long long>(C::template message<T, B>::user_kind);
+    else
+        return -1;
+}
+template <class T, class B, class... C>
+consteval bool kinds_differ() {
+    std::array<long long, sizeof...(C)> const kinds{kind_named<C, T, B>()...};
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (kinds[i] >= 0 && kinds[i] == kinds[j]) return false;
+    return true;
+}
+template <class B, class C>
+consteval bool require_named() {
+    constexpr bool for_double = require_if_named<C, double, B>(), for_float = require_if_named<C, float, B>();
+    static_assert(for_double || for_float,
+                  "user_messages<C>: C names no message; it needs template <laconic::Scalar T, class B> using message, "
+                  "as a compressor has it");
+    return true;
+}
+template <class B, class... C>
+consteval bool require_user_messages() {
+    (require_named<B, C>(), ...);
+    static_assert(kinds_differ<float, B, C...>() && kinds_differ<double, B, C...>(),
+                  "user_messages<C...>: two of them have the same user_kind");
+    return true;
+}
+
+// Whether C names the user's message of T that has this kind.
+template <class C, class T, class B>
+constexpr bool names_kind(kind k) {
+    return kind_named<C, T, B>() == static_cast<long long>(k);
+}
+inline std::string name_of_user_kind(kind k) { return "user kind " + std::to_string(static_cast<unsigned>(k)); }
+
+// Reads the parameters of a stage of whole's shape, and no bit beyond them.
+template <class M>
+void take_parameters(bit_reader const& whole, stage const& s, M& m) {
+    bit_reader source(whole.bytes().first(static_cast<std::size_t>(s.second / 8 + s.first)));
+    source.skip(s.second);
+    if constexpr (ReadsParameters<M>) read_parameters(source, m);
+    if (source.left() >= 8)
+        source.refuse(std::to_string(source.left()) + " bits of the parameters of " + name_of_user_kind(s.what) +
+                      " are left over");
+    source.finish();
+}
+
+template <class W, class M>
+void write_user_shape(W& sink, M const& m) {
+    constexpr auto what = static_cast<kind>(M::user_kind);
+    bit_writer parameters;
+    if constexpr (WritesParameters<M>) write_parameters(parameters, m);
+    auto const bytes = parameters.finish();
+    if (bytes.size() > longest_parameters)
+        throw argument_error(name_of_user_kind(what) + " writes " + std::to_string(bytes.size()) +
+                             " bytes of parameters, where at most " + std::to_string(longest_parameters) + " may be");
+    put_kind(sink, what);
+    put_whole(sink, bytes.size());
+    for (std::byte const b : bytes) sink.put(std::to_integer<std::uint64_t>(b), 8);
+}
+
+}  // namespace detail
+
+/// The kind of a user's message, how many bytes its parameters take, and these. Throws argument_error where they are
+/// more than longest_parameters.
+template <BitSink W, detail::DeclaresUserKind M>
+void write_shape(W& sink, M const& m) {
+    static_assert(detail::require_user_kind<M>());
+    if constexpr (detail::IsWrittenWithShape<M>) detail::write_user_shape(sink, m);
+}
+
+}  // namespace laconic
