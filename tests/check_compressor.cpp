@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,52 @@ struct always_three_halves {
     friend std::string to_string(always_three_halves const&) { return "always_three_halves"; }
 };
 
+// A message with a kind of its own, for files: every coordinate is a parameter.
+enum class file_fault { none, forgets, throws_, refuses };
+template <file_fault F>
+struct one_parameter {
+    using value_type = double;
+    static constexpr unsigned user_kind = 200;
+    std::size_t length = 0;
+    double value = 1.5;
+
+    std::size_t dimension() const { return length; }
+    bool operator==(one_parameter const&) const = default;
+    reading_bounds per_number() const { return {.least_bits = 0}; }
+    void resize(std::size_t n) { length = n; }
+    friend void write(auto&, one_parameter const&) {}
+    friend void read(auto&, auto&, one_parameter&) {}
+    friend void write_parameters(auto& sink, one_parameter const& m) {
+        sink.put(static_cast<std::uint64_t>(2 * m.value), 8);
+    }
+    friend void read_parameters(auto& source, one_parameter& m) {
+        auto const doubled = source.take(8);
+        if (F == file_fault::refuses) source.refuse("not this one");
+        if (F == file_fault::throws_ && doubled > 127) throw std::out_of_range("too much");
+        m.value = F == file_fault::forgets ? 0 : static_cast<double>(doubled) / 2;
+    }
+    friend void add_message(auto&, std::span<double> out, double w, one_parameter const& m) {
+        for (double& v : out) v += w * m.value;
+    }
+};
+template <file_fault F>
+struct always_one_parameter {
+    template <Scalar, class>
+    using message = one_parameter<F>;
+
+    void check(std::size_t) const {}
+    template <class B, class M>
+    void operator()(B&, std::span<double const> x, key, M& m) const {
+        m = {x.size()};
+    }
+    template <class B, class M>
+    void blank(B&, std::size_t d, key, M& m) const {
+        m = {d};
+    }
+    bool operator==(always_one_parameter const&) const = default;
+    friend std::string to_string(always_one_parameter const&) { return "always_one_parameter"; }
+};
+
 using list = std::vector<std::string>;
 bool tells(list const& all, std::string const& what) {
     for (auto const& s : all)
@@ -139,4 +186,14 @@ TEST_CASE("a message of your own, and one that believes what it reads") {
     CHECK(careful == list{});
     CHECK(tells(trusting, "double: a damaged message is accepted, and then: a number that is not finite; x = {"));
     CHECK(trusting.size() == 1);
+}
+
+TEST_CASE("a message with a kind of your own is tried in the self-describing form") {
+    CHECK(check_compressor(always_one_parameter<file_fault::none>{}) == list{});
+    CHECK(tells(check_compressor(always_one_parameter<file_fault::forgets>{}),
+                "double: in the self-describing form, it is read as another message; x = {"));
+    CHECK(tells(check_compressor(always_one_parameter<file_fault::throws_>{}),
+                "double: in the self-describing form, a damaged one throws another type than wire_error: too much"));
+    CHECK(tells(check_compressor(always_one_parameter<file_fault::refuses>{}),
+                "double: in the self-describing form, it is refused: at bit 88 of a message: not this one"));
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "laconic/compressor_laws.hpp"
+#include "laconic/wire/described.hpp"
 
 namespace laconic {
 
@@ -38,6 +39,9 @@ class compressor_check {
             return message_trouble<T, host>(c_, x, other, from, said, numbers);
         });
         for_each({noise<T>(33, 40)}, [this](std::vector<T> const& x, key from) { return changes(x, from); });
+        if constexpr (DeclaresUserKind<message_of<C, T>>)
+            for_each({noise<T>(33, 40), noise<T>(1, 41), {}},
+                     [this](std::vector<T> const& x, key from) { return describes(x, from); });
         for_each(theory_vectors<T>(), [this](std::vector<T> const& x, key from) { return averages(x, from); });
         if (!is_tried_) broken_.push_back(number() + "check(d) refuses every vector that was tried; name a dimension");
     }
@@ -95,6 +99,35 @@ class compressor_check {
             compressor_laws::changes_trouble(compressor_laws::written(m), account(m).unpadded(), accepts, taken);
         return first.empty() ? trouble : first;
     }
+    // A message of a user's kind in the self-describing form: whole, and with each bit flipped.
+    std::string describes(std::vector<T> const& x, key from) const {
+        host on;
+        message_of<C, T> m;
+        c_(on, std::span<T const>(x), from, m);
+        auto file = write_described(m, {.with_checksum = false});
+        reading_limits const limits{.dimension = 1000, .memory = 1 << 22};
+        std::vector<T> said(x.size());
+        try {
+            read_described(file, limits, user_messages<C>).add_to(std::span<T>(said));
+        } catch (wire_error const& e) {
+            return std::string("in the self-describing form, it is refused: ") + e.what();
+        }
+        if (said != compressor_laws::decoded<message_of<C, T>, T>(m))
+            return "in the self-describing form, it is read as another message";
+        for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
+            auto const flip = std::byte(1u << (bit % 8));
+            file[bit / 8] ^= flip;
+            try {
+                read_described(file, limits, user_messages<C>);
+            } catch (wire_error const&) {
+            } catch (std::exception const& e) {
+                return std::string("in the self-describing form, a damaged one throws another type than wire_error: ") +
+                       e.what();
+            }
+            file[bit / 8] ^= flip;
+        }
+        return "";
+    }
     std::string averages(std::vector<T> const& x, key from) const {
         bool unbiased = Unbiased<C>, contractive = Contractive<C>;
         if constexpr (requires { c_.unbiased(), c_.contractive(); }) {  // known at run time only
@@ -134,7 +167,8 @@ class compressor_check {
 
 /// Tries what every compressor promises on one of your own, for float and double as far as it takes them, and returns
 /// the laws that it breaks, one sentence each: messages are pure functions with one spelling that is read back whole,
-/// and add linearly; damaged ones are refused or harmless; E C(x) = x and omega, or delta, hold on average. An empty
+/// and add linearly; damaged ones are refused or harmless, also in the self-describing form where they have a user_kind
+/// (wire/user_message.hpp); E C(x) = x and omega, or delta, hold on average. An empty
 /// list is no proof. It takes some seconds, and suits a test of yours.
 template <class C>
 std::vector<std::string> check_compressor(C const& c, compressor_trial how = {}) {
