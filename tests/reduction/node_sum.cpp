@@ -25,7 +25,7 @@ TEST_CASE("each rank of a node adds up its share, and all gather what becomes of
         std::vector<detail::caller_vector<double>> held{detail::caller_vector<double>(std::span(a)), {}};
         std::vector<step_options> given(2);
         given[0].loss_scale = 2;
-        auto const present = node.agree(held, given, absent::zero);
+        auto const present = node.agree(held, given, {}, absent::zero);
         CHECK(present == std::vector<char>{1, 0});
         CHECK_FALSE(node.refused());
         auto const share = node.sum(0, held[0], 2);
@@ -35,7 +35,7 @@ TEST_CASE("each rank of a node adds up its share, and all gather what becomes of
             share[i] += 1;
         }
         CHECK_FALSE(node.compare(nullptr));
-        node.gather(present, held, given);
+        node.gather(held, given);
         for (std::size_t i = 0; i < 7; ++i) CHECK(a[i] == 2 * (3.0 * double(i) + 1));
     });
 }
@@ -47,7 +47,7 @@ TEST_CASE("one rank's mistake, and one share's failure, are known to all of the 
         std::vector<double> x(4, 1);
         if (comm.rank() == 1) x.pop_back();
         std::vector<detail::caller_vector<double>> held{detail::caller_vector<double>(std::span(x))};
-        node.agree(held, std::vector<step_options>(1), absent::raise);
+        node.agree(held, std::vector<step_options>(1), {}, absent::raise);
         CHECK(node.refused());
         CHECK(node.refusal().ends_with("a vector of 3 numbers, where the reducer has 4"));
         node.end_step();
@@ -57,5 +57,19 @@ TEST_CASE("one rank's mistake, and one share's failure, are known to all of the 
         REQUIRE(wrong);
         CHECK_THROWS_WITH_AS(wrong->raise(0), "rank 1, round 0: the gradient is not finite at coordinate 3",
                              non_finite_error);
+    });
+}
+
+TEST_CASE("a rank counts by its weight beside the others of its node") {
+    fibers::run(3, [](fibers::member& comm) {
+        auto alone = comm.split(comm.rank(), 0);
+        detail::node_sum<fibers::member, fibers::member, double> node(comm, alone, {{"", 3}}, {.steps_vary = true});
+        std::vector<double> x(3, double(1 << comm.rank()));
+        std::vector<detail::caller_vector<double>> held{detail::caller_vector<double>(std::span(x))};
+        step_options const now{.weight = comm.rank() == 2 ? 0 : 1.5 * (comm.rank() + 1)};
+        node.agree(held, {now}, now, absent::raise);
+        CHECK_FALSE(node.refused());
+        CHECK(node.weight() == 1.5);
+        CHECK(node.sum(0, held[0], 1)[0] == doctest::Approx((1.5 * 1 + 3 * 2) / 4.5).epsilon(1e-15));
     });
 }
