@@ -88,7 +88,7 @@ struct plan {
 };
 
 /// Rank 0 adds up the messages and answers in full. (Where everyone hears everyone, all ranks would do the same sum.)
-using server = downlink<full, float>;
+using server = served<full, float>;
 
 /// Mini-batches, whose gradients are compressed; the mean of the messages goes into a momentum of 0.9.
 template <class C, class L = fixed_level>
@@ -108,7 +108,7 @@ method with_momentum_inside(plan const& p, double rate, C compressor, bool neste
             p.falling_from(rate, gradient_step{1}),
             {},
             p.batch}
-            .with_downlink(server{}));
+            .with_transport(server{}));
 }
 
 /// No momentum and no server: the workers' sums are cut to k numbers as well, on their way up a tree and down again.
@@ -116,7 +116,7 @@ method with_momentum_inside(plan const& p, double rate, C compressor, bool neste
 method tree_of_top_k(plan const& p, double rate, double k) {
     return erased<float, host>(recursion<top_k<>, memory<float>, falling<gradient_step>, fixed_level, mini_batch>{
         top_k{k}, memory<float>{0, 1}, p.falling_from(rate, gradient_step{1}), {}, p.batch}
-                                   .with_exchange(by_gtop_k{k}));
+                                   .with_transport(by_gtop_k{k}));
 }
 
 /// Deep Gradient Compression has its momentum on the workers, and a warm-up; the paper's takes four epochs.
@@ -127,7 +127,7 @@ method deep_gradient_compression(plan const& p, double rate) {
                     .given = {.step = 1.0, .batch = p.batch}};
     return erased<float, host>(named.compose<float, host>(problem{.workers = p.workers})
                                    .with_step(p.falling_from(rate, gradient_step{1}))
-                                   .with_downlink(server{}));
+                                   .with_transport(server{}));
 }
 
 struct named_method {

@@ -12,12 +12,13 @@
 #include <utility>
 
 #include "laconic/any/communicator.hpp"
+#include "laconic/any/compressor.hpp"
 #include "laconic/any/spelling.hpp"
+#include "laconic/any/transport.hpp"
 #include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
-#include "laconic/exchange/exchanged_mean.hpp"
 #include "laconic/run.hpp"
 #include "named_methods.hpp"
 #include "race_exchange.hpp"
@@ -186,7 +187,11 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
 laconic::any_recursion<double> composed(laconic::any_method<double> const& method, contest const& on,
                                         std::string const& exchange, int worker) {
     auto r = method.compose(on.constants_of(worker), on.prox);
-    if (!exchange.empty()) r.exchange = exchange_named(exchange);
+    if (exchange.empty()) return r;
+    if (r.transport.server())
+        throw laconic::argument_error("the exchange " + exchange + " leaves a server no message: it goes not with " +
+                                      to_string(method));
+    r.transport = exchange_named(exchange);
     return r;
 }
 
@@ -214,9 +219,8 @@ void check(std::string const& method, contest const& on, std::string const& exch
     auto const r = composed(laconic::parse_method<double>(method), on, exchange, 0);
     auto const d = on.constants.dimension;
     r.compressor.check(d);
-    if (r.downlink.on) r.downlink.compressor.check(d);
-    laconic::exchanged_mean<laconic::any_exchange<double>, double>(r.exchange, d, {})
-        .require_beside(r.downlink.on, r.feedback, to_string(r.feedback));
+    laconic::transport_for<laconic::any_transport<double>, laconic::any_message<double, laconic::host>>(r.transport, d, {})
+        .require_beside(r.feedback, to_string(r.feedback));
 }
 
 std::string list_of_methods() {

@@ -41,8 +41,7 @@ struct fragile {
 };
 
 // One loop for all: over any ranks, by any exchange.
-using method =
-    recursion<any_compressor<>, memory<>, gradient_step, fixed_level, full_gradient, no_downlink, any_exchange<>>;
+using method = recursion<any_compressor<>, memory<>, gradient_step, fixed_level, full_gradient, any_exchange<>>;
 using loop = descent<method, fragile, any_communicator>;
 
 constexpr std::size_t d = 12;
@@ -71,9 +70,8 @@ method composed(any_compressor<> const& c, memory<> const& m, std::string const&
             gradient_step{m.keeps_unsaid() ? 1 : step},
             {},
             {},
-            {},
-            m.keeps_unsaid() ? step : 1,
-            parse_exchange(exchange)};
+            parse_exchange(exchange),
+            m.keeps_unsaid() ? step : 1};
 }
 method with_errors(std::string const& exchange) { return composed(top_k{3}, {0, true}, exchange); }
 
@@ -121,7 +119,7 @@ TEST_CASE("exact sums lead where gathered messages lead, whatever is said and re
                 CAPTURE(n);
                 CAPTURE(text);
                 auto same = r;
-                same.exchange = parse_exchange(text);
+                same.transport = parse_exchange(text);
                 auto const x = iterates(n, same, 20);
                 for (auto const& each : x) CHECK(each == x[0]);  // every rank has the same bits
                 for (std::size_t i = 0; i < d; ++i)
@@ -260,7 +258,7 @@ TEST_CASE("saved in the middle and restored into another loop: the same iterates
             why = e.what();
         }
     });
-    CHECK(why == "this is the state of another run:\nsaved: the exchange: ring\nhere: the exchange: gtop_k(2)\n");
+    CHECK(why == "this is the state of another run:\nsaved: the transport: ring\nhere: the transport: gtop_k(2)\n");
 }
 
 namespace {
@@ -370,7 +368,8 @@ TEST_CASE("ranks with another exchange, and what goes with none, are refused bef
         });
     };
     for (auto const& text : told(3, [](int r) { return with_errors(r == 2 ? "gtop_k(3)" : "gtop_k(2)"); }))
-        CHECK(text == "ranks disagree: rank 0 has \"the exchange: gtop_k(2)\", rank 2 has \"the exchange: gtop_k(3)\"");
+        CHECK(text ==
+              "ranks disagree: rank 0 has \"the transport: gtop_k(2)\", rank 2 has \"the transport: gtop_k(3)\"");
     CHECK(told(1, [](int) { return with_errors("gtop_k(13)"); })[0] == "k = 13 is above the dimension d = 12");
     for (auto const& m : {memory<>{0, 0}, memory<>{.5, 0}, memory<>{.5, 1}})
         CHECK(told(1, [&](int) { return composed(top_k{3}, m, "gtop_k(2)"); })[0] ==

@@ -325,12 +325,12 @@ struct refused_rounds {
 };
 
 using compressor = any_compressor<>;
-using answer = downlink<compressor>;
+any_transport<> answer(compressor c, memory<> m) { return served<compressor>{std::move(c), std::move(m)}; }
 
 // Everybody hears everybody, a server hears all, and an exchange adds up.
 std::vector<any_recursion<>> in_all_ways(compressor const& c, any_feedback<> const& f, double step) {
-    any_recursion<> r{c, f, gradient_step{step}, {}, {}, {{}, {}, false}};
-    return {r, r.with_downlink(answer{full{}, {}}), r.with_exchange(any_exchange<>(by_ring{}))};
+    any_recursion<> r{c, f, gradient_step{step}};
+    return {r, r.with_transport(answer(full{}, {})), r.with_transport(any_transport<>(by_ring{}))};
 }
 
 }  // namespace
@@ -347,8 +347,8 @@ TEST_CASE("finite gradients whose norm or scaled numbers overflow: every rank is
         for (auto const& method : in_all_ways(c, memory<>{}, .1))
             refused_rounds{method, vec(features, 0.0), large}.are_told_why("");
         // The server's, where every rank's gradient is as large.
-        auto const served = in_all_ways(full{}, memory<>(.5), .1)[0].with_downlink(answer{c, memory<>(.5)});
-        refused_rounds{served, vec(features, 0.0), large, {0, 1, 4}, true}.are_told_why("the server's answer: ", 0);
+        auto const answered = in_all_ways(full{}, memory<>(.5), .1)[0].with_transport(answer(c, memory<>(.5)));
+        refused_rounds{answered, vec(features, 0.0), large, {0, 1, 4}, true}.are_told_why("the server's answer: ", 0);
     }
     auto const one = in_all_ways(quantize{1}, memory<>{}, .1)[0];
     refused_rounds{one, vec(features, 0.0), large}.are_told_why("quantize: the norm of a bucket is not finite");
@@ -372,8 +372,8 @@ TEST_CASE("what overflows on its way to the compressor: every rank is told where
         method.scale = 8;
         refused_rounds{method, push(0), push(6e307)}.are_told_where(2);
     }
-    auto const served = in_all_ways(full{}, memory<>{}, step)[0].with_downlink(answer{full{}, memory<>(.5)});
-    refused_rounds{served, push(6e307), push(-1.7e308), {1, 4}, true}.are_told_why(
+    auto const answered = in_all_ways(full{}, memory<>{}, step)[0].with_transport(answer(full{}, memory<>(.5)));
+    refused_rounds{answered, push(6e307), push(-1.7e308), {1, 4}, true}.are_told_why(
         "the server's answer: what the server has to say is not finite at coordinate 2", 0);
 }
 

@@ -15,6 +15,7 @@
 #include "laconic/exchange/gtop_k.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/optim/momentum.hpp"
+#include "laconic/transport/served.hpp"
 #include "toys.hpp"
 
 using namespace laconic;
@@ -29,18 +30,16 @@ struct own {
     gradient_step step;
     fixed_level level;
     full_gradient estimator;
-    no_downlink downlink;
+    gather_all transport;
     double scale = 1;
-    gather_all exchange;
 };
 struct without_estimator {
     full compressor;
     memory<> feedback;
     gradient_step step;
     fixed_level level;
-    no_downlink downlink;
+    gather_all transport;
     double scale = 1;
-    gather_all exchange;
 };
 struct method_of_your_own {
     template <Scalar T, class B>
@@ -51,7 +50,7 @@ struct method_of_your_own {
 
 static_assert(Recursion<recursion<full>> && Recursion<recursion<top_k<>>> && Recursion<own>);
 static_assert(
-    Recursion<recursion<full, memory<float>, momentum<float>, fixed_level, saga<float>, downlink<full, float>>>);
+    Recursion<recursion<full, memory<float>, momentum<float>, fixed_level, saga<float>, served<full, float>>>);
 static_assert(!Recursion<without_estimator> && !Recursion<full> && !Recursion<gd>);
 static_assert(Method<gd> && Method<gd, float> && Method<method_of_your_own> && !Method<own> && !Method<int>);
 
@@ -85,25 +84,24 @@ TEST_CASE("the same with another part: nothing else changes") {
     auto const stepped = estimated.with_step(momentum<>(.2, .9));
     CHECK(to_string(stepped.step) == "momentum(0.2, 0.9)");
     CHECK(to_string(stepped.estimator) == "saga(batch=4)");
-    auto const served = stepped.with_downlink(downlink<rand_k<>>{rand_k{3}, {.25, false}});
-    CHECK(to_string(served.downlink) == "rand_k(3), memory(rate=0.25)");
-    CHECK(to_string(served.step) == "momentum(0.2, 0.9)");
-    CHECK(to_string(served.estimator) == "saga(batch=4)");
-    CHECK(served.compressor == top_k{3});
-    CHECK(to_string(served.feedback) == "memory(rate=0.5, decay=1)");
-    CHECK(served.scale == 2);
-    CHECK(served.with_estimator(full_gradient{}).downlink.on);
-    CHECK(served.with_step(gradient_step{}).downlink.on);
-    auto const exchanged = estimated.with_exchange(by_gtop_k{5});
-    CHECK(exchanged.exchange == by_gtop_k{5});
+    auto const answered = stepped.with_transport(served<rand_k<>>{rand_k{3}, {.25, false}});
+    CHECK(to_string(answered.transport) == "served(rand_k(3), memory(rate=0.25))");
+    CHECK(to_string(answered.step) == "momentum(0.2, 0.9)");
+    CHECK(to_string(answered.estimator) == "saga(batch=4)");
+    CHECK(answered.compressor == top_k{3});
+    CHECK(to_string(answered.feedback) == "memory(rate=0.5, decay=1)");
+    CHECK(answered.scale == 2);
+    CHECK(answered.with_estimator(full_gradient{}).transport.compressor.k == portion(3));
+    CHECK(answered.with_step(gradient_step{}).transport.feedback.rate() == .25);
+    auto const exchanged = estimated.with_transport(by_gtop_k{5});
+    CHECK(exchanged.transport == by_gtop_k{5});
     CHECK(to_string(exchanged.estimator) == "saga(batch=4)");
     CHECK(exchanged.compressor == top_k{3});
     CHECK(to_string(exchanged.feedback) == "memory(rate=0.5, decay=1)");
     CHECK(exchanged.scale == 2);
-    CHECK(exchanged.with_step(momentum<>(.2, .9)).exchange == by_gtop_k{5});
-    CHECK(exchanged.with_estimator(full_gradient{}).exchange == by_gtop_k{5});
-    CHECK(exchanged.with_downlink(downlink<full>{}).exchange == by_gtop_k{5});
-    CHECK(r.exchange == gather_all{});
+    CHECK(exchanged.with_step(momentum<>(.2, .9)).transport == by_gtop_k{5});
+    CHECK(exchanged.with_estimator(full_gradient{}).transport == by_gtop_k{5});
+    CHECK(r.transport == gather_all{});
     CHECK(r.with_step(gradient_step{.3}).step.rate == .3);
     CHECK(r.step.rate == .1);
 }
@@ -127,13 +125,11 @@ TEST_CASE("another compressor, feedback or level is the one that runs, and all e
     auto const all = kept.with_level(takes{1})
                          .with_estimator(mini_batch(4))
                          .with_step(momentum<>(.2, .9))
-                         .with_downlink(downlink<full>{})
-                         .with_exchange(by_gtop_k{5});
+                         .with_transport(by_gtop_k{5});
     auto const keeps_the_rest = [](auto const& r) {
         CHECK(to_string(r.step) == "momentum(0.2, 0.9)");
         CHECK(to_string(r.estimator) == "mini_batch(4)");
-        CHECK(r.downlink.on);
-        CHECK(r.exchange == by_gtop_k{5});
+        CHECK(r.transport == by_gtop_k{5});
     };
     keeps_the_rest(all.with_compressor(full{}));
     CHECK(all.with_compressor(full{}).level.k == 1);
@@ -146,20 +142,13 @@ TEST_CASE("another compressor, feedback or level is the one that runs, and all e
     CHECK(to_string(all.with_level(fixed_level{}).feedback) == "memory(rate=0, decay=1)");
 }
 
-TEST_CASE("a downlink as it is written") {
-    CHECK(to_string(no_downlink{}) == "none");
-    CHECK(to_string(downlink<top_k<>>{top_k{2}, {0, true}}) == "top_k(2), memory(rate=0, decay=1)");
-    CHECK(to_string(downlink<top_k<>>{top_k{2}, {0, true}, false}) == "none");
-    CHECK_FALSE(no_downlink::on);
-}
-
 TEST_CASE("all that its parts remember is its state") {
-    using type = recursion<full, keeping, keeping, keeping, keeping, downlink<full>>;
-    type was{{}, {1}, {2}, {3}, {4}, {}}, is;
+    using type = recursion<full, keeping, keeping, keeping, keeping>;
+    type was{{}, {1}, {2}, {3}, {4}}, is;
     state_writer writer("");
     was.state(writer);
     auto const bytes = writer.finish();
-    CHECK(bytes.size() == 16 + 4 * 8 + 3 * 8 + 4);  // four numbers, and three arrays of the downlink, empty
+    CHECK(bytes.size() == 16 + 4 * 8 + 4);
     state_reader reader(bytes, "");
     is.state(reader);
     reader.rewind();
@@ -187,31 +176,31 @@ TEST_CASE("the equation by hand, with a scale and a memory, and what a server ch
     CHECK(run.mean_known()[0] == doctest::Approx(-1.3));
 
     // The server says d in full, less what it said before: the same iterates, and a memory of its own.
-    lockstep served(method.with_downlink(downlink<full>{{}, {.25, false}}), f, {0}, 1);
-    served.round();
-    CHECK(served.x()[0] == doctest::Approx(.2));
-    CHECK(served.message_of_rank(1).values == vec{2});
-    for (std::size_t rank : {0u, 1u}) CHECK(served.method(rank).downlink.feedback.mean_known()[0] == -.5);
-    CHECK(served.method(0).downlink.feedback.known()[0] == -.5);
-    CHECK(served.method(1).downlink.feedback.known().empty());  // the server's alone
-    CHECK(served.method(1).feedback.mean_known().empty());      // nobody else hears the ranks
-    CHECK(served.mean_known()[0] == -1);
-    served.round();  // d = -1.6, news -1.1
-    CHECK(served.x()[0] == doctest::Approx(.36));
-    CHECK(served.method(0).downlink.feedback.known()[0] == doctest::Approx(-.775));
+    lockstep answered(method.with_transport(served<full>{{}, {.25, false}}), f, {0}, 1);
+    answered.round();
+    CHECK(answered.x()[0] == doctest::Approx(.2));
+    CHECK(answered.message_of_rank(1).values == vec{2});
+    for (std::size_t rank : {0u, 1u}) CHECK(answered.transport(rank).feedback().mean_known()[0] == -.5);
+    CHECK(answered.transport(0).feedback().known()[0] == -.5);
+    CHECK(answered.transport(1).feedback().known().empty());  // the server's alone
+    CHECK(answered.method(1).feedback.mean_known().empty());  // nobody else hears the ranks
+    CHECK(answered.mean_known()[0] == -1);
+    answered.round();  // d = -1.6, news -1.1
+    CHECK(answered.x()[0] == doctest::Approx(.36));
+    CHECK(answered.transport(0).feedback().known()[0] == doctest::Approx(-.775));
 }
 
 TEST_CASE("an answer that leaves something out, by hand: it is said later") {
     auto const f = around({{4, 1}, {2, 3}});
-    auto const method = recursion<full>{{}, {}, {.5}}.with_downlink(downlink<top_k<>>{top_k{1}, {0, true}});
+    auto const method = recursion<full>{{}, {}, {.5}}.with_transport(served<top_k<>>{top_k{1}, {0, true}});
     lockstep run(method, f, {0, 0}, 1);
     run.round();  // the mean gradient is (-3, -2)
     CHECK(run.x() == vec{1.5, 0});
-    CHECK(copied(run.method(0).downlink.feedback.unsaid()) == vec{0, -2});
-    CHECK(run.method(1).downlink.feedback.unsaid().empty());
+    CHECK(copied(run.transport(0).feedback().unsaid()) == vec{0, -2});
+    CHECK(run.transport(1).feedback().unsaid().empty());
     run.round();  // (-1.5, -2) and (0, -2) from before
     CHECK(run.x() == vec{1.5, 2});
-    CHECK(copied(run.method(0).downlink.feedback.unsaid()) == vec{-1.5, 0});
+    CHECK(copied(run.transport(0).feedback().unsaid()) == vec{-1.5, 0});
 }
 
 TEST_CASE("with a compressed answer it still comes to the optimum, and all ranks hold the same iterate") {
@@ -220,15 +209,15 @@ TEST_CASE("with a compressed answer it still comes to the optimum, and all ranks
     optimum const best(f);
     auto const comes_there = [&](auto const& down, double step) {
         CAPTURE(to_string(down));
-        auto const method = recursion<full>{{}, {}, {step / p.smoothness}}.with_downlink(down);
+        auto const method = recursion<full>{{}, {}, {step / p.smoothness}}.with_transport(down);
         lockstep run(method, f, vec(6, 1.0), 3);
         run.rounds(4000);
         CHECK(distance2(run.x(), best.x) < 1e-20);
         for (std::size_t i = 1; i < 3; ++i) CHECK(copied(run.rank(i).x()) == run.x());
     };
-    comes_there(downlink<full>{}, 1);
-    comes_there(downlink<rand_k<>>{rand_k{3}, {.5, false}}, .3);
-    comes_there(downlink<rand_k<>>{rand_k{3}, {}}, .3);
-    comes_there(downlink<top_k<>>{top_k{2}, {1, false}}, .2);
-    comes_there(downlink<top_k<>>{top_k{2}, {0, true}}, .2);
+    comes_there(served<full>{}, 1);
+    comes_there(served<rand_k<>>{rand_k{3}, {.5, false}}, .3);
+    comes_there(served<rand_k<>>{rand_k{3}, {}}, .3);
+    comes_there(served<top_k<>>{top_k{2}, {1, false}}, .2);
+    comes_there(served<top_k<>>{top_k{2}, {0, true}}, .2);
 }

@@ -14,6 +14,7 @@
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/gd.hpp"
+#include "laconic/transport/served.hpp"
 #include "toys.hpp"
 
 using namespace laconic;
@@ -259,7 +260,7 @@ TEST_CASE("a trace is the same on all ranks: values, and what a worker has said 
 
 TEST_CASE("bits up and down where a server answers: what workers say, and the one answer that all hear") {
     auto const f = random_ridges(3, 4, 1, 2);
-    auto const method = composed(gd{}, f).with_downlink(downlink<rand_k<>>{rand_k{3}, {.5, 0}});
+    auto const method = composed(gd{}, f).with_transport(served<rand_k<>>{rand_k{3}, {.5, 0}});
     std::array<std::vector<mark>, 3> traces;
     threads::run(3, [&](threads::member& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());

@@ -236,13 +236,14 @@ class lockstep {
             hear(i);
         });
     }
-    bool has_exchange() const { return to_string(method(0).exchange) != "gather"; }
+    bool has_exchange() const { return transport(0).is_exchanged(); }
     void rounds(std::size_t n) {
         for (std::size_t k = 0; k < n; ++k) round();
     }
 
     vec const& x() const { return x_[0]; }
     auto const& method(std::size_t i) const { return ranks_[i]->method(); }
+    auto const& transport(std::size_t i) const { return ranks_[i]->transport(); }
     std::span<double const> known(std::size_t i) const { return method(i).feedback.known(); }
     std::span<double const> mean_known() const { return method(0).feedback.mean_known(); }
     std::span<double const> unsaid(std::size_t i) const { return method(i).feedback.unsaid(); }
@@ -293,8 +294,7 @@ auto composed(M const& method, laconic::problem const& p) {
     auto r = method.template compose<double, laconic::host>(p);
     if constexpr (std::same_as<decltype(r.level), laconic::fixed_level> &&
                   std::same_as<decltype(r.estimator), laconic::mini_batch> &&
-                  std::same_as<decltype(r.downlink), laconic::no_downlink> &&
-                  std::same_as<decltype(r.exchange), laconic::gather_all>)
+                  std::same_as<decltype(r.transport), laconic::gather_all>)
         return common_recursion<decltype(r.step)>{r.compressor, r.feedback, r.step, {}, r.estimator, {}, r.scale};
     else
         return r;

@@ -15,13 +15,13 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/exchange/agreement.hpp"
 #include "laconic/exchange/broken_round.hpp"
-#include "laconic/exchange/by_server.hpp"
 #include "laconic/exchange/composition.hpp"
 #include "laconic/exchange/error_frame.hpp"
-#include "laconic/exchange/mean_of_messages.hpp"
-#include "laconic/feedback/answer.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/recursion.hpp"
+#include "laconic/transport/gathered.hpp"
+#include "laconic/transport/summed.hpp"
+#include "laconic/transport/transport.hpp"
 #include "laconic/wire/state.hpp"
 
 namespace laconic {
@@ -50,6 +50,9 @@ class descent {
     using message_type = message_of<compressor_type, T, B>;
     static_assert(Feedback<decltype(R::feedback), T, B, message_type>,
                   "the recursion's feedback is none for these numbers: it may be a memory of another type");
+    using transport_type = transport_for<decltype(R::transport), message_type, T, B>;
+    static_assert(Transport<transport_type, C, message_type, decltype(R::feedback), T, B>,
+                  "the recursion's transport is none for these messages (transport/transport.hpp)");
     static_assert(Estimator<decltype(R::estimator), F, T, B>,
                   "the estimator cannot use this objective: one that takes some rows needs samples() and "
                   "batch_gradient(rows, x, g), SAGA also outputs, slopes and add_row (objective/finite_sum.hpp)");
@@ -65,8 +68,7 @@ class descent {
           x_(x),
           seed_{seed},
           on_(std::move(on)),
-          to_server_(positions),
-          means_(method_.exchange, x.size(), positions),
+          transport_(method_.transport, x.size(), positions),
           news_(x.size()),
           mean_(x.size()) {
         if (x.size() != static_cast<std::size_t>(objective.dimension()))
@@ -74,17 +76,14 @@ class descent {
                               std::to_string(objective.dimension()));
         detail::check_dimension(x.size());
         method_.compressor.check(x.size());
-        if constexpr (has_downlink)
-            if (is_served()) method_.downlink.compressor.check(x.size());
         items_ = detail::composition_of<T>(method_, x.size(), seed);
-        means_.require_beside(is_served(), method_.feedback, detail::described(method_.feedback));
+        transport_.require_beside(method_.feedback, detail::described(method_.feedback));
         auto agreed = items_;
         agreed.emplace_back("the starting point", digest(std::as_bytes(on_host(on_, std::span<T const>(x)))));
         agreed.emplace_back("one process", detail::in_one_process(comm) ? "yes" : "no");
         require_agreement(comm, agreed);
         method_.feedback.start(x.size());
-        if constexpr (has_downlink)
-            if (is_served() && comm.rank() == 0) method_.downlink.feedback.start(x.size());
+        transport_.start(comm);
     }
 
     /// Estimates this rank's gradient at x^k; the next round() uses it. What the objective throws comes through, and
@@ -117,9 +116,7 @@ class descent {
         look();
         looked_ = false;
         make_message();
-        if (!is_served()) return means_.send(on_, *comm_, said_, frame_);
-        if (frame_.is_set()) return to_server_.complain(*comm_, frame_.bytes());
-        to_server_.say(on_, *comm_, said_, x_.size());
+        transport_.send(on_, *comm_, said_, frame_);
     }
 
     /// The second half: everybody's messages become a step.
@@ -129,15 +126,11 @@ class descent {
         auto const blank = [&](auto& on, int rank, auto& m) {
             method_.compressor.blank(on, x_.size(), occasion::of(seed_, round_, rank, comm_->size()).own, m);
         };
-        if (!is_served()) {
-            means_.receive(on_, *comm_, said_, frame_, round_, blank, mean);
-            broken_.rank_moves();
-            method_.feedback.after(on_, std::move(news_), said_);
-            means_.give_back(on_, method_.feedback);
-            method_.feedback.estimate(on_, at, mean);
-        } else if constexpr (has_downlink) {
-            hear_server(at, blank);
-        }
+        transport_.receive(on_, *comm_, at, said_, frame_, blank, method_.feedback, mean);
+        broken_.rank_moves();
+        method_.feedback.after(on_, std::move(news_), said_);
+        transport_.give_back(on_, method_.feedback);
+        transport_.reconstruct(on_, *comm_, at, method_.feedback, mean);
         method_.level.said(on_, std::span<T const>(x_), said_);
         method_.step(on_, x_, mean);
         method_.estimator.said(on_, std::span<T const>(x_));
@@ -163,7 +156,7 @@ class descent {
         state(archive);
         looked_ = false;
         broken_.make_whole();
-        means_.make_whole();
+        transport_.make_whole();
     }
 
     std::uint64_t rounds() const { return round_; }
@@ -171,15 +164,12 @@ class descent {
     /// The recursion as it stands: what its parts remember can be asked of them.
     R const& method() const { return method_; }
     message_type const& said() const { return said_; }
+    transport_type const& transport() const { return transport_; }
 
   private:
-    static constexpr bool has_downlink = requires(R & r) { r.downlink.compressor; };
-    using down_type = message_of<typename detail::compressor_of_answers<decltype(R::downlink)>::type, T, B>;
-
-    bool is_served() const { return has_downlink && method_.downlink.on; }
     occasion now() const { return occasion::of(seed_, round_, comm_->rank(), comm_->size()); }
 
-    // This rank's message, or its error frame; so with the server's answer.
+    // This rank's message, or its error frame.
     void make_message() {
         std::span<T> const news(news_);
         auto const at = now();
@@ -194,49 +184,8 @@ class descent {
         }
     }
 
-    void make_answer(occasion const& at, std::span<T> d, down_type& m) {
-        frame_.clear();
-        try {
-            detail::make_answer(method_.feedback, method_.downlink, on_, at, d, heard_, m);
-        } catch (std::exception const& e) {
-            frame_.because("the server's answer: " + std::string(e.what()));
-            throw typename decltype(to_server_)::refusal{0, frame_.bytes()};
-        }
-    }
-
-    // The server's estimate is news to those who know what it said before.
-    template <class Blank>
-    void hear_server(occasion const& at, Blank blank) {
-        auto& down = method_.downlink;
-        auto const complaint = [&](int rank, std::span<std::byte const> bytes) {
-            error_frame::raise(rank, round_, bytes);
-        };
-        std::span<T> const mean(mean_);
-        if (comm_->rank() == 0) fill(on_, mean, T(0));
-        to_server_.hear(
-            on_, *comm_, blank, complaint, mean,
-            [&](std::span<T> d, down_type& m) {
-                make_answer(at, d, m);
-                broken_.answer_is_on_its_way();
-            },
-            [&](auto& on, auto& m) {
-                broken_.answer_is_on_its_way();
-                down.compressor.blank(on, x_.size(), at.answer, m);
-            },
-            answer_);
-        broken_.rank_moves();
-        method_.feedback.after(on_, std::move(news_), said_);
-        if (comm_->rank() == 0) {
-            method_.feedback.estimate(on_, at, std::span<T>(heard_));
-            down.feedback.after(on_, std::span<T const>(mean), answer_);
-        }
-        fill(on_, mean, T(0));  // of the answer, in place of that of the messages
-        add_message(on_, mean, T(1), answer_);
-        down.feedback.estimate(on_, at, mean);
-    }
-
     void require_whole() const {
-        means_.require_whole();
+        transport_.require_whole();
         broken_.require_whole(comm_->rank(), round_);
     }
     template <class Archive>
@@ -244,7 +193,7 @@ class descent {
         archive(round_);
         archive.span_there(x_);
         method_.state(archive);
-        means_.state(archive);
+        transport_.state(archive);
     }
     std::string identity() const {
         std::string text;
@@ -258,11 +207,9 @@ class descent {
     std::span<T> x_;
     key seed_;
     B on_;
-    by_server<message_type, down_type, T, B> to_server_;
-    mean_of_messages<decltype(R::exchange), message_type, T, B> means_;
-    typename B::template array<T> news_, mean_, heard_;
+    transport_type transport_;
+    typename B::template array<T> news_, mean_;
     message_type said_;
-    down_type answer_;
     std::vector<agreed_item> items_;
     std::uint64_t round_ = 0;
     error_frame frame_;  // outlives say(): an engine may hand over its bytes later

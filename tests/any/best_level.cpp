@@ -103,7 +103,7 @@ TEST_CASE("what a level can be chosen for, and where it stands that it cannot") 
     refused("best_level(top_k, or=top_k(3) | scaled_sign)", 28, "top_k takes no arguments");
     refused("best_level(top_k(3), top_k | scaled_sign)", 18, "top_k takes no arguments");
     refused("best_level(top_k, top_k | scaled_sign(3, 4))", 42, "scaled_sign takes bucket; this is none of them");
-    refused("best_level(top_k, top_k | scaled_sign, top_k)", 33,
+    refused("best_level(top_k, top_k | scaled_sign, top_k)", 40,
             "best_level takes compressor, or, cost, sizes or sort_up_to; this is none of them");
     refused("best_level(top_k, step=3)", 24,
             "best_level takes compressor, or, cost, sizes or sort_up_to; this is none of them");

@@ -51,8 +51,7 @@ void says_the_same(R const& r) {
     CHECK(to_string(its.step) == to_string(parts.step));
     CHECK(to_string(its.level) == to_string(parts.level));
     CHECK(to_string(its.estimator) == to_string(parts.estimator));
-    CHECK(to_string(its.downlink) == to_string(parts.downlink));
-    CHECK(to_string(its.exchange) == to_string(parts.exchange));
+    CHECK(to_string(its.transport) == to_string(parts.transport));
 }
 
 }  // namespace
@@ -65,8 +64,8 @@ TEST_CASE("a recursion behind faces says the same bytes: memories, levels, estim
         {3}, {.3, false}, momentum<>(.05, .5), {}, l_svrg<>(2, .25)};
     says_the_same(sampled);
     says_the_same(
-        recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_downlink(downlink<natural>{{}, {.5, 0}}));
-    says_the_same(recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_exchange(by_gtop_k{1}));
+        recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_transport(served<natural>{{}, {.5, 0}}));
+    says_the_same(recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_transport(by_gtop_k{1}));
 }
 
 TEST_CASE("the length of a step, where it has one") {

@@ -21,6 +21,7 @@
 #include "laconic/exchange/ring.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/run.hpp"
+#include "laconic/transport/served.hpp"
 
 using namespace laconic;
 
@@ -243,8 +244,8 @@ TEST_CASE("rounds that one rank's gradient ends are ended on all, gathered, exch
     };
     recursion<full, memory<>> const plainly{};
     each_rank(plainly);
-    each_rank(plainly.with_exchange(by_ring{}));
-    each_rank(plainly.with_downlink(downlink<full>{}));
+    each_rank(plainly.with_transport(by_ring{}));
+    each_rank(plainly.with_transport(served<full>{}));
 }
 
 TEST_CASE("a deadline that is met changes nothing") {

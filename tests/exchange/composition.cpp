@@ -16,7 +16,7 @@ struct nameless {};
 struct composed_of {
     named compressor, feedback, step, level;
     nameless estimator;
-    named downlink, exchange;
+    named transport;
     double scale = 0.5;
 };
 
@@ -28,6 +28,6 @@ TEST_CASE("every part and number by its name, and a part that has none") {
         if (name != "the version of the wire format") text += name + ": " + value + "\n";
     CHECK(text ==
           "the dimension: 7\nthe bytes of a number: 4\nthe compressor: a name\nthe feedback: a name\nthe scale: 0.5\n"
-          "the step: a name\nthe level: a name\nthe estimator: of the user's own making\nthe downlink: a name\n"
-          "the exchange: a name\nthe seed: 3\n");
+          "the step: a name\nthe level: a name\nthe estimator: of the user's own making\n"
+          "the transport: a name\nthe seed: 3\n");
 }

@@ -49,8 +49,7 @@ TEST_CASE("a coordinate or a text, raised on whichever rank reads it") {
 
 TEST_CASE("bytes that are no frame are the rank's fault") {
     std::vector<std::byte> bytes(9);
-    for (std::size_t const n : {0u, 7u, 9u})
-        CHECK(raised(std::span(bytes).first(n)) == "2 rank 2 complains illegibly");
+    for (std::size_t const n : {0u, 7u, 9u}) CHECK(raised(std::span(bytes).first(n)) == "2 rank 2 complains illegibly");
 }
 
 TEST_CASE("what an exchange found is explained by the rank that brought it, to all") {
@@ -70,4 +69,33 @@ TEST_CASE("what an exchange found is explained by the rank that brought it, to a
         std::string const expected = rank == 1 ? "rank 1, round 4: it overflows" : "nothing";
         for (auto const& text : told) CHECK(text == expected);
     }
+}
+
+TEST_CASE("frames that are all alike raise nothing; else the first rank's is raised on all") {
+    std::vector<std::string> told(3);
+    for (int const differs : {-1, 0, 1, 2}) {
+        threads::run(3, [&](threads::member& comm) {
+            error_frame mine;
+            mine.because(comm.rank() == differs ? "another" : "the same");
+            comm.all_gather({mine.bytes(), true});
+            auto& text = told[static_cast<std::size_t>(comm.rank())];
+            try {
+                mine.raise_unless_alike(comm, 4);
+                text = "nothing";
+            } catch (compression_error const& e) {
+                text = e.what();
+            }
+        });
+        std::string const expected = differs < 0    ? "nothing"
+                                     : differs == 0 ? "rank 0, round 4: another"
+                                                    : "rank 0, round 4: the same";
+        for (auto const& text : told) CHECK(text == expected);
+    }
+    // A message among them is no frame.
+    threads::run(2, [&](threads::member& comm) {
+        error_frame mine;
+        mine.because("skipped");
+        comm.all_gather({mine.bytes(), comm.rank() == 1});
+        CHECK_THROWS_WITH_AS(mine.raise_unless_alike(comm, 0), "rank 1, round 0: skipped", compression_error);
+    });
 }

@@ -46,7 +46,6 @@ std::vector<vec> mean_by(X const& x, Message message) {
     fibers::run(4, [&](fibers::member& comm) {
         host on;
         exchanged_mean<X, double> mean(x, 5, smallest);
-        CHECK(mean.on());
         mean(on, comm, message(brought(comm.rank())), 0, std::span<double>(all[std::size_t(comm.rank())]));
     });
     return all;
@@ -116,29 +115,21 @@ TEST_CASE("what is not applied goes to the feedbacks of those that cut it") {
     CHECK(unsaid[3] == vec{0, 0, 0, 2, 0});
 }
 
-TEST_CASE("beside a server, or a feedback that would lose what comes back, it is refused") {
+TEST_CASE("beside a feedback that would lose what comes back, it is refused") {
     exchanged_mean<by_gtop_k, double> const some(by_gtop_k{2}, 5, smallest);
     exchanged_mean<by_ring, double> const all(by_ring{}, 5, smallest);
-    exchanged_mean<gather_all, double> const none(gather_all{}, 5, smallest);
     memory<> const errors(0, true), known(.5, true), nothing;
     last_gradient<> const last;
-    some.require_beside(false, errors, "");
-    for (auto const* const feedback : {&errors, &known, &nothing}) {
-        all.require_beside(false, *feedback, "");
-        none.require_beside(true, *feedback, "");
-    }
-    all.require_beside(false, last, "");
-    CHECK_THROWS_WITH_AS(some.require_beside(true, errors, ""),
-                         "the exchange gtop_k(2) leaves a server no message: it goes with no downlink", argument_error);
-    CHECK_THROWS_AS(all.require_beside(true, errors, ""), argument_error);
+    some.require_beside(errors, "");
+    for (auto const* const feedback : {&errors, &known, &nothing}) all.require_beside(*feedback, "");
+    all.require_beside(last, "");
     std::string const why =
         "the exchange gtop_k(2) gives back what it leaves out, which the feedback F would lose: it goes with "
         "memory(0, 1) or momentum_correction";
-    CHECK_THROWS_WITH_AS(some.require_beside(false, known, "F"), why.c_str(), argument_error);
-    CHECK_THROWS_WITH_AS(some.require_beside(false, nothing, "F"), why.c_str(), argument_error);
-    CHECK_THROWS_WITH_AS(some.require_beside(false, last, "F"), why.c_str(), argument_error);
+    CHECK_THROWS_WITH_AS(some.require_beside(known, "F"), why.c_str(), argument_error);
+    CHECK_THROWS_WITH_AS(some.require_beside(nothing, "F"), why.c_str(), argument_error);
+    CHECK_THROWS_WITH_AS(some.require_beside(last, "F"), why.c_str(), argument_error);
     CHECK_THROWS_AS((exchanged_mean<by_gtop_k, double>(by_gtop_k{6}, 5, smallest)), argument_error);
-    CHECK(!none.on());
 }
 
 TEST_CASE("what breaks off leaves ranks apart; what all ranks are told leaves them together") {

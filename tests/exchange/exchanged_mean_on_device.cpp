@@ -37,7 +37,7 @@ auto correcting(C const& compressor, X const& exchange = {}) {
     return [=]<class B>(std::type_identity<B>) {
         using feedback = memory<double, B>;
         static_assert(CarriesMessages<nccl, message_of<C, double, device>, device>);
-        return recursion<C, feedback>{compressor, feedback(0, true), {0.1}}.with_exchange(exchange);
+        return recursion<C, feedback>{compressor, feedback(0, true), {0.1}}.with_transport(exchange);
     };
 }
 template <class C>
@@ -134,7 +134,7 @@ TEST_CASE("a gradient that is not finite on one rank ends the round on all, and 
         on_device::run(n, [&](nccl& comm, device& on) {
             using feedback = memory<double, device>;
             auto const method =
-                recursion<top_k<>, feedback>{top_k{6}, feedback(0, true), {0.1}}.with_exchange(exchange);
+                recursion<top_k<>, feedback>{top_k{6}, feedback(0, true), {0.1}}.with_transport(exchange);
             laws::distance_to_own<device> f(60, comm.rank());
             device::array<double> x(60);
             descent<std::remove_const_t<decltype(method)>, laws::distance_to_own<device>, nccl, double, device> run(
@@ -163,9 +163,8 @@ TEST_CASE("a gradient that is not finite on one rank ends the round on all, and 
 
 TEST_CASE("what would be lost is refused") {
     exchanged_mean<by_gtop_k, double, device> const mean({6}, 60, position_code::smallest);
-    CHECK_THROWS_AS(mean.require_beside(true, memory<double, device>(0, 1), ""), argument_error);
-    CHECK_THROWS_AS(mean.require_beside(false, memory<double, device>(0.5), ""), argument_error);
-    mean.require_beside(false, memory<double, device>(0, 1), "");
+    CHECK_THROWS_AS(mean.require_beside(memory<double, device>(0.5), ""), argument_error);
+    mean.require_beside(memory<double, device>(0, 1), "");
     using mean_type = exchanged_mean<by_gtop_k, double, device>;
     CHECK_THROWS_AS(mean_type({60}, 6, position_code::smallest), argument_error);
 }

@@ -3,10 +3,10 @@
 
 #include <doctest/doctest.h>
 
-#include <concepts>
 #include <limits>
 #include <vector>
 
+#include "laconic/compress/full.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/feedback/memory.hpp"
 
@@ -20,8 +20,6 @@ struct answering {
     C compressor{};
     memory<> feedback{.5};
 };
-static_assert(std::same_as<detail::compressor_of_answers<answering<quantize>>::type, quantize>);
-static_assert(std::same_as<detail::compressor_of_answers<int>::type, full>);
 
 struct forgets {  // no preview()
     void start(std::size_t) {}

@@ -19,6 +19,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/descent.hpp"
 #include "laconic/optim/momentum.hpp"
+#include "laconic/transport/served.hpp"
 
 /// Whole runs on a backend: iterate, gradient and memories live there.
 namespace laws {
@@ -75,11 +76,11 @@ std::vector<double> iterates(R const& method, int ranks, std::size_t d, std::uin
 
 /// Error correction and momentum, and a server who answers.
 template <class B>
-auto served() {
+auto with_server() {
     using namespace laconic;
     using feedback = memory<double, B>;
     using step = momentum<double, B>;
-    return recursion<top_k<quantize>, feedback, step, fixed_level, full_gradient, downlink<quantize, double, B>>{
+    return recursion<top_k<quantize>, feedback, step, fixed_level, full_gradient, served<quantize, double, B>>{
         top_k{10} | quantize{7}, feedback(0.5, true), step{0.05, 0.5}, {}, {}, {quantize{15, 30}, feedback(0.5)}};
 }
 
@@ -101,7 +102,7 @@ std::map<std::string, std::vector<double>> each_run() {
     all["difference compression"] = iterates<B>(differences, 4, length, 300);
     recursion<rand_k<>, feedback> const drawn{rand_k{6}, feedback(0.1), {0.1}};
     all["places that all ranks draw"] = iterates<B>(drawn, 3, length, 20);
-    all["a server who answers, and momentum"] = iterates<B>(served<B>(), 3, length, 20);
+    all["a server who answers, and momentum"] = iterates<B>(with_server<B>(), 3, length, 20);
     return all;
 }
 /// The same on the host; not compiled anew for every backend.
@@ -119,8 +120,8 @@ states saved_after(std::uint64_t rounds, states const& from = {}) {
         auto const rank = static_cast<std::size_t>(comm.rank());
         distance_to_own<B> const f(length, comm.rank());
         numbers x(length);
-        descent<decltype(served<B>()), distance_to_own<B>, fibers::member, double, B> run(served<B>(), f, comm,
-                                                                                          std::span<double>(x), 1);
+        descent<decltype(with_server<B>()), distance_to_own<B>, fibers::member, double, B> run(
+            with_server<B>(), f, comm, std::span<double>(x), 1);
         if (!from.empty()) {
             auto damaged = from[rank];
             damaged[damaged.size() / 2] ^= std::byte{1};

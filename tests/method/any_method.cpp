@@ -25,7 +25,7 @@ TEST_CASE("it composes what the method inside composes") {
     CHECK(to_string(r.compressor) == "rand_k(2)");
     CHECK(to_string(r.feedback) == to_string(inside.feedback));
     CHECK(r.step.rate() == inside.step.rate);
-    CHECK(!r.downlink.on);
+    CHECK(r.transport.gathers());
     static_assert(Method<any_method<>> && !Method<any_method<>, float> && Method<any_method<float>, float>);
 }
 
@@ -43,13 +43,11 @@ TEST_CASE("a method around one that is chosen at run time: its answer, and the p
     any_method<> const m = chosen{diana{rand_k{2}}, natural{}, .5, true};
     CHECK(to_string(m) == "bidirectional(diana(rand_k(2)), natural, memory=0.5, errors=kept)");
     for (auto const& r : {m.compose<double, host>(some_problem), m.compose(some_problem, elastic_net{.3, 0})}) {
-        CHECK(r.downlink.on);
-        CHECK(to_string(r.downlink.compressor) == "natural");
-        CHECK(r.downlink.feedback.rate() == .5);
-        CHECK(r.downlink.feedback.keeps_unsaid());
+        CHECK(to_string(r.transport) == "served(natural, memory(rate=0.5, decay=1))");
     }
     CHECK(to_string(m.compose(some_problem, elastic_net{.3, 0}).step).find("elastic_net(0.3, 0)") != std::string::npos);
     any_method<> const twice = chosen{m, natural{}, 0, false};
-    CHECK_THROWS_WITH_AS((twice.compose<double, host>(some_problem)), doctest::Contains("an answer of its own"),
+    CHECK_THROWS_WITH_AS((twice.compose<double, host>(some_problem)),
+                         doctest::Contains("the method has a transport of its own: served(natural, memory"),
                          argument_error);
 }

@@ -57,7 +57,7 @@ TEST_CASE("errors kept both ways: x less the errors of all takes uncompressed st
         vec v = run.x();
         for (std::size_t j = 0; j < 3; ++j) {
             for (std::size_t i = 0; i < 3; ++i) v[j] -= run.unsaid(i)[j] / 3;
-            auto const server = run.method(0).downlink.feedback.unsaid();
+            auto const server = run.transport(0).feedback().unsaid();
             v[j] -= server[j];
         }
         return v;

@@ -28,7 +28,7 @@
 // expect MEMORY_OF_ANOTHER_TYPE: the recursion.s feedback is none for these numbers
 // expect SAGA_WITHOUT_SAMPLES: SAGA also outputs, slopes and add_row
 // expect OBJECTIVE_OF_A_NUMBER: an objective needs std::size_t dimension
-// expect EXCHANGE_OF_A_NUMBER: this is no exchange for these numbers
+// expect TRANSPORT_OF_A_NUMBER: this is no transport for these numbers
 // expect EXCHANGE_WITHOUT_PAIRS: this exchange is not for this communicator: most need one whose ranks talk in pairs
 // expect STATE_OF_A_LIST: a range that is no array of numbers has no state.archive.
 // expect REDUCER_WITHOUT_A_THEOREM: no theorem covers this reduction: plain.C. and shifted.C. need an unbiased
@@ -95,11 +95,11 @@ struct remembers_a_list {
 #elif defined(OBJECTIVE_OF_A_NUMBER)
     recursion<full> const method{};
     descend(method, 3.0, x, comm);
-#elif defined(EXCHANGE_OF_A_NUMBER)
-    auto const method = recursion<full>{}.with_exchange(3);
+#elif defined(TRANSPORT_OF_A_NUMBER)
+    auto const method = recursion<full>{}.with_transport(3);
     descend(method, f, x, comm);
 #elif defined(EXCHANGE_WITHOUT_PAIRS)
-    auto const method = recursion<full>{}.with_exchange(by_ring{});
+    auto const method = recursion<full>{}.with_transport(by_ring{});
     meets_only alone;
     descend(method, f, x, alone);
 #elif defined(REDUCER_WITHOUT_A_THEOREM)
@@ -122,7 +122,7 @@ struct remembers_a_list {
     descend(unbiased, problem{1, 1, 1, 0, 1, 1}, f, x, comm);
     descend(stepped, problem{}, f, x, comm);
     descend(stepped, f, x, comm);
-    descend(recursion<full>{}.with_exchange(by_ring{}), f, x, comm);
+    descend(recursion<full>{}.with_transport(by_ring{}), f, x, comm);
     meets_only alone;
     descend(recursion<full>{}, f, x, alone);
     reducer reduce(unproved{plain{top_k{1}}}, comm, x);

@@ -106,8 +106,7 @@ std::vector<asked> asked_for(R const& method, int rounds) {
 template <class C, class X = gather_all>
 void none_later(C const& compressor, bool as_many_waits, X const& exchange = {}) {
     auto const method =
-        recursion<C, memory<double, device>>{compressor, memory<double, device>(0, 1), {0.1}}.with_exchange(
-            exchange);
+        recursion<C, memory<double, device>>{compressor, memory<double, device>(0, 1), {0.1}}.with_transport(exchange);
     CAPTURE(to_string(compressor) + ", " + to_string(exchange));
     auto const nccl_before = stand_in::allocations();
     asked_for(method, 1);

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "laconic/any/compressor.hpp"
-#include "laconic/any/exchange.hpp"
 #include "laconic/any/objective.hpp"
 #include "laconic/any/part.hpp"
+#include "laconic/any/transport.hpp"
 #include "laconic/exchange/sparse_sum.hpp"
 #include "laconic/recursion.hpp"
 
@@ -215,17 +215,19 @@ class any_estimator {
 /// Every method as one type; it minimises an any_objective<T>.
 template <Scalar T = double, class B = host>
 using any_recursion = recursion<any_compressor<T, B>, any_feedback<T, B>, any_step<T, B>, any_level<T, B>,
-                                any_estimator<T, B>, downlink<any_compressor<T, B>, T, B>, any_exchange<T, B>>;
+                                any_estimator<T, B>, any_transport<T, B>>;
 
 /// The same recursion behind faces.
-template <Scalar T, class B, class C, class F, class S, class L, class E, class D, class X>
-any_recursion<T, B> erased(recursion<C, F, S, L, E, D, X> r) {
-    downlink<any_compressor<T, B>, T, B> down{{}, {}, false};
-    if constexpr (requires { r.downlink.compressor; })
-        down = {r.downlink.compressor, r.downlink.feedback, r.downlink.on};
+template <Scalar T, class B, class C, class F, class S, class L, class E, class X>
+any_recursion<T, B> erased(recursion<C, F, S, L, E, X> r) {
     any_level<T, B> level(std::move(r.level), r.compressor);
-    return {std::move(r.compressor), std::move(r.feedback), std::move(r.step), std::move(level),
-            std::move(r.estimator),  std::move(down),       r.scale,           std::move(r.exchange)};
+    return {std::move(r.compressor),
+            std::move(r.feedback),
+            std::move(r.step),
+            std::move(level),
+            std::move(r.estimator),
+            std::move(r.transport),
+            r.scale};
 }
 
 }  // namespace laconic

@@ -11,6 +11,7 @@
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/exchange.hpp"
+#include "laconic/any/transport.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/reduction/reduction.hpp"

@@ -33,8 +33,7 @@ std::vector<agreed_item> composition_of(R const& method, std::size_t d, std::uin
             {"the step", described(method.step)},
             {"the level", described(method.level)},
             {"the estimator", described(method.estimator)},
-            {"the downlink", described(method.downlink)},
-            {"the exchange", described(method.exchange)},
+            {"the transport", described(method.transport)},
             {"the seed", std::to_string(seed)}};
 }
 

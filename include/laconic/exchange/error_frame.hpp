@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -55,6 +56,20 @@ class error_frame {
         if (e.rank < 0 || e.rank >= comm.size()) return;
         comm.broadcast(e.rank, {bytes_, true});
         if (auto const theirs = comm.from(e.rank).bytes; !theirs.empty()) raise(e.rank, e.round, theirs);
+    }
+
+    /// After an all-gather in which this rank has handed over its frame: throws the first rank's frame, in their order,
+    /// unless all ranks have handed over the same as this one.
+    template <Communicator C>
+    void raise_unless_alike(C& comm, std::uint64_t round) const {
+        bool alike = true;
+        for (int r = 0; r < comm.size(); ++r) {
+            auto const theirs = comm.from(r);
+            alike = alike && theirs.complaint &&
+                    std::equal(theirs.bytes.begin(), theirs.bytes.end(), bytes_.begin(), bytes_.end());
+        }
+        for (int r = 0; r < comm.size() && !alike; ++r)
+            if (auto const theirs = comm.from(r); theirs.complaint) raise(r, round, theirs.bytes);
     }
 
   private:

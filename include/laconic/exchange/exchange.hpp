@@ -16,8 +16,7 @@
 
 namespace laconic {
 
-/// Messages go to all ranks as they are, or with a downlink to its server: over any communicator, and whatever the
-/// messages are (by_gather, by_server).
+/// Messages go to all ranks as they are: over any communicator, and whatever the messages are (by_gather).
 struct gather_all {
     bool operator==(gather_all const&) const = default;
     friend std::string to_string(gather_all) { return "gather"; }

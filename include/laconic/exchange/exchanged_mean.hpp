@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -52,12 +51,10 @@ class whole_sums {
     bool parted_ = false;
 };
 
-/// Throws argument_error where the exchange of that name stands beside a server, who would get no message, or beside a
-/// feedback that would lose what the exchange gives back.
+/// Throws argument_error where the exchange of that name stands beside a feedback that would lose what it gives back.
 template <class F>
-void require_exchange_beside(std::string const& name, bool served, bool gives_back, F const& feedback,
+void require_exchange_beside(std::string const& name, bool gives_back, F const& feedback,
                              std::string const& described) {
-    if (served) throw argument_error("the exchange " + name + " leaves a server no message: it goes with no downlink");
     if constexpr (requires { feedback.keeps_returned(); })
         if (feedback.keeps_returned()) return;
     if (gives_back)
@@ -76,19 +73,15 @@ class exchanged_mean {
 
   public:
     /// Of vectors of d numbers. Throws argument_error where x does not suit them.
-    exchanged_mean(X const& x, std::size_t d, position_code positions) : name_(to_string(x)) {
-        if (gathers(x)) return;
-        x.check(d);
-        sum_.emplace(x.template make<T, B>(d, positions));
+    exchanged_mean(X const& x, std::size_t d, position_code positions)
+        : name_(to_string(x)), sum_((x.check(d), x.template make<T, B>(d, positions))) {
         mine_.reset(d);
     }
-    /// Whether there is anything to do: messages are not gathered as they are.
-    bool on() const { return sum_.has_value(); }
 
-    /// Throws argument_error beside a server, and beside a feedback that would lose what comes back.
+    /// Throws argument_error beside a feedback that would lose what comes back.
     template <class F>
-    void require_beside(bool served, F const& feedback, std::string const& described) const {
-        if (on()) detail::require_exchange_beside(name_, served, gives_back(), feedback, described);
+    void require_beside(F const& feedback, std::string const& described) const {
+        detail::require_exchange_beside(name_, gives_back(), feedback, described);
     }
 
     /// mean <- sum / P, what is applied of the messages' sum, the same on all ranks. Errors as the exchange's; then
@@ -117,8 +110,8 @@ class exchanged_mean {
     template <class F>
     void give_back(B& on, F& feedback) const {
         if constexpr (GivesBack<sum_type, T, B>)
-            if constexpr (requires { feedback.keep(on, sum_->returned().message()); })
-                if (gives_back()) feedback.keep(on, sum_->returned().message());
+            if constexpr (requires { feedback.keep(on, sum_.returned().message()); })
+                if (gives_back()) feedback.keep(on, sum_.returned().message());
     }
 
     /// See whole_sums.
@@ -128,27 +121,20 @@ class exchanged_mean {
     /// What the exchange remembers from round to round, where it does.
     template <class Archive>
     void state(Archive& archive) {
-        if constexpr (requires { sum_->state(archive); })
-            if (on()) sum_->state(archive);
+        if constexpr (requires { sum_.state(archive); }) sum_.state(archive);
     }
 
   private:
-    static bool gathers(X const& x) {
-        if constexpr (requires { x.gathers(); })
-            return x.gathers();
-        else
-            return false;
-    }
     // One that is chosen at run time has all members, and tells which may be called.
     bool gives_back() const {
-        if constexpr (requires { sum_->gives_back(); })
-            return sum_->gives_back();
+        if constexpr (requires { sum_.gives_back(); })
+            return sum_.gives_back();
         else
             return GivesBack<sum_type, T, B>;
     }
     bool wants_terms() const {
-        if constexpr (requires { sum_->wants_terms(); })
-            return sum_->wants_terms();
+        if constexpr (requires { sum_.wants_terms(); })
+            return sum_.wants_terms();
         else
             return true;
     }
@@ -163,12 +149,12 @@ class exchanged_mean {
             if constexpr (lists)
                 if (wants_terms()) {
                     list();
-                    (*sum_)(on, comm, mine_, round);
+                    sum_(on, comm, mine_, round);
                 }
             if constexpr (fills)
                 if (!lists || !wants_terms()) {
                     fill();
-                    (*sum_)(on, comm, mean, round);
+                    sum_(on, comm, mean, round);
                 }
         });
         take_mean(on, lists && wants_terms(), T(1) / static_cast<T>(comm.size()), mean);
@@ -198,29 +184,9 @@ class exchanged_mean {
     }
 
     std::string name_;
-    std::optional<sum_type> sum_;
+    sum_type sum_;
     sparse_sum<T, B> mine_;
     detail::whole_sums whole_;
-};
-
-/// Messages are gathered as they are, by others.
-template <Scalar T, class B>
-class exchanged_mean<gather_all, T, B> {
-  public:
-    exchanged_mean(gather_all, std::size_t, position_code) {}
-    static constexpr bool on() { return false; }
-    template <class F>
-    void require_beside(bool, F const&, std::string const&) const {}
-    template <class C, class M>
-    void operator()(B&, C&, M const&, std::uint64_t, std::span<T>) {}
-    template <class C>
-    void complain(B&, C&, std::size_t, std::uint64_t, std::span<T>) {}
-    template <class F>
-    void give_back(B&, F&) const {}
-    void require_whole() const {}
-    void make_whole() {}
-    template <class Archive>
-    void state(Archive&) {}
 };
 
 }  // namespace laconic

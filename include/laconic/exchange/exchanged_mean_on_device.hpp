@@ -50,11 +50,10 @@ requires(!OnHost<B>) class exchanged_mean<X, T, B> {
   public:
     exchanged_mean(X const& x, std::size_t d, position_code positions)
         : name_(to_string(x)), sum_((x.check(d), x.template make<T, B>(d, positions))) {}
-    static constexpr bool on() { return true; }
 
     template <class F>
-    void require_beside(bool served, F const& feedback, std::string const& described) const {
-        detail::require_exchange_beside(name_, served, lists, feedback, described);
+    void require_beside(F const& feedback, std::string const& described) const {
+        detail::require_exchange_beside(name_, lists, feedback, described);
     }
 
     template <Communicator C, class M>

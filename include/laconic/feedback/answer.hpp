@@ -6,22 +6,10 @@
 #include <string>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/compress/full.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/feedback/feedback.hpp"
 
 namespace laconic::detail {
-
-/// The compressor of a downlink; where there is none, one that is never asked.
-template <class D>
-struct compressor_of_answers {
-    using type = full;
-};
-template <class D>
-requires requires(D& d) { d.compressor; }
-struct compressor_of_answers<D> {
-    using type = decltype(D::compressor);
-};
 
 template <class B, Scalar T>
 void check_answer(B& on, char const* what, std::span<T const> x) {
@@ -31,15 +19,16 @@ void check_answer(B& on, char const* what, std::span<T const> x) {
 
 /// The server's answer m to the messages' mean d, which becomes what m is about; `kept` is what it was, for
 /// feedback.estimate(), as nothing is remembered yet. Throws error where something is not finite, and what the
-/// downlink's compressor throws.
-template <class F, class D, class B, Scalar T, class Array, class M>
-void make_answer(F const& feedback, D const& down, B& on, occasion const& now, std::span<T> d, Array& kept, M& m) {
+/// server's compressor throws.
+template <class F, class Server, class B, Scalar T, class Array, class M>
+void make_answer(F const& feedback, Server const& server, B& on, occasion const& now, std::span<T> d, Array& kept,
+                 M& m) {
     check_answer(on, "the mean of the messages", std::span<T const>(d));
     assign(on, std::span<T const>(d), kept);
     preview_estimate(feedback, on, now, d);
-    down.feedback.before(on, now, d);
+    server.feedback.before(on, now, d);
     check_answer(on, "what the server has to say", std::span<T const>(d));
-    down.compressor(on, std::span<T const>(d), now.answer, m);
+    server.compressor(on, std::span<T const>(d), now.answer, m);
 }
 
 }  // namespace laconic::detail

@@ -59,7 +59,8 @@ void preview_estimate(F const& feedback, B& on, occasion const& now, std::span<T
     if constexpr (requires { feedback.preview(on, now, mean); })
         feedback.preview(on, now, mean);
     else
-        throw argument_error("the feedback has no preview(on, now, mean), which a server needs: take no downlink");
+        throw argument_error(
+            "the feedback has no preview(on, now, mean), which a server needs: take another transport than served");
 }
 
 }  // namespace detail

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "laconic/any/recursion.hpp"
+#include "laconic/any/transport.hpp"
 #include "laconic/method/with_momentum.hpp"
 #include "laconic/method/with_prox.hpp"
 #include "laconic/optim/prox.hpp"
@@ -49,7 +50,8 @@ class any_method {
         any_recursion<T> compose(problem const& p, elastic_net const& prox, double beta) const override {
             if constexpr (requires { inside.compose(p, prox); }) {  // a method around an any_method
                 if (beta != 0) throw argument_error(name() + ": the momentum belongs to the method inside");
-                return inside.compose(p, prox);
+                auto const r = inside.compose(p, prox);
+                return r.with_transport(any_transport<T>(r.transport));
             } else {
                 auto r = inside.template compose<T, host>(p);
                 auto result = erased<T, host>(r);

@@ -7,6 +7,8 @@
 #include "laconic/core/text.hpp"
 #include "laconic/method/rates.hpp"
 #include "laconic/recursion.hpp"
+#include "laconic/transport/gathered.hpp"
+#include "laconic/transport/served.hpp"
 
 namespace laconic {
 
@@ -49,8 +51,9 @@ struct bidirectional {
     auto answered(R const& r) const {
         if (!(rate >= 0 && rate <= 1))
             throw argument_error("bidirectional: the memory rate " + shortest(rate) + " is outside [0, 1]");
-        if (r.downlink.on) throw argument_error("bidirectional: the method has an answer of its own");
-        return r.with_downlink(downlink<C, T, B>{compressor, {rate, keep_errors ? 1.0 : 0.0}});
+        if (!detail::is_gathered(r.transport))
+            throw argument_error("bidirectional: the method has a transport of its own: " + to_string(r.transport));
+        return r.with_transport(served<C, T, B>{compressor, {rate, keep_errors ? 1.0 : 0.0}});
     }
 };
 template <class M, class C>

@@ -23,7 +23,7 @@ struct gtop_k_sgd {
     auto compose(problem const& p) const {
         detail::own_step(given, p, "gtop_k_sgd", "no theorem gives its step");
         return detail::compose_ef<T, B>(top_k{k.value}, given, p, "gtop_k_sgd")
-            .with_exchange(by_gtop_k{k, as_published ? left_out::as_published : left_out::to_merger});
+            .with_transport(by_gtop_k{k, as_published ? left_out::as_published : left_out::to_merger});
     }
 
     bool operator==(gtop_k_sgd const&) const = default;

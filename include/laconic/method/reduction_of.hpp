@@ -14,6 +14,7 @@
 #include "laconic/objective/problem.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/reduction/reduction.hpp"
+#include "laconic/transport/served.hpp"
 
 namespace laconic {
 
@@ -36,8 +37,8 @@ struct method_reduction {
 };
 
 /// What a method of method/ does with its gradients, for a reducer of numbers of T: its compressor, its shift or
-/// residual with the rate that its theorem gives for this problem, and its exchange. The gradient and the step, to which
-/// the theorem belongs too, are the caller's; a method that scales the gradient by its step size leaves that to
+/// residual with the rate that its theorem gives for this problem, and its exchange. The gradient and the step, to
+/// which the theorem belongs too, are the caller's; a method that scales the gradient by its step size leaves that to
 /// step_options::step_size. For methods whose compressor stays as it is from round to round and which have no server.
 template <Scalar T = double, class B = host, class M>
 requires Method<M, T, B>
@@ -45,12 +46,11 @@ auto reduction_of(M const& method, problem const& p) {
     auto r = method.template compose<T, B>(p);
     using C = decltype(r.compressor);
     using F = decltype(r.feedback);
-    using X = decltype(r.exchange);
+    using X = decltype(r.transport);
     static_assert(std::same_as<decltype(r.level), fixed_level>,
                   "this method's compressor changes from round to round with x, which a reducer does not know");
-    static_assert(std::same_as<decltype(r.downlink), no_downlink>,
-                  "this method has a server, which a reducer has not");
-    return method_reduction<C, F, X>{std::move(r.compressor), std::move(r.feedback), std::move(r.exchange),
+    static_assert(!detail::is_served<X>, "this method has a server, which a reducer has not");
+    return method_reduction<C, F, X>{std::move(r.compressor), std::move(r.feedback), std::move(r.transport),
                                      to_string(method)};
 }
 template <Scalar T = double, class B = host>

@@ -7,6 +7,7 @@
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/rates.hpp"
 #include "laconic/recursion.hpp"
+#include "laconic/transport/served.hpp"
 
 namespace laconic {
 
@@ -20,7 +21,7 @@ struct signsgd {
     rates given{};
 
     template <Scalar T, class B>
-    recursion<vote, memory<T, B>, gradient_step, fixed_level, mini_batch, downlink<vote, T, B>> compose(
+    recursion<vote, memory<T, B>, gradient_step, fixed_level, mini_batch, served<vote, T, B>> compose(
         problem const& p) const {
         detail::refuse_memory(given, "signsgd");
         double const step = detail::own_step(given, p, "signsgd", "its step depends on how long it runs");

@@ -7,6 +7,7 @@
 #include "laconic/estimate/local_momentum.hpp"
 #include "laconic/method/rates.hpp"
 #include "laconic/recursion.hpp"
+#include "laconic/transport/served.hpp"
 
 namespace laconic {
 
@@ -17,7 +18,7 @@ struct signum {
     rates given{};
 
     template <Scalar T, class B>
-    recursion<vote, memory<T, B>, gradient_step, fixed_level, local_momentum<mini_batch, T, B>, downlink<vote, T, B>>
+    recursion<vote, memory<T, B>, gradient_step, fixed_level, local_momentum<mini_batch, T, B>, served<vote, T, B>>
     compose(problem const& p) const {
         detail::refuse_memory(given, "signum");
         double const step = detail::own_step(given, p, "signum", "its step depends on how long it runs");

@@ -22,7 +22,7 @@ struct spardl_sgd {
     auto compose(problem const& p) const {
         detail::own_step(given, p, "spardl_sgd", "no theorem gives its step");
         return detail::compose_ef<T, B>(top_k{k.value}, given, p, "spardl_sgd")
-            .with_exchange(by_spar_reduce_scatter{k, as_published});
+            .with_transport(by_spar_reduce_scatter{k, as_published});
     }
 
     bool operator==(spardl_sgd const&) const = default;

@@ -12,18 +12,18 @@ namespace laconic {
 /// beta v + estimate, x <- x - step v. A prox that is there is now for step / (1 - beta), what the step comes to along
 /// an estimate that stays: with the step alone it would lead to another point than the least of f + R. Throws
 /// argument_error unless beta is in [0, 1).
-template <Scalar T, class B, class C, class F, class L, class E, class D, class X>
-auto with_momentum(recursion<C, F, gradient_step, L, E, D, X> const& r, double beta) {
+template <Scalar T, class B, class C, class F, class L, class E, class X>
+auto with_momentum(recursion<C, F, gradient_step, L, E, X> const& r, double beta) {
     return r.with_step(momentum<T, B>(r.step.rate, beta));
 }
-template <Scalar T, class B, class C, class F, class Q, class L, class E, class D, class X>
-auto with_momentum(recursion<C, F, proximal<gradient_step, Q>, L, E, D, X> const& r, double beta) {
+template <Scalar T, class B, class C, class F, class Q, class L, class E, class X>
+auto with_momentum(recursion<C, F, proximal<gradient_step, Q>, L, E, X> const& r, double beta) {
     momentum<T, B> const ball(r.step.step.rate, beta);
     return r.with_step(proximal<momentum<T, B>, Q>{ball, r.step.prox, r.scale * ball.lasting_rate()});
 }
 
 // A shift that corrects local steps knows of no ball.
-template <Scalar T, class B, class C, class F, class L, class D, class X>
-auto with_momentum(recursion<C, F, gradient_step, L, local_steps<T, B>, D, X> const& r, double beta) = delete;
+template <Scalar T, class B, class C, class F, class L, class X>
+auto with_momentum(recursion<C, F, gradient_step, L, local_steps<T, B>, X> const& r, double beta) = delete;
 
 }  // namespace laconic

@@ -9,10 +9,11 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/full.hpp"
+#include "laconic/core/occasion.hpp"
 #include "laconic/exchange/error_frame.hpp"
-#include "laconic/exchange/mean_of_messages.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/statistics.hpp"
+#include "laconic/transport/gathered.hpp"
 
 namespace laconic::detail {
 
@@ -50,7 +51,9 @@ class exact_mean {
         full{}(on, std::span<T const>(mean), key{}, mine_);
         means_.send(on, comm, mine_, frame_);
         auto const blank = [&](auto& there, int, auto& m) { full{}.blank(there, d_, key{}, m); };
-        means_.receive(on, comm, mine_, frame_, round, blank, mean);
+        occasion now;
+        now.round = round;
+        means_.receive(on, comm, now, mine_, frame_, blank, nullptr, mean);
     }
     /// Adds to `far` how far the estimate is from it, and forgets it. Three passes.
     void compare(B& on, std::span<T const> estimate, deviation& far) {
@@ -63,7 +66,7 @@ class exact_mean {
 
   private:
     std::size_t d_;
-    mean_of_messages<gather_all, full_vector<T, B>, T, B> means_;
+    gathered<full_vector<T, B>, T, B> means_;
     typename B::template array<T> mean_;
     full_vector<T, B> mine_;
     error_frame frame_;

@@ -17,12 +17,13 @@
 #include "laconic/core/occasion.hpp"
 #include "laconic/exchange/agreement.hpp"
 #include "laconic/exchange/error_frame.hpp"
-#include "laconic/exchange/mean_of_messages.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/exact_mean.hpp"
 #include "laconic/reduction/layer_memory.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduction.hpp"
+#include "laconic/transport/gathered.hpp"
+#include "laconic/transport/summed.hpp"
 
 namespace laconic::detail {
 
@@ -52,7 +53,7 @@ class reduced_layer {
         if (in_full_) return;
         how_.compressor.check(is_.size);
         how_.check_proof(is_.size);
-        means_.require_beside(false, feedback(), to_string(feedback()));
+        means_.require_beside(feedback(), to_string(feedback()));
     }
 
     std::string const& name() const { return is_.name; }
@@ -108,10 +109,7 @@ class reduced_layer {
     /// The message starts on its way.
     template <Communicator C>
     void send(B& on, C& comm, int lane) {
-        if (goes_in_full_)
-            full_means_.send(on, comm, full_message_, frame_, lane);
-        else
-            means_.send(on, comm, message_, frame_, lane);
+        with_message([&](auto& by, auto const& m) { by.send(on, comm, m, frame_, lane); });
     }
     /// Whether nothing else may be on its way from send() to receive().
     template <Communicator C>
@@ -122,21 +120,22 @@ class reduced_layer {
     /// Waits for all ranks' messages and takes their mean. Throws what mean_of_messages does, the same on all ranks.
     template <Communicator C>
     void receive(B& on, C& comm, std::uint64_t round, int lane) {
-        if (skipped_) return receive_nothing(comm, round, lane);
+        if (skipped_) {
+            finish_all_gather(comm, lane);
+            return frame_.raise_unless_alike(comm, round);
+        }
         std::span<T> const mean(mean_);
         if (goes_in_full_)
-            full_means_.receive(on, comm, full_message_, frame_, round, full_blank(), mean, lane);
+            full_means_.receive(on, comm, now(comm, round), full_message_, frame_, full_blank(), feedback(), mean,
+                                lane);
         else
-            means_.receive(on, comm, message_, frame_, round, blank(comm, round), mean, lane);
+            means_.receive(on, comm, now(comm, round), message_, frame_, blank(comm, round), feedback(), mean, lane);
     }
     /// For a message that layers share: this layer's part or frame; and a rank's, read from `source` in the order of
     /// ranks. Throws wire_error.
     error_frame const& frame() const { return frame_; }
     void write(B& on, bit_writer& sink) {
-        if (goes_in_full_)
-            full_means_.write(sink, on, full_message_);
-        else
-            means_.write(sink, on, message_);
+        with_message([&](auto& by, auto const& m) { by.write(sink, on, m); });
     }
     template <Communicator C>
     void read_and_add(B& on, C const& comm, std::uint64_t round, int rank, bit_reader& source) {
@@ -175,7 +174,7 @@ class reduced_layer {
             means_.give_back(on, feedback);
         }
         std::span<T> const mean(mean_);
-        feedback.estimate(on, occasion::of(seed_, round, comm.rank(), comm.size()), mean);
+        feedback.estimate(on, now(comm, round), mean);
         if constexpr (requires { how_.finish_estimate(on, comm.size(), mean, message_); })
             if (!goes_in_full_) how_.finish_estimate(on, comm.size(), mean, message_);
         memory_.set_step_size(options_.step_size);
@@ -207,7 +206,8 @@ class reduced_layer {
             full{}(on, feedback.known(), key{}, full_message_);
             frame_.clear();
             full_means_.send(on, comm, full_message_, frame_);
-            full_means_.receive(on, comm, full_message_, frame_, round, full_blank(), std::span<T>(mean_));
+            full_means_.receive(on, comm, now(comm, round), full_message_, frame_, full_blank(), feedback,
+                                std::span<T>(mean_));
             feedback.set_mean_known(on, std::span<T const>(mean_));
         }
     }
@@ -222,6 +222,15 @@ class reduced_layer {
     }
 
   private:
+    // use(transport, message) of this step.
+    template <class Use>
+    void with_message(Use use) {
+        goes_in_full_ ? use(full_means_, full_message_) : use(means_, message_);
+    }
+    template <Communicator C>
+    occasion now(C const& comm, std::uint64_t round) const {
+        return occasion::of(seed_, round, comm.rank(), comm.size());
+    }
     template <Communicator C>
     auto blank(C const& comm, std::uint64_t round) const {
         return [this, round, ranks = comm.size()](auto& there, int rank, auto& m) {
@@ -233,14 +242,14 @@ class reduced_layer {
     }
     template <Communicator C>
     void make_from(B& on, C const& comm, std::uint64_t round, std::span<T const> x) {
-        auto const now = occasion::of(seed_, round, comm.rank(), comm.size());
+        auto const at = now(comm, round);
         std::span<T> const news(news_);
-        if (!memory_.make_delta(on, now, scale_, x, options_.step_size, news))
+        if (!memory_.make_delta(on, at, scale_, x, options_.step_size, news))
             return frame_.not_finite(first_non_finite(on, std::span<T const>(news)));
         if (goes_in_full_)
-            full{}(on, std::span<T const>(news), now.own, full_message_);
+            full{}(on, std::span<T const>(news), at.own, full_message_);
         else
-            compressor_at(round)(on, std::span<T const>(news), now.own, message_);
+            compressor_at(round)(on, std::span<T const>(news), at.own, message_);
     }
     decltype(auto) compressor_at([[maybe_unused]] std::uint64_t round) const {
         if constexpr (requires { how_.compressor_at(round); })
@@ -262,28 +271,14 @@ class reduced_layer {
         goes_in_full_ = in_full || in_full_;
         skipped_ = false;
     }
-    // Throws the first rank's frame, in their order, unless all ranks have skipped this layer.
-    template <Communicator C>
-    void receive_nothing(C& comm, std::uint64_t round, int lane) const {
-        finish_all_gather(comm, lane);
-        auto const mine = frame_.bytes();
-        bool same = true;
-        for (int r = 0; r < comm.size(); ++r) {
-            auto const theirs = comm.from(r);
-            same = same && theirs.complaint &&
-                   std::equal(theirs.bytes.begin(), theirs.bytes.end(), mine.begin(), mine.end());
-        }
-        for (int r = 0; r < comm.size() && !same; ++r)
-            if (auto const theirs = comm.from(r); theirs.complaint) error_frame::raise(r, round, theirs.bytes);
-    }
 
     R how_;
     layer is_;
     bool in_full_;
     key seed_;
     layer_memory<feedback_type, T, B> memory_;
-    mean_of_messages<decltype(R::over), message_type, T, B> means_;
-    mean_of_messages<gather_all, full_vector<T, B>, T, B> full_means_;
+    transport_for<decltype(R::over), message_type, T, B> means_;
+    gathered<full_vector<T, B>, T, B> full_means_;
     position_code positions_;
     typename B::template array<T> news_, mean_;
     message_type message_;

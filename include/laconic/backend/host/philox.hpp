@@ -15,7 +15,11 @@
 #include "laconic/core/key.hpp"
 
 #if !defined(LACONIC_SCALAR) && defined(__SSE2__)
-#    include <immintrin.h>
+#    if defined(__AVX__)
+#        include <immintrin.h>
+#    else
+#        include <emmintrin.h>  // a fifth of a second less of a user's compile time
+#    endif
 #    define LACONIC_PHILOX_LANES
 #endif
 

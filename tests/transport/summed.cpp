@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/exchange/mean_of_messages.hpp"
+#include "laconic/transport/summed.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,9 +10,11 @@
 
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/core/occasion.hpp"
 #include "laconic/exchange/gtop_k.hpp"
 #include "laconic/exchange/ring.hpp"
 #include "laconic/feedback/memory.hpp"
+#include "laconic/transport/gathered.hpp"
 
 using namespace laconic;
 
@@ -32,8 +34,10 @@ void each_way(X const& exchange, bool is_exchanged) {
     int wrong = 0;
     fibers::run(3, [&](fibers::member& comm) {
         host on;
-        mean_of_messages<X, message, double> means(exchange, 5, position_code::smallest);
+        transport_for<X, message> means(exchange, 5, position_code::smallest);
+        static_assert(Transport<decltype(means), fibers::member, message, memory<>>);
         wrong += means.is_exchanged() != is_exchanged;
+        memory<> feedback;
         message mine;
         std::vector<double> mean(5, 77);
         error_frame frame;
@@ -43,7 +47,9 @@ void each_way(X const& exchange, bool is_exchanged) {
             auto const x = numbers(comm.rank());
             c(on, std::span<double const>(x), key{}, mine);
             means.send(on, comm, mine, frame);
-            means.receive(on, comm, mine, frame, k, blank, std::span(mean));
+            occasion now;
+            now.round = k;
+            means.receive(on, comm, now, mine, frame, blank, feedback, std::span(mean));
         };
         round(0);
         wrong += mean != std::vector<double>{1, 2, 3, 0, 0};
@@ -85,11 +91,10 @@ TEST_CASE("what an exchange leaves out goes back to a feedback that keeps it, an
     std::vector<double> left(5), brought(5);
     fibers::run(3, [&](fibers::member& comm) {
         host on;
-        mean_of_messages<by_gtop_k, message, double> means(by_gtop_k{1}, 5, position_code::smallest);
+        summed<by_gtop_k, message, double> means(by_gtop_k{1}, 5, position_code::smallest);
         memory<> keeps(0, 1), loses(1, 0);
-        CHECK_THROWS_AS(means.require_beside(false, loses, "memory"), argument_error);
-        CHECK_THROWS_AS(means.require_beside(true, keeps, "memory"), argument_error);
-        means.require_beside(false, keeps, "memory");
+        CHECK_THROWS_AS(means.require_beside(loses, "memory"), argument_error);
+        means.require_beside(keeps, "memory");
         keeps.start(5);
         auto const x = numbers(comm.rank());
         message mine;
@@ -98,7 +103,7 @@ TEST_CASE("what an exchange leaves out goes back to a feedback that keeps it, an
         error_frame const frame;
         means.send(on, comm, mine, frame);
         means.receive(
-            on, comm, mine, frame, 0, [](auto&, int, auto&) {}, std::span(mean));
+            on, comm, occasion{}, mine, frame, [](auto&, int, auto&) {}, keeps, std::span(mean));
         keeps.after(on, std::span<double const>(x), mine);
         means.give_back(on, keeps);
         CHECK(mean == std::vector<double>{0, 0, 3, 0, 0});  // a third of 9, the largest

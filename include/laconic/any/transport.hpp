@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "laconic/any/compressor.hpp"
+#include "laconic/any/exchange.hpp"
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/contract.hpp"
+#include "laconic/core/occasion.hpp"
+#include "laconic/exchange/error_frame.hpp"
+#include "laconic/transport/gathered.hpp"
+#include "laconic/transport/served.hpp"
+#include "laconic/transport/summed.hpp"
+
+namespace laconic {
+
+/// A transport that is chosen while the program runs: gather_all, which is the default, an exchange, or served.
+template <Scalar T = double, class B = host>
+class any_transport {
+  public:
+    any_transport() = default;
+    any_transport(gather_all) {}  // NOLINT: implicit, as std::function's
+    template <class X>
+    requires(!std::same_as<X, any_transport> && !detail::is_served<X> &&
+             (std::same_as<X, any_exchange<T, B>> || Exchange<X, T, B>)) any_transport(X exchange)  // NOLINT: implicit
+        : exchange_(std::move(exchange)) {}
+    template <class C>
+    any_transport(served<C, T, B> server)  // NOLINT: implicit
+        : server_({std::move(server.compressor), std::move(server.feedback)}) {}
+
+    bool gathers() const { return !server_ && exchange_.gathers(); }
+    any_exchange<T, B> const& exchange() const { return exchange_; }
+    std::optional<served<any_compressor<T, B>, T, B>> const& server() const { return server_; }
+
+    template <std::same_as<any_transport> Self>
+    friend std::string to_string(Self const& t) {
+        return t.server_ ? to_string(*t.server_) : to_string(t.exchange_);
+    }
+
+  private:
+    any_exchange<T, B> exchange_;
+    std::optional<served<any_compressor<T, B>, T, B>> server_;
+};
+
+/// The class that works for one, of messages M.
+template <class M, Scalar T, class B>
+class any_mean {
+    using gathering = gathered<M, T, B>;
+    using summing = summed<any_exchange<T, B>, M, T, B>;
+    using serving = served_mean<any_compressor<T, B>, M, T, B>;
+
+  public:
+    any_mean(any_transport<T, B> const& how, std::size_t d, position_code positions) : held_(make(how, d, positions)) {}
+
+    bool is_exchanged() const { return std::holds_alternative<summing>(held_); }
+    template <Communicator C>
+    bool travels_alone(C& comm) const {
+        return std::visit([&](auto& tr) { return tr.travels_alone(comm); }, held_);
+    }
+    template <class F>
+    void require_beside(F const& feedback, std::string const& described) const {
+        std::visit([&](auto& tr) { tr.require_beside(feedback, described); }, held_);
+    }
+    template <Communicator C>
+    void start(C& comm) {
+        std::visit([&](auto& tr) { tr.start(comm); }, held_);
+    }
+    template <Communicator C>
+    void send(B& on, C& comm, M const& mine, error_frame const& frame, int lane = 0) {
+        std::visit([&](auto& tr) { tr.send(on, comm, mine, frame, lane); }, held_);
+    }
+    template <Communicator C, class Blank, class F>
+    void receive(B& on, C& comm, occasion const& now, M const& mine, error_frame const& frame, Blank blank,
+                 F const& feedback, std::span<T> mean, int lane = 0) {
+        std::visit([&](auto& tr) { tr.receive(on, comm, now, mine, frame, blank, feedback, mean, lane); }, held_);
+    }
+    template <class F>
+    void give_back(B& on, F& feedback) const {
+        std::visit([&](auto& tr) { tr.give_back(on, feedback); }, held_);
+    }
+    template <Communicator C, class F>
+    void reconstruct(B& on, C& comm, occasion const& now, F& feedback, std::span<T> mean) {
+        std::visit([&](auto& tr) { tr.reconstruct(on, comm, now, feedback, mean); }, held_);
+    }
+    void write(bit_writer& sink, B& on, M const& mine) {
+        std::visit([&](auto& tr) { tr.write(sink, on, mine); }, held_);
+    }
+    template <class Blank>
+    void read_and_add(bit_reader& source, B& on, Blank blank, T weight, std::span<T> out) {
+        std::visit([&](auto& tr) { tr.read_and_add(source, on, blank, weight, out); }, held_);
+    }
+    void require_whole() const {
+        std::visit([](auto& tr) { tr.require_whole(); }, held_);
+    }
+    void make_whole() {
+        std::visit([](auto& tr) { tr.make_whole(); }, held_);
+    }
+    template <class Archive>
+    void state(Archive& archive) {
+        std::visit([&](auto& tr) { tr.state(archive); }, held_);
+    }
+    /// What its server remembers, where it has one.
+    memory<T, B> const& feedback() const { return std::get<serving>(held_).feedback(); }
+
+  private:
+    using any_of_them = std::variant<gathering, summing, serving>;
+    static any_of_them make(any_transport<T, B> const& how, std::size_t d, position_code positions) {
+        if (how.server()) return serving(*how.server(), d, positions);
+        if (how.gathers()) return gathering({}, d, positions);
+        return summing(how.exchange(), d, positions);
+    }
+    any_of_them held_;
+};
+
+namespace detail {
+
+template <class M, class T, class B>
+struct transport_of<any_transport<T, B>, M, T, B> {
+    using type = any_mean<M, T, B>;
+};
+template <class M, class T, class B>
+struct transport_of<any_exchange<T, B>, M, T, B> {
+    using type = any_mean<M, T, B>;
+};
+
+}  // namespace detail
+}  // namespace laconic

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/occasion.hpp"
+#include "laconic/exchange/by_gather.hpp"
+#include "laconic/exchange/error_frame.hpp"
+#include "laconic/exchange/exchange.hpp"
+#include "laconic/exchange/shared_mean.hpp"
+#include "laconic/message/full_vector.hpp"
+#include "laconic/transport/transport.hpp"
+
+namespace laconic {
+
+/// The transport gather_all: every rank's message goes to all, and each adds them up (by_gather). Reuses its memory.
+template <class M, Scalar T, class B = host>
+class gathered : public detail::plain_transport {
+  public:
+    gathered(gather_all, std::size_t d, position_code positions) : dimension_(d), messages_(positions) {}
+
+    /// Other messages may travel at the same time, but where ranks of one process share out what is to be added.
+    template <Communicator C>
+    bool travels_alone([[maybe_unused]] C& comm) const {
+        if constexpr (OnHost<B> && detail::MayShare<C> && (std::same_as<M, full_vector<T, B>> || requires(M const& m) {
+                          m.template holds<full_vector<T, B>>();
+                      }))
+            return detail::shared_mean<T, B>::may_pay_for(comm, dimension_);
+        return false;
+    }
+    /// Over a communicator that is Overlapping it waits for nobody.
+    template <Communicator C>
+    void send(B& on, C& comm, M const& mine, error_frame const& frame, int lane = 0) {
+        if (frame.is_set())
+            messages_.complain(comm, frame.bytes(), lane);
+        else
+            messages_.say(on, comm, mine, dimension_, lane);
+    }
+    /// mean <- the mean of all messages, the same bits on all ranks.
+    template <Communicator C, class Blank, class F>
+    void receive(B& on, C& comm, occasion const& now, M const&, error_frame const&, Blank blank, F const&,
+                 std::span<T> mean, int lane = 0) {
+        fill(on, mean, T(0));  // while the messages are on their way
+        auto const raise = [&](int rank, std::span<std::byte const> bytes) {
+            error_frame::raise(rank, now.round, bytes);
+        };
+        messages_.hear(on, comm, blank, raise, mean, lane);
+    }
+    /// For several messages in one contribution: by_gather's.
+    void write(bit_writer& sink, B& on, M const& mine) { messages_.write(sink, on, mine); }
+    template <class Blank>
+    void read_and_add(bit_reader& source, B& on, Blank blank, T weight, std::span<T> out) {
+        messages_.read_and_add(source, on, blank, weight, out);
+    }
+
+  private:
+    std::size_t dimension_;
+    by_gather<M, T, B> messages_;
+};
+
+namespace detail {
+
+/// Whether a recursion's transport is gather_all; one that is chosen at run time tells.
+template <class X>
+bool is_gathered(X const& transport) {
+    if constexpr (requires { transport.gathers(); })
+        return transport.gathers();
+    else
+        return std::same_as<X, gather_all>;
+}
+
+template <class M, class T, class B>
+struct transport_of<gather_all, M, T, B> {
+    using type = gathered<M, T, B>;
+};
+
+}  // namespace detail
+}  // namespace laconic

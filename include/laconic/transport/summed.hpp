@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/contract.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/occasion.hpp"
+#include "laconic/exchange/error_frame.hpp"
+#include "laconic/exchange/exchange.hpp"
+#include "laconic/exchange/exchanged_mean.hpp"
+#include "laconic/transport/transport.hpp"
+
+namespace laconic {
+
+/// The transport by an exchange: it adds the messages up on their way, and may leave some of the sum to later rounds. A
+/// rank without a message takes part with its error frame. Reuses its memory.
+template <class X, class M, Scalar T, class B = host>
+class summed : public detail::plain_transport {
+  public:
+    summed(X const& exchange, std::size_t d, position_code positions) : mean_(exchange, d, positions) {}
+
+    /// Throws argument_error beside a feedback that would lose what the exchange leaves out.
+    template <class F>
+    void require_beside(F const& feedback, std::string const& described) const {
+        mean_.require_beside(feedback, described);
+    }
+    static constexpr bool is_exchanged() { return true; }
+    template <Communicator C>
+    void send(B&, C&, M const&, error_frame const&, int = 0) {}  // messages go as they are added up
+    /// mean <- of the mean of all messages what is applied, the same bits on all ranks. Throws the exchange's errors,
+    /// too.
+    template <Communicator C, class Blank, class F>
+    void receive(B& on, C& comm, occasion const& now, M const& mine, error_frame const& frame, Blank const&, F const&,
+                 std::span<T> mean, int = 0) {
+        std::optional<non_finite_error> wrong;  // ranks that are fibers do not communicate while they handle it
+        try {
+            if (frame.is_set())
+                mean_.complain(on, comm, frame.coordinate(), now.round, mean);
+            else
+                mean_(on, comm, mine, now.round, mean);
+        } catch (non_finite_error const& e) {
+            wrong = e;
+        }
+        if (!wrong) return;
+        frame.explain(comm, *wrong);
+        throw *wrong;
+    }
+    template <class F>
+    void give_back(B& on, F& feedback) const {
+        mean_.give_back(on, feedback);
+    }
+    void require_whole() const { mean_.require_whole(); }
+    void make_whole() { mean_.make_whole(); }
+    template <class Archive>
+    void state(Archive& archive) {
+        mean_.state(archive);
+    }
+
+  private:
+    exchanged_mean<X, T, B> mean_;
+};
+
+namespace detail {
+
+template <class X, class M, class T, class B>
+requires requires(X const& x) { x.template make<T, B>(std::size_t{}, position_code::smallest); }
+struct transport_of<X, M, T, B> {
+    using type = summed<X, M, T, B>;
+};
+
+}  // namespace detail
+}  // namespace laconic

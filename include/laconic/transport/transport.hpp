@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/contract.hpp"
+#include "laconic/core/occasion.hpp"
+#include "laconic/core/view.hpp"
+#include "laconic/exchange/error_frame.hpp"
+#include "laconic/message/message.hpp"
+#include "laconic/wire/stream.hpp"
+
+namespace laconic {
+
+/// How the ranks' messages become one estimate of the mean gradient. A recursion carries it as a small value:
+/// gather_all (gathered.hpp), served{C} (served.hpp), or an exchange such as by_gtop_k{0.01} (summed.hpp);
+/// transport_for has the class that works, of which each rank makes one. Satisfied iff
+///   tr.require_beside(feedback, name)       throws argument_error where it does not go with the feedback of that name;
+///   tr.start(comm)                          comes once, before the first round, on all ranks;
+///   tr.send(on, comm, mine, frame)          is the first half of a round: this rank's message starts on its way, or
+///                                           the frame where that is set; both stay as they are until receive();
+///   tr.receive(on, comm, now, mine, frame, blank, feedback, mean)
+///                                           is the second half: what there is of the mean of all messages. blank(on,
+///                                           r, m) makes m what is known of rank r's message beforehand. Throws on
+///                                           every rank what a rank's frame holds, and wire_error for bytes that are no
+///                                           message; the feedback has not changed then, and mean is unspecified;
+///   tr.give_back(on, feedback)              hands to a feedback that has been updated what the transport left out and
+///                                           this rank must send again;
+///   tr.reconstruct(on, comm, now, feedback, mean)
+///                                           makes of the mean, once the feedback has been updated, the estimate;
+///   tr.require_whole()                      throws comm_error once receive() has failed where other ranks may have
+///   gone
+///                                           on, until tr.make_whole();
+///   tr.state(archive)                       is what it remembers from round to round (wire/state.hpp).
+template <class Tr, class C, class M, class F, class T = double, class B = host>
+concept Transport = requires(Tr& tr, Tr const& same, B& on, C& comm, occasion const& now, M const& mine,
+                             error_frame const& frame, void (*blank)(B&, int, M&), F& feedback, std::span<T> mean,
+                             std::string const& name) {
+    same.require_beside(feedback, name);
+    tr.start(comm);
+    tr.send(on, comm, mine, frame);
+    tr.receive(on, comm, now, mine, frame, blank, feedback, mean);
+    same.give_back(on, feedback);
+    tr.reconstruct(on, comm, now, feedback, mean);
+    same.require_whole();
+    tr.make_whole();
+};
+
+namespace detail {
+
+/// What most transports do in the same way: they go with any feedback, leave nothing out, remember nothing, and all
+/// ranks get the mean of the messages.
+struct plain_transport {
+    /// Whether an exchange adds the messages up on their way.
+    static constexpr bool is_exchanged() { return false; }
+    /// Whether nothing else may be on its way from send() to receive(): the same on all ranks.
+    template <class C>
+    static constexpr bool travels_alone(C&) {
+        return true;
+    }
+    template <class F>
+    void require_beside(F const&, std::string const&) const {}
+    template <class C>
+    void start(C&) {}
+    template <class B, class F>
+    void give_back(B&, F&) const {}
+    template <class B, class C, class F, Scalar T>
+    void reconstruct(B& on, C&, occasion const& now, F& feedback, std::span<T> mean) {
+        feedback.estimate(on, now, mean);
+    }
+    /// Of messages that are gathered, several may share a contribution: gathered's. Nobody asks others for it.
+    template <class B, class M>
+    void write(bit_writer&, B&, M const&) {
+        LACONIC_EXPECTS(false);
+    }
+    template <class B, class Blank, Scalar T>
+    void read_and_add(bit_reader&, B&, Blank const&, T, std::span<T>) {
+        LACONIC_EXPECTS(false);
+    }
+    void require_whole() const {}
+    void make_whole() {}
+    template <class Archive>
+    void state(Archive&) {}
+};
+
+/// transport_of<X, M, T, B>::type carries messages M by what a recursion calls X.
+template <class X, class M, class T, class B>
+struct transport_of {
+    static_assert(std::same_as<X, void>,
+                  "this is no transport for these numbers: it is gather_all{}, served{C}, or an exchange "
+                  "(exchange/exchange.hpp)");
+};
+
+}  // namespace detail
+
+/// The class that carries messages M of numbers of T by the transport that a recursion calls X. It is made of an X, the
+/// vectors' dimension and how positions are written, and throws argument_error where X does not suit these vectors.
+template <class X, class M, Scalar T = double, class B = host>
+using transport_for = typename detail::transport_of<X, M, T, B>::type;
+
+}  // namespace laconic
