@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // own_loop over nodes of MPI ranks, with a checkpoint from which another number of nodes may go on.
 //
-//     mpirun -n 4 own_loop_mpi 2 saved          # two nodes of 2 ranks train; the network and all states go to this
-//     file mpirun -n 6 own_loop_mpi 2 again saved    # three nodes go on from there
+//     mpirun -n 4 own_loop_mpi 2 saved          # two nodes of 2 ranks train; this file gets network and states
+//     mpirun -n 6 own_loop_mpi 2 again saved    # three nodes go on from there
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -188,10 +188,12 @@ laconic::any_recursion<double> composed(laconic::any_method<double> const& metho
                                         std::string const& exchange, int worker) {
     auto r = method.compose(on.constants_of(worker), on.prox);
     if (exchange.empty()) return r;
+    auto const chosen = exchange_named(exchange);
+    if (r.transport.server() && chosen.gathers()) return r;
     if (r.transport.server())
         throw laconic::argument_error("the exchange " + exchange + " leaves a server no message: it goes not with " +
                                       to_string(method));
-    r.transport = exchange_named(exchange);
+    r.transport = chosen;
     return r;
 }
 
@@ -219,7 +221,8 @@ void check(std::string const& method, contest const& on, std::string const& exch
     auto const r = composed(laconic::parse_method<double>(method), on, exchange, 0);
     auto const d = on.constants.dimension;
     r.compressor.check(d);
-    laconic::transport_for<laconic::any_transport<double>, laconic::any_message<double, laconic::host>>(r.transport, d, {})
+    laconic::transport_for<laconic::any_transport<double>, laconic::any_message<double, laconic::host>>(r.transport, d,
+                                                                                                        {})
         .require_beside(r.feedback, to_string(r.feedback));
 }
 

@@ -65,15 +65,12 @@ class descent {
         : method_(std::move(method)),
           objective_(&objective),
           comm_(&comm),
-          x_(x),
+          x_(require_dimension(x, objective)),
           seed_{seed},
           on_(std::move(on)),
           transport_(method_.transport, x.size(), positions),
           news_(x.size()),
           mean_(x.size()) {
-        if (x.size() != static_cast<std::size_t>(objective.dimension()))
-            throw shape_error("x has " + std::to_string(x.size()) + " numbers, the objective's dimension is " +
-                              std::to_string(objective.dimension()));
         detail::check_dimension(x.size());
         method_.compressor.check(x.size());
         items_ = detail::composition_of<T>(method_, x.size(), seed);
@@ -167,6 +164,12 @@ class descent {
     transport_type const& transport() const { return transport_; }
 
   private:
+    static std::span<T> require_dimension(std::span<T> x, F const& objective) {
+        if (x.size() != static_cast<std::size_t>(objective.dimension()))
+            throw shape_error("x has " + std::to_string(x.size()) + " numbers, the objective's dimension is " +
+                              std::to_string(objective.dimension()));
+        return x;
+    }
     occasion now() const { return occasion::of(seed_, round_, comm_->rank(), comm_->size()); }
 
     // This rank's message, or its error frame.

@@ -36,9 +36,9 @@ hierarchy(I&, A&) -> hierarchy<I, A>;
 /// A reducer over nodes: within a node the gradients are added up in full, each rank adding up a share of the numbers;
 /// the nodes' means of each share are reduced as `how` says; and within a node the estimates are gathered in full. So
 /// what is compressed, and the state of a rank, is 1 / n of the numbers for n ranks a node. It behaves as any reducer,
-/// but that all of a step happens in finish(), and that an error names ranks as node times n plus the number in the
-/// node, in whose order restore() takes the states of all ranks. Numbers are the host's. Cost, beside the reduction of
-/// d / n numbers: three passes, and 2 (n - 1) / n d numbers sent within the node.
+/// but that all of a step happens in finish(), that drop() is for all ranks, and that an error names ranks as node
+/// times n plus the number in the node. Beside a shift the nodes must count alike. Numbers are the host's. Cost, beside
+/// the reduction of d / n numbers: three passes, and 2 (n - 1) / n d numbers sent within the node.
 template <class R, class I, class A, Scalar T>
 class reducer<R, hierarchy<I, A>, T, host> {
     using step_type = detail::reduction_step<R, A, T, host>;
@@ -49,17 +49,24 @@ class reducer<R, hierarchy<I, A>, T, host> {
     /// As reducer's, on every rank of every node.
     reducer(R how, hierarchy<I, A> nodes, std::vector<layer> const& layers, reducer_options options = {})
         : reducer([&](layer const&) { return how; }, nodes, layers, std::move(options)) {}
-    /// With rule(share of a layer) for each.
+    /// With rule(layer) for each, whose size is that of this rank's share of it.
     template <std::invocable<layer const&> Rule>
     requires std::convertible_to<std::invoke_result_t<Rule const&, layer const&>, R> reducer(
         Rule const& rule, hierarchy<I, A> nodes, std::vector<layer> const& layers, reducer_options options = {})
         : layers_(layers),
           options_(options),
           node_(nodes.inside, nodes.across, layers, options),
-          step_(nodes.across, node_.options(), host{}, {rule, node_.shares(), node_.options()}),
           held_(layers.size()),
           given_(layers.size()) {
-        step_.set_order(detail::layer_order(layers.size(), true));
+        std::exception_ptr failed;
+        try {
+            step_.emplace(nodes.across, node_.options(), host{},
+                          typename step_type::layers_type{rule, node_.shares(), node_.options()});
+            step_->set_order(detail::layer_order(layers.size(), true));
+        } catch (...) {
+            failed = std::current_exception();
+        }
+        node_.throw_together(failed);
     }
     reducer(R how, hierarchy<I, A> nodes, std::vector<std::size_t> const& sizes, reducer_options options = {})
         : reducer(std::move(how), nodes, layers_of(sizes), std::move(options)) {}
@@ -98,47 +105,58 @@ class reducer<R, hierarchy<I, A>, T, host> {
     void finish() {
         ending const however_it_ends{this};
         if (auto const wrong = prepare()) {
-            if (!wrong->is_not_finite() || options_.non_finite == on_non_finite::raise) wrong->raise(step_.round());
+            if (!wrong->is_not_finite() || options_.non_finite == on_non_finite::raise) wrong->raise(step_->round());
             return node_.assign_nan(held_);
         }
-        step_.complete();
+        step_->complete();
         node_.gather(held_, given_);
     }
-    /// As reducer's.
+    /// Ends a step without one, on all ranks: nothing changes. Where one drops alone, the others' finish() throws
+    /// compression_error, which names it.
     void drop() {
         ending const however_it_ends{this};
-        if (!begun_ && !options_.steps_vary) return;
         node_.refuse("the step was dropped there");
         static_cast<void>(prepare());
     }
 
     /// As reducer's, but that a state is of a share: other nodes must have as many ranks each.
-    std::vector<std::byte> save() const { return detail::saved(const_cast<step_type&>(step_)); }
-    void restore(std::span<std::byte const> saved) { detail::restore_own(step_, saved); }
+    std::vector<std::byte> save() const { return detail::saved(const_cast<step_type&>(*step_)); }
+    void restore(std::span<std::byte const> saved) {
+        require_no_step();
+        detail::restore_own(*step_, saved);
+    }
+    /// The states of node 0's ranks come first, in their order, then those of node 1's, and so on.
     void restore(std::span<std::vector<std::byte> const> saved) {
+        require_no_step();
         auto const n = static_cast<std::size_t>(node_.size());
         if (saved.size() % n != 0)
             throw shape_error(std::to_string(saved.size()) + " states, where nodes have " + std::to_string(n) +
                               " ranks");
         std::vector<std::vector<std::byte>> mine;  // of the ranks with the same share
         for (auto r = static_cast<std::size_t>(node_.rank()); r < saved.size(); r += n) mine.push_back(saved[r]);
-        detail::restore_any(step_, mine);
+        detail::restore_any(*step_, mine);
     }
     /// As reducer's, over nodes of as many ranks, in which each rank has the same number. Throws shape_error on all
     /// ranks where one has another.
     void rebind(hierarchy<I, A> nodes) {
         end_step();
         node_.rebind(nodes.inside, nodes.across);
-        step_.rebind(nodes.across);
-        step_.set_order(detail::layer_order(layers_.size(), true));
+        std::exception_ptr failed;
+        try {
+            step_->rebind(nodes.across);
+            step_->set_order(detail::layer_order(layers_.size(), true));
+        } catch (...) {
+            failed = std::current_exception();
+        }
+        node_.throw_together(failed);
     }
 
-    std::uint64_t steps() const { return step_.round(); }
+    std::uint64_t steps() const { return step_->round(); }
     /// This rank's share of each.
-    std::vector<layer_type> const& layers() const { return step_.layers().all(); }
+    std::vector<layer_type> const& layers() const { return step_->layers().all(); }
     /// bytes_sent and all else is of what goes from node to node; bytes_inside of what is sent within the node.
     reducer_statistics statistics() const {
-        auto all = step_.statistics();
+        auto all = step_->statistics();
         all.bytes_inside = node_.bytes_sent();
         return all;
     }
@@ -146,22 +164,21 @@ class reducer<R, hierarchy<I, A>, T, host> {
   private:
     // All but what changes what is remembered; why that cannot be, the same on all ranks.
     std::optional<detail::node_error> prepare() {
-        auto const& present = node_.agree(held_, given_, whole_, options_.not_started);
-        if (node_.refused()) {
-            step_.refuse(node_.refusal(), {.dense = whole_.dense});
-        } else {
-            for (std::size_t l = 0; l < layers_.size(); ++l) {
-                if (present[l] == 0) continue;
-                auto const share = node_.sum(l, held_[l], given_[l].loss_scale);
-                step_.start(l, detail::caller_vector<T>(share),
-                            {.step_size = given_[l].step_size, .weight = node_.weight(), .dense = whole_.dense});
-            }
-        }
+        auto const& present = node_.agree(held_, given_, whole_, options_.not_started, step_->round());
         std::exception_ptr failed;
         try {
-            step_.prepare();
-            failed = step_.failed();
-        } catch (error const&) {
+            bool const adds_up = !node_.refused();
+            for (std::size_t l = 0; l < layers_.size() && adds_up; ++l) {
+                if (present[l] == 0) continue;
+                auto const share = node_.sum(l, held_[l], given_[l].loss_scale);
+                if (!node_.refused())
+                    step_->start(l, detail::caller_vector<T>(share),
+                                 {.step_size = given_[l].step_size, .weight = node_.weight(), .dense = whole_.dense});
+            }
+            if (node_.refused()) step_->refuse(node_.refusal(), {.weight = node_.weight(), .dense = whole_.dense});
+            step_->prepare();
+            failed = step_->failed();
+        } catch (...) {
             failed = std::current_exception();
         }
         return node_.compare(failed);
@@ -172,7 +189,10 @@ class reducer<R, hierarchy<I, A>, T, host> {
         whole_ = {};
         begun_ = false;
         node_.end_step();
-        step_.abandon();
+        step_->abandon();
+    }
+    void require_no_step() const {
+        if (begun_) throw argument_error("a step is under way: finish() or drop() comes before restore()");
     }
     struct ending {
         reducer* step;
@@ -182,7 +202,7 @@ class reducer<R, hierarchy<I, A>, T, host> {
     std::vector<layer> layers_;
     reducer_options options_;
     detail::node_sum<I, A, T> node_;
-    step_type step_;
+    std::optional<step_type> step_;
     // Of the step that is under way.
     std::vector<detail::caller_vector<T>> held_;
     std::vector<step_options> given_;

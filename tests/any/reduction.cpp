@@ -10,12 +10,14 @@
 
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/parse_reduction.hpp"
+#include "laconic/any/transport.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/exchange/gtop_k.hpp"
+#include "laconic/transport/served.hpp"
 
 using namespace laconic;
 
@@ -90,6 +92,15 @@ TEST_CASE("any_reducer is a member of a class, over any communicator") {
         auto g = gradient(inner.rank(), 0);
         (*t.reduce)(g);
         CHECK(t.reduce->steps() == 1);
+    });
+}
+
+TEST_CASE("a reduction whose transport has a server, chosen at run time, is refused") {
+    fibers::run(1, [](fibers::member& comm) {
+        any_transport<float> const server = served<full, float>{};
+        CHECK_THROWS_WITH_AS(reducer(plain<full, any_transport<float>>{{}, server}, comm, std::size_t{4}),
+                             "a reducer has no server: served(full, memory(rate=0))", argument_error);
+        reducer(plain<full, any_transport<float>>{{}, gather_all{}}, comm, std::size_t{4});
     });
 }
 

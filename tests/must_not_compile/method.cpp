@@ -15,6 +15,7 @@
 #include "laconic/method/gd.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/run.hpp"
+#include "laconic/transport/served.hpp"
 
 // Sections that a compiler must refuse, see cmake/must_not_compile.cmake.
 // expect DIANA_WITH_A_BIASED_COMPRESSOR: diana needs an unbiased compressor
@@ -33,6 +34,7 @@
 // expect STATE_OF_A_LIST: a range that is no array of numbers has no state.archive.
 // expect REDUCER_WITHOUT_A_THEOREM: no theorem covers this reduction: plain.C. and shifted.C. need an unbiased
 // expect REDUCER_OF_A_COMPRESSOR: a reduction is one of plain.C., error_feedback.C., shifted.C. and ef21_shift.C.
+// expect REDUCER_WITH_A_SERVER: a reducer has no server: .over is gather_all
 // expect REDUCER_OF_OTHER_NUMBERS: no match for call|no matching function for call to object
 
 namespace {
@@ -104,6 +106,8 @@ struct remembers_a_list {
     descend(method, f, x, alone);
 #elif defined(REDUCER_WITHOUT_A_THEOREM)
     reducer method(plain{top_k{1}}, comm, x);
+#elif defined(REDUCER_WITH_A_SERVER)
+    reducer method(plain<full, served<full>>{}, comm, x);
 #elif defined(REDUCER_OF_A_COMPRESSOR)
     reducer method(top_k{1}, comm, x);
 #elif defined(REDUCER_OF_OTHER_NUMBERS)

@@ -25,7 +25,7 @@ TEST_CASE("each rank of a node adds up its share, and all gather what becomes of
         std::vector<detail::caller_vector<double>> held{detail::caller_vector<double>(std::span(a)), {}};
         std::vector<step_options> given(2);
         given[0].loss_scale = 2;
-        auto const present = node.agree(held, given, {}, absent::zero);
+        auto const present = node.agree(held, given, {}, absent::zero, 0);
         CHECK(present == std::vector<char>{1, 0});
         CHECK_FALSE(node.refused());
         auto const share = node.sum(0, held[0], 2);
@@ -47,7 +47,7 @@ TEST_CASE("one rank's mistake, and one share's failure, are known to all of the 
         std::vector<double> x(4, 1);
         if (comm.rank() == 1) x.pop_back();
         std::vector<detail::caller_vector<double>> held{detail::caller_vector<double>(std::span(x))};
-        node.agree(held, std::vector<step_options>(1), {}, absent::raise);
+        node.agree(held, std::vector<step_options>(1), {}, absent::raise, 0);
         CHECK(node.refused());
         CHECK(node.refusal().ends_with("a vector of 3 numbers, where the reducer has 4"));
         node.end_step();
@@ -67,9 +67,9 @@ TEST_CASE("a rank counts by its weight beside the others of its node") {
         std::vector<double> x(3, double(1 << comm.rank()));
         std::vector<detail::caller_vector<double>> held{detail::caller_vector<double>(std::span(x))};
         step_options const now{.weight = comm.rank() == 2 ? 0 : 1.5 * (comm.rank() + 1)};
-        node.agree(held, {now}, now, absent::raise);
+        node.agree(held, {now}, now, absent::raise, 0);
         CHECK_FALSE(node.refused());
-        CHECK(node.weight() == 1.5);
+        CHECK(node.weight() == 4.5);
         CHECK(node.sum(0, held[0], 1)[0] == doctest::Approx((1.5 * 1 + 3 * 2) / 4.5).epsilon(1e-15));
     });
 }

@@ -4,14 +4,53 @@
 #include <doctest/doctest.h>
 
 #include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
 
 #include "laconic/any/transport.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/exchange/gtop_k.hpp"
 #include "laconic/feedback/memory.hpp"
+#include "toys.hpp"
 
 using namespace laconic;
+
+namespace {
+
+// One of the user's own: gathered, and counts its rounds.
+template <class M, class T, class B>
+struct counting : gathered<M, T, B> {
+    double rounds = 0;
+    counting(auto, std::size_t d, position_code positions) : gathered<M, T, B>({}, d, positions) {}
+    template <class C, class F>
+    void reconstruct(B& on, C& comm, occasion const& now, F& feedback, std::span<T> mean) {
+        ++rounds;
+        gathered<M, T, B>::reconstruct(on, comm, now, feedback, mean);
+    }
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(rounds);
+    }
+};
+struct counted_rounds {
+    template <class M, class T, class B>
+    using transport = counting<M, T, B>;
+    friend std::string to_string(counted_rounds) { return "counted rounds"; }
+};
+
+}  // namespace
+
+TEST_CASE("a transport of the user's own carries a method's messages") {
+    auto const f = toys::around({{4, 1.5}});
+    recursion<full> const method{{}, {}, {.5}};
+    toys::lockstep gathers(method, f, {0, 0}, 1);
+    toys::lockstep counts(method.with_transport(counted_rounds{}), f, {0, 0}, 1);
+    gathers.rounds(3), counts.rounds(3);
+    CHECK(counts.x() == gathers.x());
+    CHECK(counts.transport(0).rounds == 3);
+}
 
 TEST_CASE("what a recursion carries has one class that works, each of them a transport") {
     using message = message_of<top_k<>, double, host>;

@@ -134,7 +134,6 @@ struct one_number {
     friend void add_message(B&, std::span<T> out, T w, one_number const& m) {
         for (T& v : out) v += w * m.value;
     }
-    friend double bits_as_paper(one_number const&) { return 8 * sizeof(T); }
 };
 
 /// The mean of all numbers.

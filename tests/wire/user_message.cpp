@@ -460,6 +460,17 @@ TEST_CASE("the file of golden.txt with a user's kind is read where the type is g
     CHECK(found == 1);
 }
 
+TEST_CASE("numbers of a user's message are counted as values, also behind positions and by no paper's formula") {
+    std::vector<float> const x{1, -2, 0, 0.25, 8};
+    auto const alone = account(compress(own::round_to{0.25, 6}, std::vector<float>{-2, 8}, key{1}));
+    auto const behind = account(compress(top_k{2} | own::round_to{0.25, 6}, x, key{1}));
+    CHECK(alone.values() > 0);
+    CHECK(behind.values() == alone.values());
+    CHECK(behind.positions() > 0);
+    auto const any = compress(any_compressor<float>(own::mean{}), x, key{1});
+    CHECK(bits_as_paper(any) == double(account(any).bits()));
+}
+
 TEST_CASE("the compressors of this test keep the laws") {
     CHECK(check_compressor(own::round_to{}) == std::vector<std::string>{});
     CHECK(check_compressor(top_k{3} | own::round_to{0.1, 12}) == std::vector<std::string>{});

@@ -111,11 +111,15 @@ class any_message {
         void write_to([[maybe_unused]] ledger& sink) const override {
             if constexpr (OnHost<B>) write(sink, message);
         }
-        void shape_to([[maybe_unused]] bit_writer& sink) const override {
-            if constexpr (OnHost<B>) write_shape(sink, message);
-        }
-        void shape_to([[maybe_unused]] ledger& sink) const override {
-            if constexpr (OnHost<B>) write_shape(sink, message);
+        void shape_to(bit_writer& sink) const override { write_shape_to(sink); }
+        void shape_to(ledger& sink) const override { write_shape_to(sink); }
+        void write_shape_to([[maybe_unused]] auto& sink) const {
+            if constexpr (OnHost<B>) {
+                if constexpr (requires { write_shape(sink, message); })
+                    write_shape(sink, message);
+                else
+                    throw argument_error("this message has no self-describing form: it has no user_kind");
+            }
         }
         double as_paper() const override {
             if constexpr (OnHost<B>)

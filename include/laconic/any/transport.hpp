@@ -106,8 +106,6 @@ class any_mean {
     void state(Archive& archive) {
         std::visit([&](auto& tr) { tr.state(archive); }, held_);
     }
-    /// What its server remembers, where it has one.
-    memory<T, B> const& feedback() const { return std::get<serving>(held_).feedback(); }
 
   private:
     using any_of_them = std::variant<gathering, summing, serving>;

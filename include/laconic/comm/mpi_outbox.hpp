@@ -55,8 +55,8 @@ class mpi_outbox {
     }
     /// Whether not all of it is known to be taken.
     bool waits() const { return !sent_.empty(); }
-    /// Waits until all of it is taken, or a receiver has left, which may not take its part before this rank leaves, too.
-    /// Returns that receiver, or no_rank. Others may leave meanwhile: they have done all that they had to. Throws
+    /// Waits until all of it is taken, or a receiver has left, which may not take its part before this rank leaves,
+    /// too. Returns that receiver, or no_rank. Others may leave meanwhile: they have done all that they had to. Throws
     /// comm_error, which names the receiver, where the deadline passes before.
     int await(mpi_inbox& inbox) {
         auto const until = how_->longest.from_now();

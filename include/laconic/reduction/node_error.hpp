@@ -23,6 +23,9 @@ class node_error {
     /// The i-th number of a vector, or of the one that is named, is not finite.
     node_error(int rank, std::size_t i, std::string of) : node_error('n', rank, i, std::move(of)) {}
 
+    /// Ranks that are not alike.
+    static node_error of_shapes(std::string why) { return {'s', 0, 0, std::move(why)}; }
+
     bool is_not_finite() const { return kind_ == 'n'; }
     [[noreturn]] void raise(std::uint64_t round) const {
         if (kind_ == 'n') throw non_finite_error(rank_, round, static_cast<std::size_t>(number_), why_);

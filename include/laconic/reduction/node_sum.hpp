@@ -23,16 +23,17 @@
 #include "laconic/exchange/agreement.hpp"
 #include "laconic/exchange/partition.hpp"
 #include "laconic/reduction/caller_vector.hpp"
+#include "laconic/reduction/node_agreement.hpp"
 #include "laconic/reduction/node_error.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/own_communicator.hpp"
-#include "laconic/wire/number.hpp"
-#include "laconic/wire/stream.hpp"
+#include "laconic/reduction/step_agreement.hpp"
 
 namespace laconic::detail {
 
 /// What the ranks of one node do for a reducer over nodes: each adds up its share of all their numbers, and in the end
-/// all gather the shares of the estimate. Memory: 3 d numbers, and what is on its way.
+/// all gather the shares of the estimate. Numbers travel as they lie in memory: a node's ranks have one byte order.
+/// Memory: 3 d numbers, and what is on its way.
 template <class I, class A, Scalar T>
 class node_sum {
   public:
@@ -40,12 +41,14 @@ class node_sum {
     node_sum(I& inside, A& across, std::vector<layer> const& layers, reducer_options const& options)
         : own_(own_communicator<I>::of(inside)),
           inside_(own_->comm()),
+          rank_(inside_.rank()),
+          size_(inside_.size()),
           node_(across.rank()),
           layers_(layers),
           options_(options) {
         for (auto& o : described(options)) items_.push_back(std::move(o));
         for (auto const& l : layers) items_.emplace_back("layer " + l.name, std::to_string(l.size));
-        compare_ranks(inside_, across, true);
+        compare_ranks(inside_, across, "");
         // A rank that has another number in its node draws other random numbers, and its state is another's.
         options_.seed = key{options.seed}.child(static_cast<std::uint64_t>(inside_.rank())).bits;
         options_.non_finite = on_non_finite::raise;
@@ -62,22 +65,22 @@ class node_sum {
     /// The layers that this rank's step is of, and its options.
     std::vector<layer> const& shares() const { return shares_; }
     reducer_options const& options() const { return options_; }
-    int rank() const { return inside_.rank(); }
-    int size() const { return inside_.size(); }
+    int rank() const { return rank_; }
+    int size() const { return size_; }
     std::string title(std::size_t l) const {
         return layers_[l].name.empty() ? "the vector" : "layer " + layers_[l].name;
     }
-    std::uint64_t bytes_sent() const { return sent_before_ + (inside_.size() > 1 ? inside_.bytes_sent() : 0); }
+    std::uint64_t bytes_sent() const { return sent_before_ + (size_ > 1 ? inside_.bytes_sent() : 0); }
     /// Goes on over other nodes of as many ranks, in which each rank has the same number: throws shape_error on all
-    /// ranks where it is another, and nothing has changed.
+    /// ranks where one has another, and has changed nothing then. Does not touch the communicators of before.
     void rebind(I& inside, A& across) {
-        bool const same = inside.size() == inside_.size() && inside.rank() == inside_.rank();
         auto own = own_communicator<I>::of(inside);
-        compare_ranks(own->comm(), across, same);
-        if (!same)
-            throw shape_error("rank " + std::to_string(inside_.rank()) + " of a node of " +
-                              std::to_string(inside_.size()) + " cannot go on as rank " +
-                              std::to_string(inside.rank()) + " of " + std::to_string(inside.size()));
+        auto const place = [](int rank, int size) { return std::to_string(rank) + " of " + std::to_string(size); };
+        bool const same = inside.size() == size_ && inside.rank() == rank_;
+        compare_ranks(own->comm(), across,
+                      same ? ""
+                           : "a rank that was " + place(rank_, size_) + " in its node cannot go on as " +
+                                 place(inside.rank(), inside.size()));
         sent_before_ = bytes_sent();
         own_ = std::move(own);
         inside_ = metered<I>(own_->comm());
@@ -90,10 +93,12 @@ class node_sum {
     }
     bool refused() const { return wrong_.has_value(); }
     std::string refusal() const { return wrong_->text(); }
-    /// Which layers the node takes part with, from what each of its ranks has; looks for what is wrong with that, and
-    /// with `step`, the weight of this rank and whether the step is dense.
+    /// As detail::throw_together.
+    void throw_together(std::exception_ptr failed) { detail::throw_together(inside_, failed, number_of(0)); }
+    /// Which layers the node takes part with in this round, from what each of its ranks has; looks for what is wrong
+    /// with that, and with `step`, the weight of this rank and whether the step is dense.
     std::vector<char> const& agree(std::vector<caller_vector<T>> const& held, std::vector<step_options> const& given,
-                                   step_options const& step, absent missing) {
+                                   step_options const& step, absent missing, std::uint64_t round) {
         auto const count = layers_.size();
         mine_.assign(count, 0);
         check_whole(step);
@@ -104,18 +109,18 @@ class node_sum {
             } else if (missing == absent::raise) {
                 refuse(title(l) + " was not started");
             }
-        mine_.push_back(step.dense ? 1 : 0);
-        mine_.resize(count + 1 + sizeof step.weight);
-        std::memcpy(mine_.data() + count + 1, &step.weight, sizeof step.weight);
+        whole_step const mine{step.weight, round, step.dense ? 1u : 0u};
+        mine_.resize(count + sizeof mine);
+        std::memcpy(mine_.data() + count, &mine, sizeof mine);
         auto const why = wrong_ ? wrong_->text() : std::string();
         auto const bytes = wrong_ ? std::as_bytes(std::span(why)) : std::as_bytes(std::span(mine_));
         inside_.all_gather({bytes, wrong_.has_value()});
         present_.assign(count, 0);
         everywhere_.assign(count, 1);
         wrong_.reset();
-        double sum = 0, theirs_weight = 0;
-        bool dense = false;
-        for (int r = 0; r < inside_.size(); ++r) {
+        double sum = 0;
+        whole_step first{}, other{};
+        for (int r = 0; r < size_; ++r) {
             auto const theirs = inside_.from(r);
             if (theirs.complaint || theirs.bytes.size() != mine_.size()) {
                 if (!wrong_) wrong_ = node_error::read(theirs.bytes, number_of(r));
@@ -125,28 +130,34 @@ class node_sum {
                 present_[l] = static_cast<char>(present_[l] | std::to_integer<char>(theirs.bytes[l]));
                 everywhere_[l] = static_cast<char>(everywhere_[l] & std::to_integer<char>(theirs.bytes[l]));
             }
-            bool const theirs_dense = theirs.bytes[count] != std::byte{0};
-            if (r == 0) dense = theirs_dense;
-            if (theirs_dense != dense && !wrong_)
-                wrong_ = node_error(number_of(r), std::string("the step is ") + (dense ? "not " : "") +
+            std::memcpy(&other, theirs.bytes.data() + count, sizeof other);
+            if (r == 0) first = other;
+            if (other.round != first.round && !wrong_)
+                wrong_ = node_error::of_shapes("rank " + std::to_string(number_of(r)) + " has taken " +
+                                               std::to_string(other.round) + " steps, rank " +
+                                               std::to_string(number_of(0)) + " " + std::to_string(first.round));
+            if (other.dense != first.dense && !wrong_)
+                wrong_ = node_error(number_of(r), std::string("the step is ") + (first.dense != 0 ? "not " : "") +
                                                       "dense, unlike on rank " + std::to_string(number_of(0)));
-            std::memcpy(&theirs_weight, theirs.bytes.data() + count + 1, sizeof theirs_weight);
-            sum += theirs_weight;
+            sum += other.weight;
         }
-        weight_ = sum / inside_.size();
-        share_ = sum > 0 ? step.weight / weight_ : 0;
+        if (!std::isfinite(sum) && !wrong_)
+            wrong_ = node_error(number_of(0), "the weights of a node add up to " + shortest(sum));
+        weight_ = !options_.steps_vary ? 1 : wrong_ ? size_ : sum;
+        share_ = sum > 0 ? share_of(step.weight, sum, size_) : 0;
         for (std::size_t l = 0; l < count; ++l)
             if (missing == absent::skip && present_[l] != everywhere_[l] && !wrong_)
                 wrong_ = node_error(number_of(0), title(l) + " was not started by all ranks of a node");
         return present_;
     }
-    /// After agree(): the mean of the weights of the node's ranks.
+    /// After agree(): what the node counts for beside others.
     double weight() const { return weight_; }
     /// This rank's share of the mean over the node of x / loss_scale, in which each rank counts by its weight; x is of
-    /// zeros where it is absent. The numbers stay until the next step.
+    /// zeros where it is absent. Where a number of another rank is not finite once it is scaled, refused() tells. The
+    /// numbers stay until the next step.
     std::span<T> sum(std::size_t l, caller_vector<T> const& x, double loss_scale) {
         auto const p = parts(layers_[l].size);
-        auto const n = static_cast<std::size_t>(inside_.size());
+        auto const n = static_cast<std::size_t>(size_);
         std::span<T> const all(numbers_.data(), p.d), mine(sums_[l]);
         if (!x.is_there() || share_ == 0)
             fill(on_, all, T(0));
@@ -155,16 +166,18 @@ class node_sum {
         if (double const factor = share_ / loss_scale; factor != 1) multiply(on_, static_cast<T>(factor), all);
         for (std::size_t step = 1; step < n; ++step) {
             auto const to = (me() + step) % n;
-            sink_.clear();
-            put_numbers(sink_, std::span<T const>(p.of(all, to)));
-            inside_.exchange(static_cast<int>(to), {sink_.finish()}, no_rank);
+            inside_.exchange(static_cast<int>(to), {std::as_bytes(p.of(all, to))}, no_rank);
         }
         fill(on_, mine, T(0));
         piece_.resize(p.length(me()));
         auto const part = mine.first(piece_.size());
         for (std::size_t r = 0; r < n; ++r) {  // in their order, on all shares
             if (r != me()) read(inside_.exchange(no_rank, {}, static_cast<int>(r)), static_cast<int>(r), piece_);
-            add_scaled(on_, T(1), r == me() ? std::span<T const>(p.of(all, me())) : std::span<T const>(piece_), part);
+            std::span<T const> const theirs = r == me() ? p.of(all, me()) : std::span<T>(piece_);
+            if (auto const i = first_non_finite(on_, theirs); i < theirs.size() && !wrong_)
+                wrong_ = node_error(number_of(static_cast<int>(r)), p.first(me()) + i,
+                                    layers_[l].name.empty() ? "" : title(l));
+            add_scaled(on_, T(1), theirs, part);
         }
         multiply(on_, T(1) / static_cast<T>(n), part);
         return mine;
@@ -175,7 +188,7 @@ class node_sum {
         std::string mine;
         if (failed)
             mine = node_error::of(
-                       failed, [&](int node) { return node * inside_.size() + inside_.rank(); },
+                       failed, [&](int node) { return node * size_ + rank_; },
                        [&](std::size_t i, std::string const& of) {
                            for (std::size_t l = 0; l < layers_.size(); ++l)
                                if (of == title(l) || layers_.size() == 1) return i + parts(layers_[l].size).first(me());
@@ -183,24 +196,26 @@ class node_sum {
                        })
                        .text();
         inside_.all_gather({std::as_bytes(std::span(mine)), failed != nullptr});
-        for (int r = 0; r < inside_.size(); ++r)
+        for (int r = 0; r < size_; ++r)
             if (auto const theirs = inside_.from(r); theirs.complaint)
                 return node_error::read(theirs.bytes, number_of(r));
         return {};
     }
     /// Gathers the shares of the estimate, and the callers' numbers become it.
     void gather(std::vector<caller_vector<T>> const& held, std::vector<step_options> const& given) {
-        sink_.clear();
-        for (std::size_t l = 0; l < layers_.size(); ++l)
-            if (present_[l] != 0)
-                put_numbers(sink_, std::span<T const>(sums_[l]).first(parts(layers_[l].size).length(me())));
-        inside_.all_gather({sink_.finish()});
-        read_so_far_.assign(static_cast<std::size_t>(inside_.size()), 0);
+        bytes_.clear();
+        for (std::size_t l = 0; l < layers_.size(); ++l) {
+            if (present_[l] == 0) continue;
+            auto const share = std::as_bytes(std::span<T const>(sums_[l]).first(parts(layers_[l].size).length(me())));
+            bytes_.insert(bytes_.end(), share.begin(), share.end());
+        }
+        inside_.all_gather({bytes_});
+        read_so_far_.assign(static_cast<std::size_t>(size_), 0);
         for (std::size_t l = 0; l < layers_.size(); ++l) {
             if (present_[l] == 0) continue;
             auto const p = parts(layers_[l].size);
             std::span<T> const all(numbers_.data(), p.d);
-            for (int r = 0; r < inside_.size(); ++r) {
+            for (int r = 0; r < size_; ++r) {
                 auto const part = p.of(all, static_cast<std::size_t>(r));
                 auto& from = read_so_far_[static_cast<std::size_t>(r)];
                 auto const bytes = inside_.from(r).bytes;
@@ -219,22 +234,22 @@ class node_sum {
     void end_step() { wrong_.reset(); }
 
   private:
-    // `goes_on`: this rank's share is the one that it has had.
-    void compare_ranks(auto& inside, A& across, bool goes_on) const {
-        agreed_item const same{"whether a rank has the share of before", goes_on ? "yes" : "no"};
+    struct whole_step {  // of one rank
+        double weight;
+        std::uint64_t round, dense;
+    };
+
+    // `own`: what this rank finds wrong.
+    void compare_ranks(auto& inside, A& across, std::string own) const {
         auto items = items_;
         items.emplace_back("the number of a node", std::to_string(across.rank()));
         items.emplace_back("the number of nodes", std::to_string(across.size()));
-        items.push_back(same);
-        require_agreement(inside, items);
-        require_agreement(across, {{"the ranks of a node", std::to_string(inside.size())},
-                                   {"a rank's number in its node", std::to_string(inside.rank())},
-                                   same});
+        compare_nodes(inside, across, items, std::move(own));
     }
-    std::size_t me() const { return static_cast<std::size_t>(inside_.rank()); }
-    int number_of(int r) const { return node_ * inside_.size() + r; }
-    int number() const { return number_of(inside_.rank()); }
-    partition parts(std::size_t d) const { return {d, static_cast<std::size_t>(inside_.size())}; }
+    std::size_t me() const { return static_cast<std::size_t>(rank_); }
+    int number_of(int r) const { return node_ * size_ + r; }
+    int number() const { return number_of(rank_); }
+    partition parts(std::size_t d) const { return {d, static_cast<std::size_t>(size_)}; }
     void check_whole(step_options const& step) {
         if (!(step.weight >= 0 && std::isfinite(step.weight)))
             refuse("a weight of " + shortest(step.weight) + ", which must be at least 0");
@@ -256,20 +271,17 @@ class node_sum {
             wrong_ = node_error(number(), i, layers_[l].name.empty() ? "" : title(l));
     }
     void read(contribution from, int rank, std::span<T> numbers) {
-        bit_reader source(from.bytes);
-        try {
-            take_numbers(source, numbers);
-            source.finish();
-        } catch (wire_error const& e) {
-            throw comm_error(number_of(rank),
-                             "from rank " + std::to_string(number_of(rank)) + ", within a node: " + e.why);
-        }
+        if (from.bytes.size() != numbers.size_bytes())
+            throw comm_error(number_of(rank), "rank " + std::to_string(number_of(rank)) + " sent " +
+                                                  std::to_string(from.bytes.size()) + " bytes within a node, not " +
+                                                  std::to_string(numbers.size_bytes()));
+        if (!numbers.empty()) std::memcpy(numbers.data(), from.bytes.data(), from.bytes.size());
     }
 
     std::unique_ptr<own_communicator<I>> own_;
     metered<I> inside_;
     std::uint64_t sent_before_ = 0;  // to other ranks of a node, before rebind()
-    int node_;
+    int rank_, size_, node_;
     std::vector<layer> layers_, shares_;
     std::vector<agreed_item> items_;
     reducer_options options_;
@@ -278,8 +290,8 @@ class node_sum {
     std::vector<T> numbers_, piece_;
     std::vector<char> mine_, present_, everywhere_;  // layers: this rank's, some rank's, all ranks' of the node
     std::vector<std::size_t> read_so_far_;           // bytes of each rank's shares
-    bit_writer sink_{position_code::fastest};
-    double weight_ = 1, share_ = 1;  // the mean weight of the node, and this rank's beside it
+    std::vector<std::byte> bytes_;
+    double weight_ = 1, share_ = 1;  // of the node beside others, and of this rank in it
     std::optional<node_error> wrong_;
 };
 

@@ -23,6 +23,7 @@
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduction.hpp"
 #include "laconic/transport/gathered.hpp"
+#include "laconic/transport/served.hpp"
 #include "laconic/transport/summed.hpp"
 
 namespace laconic::detail {
@@ -31,6 +32,8 @@ namespace laconic::detail {
 /// nothing that is remembered. Memory, beside the feedback's: 2 d numbers, and the messages'.
 template <class R, Scalar T, class B>
 class reduced_layer {
+    static_assert(!is_served<decltype(R::over)>, "a reducer has no server: .over is gather_all{} or an exchange");
+
   public:
     using message_type = message_of<decltype(R::compressor), T, B>;
     using feedback_type = decltype(std::declval<R const&>().template feedback<T, B>(std::size_t{}));
@@ -48,6 +51,8 @@ class reduced_layer {
           news_(is_.size),
           mean_(is_.size) {
         check_dimension(is_.size);
+        if constexpr (requires { how_.over.server(); })
+            if (how_.over.server()) throw argument_error("a reducer has no server: " + to_string(how_.over));
         // By the name, not the place: layers may be listed in another order on another day.
         if (!is_.name.empty()) seed_ = seed_.child(fingerprint(std::as_bytes(std::span(is_.name))));
         if (in_full_) return;
@@ -117,7 +122,7 @@ class reduced_layer {
         return goes_in_full_ ? full_means_.travels_alone(comm) : means_.travels_alone(comm);
     }
     bool uses_exchange() const { return !in_full_ && means_.is_exchanged(); }
-    /// Waits for all ranks' messages and takes their mean. Throws what mean_of_messages does, the same on all ranks.
+    /// Waits for all ranks' messages and takes their mean. Throws what the transport does, the same on all ranks.
     template <Communicator C>
     void receive(B& on, C& comm, std::uint64_t round, int lane) {
         if (skipped_) {

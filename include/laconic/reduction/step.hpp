@@ -123,7 +123,8 @@ class reduction_step : step_failure {
         if (!order_.is_known()) step_failure::attempt([&] { agree_on_order(); });
         while (!ended_ && order_.is_known() && !order_.is_over()) advance();
         receive_all();
-    }    template <class Archive>
+    }
+    template <class Archive>
     void state(Archive& archive) {
         archive(round_);
         layers_.state(archive);

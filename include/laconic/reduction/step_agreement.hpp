@@ -24,6 +24,13 @@ struct step_agreement {
     std::optional<compression_error> wrong;  ///< why there can be no step, the same on all ranks
 };
 
+/// What multiplies a gradient of this weight, where the weights of so many ranks add up to `sum`: exactly 1 where all
+/// are equal.
+inline double share_of(double weight, double sum, int ranks) {
+    double const product = weight * ranks;
+    return std::isfinite(product) ? product / sum : weight / sum * ranks;
+}
+
 /// Before the first message of a step: each rank's weight, and whether it sends all in full. A weight that is NaN drops
 /// the step. 16 bytes from each rank.
 template <Communicator C>
@@ -50,7 +57,7 @@ step_agreement agree_on_step(C& comm, std::uint64_t round, double weight, bool d
         sum += theirs.weight;
     }
     if (!(sum > 0 && std::isfinite(sum))) refuse(0, "the ranks' weights add up to " + shortest(sum));
-    all.share = weight * comm.size() / sum;
+    all.share = share_of(weight, sum, comm.size());
     return all;
 }
 

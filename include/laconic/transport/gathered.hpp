@@ -19,7 +19,7 @@ namespace laconic {
 
 /// The transport gather_all: every rank's message goes to all, and each adds them up (by_gather). Reuses its memory.
 template <class M, Scalar T, class B = host>
-class gathered : public detail::plain_transport {
+class gathered : public plain_transport {
   public:
     gathered(gather_all, std::size_t d, position_code positions) : dimension_(d), messages_(positions) {}
 

@@ -21,13 +21,19 @@
 
 namespace laconic {
 
-/// As a recursion carries it: rank 0 alone receives the messages, and sends its estimate of the gradient to all in a
-/// message of its own, compressed, with a memory of what it has sent (a second instance of the same equation, with one
-/// rank).
+template <class C, class M, Scalar T, class B = host>
+class served_mean;
+
+/// A transport with a server, as a recursion carries it: rank 0 alone receives the messages, and sends its estimate of
+/// the gradient to all in a message of its own, compressed by C, with a memory of what it has sent (a second instance
+/// of the same equation, with one rank).
 template <class C, Scalar T = double, class B = host>
 struct served {
     C compressor{};
     memory<T, B> feedback{};
+
+    template <class M, class, class>
+    using transport = served_mean<C, M, T, B>;
 
     friend std::string to_string(served const& s) {
         return "served(" + to_string(s.compressor) + ", " + to_string(s.feedback) + ")";
@@ -35,8 +41,8 @@ struct served {
 };
 
 /// The transport served{C}. Reuses its memory.
-template <class C, class M, Scalar T, class B = host>
-class served_mean : public detail::plain_transport {
+template <class C, class M, Scalar T, class B>
+class served_mean : public plain_transport {
   public:
     using answer_type = message_of<C, T, B>;
 
@@ -124,11 +130,6 @@ template <class X>
 inline constexpr bool is_served = false;
 template <class C, class T, class B>
 inline constexpr bool is_served<served<C, T, B>> = true;
-
-template <class C, class M, class T, class B>
-struct transport_of<served<C, T, B>, M, T, B> {
-    using type = served_mean<C, M, T, B>;
-};
 
 }  // namespace detail
 }  // namespace laconic

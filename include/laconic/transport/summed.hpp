@@ -21,7 +21,7 @@ namespace laconic {
 /// The transport by an exchange: it adds the messages up on their way, and may leave some of the sum to later rounds. A
 /// rank without a message takes part with its error frame. Reuses its memory.
 template <class X, class M, Scalar T, class B = host>
-class summed : public detail::plain_transport {
+class summed : public plain_transport {
   public:
     summed(X const& exchange, std::size_t d, position_code positions) : mean_(exchange, d, positions) {}
 

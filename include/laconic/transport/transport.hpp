@@ -34,9 +34,10 @@ namespace laconic {
 ///   tr.reconstruct(on, comm, now, feedback, mean)
 ///                                           makes of the mean, once the feedback has been updated, the estimate;
 ///   tr.require_whole()                      throws comm_error once receive() has failed where other ranks may have
-///   gone
-///                                           on, until tr.make_whole();
+///                                           gone on, until tr.make_whole();
 ///   tr.state(archive)                       is what it remembers from round to round (wire/state.hpp).
+/// One of your own may inherit what most have in common from plain_transport; the value that a recursion carries names
+/// it as its member X::transport<M, T, B>.
 template <class Tr, class C, class M, class F, class T = double, class B = host>
 concept Transport = requires(Tr& tr, Tr const& same, B& on, C& comm, occasion const& now, M const& mine,
                              error_frame const& frame, void (*blank)(B&, int, M&), F& feedback, std::span<T> mean,
@@ -50,8 +51,6 @@ concept Transport = requires(Tr& tr, Tr const& same, B& on, C& comm, occasion co
     same.require_whole();
     tr.make_whole();
 };
-
-namespace detail {
 
 /// What most transports do in the same way: they go with any feedback, leave nothing out, remember nothing, and all
 /// ranks get the mean of the messages.
@@ -88,12 +87,19 @@ struct plain_transport {
     void state(Archive&) {}
 };
 
+namespace detail {
+
 /// transport_of<X, M, T, B>::type carries messages M by what a recursion calls X.
 template <class X, class M, class T, class B>
 struct transport_of {
     static_assert(std::same_as<X, void>,
                   "this is no transport for these numbers: it is gather_all{}, served{C}, or an exchange "
                   "(exchange/exchange.hpp)");
+};
+template <class X, class M, class T, class B>
+requires requires { typename X::template transport<M, T, B>; }
+struct transport_of<X, M, T, B> {
+    using type = typename X::template transport<M, T, B>;
 };
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 
 #include "laconic/message/either.hpp"
 #include "laconic/wire/kind.hpp"
+#include "laconic/wire/ledger.hpp"
 
 namespace laconic {
 

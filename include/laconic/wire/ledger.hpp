@@ -47,4 +47,13 @@ class ledger {
     position_code how_;
 };
 
+/// What papers count of a message by a formula, in bits; of one for which there is none, such as a user's, what is
+/// written.
+template <class M>
+double bits_as_paper(M const& m) {
+    ledger books(position_code::smallest);
+    write(books, m);
+    return static_cast<double>(books.bits());
+}
+
 }  // namespace laconic

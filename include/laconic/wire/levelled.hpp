@@ -5,6 +5,7 @@
 
 #include "laconic/message/levelled.hpp"
 #include "laconic/wire/kind.hpp"
+#include "laconic/wire/ledger.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {

@@ -6,6 +6,7 @@
 
 #include "laconic/message/parts.hpp"
 #include "laconic/wire/kind.hpp"
+#include "laconic/wire/ledger.hpp"
 
 namespace laconic {
 

@@ -3,6 +3,7 @@
 
 #include "laconic/message/scaled.hpp"
 #include "laconic/wire/kind.hpp"
+#include "laconic/wire/ledger.hpp"
 #include "laconic/wire/number.hpp"
 
 namespace laconic {

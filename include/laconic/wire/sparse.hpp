@@ -8,6 +8,7 @@
 
 #include "laconic/message/sparse.hpp"
 #include "laconic/wire/kind.hpp"
+#include "laconic/wire/ledger.hpp"
 #include "laconic/wire/support.hpp"
 
 namespace laconic {
@@ -20,6 +21,7 @@ void write(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
         sink.put(m.support.size(), width_of(std::uint64_t{m.places()} + 1));
     }
     if constexpr (Known != support_is::agreed) write_support(sink, m.places(), std::span<coordinate const>(m.support));
+    charge(sink, part::values);
     write(sink, m.payload);
 }
 template <class B, BitSource R, class Rest, support_is Known, Scalar T, class Unit>

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/exchange/agreement.hpp"
+
+/// How the ranks of all nodes learn what is wrong on one of them, so that none goes on alone.
+namespace laconic::detail {
+
+inline std::string text_of(std::exception_ptr failed) {
+    try {
+        std::rethrow_exception(failed);
+    } catch (std::exception const& e) {
+        return e.what();
+    } catch (...) {
+        return "an exception that is no std::exception";
+    }
+}
+inline std::string text_in(std::span<std::byte const> bytes) {
+    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+
+/// Where a rank of the node has failed, throws on all of them: there its own exception, elsewhere argument_error with
+/// its text. `first` is the number of the node's first rank.
+template <Communicator I>
+void throw_together(I& inside, std::exception_ptr failed, int first) {
+    std::string const why = failed ? text_of(failed) : std::string();
+    inside.all_gather({std::as_bytes(std::span(why)), failed != nullptr});
+    if (failed) std::rethrow_exception(failed);
+    for (int r = 0; r < inside.size(); ++r)
+        if (auto const theirs = inside.from(r); theirs.complaint)
+            throw argument_error("rank " + std::to_string(first + r) + ": " + text_in(theirs.bytes));
+}
+
+/// Throws shape_error on all ranks of all nodes, with the same text on those of a node, unless the ranks of each node
+/// have the same items, all nodes have as many ranks, `across` holds those with the same number, and no rank finds
+/// something wrong by itself (`own`). Three all-gathers: what one rank of a node knows is known to all of it, to those
+/// of other nodes with the same number, and to all of their nodes.
+template <Communicator I, Communicator A>
+void compare_nodes(I& inside, A& across, std::vector<agreed_item> items, std::string own) {
+    std::string why;
+    auto const compare = [&](auto& comm, std::vector<agreed_item> const& mine) {
+        std::exception_ptr failed;  // ranks that are fibers do not communicate while they handle it
+        try {
+            require_agreement(comm, mine);
+        } catch (shape_error const&) {
+            failed = std::current_exception();
+        }
+        if (failed && why.empty()) why = text_of(failed);
+    };
+    compare(inside, items);
+    if (!own.empty()) why = std::move(own);
+    compare(across, {{"the ranks of a node", std::to_string(inside.size())},
+                     {"a rank's number in its node", std::to_string(inside.rank())},
+                     {"what is wrong in a node", why.empty() ? "nothing" : why}});
+    inside.all_gather({std::as_bytes(std::span(why)), !why.empty()});
+    for (int r = 0; r < inside.size(); ++r)
+        if (auto const theirs = inside.from(r); theirs.complaint) throw shape_error(text_in(theirs.bytes));
+}
+
+}  // namespace laconic::detail
