@@ -33,6 +33,7 @@ inside() {
 }
 
 cp /etc/apt/apt.conf.d/* "$root/etc/apt/apt.conf.d/"  # such as a proxy
+rm -rf "$root/source/laconic"  # of another commit
 git archive --prefix=source/laconic/ HEAD | tar -x -C "$root"
 # The release's newest clang, which may be newer than the one that it calls clang++.
 inside 'apt-get -qq update
