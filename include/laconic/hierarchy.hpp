@@ -38,7 +38,7 @@ hierarchy(I&, A&) -> hierarchy<I, A>;
 /// what is compressed, and the state of a rank, is 1 / n of the numbers for n ranks a node. It behaves as any reducer,
 /// but that all of a step happens in finish(), that drop() is for all ranks, and that an error names ranks as node
 /// times n plus the number in the node. Beside a shift the nodes must count alike. Numbers are the host's. Cost, beside
-/// the reduction of d / n numbers: three passes, and 2 (n - 1) / n d numbers sent within the node.
+/// the reduction of d / n numbers: four passes, and 2 (n - 1) / n d numbers sent within the node.
 template <class R, class I, class A, Scalar T>
 class reducer<R, hierarchy<I, A>, T, host> {
     using step_type = detail::reduction_step<R, A, T, host>;

@@ -7,12 +7,15 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "laconic/any/transport.hpp"
 #include "laconic/comm/threads.hpp"
+#include "laconic/compress/full.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/exchange/gtop_k.hpp"
 #include "laconic/feedback/memory.hpp"
+#include "laconic/reducer.hpp"
 #include "toys.hpp"
 
 using namespace laconic;
@@ -25,7 +28,7 @@ struct counting : gathered<M, T, B> {
     double rounds = 0;
     counting(auto, std::size_t d, position_code positions) : gathered<M, T, B>({}, d, positions) {}
     template <class C, class F>
-    void reconstruct(B& on, C& comm, occasion const& now, F& feedback, std::span<T> mean) {
+    void reconstruct(B& on, C const& comm, occasion const& now, F& feedback, std::span<T> mean) {
         ++rounds;
         gathered<M, T, B>::reconstruct(on, comm, now, feedback, mean);
     }
@@ -40,7 +43,31 @@ struct counted_rounds {
     friend std::string to_string(counted_rounds) { return "counted rounds"; }
 };
 
+// Another: the estimate is half of the mean.
+template <class M, class T, class B>
+struct halving : gathered<M, T, B> {
+    halving(auto, std::size_t d, position_code positions) : gathered<M, T, B>({}, d, positions) {}
+    template <class C, class F>
+    void reconstruct(B& on, C const&, occasion const&, F&, std::span<T> mean) {
+        multiply(on, T(0.5), mean);
+    }
+};
+struct halved {
+    template <class M, class T, class B>
+    using transport = halving<M, T, B>;
+    friend std::string to_string(halved) { return "halved"; }
+};
+
 }  // namespace
+
+TEST_CASE("a transport of the user's own carries a reducer's messages, and makes its estimate") {
+    threads::run(2, [](threads::member& comm) {
+        reducer reduce(plain<full, halved>{}, comm, std::size_t{3});
+        std::vector<float> g(3, comm.rank() == 0 ? 2.0f : 6.0f);
+        reduce(g);
+        CHECK(g == std::vector<float>(3, 2));
+    });
+}
 
 TEST_CASE("a transport of the user's own carries a method's messages") {
     auto const f = toys::around({{4, 1.5}});

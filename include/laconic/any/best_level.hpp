@@ -69,8 +69,7 @@ auto with_family_of(spelling::arguments& a, spelling::item const& family, F f) {
     }
     a.refuse(family.position,
              "a level can be chosen for top_k, top_k | scaled_sign, top_blocks(block=...), proportional and quantize, "
-             "which are "
-             "written without their own");
+             "which are written without their own");
 }
 
 /// Calls f(C) with one family, or with the two of top_k, top_k | scaled_sign, of which each round has the better one.

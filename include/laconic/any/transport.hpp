@@ -86,7 +86,7 @@ class any_mean {
         std::visit([&](auto& tr) { tr.give_back(on, feedback); }, held_);
     }
     template <Communicator C, class F>
-    void reconstruct(B& on, C& comm, occasion const& now, F& feedback, std::span<T> mean) {
+    void reconstruct(B& on, C const& comm, occasion const& now, F& feedback, std::span<T> mean) {
         std::visit([&](auto& tr) { tr.reconstruct(on, comm, now, feedback, mean); }, held_);
     }
     void write(bit_writer& sink, B& on, M const& mine) {

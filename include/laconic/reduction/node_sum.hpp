@@ -50,7 +50,7 @@ class node_sum {
         for (auto const& l : layers) items_.emplace_back("layer " + l.name, std::to_string(l.size));
         compare_ranks(inside_, across, "");
         // A rank that has another number in its node draws other random numbers, and its state is another's.
-        options_.seed = key{options.seed}.child(static_cast<std::uint64_t>(inside_.rank())).bits;
+        options_.seed = key{options.seed}.child(static_cast<std::uint64_t>(rank_)).bits;
         options_.non_finite = on_non_finite::raise;
         options_.dense_below = 0;
         for (auto const& l : layers)
@@ -153,7 +153,7 @@ class node_sum {
     /// After agree(): what the node counts for beside others.
     double weight() const { return weight_; }
     /// This rank's share of the mean over the node of x / loss_scale, in which each rank counts by its weight; x is of
-    /// zeros where it is absent. Where a number of another rank is not finite once it is scaled, refused() tells. The
+    /// zeros where it is absent. Where a number of any rank is not finite once it is scaled, refused() tells. The
     /// numbers stay until the next step.
     std::span<T> sum(std::size_t l, caller_vector<T> const& x, double loss_scale) {
         auto const p = parts(layers_[l].size);
@@ -265,10 +265,6 @@ class node_sum {
         } catch (argument_error const& e) {
             return refuse(e.what());
         }
-        if (options.weight == 0) return;
-        auto const numbers = x.as_numbers(std::span<T>(numbers_.data(), x.size()));
-        if (auto const i = first_non_finite(on_, numbers); i < numbers.size() && !wrong_)
-            wrong_ = node_error(number(), i, layers_[l].name.empty() ? "" : title(l));
     }
     void read(contribution from, int rank, std::span<T> numbers) {
         if (from.bytes.size() != numbers.size_bytes())

@@ -179,7 +179,7 @@ class reduced_layer {
             means_.give_back(on, feedback);
         }
         std::span<T> const mean(mean_);
-        feedback.estimate(on, now(comm, round), mean);
+        with_message([&](auto& by, auto const&) { by.reconstruct(on, comm, now(comm, round), feedback, mean); });
         if constexpr (requires { how_.finish_estimate(on, comm.size(), mean, message_); })
             if (!goes_in_full_) how_.finish_estimate(on, comm.size(), mean, message_);
         memory_.set_step_size(options_.step_size);

@@ -84,7 +84,7 @@ class served_mean : public plain_transport {
     }
     /// The server's own feedback moves on; mean <- the estimate, of the answer.
     template <Communicator Comm, class F>
-    void reconstruct(B& on, Comm& comm, occasion const& now, F& feedback, std::span<T> mean) {
+    void reconstruct(B& on, Comm const& comm, occasion const& now, F& feedback, std::span<T> mean) {
         if (comm.rank() == 0) {
             feedback.estimate(on, now, std::span<T>(mean_of_messages_));
             how_.feedback.after(on, std::span<T const>(mean), answer_);

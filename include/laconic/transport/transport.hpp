@@ -69,7 +69,7 @@ struct plain_transport {
     template <class B, class F>
     void give_back(B&, F&) const {}
     template <class B, class C, class F, Scalar T>
-    void reconstruct(B& on, C&, occasion const& now, F& feedback, std::span<T> mean) {
+    void reconstruct(B& on, C const&, occasion const& now, F& feedback, std::span<T> mean) {
         feedback.estimate(on, now, mean);
     }
     /// Of messages that are gathered, several may share a contribution: gathered's. Nobody asks others for it.
