@@ -147,38 +147,51 @@ double of_all(double d, double ranks, double) {
 }
 
 std::vector<exchange_of_study> const exchanges = {
-    {"ring", of_all, [](int ranks, std::size_t d, std::size_t k) { return written_down(ring<float>(d), ranks, d, k); },
+    {"ring", of_all,
+     [](int ranks, std::size_t d, std::size_t k) { return written_down(ring{}.make<float>(d), ranks, d, k); },
      &cost_formulas::ring, true},
     {"halving_doubling", of_all,
-     [](int ranks, std::size_t d, std::size_t k) { return written_down(halving_doubling<float>(d), ranks, d, k); },
+     [](int ranks, std::size_t d, std::size_t k) {
+         return written_down(halving_doubling{}.make<float>(d), ranks, d, k);
+     },
      &cost_formulas::halving_doubling, true},
     {"gathered_sum",
      [](double d, double ranks, double) { return ranks <= 256 ? std::min(d, std::floor(2e9 / ranks / ranks)) : 0; },
-     [](int ranks, std::size_t d, std::size_t k) { return written_down(gathered_sum<float>(d), ranks, d, k); },
+     [](int ranks, std::size_t d, std::size_t k) { return written_down(gathered_sum{}.make<float>(d), ranks, d, k); },
      &cost_formulas::gathered_sum},
     {"recursive_doubling", [](double d, double ranks, double) { return std::min(d, std::floor(5e7 / ranks)); },
-     [](int ranks, std::size_t d, std::size_t k) { return written_down(recursive_doubling<float>(d), ranks, d, k); },
+     [](int ranks, std::size_t d, std::size_t k) {
+         return written_down(recursive_doubling{}.make<float>(d), ranks, d, k);
+     },
      &cost_formulas::recursive_doubling},
     {"split_all_gather", parts_of(20, 1.5e8, 256),
-     [](int ranks, std::size_t d, std::size_t k) { return written_down(split_all_gather<float>(d), ranks, d, k); },
+     [](int ranks, std::size_t d, std::size_t k) {
+         return written_down(split_all_gather{}.make<float>(d), ranks, d, k);
+     },
      [](cost_formulas const& f) { return f.split_all_gather(); }},
     {"split_all_gather(dense)", parts_of(20, 1.2e8, 256),
      [](int ranks, std::size_t d, std::size_t k) {
-         return written_down(split_all_gather<float>(d, second_stage::dense), ranks, d, k);
+         return written_down(split_all_gather{second_stage::dense}.make<float>(d), ranks, d, k);
      },
      [](cost_formulas const& f) { return f.split_all_gather(true); }},
     {"omni_reduce", parts_of(150 * block, 2e8, 64),
-     [](int ranks, std::size_t d, std::size_t k) { return written_down(omni_reduce<float>(d, block), ranks, d, k); },
+     [](int ranks, std::size_t d, std::size_t k) {
+         return written_down(omni_reduce{block}.make<float>(d), ranks, d, k);
+     },
      &cost_formulas::omni_reduce, false, true},
     {"gtop_k", [](double d, double ranks, double) { return std::min(d, std::floor(6e9 / ranks)); },
-     [](int ranks, std::size_t d, std::size_t k) { return written_down(laconic::gtop_k<float>(d, k), ranks, d, k); },
+     [](int ranks, std::size_t d, std::size_t k) {
+         return written_down(laconic::gtop_k{k}.make<float>(d), ranks, d, k);
+     },
      &cost_formulas::gtop_k, false, false, false},
     {"ok_top_k", parts_of(20, 6e7, 256),
-     [](int ranks, std::size_t d, std::size_t k) { return written_down(laconic::ok_top_k<float>(d, k), ranks, d, k); },
+     [](int ranks, std::size_t d, std::size_t k) {
+         return written_down(laconic::ok_top_k{k}.make<float>(d), ranks, d, k);
+     },
      &cost_formulas::ok_top_k},
     {"spar_reduce_scatter", parts_of(6, 6e7, 4096),
      [](int ranks, std::size_t d,
-        std::size_t k) { return written_down(spar_reduce_scatter<float>(d, k), ranks, d, k); },
+        std::size_t k) { return written_down(spar_reduce_scatter{k, true}.make<float>(d), ranks, d, k); },
      &cost_formulas::spar_reduce_scatter}};
 
 exchange_load load_of(exchange_of_study const& x, double d, double density, int ranks) {

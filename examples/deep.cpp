@@ -116,7 +116,7 @@ method with_momentum_inside(plan const& p, double rate, C compressor, bool neste
 method tree_of_top_k(plan const& p, double rate, double k) {
     return erased<float, host>(recursion<top_k<>, memory<float>, falling<gradient_step>, fixed_level, mini_batch>{
         top_k{k}, memory<float>{0, 1}, p.falling_from(rate, gradient_step{1}), {}, p.batch}
-                                   .with_transport(by_gtop_k{k}));
+                                   .with_transport(gtop_k{k}));
 }
 
 /// Deep Gradient Compression has its momentum on the workers, and a warm-up; the paper's takes four epochs.

@@ -153,25 +153,33 @@ void none_after_the_first(auto make, auto bring, int first = 1) {
 }  // namespace
 
 TEST_CASE("no collective allocates after the first round that brings as many terms") {
-    none_after_the_first([](auto& comm) { return gtop_k<float>(comm, d, k); }, few_terms);
-    none_after_the_first([](auto& comm) { return gtop_k<float>(comm, d, k, left_out::as_published); }, few_terms);
-    none_after_the_first([](auto& comm) { return recursive_doubling<float>(comm, d); }, few_terms, 4);
-    none_after_the_first([](auto& comm) { return split_all_gather<float>(comm, d); }, few_terms, 4);
-    none_after_the_first([](auto& comm) { return split_all_gather<float>(comm, d, second_stage::dense); }, few_terms,
-                         4);
-    none_after_the_first([](auto& comm) { return spar_reduce_scatter<float>(comm, d, k); }, few_terms);
-    none_after_the_first([](auto& comm) { return spar_reduce_scatter<float>(comm, d, k, key{1}); }, few_terms);
-    none_after_the_first([](auto& comm) { return sum_by_server<float>(comm, d); }, few_terms, 4);
+    none_after_the_first([](auto& comm) { return make_sum<float>(gtop_k{k}, comm, d); }, few_terms);
     none_after_the_first(
         [](auto& comm) {
-            return compressed_split_all_gather<float>(comm, d, quantize{7, 64});
+            return make_sum<float>(gtop_k{k, left_out::as_published}, comm, d);
+        },
+        few_terms);
+    none_after_the_first([](auto& comm) { return make_sum<float>(recursive_doubling{}, comm, d); }, few_terms, 4);
+    none_after_the_first([](auto& comm) { return make_sum<float>(split_all_gather{}, comm, d); }, few_terms, 4);
+    none_after_the_first([](auto& comm) { return make_sum<float>(split_all_gather{second_stage::dense}, comm, d); },
+                         few_terms, 4);
+    none_after_the_first([](auto& comm) { return make_sum<float>(spar_reduce_scatter{k, true}, comm, d); }, few_terms);
+    none_after_the_first(
+        [](auto& comm) {
+            return make_sum<float>(spar_reduce_scatter{k, false, 1}, comm, d);
+        },
+        few_terms);
+    none_after_the_first([](auto& comm) { return make_sum<float>(sum_by_server{}, comm, d); }, few_terms, 4);
+    none_after_the_first(
+        [](auto& comm) {
+            return make_sum<float>(compressed_split_all_gather{quantize{7, 64}}, comm, d);
         },
         few_terms, 4);
-    none_after_the_first([](auto& comm) { return gathered_sum<float>(comm, d); }, few_terms, 4);
-    none_after_the_first([](auto& comm) { return ring<float>(comm, d); }, all_numbers);
-    none_after_the_first([](auto& comm) { return halving_doubling<float>(comm, d); }, all_numbers);
-    none_after_the_first([](auto& comm) { return switch_ml<float>(comm, d); }, all_numbers);
-    none_after_the_first([](auto& comm) { return omni_reduce<float>(comm, d, 8); }, more_blocks);
+    none_after_the_first([](auto& comm) { return make_sum<float>(gathered_sum{}, comm, d); }, few_terms, 4);
+    none_after_the_first([](auto& comm) { return make_sum<float>(ring{}, comm, d); }, all_numbers);
+    none_after_the_first([](auto& comm) { return make_sum<float>(halving_doubling{}, comm, d); }, all_numbers);
+    none_after_the_first([](auto& comm) { return make_sum<float>(switch_ml{}, comm, d); }, all_numbers);
+    none_after_the_first([](auto& comm) { return make_sum<float>(omni_reduce{8}, comm, d); }, more_blocks);
 }
 
 namespace {
@@ -216,15 +224,15 @@ TEST_CASE(
             CHECK(bytes_of_a_rank(200, dimension, 4, make) <= multiple * 200 * 4 * 12 + 200 * 96 + 16384);
         }
     };
-    holds("gathered_sum", 6, [](std::size_t n) { return gathered_sum<double>(n); });
-    holds("recursive_doubling", 6, [](std::size_t n) { return recursive_doubling<double>(n); });
-    holds("split_all_gather", 10, [](std::size_t n) { return split_all_gather<double>(n); });
-    holds("sum_by_server", 4, [](std::size_t n) { return sum_by_server<double>(n); });
+    holds("gathered_sum", 6, [](std::size_t n) { return gathered_sum{}.make<double>(n); });
+    holds("recursive_doubling", 6, [](std::size_t n) { return recursive_doubling{}.make<double>(n); });
+    holds("split_all_gather", 10, [](std::size_t n) { return split_all_gather{}.make<double>(n); });
+    holds("sum_by_server", 4, [](std::size_t n) { return sum_by_server{}.make<double>(n); });
     for (std::size_t const dimension : {std::size_t{1} << 20, largest_dimension}) {
         auto const terms_of_k = [&](auto make) { return bytes_of_a_rank(8, dimension, 1000, make) / (1000 * 12); };
-        CHECK(terms_of_k([](std::size_t n) { return gtop_k<double>(n, 1000); }) <= 12 + 2 * 3);
-        CHECK(terms_of_k([](std::size_t n) { return spar_reduce_scatter<double>(n, 1000); }) <= 4 * 8);
-        CHECK(terms_of_k([](std::size_t n) { return ok_top_k<double>(n, 1000); }) <= 13 * 8);
+        CHECK(terms_of_k([](std::size_t n) { return gtop_k{1000}.make<double>(n); }) <= 12 + 2 * 3);
+        CHECK(terms_of_k([](std::size_t n) { return spar_reduce_scatter{1000, true}.make<double>(n); }) <= 4 * 8);
+        CHECK(terms_of_k([](std::size_t n) { return ok_top_k{1000}.make<double>(n); }) <= 13 * 8);
     }
 }
 
@@ -244,12 +252,12 @@ TEST_CASE("what an exchange of vectors in full holds is a multiple of the vector
         });
         return most / double(8 * length);
     };
-    CHECK(in_vectors([](std::size_t n) { return ring<double>(n); }) <= 0.01);
-    CHECK(in_vectors([](std::size_t n) { return halving_doubling<double>(n); }) <= 0.01);
-    CHECK(in_vectors([](std::size_t n) { return omni_reduce<double>(n); }) <= 2.1 / 8);  // of 8 ranks
-    CHECK(in_vectors([](std::size_t n) { return sum_by_server<double>(n); }) <= 13.1 / 8);
-    CHECK(in_vectors([](std::size_t n) { return switch_ml<double>(n); }) <= 2e6 / (8 * length));
-    auto const quantized = [](std::size_t n) { return compressed_split_all_gather<double>(n, quantize{7, 64}); };
+    CHECK(in_vectors([](std::size_t n) { return ring{}.make<double>(n); }) <= 0.01);
+    CHECK(in_vectors([](std::size_t n) { return halving_doubling{}.make<double>(n); }) <= 0.01);
+    CHECK(in_vectors([](std::size_t n) { return omni_reduce{}.make<double>(n); }) <= 2.1 / 8);  // of 8 ranks
+    CHECK(in_vectors([](std::size_t n) { return sum_by_server{}.make<double>(n); }) <= 13.1 / 8);
+    CHECK(in_vectors([](std::size_t n) { return switch_ml{}.make<double>(n); }) <= 2e6 / (8 * length));
+    auto const quantized = [](std::size_t n) { return compressed_split_all_gather{quantize{7, 64}}.make<double>(n); };
     CHECK(bytes_of_a_rank(8, 1 << 20, 1000, quantized) <= 2 * (8 << 20) + 10 * 8 * 1000 * 12);
 }
 
@@ -282,17 +290,22 @@ TEST_CASE("over a network the last rank is done when the formulas say") {
         double doubling = 0;  // of messages of 1, 2, 4, .. parts
         for (std::size_t parts = 1; parts < ranks; parts *= 2) doubling += alpha + a_byte * bytes(parts, 10);
 
-        CHECK(last_of([&](auto& comm) { return ring<float>(comm, length); }, numbers) ==
+        CHECK(last_of([&](auto& comm) { return make_sum<float>(ring{}, comm, length); }, numbers) ==
               2 * others * (alpha + 40 * a_byte));
-        CHECK(last_of([&](auto& comm) { return halving_doubling<float>(comm, length); }, numbers) ==
+        CHECK(last_of([&](auto& comm) { return make_sum<float>(halving_doubling{}, comm, length); }, numbers) ==
               2 * steps * alpha + 2 * others * 40 * a_byte);
-        CHECK(last_of([&](auto& comm) { return gtop_k<float>(comm, length, length); }, list) == 2 * steps * whole);
-        CHECK(last_of([&](auto& comm) { return recursive_doubling<float>(comm, length); }, list) == steps * whole);
+        CHECK(last_of([&](auto& comm) { return make_sum<float>(gtop_k{length}, comm, length); }, list) ==
+              2 * steps * whole);
+        CHECK(last_of([&](auto& comm) { return make_sum<float>(recursive_doubling{}, comm, length); }, list) ==
+              steps * whole);
         // All parts are under way at once, one after another through the port: the latency is there once.
-        CHECK(last_of([&](auto& comm) { return split_all_gather<float>(comm, length); }, list) ==
+        CHECK(last_of([&](auto& comm) { return make_sum<float>(split_all_gather{}, comm, length); }, list) ==
               (n > 1 ? net.latency : 0) + others * (busy + a_byte * bytes(1, 10)) + doubling);
-        CHECK(last_of([&](auto& comm) { return spar_reduce_scatter<float>(comm, length, length); }, list) ==
-              2 * doubling);
+        CHECK(last_of(
+                  [&](auto& comm) {
+                      return make_sum<float>(spar_reduce_scatter{length, true}, comm, length);
+                  },
+                  list) == 2 * doubling);
     }
     // 7 ranks after 4: two more messages one after another where ranks hand in before, else at most as for 8.
     auto const extra = [&](auto make) {
@@ -308,8 +321,12 @@ TEST_CASE("over a network the last rank is done when the formulas say") {
             });
         return last;
     };
-    CHECK(extra([](auto& comm) { return recursive_doubling<float>(comm, 9); }) == std::vector<double>{2, 4});
-    CHECK(extra([](auto& comm) { return gtop_k<float>(comm, 9, 1); }) == std::vector<double>{4, 4});  // 5 to 4 to 0
-    CHECK(extra([](auto& comm) { return spar_reduce_scatter<float>(comm, 9, 1); }) == std::vector<double>{4, 6});
-    CHECK(extra([](auto& comm) { return split_all_gather<float>(comm, 9); }) == std::vector<double>{3, 4});
+    CHECK(extra([](auto& comm) { return make_sum<float>(recursive_doubling{}, comm, 9); }) ==
+          std::vector<double>{2, 4});
+    CHECK(extra([](auto& comm) { return make_sum<float>(gtop_k{1}, comm, 9); }) ==
+          std::vector<double>{4, 4});  // 5 to 4 to 0
+    CHECK(extra([](auto& comm) {
+              return make_sum<float>(spar_reduce_scatter{1, true}, comm, 9);
+          }) == std::vector<double>{4, 6});
+    CHECK(extra([](auto& comm) { return make_sum<float>(split_all_gather{}, comm, 9); }) == std::vector<double>{3, 4});
 }

@@ -42,9 +42,7 @@ struct summing {
 
     template <class C>
     summing(C& comm, std::string const& text, std::size_t d)
-        : exchange(parse_exchange(text)), sum(exchange.make<double, host>(d, position_code::smallest)) {
-        detail::agree_on_exchange<double>(comm, d, to_string(exchange));
-    }
+        : exchange(parse_exchange(text)), sum(make_sum<double>(exchange, comm, d)) {}
     template <class C>
     void operator()(C& comm, vec& x, std::uint64_t round = 0) {
         host on;

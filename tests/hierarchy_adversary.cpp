@@ -219,7 +219,7 @@ TEST_CASE("hierarchy: where the exchange of one share breaks off, all ranks know
         bool lacks = false;
         faulty over{&nodes.across, &lacks};
         using own = hierarchy<fibers::member, faulty>;
-        reducer<plain<full, by_ring>, own> reduce(plain<full, by_ring>{}, own{nodes.inside, over}, std::size_t{64});
+        reducer<plain<full, ring>, own> reduce(plain<full, ring>{}, own{nodes.inside, over}, std::size_t{64});
         std::vector<float> g(64, 1.0f);
         reduce(g);
         lacks = comm.rank() == 0;

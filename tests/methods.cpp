@@ -330,7 +330,7 @@ any_transport<> answer(compressor c, memory<> m) { return served<compressor>{std
 // Everybody hears everybody, a server hears all, and an exchange adds up.
 std::vector<any_recursion<>> in_all_ways(compressor const& c, any_feedback<> const& f, double step) {
     any_recursion<> r{c, f, gradient_step{step}};
-    return {r, r.with_transport(answer(full{}, {})), r.with_transport(any_transport<>(by_ring{}))};
+    return {r, r.with_transport(answer(full{}, {})), r.with_transport(any_transport<>(ring{}))};
 }
 
 }  // namespace

@@ -93,14 +93,14 @@ TEST_CASE("the same with another part: nothing else changes") {
     CHECK(answered.scale == 2);
     CHECK(answered.with_estimator(full_gradient{}).transport.compressor.k == portion(3));
     CHECK(answered.with_step(gradient_step{}).transport.feedback.rate() == .25);
-    auto const exchanged = estimated.with_transport(by_gtop_k{5});
-    CHECK(exchanged.transport == by_gtop_k{5});
+    auto const exchanged = estimated.with_transport(gtop_k{5});
+    CHECK(exchanged.transport == gtop_k{5});
     CHECK(to_string(exchanged.estimator) == "saga(batch=4)");
     CHECK(exchanged.compressor == top_k{3});
     CHECK(to_string(exchanged.feedback) == "memory(rate=0.5, decay=1)");
     CHECK(exchanged.scale == 2);
-    CHECK(exchanged.with_step(momentum<>(.2, .9)).transport == by_gtop_k{5});
-    CHECK(exchanged.with_estimator(full_gradient{}).transport == by_gtop_k{5});
+    CHECK(exchanged.with_step(momentum<>(.2, .9)).transport == gtop_k{5});
+    CHECK(exchanged.with_estimator(full_gradient{}).transport == gtop_k{5});
     CHECK(r.transport == gather_all{});
     CHECK(r.with_step(gradient_step{.3}).step.rate == .3);
     CHECK(r.step.rate == .1);
@@ -122,14 +122,12 @@ TEST_CASE("another compressor, feedback or level is the one that runs, and all e
     CHECK(after(kept, 2) == vec{2, 1.5});
     CHECK(after(kept.with_level(takes{2}), 1) == vec{2, .75});
 
-    auto const all = kept.with_level(takes{1})
-                         .with_estimator(mini_batch(4))
-                         .with_step(momentum<>(.2, .9))
-                         .with_transport(by_gtop_k{5});
+    auto const all =
+        kept.with_level(takes{1}).with_estimator(mini_batch(4)).with_step(momentum<>(.2, .9)).with_transport(gtop_k{5});
     auto const keeps_the_rest = [](auto const& r) {
         CHECK(to_string(r.step) == "momentum(0.2, 0.9)");
         CHECK(to_string(r.estimator) == "mini_batch(4)");
-        CHECK(r.transport == by_gtop_k{5});
+        CHECK(r.transport == gtop_k{5});
     };
     keeps_the_rest(all.with_compressor(full{}));
     CHECK(all.with_compressor(full{}).level.k == 1);

@@ -320,9 +320,10 @@ TEST_CASE("ranks that disagree on anything fail on all ranks, by name") {
         CHECK(told[2] == told[0]);
         return told[0];
     };
-    CHECK(refused([](auto& comm) { reducer(error_feedback{top_k{comm.rank() == 1 ? 3 : 4}}, comm, d); }) ==
-          "ranks disagree: rank 0 has \"the vector: 37 numbers, error_feedback(top_k(4))\", rank 1 has \"the vector: 37 "
-          "numbers, error_feedback(top_k(3))\"");
+    CHECK(
+        refused([](auto& comm) { reducer(error_feedback{top_k{comm.rank() == 1 ? 3 : 4}}, comm, d); }) ==
+        "ranks disagree: rank 0 has \"the vector: 37 numbers, error_feedback(top_k(4))\", rank 1 has \"the vector: 37 "
+        "numbers, error_feedback(top_k(3))\"");
     CHECK(refused([](auto& comm) { reducer(plain{}, comm, comm.rank() == 2 ? 5 : 4); }) ==
           "ranks disagree: rank 0 has \"the vector: 4 numbers, plain(full)\", rank 2 has \"the vector: 5 numbers, "
           "plain(full)\"");
@@ -378,7 +379,7 @@ TEST_CASE("over an exchange: what a lossy one leaves out stays in the residual, 
     table<double> waits(n), applied(n, std::vector<double>(d));
     fibers::run(n, [&](fibers::member& comm) {
         auto const r = std::size_t(comm.rank());
-        reducer reduce(error_feedback{top_k{4}, 1, by_gtop_k{4}}, comm, applied[r]);
+        reducer reduce(error_feedback{top_k{4}, 1, gtop_k{4}}, comm, applied[r]);
         for (int k = 0; k < steps; ++k) {
             auto g = gradient(comm.rank(), k);
             reduce(g);
@@ -395,11 +396,11 @@ TEST_CASE("over an exchange: what a lossy one leaves out stays in the residual, 
         CHECK(all == doctest::Approx(sum).epsilon(1e-12));
     }
     // The same mean by another way, and a memory that would lose what comes back.
-    auto const gathered = estimates<double>(n, plain{}, 5), around = estimates<double>(n, plain{full{}, by_ring{}}, 5);
+    auto const gathered = estimates<double>(n, plain{}, 5), around = estimates<double>(n, plain{full{}, ring{}}, 5);
     for (std::size_t row = 0; row < gathered.size(); ++row)
         for (std::size_t i = 0; i < d; ++i) CHECK(around[row][i] == doctest::Approx(gathered[row][i]).epsilon(1e-13));
     fibers::run(2, [](fibers::member& comm) {
-        CHECK_THROWS_AS(reducer(plain{full{}, by_gtop_k{4}}, comm, d), argument_error);
+        CHECK_THROWS_AS(reducer(plain{full{}, gtop_k{4}}, comm, d), argument_error);
         CHECK_THROWS_AS(reducer(error_feedback{top_k{38}}, comm, d), argument_error);
         CHECK_THROWS_AS(reducer(plain{any_compressor<float>(top_k{2})}, comm, d), argument_error);
     });

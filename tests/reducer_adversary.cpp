@@ -483,8 +483,8 @@ TEST_CASE("messages that share, dense rounds, and layers in full among exchanged
     };
     check(error_feedback{top_k{4}}, {.dense_below = 5, .dense_rounds = 2}, 2);
     check(error_feedback{top_k{4}}, {.dense_below = 5, .dense_rounds = 2, .share_below = 41}, 2);
-    check(error_feedback{top_k{4}, 1, by_gtop_k{0.1}}, {.dense_below = 5, .dense_rounds = 2}, 2);
-    check(plain{full{}, by_ring{}}, {.dense_below = 5}, 4);
+    check(error_feedback{top_k{4}, 1, gtop_k{0.1}}, {.dense_below = 5, .dense_rounds = 2}, 2);
+    check(plain{full{}, ring{}}, {.dense_below = 5}, 4);
 }
 
 TEST_CASE("dense steps amid others: the exact mean, and the mean shift stays that of the shifts") {
@@ -540,8 +540,8 @@ TEST_CASE("a memory that cannot be added up is refused on another number of rank
 TEST_CASE("reductions that are chosen at run time, gathered, exchanged and in full side by side: each as if alone") {
     std::vector<layer> const layers{{"a", 40}, {"b", 6}, {"c", 41}, {"d", 42}, {"e", 43}};
     auto const rule = [](layer const& l) -> any_reduction<float> {
-        if (l.name == "a") return error_feedback{top_k{4}, 1, by_ring{}};
-        if (l.name == "c") return error_feedback{top_k{4}, 0.5, by_gtop_k{0.1}};
+        if (l.name == "a") return error_feedback{top_k{4}, 1, ring{}};
+        if (l.name == "c") return error_feedback{top_k{4}, 0.5, gtop_k{0.1}};
         if (l.name == "d") return shifted{rand_k{4}};
         return majority_vote{};
     };

@@ -241,7 +241,7 @@ TEST_CASE("a layer that is not started: an error that names it, or zeros, or lef
     CHECK_THROWS_AS(
         fibers::run(1,
                     [](fibers::member& comm) {
-                        reducer(error_feedback{top_k{4}, 1, by_ring{}}, comm, three, {.not_started = absent::skip});
+                        reducer(error_feedback{top_k{4}, 1, ring{}}, comm, three, {.not_started = absent::skip});
                     }),
         argument_error);
 }
@@ -338,7 +338,7 @@ TEST_CASE(
     check(error_feedback{top_k{4} | natural{}});
     check(shifted{rand_k{4}});
     check(ef21_shift{top_k{4}});
-    check(error_feedback{top_k{4}, 1, by_ring{}});
+    check(error_feedback{top_k{4}, 1, ring{}});
 }
 
 TEST_CASE("propagate: NaN in all layers that were started, on every rank") {

@@ -95,7 +95,7 @@ TEST_CASE("restored on another number of ranks, the mean residual and the mean s
     check(ef21_shift{top_k{4}}, true);
     check(error_feedback{top_k{4}, 0.5}, true);
     check(shifted{rand_k{0.5}}, false);
-    check(error_feedback{top_k{4}, 1, by_ok_top_k{0.1}}, true);
+    check(error_feedback{top_k{4}, 1, ok_top_k{0.1}}, true);
 }
 
 TEST_CASE("restored from all ranks' states on as many ranks, it goes on bit for bit") {

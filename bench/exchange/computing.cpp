@@ -58,12 +58,14 @@ class measurement {
             "compute | one of them | on the link |\n|---|---|---|---|\n",
             o_.ranks, k_, d_, o_.rounds);
         auto const d = d_, k = k_;
-        row("gathered_sum", [=](auto& comm) { return gathered_sum<float>(comm, d); });
-        row("gtop_k", [=](auto& comm) { return gtop_k<float>(comm, d, k); });
-        row("spar_reduce_scatter", [=](auto& comm) { return spar_reduce_scatter<float>(comm, d, k, key{7}); });
-        row("ok_top_k", [=](auto& comm) { return ok_top_k<float>(comm, d, k); });
-        row("recursive_doubling", [=](auto& comm) { return recursive_doubling<float>(comm, d); });
-        row("split_all_gather", [=](auto& comm) { return split_all_gather<float>(comm, d); });
+        row("gathered_sum", [=](auto& comm) { return make_sum<float>(gathered_sum{}, comm, d); });
+        row("gtop_k", [=](auto& comm) { return make_sum<float>(gtop_k{k}, comm, d); });
+        row("spar_reduce_scatter", [=](auto& comm) {
+            return make_sum<float>(spar_reduce_scatter{k, false, 7}, comm, d);
+        });
+        row("ok_top_k", [=](auto& comm) { return make_sum<float>(ok_top_k{k}, comm, d); });
+        row("recursive_doubling", [=](auto& comm) { return make_sum<float>(recursive_doubling{}, comm, d); });
+        row("split_all_gather", [=](auto& comm) { return make_sum<float>(split_all_gather{}, comm, d); });
     }
 
   private:

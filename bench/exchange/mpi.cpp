@@ -59,35 +59,41 @@ class measurement {
         out_.head("Dense vectors");
         dense_by_mpi();
         in_place([&](auto run) {
-            run("ring", [=](auto& comm) { return ring<float>(comm, d); });
-            run("halving_doubling", [=](auto& comm) { return halving_doubling<float>(comm, d); });
-            run("switch_ml", [=](auto& comm) { return switch_ml<float>(comm, d); });
+            run("ring", [=](auto& comm) { return make_sum<float>(ring{}, comm, d); });
+            run("halving_doubling", [=](auto& comm) { return make_sum<float>(halving_doubling{}, comm, d); });
+            run("switch_ml", [=](auto& comm) { return make_sum<float>(switch_ml{}, comm, d); });
         });
 
         auto const k = portion{o_.density}.of(d);
         out_.head(fmt::format("The top {} of them", k));
         sparse(top_k{k}, [&](auto run) {
-            run("gtop_k", true, [=](auto& comm) { return gtop_k<float>(comm, d, k); });
-            run("spar_reduce_scatter", true,
-                [=](auto& comm) { return spar_reduce_scatter<float>(comm, d, k, key{7}); });
-            run("ok_top_k", true, [=](auto& comm) { return ok_top_k<float>(comm, d, k); });
-            run("automatic", false, [=, this](auto& comm) { return automatic<float>(comm, d, {.net = link()}); });
-            run("recursive_doubling", false, [=](auto& comm) { return recursive_doubling<float>(comm, d); });
-            run("split_all_gather", false, [=](auto& comm) { return split_all_gather<float>(comm, d); });
+            run("gtop_k", true, [=](auto& comm) { return make_sum<float>(gtop_k{k}, comm, d); });
+            run("spar_reduce_scatter", true, [=](auto& comm) {
+                return make_sum<float>(spar_reduce_scatter{k, false, 7}, comm, d);
+            });
+            run("ok_top_k", true, [=](auto& comm) { return make_sum<float>(ok_top_k{k}, comm, d); });
+            run("automatic", false,
+                [=, this](auto& comm) { return make_sum<float>(automatic{{.net = link()}}, comm, d); });
+            run("recursive_doubling", false,
+                [=](auto& comm) { return make_sum<float>(recursive_doubling{}, comm, d); });
+            run("split_all_gather", false, [=](auto& comm) { return make_sum<float>(split_all_gather{}, comm, d); });
         });
 
         for (double const zeros : o_.zeros) {
             out_.head(fmt::format("{:.4g} % of the blocks of {} are zero", 100 * zeros, o_.block));
             clear_blocks(comm_.rank(), zeros, o_.block, x_);
             in_place([&](auto run) {
-                run("automatic", [=, this](auto& comm) { return automatic<float>(comm, d, {.net = link()}); });
-                run("omni_reduce", [=, this](auto& comm) { return omni_reduce<float>(comm, d, o_.block); });
+                run("automatic",
+                    [=, this](auto& comm) { return make_sum<float>(automatic{{.net = link()}}, comm, d); });
+                run("omni_reduce", [=, this](auto& comm) { return make_sum<float>(omni_reduce{o_.block}, comm, d); });
             });
             sparse(zero_blocks{o_.block}, [&](auto run) {
-                run("recursive_doubling", false, [=](auto& comm) { return recursive_doubling<float>(comm, d); });
-                run("split_all_gather(sparse)", false, [=](auto& comm) { return split_all_gather<float>(comm, d); });
+                run("recursive_doubling", false,
+                    [=](auto& comm) { return make_sum<float>(recursive_doubling{}, comm, d); });
+                run("split_all_gather(sparse)", false,
+                    [=](auto& comm) { return make_sum<float>(split_all_gather{}, comm, d); });
                 run("split_all_gather(dense)", false,
-                    [=](auto& comm) { return split_all_gather<float>(comm, d, second_stage::dense); });
+                    [=](auto& comm) { return make_sum<float>(split_all_gather{second_stage::dense}, comm, d); });
             });
             x_ = numbers(comm_.rank(), o_.d());
         }
@@ -100,7 +106,7 @@ class measurement {
     // Not timed: connections of everybody with everybody are new, and widen with use, and so is the memory of what
     // waits in them. The first rounds of a run take up to twice as long as those that follow, by whichever exchange.
     void warm_up() {
-        omni_reduce<float> exchange(comm_, o_.d(), o_.block);
+        auto exchange = make_sum<float>(omni_reduce{o_.block}, comm_, o_.d());
         vec sum = x_;
         for (std::uint64_t round = 0; round < 8; ++round) exchange(on_, comm_, std::span<float>(sum = x_), round);
     }
@@ -158,7 +164,7 @@ class measurement {
             tell(r);
             mpi::member chosen(MPI_COMM_WORLD);
             dense(fmt::format("engine_all_reduce, {}", algorithms[number]), sum, chosen,
-                  [&](auto& comm) { return engine_all_reduce<float>(comm, o_.d()); });
+                  [&](auto& comm) { return make_sum<float>(engine_all_reduce{}, comm, o_.d()); });
         }
         choose("coll_tuned_allreduce_algorithm", 0);
     }

@@ -167,7 +167,7 @@ void measure(benchmark::State& state, R const& how, std::size_t d, int ranks) {
         auto const gradient = gradient_of(comm.rank(), d);
         reducer reduce(how, comm, d);
         by_hand<R> kernels(how, all.place(), comm.rank(), d);
-        ring<float> sum(comm, d);
+        auto sum = make_sum<float>(ring{}, comm, d);
         host on;
         all.run(comm.rank(), gradient, [&](way w, std::vector<float>& x) {
             if (w == reduced) reduce(x);

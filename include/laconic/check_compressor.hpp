@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "laconic/compressor_laws.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/wire/described.hpp"
 
 namespace laconic {
@@ -43,7 +44,8 @@ class compressor_check {
             for_each({noise<T>(33, 40), noise<T>(1, 41), {}},
                      [this](std::vector<T> const& x, key from) { return describes(x, from); });
         for_each(theory_vectors<T>(), [this](std::vector<T> const& x, key from) { return averages(x, from); });
-        if (!is_tried_) broken_.push_back(number() + "check(d) refuses every vector that was tried; name a dimension");
+        if (!is_tried_)
+            broken_.push_back(concat({number(), "check(d) refuses every vector that was tried; name a dimension"}));
     }
 
   private:
@@ -70,8 +72,8 @@ class compressor_check {
             std::string numbers;
             for (std::size_t i = 0; i < std::min<std::size_t>(x.size(), 4); ++i)
                 numbers += (i == 0 ? "" : ", ") + compressor_laws::rounded(static_cast<double>(x[i]));
-            broken_.push_back(number() + trouble + "; x = {" + numbers + (x.size() > 4 ? ", ...}" : "}") +
-                              ", d = " + std::to_string(x.size()));
+            broken_.push_back(
+                concat({number(), trouble, "; x = {", numbers, (x.size() > 4 ? ", ...}" : "}"), ", d = ", x.size()}));
             return;
         }
     }
@@ -92,7 +94,7 @@ class compressor_check {
         auto const accepts = [&](std::span<std::byte const> said) {
             bool accepted = false;
             auto const why = compressor_laws::trouble_with<T>(c_, x.size(), from, said, accepted);
-            if (trouble.empty() && !why.empty()) trouble = "a damaged message is accepted, and then: " + why;
+            if (trouble.empty() && !why.empty()) trouble = concat({"a damaged message is accepted, and then: ", why});
             return accepted;
         };
         auto const first =

@@ -15,6 +15,7 @@
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/wire/message.hpp"
 
 namespace laconic {
@@ -124,7 +125,7 @@ std::string message_trouble(C const& c, std::vector<T> const& x, std::vector<T> 
     message m, reused;
     c(on, v, from, m);
     c(elsewhere, u, from.child(9), reused);
-    if (m.dimension() != x.size()) return "the message's dimension() is " + std::to_string(m.dimension());
+    if (m.dimension() != x.size()) return detail::concat({"the message's dimension() is ", m.dimension()});
     c(elsewhere, v, from, reused);
     if (!(reused == m)) return "the same vector and key give another message where the message is reused";
     said = written(m);
@@ -141,20 +142,20 @@ std::string message_trouble(C const& c, std::vector<T> const& x, std::vector<T> 
             read(on, source, *theirs);
             source.finish();
         } catch (wire_error const& e) {
-            return reader + ", it is refused: " + e.what();
+            return detail::concat({reader, ", it is refused: ", e.what()});
         }
-        if (!(*theirs == m)) return reader + ", it is another message";
-        if (written(*theirs) != said) return reader + " and written again, it is other bytes";
+        if (!(*theirs == m)) return detail::concat({reader, ", it is another message"});
+        if (written(*theirs) != said) return detail::concat({reader, " and written again, it is other bytes"});
     }
     numbers = decoded<message, T, B>(m);
     auto const twice = decoded<message, T, B>(fresh, T(-2));
     if (numbers != decoded<message, T, B>(worn)) return "a message that is read adds other numbers";
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-        if (!std::isfinite(numbers[i])) return "it adds " + rounded(numbers[i]) + " at coordinate " + std::to_string(i);
+        if (!std::isfinite(numbers[i])) return detail::concat({"it adds ", rounded(numbers[i]), " at coordinate ", i});
         // Where a factor joins the weight, rounding among subnormal numbers is not linear.
         if (!(std::abs(twice[i] + 2 * numbers[i]) <= 4 * std::numeric_limits<T>::denorm_min()))
-            return "with the weight -2 it adds " + rounded(twice[i]) + " at coordinate " + std::to_string(i) +
-                   ", with the weight 1 " + rounded(numbers[i]);
+            return detail::concat({"with the weight -2 it adds ", rounded(twice[i]), " at coordinate ", i,
+                                   ", with the weight 1 ", rounded(numbers[i])});
     }
     return "";
 }
@@ -174,7 +175,7 @@ std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byt
         read(on, source, m);
         source.finish();
     } catch (wire_error const& e) {
-        return e.bit <= 8 * said.size() ? "" : "refused at bit " + std::to_string(e.bit) + ", which is not there";
+        return e.bit <= 8 * said.size() ? "" : detail::concat({"refused at bit ", e.bit, ", which is not there"});
     }
     accepted = true;
     if (m.dimension() != d) return "another dimension";
@@ -199,8 +200,7 @@ std::string changes_trouble(bytes said, std::uint64_t unpadded, Accepts accepts,
     // fixes the length and was not changed.
     for (std::size_t n = 0; n < said.size(); ++n)
         if (accepts(std::span(said).first(n)))
-            return "cut off after " + std::to_string(n) + " of " + std::to_string(said.size()) +
-                   " bytes, it is accepted";
+            return detail::concat({"cut off after ", n, " of ", said.size(), " bytes, it is accepted"});
     for (std::size_t bit = 0; bit < 8 * said.size(); ++bit) {
         auto const flip = std::byte(1u << (bit % 8));
         said[bit / 8] ^= flip;
@@ -257,8 +257,8 @@ std::string mean_trouble(moments const& m, std::vector<T> const& x) {
         double const variance = std::max(m.variance[i], std::abs(mean) * std::max(0.0, m.largest - std::abs(mean)));
         if (!(std::abs(m.mean[i] - mean) <= 5 * std::sqrt(variance / m.n) + 5 * m.largest / m.n * (variance > 0) +
                                                 (rounding<T> + 0x1p-32) * m.largest))
-            return "it has an omega(d) and is biased: coordinate " + std::to_string(i) + " is " + rounded(mean) +
-                   ", and " + rounded(m.mean[i]) + " on average over " + std::to_string(m.n) + " keys";
+            return detail::concat({"it has an omega(d) and is biased: coordinate ", i, " is ", rounded(mean), ", and ",
+                                   rounded(m.mean[i]), " on average over ", m.n, " keys"});
     }
     return "";
 }
@@ -268,19 +268,19 @@ template <class T>
 std::string omega_trouble(moments const& m, std::vector<T> const& x, double omega) {
     double const all = energy(x);
     if (m.error <= omega * all + 5 * std::sqrt(m.error_variance / m.n) + rounding<T> * all) return "";
-    return "omega(" + std::to_string(x.size()) + ") = " + rounded(omega) + " is too small: |C(x) - x|^2 is " +
-           rounded(m.error / all) + " |x|^2 on average over " + std::to_string(m.n) + " keys";
+    return detail::concat({"omega(", x.size(), ") = ", rounded(omega), " is too small: |C(x) - x|^2 is ",
+                           rounded(m.error / all), " |x|^2 on average over ", m.n, " keys"});
 }
 
 /// E|C(x) - x|^2 <= (1 - delta) |x|^2 with delta in (0, 1]; exactly where nothing is drawn (n = 1), else to 5 sigma.
 template <class T>
 std::string delta_trouble(moments const& m, std::vector<T> const& x, double delta) {
-    std::string const its = "delta(" + std::to_string(x.size()) + ") = " + rounded(delta);
-    if (!(delta > 0 && delta <= 1)) return its + " is outside (0, 1]";
+    std::string const its = detail::concat({"delta(", x.size(), ") = ", rounded(delta)});
+    if (!(delta > 0 && delta <= 1)) return detail::concat({its, " is outside (0, 1]"});
     double const all = energy(x);
     if (m.error <= (1 - delta + rounding<T>)*all + 5 * std::sqrt(m.error_variance / m.n)) return "";
-    return its + " is too large: |C(x) - x|^2 is " + rounded(m.error / all) + " |x|^2 on average over " +
-           std::to_string(m.n) + " keys, where 1 - delta is " + rounded(1 - delta);
+    return detail::concat({its, " is too large: |C(x) - x|^2 is ", rounded(m.error / all), " |x|^2 on average over ",
+                           m.n, " keys, where 1 - delta is ", rounded(1 - delta)});
 }
 
 }  // namespace compressor_laws

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/agreement.hpp"
 #include "laconic/exchange/broken_round.hpp"
 #include "laconic/exchange/composition.hpp"
@@ -166,8 +167,8 @@ class descent {
   private:
     static std::span<T> require_dimension(std::span<T> x, F const& objective) {
         if (x.size() != static_cast<std::size_t>(objective.dimension()))
-            throw shape_error("x has " + std::to_string(x.size()) + " numbers, the objective's dimension is " +
-                              std::to_string(objective.dimension()));
+            throw shape_error(
+                detail::concat({"x has ", x.size(), " numbers, the objective's dimension is ", objective.dimension()}));
         return x;
     }
     occasion now() const { return occasion::of(seed_, round_, comm_->rank(), comm_->size()); }
@@ -200,8 +201,8 @@ class descent {
     }
     std::string identity() const {
         std::string text;
-        for (auto const& [name, value] : items_) text += name + ": " + value + "\n";
-        return text + "rank " + std::to_string(comm_->rank()) + " of " + std::to_string(comm_->size()) + "\n";
+        for (auto const& [name, value] : items_) text += detail::concat({name, ": ", value, "\n"});
+        return detail::concat({text, "rank ", comm_->rank(), " of ", comm_->size(), "\n"});
     }
 
     R method_;

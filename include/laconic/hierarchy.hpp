@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/metered.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/partition.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/reduction/node_error.hpp"
@@ -83,17 +85,16 @@ class reducer<R, hierarchy<I, A>, T, host> {
     requires ReducedAs<element_of<X>, T>
     void operator()(X&& x, step_options const& options = {}) {
         if (layers_.size() != 1)
-            throw argument_error("a reducer of " + std::to_string(layers_.size()) +
-                                 " layers: start(layer, x) each, and finish()");
+            throw argument_error(
+                detail::concat({"a reducer of ", layers_.size(), " layers: start(layer, x) each, and finish()"}));
         start(0, x, options);
         finish();
     }
     template <Contiguous X>
     requires ReducedAs<element_of<X>, T>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
-        if (l >= layers_.size())
-            throw argument_error("layer " + std::to_string(l) + " of " + std::to_string(layers_.size()));
-        if (held_[l].is_there()) return node_.refuse(node_.title(l) + " is started twice");
+        if (l >= layers_.size()) throw argument_error(detail::concat({"layer ", l, " of ", layers_.size()}));
+        if (held_[l].is_there()) return node_.refuse(detail::concat({node_.title(l), " is started twice"}));
         if (!begun_)
             whole_ = options;
         else if (options.weight != whole_.weight || options.dense != whole_.dense)
@@ -130,8 +131,7 @@ class reducer<R, hierarchy<I, A>, T, host> {
         require_no_step();
         auto const n = static_cast<std::size_t>(node_.size());
         if (saved.size() % n != 0)
-            throw shape_error(std::to_string(saved.size()) + " states, where nodes have " + std::to_string(n) +
-                              " ranks");
+            throw shape_error(detail::concat({saved.size(), " states, where nodes have ", n, " ranks"}));
         std::vector<std::vector<std::byte>> mine;  // of the ranks with the same share
         for (auto r = static_cast<std::size_t>(node_.rank()); r < saved.size(); r += n) mine.push_back(saved[r]);
         detail::restore_any(*step_, mine);
@@ -153,7 +153,7 @@ class reducer<R, hierarchy<I, A>, T, host> {
 
     std::uint64_t steps() const { return step_->round(); }
     /// This rank's share of each.
-    std::vector<layer_type> const& layers() const { return step_->layers().all(); }
+    std::deque<layer_type> const& layers() const { return step_->layers().all(); }
     /// bytes_sent and all else is of what goes from node to node; bytes_inside of what is sent within the node.
     reducer_statistics statistics() const {
         auto all = step_->statistics();

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/options.hpp"
@@ -87,8 +89,8 @@ class reducer {
     requires ReducedAs<element_of<X>, T>
     void operator()(X&& x, step_options const& options = {}) {
         if (layers().size() != 1)
-            throw argument_error("a reducer of " + std::to_string(layers().size()) +
-                                 " layers: start(layer, x) each, and finish()");
+            throw argument_error(
+                detail::concat({"a reducer of ", layers().size(), " layers: start(layer, x) each, and finish()"}));
         start(0, x, options);
         finish();
     }
@@ -142,7 +144,7 @@ class reducer {
     /// Steps that have succeeded.
     std::uint64_t steps() const { return step_.round(); }
     /// Its name, its size, its reduction, and h_i and e_i in units of the gradient without a loss scale.
-    std::vector<layer_type> const& layers() const { return step_.layers().all(); }
+    std::deque<layer_type> const& layers() const { return step_.layers().all(); }
     /// What it has done so far. Costs nothing but in steps that are probed (reducer_options).
     reducer_statistics statistics() const { return step_.statistics(); }
 

@@ -15,6 +15,7 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/comm/metered.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/descent.hpp"
 
 namespace laconic {
@@ -68,7 +69,7 @@ mark meet(C& comm, std::uint64_t round, double value, double up, double down, do
     for (int r = 0; r < comm.size(); ++r) {
         double theirs[4];
         auto const heard = quiet.from(r).bytes;
-        if (heard.size() != sizeof theirs) throw comm_error(r, "rank " + std::to_string(r) + " sent no progress");
+        if (heard.size() != sizeof theirs) throw comm_error(r, concat({"rank ", r, " sent no progress"}));
         std::memcpy(theirs, heard.data(), sizeof theirs);
         if (r == 0) m.seconds = theirs[3];
         m.value += theirs[0];

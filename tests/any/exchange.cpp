@@ -72,17 +72,17 @@ void is_the_same(X const& x) {
 }  // namespace
 
 TEST_CASE("behind a face the sum is the same, and what comes back") {
-    is_the_same(by_gtop_k{7});
-    is_the_same(by_gtop_k{7, left_out::as_published});
-    is_the_same(by_split_all_gather{});
-    is_the_same(by_ring{});
+    is_the_same(gtop_k{7});
+    is_the_same(gtop_k{7, left_out::as_published});
+    is_the_same(split_all_gather{});
+    is_the_same(ring{});
 }
 
 TEST_CASE("a handle to any ranks is taken as it is, and ranks that do not talk in pairs are refused") {
     fibers::run(3, [](fibers::member& inner) {
         any_communicator comm(inner);
         host on;
-        any_exchange<float> const any = by_gtop_k{2};
+        any_exchange<float> const any = gtop_k{2};
         auto sum = any.make<float, host>(d, position_code::smallest);
         auto v = sv::of<float>(d, {{std::size_t(inner.rank()), float(1 + inner.rank())}});
         sum(on, comm, v);
@@ -98,7 +98,7 @@ TEST_CASE("a handle to any ranks is taken as it is, and ranks that do not talk i
         contribution from(int) const { return {}; }
     } comm;
     host on;
-    auto sum = any_exchange<float>(by_gtop_k{2}).make<float, host>(d, position_code::smallest);
+    auto sum = any_exchange<float>(gtop_k{2}).make<float, host>(d, position_code::smallest);
     sv::list<float> v(d);
     CHECK_THROWS_WITH_AS(sum(on, comm, v), doctest::Contains("do not talk in pairs"), argument_error);
 }
@@ -107,10 +107,10 @@ TEST_CASE("gathering is the default, and what is written alike is equal") {
     CHECK(any_exchange<>{}.gathers());
     CHECK(any_exchange<>(gather_all{}) == any_exchange<>{});
     CHECK(to_string(any_exchange<>{}) == "gather");
-    CHECK(any_exchange<>(by_gtop_k{3}) == any_exchange<>(by_gtop_k{3}));
-    CHECK(any_exchange<>(by_gtop_k{3}) != any_exchange<>(by_gtop_k{4}));
-    CHECK(any_exchange<>(by_gtop_k{3}) != any_exchange<>{});
+    CHECK(any_exchange<>(gtop_k{3}) == any_exchange<>(gtop_k{3}));
+    CHECK(any_exchange<>(gtop_k{3}) != any_exchange<>(gtop_k{4}));
+    CHECK(any_exchange<>(gtop_k{3}) != any_exchange<>{});
     any_exchange<>{}.check(2);
-    any_exchange<>(by_gtop_k{3}).check(3);
-    CHECK_THROWS_WITH_AS(any_exchange<>(by_gtop_k{3}).check(2), "k = 3 is above the dimension d = 2", argument_error);
+    any_exchange<>(gtop_k{3}).check(3);
+    CHECK_THROWS_WITH_AS(any_exchange<>(gtop_k{3}).check(2), "k = 3 is above the dimension d = 2", argument_error);
 }

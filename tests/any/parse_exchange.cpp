@@ -52,22 +52,22 @@ TEST_CASE("every exchange is read and written back") {
 
 TEST_CASE("blanks, names and defaults are free") {
     auto const same = [](char const* text, any_exchange<> const& x) { CHECK(parse_exchange(text) == x); };
-    same(" ring()\n", by_ring{});
-    same("split_all_gather", by_split_all_gather{});
-    same("split_all_gather( then = dense )", by_split_all_gather{second_stage::dense});
-    same("gtop_k", by_gtop_k{});
-    same("gtop_k(as_published=no,k=3)", by_gtop_k{3});
-    same("spar_reduce_scatter", by_spar_reduce_scatter{});
-    same("spar_reduce_scatter(seed=9, 0.5)", by_spar_reduce_scatter{0.5, false, 9});
-    same("ok_top_k", by_ok_top_k{});
-    same("spar_reduce_scatter(0.5, 9)", by_spar_reduce_scatter{0.5, false, 9});
-    same("split_all_gather(quantize)", by_quantized_split_all_gather{quantize{1}});
+    same(" ring()\n", ring{});
+    same("split_all_gather", split_all_gather{});
+    same("split_all_gather( then = dense )", split_all_gather{second_stage::dense});
+    same("gtop_k", gtop_k{});
+    same("gtop_k(as_published=no,k=3)", gtop_k{3});
+    same("spar_reduce_scatter", spar_reduce_scatter{});
+    same("spar_reduce_scatter(seed=9, 0.5)", spar_reduce_scatter{0.5, false, 9});
+    same("ok_top_k", ok_top_k{});
+    same("spar_reduce_scatter(0.5, 9)", spar_reduce_scatter{0.5, false, 9});
+    same("split_all_gather(quantize)", compressed_split_all_gather{quantize{1}});
     same("split_all_gather(seed=3, then=quantize( bucket=64, levels=7, p=1 ))",
-         by_quantized_split_all_gather{{7, 64, p_norm::one}, 3});
-    same("omni_reduce", by_omni_reduce{});
-    same("auto", by_automatic{});
-    same("auto(every=3, 0, 1e-9)", by_automatic{{{0, 1e-9}, {}, 3}});
-    same("auto(0, 1e-9, 2, 3, 4, half_duplex=yes)", by_automatic{{{0, 1e-9, 2, true}, {3, 4}}});
+         compressed_split_all_gather{quantize{7, 64, p_norm::one}, 3});
+    same("omni_reduce", omni_reduce{});
+    same("auto", automatic{});
+    same("auto(every=3, 0, 1e-9)", automatic{{{0, 1e-9}, {}, 3}});
+    same("auto(0, 1e-9, 2, 3, 4, half_duplex=yes)", automatic{{{0, 1e-9, 2, true}, {3, 4}}});
 }
 
 TEST_CASE("what is wrong, where, and what there is instead") {

@@ -65,7 +65,7 @@ TEST_CASE("a recursion behind faces says the same bytes: memories, levels, estim
     says_the_same(sampled);
     says_the_same(
         recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_transport(served<natural>{{}, {.5, 0}}));
-    says_the_same(recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_transport(by_gtop_k{1}));
+    says_the_same(recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_transport(gtop_k{1}));
 }
 
 TEST_CASE("the length of a step, where it has one") {

@@ -77,7 +77,7 @@ TEST_CASE("a reduction that is chosen while the program runs does what its type 
     };
     same(plain{});
     same(error_feedback{top_k{4} | natural{}, 0.5});
-    same(error_feedback{top_k{4}, 1, by_gtop_k{4}});
+    same(error_feedback{top_k{4}, 1, gtop_k{4}});
     same(shifted{rand_k{4}});
     same(ef21_shift{top_k{4}});
     same(majority_vote{});

@@ -66,9 +66,9 @@ TEST_CASE("a transport that is chosen at run time is the one inside") {
         CHECK(estimates(any, any_compressor<>(top_k{2})) == estimates(transport, top_k{2}));
     };
     same(gather_all{}, "gather");
-    same(by_ring{}, "ring");
-    same(by_gtop_k{1}, "gtop_k(1)");
+    same(ring{}, "ring");
+    same(gtop_k{1}, "gtop_k(1)");
     same(served<top_k<>>{top_k{1}, {0, 1}}, "served(top_k(1), memory(rate=0, decay=1))");
-    CHECK(to_string(any_transport<>(any_exchange<>(by_ring{}))) == "ring");
+    CHECK(to_string(any_transport<>(any_exchange<>(ring{}))) == "ring");
     CHECK(any_transport<>{}.gathers());
 }

@@ -105,7 +105,7 @@ TEST_CASE("a ring takes 2 (P - 1) messages, and recursive doubling log2 P") {
         CHECK(clocks(ranks, ring) == all(ranks, 2 * (ranks - 1) * (alpha + 96 * a_byte)));
         CHECK(clocks<threads>(ranks, ring) == all(ranks, 2 * (ranks - 1) * (alpha + 96 * a_byte)));
         if (std::has_single_bit(static_cast<unsigned>(ranks)))
-            CHECK(clocks(ranks, [](auto& comm) { CHECK(schedules::recursive_doubling_sum(comm) == 0); }) ==
+            CHECK(clocks(ranks, [](auto& comm) { CHECK(schedules::recursive_doubling_algorithm(comm) == 0); }) ==
                   all(ranks, std::countr_zero(static_cast<unsigned>(ranks)) * (alpha + 8 * a_byte)));
     }
     auto const chain = clocks(300, [](auto& comm) {

@@ -244,7 +244,7 @@ TEST_CASE("rounds that one rank's gradient ends are ended on all, gathered, exch
     };
     recursion<full, memory<>> const plainly{};
     each_rank(plainly);
-    each_rank(plainly.with_transport(by_ring{}));
+    each_rank(plainly.with_transport(ring{}));
     each_rank(plainly.with_transport(served<full>{}));
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("a deadline that is met changes nothing") {
     int done = 0;
     fibers::run(50,
                 [&](fibers::member& comm) {
-                    CHECK(schedules::ring_sum(comm) == 0);
+                    CHECK(schedules::ring_algorithm(comm) == 0);
                     for (int k = 0; k < 20; ++k) comm.all_gather({});
                     ++done;
                 },

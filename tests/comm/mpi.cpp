@@ -198,13 +198,13 @@ TEST_CASE("what is started mixes neither with what is handed over in pairs nor w
 
 TEST_CASE("an exchange runs on a thread of its own where MPI allows it") {
     int const n = world->size(), me = world->rank();
-    ring<double> sum(*world, 40);
+    auto sum = make_sum<double>(ring{}, *world, 40);
     std::vector<double> x(40);
     if (!world->may_change_threads()) {
         MESSAGE("skipped: MPI serves one thread only");
         return;
     }
-    in_background<ring<double>, double, mpi::member> background(sum, *world);
+    in_background<decltype(sum), double, mpi::member> background(sum, *world);
     for (int round = 0; round < 5; ++round) {
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = double(me + 1) * double(i);
         background.start(std::span(x), std::uint64_t(round));
@@ -300,7 +300,7 @@ TEST_CASE_TEMPLATE("MPI adds up, in pieces that it can carry", T, float, double)
     }
     // As an exchange, which tells all what MPI would not.
     host on;
-    engine_all_reduce<T> exchange(*world, 3);
+    auto exchange = make_sum<T>(engine_all_reduce{}, *world, 3);
     auto const refused = [&](std::vector<T> x, T right) {
         std::string text;
         try {
@@ -327,7 +327,7 @@ TEST_CASE("it keeps to itself: traffic of the user's on the same communicator do
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Isend(&said, 1, MPI_INT, (me + 1) % n, 0, MPI_COMM_WORLD, &request);
     other.exchange((me + 1) % n, word(me, 0, 1).said(), no_rank);
-    CHECK(schedules::ring_sum(*world) == 0);
+    CHECK(schedules::ring_algorithm(*world) == 0);
     CHECK_FALSE(word((me + n - 1) % n, 0, 1).wrong(other.exchange(no_rank, {}, (me + n - 1) % n)));
     MPI_Recv(&heard, 1, MPI_INT, (me + n - 1) % n, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -461,7 +461,7 @@ TEST_CASE("a rank that leaves a part is named by its number in what it is a part
                         auto outer = comm.duplicate();
                         auto part = outer.split(3, -me);  // in another order
                         outer.start_all_gather({large}, 1);
-                        CHECK(schedules::ring_sum(part) == 0);
+                        CHECK(schedules::ring_algorithm(part) == 0);
                         comm.all_gather({});  // all are through with that
                         if (me == leaver && throws) {
                             if (w == 1) part.start_all_gather({large}, 0);
@@ -477,7 +477,7 @@ TEST_CASE("a rank that leaves a part is named by its number in what it is a part
                     CHECK(told == (me == leaver && !throws ? -7 : leaver));
                     if (me != leaver)
                         CHECK(why == "rank " + std::to_string(leaver) + " left before the others were done");
-                    CHECK(schedules::ring_sum(twin) + meetings(comm) == 0);  // these go on
+                    CHECK(schedules::ring_algorithm(twin) + meetings(comm) == 0);  // these go on
                 }
     CHECK(meetings(*world) == 0);
 }
@@ -636,7 +636,7 @@ TEST_CASE("a part is moved, and lets go of what it was; it outlives what it come
         CHECK(meetings(other) == 0);
         CHECK(meetings(reversed) == 0);
         auto nested = reversed.duplicate();
-        CHECK(schedules::ring_sum(nested) == 0);
+        CHECK(schedules::ring_algorithm(nested) == 0);
     }
     CHECK(communicators == before);
 }
@@ -769,7 +769,7 @@ TEST_CASE("a run is the same as over threads, bit for bit and byte for byte") {
 TEST_CASE("a reducer's estimates are the same as over threads, and so are its bytes") {
     same_as_over_threads([](auto& comm) { return reduced(comm, error_feedback{top_k{0.1}, 0.9}); });
     same_as_over_threads([](auto& comm) { return reduced(comm, shifted{rand_k{0.2} | natural{}}); });
-    same_as_over_threads([](auto& comm) { return reduced(comm, error_feedback{top_k{0.1}, 1, by_ring{}}); });
+    same_as_over_threads([](auto& comm) { return reduced(comm, error_feedback{top_k{0.1}, 1, ring{}}); });
     for (std::size_t const share_below : {std::size_t{0}, std::size_t{60}, std::size_t{4096}}) {
         auto const how = error_feedback{top_k{0.1}};
         same_as_over_threads([&](auto& comm) { return reduced_and_restored(comm, how, share_below); });

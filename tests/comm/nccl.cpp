@@ -160,13 +160,13 @@ TEST_CASE("exchanges run over it") {
     all_right([](nccl& comm) {
         int const n = comm.size(), me = comm.rank();
         host on;
-        ring<double> sum(comm, 40);
+        auto sum = make_sum<double>(ring{}, comm, 40);
         std::vector<double> x(40);
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = double(me + 1) * double(i);
         sum(on, comm, std::span(x));
         int wrong = 0;
         for (std::size_t i = 0; i < x.size(); ++i) wrong += x[i] != double(n * (n + 1) / 2) * double(i);
-        split_all_gather<double> sparse(comm, 40);
+        auto sparse = make_sum<double>(split_all_gather{}, comm, 40);
         sparse_sum<double> v(40);
         v.append(std::size_t(me), 1);
         v.append(20, 2);

@@ -48,7 +48,7 @@ struct word {
 
 /// Every number goes around the ring; what came is handed on as it lies there.
 template <laconic::PointToPoint C>
-int ring_sum(C& comm) {
+int ring_algorithm(C& comm) {
     auto const me = comm.rank(), n = comm.size();
     numbers const mine{std::uint64_t(1) << me};
     std::uint64_t sum = mine[0];
@@ -91,7 +91,7 @@ int ring_all_reduce(C& comm, std::size_t length) {
 
 /// Partners at distances 1, 2, 4, ...; ranks beyond the largest power of two hand in before, and hear the sum after.
 template <laconic::PointToPoint C>
-int recursive_doubling_sum(C& comm) {
+int recursive_doubling_algorithm(C& comm) {
     int const me = comm.rank(), n = comm.size(), paired = int(std::bit_floor(unsigned(n)));
     numbers sum{std::uint64_t(1) << me};
     auto const add = [&](contribution heard) {
@@ -268,7 +268,8 @@ int with_oneself(C& comm) {
 
 template <laconic::PointToPoint C>
 int all(C& comm) {
-    int wrong = ring_sum(comm) + recursive_doubling_sum(comm) + with_oneself(comm) + first_in_first_out(comm, 7);
+    int wrong =
+        ring_algorithm(comm) + recursive_doubling_algorithm(comm) + with_oneself(comm) + first_in_first_out(comm, 7);
     for (std::size_t const length : {0, 3, 40}) wrong += ring_all_reduce(comm, length);
     wrong += mixed_with_meetings(comm);
     if constexpr (laconic::Overlapping<C>) wrong += started_and_finished(comm) + in_flight_together(comm, 10);

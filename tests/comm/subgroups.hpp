@@ -137,7 +137,7 @@ int all(C& comm) {
     int wrong = by_color_and_key(comm) + kept_apart(comm) + refuses(comm);
     for (int k = 0; k < 10; ++k) {  // made and dropped
         auto part = comm.split(comm.rank() % (k + 1), 0);
-        wrong += schedules::ring_sum(part);
+        wrong += schedules::ring_algorithm(part);
     }
     return wrong;
 }

@@ -838,7 +838,7 @@ TEST_CASE("members can be kept elsewhere, and each counts its own meetings") {
         for (int k = 1; k < 6; ++k) levels.push_back(comm.split(comm.rank() / 2, k));  // the first one moves
         levels[0].finish(5);
         for (int r = 0; r < 4; ++r) wrong += schedules::word(r, 0, 1).wrong(levels[0].from(r));
-        for (auto& level : levels) wrong += schedules::ring_sum(level) + schedules::in_flight_together(level, 2);
+        for (auto& level : levels) wrong += schedules::ring_algorithm(level) + schedules::in_flight_together(level, 2);
     });
     CHECK(wrong == 0);
 }

@@ -288,7 +288,7 @@ TEST_CASE("workers that are the switches, too, get the bits that threads of one 
     fibers::run(3, [&](fibers::member& comm) {
         host on;
         auto x = fractions(comm.rank());
-        switch_ml<float> sum(comm, d);
+        auto sum = make_sum<float>(switch_ml{}, comm, d);
         sum(on, comm, std::span<float>(x));
         expected = digest(std::as_bytes(std::span(x)));
     });

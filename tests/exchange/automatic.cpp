@@ -17,7 +17,7 @@
 
 using namespace laconic;
 
-static_assert(Exchange<by_automatic>);
+static_assert(Exchange<automatic>);
 namespace sv = sparse_vectors;
 
 namespace {
@@ -25,8 +25,12 @@ namespace {
 // Over one a list is best, over the other a vector in full, for most of what the tests bring.
 automatic_settings const cluster{{2e-5, 1e-9, 0}, {}, 1}, slow_reader{{0, 1e-9, 0}, {1, 0}, 1};
 
-constexpr auto make_automatic = []<class T>(auto& comm, std::size_t d) { return automatic<T>(comm, d, cluster); };
-constexpr auto make_full = []<class T>(auto& comm, std::size_t d) { return automatic<T>(comm, d, slow_reader); };
+constexpr auto make_automatic = []<class T>(auto& comm, std::size_t d) {
+    return make_sum<T>(automatic{cluster}, comm, d);
+};
+constexpr auto make_full = []<class T>(auto& comm, std::size_t d) {
+    return make_sum<T>(automatic{slow_reader}, comm, d);
+};
 
 }  // namespace
 
@@ -56,7 +60,7 @@ TEST_CASE("all ranks choose the same, for what they bring together, and can tell
         std::vector<std::string> why(std::size_t{5});
         sv::told(5, [&](auto& comm) {
             host on;
-            automatic<float> sum(comm, d, cluster);
+            auto sum = make_sum<float>(automatic{cluster}, comm, d);
             CHECK(!sum.why());
             sparse_sum<float> v(d);
             for (std::size_t i = 0; i < (comm.rank() == 3 ? k : 1); ++i) v.append(i, 1);
@@ -77,7 +81,7 @@ TEST_CASE("it asks again once in a while") {
         host on;
         auto how = cluster;
         how.every = 3;
-        automatic<float> sum(comm, 5000, how);
+        auto sum = make_sum<float>(automatic{how}, comm, 5000);
         for (int round = 0; round < 7; ++round) {
             std::vector<float> x(5000);
             std::fill_n(x.begin(), round == 0 ? 3 : 5000, 1.f);
@@ -97,7 +101,7 @@ TEST_CASE("a sum that fails changes no choice, not even the first one") {
         host on;
         auto how = cluster;
         how.every = 4;
-        automatic<float> sum(5000, how);
+        auto sum = automatic{how}.make<float>(5000);
         auto const hold = [&](std::size_t terms, float value) {
             std::vector<float> x(5000);
             std::fill_n(x.begin(), terms, value);
@@ -126,7 +130,7 @@ TEST_CASE("a sum that fails changes no choice, not even the first one") {
 TEST_CASE("what is chosen can be saved, and is gone on with") {
     auto how = cluster;
     how.every = 4;
-    auto const after_two = [&](auto& comm, automatic<float>& sum) {
+    auto const after_two = [&](auto& comm, auto& sum) {
         host on;
         for (std::size_t const terms : {3, 5000}) {
             std::vector<float> x(5000);
@@ -139,7 +143,7 @@ TEST_CASE("what is chosen can be saved, and is gone on with") {
     };
     fibers::run(4, [&](fibers::member& comm) {
         host on;
-        automatic<float> first(5000, how), second(5000, how);
+        auto first = automatic{how}.make<float>(5000), second = automatic{how}.make<float>(5000);
         auto const saved = after_two(comm, first);
         state_reader reader(saved, "this");
         second.state(reader);
@@ -156,13 +160,13 @@ TEST_CASE("what is chosen can be saved, and is gone on with") {
     });
     std::vector<std::byte> saved;
     fibers::run(4, [&](fibers::member& comm) {
-        automatic<float> sum(5000, how);
+        auto sum = automatic{how}.make<float>(5000);
         auto const bytes = after_two(comm, sum);
         if (comm.rank() == 0) saved = bytes;
     });
     for (auto const& text : sv::told(3, [&](auto& comm) {
              host on;
-             automatic<float> sum(5000, how);
+             auto sum = automatic{how}.make<float>(5000);
              state_reader reader(saved, "this");
              sum.state(reader);
              reader.rewind();
@@ -182,7 +186,7 @@ TEST_CASE("it takes as long as what it has chosen, and the count before") {
         fibers::run(8, [&](auto& engine) {
             delayed comm(engine, net);
             host on;
-            automatic<float> sum(d, {net, {}, 1});
+            auto sum = automatic{{net, {}, 1}}.make<float>(d);
             sparse_sum<float> v = sv::whole_numbers<float>(sv::shape::apart, d, k / 8, comm.rank(), 8);
             if (k == d) v.assign_in_full(sparse_sum<float>(v), 0, d);
             sum(on, comm, v);
@@ -200,12 +204,12 @@ TEST_CASE("what an automatic sum refuses") {
     for (auto const& bad :
          {automatic_settings{{-1, 0, 0}}, automatic_settings{{}, {-1, 0}}, automatic_settings{{}, {}, 0}}) {
         CHECK_THROWS_AS(bad.check(), argument_error);
-        CHECK_THROWS_AS(by_automatic{bad}.check(4), argument_error);
+        CHECK_THROWS_AS(automatic{bad}.check(4), argument_error);
     }
     for (auto const& text : sv::told(3, [&](auto& comm) {
              auto how = cluster;
              if (comm.rank() == 1) how.net.latency = 3e-5;
-             automatic<float>(comm, 5, how);
+             make_sum<float>(automatic{how}, comm, 5);
          }))
         CHECK(text.find("auto(latency=3e-05, seconds_per_bit=1e-09, every=1)") != std::string::npos);
 }

@@ -11,16 +11,16 @@
 using namespace laconic;
 using namespace sparse_sums;
 
-static_assert(Exchange<by_quantized_split_all_gather>);
+static_assert(Exchange<compressed_split_all_gather<quantize>>);
 
 namespace {
 
 // Where parts are said in full, it is an exact sum.
 constexpr auto summed_in_full = []<class T>(auto& comm, std::size_t d) {
-    return compressed_split_all_gather<T, full>(comm, d, full{});
+    return make_sum<T>(compressed_split_all_gather{full{}}, comm, d);
 };
 constexpr auto coarse = []<class T>(auto& comm, std::size_t d) {
-    return compressed_split_all_gather<T>(comm, d, quantize{3, 8}, key{5});
+    return make_sum<T>(compressed_split_all_gather{quantize{3, 8}, 5}, comm, d);
 };
 
 // What is applied in each of many rounds in which the ranks bring the same.
@@ -29,7 +29,7 @@ std::vector<sv::list<double>> rounds_of(sv::lists<double> const& brought, quanti
     fibers::run(int(brought.size()), [&](auto& comm) {
         host on;
         auto const me = std::size_t(comm.rank());
-        compressed_split_all_gather<double> exchange(brought[0].dimension(), c, key{9});
+        auto exchange = compressed_split_all_gather{c, 9}.make<double>(brought[0].dimension());
         for (std::size_t t = 0; t < count; ++t) {
             auto v = brought[me];
             exchange(on, comm, v, t);
@@ -49,7 +49,7 @@ TEST_CASE("two ranks, by hand") {
     sv::lists<double> const brought{sv::of<double>(5, {{0, 2}, {1, -1}, {4, -2}}),
                                     sv::of<double>(5, {{1, 3}, {4, -4}})};
     auto const [applied, returned] = sv::after(brought, [](auto& comm) {
-        return compressed_split_all_gather<double>(comm, 5, quantize{1, 0, p_norm::largest});
+        return make_sum<double>(compressed_split_all_gather{quantize{1, 0, p_norm::largest}}, comm, 5);
     });
     for (auto const& v : applied) CHECK(v == sv::of<double>(5, {{0, 2}, {1, 2}, {4, -6}}));
     for (auto const& v : returned) CHECK(v.size() == 0);
@@ -134,7 +134,7 @@ TEST_CASE("a sum that the compressor has no message for is refused on all ranks,
     std::vector<std::string> told(3);
     threads::run(3, [&](auto& comm) {
         host on;
-        compressed_split_all_gather<float> exchange(comm, 9, quantize{4});
+        auto exchange = make_sum<float>(compressed_split_all_gather{quantize{4}}, comm, 9);
         auto v = sv::of<float>(9, {{1, 1}});
         if (comm.rank() == 2) v = sv::of<float>(9, {{4, 3e38f}, {5, 3e38f}});  // the norm of rank 1's part overflows
         try {
@@ -153,17 +153,20 @@ TEST_CASE("ranks that differ, and compressors that do not suit, are refused") {
     auto const differ = [](auto make) {
         for (auto const& text : sv::told(3, make)) CHECK(text.find("ranks disagree") == 0);
     };
-    differ([](auto& comm) { compressed_split_all_gather<float>(comm, 9, quantize{comm.rank() == 1 ? 4 : 5}); });
     differ(
-        [](auto& comm) { compressed_split_all_gather<float>(comm, 9, quantize{4}, key{comm.rank() == 1 ? 4u : 5u}); });
+        [](auto& comm) { make_sum<float>(compressed_split_all_gather{quantize{comm.rank() == 1 ? 4 : 5}}, comm, 9); });
+    differ([](auto& comm) {
+        make_sum<float>(compressed_split_all_gather{quantize{4}, comm.rank() == 1 ? 4u : 5u}, comm, 9);
+    });
     for (auto const& text : sv::told(3, [](auto& comm) {
              host on;
-             compressed_split_all_gather<float> exchange(comm, 9, quantize{0});
+             auto exchange = make_sum<float>(compressed_split_all_gather{quantize{0}}, comm, 9);
              sparse_sum<float> v(9);
              exchange(on, comm, v);
          }))
         CHECK(text == "quantize: levels = 0 is outside 1 .. 32767");
-    CHECK(to_string(compressed_split_all_gather<float>(9, quantize{7, 1024}, key{2})) ==
-          "split_all_gather(quantize(7, bucket=1024), drawn from 2)");
-    CHECK(to_string(by_quantized_split_all_gather{}) == "split_all_gather(quantize(127, bucket=1024))");
+    CHECK(to_string(compressed_split_all_gather{quantize{7, 1024}, 2}) ==
+          "split_all_gather(quantize(7, bucket=1024), seed=2)");
+    CHECK(to_string(compressed_split_all_gather{quantize{127, 1024}}) ==
+          "split_all_gather(quantize(127, bucket=1024))");
 }

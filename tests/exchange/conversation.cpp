@@ -152,28 +152,6 @@ TEST_CASE("the spelling of coordinates is the one that was asked for") {
     });
 }
 
-TEST_CASE("ranks that make different exchanges are told") {
-    auto const all = [](auto make) {
-        auto const told = sv::told(3, make);
-        CHECK(told == std::vector(3, told[0]));
-        return told[0];
-    };
-    auto const agree = [](auto& comm, std::size_t d, std::string const& what) {
-        detail::agree_on_exchange<float>(comm, d, what);
-    };
-    CHECK(all([&](auto& comm) { agree(comm, 5, "a"); }) == "none");
-    CHECK(all([&](auto& comm) { agree(comm, comm.rank() == 1 ? 6 : 5, "a"); }) ==
-          "ranks disagree: rank 0 has \"the dimension: 5\", rank 1 has \"the dimension: 6\"");
-    CHECK(all([&](auto& comm) { agree(comm, 5, comm.rank() == 2 ? "b" : "a"); }) ==
-          "ranks disagree: rank 0 has \"the exchange: a\", rank 2 has \"the exchange: b\"");
-    CHECK(all([&](auto& comm) {
-              if (comm.rank() == 2)
-                  detail::agree_on_exchange<double>(comm, 5, "a");
-              else
-                  agree(comm, 5, "a");
-          }) == "ranks disagree: rank 0 has \"the bytes of a number: 4\", rank 2 has \"the bytes of a number: 8\"");
-}
-
 TEST_CASE("ranks confer: what is wrong on one they all know, and in a good round they hand over nothing") {
     host on;
     auto const told = sv::told(4, [&](auto& inner) {

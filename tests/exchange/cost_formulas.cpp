@@ -63,7 +63,7 @@ std::vector<std::vector<deed>> logs_of(X const& made, std::vector<sparse_sum<flo
         recorded comm(inner);
         auto const me = std::size_t(comm.rank());
         host on;
-        X exchange = made;
+        auto exchange = made.template make<float>(d);
         if constexpr (requires { exchange.threshold(); }) {  // it is found in a first round
             auto v = brought[me];
             exchange(on, comm, v);
@@ -112,23 +112,21 @@ void takes(Make make, Expected expected, std::vector<double> const& densities = 
 }  // namespace
 
 TEST_CASE("dense sums take as long as the formulas say") {
-    takes([](std::size_t) { return ring<float>(d); }, [](auto const& f) { return f.ring(); }, {1});
-    takes([](std::size_t) { return halving_doubling<float>(d); }, [](auto const& f) { return f.halving_doubling(); },
-          {1});
+    takes([](std::size_t) { return ring{}; }, [](auto const& f) { return f.ring(); }, {1});
+    takes([](std::size_t) { return halving_doubling{}; }, [](auto const& f) { return f.halving_doubling(); }, {1});
 }
 TEST_CASE("sums of lists take as long as the formulas say" * doctest::test_suite("slow")) {
-    takes([](std::size_t) { return gathered_sum<float>(d); }, [](auto const& f) { return f.gathered_sum(); });
-    takes([](std::size_t) { return recursive_doubling<float>(d); },
-          [](auto const& f) { return f.recursive_doubling(); });
+    takes([](std::size_t) { return gathered_sum{}; }, [](auto const& f) { return f.gathered_sum(); });
+    takes([](std::size_t) { return recursive_doubling{}; }, [](auto const& f) { return f.recursive_doubling(); });
 }
 // Of two terms in a part some ranks have five: their messages are not as long as the average.
 TEST_CASE("sums by parts take as long as the formulas say, where parts have enough terms" *
           doctest::test_suite("slow")) {
-    takes([](std::size_t) { return split_all_gather<float>(d); }, [](auto const& f) { return f.split_all_gather(); },
+    takes([](std::size_t) { return split_all_gather{}; }, [](auto const& f) { return f.split_all_gather(); },
           {0.02, 0.3, 1});
-    takes([](std::size_t) { return split_all_gather<float>(d, second_stage::dense); },
+    takes([](std::size_t) { return split_all_gather{second_stage::dense}; },
           [](auto const& f) { return f.split_all_gather(true); }, {0.02});
-    takes([](std::size_t) { return omni_reduce<float>(d, block); }, [](auto const& f) { return f.omni_reduce(); },
+    takes([](std::size_t) { return omni_reduce{block}; }, [](auto const& f) { return f.omni_reduce(); },
           {0.02, 0.3, 1});
 }
 // 5 us to hand over each message.
@@ -140,7 +138,7 @@ TEST_CASE("long vectors, in chunks or in pieces, take as long as the formulas sa
             recorded comm(inner);
             auto const me = std::size_t(comm.rank());
             host on;
-            auto exchange = made;
+            auto exchange = made.template make<float>(length);
             auto mine = brings(me);
             if constexpr (requires { exchange(on, comm, mine); })
                 exchange(on, comm, mine);
@@ -175,21 +173,22 @@ TEST_CASE("long vectors, in chunks or in pieces, take as long as the formulas sa
         return v;
     };
     for (int const ranks : {2, 4, 7}) {
-        takes_as_long(ranks, laconic::omni_reduce<float>(length, block), few,
-                      [](auto const& f) { return f.omni_reduce(); });
-        takes_as_long(ranks, ring<float>(length), few, [](auto const& f) { return f.ring(); });
-        takes_as_long(ranks, halving_doubling<float>(length), few, [](auto const& f) { return f.halving_doubling(); });
-        takes_as_long(ranks, split_all_gather<float>(length, second_stage::dense), list,
+        takes_as_long(ranks, laconic::omni_reduce{block}, few, [](auto const& f) { return f.omni_reduce(); });
+        takes_as_long(ranks, ring{}, few, [](auto const& f) { return f.ring(); });
+        takes_as_long(ranks, halving_doubling{}, few, [](auto const& f) { return f.halving_doubling(); });
+        takes_as_long(ranks, split_all_gather{second_stage::dense}, list,
                       [](auto const& f) { return f.split_all_gather(true); });
     }
 }
 TEST_CASE("what is cut to k takes as long as the formulas say" * doctest::test_suite("slow")) {
-    takes([](std::size_t k) { return laconic::gtop_k<float>(d, k); }, [](auto const& f) { return f.gtop_k(); },
+    takes([](std::size_t k) { return laconic::gtop_k{k}; }, [](auto const& f) { return f.gtop_k(); },
           {0.002, 0.02, 0.3}, true);
-    takes([](std::size_t k) { return spar_reduce_scatter<float>(d, k); },
-          [](auto const& f) { return f.spar_reduce_scatter(); }, {0.02, 0.3, 1});
-    takes([](std::size_t k) { return laconic::ok_top_k<float>(d, k); }, [](auto const& f) { return f.ok_top_k(); },
-          {0.3});
+    takes(
+        [](std::size_t k) {
+            return spar_reduce_scatter{k, true};
+        },
+        [](auto const& f) { return f.spar_reduce_scatter(); }, {0.02, 0.3, 1});
+    takes([](std::size_t k) { return laconic::ok_top_k{k}; }, [](auto const& f) { return f.ok_top_k(); }, {0.3});
 }
 
 TEST_CASE("by hand: two ranks, lists in full") {

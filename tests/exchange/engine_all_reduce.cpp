@@ -9,7 +9,7 @@
 
 using namespace laconic;
 
-static_assert(Exchange<by_engine_all_reduce>);
+static_assert(Exchange<engine_all_reduce>);
 
 namespace {
 
@@ -44,7 +44,7 @@ struct adding {
 static_assert(AllReducer<adding<fibers>::member, float> && !AllReducer<fibers::member, float>);
 
 constexpr auto make_engine_all_reduce = []<class T>(auto& comm, std::size_t d) {
-    return engine_all_reduce<T>(comm, d);
+    return make_sum<T>(engine_all_reduce{}, comm, d);
 };
 
 // What each of three ranks is told that bring `bad` in round 4, whether its vector is as it was, and how often the
@@ -58,7 +58,7 @@ outcome after_bad(std::vector<std::vector<float>> const& bad) {
     outcome all{std::vector<std::string>(3), true, 0};
     adding<threads>::run(3, [&](auto& comm) {
         host on;
-        engine_all_reduce<float> sum(comm, 4);
+        auto sum = make_sum<float>(engine_all_reduce{}, comm, 4);
         auto const me = std::size_t(comm.rank());
         auto x = bad[me];
         try {
@@ -123,9 +123,9 @@ TEST_CASE("where a rank brought what cannot be added, x is as it was") {
 }
 
 TEST_CASE("ranks that differ are told so") {
-    for (auto const& text :
-         sparse_vectors::told(3, [](auto& comm) { engine_all_reduce<float>(comm, comm.rank() == 2 ? 6 : 5); }))
+    for (auto const& text : sparse_vectors::told(
+             3, [](auto& comm) { make_sum<float>(engine_all_reduce{}, comm, comm.rank() == 2 ? 6 : 5); }))
         CHECK(text.find("the dimension: 6") != std::string::npos);
-    CHECK_THROWS_AS(engine_all_reduce<float>(std::size_t{1} << 32), argument_error);
-    CHECK(to_string(engine_all_reduce<float>(3)) == "engine_all_reduce");
+    CHECK_THROWS_AS(engine_all_reduce{}.make<float>(std::size_t{1} << 32), argument_error);
+    CHECK(to_string(engine_all_reduce{}) == "engine_all_reduce");
 }

@@ -11,8 +11,10 @@
 #include "laconic/exchange/ring.hpp"
 #include "laconic/exchange/spar_reduce_scatter.hpp"
 #include "laconic/exchange/split_all_gather.hpp"
+#include "sparse_vectors.hpp"
 
 using namespace laconic;
+namespace sv = sparse_vectors;
 
 namespace {
 
@@ -67,43 +69,74 @@ static_assert(!SumsTerms<nothing_to_add, float, host, meets_only>);
 static_assert(!SumsTerms<lists_only, float, host, meets_only>);
 static_assert(SumsTerms<lists_only, float, host, detail::some_ranks>);
 static_assert(GivesBack<lists_only, float, host> && !GivesBack<nothing_to_add, float, host>);
-static_assert(GivesBack<gtop_k<double>, double, host> && GivesBack<spar_reduce_scatter<double>, double, host>);
-static_assert(!GivesBack<ring<double>, double, host> && !GivesBack<split_all_gather<double>, double, host>);
+static_assert(GivesBack<detail::gtop_k_algorithm<double>, double, host> &&
+              GivesBack<detail::spar_reduce_scatter_algorithm<double>, double, host>);
+static_assert(!GivesBack<detail::ring_algorithm<double>, double, host> &&
+              !GivesBack<detail::split_all_gather_algorithm<double>, double, host>);
 static_assert(PointToPoint<detail::some_ranks>);
 
-// What it makes for vectors of so many numbers.
+// How many terms are left of so many by what it makes, on one rank.
 template <class X>
-std::string made(X const& x, std::size_t d) {
-    x.check(d);
-    return to_string(x.template make<float, host>(d, position_code::smallest));
+std::size_t kept_of(std::size_t d, X const& x) {
+    std::size_t kept = 0;
+    threads::run(1, [&](auto& comm) {
+        host on;
+        auto sum = make_sum<float>(x, comm, d);
+        sparse_sum<float> v(d);
+        for (std::size_t i = 0; i < d; ++i) v.append(i, float(i + 1));
+        sum(on, comm, v);
+        kept = v.size();
+    });
+    return kept;
 }
 
 }  // namespace
 
-TEST_CASE("what an exchange makes for vectors of 200 numbers, and how it is written") {
-    CHECK(made(by_ring{}, 200) == "ring");
-    CHECK(made(by_halving_doubling{}, 200) == "halving_doubling");
-    CHECK(made(by_recursive_doubling{}, 200) == "recursive_doubling");
-    CHECK(made(by_split_all_gather{}, 200) == "split_all_gather(sparse)");
-    CHECK(made(by_split_all_gather{second_stage::dense}, 200) == "split_all_gather(dense)");
-    CHECK(made(by_gtop_k{0.05}, 200) == to_string(gtop_k<float>(200, 10)));
-    CHECK(made(by_gtop_k{7, left_out::as_published}, 200) == to_string(gtop_k<float>(200, 7, left_out::as_published)));
-    CHECK(made(by_spar_reduce_scatter{0.05}, 200) == to_string(spar_reduce_scatter<float>(200, 10, key{0})));
-    CHECK(made(by_spar_reduce_scatter{7, false, 5}, 200) == to_string(spar_reduce_scatter<float>(200, 7, key{5})));
-    CHECK(made(by_spar_reduce_scatter{7, true}, 200) == to_string(spar_reduce_scatter<float>(200, 7)));
+TEST_CASE("an exchange for vectors of 200 numbers, and how it is written") {
+    CHECK(kept_of(200, recursive_doubling{}) == 200);
+    CHECK(kept_of(200, gtop_k{0.05}) == 10);
+    CHECK(kept_of(200, gtop_k{7, left_out::as_published}) == 7);
+    CHECK(kept_of(200, spar_reduce_scatter{0.05}) == 10);
+    CHECK(kept_of(200, spar_reduce_scatter{7, true}) == 7);
+    CHECK_THROWS_AS(kept_of(6, gtop_k{7}), argument_error);
 
+    CHECK(to_string(halving_doubling{}) == "halving_doubling");
+    CHECK(to_string(recursive_doubling{}) == "recursive_doubling");
+    CHECK(to_string(split_all_gather{}) == "split_all_gather(sparse)");
     CHECK(to_string(gather_all{}) == "gather");
-    CHECK(to_string(by_ring{}) == "ring");
-    CHECK(to_string(by_split_all_gather{second_stage::dense}) == "split_all_gather(dense)");
-    CHECK(to_string(by_gtop_k{0.05, left_out::as_published}) == "gtop_k(0.05, as_published=yes)");
-    CHECK(to_string(by_spar_reduce_scatter{7, false, 5}) == "spar_reduce_scatter(7, seed=5)");
-    CHECK(to_string(by_spar_reduce_scatter{7, true}) == "spar_reduce_scatter(7, as_published=yes)");
+    CHECK(to_string(ring{}) == "ring");
+    CHECK(to_string(split_all_gather{second_stage::dense}) == "split_all_gather(dense)");
+    CHECK(to_string(gtop_k{0.05, left_out::as_published}) == "gtop_k(0.05, as_published=yes)");
+    CHECK(to_string(spar_reduce_scatter{7, false, 5}) == "spar_reduce_scatter(7, seed=5)");
+    CHECK(to_string(spar_reduce_scatter{7, true}) == "spar_reduce_scatter(7, as_published=yes)");
 }
 
 TEST_CASE("a k that the dimension does not have is refused") {
     char const* const why = "k = 11 is above the dimension d = 10";
-    CHECK_THROWS_WITH_AS(by_gtop_k{11}.check(10), why, argument_error);
-    CHECK_THROWS_WITH_AS(by_spar_reduce_scatter{11}.check(10), why, argument_error);
-    CHECK_THROWS_AS(by_gtop_k{1.5}.check(10), argument_error);
-    CHECK_THROWS_AS(by_spar_reduce_scatter{-1}.check(10), argument_error);
+    CHECK_THROWS_WITH_AS(gtop_k{11}.check(10), why, argument_error);
+    CHECK_THROWS_WITH_AS(spar_reduce_scatter{11}.check(10), why, argument_error);
+    CHECK_THROWS_AS(gtop_k{1.5}.check(10), argument_error);
+    CHECK_THROWS_AS(spar_reduce_scatter{-1}.check(10), argument_error);
+}
+
+TEST_CASE("ranks that make different exchanges are told") {
+    auto const all = [](auto make) {
+        auto const told = sv::told(3, make);
+        CHECK(told == std::vector(3, told[0]));
+        return told[0];
+    };
+    auto const agree = [](auto& comm, std::size_t d, std::string const& what) {
+        detail::agree_on_exchange<float>(comm, d, what);
+    };
+    CHECK(all([&](auto& comm) { agree(comm, 5, "a"); }) == "none");
+    CHECK(all([&](auto& comm) { agree(comm, comm.rank() == 1 ? 6 : 5, "a"); }) ==
+          "ranks disagree: rank 0 has \"the dimension: 5\", rank 1 has \"the dimension: 6\"");
+    CHECK(all([&](auto& comm) { agree(comm, 5, comm.rank() == 2 ? "b" : "a"); }) ==
+          "ranks disagree: rank 0 has \"the exchange: a\", rank 2 has \"the exchange: b\"");
+    CHECK(all([&](auto& comm) {
+              if (comm.rank() == 2)
+                  detail::agree_on_exchange<double>(comm, 5, "a");
+              else
+                  agree(comm, 5, "a");
+          }) == "ranks disagree: rank 0 has \"the bytes of a number: 4\", rank 2 has \"the bytes of a number: 8\"");
 }

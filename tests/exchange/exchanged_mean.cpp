@@ -85,12 +85,12 @@ TEST_CASE("the mean of four messages, of terms and in full") {
     auto const top_2 = [](vec const& v) { return compress(top_k{2}, v, key{}); };
     auto const as_it_is = [](vec const& v) { return opaque{v}; };
     vec const mean{1, 3, 1, 1, .5};
-    CHECK(mean_by(by_ring{}, top_2) == std::vector(4, mean));
-    CHECK(mean_by(by_ring{}, as_it_is) == std::vector(4, mean));
+    CHECK(mean_by(ring{}, top_2) == std::vector(4, mean));
+    CHECK(mean_by(ring{}, as_it_is) == std::vector(4, mean));
     // Of ranks 0 and 1 (4, 0, 0, 1, 2), of 2 and 3 (0, 12, 4, 3, 0): 2 of each, then 2 of their sum.
-    CHECK(mean_by(by_gtop_k{2}, top_2) == std::vector(4, vec{1, 3, 0, 0, 0}));
-    CHECK(mean_by(by_gtop_k{2}, as_it_is) == std::vector(4, vec{1, 3, 0, 0, 0}));
-    CHECK(mean_by(by_gtop_k{5}, as_it_is) == std::vector(4, mean));
+    CHECK(mean_by(gtop_k{2}, top_2) == std::vector(4, vec{1, 3, 0, 0, 0}));
+    CHECK(mean_by(gtop_k{2}, as_it_is) == std::vector(4, vec{1, 3, 0, 0, 0}));
+    CHECK(mean_by(gtop_k{5}, as_it_is) == std::vector(4, mean));
 }
 
 TEST_CASE("what is not applied goes to the feedbacks of those that cut it") {
@@ -99,7 +99,7 @@ TEST_CASE("what is not applied goes to the feedbacks of those that cut it") {
         host on;
         memory<> errors(0, true);
         errors.start(5);
-        exchanged_mean<by_gtop_k, double> mean(by_gtop_k{2}, 5, smallest);
+        exchanged_mean<gtop_k, double> mean(gtop_k{2}, 5, smallest);
         auto const v = brought(comm.rank());
         auto const said = compress(top_k{1}, v, key{});
         vec out(5);
@@ -116,8 +116,8 @@ TEST_CASE("what is not applied goes to the feedbacks of those that cut it") {
 }
 
 TEST_CASE("beside a feedback that would lose what comes back, it is refused") {
-    exchanged_mean<by_gtop_k, double> const some(by_gtop_k{2}, 5, smallest);
-    exchanged_mean<by_ring, double> const all(by_ring{}, 5, smallest);
+    exchanged_mean<gtop_k, double> const some(gtop_k{2}, 5, smallest);
+    exchanged_mean<ring, double> const all(ring{}, 5, smallest);
     memory<> const errors(0, true), known(.5, true), nothing;
     last_gradient<> const last;
     some.require_beside(errors, "");
@@ -129,7 +129,7 @@ TEST_CASE("beside a feedback that would lose what comes back, it is refused") {
     CHECK_THROWS_WITH_AS(some.require_beside(known, "F"), why.c_str(), argument_error);
     CHECK_THROWS_WITH_AS(some.require_beside(nothing, "F"), why.c_str(), argument_error);
     CHECK_THROWS_WITH_AS(some.require_beside(last, "F"), why.c_str(), argument_error);
-    CHECK_THROWS_AS((exchanged_mean<by_gtop_k, double>(by_gtop_k{6}, 5, smallest)), argument_error);
+    CHECK_THROWS_AS((exchanged_mean<gtop_k, double>(gtop_k{6}, 5, smallest)), argument_error);
 }
 
 TEST_CASE("what breaks off leaves ranks apart; what all ranks are told leaves them together") {

@@ -76,8 +76,8 @@ TEST_CASE("vectors of no numbers, messages of none of them, and of all") {
             CHECK(same_iterates(n, d, 3, correcting(threshold{1e9})));  // nothing is that large
             CHECK(same_iterates(n, d, 3, correcting(scaled_sign{})));
             CHECK(same_iterates(n, d, 3, correcting(zero_blocks{4})));
-            CHECK(same_iterates(n, d, 3, correcting(top_k{d}, by_gtop_k{d})));
-            CHECK(same_iterates(n, d, 3, correcting(top_k{d}, by_gtop_k{std::size_t{0}})));
+            CHECK(same_iterates(n, d, 3, correcting(top_k{d}, gtop_k{d})));
+            CHECK(same_iterates(n, d, 3, correcting(top_k{d}, gtop_k{std::size_t{0}})));
             CHECK(same_iterates(n, d, 3, differencing(quantize{3, 20})));
             CHECK(same_iterates(n, d, 3, differencing(bernoulli{0.2})));
         }
@@ -101,7 +101,7 @@ TEST_CASE("ranks that disagree in d, or in k, are told so before the first round
 TEST_CASE("gTop-k with error correction") {
     for (int const n : nccl_ranks::counts())
         for (auto const goes : {left_out::to_merger, left_out::as_published})
-            CHECK(same_iterates(n, 60, 40, correcting(top_k{6}, by_gtop_k{6, goes})));
+            CHECK(same_iterates(n, 60, 40, correcting(top_k{6}, gtop_k{6, goes})));
 }
 
 TEST_CASE("NCCL's own sum, of whole numbers") {
@@ -109,7 +109,7 @@ TEST_CASE("NCCL's own sum, of whole numbers") {
     for (int const n : nccl_ranks::counts()) {
         std::vector<std::vector<double>> sums(static_cast<std::size_t>(n));
         on_device::run(n, [&](nccl& comm, device& on) {
-            exchanged_mean<by_engine_all_reduce, double, device> mean({}, 3, position_code::smallest);
+            exchanged_mean<engine_all_reduce, double, device> mean({}, 3, position_code::smallest);
             message_of<top_k<>, double, device> m;
             std::vector<double> x{1, -2.0 * comm.rank(), 5};
             device::array<double> there(3), out(3);
@@ -157,14 +157,14 @@ TEST_CASE("a gradient that is not finite on one rank ends the round on all, and 
         CHECK(moved == n);
     };
     check(gather_all{});
-    check(by_gtop_k{6});
-    check(by_engine_all_reduce{});
+    check(gtop_k{6});
+    check(engine_all_reduce{});
 }
 
 TEST_CASE("what would be lost is refused") {
-    exchanged_mean<by_gtop_k, double, device> const mean({6}, 60, position_code::smallest);
+    exchanged_mean<gtop_k, double, device> const mean({6}, 60, position_code::smallest);
     CHECK_THROWS_AS(mean.require_beside(memory<double, device>(0.5), ""), argument_error);
     mean.require_beside(memory<double, device>(0, 1), "");
-    using mean_type = exchanged_mean<by_gtop_k, double, device>;
+    using mean_type = exchanged_mean<gtop_k, double, device>;
     CHECK_THROWS_AS(mean_type({60}, 6, position_code::smallest), argument_error);
 }

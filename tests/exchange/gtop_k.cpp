@@ -12,14 +12,14 @@
 
 using namespace laconic;
 
-static_assert(Exchange<by_gtop_k>);
+static_assert(Exchange<gtop_k>);
 namespace sv = sparse_vectors;
 
 namespace {
 
 template <class T>
 auto keeping(std::size_t d, std::size_t k, left_out goes = left_out::to_merger) {
-    return [=](auto& comm) { return gtop_k<T>(comm, d, k, goes); };
+    return [=](auto& comm) { return make_sum<T>(gtop_k{k, goes}, comm, d); };
 }
 
 // The tree of the paper, one merge after another, on dense vectors, with a sort for a selection: what is applied.
@@ -188,7 +188,7 @@ TEST_CASE("with error feedback what merges leave out decides how near the optimu
         std::vector<double> x_of_0(d), exact(d), sum_of_e(d);
         fibers::run(n, [&](auto& comm) {
             host on;
-            gtop_k<double> exchange(comm, d, k, goes);
+            auto exchange = make_sum<double>(gtop_k{k, goes}, comm, d);
             std::vector<double> x(d), e(d);
             std::vector<coordinate> chosen;
             sparse_sum<double> v;
@@ -248,7 +248,7 @@ TEST_CASE("each rank hands over what it merged, once up, and the result once to 
         fibers::run(n, [&](auto& inner) {
             metered comm(inner);
             host on;
-            gtop_k<float> exchange(comm, d, k);
+            auto exchange = make_sum<float>(gtop_k{k}, comm, d);
             CHECK(comm.bytes_sent() == 16);
             auto v = brought[std::size_t(comm.rank())];
             exchange(on, comm, v);
@@ -262,20 +262,21 @@ TEST_CASE("ranks that differ are told so, before any sum") {
     auto const with = [](auto make) {
         for (auto const& h : sv::told(3, make)) CHECK(h.find("ranks disagree: ") == 0);
     };
-    with([](auto& comm) { gtop_k<float>(comm, comm.rank() == 1 ? 5 : 6, 2); });
-    with([](auto& comm) { gtop_k<float>(comm, 6, comm.rank() == 2 ? 1 : 2); });
-    with(
-        [](auto& comm) { gtop_k<float>(comm, 6, 2, comm.rank() == 2 ? left_out::as_published : left_out::to_merger); });
+    with([](auto& comm) { make_sum<float>(gtop_k{2}, comm, comm.rank() == 1 ? 5 : 6); });
+    with([](auto& comm) { make_sum<float>(gtop_k{comm.rank() == 2 ? 1 : 2}, comm, 6); });
+    with([](auto& comm) {
+        make_sum<float>(gtop_k{2, comm.rank() == 2 ? left_out::as_published : left_out::to_merger}, comm, 6);
+    });
     with([](auto& comm) {
         if (comm.rank() == 0)
-            gtop_k<float>(comm, 6, 2);
+            make_sum<float>(gtop_k{2}, comm, 6);
         else
-            gtop_k<double>(comm, 6, 2);
+            make_sum<double>(gtop_k{2}, comm, 6);
     });
-    CHECK(sv::told(3, [](auto& comm) { gtop_k<float>(comm, 6, 2); })[1] == "none");
-    CHECK_THROWS_AS(gtop_k<float>(std::size_t{1} << 32, 1), argument_error);
-    CHECK(to_string(gtop_k<float>(6, 2)) == "gtop_k(2)");
-    CHECK(to_string(gtop_k<float>(6, 2, left_out::as_published)) == "gtop_k(2, as published)");
+    CHECK(sv::told(3, [](auto& comm) { make_sum<float>(gtop_k{2}, comm, 6); })[1] == "none");
+    CHECK_THROWS_AS((gtop_k{1}.make<float>(std::size_t{1} << 32)), argument_error);
+    CHECK(to_string(gtop_k{2}) == "gtop_k(2)");
+    CHECK(to_string(gtop_k{2, left_out::as_published}) == "gtop_k(2, as_published=yes)");
 }
 
 TEST_CASE("what cannot be summed is refused on all ranks in the same words, and the next round is held") {
@@ -285,7 +286,7 @@ TEST_CASE("what cannot be summed is refused on all ranks in the same words, and 
     auto const refused = [&](std::vector<int> culprits, sparse_sum<float> const& bad) {
         auto const told = sv::told(11, [&](auto& comm) {
             host on;
-            gtop_k<float> exchange(comm, d, k);
+            auto exchange = make_sum<float>(gtop_k{k}, comm, d);
             auto v = good[std::size_t(comm.rank())];
             if (std::count(culprits.begin(), culprits.end(), comm.rank()) > 0) v = bad;
             std::string text;
@@ -318,7 +319,7 @@ TEST_CASE("bytes that are no message are refused on all ranks, with their sender
         return sv::told(6, [&](auto& inner) {
             sv::damaging comm{&inner, culprit, 0, damage};
             host on;
-            gtop_k<float> exchange(comm, 50, 5);
+            auto exchange = make_sum<float>(gtop_k{5}, comm, 50);
             auto v = brought[std::size_t(comm.rank())];
             exchange(on, comm, v);
         });
@@ -342,7 +343,7 @@ TEST_CASE("a rank that fails inside ends the others' exchange") {
     std::vector<std::string> heard(6);
     auto const body = [&](auto& comm) {
         host on;
-        gtop_k<float> exchange(comm, 10, 2);
+        auto exchange = make_sum<float>(gtop_k{2}, comm, 10);
         if (comm.rank() == 3) throw file_error("x", 1, 1, "gone");
         auto v = sv::of<float>(10, {{1, 1}});
         try {

@@ -35,7 +35,7 @@ std::pair<sv::lists<T>, sv::lists<T>> after(sv::lists<T> const& brought, Make ma
 template <class T>
 void as_on_the_host(sv::lists<T> const& brought, std::size_t k, left_out goes) {
     std::size_t const d = brought[0].dimension();
-    auto const make = [&]<class B>(auto& comm) { return gtop_k<T, B>(comm, d, k, goes); };
+    auto const make = [&]<class B>(auto& comm) { return make_sum<T, B>(gtop_k{k, goes}, comm, d); };
     auto const here = sv::after(brought, [&](auto& comm) { return make.template operator()<host>(comm); });
     CHECK(after(brought, make) == here);
 }
@@ -44,10 +44,10 @@ void as_on_the_host(sv::lists<T> const& brought, std::size_t k, left_out goes) {
 std::vector<std::string> told(std::size_t ranks, std::size_t d, auto bring) {
     std::vector<std::string> heard(ranks, "none");
     auto const good = sv::all_whole_numbers<float>(sv::shape::spread, d, 4, int(ranks));
-    auto const expected = sv::after(good, [&](auto& comm) { return gtop_k<float>(comm, d, 4); }).first[0];
+    auto const expected = sv::after(good, [&](auto& comm) { return make_sum<float>(gtop_k{4}, comm, d); }).first[0];
     on_device::run(int(ranks), [&](nccl& comm, device& on) {
         auto const me = std::size_t(comm.rank());
-        gtop_k<float, device> exchange(comm, d, 4);
+        auto exchange = make_sum<float, device>(gtop_k{4}, comm, d);
         auto v = on_device::taken(on, bring(comm.rank(), good[me]));
         try {
             exchange(on, comm, v, 17);
@@ -124,7 +124,7 @@ TEST_CASE("a rank that lies about how many terms it has: the others are told, an
             CAPTURE(said);
             std::vector<std::string> heard(std::size_t(n), "none");
             on_device::run(n, [&](nccl& comm, device& on) {
-                gtop_k<float, device> exchange(comm, 30, 4);
+                auto exchange = make_sum<float, device>(gtop_k{4}, comm, 30);
                 auto v = on_device::taken(on, good);
                 try {
                     if (comm.rank() == n - 1) {
@@ -144,7 +144,7 @@ TEST_CASE("a rank that lies about how many terms it has: the others are told, an
     for (int const n : nccl_ranks::counts(2)) {
         auto const heard = nccl_ranks::told(n, [&](nccl& comm) {
             auto on = on_device::made_for(comm.stream());
-            gtop_k<float, device> exchange(comm, 30, 4);
+            auto exchange = make_sum<float, device>(gtop_k{4}, comm, 30);
             if (comm.rank() == 1) return comm.all_gather({});
             auto v = on_device::taken(on, good);
             exchange(on, comm, v);
@@ -156,9 +156,7 @@ TEST_CASE("a rank that lies about how many terms it has: the others are told, an
 TEST_CASE("ranks that differ are told so, before any sum") {
     for (int const n : nccl_ranks::counts(2)) {
         auto const heard =
-            nccl_ranks::told(n, [](nccl& comm) { gtop_k<float, device>(comm, 6, comm.rank() == 1 ? 1 : 2); });
+            nccl_ranks::told(n, [](nccl& comm) { make_sum<float, device>(gtop_k{comm.rank() == 1 ? 1 : 2}, comm, 6); });
         for (auto const& text : heard) CHECK(text.find("ranks disagree: ") == 0);
     }
-    CHECK(to_string(gtop_k<float, device>(6, 2)) == "gtop_k(2)");
-    CHECK(to_string(gtop_k<float, device>(6, 2, left_out::as_published)) == "gtop_k(2, as published)");
 }

@@ -7,11 +7,13 @@
 
 using namespace laconic;
 
-static_assert(Exchange<by_halving_doubling>);
+static_assert(Exchange<halving_doubling>);
 
 namespace {
 
-constexpr auto make_halving_doubling = []<class T>(auto& comm, std::size_t d) { return halving_doubling<T>(comm, d); };
+constexpr auto make_halving_doubling = []<class T>(auto& comm, std::size_t d) {
+    return make_sum<T>(halving_doubling{}, comm, d);
+};
 
 // Counts how many messages a rank is ahead: said, more than heard.
 template <Communicator C>
@@ -68,7 +70,7 @@ TEST_CASE("no rank is more than eight pieces ahead of its partner") {
     threads::run(4, [&](auto& comm) {
         counting counted(comm);
         host on;
-        halving_doubling<float> exchange(counted, d);
+        auto exchange = make_sum<float>(halving_doubling{}, counted, d);
         std::vector<float> x(d, 1);
         exchange(on, counted, std::span(x));
         CHECK(counted.most_ahead == 8);

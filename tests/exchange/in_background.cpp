@@ -44,11 +44,12 @@ TEST_CASE("sums in full and of terms are the same, bit for bit and byte for byte
                      [&](threads::member& engine) {
                          metered plain(engine), comm(engine);
                          host on;
-                         ring<double> sum(comm, 10), same(plain, 10);
-                         recursive_doubling<double> merge(comm, 10), also(plain, 10);
+                         auto sum = make_sum<double>(ring{}, comm, 10), same = make_sum<double>(ring{}, plain, 10);
+                         auto merge = make_sum<double>(recursive_doubling{}, comm, 10),
+                              also = make_sum<double>(recursive_doubling{}, plain, 10);
                          comm = plain = metered(engine);
-                         beside<ring<double>> dense(sum, comm);
-                         beside<recursive_doubling<double>> sparse(merge, comm);
+                         beside<decltype(sum)> dense(sum, comm);
+                         beside<decltype(merge)> sparse(merge, comm);
                          for (int round = 0; round < 20; ++round) {
                              auto x = numbers(comm.rank(), round), y = x;
                              dense.start(std::span(x), std::uint64_t(round));
@@ -75,9 +76,9 @@ TEST_CASE("a start waits for nobody") {
     std::atomic<int> started = 0;
     threads::run(2, [&](threads::member& engine) {
         metered comm(engine);
-        ring<double> sum(comm, 10);
+        auto sum = make_sum<double>(ring{}, comm, 10);
         auto x = numbers(comm.rank(), 0);
-        beside<ring<double>> background(sum, comm);
+        beside<decltype(sum)> background(sum, comm);
         if (comm.rank() == 1)
             while (started == 0) std::this_thread::yield();
         background.start(std::span(x), 0);
@@ -92,10 +93,10 @@ TEST_CASE("what the exchange throws, its finish throws, and the next one may beg
     std::atomic<int> wrong = 0;
     threads::run(3, [&](threads::member& engine) {
         metered comm(engine);
-        ring<double> sum(comm, 10);
+        auto sum = make_sum<double>(ring{}, comm, 10);
         auto x = numbers(comm.rank(), 0);
         std::vector<double> y(10, 1.0);
-        beside<ring<double>> background(sum, comm);
+        beside<decltype(sum)> background(sum, comm);
         if (comm.rank() == 1) x[3] = NAN;
         background.start(std::span(x), 7);
         try {
@@ -118,9 +119,9 @@ TEST_CASE("who goes without finishing still takes part, and a rank that fails me
     std::vector<std::string> told(3);
     auto const body = [&](threads::member& engine, bool fails) {
         metered comm(engine);
-        ring<double> sum(comm, 10);
+        auto sum = make_sum<double>(ring{}, comm, 10);
         std::vector<double> x(10, 1.0);
-        beside<ring<double>> background(sum, comm);
+        beside<decltype(sum)> background(sum, comm);
         if (fails && comm.rank() == 2) throw file_error("data", 3, 1, "broken line");
         background.start(std::span(x), 0);
         if (comm.rank() == 0 && !fails) return;
@@ -141,8 +142,8 @@ TEST_CASE("who goes without finishing still takes part, and a rank that fails me
 
 TEST_CASE("communicators that serve one thread only are refused") {
     auto const refuses = [](auto& comm) {
-        ring<double> sum(comm, 10);
-        using type = in_background<ring<double>, double, std::remove_cvref_t<decltype(comm)>>;
+        auto sum = make_sum<double>(ring{}, comm, 10);
+        using type = in_background<decltype(sum), double, std::remove_cvref_t<decltype(comm)>>;
         CHECK_THROWS_WITH_AS(type(sum, comm),
                              "this communicator serves one thread only: no exchange runs on another meanwhile",
                              argument_error);

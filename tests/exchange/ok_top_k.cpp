@@ -11,12 +11,12 @@
 using namespace laconic;
 using namespace sparse_sums;
 
-static_assert(Exchange<by_ok_top_k>);
+static_assert(Exchange<ok_top_k>);
 
 namespace {
 
 // In its first round it gathers all sums, and of d keeps all.
-constexpr auto keeping_all = []<class T>(auto& comm, std::size_t d) { return ok_top_k<T>(comm, d, d); };
+constexpr auto keeping_all = []<class T>(auto& comm, std::size_t d) { return make_sum<T>(ok_top_k{d}, comm, d); };
 
 // What each rank brings in each round, and what came of it.
 template <class T>
@@ -58,7 +58,7 @@ story<T> hold(std::vector<sv::lists<T>> const& rounds, std::size_t k, reused_for
         auto const me = std::size_t(inner.rank());
         counting_pieces counts{&inner};
         metered comm(counts);
-        ok_top_k<T> exchange(rounds[0][0].dimension(), k, how);
+        auto exchange = ok_top_k{k, how}.make<T>(rounds[0][0].dimension());
         for (std::size_t t = 0; t < count; ++t) {
             auto const before = comm.bytes_sent();
             counts.handed = 0;
@@ -267,7 +267,7 @@ TEST_CASE("what is remembered can be saved, and the run goes on as if it had not
         fibers::run(5, [&](auto& comm) {
             host on;
             auto const me = std::size_t(comm.rank());
-            ok_top_k<double> first(d, k, {5, 7}), second(d, k, {5, 7});
+            auto first = ok_top_k{k, {5, 7}}.make<double>(d), second = ok_top_k{k, {5, 7}}.make<double>(d);
             sparse_sum<double> v;
             for (std::size_t t = 0; t < stop; ++t) first(on, comm, v = rounds[t][me], t);
             state_writer writer("this");
@@ -291,7 +291,7 @@ TEST_CASE("a state that is not that of the others, or of other ranks, is an erro
         std::vector<std::byte> bytes;
         fibers::run(n, [&](auto& comm) {
             host on;
-            ok_top_k<float> exchange(30, 5);
+            auto exchange = ok_top_k{5}.make<float>(30);
             auto v = sv::whole_numbers<float>(sv::shape::spread, 30, 8, comm.rank(), n, seed);
             exchange(on, comm, v);
             state_writer writer("this");
@@ -303,7 +303,7 @@ TEST_CASE("a state that is not that of the others, or of other ranks, is an erro
     auto const go_on = [&](auto state_of) {
         return sv::told(3, [&](auto& comm) {
             host on;
-            ok_top_k<float> exchange(30, 5);
+            auto exchange = ok_top_k{5}.make<float>(30);
             auto const bytes = state_of(comm.rank());
             state_reader reader(bytes, "this");
             exchange.state(reader);
@@ -324,13 +324,12 @@ TEST_CASE("ranks that differ are told so") {
     auto const differ = [](auto make) {
         for (auto const& text : sv::told(3, make)) CHECK(text.find("ranks disagree") == 0);
     };
-    differ([](auto& comm) { ok_top_k<float>(comm, 9, comm.rank() == 1 ? 4 : 5); });
-    differ([](auto& comm) { ok_top_k<float>(comm, 9, 4, {32, comm.rank() == 1 ? 4u : 5u}); });
-    CHECK(to_string(ok_top_k<float>(9, 4)) == "ok_top_k(4, threshold=32, regions=64)");
-    CHECK_THROWS_AS(ok_top_k<float>(9, 4, {0, 1}), argument_error);
-    CHECK_THROWS_AS(ok_top_k<float>(9, 4, {1, 0}), argument_error);
-    CHECK_THROWS_AS(ok_top_k<float>(std::size_t{1} << 32, 1), argument_error);
-    by_ok_top_k const x{.5, {3, 4}};
+    differ([](auto& comm) { make_sum<float>(ok_top_k{comm.rank() == 1 ? 4 : 5}, comm, 9); });
+    differ([](auto& comm) { make_sum<float>(ok_top_k{4, {32, comm.rank() == 1 ? 4u : 5u}}, comm, 9); });
+    CHECK(to_string(ok_top_k{4}) == "ok_top_k(4, threshold=32, regions=64)");
+    CHECK_THROWS_AS((ok_top_k{4, {0, 1}}.make<float>(9)), argument_error);
+    CHECK_THROWS_AS((ok_top_k{4, {1, 0}}.make<float>(9)), argument_error);
+    CHECK_THROWS_AS(ok_top_k{1}.make<float>(std::size_t{1} << 32), argument_error);
+    ok_top_k const x{.5, {3, 4}};
     CHECK(to_string(x) == "ok_top_k(0.5, threshold=3, regions=4)");
-    CHECK(to_string(x.make<float, host>(8, position_code::smallest)) == "ok_top_k(4, threshold=3, regions=4)");
 }

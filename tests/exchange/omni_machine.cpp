@@ -438,7 +438,7 @@ TEST_CASE("over threads the machines come to the same bits as omni_reduce") {
         }
         machine.finish();
         host on;
-        omni_reduce<double>(how.d, how.block)(on, comm, by_messages[me]);
+        omni_reduce{how.block}.make<double>(how.d)(on, comm, by_messages[me]);
     });
     check_sums(by_machines, block_vectors::sum_in_order(brought));
     CHECK(by_machines == by_messages);

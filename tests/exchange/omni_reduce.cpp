@@ -17,11 +17,13 @@
 
 using namespace laconic;
 
-static_assert(Exchange<by_omni_reduce>);
+static_assert(Exchange<omni_reduce>);
 
 namespace {
 
-constexpr auto make_omni_reduce = []<class T>(auto& comm, std::size_t d) { return omni_reduce<T>(comm, d, 4); };
+constexpr auto make_omni_reduce = []<class T>(auto& comm, std::size_t d) {
+    return make_sum<T>(omni_reduce{4}, comm, d);
+};
 
 }  // namespace
 
@@ -36,7 +38,7 @@ TEST_CASE("the sum is added up in the order of ranks, whatever is left out") {
                 auto const all = block_vectors::fractions<float>(d, block, n, share);
                 auto const sum = block_vectors::sum_in_order(all);
                 auto const make_blocks = [&]<class T>(auto& comm, std::size_t length) {
-                    return omni_reduce<T>(comm, length, block);
+                    return make_sum<T>(omni_reduce{block}, comm, length);
                 };
                 for (auto const& x : dense_sums::after(all, make_blocks))
                     CHECK(std::memcmp(x.data(), sum.data(), d * sizeof(float)) == 0);
@@ -46,7 +48,7 @@ TEST_CASE("the sum is added up in the order of ranks, whatever is left out") {
 TEST_CASE("what nobody has is not touched, and 0 of either sign is nothing") {
     dense_sums::vectors<double> all{{-0.0, -0.0, 1, -0.0}, {0.0, -0.0, -0.0, -0.0}};
     auto const sums =
-        dense_sums::after(all, []<class T>(auto& comm, std::size_t d) { return omni_reduce<T>(comm, d, 2); });
+        dense_sums::after(all, []<class T>(auto& comm, std::size_t d) { return make_sum<T>(omni_reduce{2}, comm, d); });
     CHECK(std::signbit(sums[0][0]));
     CHECK(!std::signbit(sums[1][0]));
     for (auto const& x : sums) {
@@ -63,7 +65,8 @@ TEST_CASE("each rank says its blocks once, and the blocks that anybody has") {
         auto const all = block_vectors::fractions<float>(d, block, int(ranks), share);
         std::vector<std::uint64_t> sent(ranks);
         dense_sums::after(
-            all, []<class T>(auto& comm, std::size_t length) { return omni_reduce<T>(comm, length, 32); }, &sent);
+            all, []<class T>(auto& comm, std::size_t length) { return make_sum<T>(omni_reduce{32}, comm, length); },
+            &sent);
         auto const has = [&](std::size_t r, std::size_t b) { return block_vectors::has_block(all[r], block, b); };
         for (std::size_t me = 0; me < ranks; ++me) {
             std::uint64_t up = 0, down = 0;
@@ -83,9 +86,9 @@ TEST_CASE("each rank says its blocks once, and the blocks that anybody has") {
 TEST_CASE("what is refused, for blocks of 4") { dense_sums::refuses(make_omni_reduce); }
 
 TEST_CASE("a block of no numbers, and ranks with other blocks") {
-    CHECK_THROWS_AS((omni_reduce<float>(10, 0)), argument_error);
-    for (auto const& text :
-         sparse_vectors::told(3, [&](auto& comm) { omni_reduce<float>(comm, 10, comm.rank() == 2 ? 5 : 4); }))
+    CHECK_THROWS_AS((omni_reduce{0}.make<float>(10)), argument_error);
+    for (auto const& text : sparse_vectors::told(
+             3, [&](auto& comm) { make_sum<float>(omni_reduce{comm.rank() == 2 ? 5u : 4u}, comm, 10); }))
         CHECK(text.find("omni_reduce(5)") != std::string::npos);
 }
 
@@ -108,7 +111,9 @@ TEST_CASE("long vectors go in chunks: the same sums, and each block said as ofte
     std::size_t const d = (std::size_t{3} << 20) + 12345, block = 4096, ranks = 3;
     auto all = block_vectors::fractions<float>(d, block, int(ranks), 0.2);
     for (auto& x : all) x.back() = 1;
-    auto const make_blocks = []<class T>(auto& comm, std::size_t length) { return omni_reduce<T>(comm, length, 4096); };
+    auto const make_blocks = []<class T>(auto& comm, std::size_t length) {
+        return make_sum<T>(omni_reduce{4096}, comm, length);
+    };
     std::vector<std::uint64_t> sent(ranks);
     auto const sum = block_vectors::sum_in_order(all);
     for (auto const& x : dense_sums::after(all, make_blocks, &sent))
@@ -146,8 +151,7 @@ TEST_CASE("long vectors go in chunks: the same sums, and each block said as ofte
 }
 
 TEST_CASE("its recipe makes it") {
-    by_omni_reduce const x{32};
+    omni_reduce const x{32};
     CHECK(to_string(x) == "omni_reduce(32)");
-    CHECK(to_string(x.make<float, host>(100, position_code::smallest)) == to_string(x));
-    CHECK_THROWS_AS(by_omni_reduce{0}.check(100), argument_error);
+    CHECK_THROWS_AS(omni_reduce{0}.check(100), argument_error);
 }

@@ -9,12 +9,12 @@
 using namespace laconic;
 using namespace sparse_sums;
 
-static_assert(Exchange<by_recursive_doubling>);
+static_assert(Exchange<recursive_doubling>);
 
 namespace {
 
 constexpr auto make_recursive_doubling = []<class T>(auto& comm, std::size_t d) {
-    return recursive_doubling<T>(comm, d);
+    return make_sum<T>(recursive_doubling{}, comm, d);
 };
 
 }  // namespace

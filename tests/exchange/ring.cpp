@@ -7,11 +7,11 @@
 
 using namespace laconic;
 
-static_assert(Exchange<by_ring>);
+static_assert(Exchange<ring>);
 
 namespace {
 
-constexpr auto make_ring = []<class T>(auto& comm, std::size_t d) { return ring<T>(comm, d); };
+constexpr auto make_ring = []<class T>(auto& comm, std::size_t d) { return make_sum<T>(ring{}, comm, d); };
 
 }  // namespace
 

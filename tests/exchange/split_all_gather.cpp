@@ -9,13 +9,15 @@
 using namespace laconic;
 using namespace sparse_sums;
 
-static_assert(Exchange<by_split_all_gather>);
+static_assert(Exchange<split_all_gather>);
 
 namespace {
 
-constexpr auto make_split_all_gather = []<class T>(auto& comm, std::size_t d) { return split_all_gather<T>(comm, d); };
+constexpr auto make_split_all_gather = []<class T>(auto& comm, std::size_t d) {
+    return make_sum<T>(split_all_gather{}, comm, d);
+};
 constexpr auto make_dense = []<class T>(auto& comm, std::size_t d) {
-    return split_all_gather<T>(comm, d, second_stage::dense);
+    return make_sum<T>(split_all_gather{second_stage::dense}, comm, d);
 };
 
 }  // namespace
@@ -84,7 +86,7 @@ TEST_CASE("what sums by parts refuse") {
     refuses(make_split_all_gather);
     refuses(make_dense);
     for (auto const& text : sv::told(2, [](auto& comm) {
-             split_all_gather<float>(comm, 5, comm.rank() == 0 ? second_stage::dense : second_stage::sparse);
+             make_sum<float>(split_all_gather{comm.rank() == 0 ? second_stage::dense : second_stage::sparse}, comm, 5);
          }))
         CHECK(text.find("ranks disagree") == 0);
 }

@@ -9,11 +9,13 @@
 
 using namespace laconic;
 
-static_assert(Exchange<by_sum_by_server>);
+static_assert(Exchange<sum_by_server>);
 
 namespace {
 
-constexpr auto make_sum_by_server = []<class T>(auto& comm, std::size_t d) { return sum_by_server<T>(comm, d); };
+constexpr auto make_sum_by_server = []<class T>(auto& comm, std::size_t d) {
+    return make_sum<T>(sum_by_server{}, comm, d);
+};
 
 }  // namespace
 
@@ -57,7 +59,7 @@ TEST_CASE("what a server refuses of vectors in full, in the same words on all ra
     auto const with = [](std::size_t culprit, std::vector<float> const& bad) {
         auto const told = sparse_vectors::told(4, [&](auto& comm) {
             host on;
-            sum_by_server<float> sum(comm, 3);
+            auto sum = make_sum<float>(sum_by_server{}, comm, 3);
             auto x = std::size_t(comm.rank()) == culprit || culprit == 4 ? bad : std::vector<float>{1, 2, 3};
             std::string text;
             try {

@@ -65,8 +65,8 @@ TEST_CASE("its numbers, what it refuses, and as it is written") {
     auto const r = spardl_sgd{.25, true, {.step = step_size{2, true}, .batch = 3}}.compose<double, host>(p);
     CHECK(r.scale == .5);
     CHECK(r.feedback.keeps_returned());
-    CHECK(r.transport == by_spar_reduce_scatter{.25, true});
-    CHECK(spardl_sgd{.25, false, {.step = .1}}.compose<double, host>(p).transport == by_spar_reduce_scatter{.25});
+    CHECK(r.transport == spar_reduce_scatter{.25, true});
+    CHECK(spardl_sgd{.25, false, {.step = .1}}.compose<double, host>(p).transport == spar_reduce_scatter{.25});
     CHECK(r.compressor == top_k{.25});
     CHECK_THROWS_WITH_AS((spardl_sgd{2}.compose<double, host>(p)), doctest::Contains("no theorem gives its step"),
                          theory_error);

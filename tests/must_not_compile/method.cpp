@@ -101,7 +101,7 @@ struct remembers_a_list {
     auto const method = recursion<full>{}.with_transport(3);
     descend(method, f, x, comm);
 #elif defined(EXCHANGE_WITHOUT_PAIRS)
-    auto const method = recursion<full>{}.with_transport(by_ring{});
+    auto const method = recursion<full>{}.with_transport(ring{});
     meets_only alone;
     descend(method, f, x, alone);
 #elif defined(REDUCER_WITHOUT_A_THEOREM)
@@ -126,7 +126,7 @@ struct remembers_a_list {
     descend(unbiased, problem{1, 1, 1, 0, 1, 1}, f, x, comm);
     descend(stepped, problem{}, f, x, comm);
     descend(stepped, f, x, comm);
-    descend(recursion<full>{}.with_transport(by_ring{}), f, x, comm);
+    descend(recursion<full>{}.with_transport(ring{}), f, x, comm);
     meets_only alone;
     descend(recursion<full>{}, f, x, alone);
     reducer reduce(unproved{plain{top_k{1}}}, comm, x);

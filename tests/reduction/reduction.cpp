@@ -64,8 +64,8 @@ TEST_CASE("a reduction reads as it is written, and is equal to its like") {
     CHECK(to_string(plain{}) == "plain(full)");
     CHECK(to_string(plain{rand_k{2}}) == "plain(rand_k(2))");
     CHECK(to_string(error_feedback{top_k{0.01}}) == "error_feedback(top_k(0.01))");
-    CHECK(to_string(error_feedback{top_k{3}, 0.5, by_gtop_k{3}}) ==
-          "error_feedback(top_k(3), decay=0.5, over=" + to_string(by_gtop_k{3}) + ")");
+    CHECK(to_string(error_feedback{top_k{3}, 0.5, gtop_k{3}}) ==
+          "error_feedback(top_k(3), decay=0.5, over=" + to_string(gtop_k{3}) + ")");
     CHECK(to_string(shifted{rand_k{2}}) == "shifted(rand_k(2))");
     CHECK(to_string(ef21_shift{top_k{2}}) == "ef21_shift(top_k(2))");
     CHECK(to_string(unproved{plain{top_k{2}}}) == "unproved(plain(top_k(2)))");

@@ -47,7 +47,7 @@ TEST_CASE("messages that are gathered travel beside others, and lead to the mean
 TEST_CASE("what is gathered, and what is not") {
     CHECK(detail::is_gathered(gather_all{}));
     CHECK(detail::is_gathered(any_transport<>{}));
-    CHECK_FALSE(detail::is_gathered(by_ring{}));
-    CHECK_FALSE(detail::is_gathered(any_transport<>(by_ring{})));
+    CHECK_FALSE(detail::is_gathered(ring{}));
+    CHECK_FALSE(detail::is_gathered(any_transport<>(ring{})));
     CHECK_FALSE(detail::is_gathered(served<full>{}));
 }

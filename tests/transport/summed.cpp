@@ -83,15 +83,15 @@ void each_way(X const& exchange, bool is_exchanged) {
 
 TEST_CASE("gathered or exchanged, the mean of all messages and the errors of all ranks are the same") {
     each_way(gather_all{}, false);
-    each_way(by_ring{}, true);
-    each_way(by_gtop_k{3}, true);
+    each_way(ring{}, true);
+    each_way(gtop_k{3}, true);
 }
 
 TEST_CASE("what an exchange leaves out goes back to a feedback that keeps it, and to no other") {
     std::vector<double> left(5), brought(5);
     fibers::run(3, [&](fibers::member& comm) {
         host on;
-        summed<by_gtop_k, message, double> means(by_gtop_k{1}, 5, position_code::smallest);
+        summed<gtop_k, message, double> means(gtop_k{1}, 5, position_code::smallest);
         memory<> keeps(0, 1), loses(1, 0);
         CHECK_THROWS_AS(means.require_beside(loses, "memory"), argument_error);
         means.require_beside(keeps, "memory");

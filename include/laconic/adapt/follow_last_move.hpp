@@ -39,7 +39,7 @@ class follow_last_move {
         archive.vectors(last_);
     }
     friend std::string to_string(follow_last_move const& l) {
-        return "follow_last_move(" + shortest(double{l.scale_}) + ")";
+        return detail::concat({"follow_last_move(", double{l.scale_}, ")"});
     }
 
   private:

@@ -56,8 +56,8 @@ class lag {
     }
     /// Without the smoothness, which is a rank's own.
     friend std::string to_string(lag const& l) {
-        return "lag(xi=" + shortest(l.xi_) + ", D=" + std::to_string(l.moves_.size() + 1) +
-               ", step=" + shortest(l.step_) + (l.smoothness_ > 0 ? ", by the iterate)" : ", by the news)");
+        return detail::concat({"lag(xi=", l.xi_, ", D=", l.moves_.size() + 1, ", step=", l.step_,
+                               (l.smoothness_ > 0 ? ", by the iterate)" : ", by the news)")});
     }
 
   private:

@@ -21,7 +21,7 @@ struct synchronise {
     }
     template <class B, Scalar T, class M>
     void said(B&, std::span<T const>, M const&) const {}
-    friend std::string to_string(synchronise l) { return "synchronise(" + shortest(l.p) + ")"; }
+    friend std::string to_string(synchronise l) { return detail::concat({"synchronise(", l.p, ")"}); }
 };
 
 }  // namespace laconic

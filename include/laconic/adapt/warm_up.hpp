@@ -11,6 +11,7 @@
 
 #include "laconic/adapt/level.hpp"
 #include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -38,7 +39,7 @@ struct warm_up {
     template <class B, Scalar T, class M>
     void said(B&, std::span<T const>, M const&) const {}
     friend std::string to_string(warm_up const& l) {
-        return "warm_up(" + to_string(l.k) + ", rounds=" + std::to_string(l.rounds) + ")";
+        return detail::concat({"warm_up(", to_string(l.k), ", rounds=", l.rounds, ")"});
     }
 };
 

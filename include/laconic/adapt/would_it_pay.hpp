@@ -18,6 +18,7 @@
 #include "laconic/core/cost.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/wire/message.hpp"
 
 namespace laconic {
@@ -36,7 +37,7 @@ inline std::string with_unit(double x, char const* unit, double largest = 1e9) {
     double const size = step == std::end(steps) ? 1 : step->size;
     char text[32];
     auto const r = std::to_chars(text, text + sizeof text, x / size, std::chars_format::general, 3);
-    return std::string(text, r.ptr) + " " + (step == std::end(steps) ? "" : step->prefix) + unit;
+    return concat({std::string(text, r.ptr), " ", (step == std::end(steps) ? "" : step->prefix), unit});
 }
 
 // What a gradient may look like: numbers of either sign whose magnitudes fall off exponentially.
@@ -73,17 +74,17 @@ struct payoff {
     std::string why() const {
         if (workers == 1) return "no: one worker sends nothing";
         auto const time = [](double seconds) { return detail::with_unit(seconds, "s", 1); };
-        std::string text = (pays ? "yes: in full a round takes " : "no: in full a round takes ") + time(in_full) +
-                           ", with " + compressor + " " + time(with_messages()) + ", of which " + time(encode) +
-                           " to encode, " + time(send) + " to send and " + time(decode) + " to decode";
+        std::string text =
+            detail::concat({(pays ? "yes: in full a round takes " : "no: in full a round takes "), time(in_full),
+                            ", with ", compressor, " ", time(with_messages()), ", of which ", time(encode),
+                            " to encode, ", time(send), " to send and ", time(decode), " to decode"});
         if (!pays && encode + decode >= in_full) text += ": too much even were sending free";
         if (break_even)
-            text += std::string("; it pays where a bit takes ") + (dearer_bits_help ? "more" : "less") + " than " +
-                    time(*break_even) + " (" + detail::with_unit(1 / *break_even, "bit/s") + ")";
+            text += detail::concat({"; it pays where a bit takes ", (dearer_bits_help ? "more" : "less"), " than ",
+                                    time(*break_even), " (", detail::with_unit(1 / *break_even, "bit/s"), ")"});
         else
             text += pays ? "; it pays whatever a bit takes" : "; it does not, whatever a bit takes";
-        if (measured < dimension)
-            text += " (measured on " + std::to_string(measured) + " of " + std::to_string(dimension) + " numbers)";
+        if (measured < dimension) text += detail::concat({" (measured on ", measured, " of ", dimension, " numbers)"});
         return text;
     }
 };
@@ -147,9 +148,8 @@ message_speed speed_of_messages(C const& compressor, std::size_t d, pay_measurem
         compressor.check(n);
         compressor.check(shorter);
     } catch (argument_error const& e) {
-        throw argument_error(to_string(compressor) + " suits vectors of " + std::to_string(d) +
-                             " numbers and not the " + std::to_string(n) + " and " + std::to_string(shorter) +
-                             " that are measured: " + e.what());
+        throw argument_error(concat({to_string(compressor), " suits vectors of ", d, " numbers and not the ", n,
+                                     " and ", shorter, " that are measured: ", e.what()}));
     }
     auto const whole = time_one_message<T, B>(compressor, n, how, clock);
     pay_measurement once = how;
@@ -193,8 +193,9 @@ template <Scalar T = float, Compressor<T> C = top_k<>, Clock Now = monotonic_clo
 payoff would_it_pay(message_cost const& link, std::size_t d, int workers, C const& compressor = C{0.01},
                     pay_measurement const& how = {}, Now clock = {}) {
     if (d < 1) throw argument_error("would_it_pay: a vector of 0 numbers");
-    if (workers < 1) throw argument_error(std::to_string(workers) + " workers: at least one is needed");
-    if (!(how.seconds >= 0)) throw argument_error("would_it_pay: " + shortest(how.seconds) + " seconds to measure");
+    if (workers < 1) throw argument_error(detail::concat({workers, " workers: at least one is needed"}));
+    if (!(how.seconds >= 0))
+        throw argument_error(detail::concat({"would_it_pay: ", how.seconds, " seconds to measure"}));
     if (how.longest < 2) throw argument_error("would_it_pay: a vector of 2 numbers or more is measured");
     compressor.check(d);
     payoff p;

@@ -12,6 +12,7 @@
 #include "laconic/compress/best_level.hpp"
 #include "laconic/compress/one_of.hpp"
 #include "laconic/compress/quantizer_levels.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 
@@ -25,7 +26,8 @@ inline two_way_cost cost_argument(spelling::arguments& a) {
 inline spelling::item const& family_argument(spelling::arguments& a, char const* example) {
     auto const* const family = a.find("compressor");
     if (!family)
-        a.refuse(a.from().position, a.from().name + " needs a compressor: " + a.from().name + "(" + example + "), say");
+        a.refuse(a.from().position,
+                 concat({a.from().name, " needs a compressor: ", a.from().name, "(", example, "), say"}));
     return *family;
 }
 
@@ -105,7 +107,7 @@ any_compressor<T, B> make_best_level(spelling::arguments& a) {
             double value = 0;
             if (!spelling::read_number(i->word, value) || !(value >= 0 && value <= 0x1p53) ||
                 value != std::floor(value))
-                a.refuse(i->position, "sort_up_to is a whole number from 0 to " + shortest(0x1p53));
+                a.refuse(i->position, concat({"sort_up_to is a whole number from 0 to ", 0x1p53}));
             chosen.sort_up_to = static_cast<std::size_t>(value);
         }
         return chosen;

@@ -10,6 +10,7 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/compress/full.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/copy_message.hpp"
 #include "laconic/wire/message.hpp"
 
@@ -159,10 +160,10 @@ requires(!OnHost<B>) void copy_message(host& from_on, any_message<T, host> const
 namespace detail {
 
 [[noreturn]] inline void has_no_omega(std::string const& name) {
-    throw theory_error(name + " is biased: it has no omega");
+    throw theory_error(concat({name, " is biased: it has no omega"}));
 }
 [[noreturn]] inline void has_no_delta(std::string const& name) {
-    throw theory_error(name + " is not known to be contractive: it has no delta");
+    throw theory_error(concat({name, " is not known to be contractive: it has no delta"}));
 }
 
 }  // namespace detail

@@ -9,6 +9,7 @@
 
 #include "laconic/any/spelling.hpp"
 #include "laconic/core/cost.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -77,7 +78,7 @@ inline two_way_cost make_cost(std::string_view text, spelling::pipe const& calls
                                        {"bits", "affine", "packets", "energy", "air_time", "lossy", "two_way"}));
         auto const way = [&](std::string const& name) {
             auto const* const i = a.find(name);
-            if (!i) a.refuse(calls[0].position, "two_way needs " + name + ": two_way(" + name + "=...)");
+            if (!i) a.refuse(calls[0].position, concat({"two_way needs ", name, ": two_way(", name, "=...)"}));
             return make_message_cost(text, i->calls);
         };
         auto const up = way("up"), down = way("down");

@@ -35,6 +35,7 @@
 #include "laconic/compress/uniform.hpp"
 #include "laconic/compress/vote.hpp"
 #include "laconic/compress/zero_blocks.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -171,7 +172,7 @@ any_compressor<T, B> make_compressor(std::string_view text, spelling::pipe const
         bool const last = at + 1 == calls.size();
         if (!last && !found->sparsifier)
             a.refuse(calls[at + 1].position,
-                     "'" + calls[at].name + "' is a quantizer, which leaves nothing to what follows it");
+                     concat({"'", calls[at].name, "' is a quantizer, which leaves nothing to what follows it"}));
         result = found->make(a, last ? nullptr : &result);
         a.finish();
     }

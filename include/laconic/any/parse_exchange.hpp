@@ -43,18 +43,18 @@ struct named_exchange {
 template <Scalar T, class B>
 any_exchange<T, B> split_all_gather_named(spelling::arguments& a) {
     auto const* const i = a.find("then");
-    if (!i || (a.is_word(*i) && i->word == "sparse")) return by_split_all_gather{second_stage::sparse};
-    if (a.is_word(*i) && i->word == "dense") return by_split_all_gather{second_stage::dense};
+    if (!i || (a.is_word(*i) && i->word == "sparse")) return split_all_gather{second_stage::sparse};
+    if (a.is_word(*i) && i->word == "dense") return split_all_gather{second_stage::dense};
     if (i->calls.size() != 1 || i->calls[0].name != "quantize")
         a.refuse(i->position, "what is gathered is sparse, dense or quantize(levels)");
     spelling::arguments q(a.text(), i->calls[0]);
     auto const levels = q.whole("levels", 1, 1, 32767), bucket = q.whole("bucket", 0, 0, 0x1p53);
     quantize const how{static_cast<int>(levels), bucket, norm_named(q)};
     q.finish();
-    return by_quantized_split_all_gather{how, a.whole("seed", 0, 0, 0x1p53)};
+    return compressed_split_all_gather{how, a.whole("seed", 0, 0, 0x1p53)};
 }
 
-inline by_automatic automatic_named(spelling::arguments& a) {
+inline automatic automatic_named(spelling::arguments& a) {
     automatic_settings s;
     s.net.latency = a.number("latency", s.net.latency);
     s.net.seconds_per_bit = a.number("seconds_per_bit", s.net.seconds_per_bit);
@@ -73,42 +73,42 @@ std::vector<named_exchange<T, B>> const& named_exchanges() {
     static std::vector<named_exchange<T, B>> const all = {
         {{"gather", "", "everyone hears everyone's message, or a server does"},
          [](arguments&) -> any { return gather_all{}; }},
-        {{"ring", "", "dense: Patarasuk, Yuan, JPDC 2009"}, [](arguments&) -> any { return by_ring{}; }},
+        {{"ring", "", "dense: Patarasuk, Yuan, JPDC 2009"}, [](arguments&) -> any { return ring{}; }},
         {{"halving_doubling", "", "dense: Rabenseifner, ICCS 2004"},
-         [](arguments&) -> any { return by_halving_doubling{}; }},
+         [](arguments&) -> any { return halving_doubling{}; }},
         {{"recursive_doubling", "", "sparse: Renggli et al., SC 2019"},
-         [](arguments&) -> any { return by_recursive_doubling{}; }},
+         [](arguments&) -> any { return recursive_doubling{}; }},
         {{"split_all_gather", "(then=sparse)",
           "sparse, the sum gathered sparse, dense or quantize(levels): Renggli et al., SC 2019"},
          [](arguments& a) -> any { return split_all_gather_named<T, B>(a); }},
         {{"gtop_k", "(k=0.01, as_published=no)", "k terms of sums along a tree: Shi et al., ICDCS 2019"},
          [](arguments& a) -> any {
              double const k = a.number("k", 0.01);
-             return by_gtop_k{k, a.yes("as_published") ? left_out::as_published : left_out::to_merger};
+             return gtop_k{k, a.yes("as_published") ? left_out::as_published : left_out::to_merger};
          }},
         {{"spar_reduce_scatter", "(k=0.01, seed=0, as_published=no)",
           "k terms of the sum by blocks: SparDL, ICDE 2024"},
          [](arguments& a) -> any {
              double const k = a.number("k", 0.01);
              auto const seed = a.whole("seed", 0, 0, 0x1p53);
-             return by_spar_reduce_scatter{k, a.yes("as_published"), seed};
+             return spar_reduce_scatter{k, a.yes("as_published"), seed};
          }},
         {{"ok_top_k", "(k=0.01, threshold=32, regions=64)", "about k terms of the sum: Li, Hoefler, PPoPP 2022"},
          [](arguments& a) -> any {
              double const k = a.number("k", 0.01);
              auto const threshold = a.whole("threshold", 32, 1, 0x1p53), regions = a.whole("regions", 64, 1, 0x1p53);
-             return by_ok_top_k{k, {threshold, regions}};
+             return ok_top_k{k, {threshold, regions}};
          }},
         {{"sum_by_server", "", "sparse: rank 0 adds up all, and says the sum"},
-         [](arguments&) -> any { return by_sum_by_server{}; }},
+         [](arguments&) -> any { return sum_by_server{}; }},
         {{"gathered_sum", "", "sparse: everyone hears everyone's terms in log2 P messages, and adds them up"},
-         [](arguments&) -> any { return by_gathered_sum{}; }},
+         [](arguments&) -> any { return gathered_sum{}; }},
         {{"omni_reduce", "(block=256)", "dense, without the blocks that are 0: OmniReduce, SIGCOMM 2021"},
-         [](arguments& a) -> any { return by_omni_reduce{a.whole("block", 256, 1, 0x1p32)}; }},
+         [](arguments& a) -> any { return omni_reduce{a.whole("block", 256, 1, 0x1p32)}; }},
         {{"switch_ml", "", "dense, in integers as a switch adds them up: SwitchML, NSDI 2021"},
-         [](arguments&) -> any { return by_switch_ml{}; }},
+         [](arguments&) -> any { return switch_ml{}; }},
         {{"engine_all_reduce", "", "dense: the engine's own, which MPI has"},
-         [](arguments&) -> any { return by_engine_all_reduce{}; }},
+         [](arguments&) -> any { return engine_all_reduce{}; }},
         {{"auto",
           "(latency=2e-05, seconds_per_bit=1e-09, overhead=0, half_duplex=no, per_term=0, per_number=0, every=16)",
           "whichever exact sum is quickest over that network for as many terms as there are"},

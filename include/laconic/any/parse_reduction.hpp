@@ -9,6 +9,7 @@
 #include "laconic/any/parse_exchange.hpp"
 #include "laconic/any/reduction.hpp"
 #include "laconic/any/spelling.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -32,7 +33,8 @@ template <Scalar T, class B>
 any_compressor<T, B> reduced_compressor(spelling::arguments& a, bool needed) {
     if (auto const* const i = a.find("compressor")) return make_compressor<T, B>(a.text(), i->calls);
     if (needed)
-        a.refuse(a.from().position, a.from().name + " needs a compressor: " + a.from().name + "(top_k(0.01)), say");
+        a.refuse(a.from().position,
+                 concat({a.from().name, " needs a compressor: ", a.from().name, "(top_k(0.01)), say"}));
     return full{};
 }
 template <Scalar T, class B>

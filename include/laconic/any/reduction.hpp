@@ -12,6 +12,7 @@
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/exchange.hpp"
 #include "laconic/any/transport.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/reduction/reduction.hpp"
@@ -72,7 +73,8 @@ class any_reduction {
         explicit model(R r) : inside(std::move(r)) {}
         void check_proof(std::size_t d) const override {
             if constexpr (!R::is_proved)
-                throw argument_error("no theorem covers " + name() + ": unproved(" + name() + ") takes it as it is");
+                throw argument_error(
+                    detail::concat({"no theorem covers ", name(), ": unproved(", name(), ") takes it as it is"}));
             else
                 inside.check_proof(d);
         }

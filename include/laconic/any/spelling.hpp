@@ -178,8 +178,10 @@ inline std::string no_such(std::string const& what, std::string const& name, std
         if (auto const n = detail::edits_between(name, known); n <= longer / 3 && n < fewest)
             fewest = n, nearest = known;
     }
-    return "there is no " + what + " '" + name + (nearest.empty() ? "'" : "' (did you mean " + nearest + "?)") +
-           "; there are " + list(names);
+    return laconic::detail::concat(
+        {"there is no ", what, " '", name,
+         (nearest.empty() ? "'" : laconic::detail::concat({"' (did you mean ", nearest, "?)"})), "; there are ",
+         list(names)});
 }
 
 /// The arguments of one call, taken one by one by name or position; what is left over at the end is refused.
@@ -202,9 +204,12 @@ class arguments {
     double number(std::string const& name, std::optional<double> by_default = {}, bool by_position = true) {
         auto const* const i = find(name, by_position);
         if (!i && by_default) return *by_default;
-        if (!i) refuse(from_->position, from_->name + " needs " + name + ": " + from_->name + "(" + name + "=...)");
+        if (!i)
+            refuse(from_->position,
+                   laconic::detail::concat({from_->name, " needs ", name, ": ", from_->name, "(", name, "=...)"}));
         double value = 0;
-        if (!is_word(*i) || !read_number(i->word, value)) refuse(i->position, name + " is a number");
+        if (!is_word(*i) || !read_number(i->word, value))
+            refuse(i->position, laconic::detail::concat({name, " is a number"}));
         return value;
     }
 
@@ -215,7 +220,7 @@ class arguments {
         double value = 0;
         if (!is_word(*i) || !read_number(i->word, value) || !(value >= least && value <= largest) ||
             value != std::floor(value))
-            refuse(i->position, name + " is a whole number from " + shortest(least) + " to " + shortest(largest));
+            refuse(i->position, laconic::detail::concat({name, " is a whole number from ", least, " to ", largest}));
         return static_cast<std::size_t>(value);
     }
 
@@ -223,7 +228,7 @@ class arguments {
     bool yes(std::string const& name) {
         auto const* const i = find(name, false);
         if (!i) return false;
-        if (i->word != "yes" && i->word != "no") refuse(i->position, name + " is yes or no");
+        if (i->word != "yes" && i->word != "no") refuse(i->position, laconic::detail::concat({name, " is yes or no"}));
         return i->word == "yes";
     }
 
@@ -239,7 +244,8 @@ class arguments {
             if (!used_[i])
                 refuse(from_->items[i].position,
                        from_->name + (known_.empty() ? " takes no arguments"
-                                                     : " takes " + list(known_) + "; this is none of them"));
+                                                     : laconic::detail::concat(
+                                                           {" takes ", list(known_), "; this is none of them"})));
     }
     call const& from() const { return *from_; }
     std::string_view text() const { return text_; }
@@ -263,7 +269,7 @@ auto make_named(Entries const& all, std::string_view text, pipe const& calls, st
         for (auto const& e : all) names.push_back(e.about.name);
         a.refuse(calls[0].position, no_such(kind.substr(kind.find(' ') + 1), calls[0].name, names));
     }
-    if (calls.size() > 1) a.refuse(calls[1].position, kind + " is no piece of a pipe");
+    if (calls.size() > 1) a.refuse(calls[1].position, laconic::detail::concat({kind, " is no piece of a pipe"}));
     auto made = found->make(a);
     a.finish();
     return made;

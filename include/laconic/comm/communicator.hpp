@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -163,8 +164,8 @@ class under_way {
         check(lane);
         auto const end = lanes_.begin() + count_;
         if (std::find(lanes_.begin(), end, lane) != end)
-            throw argument_error("an all-gather is under way in lane " + std::to_string(lane) +
-                                 ": finish() comes before the next start");
+            throw argument_error(
+                concat({"an all-gather is under way in lane ", lane, ": finish() comes before the next start"}));
         or_nothing(call);
         lanes_[count_++] = lane;
     }
@@ -174,8 +175,8 @@ class under_way {
         check(lane);
         if (count_ == 0) throw argument_error("there is no all-gather to finish: start_all_gather() comes before");
         if (lanes_[0] != lane)
-            throw argument_error("lane " + std::to_string(lane) + " cannot be finished: lane " +
-                                 std::to_string(lanes_[0]) + " is the first that was started");
+            throw argument_error(
+                concat({"lane ", lane, " cannot be finished: lane ", lanes_[0], " is the first that was started"}));
         or_nothing(call);
         std::copy(lanes_.begin() + 1, lanes_.begin() + count_--, lanes_.begin());
     }
@@ -183,8 +184,7 @@ class under_way {
   private:
     static void check(int lane) {
         if (lane < 0 || lane >= most_in_flight)
-            throw argument_error("there is no lane " + std::to_string(lane) + ": they are 0 to " +
-                                 std::to_string(most_in_flight - 1));
+            throw argument_error(concat({"there is no lane ", lane, ": they are 0 to ", most_in_flight - 1}));
     }
     template <class Call>
     void or_nothing(Call& call) {
@@ -211,22 +211,21 @@ bool may_change_threads(C const& comm) {
 
 inline void check_partners(int ranks, int to, int from) {
     for (int const r : {to, from})
-        if (r < no_rank || r >= ranks)
-            throw argument_error("an exchange with rank " + std::to_string(r) + " of " + std::to_string(ranks));
+        if (r < no_rank || r >= ranks) throw argument_error(concat({"an exchange with rank ", r, " of ", ranks}));
 }
 
 // Who waits for whom, from one rank on: waits_for(r) is the rank that r waits for, or no_rank.
 template <class WaitsFor>
 std::string say_who_waits(int rank, WaitsFor waits_for) {
-    std::string text = "rank " + std::to_string(rank);
+    std::string text = concat({"rank ", rank});
     std::vector<int> named{rank};
     for (int next = waits_for(rank); next != no_rank; next = waits_for(next)) {
-        text += (named.size() == 1 ? " waits for rank " : ", which waits for rank ") + std::to_string(next);
+        text += concat({(named.size() == 1 ? " waits for rank " : ", which waits for rank "), next});
         if (std::find(named.begin(), named.end(), next) != named.end()) break;
         named.push_back(next);
-        if (named.size() > 8) return text + ", and so on: nobody can go on";
+        if (named.size() > 8) return concat({text, ", and so on: nobody can go on"});
     }
-    return text + ": nobody can go on";
+    return concat({text, ": nobody can go on"});
 }
 
 }  // namespace detail

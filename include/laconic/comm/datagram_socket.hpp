@@ -23,6 +23,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 
@@ -54,7 +55,7 @@ struct place {
 inline place find_place(std::string const& address, int family = AF_UNSPEC) {
     auto const colon = address.rfind(':');
     if (colon == std::string::npos || colon == 0 || colon + 1 == address.size())
-        throw argument_error("'" + address + "' is no address: HOST:PORT or [HOST]:PORT is one");
+        throw argument_error(concat({"'", address, "' is no address: HOST:PORT or [HOST]:PORT is one"}));
     std::string name = address.substr(0, colon);
     if (name.front() == '[' && name.back() == ']') name = name.substr(1, name.size() - 2);
     addrinfo wanted{};
@@ -63,7 +64,7 @@ inline place find_place(std::string const& address, int family = AF_UNSPEC) {
     wanted.ai_flags = AI_NUMERICSERV;
     addrinfo* found = nullptr;
     if (int const why = ::getaddrinfo(name.c_str(), address.c_str() + colon + 1, &wanted, &found); why != 0)
-        throw argument_error("'" + address + "': " + ::gai_strerror(why));
+        throw argument_error(concat({"'", address, "': ", ::gai_strerror(why)}));
     place p;
     std::memcpy(&p.bytes, found->ai_addr, found->ai_addrlen);
     p.length = static_cast<socklen_t>(found->ai_addrlen);
@@ -104,7 +105,7 @@ class datagram_socket {
             int const why = errno;
             ::close(std::exchange(socket_, -1));
             errno = why;
-            fail("bind to " + own);
+            fail(concat({"bind to ", own}));
         }
         received_.resize(65536);
     }
@@ -142,7 +143,7 @@ class datagram_socket {
         for (std::size_t at = 0; at < packets.size(); at += length) {
             auto const one = packets.subspan(at, std::min(length, packets.size() - at));
             if (::sendto(socket_, one.data(), one.size(), 0, to.get(), to.length) < 0 && errno == EMSGSIZE)
-                fail("a packet of " + std::to_string(one.size()) + " bytes");
+                fail(concat({"a packet of ", one.size(), " bytes"}));
         }
     }
 
@@ -173,7 +174,9 @@ class datagram_socket {
     }
 
   private:
-    [[noreturn]] static void fail(std::string const& call) { throw comm_error(-1, call + ": " + std::strerror(errno)); }
+    [[noreturn]] static void fail(std::string const& call) {
+        throw comm_error(-1, concat({call, ": ", std::strerror(errno)}));
+    }
 
     template <std::size_t N>
     static msghdr message_of(place& other, iovec& bytes, char (&room)[N]) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 
@@ -19,7 +20,7 @@ class deadline {
     /// Throws argument_error where it is negative.
     explicit deadline(std::chrono::milliseconds longest) : longest_(longest) {
         if (longest.count() < 0)
-            throw argument_error("a deadline of " + text() + ": it is at least 0, which stands for none");
+            throw argument_error(concat({"a deadline of ", text(), ": it is at least 0, which stands for none"}));
     }
     explicit operator bool() const { return longest_.count() > 0; }
     /// When a wait that begins now is over; without a deadline it means nothing.
@@ -36,7 +37,7 @@ class deadline {
         called.wait(lock, over);
         return true;
     }
-    std::string text() const { return std::to_string(longest_.count()) + " ms"; }
+    std::string text() const { return concat({longest_.count(), " ms"}); }
 
   private:
     std::chrono::milliseconds longest_;

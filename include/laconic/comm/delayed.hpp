@@ -47,7 +47,7 @@ class delayed {
     /// This rank works for so long. Throws argument_error unless that is finite and at least 0.
     void compute(double seconds) {
         if (!(seconds >= 0 && seconds <= 1e300))
-            throw argument_error("a rank works for " + shortest(seconds) + " seconds: at least 0, and finite");
+            throw argument_error(detail::concat({"a rank works for ", seconds, " seconds: at least 0, and finite"}));
         mine_.now += seconds;
     }
 
@@ -141,7 +141,7 @@ class delayed {
         return std::as_bytes(std::span(&x, 1));
     }
     [[noreturn]] static void no_times_from(int r) {
-        throw comm_error(r, "rank " + std::to_string(r) + " sends no times: its network is not delayed");
+        throw comm_error(r, detail::concat({"rank ", r, " sends no times: its network is not delayed"}));
     }
     template <class X>
     static void read(int r, contribution heard, X& x) {

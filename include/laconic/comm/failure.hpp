@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 
@@ -32,7 +33,7 @@ class failure {
     }
     void threw(int rank, std::exception_ptr what, std::string const& why) {
         if (!thrown_) thrown_ = what;
-        is(rank, "rank " + std::to_string(rank) + " failed: " + why);
+        is(rank, concat({"rank ", rank, " failed: ", why}));
     }
     int rank() const { return rank_; }
     std::string const& why() const { return why_; }
@@ -43,7 +44,7 @@ class failure {
         if (thrown_) std::rethrow_exception(thrown_);
     }
 
-    static std::string left(int rank) { return "rank " + std::to_string(rank) + " left before the others were done"; }
+    static std::string left(int rank) { return concat({"rank ", rank, " left before the others were done"}); }
 
   private:
     bool known_ = false;

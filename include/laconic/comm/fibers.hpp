@@ -23,6 +23,7 @@
 #include "laconic/comm/paused_stack.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -52,7 +53,7 @@ class fibers {
     /// there is no memory for its stack, and whatever the body throws.
     template <class Body>
     static void run(int ranks, Body body, settings how) {
-        if (ranks < 1) throw argument_error(std::to_string(ranks) + " ranks: at least one is needed");
+        if (ranks < 1) throw argument_error(detail::concat({ranks, " ranks: at least one is needed"}));
         fibers all(ranks, how);
         all.live_ = [](fibers& self, int rank, void* what) {
             member me(self, self.everybody_, rank);
@@ -94,7 +95,7 @@ class fibers {
         }
         for (int r = 0; r < ranks; ++r) {
             auto& run = at(r).run;
-            if (!run.map(how.stack)) throw comm_error(r, "rank " + std::to_string(r) + " could not be given a stack");
+            if (!run.map(how.stack)) throw comm_error(r, detail::concat({"rank ", r, " could not be given a stack"}));
             run.context.uc_link = &scheduler_.context;
             // It can be handed nothing but ints: the halves of a pointer, and the rank.
             auto const self = reinterpret_cast<std::uintptr_t>(this);
@@ -145,11 +146,11 @@ class fibers {
         bool const ready = first.waits_for == no_rank || there(first);
         int const culprit = ready ? rank_of(s) : slowest(lacks(rank_of(first)), s);
         too_late_ = true;
-        failure_.is(culprit, "rank " + std::to_string(culprit) +
-                                 (ready                         ? " let no other rank compute"
-                                  : first.waits_for == everyone ? " did not come"
-                                                                : " handed over nothing") +
-                                 " within " + deadline_.text());
+        failure_.is(culprit, detail::concat({"rank ", culprit,
+                                             (ready                         ? " let no other rank compute"
+                                              : first.waits_for == everyone ? " did not come"
+                                                                            : " handed over nothing"),
+                                             " within ", deadline_.text()}));
     }
     // Rank r, or, where it waits itself, whom it waits for in the end; where that one could go on, the one that ran.
     int slowest(int r, seat const& ran) const {

@@ -13,6 +13,7 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/mailbox.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 
@@ -49,9 +50,8 @@ class local_group {
         auto& now = open_[static_cast<int>(my.arrived % most_in_flight)];
         if (now.ranks == 0) now.lane = lane;
         if (now.lane != lane)
-            throw argument_error("rank " + std::to_string(number(rank)) + " starts an all-gather in lane " +
-                                 std::to_string(lane) + " that another rank has started in lane " +
-                                 std::to_string(now.lane));
+            throw argument_error(concat({"rank ", number(rank), " starts an all-gather in lane ", lane,
+                                         " that another rank has started in lane ", now.lane}));
         ++my.arrived;
         if (++now.ranks < size()) return false;
         now.ranks = 0;

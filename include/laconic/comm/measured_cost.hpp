@@ -14,6 +14,7 @@
 #include "laconic/core/clock.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/fitted_cost.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -25,9 +26,10 @@ struct cost_measurement {
     /// Throws argument_error where there are fewer than two sizes or no repetition.
     void check() const {
         if (least < 1 || most / 4 < least)
-            throw argument_error("messages of " + std::to_string(least) + " to " + std::to_string(most) +
-                                 " bytes: two sizes take 1 or more, and 4 times as many");
-        if (repetitions < 1) throw argument_error(std::to_string(repetitions) + " repetitions: at least one is needed");
+            throw argument_error(detail::concat(
+                {"messages of ", least, " to ", most, " bytes: two sizes take 1 or more, and 4 times as many"}));
+        if (repetitions < 1)
+            throw argument_error(detail::concat({repetitions, " repetitions: at least one is needed"}));
     }
     std::vector<std::size_t> sizes() const {
         std::vector<std::size_t> all;
@@ -64,7 +66,7 @@ template <Communicator C, class N>
 void hear_numbers(C& comm, int r, std::span<N> to) {
     auto const heard = comm.from(r);
     if (heard.complaint || heard.bytes.size() != to.size_bytes())
-        throw shape_error("rank " + std::to_string(r) + " is not measuring the cost of messages");
+        throw shape_error(concat({"rank ", r, " is not measuring the cost of messages"}));
     std::memcpy(to.data(), heard.bytes.data(), to.size_bytes());
 }
 
@@ -113,7 +115,7 @@ message_cost measure_cost(C& comm, cost_measurement const& how = {}, Now clock =
 /// The cost of a message from one rank to one other, where an all-gather among so many ranks costs that and is nothing
 /// but such messages one after another. Throws argument_error for fewer than two ranks.
 inline message_cost between_two(message_cost const& all_gather, int ranks) {
-    if (ranks < 2) throw argument_error(std::to_string(ranks) + " ranks: between two there are two or more");
+    if (ranks < 2) throw argument_error(detail::concat({ranks, " ranks: between two there are two or more"}));
     message_cost one = all_gather;
     for (double* const price : {&one.per_bit, &one.per_packet, &one.per_message}) *price /= ranks - 1;
     return one;

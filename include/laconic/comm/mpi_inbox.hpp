@@ -16,6 +16,7 @@
 #include "laconic/comm/deadline.hpp"
 #include "laconic/comm/failure.hpp"
 #include "laconic/comm/mpi_pieces.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 
@@ -51,8 +52,8 @@ struct mpi_wait {
     [[noreturn]] void fail(int culprit, std::string text);
     [[noreturn]] void too_late(int rank, std::string const& what) {
         gave_up = true;
-        auto const who = rank < 0 ? std::string("MPI") : "rank " + std::to_string(name(rank));
-        fail(name(rank), who + what + " within " + longest.text());
+        auto const who = rank < 0 ? std::string("MPI") : concat({"rank ", name(rank)});
+        fail(name(rank), concat({who, what, " within ", longest.text()}));
     }
 };
 

@@ -21,6 +21,7 @@
 #include "laconic/comm/mpi_outbox.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic::detail {
@@ -42,7 +43,7 @@ class mpi_meetings {
           comm_(all),
           lanes_(all, std::min(piece, longest), wait_) {
         if (longest < 1 || longest > INT_MAX)
-            throw argument_error(std::to_string(longest) + " bytes at a time: MPI carries 1 to 2^31 - 1");
+            throw argument_error(concat({longest, " bytes at a time: MPI carries 1 to 2^31 - 1"}));
         if (piece < 1) throw argument_error("pieces of 0 bytes");
         check_mpi(MPI_Comm_rank(all, &rank_), "MPI_Comm_rank");
         check_mpi(MPI_Comm_size(all, &size_), "MPI_Comm_size");
@@ -126,9 +127,8 @@ class mpi_meetings {
         }
         for (std::size_t r = 0; r < envelopes_.size(); ++r)
             if (envelopes_[r] != envelopes_[0])
-                throw shape_error("rank " + std::to_string(wait_.name(static_cast<int>(r))) + " adds up " +
-                                  std::to_string(envelopes_[r]) + " numbers, rank " + std::to_string(wait_.name(0)) +
-                                  " " + std::to_string(envelopes_[0]));
+                throw shape_error(concat({"rank ", wait_.name(static_cast<int>(r)), " adds up ", envelopes_[r],
+                                          " numbers, rank ", wait_.name(0), " ", envelopes_[0]}));
         MPI_Datatype const type = std::same_as<T, float> ? MPI_FLOAT : MPI_DOUBLE;
         for (std::size_t const most = std::max<std::size_t>(longest_ / sizeof(T), 1); !x.empty();) {
             auto const piece = x.first(std::min(most, x.size()));
@@ -166,8 +166,7 @@ class mpi_meetings {
     static std::uint64_t seal(contribution c) { return std::uint64_t{c.bytes.size()} << 1 | (c.complaint ? 1 : 0); }
     void check_root(int root) const {
         check_goes_on();
-        if (root < 0 || root >= size_)
-            throw argument_error("the root is rank " + std::to_string(root) + " of " + std::to_string(size_));
+        if (root < 0 || root >= size_) throw argument_error(concat({"the root is rank ", root, " of ", size_}));
     }
     static void make_room(std::vector<std::byte>& bytes, std::size_t n) {
         if (bytes.size() < n) bytes.resize(n);

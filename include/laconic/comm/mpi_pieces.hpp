@@ -10,6 +10,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 
@@ -19,7 +20,7 @@ inline void check_mpi(int status, char const* call) {
     char text[MPI_MAX_ERROR_STRING] = {};
     int length = 0;
     MPI_Error_string(status, text, &length);
-    throw comm_error(-1, std::string(call) + ": " + text);
+    throw comm_error(-1, concat({std::string(call), ": ", text}));
 }
 
 /// Whether MPI has completed all of these.

@@ -17,6 +17,7 @@
 #include "laconic/comm/nccl_stream.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {
@@ -145,7 +146,7 @@ class nccl {
   private:
     std::uint64_t checked(int root) const {
         if (root < 0 || root >= size())
-            throw argument_error("the root is rank " + std::to_string(root) + " of " + std::to_string(size()));
+            throw argument_error(detail::concat({"the root is rank ", root, " of ", size()}));
         return static_cast<std::uint64_t>(root);
     }
     void keep_deadline() {

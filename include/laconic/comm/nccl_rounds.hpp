@@ -15,6 +15,7 @@
 #include "laconic/comm/mailbox.hpp"
 #include "laconic/comm/nccl_stream.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 
@@ -57,8 +58,8 @@ class nccl_rounds {
         }
         for (std::size_t r = 1; r < ranks_ && what.call == nccl_call::all_reduce; ++r)
             if (word(r, 2) != word(0, 2))
-                throw shape_error("rank " + std::to_string(r) + " brings " + std::to_string(word(r, 2)) +
-                                  " numbers to an all-reduce, rank 0 " + std::to_string(word(0, 2)));
+                throw shape_error(
+                    concat({"rank ", r, " brings ", word(r, 2), " numbers to an all-reduce, rank 0 ", word(0, 2)}));
     }
     contribution from(int r) const { return heard_[static_cast<std::size_t>(r)]; }
 
@@ -260,8 +261,7 @@ class nccl_rounds {
     // There are no rounds any more once a rank has left, or an error has aborted the communicator.
     void require_all_here() const {
         in_->comm();
-        if (left_ != no_rank)
-            throw comm_error(left_, "rank " + std::to_string(left_) + " left before the others were done");
+        if (left_ != no_rank) throw comm_error(left_, concat({"rank ", left_, " left before the others were done"}));
     }
 
     nccl_stream* in_;

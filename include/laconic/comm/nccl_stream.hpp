@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 
@@ -43,7 +44,8 @@ class nccl_stream {
     bool alive() const { return comm_ != nullptr; }
     /// Throws where one has.
     ncclComm_t comm() const {
-        if (comm_ == nullptr) throw comm_error(-1, "an error has aborted NCCL's communicator before: " + failure_);
+        if (comm_ == nullptr)
+            throw comm_error(-1, concat({"an error has aborted NCCL's communicator before: ", failure_}));
         return comm_;
     }
     cudaStream_t stream() const { return stream_; }
@@ -52,13 +54,13 @@ class nccl_stream {
     /// Throws comm_error, with NCCL's or CUDA's own words, for what `call` returned.
     void check(ncclResult_t status, char const* call) {
         if (status == ncclSuccess) return;
-        std::string why = std::string(call) + ": " + ncclGetErrorString(status);
+        std::string why = concat({std::string(call), ": ", ncclGetErrorString(status)});
         if (char const* const last = ncclGetLastError(comm_); last != nullptr && *last != 0)
-            why += ", " + std::string(last);
+            why += concat({", ", std::string(last)});
         fail(why);
     }
     void check(cudaError_t status, char const* call) {
-        if (status != cudaSuccess) fail(std::string(call) + ": " + cudaGetErrorString(status));
+        if (status != cudaSuccess) fail(concat({std::string(call), ": ", cudaGetErrorString(status)}));
     }
 
     /// What calls() tells NCCL starts at the same time: what one rank sends need not be taken before it receives.
@@ -91,7 +93,7 @@ class nccl_stream {
             // CUDA keeps "not ready" for who asks for the last error, which the next kernel's launch does.
             static_cast<void>(cudaGetLastError());
             if (has_deadline() && std::chrono::steady_clock::now() - begin > deadline_)
-                fail("not all ranks came within " + std::to_string(deadline_.count()) + " ms");
+                fail(concat({"not all ranks came within ", deadline_.count(), " ms"}));
         }
         check_later_error();
     }

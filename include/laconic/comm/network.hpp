@@ -25,7 +25,8 @@ struct network {
     void check() const {
         for (double const v : {latency, seconds_per_bit, overhead})
             if (!(v >= 0 && v <= 1e300))
-                throw argument_error("a network with " + shortest(v) + " seconds: they are finite and at least 0");
+                throw argument_error(
+                    detail::concat({"a network with ", v, " seconds: they are finite and at least 0"}));
     }
     bool operator==(network const&) const = default;
 };

@@ -42,7 +42,7 @@ class recorded {
     /// This rank works for so long. Throws argument_error unless that is finite and at least 0.
     void compute(double seconds) {
         if (!(seconds >= 0 && seconds <= 1e300))
-            throw argument_error("a rank works for " + shortest(seconds) + " seconds: at least 0, and finite");
+            throw argument_error(detail::concat({"a rank works for ", seconds, " seconds: at least 0, and finite"}));
         if (under_way_)
             worked_ += seconds;
         else

@@ -15,6 +15,7 @@
 
 #include "laconic/comm/network.hpp"
 #include "laconic/comm/recorded.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -29,7 +30,7 @@ struct racks {
     void check() const {
         ports.check();
         links.check();
-        if (per_rack < 0) throw argument_error("racks of " + std::to_string(per_rack) + " ranks");
+        if (per_rack < 0) throw argument_error(detail::concat({"racks of ", per_rack, " ranks"}));
     }
     int rack_of(int rank) const { return per_rack > 0 ? rank / per_rack : 0; }
 };
@@ -52,8 +53,8 @@ class replayer {
                 else
                     check_partners(static_cast<int>(n), d.to, d.from);
             if (r > 0 && told.size() != rounds_)
-                throw argument_error("rank " + std::to_string(r) + " was in " + std::to_string(told.size()) +
-                                     " all-gathers, rank 0 in " + std::to_string(rounds_));
+                throw argument_error(
+                    concat({"rank ", r, " was in ", told.size(), " all-gathers, rank 0 in ", rounds_}));
             rounds_ = told.size();
             told_.insert(told_.end(), told.begin(), told.end());
         }

@@ -9,6 +9,7 @@
 
 #include "laconic/comm/packet_machine.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -22,9 +23,8 @@ struct retransmission {
     /// Throws argument_error for waits that are not 0 < least <= first <= most, and for no farewell.
     void check() const {
         if (!(least > 0 && least <= first && first <= most && std::isfinite(most)))
-            throw argument_error("waits of " + std::to_string(least) + ", " + std::to_string(first) + " and " +
-                                 std::to_string(most) + " seconds");
-        if (farewells < 1) throw argument_error(std::to_string(farewells) + " farewells");
+            throw argument_error(detail::concat({"waits of ", least, ", ", first, " and ", most, " seconds"}));
+        if (farewells < 1) throw argument_error(detail::concat({farewells, " farewells"}));
     }
 };
 

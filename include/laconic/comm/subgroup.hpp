@@ -11,6 +11,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 
@@ -18,26 +19,24 @@ namespace laconic::detail {
 /// ranks call it: it is one all-gather. Throws argument_error on all ranks where a color is below 0.
 template <Communicator C>
 std::vector<int> subgroup(C& comm, int color, int key) {
-    using place = std::array<int, 2>;
-    place const mine{color, key};
+    using pair = std::array<int, 2>;
+    pair const mine{color, key};
     comm.all_gather({std::as_bytes(std::span(mine))});
-    std::vector<place> all(static_cast<std::size_t>(comm.size()));
-    std::vector<int> same;
+    std::vector<pair> same;  // keys and ranks
     for (int r = 0; r < comm.size(); ++r) {
-        auto& theirs = all[static_cast<std::size_t>(r)];
+        pair theirs;
         auto const bytes = comm.from(r).bytes;
         if (bytes.size() != sizeof theirs)
-            throw comm_error(r, "rank " + std::to_string(r) + " came to another meeting than that of a split");
+            throw comm_error(r, concat({"rank ", r, " came to another meeting than that of a split"}));
         std::memcpy(theirs.data(), bytes.data(), sizeof theirs);
         if (theirs[0] < 0)
-            throw argument_error("rank " + std::to_string(r) + " has color " + std::to_string(theirs[0]) +
-                                 ": colors are at least 0");
-        if (theirs[0] == color) same.push_back(r);
+            throw argument_error(concat({"rank ", r, " has color ", theirs[0], ": colors are at least 0"}));
+        if (theirs[0] == color) same.push_back({theirs[1], r});
     }
-    std::stable_sort(same.begin(), same.end(), [&](int a, int b) {
-        return all[static_cast<std::size_t>(a)][1] < all[static_cast<std::size_t>(b)][1];
-    });
-    return same;
+    std::sort(same.begin(), same.end());
+    std::vector<int> ranks;
+    for (auto const& one : same) ranks.push_back(one[1]);
+    return ranks;
 }
 
 }  // namespace laconic::detail

@@ -21,6 +21,7 @@
 #include "laconic/comm/local_member.hpp"
 #include "laconic/comm/turns.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -47,7 +48,7 @@ class threads {
     /// that threw: a comm_error where a rank left early or came too late.
     template <class Body>
     static void run(int ranks, Body body, settings how) {
-        if (ranks < 1) throw argument_error(std::to_string(ranks) + " ranks: at least one is needed");
+        if (ranks < 1) throw argument_error(detail::concat({ranks, " ranks: at least one is needed"}));
         threads all(ranks, how);
         std::vector<std::thread> started;
         try {
@@ -215,7 +216,7 @@ class threads {
     }
     int who_computes() const { return static_cast<int>(detail::turns::longest(seats_)); }
     void too_late(int culprit, char const* how) {
-        failure_.is(culprit, "rank " + std::to_string(culprit) + how + " within " + deadline_.text());
+        failure_.is(culprit, detail::concat({"rank ", culprit, how, " within ", deadline_.text()}));
     }
     // Tells this rank, and all that wait, why nobody can go on.
     [[noreturn]] void give_up(seat& my) {

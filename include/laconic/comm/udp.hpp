@@ -21,6 +21,7 @@
 #include "laconic/comm/packet_machine.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -51,7 +52,7 @@ class udp {
     /// argument_error for addresses that cannot be, or that two nodes have.
     void meet(int me, std::vector<std::string> const& all) {
         if (me < 0 || static_cast<std::size_t>(me) >= all.size())
-            throw argument_error("node " + std::to_string(me) + " of " + std::to_string(all.size()));
+            throw argument_error(detail::concat({"node ", me, " of ", all.size()}));
         me_ = me;
         peers_.assign(all.size(), {});
         waited_for_.clear();
@@ -62,8 +63,8 @@ class udp {
             auto& at = peers_[n].at;
             at = detail::find_place(all[n], socket_.family());
             if (auto const [other, is_new] = nodes_.try_emplace(at.name(), static_cast<int>(n)); !is_new)
-                throw argument_error("nodes " + std::to_string(other->second) + " and " + std::to_string(n) +
-                                     " have the address " + all[n]);
+                throw argument_error(
+                    detail::concat({"nodes ", other->second, " and ", n, " have the address ", all[n]}));
         }
     }
 
@@ -118,14 +119,14 @@ class udp {
 
     void send(int to, std::span<std::byte const> packet) {
         if (to < 0 || static_cast<std::size_t>(to) >= peers_.size())
-            throw argument_error("a packet for node " + std::to_string(to) + " of " + std::to_string(peers_.size()));
+            throw argument_error(detail::concat({"a packet for node ", to, " of ", peers_.size()}));
         if (to == me_) {
             own_.next(0, packet.size()).say({packet});
             return own_.post(0);
         }
         if (packet.size() > how_.longest)
-            throw argument_error("a packet of " + std::to_string(packet.size()) + " bytes: up to " +
-                                 std::to_string(how_.longest) + " can be");
+            throw argument_error(
+                detail::concat({"a packet of ", packet.size(), " bytes: up to ", how_.longest, " can be"}));
         if (packet.empty()) return;  // which says nothing
         if (how_.loss > 0 && how_.losses.uniform(sent_++) < how_.loss) return;
         auto& b = batch_for(peers_[static_cast<std::size_t>(to)], packet.size());
@@ -187,9 +188,9 @@ class udp {
     }
 
     [[noreturn]] void give_up(int node) const {
-        auto const time = std::to_string(how_.deadline.count()) + " ms";
-        if (node == no_rank) throw comm_error(-1, "nothing was heard for " + time);
-        throw comm_error(node, "node " + std::to_string(node) + " said nothing that was waited for, for " + time);
+        auto const time = detail::concat({how_.deadline.count(), " ms"});
+        if (node == no_rank) throw comm_error(-1, detail::concat({"nothing was heard for ", time}));
+        throw comm_error(node, detail::concat({"node ", node, " said nothing that was waited for, for ", time}));
     }
 
     static constexpr std::size_t lengths_at_once = 4;

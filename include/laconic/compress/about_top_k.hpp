@@ -9,6 +9,7 @@
 
 #include "laconic/compress/pipe.hpp"
 #include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -29,7 +30,7 @@ struct about_top_k {
     void check(std::size_t d) const {
         k.check(d);
         if (!(band >= 0 && band < 1))
-            throw argument_error("about_top_k: the band " + shortest(band) + " is outside [0, 1)");
+            throw argument_error(detail::concat({"about_top_k: the band ", band, " is outside [0, 1)"}));
         for (std::size_t const n : {least_of(d), most_of(d)}) rest.check(n);
     }
     template <class B, Scalar T>
@@ -60,8 +61,9 @@ struct about_top_k {
     }
     bool operator==(about_top_k const&) const = default;
     friend std::string to_string(about_top_k const& c) {
-        return detail::spelled(
-            "about_top_k(" + to_string(c.k) + (c.band == 0.1 ? "" : ", band=" + shortest(c.band)) + ")", c.rest);
+        return detail::spelled(detail::concat({"about_top_k(", to_string(c.k),
+                                               (c.band == 0.1 ? "" : detail::concat({", band=", c.band})), ")"}),
+                               c.rest);
     }
 
   private:

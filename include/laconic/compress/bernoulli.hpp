@@ -8,6 +8,7 @@
 #include <string>
 
 #include "laconic/compress/pipe.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -25,7 +26,7 @@ struct bernoulli {
 
     void check(std::size_t d) const {
         if (!(p >= 0x1p-32 && p <= 1))
-            throw argument_error("bernoulli: the probability " + shortest(p) + " is outside [2^-32, 1]");
+            throw argument_error(detail::concat({"bernoulli: the probability ", p, " is outside [2^-32, 1]"}));
         rest.check(d);
     }
     template <class B, Scalar T>
@@ -49,7 +50,7 @@ struct bernoulli {
     }
     bool operator==(bernoulli const&) const = default;
     friend std::string to_string(bernoulli const& c) {
-        return detail::spelled("bernoulli(" + shortest(c.p) + ")", c.rest);
+        return detail::spelled(detail::concat({"bernoulli(", c.p, ")"}), c.rest);
     }
 };
 template <class N>

@@ -15,6 +15,7 @@
 #include "laconic/compress/formula_sizes.hpp"
 #include "laconic/compress/levels.hpp"
 #include "laconic/core/cost.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/copy_message.hpp"
 #include "laconic/message/levelled.hpp"
 
@@ -125,10 +126,11 @@ struct best_level {
                a.sizes == b.sizes && a.sort_up_to == b.sort_up_to;
     }
     friend std::string to_string(best_level const& c) {
-        return "best_level(" + levels<C>::family(c.compressor) +
-               (c.cost == Cost{} ? "" : ", cost=" + to_string(c.cost)) +
-               (to_string(c.sizes) == to_string(formula_sizes{}) ? "" : ", sizes=" + to_string(c.sizes)) +
-               (c.sort_up_to == sorted_by_default ? ")" : ", sort_up_to=" + std::to_string(c.sort_up_to) + ")");
+        return detail::concat(
+            {"best_level(", levels<C>::family(c.compressor),
+             (c.cost == Cost{} ? "" : detail::concat({", cost=", to_string(c.cost)})),
+             (to_string(c.sizes) == to_string(formula_sizes{}) ? "" : detail::concat({", sizes=", to_string(c.sizes)})),
+             (c.sort_up_to == sorted_by_default ? ")" : detail::concat({", sort_up_to=", c.sort_up_to, ")"}))});
     }
 
   private:

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "laconic/core/contract.hpp"
+#include "laconic/core/text.hpp"
 
 /// How the compressors with one scale per bucket cut a vector: into buckets of `bucket` consecutive values, of which
 /// the last may be shorter; 0 means one bucket for all.
@@ -23,8 +24,6 @@ inline std::size_t longest_bucket(std::size_t bucket, std::size_t d) {
 }
 
 /// ", bucket=5": what is written of a bucket other than the default.
-inline std::string spelled_bucket(std::size_t bucket) {
-    return bucket == 0 ? "" : ", bucket=" + std::to_string(bucket);
-}
+inline std::string spelled_bucket(std::size_t bucket) { return bucket == 0 ? "" : concat({", bucket=", bucket}); }
 
 }  // namespace laconic::detail

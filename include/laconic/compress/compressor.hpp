@@ -122,7 +122,7 @@ auto compress(C const& c, X const& x, key from, B on = {}) {
     detail::check_dimension(v.size());
     c.check(v.size());
     if (auto const i = first_non_finite(on, v); i < v.size())
-        throw argument_error("coordinate " + std::to_string(i) + " is not finite");
+        throw argument_error(detail::concat({"coordinate ", i, " is not finite"}));
     message_of<C, element_of<X>, B> m;
     c(on, v, from, m);
     return m;

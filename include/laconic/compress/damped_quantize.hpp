@@ -6,6 +6,7 @@
 #include <string>
 
 #include "laconic/compress/quantize.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -42,7 +43,7 @@ struct damped_quantize {
     bool operator==(damped_quantize const&) const = default;
     friend std::string to_string(damped_quantize const& c) {
         auto const text = to_string(c.plain());
-        return text.substr(0, text.size() - 1) + ", damped=yes)";
+        return detail::concat({text.substr(0, text.size() - 1), ", damped=yes)"});
     }
 
   private:

@@ -7,6 +7,7 @@
 
 #include "laconic/compress/full.hpp"
 #include "laconic/core/occasion.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/either.hpp"
 
 namespace laconic {
@@ -46,7 +47,7 @@ struct full_or {
     double delta(std::size_t d) const requires Contractive<C> { return in_full ? 1 : otherwise.delta(d); }
 
     bool operator==(full_or const&) const = default;
-    friend std::string to_string(full_or const& c) { return "full_or(" + to_string(c.otherwise) + ")"; }
+    friend std::string to_string(full_or const& c) { return detail::concat({"full_or(", to_string(c.otherwise), ")"}); }
 };
 template <class C>
 full_or(C, bool = false) -> full_or<C>;

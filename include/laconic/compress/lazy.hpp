@@ -6,6 +6,7 @@
 #include <string>
 
 #include "laconic/compress/pipe.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -23,7 +24,7 @@ struct lazy {
 
     void check(std::size_t d) const {
         if (!(p >= 0x1p-32 && p <= 1))
-            throw argument_error("lazy: the probability " + shortest(p) + " is outside [2^-32, 1]");
+            throw argument_error(detail::concat({"lazy: the probability ", p, " is outside [2^-32, 1]"}));
         rest.check(d);
     }
     template <class B, Scalar T>
@@ -44,7 +45,7 @@ struct lazy {
         return lazy<R>{p, r};
     }
     bool operator==(lazy const&) const = default;
-    friend std::string to_string(lazy const& c) { return detail::spelled("lazy(" + shortest(c.p) + ")", c.rest); }
+    friend std::string to_string(lazy const& c) { return detail::spelled(detail::concat({"lazy(", c.p, ")"}), c.rest); }
 };
 template <class N>
 lazy(N) -> lazy<>;

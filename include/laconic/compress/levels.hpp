@@ -15,6 +15,7 @@
 #include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/top_blocks.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/core/text.hpp"
 
 /// Compressors whose level can be chosen: how many levels there are, what each would keep of a vector, and what each
 /// would take to say.
@@ -97,7 +98,7 @@ struct levels<top_k<scaled_sign>> {
         c.k = level;
         return c;
     }
-    static std::string family(type const& c) { return "top_k | " + to_string(c.rest); }
+    static std::string family(type const& c) { return detail::concat({"top_k | ", to_string(c.rest)}); }
     template <Scalar T>
     static double bits(type const& c, std::size_t level, std::size_t d) {
         std::size_t const scales = c.rest.bucket == 0 ? 1 : (level + c.rest.bucket - 1) / c.rest.bucket;
@@ -170,7 +171,7 @@ struct levels<top_blocks<>> {
         c.k = level;
         return c;
     }
-    static std::string family(type const& c) { return "top_blocks(block=" + std::to_string(c.block) + ")"; }
+    static std::string family(type const& c) { return detail::concat({"top_blocks(block=", c.block, ")"}); }
     template <Scalar T>
     static double bits(type const& c, std::size_t level, std::size_t d) {
         std::size_t const block = std::min(c.block, d);

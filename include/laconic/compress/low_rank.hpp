@@ -12,6 +12,7 @@
 #include "laconic/backend/matrix_is.hpp"
 #include "laconic/backend/unit_scale.hpp"
 #include "laconic/compress/compressor.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/factors.hpp"
 
 namespace laconic {
@@ -51,12 +52,11 @@ struct low_rank {
         if (rows == 0) throw argument_error("low_rank: a matrix of no rows");
         if (rank == 0) throw argument_error("low_rank: a matrix of rank 0");
         if (d % rows != 0)
-            throw argument_error("low_rank: d = " + std::to_string(d) + " numbers are no matrix of " +
-                                 std::to_string(rows) + " rows");
+            throw argument_error(detail::concat({"low_rank: d = ", d, " numbers are no matrix of ", rows, " rows"}));
         if constexpr (!drawn)
             if (std::size_t const n = std::min(rows, d / rows); !start.empty() && start.size() != n * std::min(rank, n))
-                throw shape_error("low_rank: a start of " + std::to_string(start.size()) + " numbers for " +
-                                  std::to_string(rows) + " x " + std::to_string(d / rows));
+                throw shape_error(
+                    detail::concat({"low_rank: a start of ", start.size(), " numbers for ", rows, " x ", d / rows}));
     }
 
     /// About a number of numbers that is no matrix it makes a message which no reader accepts.
@@ -77,7 +77,7 @@ struct low_rank {
         detail::check_dimension(x.size());
         check(x.size());
         if (auto const j = first_non_finite(on, x); j < x.size())
-            throw argument_error("low_rank: coordinate " + std::to_string(j) + " is not finite");
+            throw argument_error(detail::concat({"low_rank: coordinate ", j, " is not finite"}));
         blank(on, x.size(), from, m);
         if (m.rank == 0) return;
         // Q stands where X' P will.
@@ -106,8 +106,7 @@ struct low_rank {
             return alike && a.start.data() == b.start.data() && a.start.size() == b.start.size();
     }
     friend std::string to_string(low_rank const& c) {
-        return "low_rank(rows=" + std::to_string(c.rows) + ", rank=" + std::to_string(c.rank) +
-               (drawn ? ")" : ", warm)");
+        return detail::concat({"low_rank(rows=", c.rows, ", rank=", c.rank, (drawn ? ")" : ", warm)")});
     }
 
   private:

@@ -9,6 +9,7 @@
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/norm.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/dithered.hpp"
 
 namespace laconic {
@@ -32,7 +33,7 @@ struct natural_dithering {
 
     void check(std::size_t) const {
         if (levels < 1 || levels > 1000)
-            throw argument_error("natural_dithering: levels = " + std::to_string(levels) + " is outside 1 .. 1000");
+            throw argument_error(detail::concat({"natural_dithering: levels = ", levels, " is outside 1 .. 1000"}));
         if (!is_norm(p)) throw argument_error("natural_dithering: p is not a norm");
     }
 
@@ -63,8 +64,8 @@ struct natural_dithering {
 
     bool operator==(natural_dithering const&) const = default;
     friend std::string to_string(natural_dithering const& c) {
-        return "natural_dithering(" + std::to_string(c.levels) + detail::spelled_bucket(c.bucket) +
-               detail::spelled(c.p) + ")";
+        return detail::concat(
+            {"natural_dithering(", c.levels, detail::spelled_bucket(c.bucket), detail::spelled(c.p), ")"});
     }
 };
 

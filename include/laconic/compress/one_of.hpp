@@ -8,6 +8,7 @@
 
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/levels.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/either.hpp"
 
 namespace laconic {
@@ -51,8 +52,8 @@ struct one_of {
 
     bool operator==(one_of const&) const = default;
     friend std::string to_string(one_of const& c) {
-        return "one_of(" + to_string(c.first) + ", " + to_string(c.second) + ", " + (c.is_first ? "first" : "second") +
-               ")";
+        return detail::concat(
+            {"one_of(", to_string(c.first), ", ", to_string(c.second), ", ", (c.is_first ? "first" : "second"), ")"});
     }
 };
 template <class First, class Second>
@@ -74,7 +75,7 @@ struct levels<one_of<First, Second>> {
                 levels<Second>::at(c.second, is_first ? std::min(n, std::size_t{1}) : level - n, d), is_first};
     }
     static std::string family(type const& c) {
-        return levels<First>::family(c.first) + ", " + levels<Second>::family(c.second);
+        return detail::concat({levels<First>::family(c.first), ", ", levels<Second>::family(c.second)});
     }
     template <Scalar T>
     static double bits(type const& c, std::size_t level, std::size_t d) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "laconic/compress/pipe.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/parts.hpp"
 
 namespace laconic {
@@ -87,15 +88,15 @@ struct parts {
     friend std::string to_string(parts const& c) {
         std::string text;
         for (auto const& p : c.pieces)
-            text += (text.empty() ? "" : ", ") + std::to_string(p.length) + ", " + to_string(p.compressor);
-        return "parts(" + text + ")";
+            text += detail::concat({(text.empty() ? "" : ", "), p.length, ", ", to_string(p.compressor)});
+        return detail::concat({"parts(", text, ")"});
     }
 
   private:
     void require_sum(std::size_t d) const {
         if (length() != d)
-            throw argument_error("parts: " + std::to_string(pieces.size()) + " of " + std::to_string(length()) +
-                                 " numbers in all, where the vector has d = " + std::to_string(d));
+            throw argument_error(detail::concat(
+                {"parts: ", pieces.size(), " of ", length(), " numbers in all, where the vector has d = ", d}));
     }
 };
 

@@ -50,7 +50,7 @@ namespace detail {
 // How a piece and its rest are written: "top_k(3)", or "top_k(3) | natural".
 template <class Rest>
 std::string spelled(std::string const& piece, Rest const& rest) {
-    return std::same_as<Rest, full> ? piece : piece + " | " + to_string(rest);
+    return std::same_as<Rest, full> ? piece : concat({piece, " | ", to_string(rest)});
 }
 
 // The payload about scale x_i for the coordinates i in m.support.
@@ -69,8 +69,8 @@ void speak_for_chosen(B& on, std::span<T const> x, T scale, M& m) {
         if (auto const j = first_non_finite(on, std::span<T const>(values)); j < values.size()) {
             std::size_t const unit = m.unit.length;
             std::size_t const place = element(on, std::span<coordinate const>(m.support), j / unit);
-            throw argument_error("coordinate " + std::to_string(place * unit + j % unit) + " times " +
-                                 shortest(static_cast<double>(scale)) + " is not finite");
+            throw argument_error(concat(
+                {"coordinate ", place * unit + j % unit, " times ", static_cast<double>(scale), " is not finite"}));
         }
     if constexpr (!direct) m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
 }
@@ -117,7 +117,7 @@ inline std::array<std::size_t, 2> numbers_in_blocks(std::size_t d, std::size_t b
 }
 inline void check_block(char const* name, std::size_t block) {
     if (block < 1 || block > largest_dimension)
-        throw argument_error(std::string(name) + ": block = " + std::to_string(block) + " is outside 1 .. 2^32 - 1");
+        throw argument_error(concat({std::string(name), ": block = ", block, " is outside 1 .. 2^32 - 1"}));
 }
 
 // The largest omega of a rest for 1 .. d numbers, where their count is random.
@@ -140,9 +140,10 @@ requires(Contractive<Rest> || Unbiased<Rest>) double kept_by(Rest const& rest, s
     if constexpr (Unbiased<Rest>) {
         double const omega = rest.omega(n);
         if (omega >= 1)
-            throw theory_error(to_string(rest) + " has omega = " + shortest(omega) + " >= 1 on " + std::to_string(n) +
-                               " values, so a pipe that it ends is not contractive: take more levels or smaller "
-                               "buckets, or scaled_down of it");
+            throw theory_error(
+                concat({to_string(rest), " has omega = ", omega, " >= 1 on ", n,
+                        " values, so a pipe that it ends is not contractive: take more levels or smaller "
+                        "buckets, or scaled_down of it"}));
         return 1 - omega;
     }
 }

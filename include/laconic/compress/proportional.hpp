@@ -10,6 +10,7 @@
 
 #include "laconic/compress/pipe.hpp"
 #include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -77,7 +78,7 @@ struct proportional {
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
         blank(on, x.size(), from, m);
         if (auto const i = first_non_finite(on, x); i < x.size())
-            throw argument_error("proportional: coordinate " + std::to_string(i) + " is not finite");
+            throw argument_error(detail::concat({"proportional: coordinate ", i, " is not finite"}));
         sort_magnitudes(on, x, m.chosen);
         auto const how = proportion_for(on_host(on, std::span<T const>(m.chosen)), k.of(x.size()));
         if (!(how.bound <= static_cast<double>(std::numeric_limits<T>::max())))
@@ -102,7 +103,8 @@ struct proportional {
     }
     bool operator==(proportional const&) const = default;
     friend std::string to_string(proportional const& c) {
-        return detail::spelled("proportional(" + to_string(c.k) + (Damped ? ", damped=yes)" : ")"), c.rest);
+        return detail::spelled(detail::concat({"proportional(", to_string(c.k), (Damped ? ", damped=yes)" : ")")}),
+                               c.rest);
     }
 };
 template <class N>

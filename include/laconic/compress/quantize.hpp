@@ -9,6 +9,7 @@
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/norm.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/quantized.hpp"
 
 namespace laconic {
@@ -28,7 +29,7 @@ struct quantize {
 
     void check(std::size_t) const {
         if (levels < 1 || levels > 32767)
-            throw argument_error("quantize: levels = " + std::to_string(levels) + " is outside 1 .. 32767");
+            throw argument_error(detail::concat({"quantize: levels = ", levels, " is outside 1 .. 32767"}));
         if (!is_norm(p)) throw argument_error("quantize: p is not a norm");
     }
 
@@ -60,7 +61,7 @@ struct quantize {
 
     bool operator==(quantize const&) const = default;
     friend std::string to_string(quantize const& q) {
-        return "quantize(" + std::to_string(q.levels) + detail::spelled_bucket(q.bucket) + detail::spelled(q.p) + ")";
+        return detail::concat({"quantize(", q.levels, detail::spelled_bucket(q.bucket), detail::spelled(q.p), ")"});
     }
 };
 

@@ -10,6 +10,7 @@
 #include "laconic/backend/each_bucket.hpp"
 #include "laconic/compress/damped_quantize.hpp"
 #include "laconic/compress/levels.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -25,7 +26,7 @@ struct levels<damped_quantize> {
     }
     static std::string family(type const& c) {
         auto const text = detail::spelled_bucket(c.bucket) + detail::spelled(c.p);
-        return text.empty() ? "quantize" : "quantize(" + text.substr(2) + ")";
+        return text.empty() ? "quantize" : detail::concat({"quantize(", text.substr(2), ")"});
     }
     template <Scalar T>
     static double bits(type const& c, std::size_t level, std::size_t d) {

@@ -8,6 +8,7 @@
 
 #include "laconic/compress/pipe.hpp"
 #include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -61,7 +62,7 @@ struct rand_block {
     }
     bool operator==(rand_block const&) const = default;
     friend std::string to_string(rand_block const& c) {
-        return detail::spelled("rand_block(" + to_string(c.k) + ", block=" + std::to_string(c.block) + ")", c.rest);
+        return detail::spelled(detail::concat({"rand_block(", to_string(c.k), ", block=", c.block, ")"}), c.rest);
     }
 };
 template <class N>

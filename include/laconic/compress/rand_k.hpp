@@ -7,6 +7,7 @@
 
 #include "laconic/compress/pipe.hpp"
 #include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -54,7 +55,9 @@ struct rand_k {
         return rand_k<R>{k, r};
     }
     bool operator==(rand_k const&) const = default;
-    friend std::string to_string(rand_k const& c) { return detail::spelled("rand_k(" + to_string(c.k) + ")", c.rest); }
+    friend std::string to_string(rand_k const& c) {
+        return detail::spelled(detail::concat({"rand_k(", to_string(c.k), ")"}), c.rest);
+    }
 };
 template <class N>
 rand_k(N) -> rand_k<>;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "laconic/compress/compressor.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/scaled.hpp"
 
 namespace laconic {
@@ -44,7 +45,9 @@ struct scaled_down {
     double delta(std::size_t d) const { return 1 / (1 + inside.omega(d)); }
 
     bool operator==(scaled_down const&) const = default;
-    friend std::string to_string(scaled_down const& c) { return "scaled_down(" + to_string(c.inside) + ")"; }
+    friend std::string to_string(scaled_down const& c) {
+        return detail::concat({"scaled_down(", to_string(c.inside), ")"});
+    }
 };
 template <class C>
 scaled_down(C) -> scaled_down<C>;

@@ -7,6 +7,7 @@
 
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/signs.hpp"
 
 namespace laconic {
@@ -41,7 +42,7 @@ struct scaled_sign {
 
     bool operator==(scaled_sign const&) const = default;
     friend std::string to_string(scaled_sign const& c) {
-        return c.bucket == 0 ? "scaled_sign" : "scaled_sign(bucket=" + std::to_string(c.bucket) + ")";
+        return c.bucket == 0 ? "scaled_sign" : detail::concat({"scaled_sign(bucket=", c.bucket, ")"});
     }
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "laconic/compress/pipe.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -27,12 +28,11 @@ struct threshold {
     void check(std::size_t d) const {
         if constexpr (one_for_all) {
             if (!(bound >= 0 && std::isfinite(bound)))
-                throw argument_error("threshold: the bound " + shortest(bound) +
-                                     " is not a finite number of at least 0");
+                throw argument_error(
+                    detail::concat({"threshold: the bound ", bound, " is not a finite number of at least 0"}));
         } else {
             if (bound.size() != d && !bound.empty())
-                throw shape_error("threshold: " + std::to_string(bound.size()) +
-                                  " bounds for d = " + std::to_string(d));
+                throw shape_error(detail::concat({"threshold: ", bound.size(), " bounds for d = ", d}));
         }
         rest.check(d);
     }
@@ -66,7 +66,7 @@ struct threshold {
     }
     friend std::string to_string(threshold const& c) {
         if constexpr (one_for_all)
-            return detail::spelled("threshold(" + shortest(c.bound) + ")", c.rest);
+            return detail::spelled(detail::concat({"threshold(", c.bound, ")"}), c.rest);
         else
             return detail::spelled("threshold(per coordinate)", c.rest);
     }

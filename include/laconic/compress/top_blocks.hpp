@@ -8,6 +8,7 @@
 
 #include "laconic/compress/pipe.hpp"
 #include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -60,7 +61,7 @@ struct top_blocks {
     }
     bool operator==(top_blocks const&) const = default;
     friend std::string to_string(top_blocks const& c) {
-        return detail::spelled("top_blocks(" + to_string(c.k) + ", block=" + std::to_string(c.block) + ")", c.rest);
+        return detail::spelled(detail::concat({"top_blocks(", to_string(c.k), ", block=", c.block, ")"}), c.rest);
     }
 };
 template <class N>

@@ -7,6 +7,7 @@
 
 #include "laconic/compress/pipe.hpp"
 #include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -47,7 +48,9 @@ struct top_k {
         return top_k<R>{k, r};
     }
     bool operator==(top_k const&) const = default;
-    friend std::string to_string(top_k const& c) { return detail::spelled("top_k(" + to_string(c.k) + ")", c.rest); }
+    friend std::string to_string(top_k const& c) {
+        return detail::spelled(detail::concat({"top_k(", to_string(c.k), ")"}), c.rest);
+    }
 };
 template <class N>
 top_k(N) -> top_k<>;

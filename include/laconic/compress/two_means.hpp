@@ -7,6 +7,7 @@
 
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/means.hpp"
 
 namespace laconic {
@@ -41,13 +42,13 @@ struct two_means {
             return;
         auto const j = first_non_finite(on, x);
         throw argument_error(j == x.size() ? "two_means: the sum of a bucket is not finite"
-                                           : "two_means: coordinate " + std::to_string(j) + " is not finite");
+                                           : detail::concat({"two_means: coordinate ", j, " is not finite"}));
     }
     double delta(std::size_t d) const { return 1 / static_cast<double>(detail::longest_bucket(bucket, d)); }
 
     bool operator==(two_means const&) const = default;
     friend std::string to_string(two_means const& c) {
-        return c.bucket == 0 ? "two_means" : "two_means(bucket=" + std::to_string(c.bucket) + ")";
+        return c.bucket == 0 ? "two_means" : detail::concat({"two_means(bucket=", c.bucket, ")"});
     }
 };
 

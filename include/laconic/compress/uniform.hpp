@@ -31,7 +31,7 @@ struct uniform {
 
     void check(std::size_t) const {
         if (bits < 1 || bits > 8)
-            throw argument_error("uniform: bits = " + std::to_string(bits) + " is outside 1 .. 8");
+            throw argument_error(detail::concat({"uniform: bits = ", bits, " is outside 1 .. 8"}));
     }
 
     template <class B, Scalar T>
@@ -55,7 +55,7 @@ struct uniform {
             return;
         auto const j = first_non_finite(on, x);
         throw argument_error(j == x.size() ? "uniform: the values of a bucket are too far apart"
-                                           : "uniform: coordinate " + std::to_string(j) + " is not finite");
+                                           : detail::concat({"uniform: coordinate ", j, " is not finite"}));
     }
 
     double omega(std::size_t d) const requires(R == rounding::random) { return error(d); }
@@ -64,16 +64,16 @@ struct uniform {
     double delta(std::size_t d) const requires(R == rounding::nearest) {
         double const lost = error(d);
         if (lost >= 1)
-            throw theory_error(to_string(*this) + " may lose " + shortest(lost) + " >= 1 of the energy of " +
-                               std::to_string(d) +
-                               " values, so it is not contractive: take more bits or smaller buckets");
+            throw theory_error(
+                detail::concat({to_string(*this), " may lose ", lost, " >= 1 of the energy of ", d,
+                                " values, so it is not contractive: take more bits or smaller buckets"}));
         return 1 - lost;
     }
 
     bool operator==(uniform const&) const = default;
     friend std::string to_string(uniform const& c) {
-        return "uniform(" + std::to_string(c.bits) + detail::spelled_bucket(c.bucket) +
-               (R == rounding::nearest ? ", rounding=nearest)" : ")");
+        return detail::concat({"uniform(", c.bits, detail::spelled_bucket(c.bucket),
+                               (R == rounding::nearest ? ", rounding=nearest)" : ")")});
     }
 
   private:

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "laconic/compress/compressor.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/signs.hpp"
 
 namespace laconic {
@@ -31,7 +32,7 @@ struct vote {
     void operator()(B& on, std::span<T const> x, key from, signs<T, B>& m) const {
         detail::check_dimension(x.size());
         if (auto const j = first_non_finite(on, x); j < x.size())
-            throw argument_error("vote: coordinate " + std::to_string(j) + " is not finite");
+            throw argument_error(detail::concat({"vote: coordinate ", j, " is not finite"}));
         blank(on, x.size(), from, m);
         pack_signs(on, x, std::span(m.words));
     }

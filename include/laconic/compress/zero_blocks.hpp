@@ -8,6 +8,7 @@
 #include <string>
 
 #include "laconic/compress/pipe.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -57,7 +58,7 @@ struct zero_blocks {
     }
     bool operator==(zero_blocks const&) const = default;
     friend std::string to_string(zero_blocks const& c) {
-        return detail::spelled("zero_blocks(" + std::to_string(c.block) + ")", c.rest);
+        return detail::spelled(detail::concat({"zero_blocks(", c.block, ")"}), c.rest);
     }
 };
 template <class N>

@@ -41,15 +41,14 @@ struct message_cost {
         if (c.loss > 0) {
             message_cost once = c;
             once.loss = 0;
-            return "lossy(" + to_string(once) + ", " + shortest(c.loss) + ")";
+            return detail::concat({"lossy(", to_string(once), ", ", c.loss, ")"});
         }
         if (c.payload == 0 && c.per_message == 0 && c.per_bit == 1) return "bits";
-        if (c.payload == 0) return "affine(" + shortest(c.per_bit) + ", " + shortest(c.per_message) + ")";
+        if (c.payload == 0) return detail::concat({"affine(", c.per_bit, ", ", c.per_message, ")"});
         double const header = c.per_packet - c.payload;
         if (c.per_bit == 0 && header >= 0 && c.payload + header == c.per_packet)
-            return "packets(" + shortest(c.payload) + ", " + shortest(header) + ", " + shortest(c.per_message) + ")";
-        return "energy(" + shortest(c.per_bit) + ", " + shortest(c.per_packet) + ", " + shortest(c.payload) + ", " +
-               shortest(c.per_message) + ")";
+            return detail::concat({"packets(", c.payload, ", ", header, ", ", c.per_message, ")"});
+        return detail::concat({"energy(", c.per_bit, ", ", c.per_packet, ", ", c.payload, ", ", c.per_message, ")"});
     }
 };
 
@@ -57,18 +56,17 @@ namespace detail {
 
 inline double price(double value, char const* what) {
     if (!(value >= 0 && std::isfinite(value)))
-        throw argument_error(std::string("a cost ") + what + " of " + shortest(value) +
-                             ": it is a finite number of at least 0");
+        throw argument_error(concat({"a cost ", what, " of ", value, ": it is a finite number of at least 0"}));
     return value;
 }
 inline double at_least_zero(double value, char const* what) {
     if (!(value >= 0 && std::isfinite(value)))
-        throw argument_error(shortest(value) + " " + what + ": it is a finite number of at least 0");
+        throw argument_error(concat({value, " ", what, ": it is a finite number of at least 0"}));
     return value;
 }
 inline double packet_size(double bytes) {
     if (!(bytes >= 1 && std::isfinite(bytes)))
-        throw argument_error("a packet of " + shortest(bytes) + " bytes: it takes at least 1");
+        throw argument_error(concat({"a packet of ", bytes, " bytes: it takes at least 1"}));
     return bytes;
 }
 
@@ -97,7 +95,8 @@ inline message_cost energy_cost(double per_bit, double per_packet, double payloa
 /// In seconds of a radio channel: bits at `rate` bits a second, `preamble` seconds for each packet of `payload` bytes
 /// that is begun, `wait` seconds to get the channel. rate > 0.
 inline message_cost air_time_cost(double rate, double preamble, double payload, double wait) {
-    if (!(rate > 0)) throw argument_error("an air time at " + shortest(rate) + " bits a second: it takes more than 0");
+    if (!(rate > 0))
+        throw argument_error(detail::concat({"an air time at ", rate, " bits a second: it takes more than 0"}));
     return energy_cost(1 / rate, preamble, payload, wait);
 }
 
@@ -127,9 +126,9 @@ struct two_way_cost {
     bool operator==(two_way_cost const&) const = default;
     friend std::string to_string(two_way_cost const& c) {
         if (c == two_way_cost(c.up)) return to_string(c.up);
-        return "two_way(" + to_string(c.up) + ", " + to_string(c.down) +
-               (c.answer == 0 ? "" : ", answer=" + shortest(c.answer)) +
-               (c.others == 0 ? "" : ", others=" + shortest(c.others)) + ")";
+        return detail::concat({"two_way(", to_string(c.up), ", ", to_string(c.down),
+                               (c.answer == 0 ? "" : detail::concat({", answer=", c.answer})),
+                               (c.others == 0 ? "" : detail::concat({", others=", c.others})), ")"});
     }
 };
 
@@ -137,8 +136,8 @@ struct two_way_cost {
 /// sent again, and so 1 / (1 - loss)^bits times on average. Throws argument_error for another loss, or where `once` has
 /// one of its own.
 inline message_cost lossy_cost(message_cost once, double loss) {
-    if (!(loss >= 0 && loss < 1)) throw argument_error("a loss of " + shortest(loss) + ": it is in [0, 1)");
-    if (once.loss > 0) throw argument_error("a loss of " + to_string(once) + ": it has one already");
+    if (!(loss >= 0 && loss < 1)) throw argument_error(detail::concat({"a loss of ", loss, ": it is in [0, 1)"}));
+    if (once.loss > 0) throw argument_error(detail::concat({"a loss of ", to_string(once), ": it has one already"}));
     once.loss = loss;
     return once;
 }

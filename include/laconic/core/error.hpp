@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "laconic/core/contract.hpp"
+#include "laconic/core/text.hpp"
 
 /// What can go wrong outside the program's own logic, one type each; all derive from laconic::error.
 /// Each carries the place as data besides the text, so that a caller can act on it.
@@ -44,9 +45,8 @@ struct non_finite_error : error {
 
     /// `of`: which vector, such as "layer conv.bias"; empty where there is one alone.
     non_finite_error(int rank_, std::uint64_t round_, std::size_t coordinate_, std::string of_ = "")
-        : error("rank " + std::to_string(rank_) + ", round " + std::to_string(round_) +
-                ": the gradient is not finite at coordinate " + std::to_string(coordinate_) +
-                (of_.empty() ? "" : " of " + of_)),
+        : error(detail::concat({"rank ", rank_, ", round ", round_, ": the gradient is not finite at coordinate ",
+                                coordinate_, (of_.empty() ? "" : detail::concat({" of ", of_}))})),
           rank(rank_),
           round(round_),
           coordinate(coordinate_),
@@ -61,7 +61,7 @@ struct compression_error : error {
     std::string why;
 
     compression_error(int rank_, std::uint64_t round_, std::string why_)
-        : error("rank " + std::to_string(rank_) + ", round " + std::to_string(round_) + ": " + why_),
+        : error(detail::concat({"rank ", rank_, ", round ", round_, ": ", why_})),
           rank(rank_),
           round(round_),
           why(std::move(why_)) {}
@@ -73,7 +73,7 @@ struct wire_error : error {
     std::string why;
 
     wire_error(std::uint64_t bit_, std::string why_)
-        : error("at bit " + std::to_string(bit_) + " of a message: " + why_), bit(bit_), why(std::move(why_)) {}
+        : error(detail::concat({"at bit ", bit_, " of a message: ", why_})), bit(bit_), why(std::move(why_)) {}
 };
 
 /// A rank that failed, left or never came; `rank` is -1 where the engine cannot tell which.
@@ -89,7 +89,10 @@ struct file_error : error {
     std::size_t line, column;
 
     file_error(std::string file_, std::size_t line_, std::size_t column_, std::string const& why)
-        : error(place(file_, line_, column_) + ": " + why), file(std::move(file_)), line(line_), column(column_) {}
+        : error(detail::concat({place(file_, line_, column_), ": ", why})),
+          file(std::move(file_)),
+          line(line_),
+          column(column_) {}
 
   private:
     static std::string place(std::string text, std::size_t line, std::size_t column) {
@@ -104,7 +107,7 @@ struct spelling_error : error {
     std::size_t column;
 
     spelling_error(std::string text_, std::size_t column_, std::string const& why)
-        : error("'" + text_ + "', column " + std::to_string(column_) + ": " + why),
+        : error(detail::concat({"'", text_, "', column ", column_, ": ", why})),
           text(std::move(text_)),
           column(column_) {}
 };

@@ -34,9 +34,10 @@ struct portion {
     /// Throws argument_error where it is negative, NaN, a broken number above 1, or more than d.
     void check(std::size_t d) const {
         if (!(value >= 0) || (value >= 1 && value != std::floor(value)))
-            throw argument_error("k = " + to_string(*this) + " is neither a count nor a fraction below 1");
+            throw argument_error(
+                detail::concat({"k = ", to_string(*this), " is neither a count nor a fraction below 1"}));
         if (value >= 1 && value > static_cast<double>(d))
-            throw argument_error("k = " + to_string(*this) + " is above the dimension d = " + std::to_string(d));
+            throw argument_error(detail::concat({"k = ", to_string(*this), " is above the dimension d = ", d}));
     }
 
     bool operator==(portion const&) const = default;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -20,8 +21,8 @@ namespace detail {
 /// Throws argument_error for a length that vectors in memory may not have.
 inline void check_dimension(std::uint64_t d) {
     if (d > largest_dimension)
-        throw argument_error("more than 2^32 - 1 dimensions: " + std::to_string(d) +
-                             "; split the vector, so that each part has at most 2^32 - 1 numbers");
+        throw argument_error(concat({"more than 2^32 - 1 dimensions: ", d,
+                                     "; split the vector, so that each part has at most 2^32 - 1 numbers"}));
 }
 
 }  // namespace detail

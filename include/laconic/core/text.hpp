@@ -2,7 +2,12 @@
 #pragma once
 
 #include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "laconic/core/contract.hpp"
 
@@ -14,5 +19,61 @@ inline std::string shortest(double x) {
     auto const r = std::to_chars(text, text + sizeof text, x);
     return {text, r.ptr};
 }
+
+namespace detail {
+
+/// A string or a number that concat() writes. It refers to the string, which must stay until then.
+class text_piece {
+  public:
+    text_piece(char const* text) : text_piece(std::string_view(text)) {}
+    text_piece(std::string const& text) : text_piece(std::string_view(text)) {}
+    text_piece(std::string_view text) : text_(text.data()), size_(text.size()) {}
+    text_piece(char one) : is_(kind::one), one_(one) {}
+    text_piece(std::unsigned_integral auto x) : is_(kind::natural), natural_(x) {}
+    text_piece(std::signed_integral auto x) : is_(kind::whole), whole_(x) {}
+    text_piece(std::floating_point auto x) : is_(kind::real), real_(x) {}
+
+    void add_to(std::string& text) const {
+        char digits[32];
+        switch (is_) {
+            case kind::text:
+                text.append(text_, size_);
+                break;
+            case kind::one:
+                text.push_back(one_);
+                break;
+            case kind::natural:
+                text.append(digits, std::to_chars(digits, digits + sizeof digits, natural_).ptr);
+                break;
+            case kind::whole:
+                text.append(digits, std::to_chars(digits, digits + sizeof digits, whole_).ptr);
+                break;
+            case kind::real:
+                text.append(digits, std::to_chars(digits, digits + sizeof digits, real_).ptr);
+                break;
+        }
+    }
+
+  private:
+    enum class kind : unsigned char { text, one, natural, whole, real } is_ = kind::text;
+    union {
+        char const* text_;
+        char one_;
+        std::uint64_t natural_;
+        std::int64_t whole_;
+        double real_;
+    };
+    std::size_t size_ = 0;
+};
+
+/// The pieces, one behind the other: strings, and numbers in decimal (real ones as shortest() writes them). It is
+/// compiled once, where each + between strings is compiled anew.
+[[gnu::cold, gnu::noinline]] inline std::string concat(std::initializer_list<text_piece> pieces) {
+    std::string text;
+    for (auto const& piece : pieces) piece.add_to(text);
+    return text;
+}
+
+}  // namespace detail
 
 }  // namespace laconic

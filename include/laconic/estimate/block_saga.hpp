@@ -11,6 +11,7 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/compress/rand_block.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 
 namespace laconic {
@@ -73,7 +74,9 @@ class block_saga {
         archive.of_any_length(table_);
         archive.vectors(mean_);
     }
-    friend std::string to_string(block_saga const& e) { return "block_saga of " + to_string(e.blocks_); }
+    friend std::string to_string(block_saga const& e) {
+        return detail::concat({"block_saga of ", to_string(e.blocks_)});
+    }
 
   private:
     // All rows at x, which are remembered once the first round has been said.

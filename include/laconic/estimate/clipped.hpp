@@ -51,8 +51,8 @@ struct clipped {
     }
     friend std::string to_string(clipped const& e) {
         if (!(e.limit > 0)) return to_string(e.of);
-        return to_string(e.of) + ", clipped at " + shortest(e.limit) +
-               (e.unit == clip_at::norm ? "" : " standard deviations");
+        return detail::concat(
+            {to_string(e.of), ", clipped at ", e.limit, (e.unit == clip_at::norm ? "" : " standard deviations")});
     }
 
   private:

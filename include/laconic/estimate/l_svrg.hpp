@@ -24,7 +24,7 @@ class l_svrg {
   public:
     explicit l_svrg(std::size_t batch = 1, double p = 0) : batch_(batch), p_(p) {
         if (batch == 0) throw argument_error("l_svrg: a batch of 0 rows");
-        if (!(p >= 0 && p <= 1)) throw argument_error("l_svrg: p = " + shortest(p) + " is outside [0, 1]");
+        if (!(p >= 0 && p <= 1)) throw argument_error(detail::concat({"l_svrg: p = ", p, " is outside [0, 1]"}));
     }
 
     template <class F>
@@ -71,7 +71,7 @@ class l_svrg {
         archive.vectors(reference_, full_);
     }
     friend std::string to_string(l_svrg const& e) {
-        return "l_svrg(batch=" + std::to_string(e.batch_) + ", p=" + shortest(e.p_) + ")";
+        return detail::concat({"l_svrg(batch=", e.batch_, ", p=", e.p_, ")"});
     }
 
   private:

@@ -21,7 +21,7 @@ class local_momentum {
   public:
     explicit local_momentum(double beta = 0.9, E of = {}) : beta_(beta), of_(std::move(of)) {
         if (!(beta >= 0 && beta < 1))
-            throw argument_error("local_momentum: beta = " + shortest(beta) + " is outside [0, 1)");
+            throw argument_error(detail::concat({"local_momentum: beta = ", beta, " is outside [0, 1)"}));
     }
 
     template <class F>
@@ -47,7 +47,7 @@ class local_momentum {
         archive(of_);
     }
     friend std::string to_string(local_momentum const& e) {
-        return "local_momentum(" + shortest(e.beta_) + ") of " + to_string(e.of_);
+        return detail::concat({"local_momentum(", e.beta_, ") of ", to_string(e.of_)});
     }
 
   private:

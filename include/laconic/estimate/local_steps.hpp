@@ -23,8 +23,8 @@ class local_steps {
   public:
     local_steps(double p, double step, std::size_t batch = 0) : p_(p), step_(step), gradient_(batch) {
         if (!(p >= 0x1p-32 && p <= 1))
-            throw argument_error("local_steps: the probability " + shortest(p) + " is outside [2^-32, 1]");
-        if (!(step > 0)) throw argument_error("local_steps: the step " + shortest(step) + " is not above 0");
+            throw argument_error(detail::concat({"local_steps: the probability ", p, " is outside [2^-32, 1]"}));
+        if (!(step > 0)) throw argument_error(detail::concat({"local_steps: the step ", step, " is not above 0"}));
     }
 
     /// How many steps a round takes: n with probability p (1 - p)^(n - 1).
@@ -67,7 +67,7 @@ class local_steps {
         archive.vectors(shift_);
     }
     friend std::string to_string(local_steps const& e) {
-        return "local_steps(p=" + shortest(e.p_) + ", step=" + shortest(e.step_) + "), " + to_string(e.gradient_);
+        return detail::concat({"local_steps(p=", e.p_, ", step=", e.step_, "), ", to_string(e.gradient_)});
     }
 
   private:

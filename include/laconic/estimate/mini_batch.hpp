@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/estimate/estimator.hpp"
 #include "laconic/objective/finite_sum.hpp"
 
@@ -40,15 +41,15 @@ class mini_batch {
             f.batch_gradient(std::span<std::uint32_t const>(rows_), x, g);
             return std::nullopt;
         } else {
-            throw argument_error("batch = " + std::to_string(size_) +
-                                 ": this objective has no samples to draw from; it needs samples() and "
-                                 "batch_gradient(rows, x, g)");
+            throw argument_error(detail::concat({"batch = ", size_,
+                                                 ": this objective has no samples to draw from; it needs samples() and "
+                                                 "batch_gradient(rows, x, g)"}));
         }
     }
     template <class B, Scalar T>
     void said(B&, std::span<T const>) const {}
     friend std::string to_string(mini_batch const& e) {
-        return e.size_ == 0 ? "the full gradient" : "mini_batch(" + std::to_string(e.size_) + ")";
+        return e.size_ == 0 ? "the full gradient" : detail::concat({"mini_batch(", e.size_, ")"});
     }
 
   private:

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "laconic/core/text.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 
 namespace laconic {
@@ -90,7 +91,7 @@ class saga {
         archive.of_any_length(table_);
         archive.vectors(mean_);
     }
-    friend std::string to_string(saga const& e) { return "saga(batch=" + std::to_string(e.batch_) + ")"; }
+    friend std::string to_string(saga const& e) { return detail::concat({"saga(batch=", e.batch_, ")"}); }
 
   private:
     std::size_t batch_;

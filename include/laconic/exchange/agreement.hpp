@@ -14,6 +14,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/objective/problem.hpp"
 
@@ -40,7 +41,7 @@ using agreed_item = std::pair<std::string, std::string>;
 template <Communicator C>
 void require_agreement(C& comm, std::vector<agreed_item> const& items) {
     std::string all;
-    for (auto const& [name, value] : items) all += name + ": " + value + "\n";
+    for (auto const& [name, value] : items) all += detail::concat({name, ": ", value, "\n"});
     auto const bytes = [](std::string const& s) { return std::as_bytes(std::span(s.data(), s.size())); };
     auto const heard = [&](int r) {
         auto const b = comm.from(r).bytes;
@@ -64,8 +65,8 @@ void require_agreement(C& comm, std::vector<agreed_item> const& items) {
                                            first.begin());
         at = at == 0 ? 0 : first.rfind('\n', at - 1) + 1;  // npos + 1 is 0
         auto const line = [&](std::string const& s) { return s.substr(std::min(at, s.size()), s.find('\n', at) - at); };
-        throw shape_error("ranks disagree: rank 0 has \"" + line(first) + "\", rank " + std::to_string(r) + " has \"" +
-                          line(other) + "\"");
+        throw shape_error(detail::concat(
+            {"ranks disagree: rank 0 has \"", line(first), "\", rank ", r, " has \"", line(other), "\""}));
     }
     throw shape_error("ranks disagree");  // equal texts, unequal digests: some rank's memory is broken
 }
@@ -90,7 +91,7 @@ problem agree_on_problem(C& comm, F const& objective) {
         double theirs[4];
         auto const heard = comm.from(r).bytes;
         if (heard.size() != sizeof theirs)
-            throw shape_error("rank " + std::to_string(r) + " sent no constants of its objective");
+            throw shape_error(detail::concat({"rank ", r, " sent no constants of its objective"}));
         std::memcpy(theirs, heard.data(), sizeof theirs);
         p.smoothness += share * theirs[0];
         p.strong_convexity += share * theirs[1];

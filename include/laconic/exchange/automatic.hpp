@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/choice.hpp"
 #include "laconic/exchange/exchange.hpp"
 #include "laconic/exchange/gathered_sum.hpp"
@@ -30,39 +31,28 @@ struct automatic_settings {
     /// Throws argument_error for seconds that are negative or not finite, or `every` of less than 1.
     void check() const {
         choice(net, {}, reading);
-        if (every < 1) throw argument_error("a choice every " + std::to_string(every) + " sums");
+        if (every < 1) throw argument_error(detail::concat({"a choice every ", every, " sums"}));
     }
     bool operator==(automatic_settings const&) const = default;
     /// "latency=2e-05, seconds_per_bit=1e-09"; of the others those that are not as by default.
     friend std::string to_string(automatic_settings const& s) {
-        std::string text =
-            "latency=" + shortest(s.net.latency) + ", seconds_per_bit=" + shortest(s.net.seconds_per_bit);
-        if (s.net.overhead > 0) text += ", overhead=" + shortest(s.net.overhead);
+        std::string text = detail::concat({"latency=", s.net.latency, ", seconds_per_bit=", s.net.seconds_per_bit});
+        if (s.net.overhead > 0) text += detail::concat({", overhead=", s.net.overhead});
         if (s.net.half_duplex) text += ", half_duplex=yes";
-        if (s.reading.per_term > 0) text += ", per_term=" + shortest(s.reading.per_term);
-        if (s.reading.per_number > 0) text += ", per_number=" + shortest(s.reading.per_number);
-        return s.every == 16 ? text : text + ", every=" + std::to_string(s.every);
+        if (s.reading.per_term > 0) text += detail::concat({", per_term=", s.reading.per_term});
+        if (s.reading.per_number > 0) text += detail::concat({", per_number=", s.reading.per_number});
+        return s.every == 16 ? text : detail::concat({text, ", every=", s.every});
     }
 };
 
-/// The sum of vectors by whichever exact sum is quickest by the formulas of cost_formulas, for as many terms and blocks
-/// that are not 0 as the ranks bring on the average; why() tells why. Takes and gives lists or vectors in full,
-/// whichever the sum does. Before the first sum, and then once in a while, the ranks tell each other how many terms
-/// they have, and rank 0 what it has chosen: two meetings, of 16 bytes a rank and of one. The sum is the same for all
-/// ranks, bit for bit, but rounded in an order that is that of what is chosen. A sum that fails changes no choice.
-/// Reuses its memory once everything has been chosen, but for choosing.
+namespace detail {
+
+/// The algorithm of automatic, on one rank. Reuses its memory.
 template <Scalar T, class B = host>
-class automatic {
+class automatic_algorithm {
   public:
-    /// For vectors of d numbers. Throws argument_error for settings that make no sense, shape_error on all ranks where
-    /// they do not call it with the same.
-    template <Communicator C>
-    automatic(C& comm, std::size_t d, automatic_settings const& how, position_code positions = position_code::smallest)
-        : automatic(d, how, positions) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    /// The same for ranks that know that they agree on d, T and to_string of this.
-    explicit automatic(std::size_t d, automatic_settings const& how, position_code positions = position_code::smallest)
+    /// For vectors of d numbers.
+    explicit automatic_algorithm(std::size_t d, automatic_settings const& how, position_code positions)
         : d_(d), how_(how), positions_(positions), talk_(positions), list_(d) {
         detail::check_dimension(d);
         how.check();
@@ -123,7 +113,6 @@ class automatic {
     void state(Archive& archive) {
         archive(sums_, last_.terms, last_.blocks, last_.ranks, last_.best);
     }
-    friend std::string to_string(automatic const& e) { return "auto(" + to_string(e.how_) + ")"; }
 
   private:
     static constexpr std::size_t block = 256;
@@ -142,7 +131,7 @@ class automatic {
     }
     static void check(chosen const& now, int ranks) {
         if (now.ranks != ranks || now.best >= sum_count)
-            throw shape_error("auto: this state is not of " + std::to_string(ranks) + " ranks");
+            throw shape_error(detail::concat({"auto: this state is not of ", ranks, " ranks"}));
     }
     std::size_t blocks_of(sparse_sum<T, B> const& v) const {
         std::size_t blocks = 0, next = 0;  // the first coordinate beyond the blocks that are counted
@@ -165,7 +154,7 @@ class automatic {
         comm.all_gather({counts_});
         for (int r = 0; r < comm.size(); ++r) {
             auto const heard = comm.from(r).bytes;
-            if (heard.size() != counts_.size()) throw comm_error(r, "rank " + std::to_string(r) + " does not count");
+            if (heard.size() != counts_.size()) throw comm_error(r, detail::concat({"rank ", r, " does not count"}));
             auto const n = detail::load_word(heard.data());
             trouble = trouble || n == unknown;
             all.terms += n;
@@ -253,25 +242,32 @@ class automatic {
     std::vector<std::byte> counts_;
     std::vector<T> full_;
     sparse_sum<T, B> list_;
-    std::optional<gathered_sum<T, B>> gathered_;
-    std::optional<recursive_doubling<T, B>> doubling_;
-    std::optional<split_all_gather<T, B>> split_, split_dense_;
-    std::optional<omni_reduce<T, B>> omni_;
-    std::optional<ring<T, B>> ring_;
-    std::optional<halving_doubling<T, B>> halving_;
+    std::optional<detail::gathered_sum_algorithm<T, B>> gathered_;
+    std::optional<detail::recursive_doubling_algorithm<T, B>> doubling_;
+    std::optional<detail::split_all_gather_algorithm<T, B>> split_, split_dense_;
+    std::optional<detail::omni_reduce_algorithm<T, B>> omni_;
+    std::optional<detail::ring_algorithm<T, B>> ring_;
+    std::optional<detail::halving_doubling_algorithm<T, B>> halving_;
 };
 
-/// The quickest exact sum over a network, in a recursion.
-struct by_automatic {
+}  // namespace detail
+
+/// The sum of vectors by whichever exact sum is quickest by the formulas of cost_formulas, for as many terms and blocks
+/// that are not 0 as the ranks bring on the average; why() tells why. Takes and gives lists or vectors in full,
+/// whichever the sum does. Before the first sum, and then once in a while, the ranks tell each other how many terms
+/// they have, and rank 0 what it has chosen: two meetings, of 16 bytes a rank and of one. The sum is the same for all
+/// ranks, bit for bit, but rounded in an order that is that of what is chosen. A sum that fails changes no choice.
+/// Reuses its memory once everything has been chosen, but for choosing.
+struct automatic {
     automatic_settings how{};
 
     void check(std::size_t) const { how.check(); }
-    template <Scalar T, class B>
-    automatic<T, B> make(std::size_t d, position_code positions) const {
-        return automatic<T, B>(d, how, positions);
+    template <Scalar T, class B = host>
+    detail::automatic_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return detail::automatic_algorithm<T, B>(d, how, positions);
     }
-    bool operator==(by_automatic const&) const = default;
-    friend std::string to_string(by_automatic const& x) { return "auto(" + to_string(x.how) + ")"; }
+    bool operator==(automatic const&) const = default;
+    friend std::string to_string(automatic const& x) { return detail::concat({"auto(", to_string(x.how), ")"}); }
 };
 
 }  // namespace laconic

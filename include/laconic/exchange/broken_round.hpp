@@ -5,6 +5,7 @@
 #include <string>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 
@@ -20,10 +21,9 @@ class broken_round {
     /// Throws comm_error on rank `rank` where round `round` was left after one of these.
     void require_whole(int rank, std::uint64_t round) const {
         if (why_ == why::answer)
-            throw comm_error(0, "the server's answer in round " + std::to_string(round) + " was lost" + ending);
+            throw comm_error(0, concat({"the server's answer in round ", round, " was lost", ending}));
         if (why_ == why::move)
-            throw comm_error(rank, "round " + std::to_string(round) + " broke off while rank " + std::to_string(rank) +
-                                       " moved" + ending);
+            throw comm_error(rank, concat({"round ", round, " broke off while rank ", rank, " moved", ending}));
     }
 
   private:

@@ -11,6 +11,7 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/message_arrays.hpp"
 #include "laconic/exchange/shared_mean.hpp"
 #include "laconic/message/message.hpp"
@@ -56,7 +57,7 @@ void read_from(B& on, C& comm, int r, Blank blank, by_host<M, B>& reader, M& m) 
             source, [&](auto& there, auto& known) { blank(there, r, known); }, on, m);
         source.finish();
     } catch (wire_error const& e) {
-        throw wire_error(e.bit, "from rank " + std::to_string(r) + ": " + e.why);
+        throw wire_error(e.bit, concat({"from rank ", r, ": ", e.why}));
     }
 }
 

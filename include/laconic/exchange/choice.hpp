@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <string>
 
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/cost_formulas.hpp"
 
 namespace laconic {
@@ -52,12 +53,12 @@ struct choice {
         for (std::size_t i = 0; i < sum_count; ++i) order[i] = i;
         std::stable_sort(order.begin(), order.end(),
                          [&](std::size_t a, std::size_t b) { return c.seconds[a] < c.seconds[b]; });
-        std::string text = to_string(c.best) + ": " + std::to_string(c.what.ranks) + " ranks, " +
-                           std::to_string(std::llround(c.what.k)) + " of " + std::to_string(std::llround(c.what.d)) +
-                           " numbers each, " + rounded(c.seconds[order[0]]) + " s; next ";
+        std::string text =
+            detail::concat({to_string(c.best), ": ", c.what.ranks, " ranks, ", std::llround(c.what.k), " of ",
+                            std::llround(c.what.d), " numbers each, ", rounded(c.seconds[order[0]]), " s; next "});
         for (std::size_t i = 1; i < sum_count; ++i)
-            text += (i == 1 ? "" : ", ") + to_string(static_cast<sum_by>(order[i])) + " " +
-                    rounded(c.seconds[order[i]]) + " s";
+            text += detail::concat({(i == 1 ? "" : ", "), to_string(static_cast<sum_by>(order[i])), " ",
+                                    rounded(c.seconds[order[i]]), " s"});
         return text;
     }
 

@@ -11,6 +11,7 @@
 
 #include "laconic/compress/quantize.hpp"
 #include "laconic/core/key.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/bruck.hpp"
 #include "laconic/exchange/exchange.hpp"
 #include "laconic/exchange/partition.hpp"
@@ -19,27 +20,15 @@
 
 namespace laconic {
 
-/// split_all_gather with a second stage of compressed dense parts (SparCML's DSAR with low precision, Renggli et al.,
-/// SC 2019: QSGD of 2, 4 or 8 bits, buckets of 1024): who has added up a part says C's message about it, with a key of
-/// the round and the part, and all take what it says. With an unbiased compressor E(what is applied) = the sum. What is
-/// left, sum - said, returns to the rank that added up: the sum of what is brought = what is applied + the sum of what
-/// is returned, to within one rounding. P - 1 + ceil(log2 P) messages; of its k terms a rank says about (P - 1) / P,
-/// and so much of a message about d numbers. Sums are in the order of ranks; all get the same bits. Any P. Reuses its
-/// memory. Include the wire/ header of C's messages.
-template <Scalar T, class C = quantize, class B = host>
+namespace detail {
+
+/// The algorithm of compressed_split_all_gather, on one rank. Reuses its memory.
+template <Scalar T, class C, class B>
 requires Compressor<C, T, B> && TermMessage<message_of<C, T, B>>
-class compressed_split_all_gather {
+class compressed_split_all_gather_algorithm {
   public:
-    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
-    template <Communicator Ranks>
-    compressed_split_all_gather(Ranks& comm, std::size_t d, C const& compressor, key from = {},
-                                position_code positions = position_code::smallest)
-        : compressed_split_all_gather(d, compressor, from, positions) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    /// The same for ranks that know that they agree on d, T and to_string of this.
-    compressed_split_all_gather(std::size_t d, C const& compressor, key from = {},
-                                position_code positions = position_code::smallest)
+    /// For vectors of d numbers.
+    compressed_split_all_gather_algorithm(std::size_t d, C const& compressor, key from, position_code positions)
         : d_(d), compressor_(compressor), from_(from), talk_(positions) {
         detail::check_dimension(d);
     }
@@ -73,10 +62,6 @@ class compressed_split_all_gather {
 
     /// What this rank keeps, to be said later: of the part that it added up, the sum less what it said.
     sparse_sum<T, B> const& returned() const { return returned_; }
-
-    friend std::string to_string(compressed_split_all_gather const& e) {
-        return "split_all_gather(" + to_string(e.compressor_) + ", drawn from " + std::to_string(e.from_.bits) + ")";
-    }
 
   private:
     void compress(B& on, int rank, key from) {
@@ -116,21 +101,33 @@ class compressed_split_all_gather {
     detail::gathered_lists<T, B> lists_;
 };
 
-/// The same with the library's quantizer, in a recursion whose feedback keeps errors.
-struct by_quantized_split_all_gather {
-    quantize compressor{127, 1024};
+}  // namespace detail
+
+/// split_all_gather with a second stage of compressed dense parts (SparCML's DSAR with low precision, Renggli et al.,
+/// SC 2019: QSGD of 2, 4 or 8 bits, buckets of 1024): who has added up a part says C's message about it, with a key of
+/// the round and the part, and all take what it says. With an unbiased compressor E(what is applied) = the sum. What is
+/// left, sum - said, returns to the rank that added up: the sum of what is brought = what is applied + the sum of what
+/// is returned, to within one rounding. P - 1 + ceil(log2 P) messages; of its k terms a rank says about (P - 1) / P,
+/// and so much of a message about d numbers. Sums are in the order of ranks; all get the same bits. Any P. Reuses its
+/// memory. Include the wire/ header of C's messages.
+template <class C>
+struct compressed_split_all_gather {
+    C compressor;
     std::uint64_t seed = 0;
 
     void check(std::size_t d) const { compressor.check(d); }
-    template <Scalar T, class B>
-    compressed_split_all_gather<T, quantize, B> make(std::size_t d, position_code positions) const {
+    template <Scalar T, class B = host>
+    detail::compressed_split_all_gather_algorithm<T, C, B> make(
+        std::size_t d, position_code positions = position_code::smallest) const {
         return {d, compressor, key{seed}, positions};
     }
-    bool operator==(by_quantized_split_all_gather const&) const = default;
-    friend std::string to_string(by_quantized_split_all_gather const& x) {
-        return "split_all_gather(" + to_string(x.compressor) +
-               (x.seed != 0 ? ", seed=" + std::to_string(x.seed) + ")" : ")");
+    bool operator==(compressed_split_all_gather const&) const = default;
+    friend std::string to_string(compressed_split_all_gather const& x) {
+        return detail::concat({"split_all_gather(", to_string(x.compressor),
+                               (x.seed != 0 ? detail::concat({", seed=", x.seed, ")"}) : ")")});
     }
 };
+template <class C>
+compressed_split_all_gather(C, std::uint64_t = 0) -> compressed_split_all_gather<C>;
 
 }  // namespace laconic

@@ -13,6 +13,7 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/agreement.hpp"
 #include "laconic/exchange/sparse_sum.hpp"
 #include "laconic/wire/kind.hpp"
@@ -153,14 +154,14 @@ class conversation {
             case input:
                 throw non_finite_error(static_cast<int>(w.rank), round_, static_cast<std::size_t>(w.where));
             case dimension:
-                throw shape_error("rank " + who + " brings a vector of " + at + " numbers, the exchange is for " +
-                                  w.why);
+                throw shape_error(detail::concat(
+                    {"rank ", who, " brings a vector of ", at, " numbers, the exchange is for ", w.why}));
             case sum:
-                throw error("round " + std::to_string(round_) + ": the ranks' sum is not finite at coordinate " + at);
+                throw error(detail::concat({"round ", round_, ": the ranks' sum is not finite at coordinate ", at}));
             case unsayable:
                 throw compression_error(static_cast<int>(w.rank), round_, w.why);
             case unreadable:
-                throw wire_error(w.where, "from rank " + who + ": " + w.why);
+                throw wire_error(w.where, detail::concat({"from rank ", who, ": ", w.why}));
         }
     }
 
@@ -201,18 +202,5 @@ class conversation {
     complaint worst_;
     std::uint64_t round_ = 0;
 };
-
-namespace detail {
-
-/// Throws shape_error on every rank unless all make the same exchange for d numbers. Costs 16 bytes a rank.
-template <class T, Communicator C>
-void agree_on_exchange(C& comm, std::size_t d, std::string const& what) {
-    require_agreement(comm, {{"the dimension", std::to_string(d)},
-                             {"the bytes of a number", std::to_string(sizeof(T))},
-                             {"the version of the wire format", std::to_string(wire_version)},
-                             {"the exchange", what}});
-}
-
-}  // namespace detail
 
 }  // namespace laconic

@@ -29,10 +29,10 @@ struct exchange_load {
     /// Throws argument_error unless 0 <= k <= d, there is a rank, and blocks hold something.
     void check() const {
         if (!(d >= 0 && std::isfinite(d) && k >= 0 && k <= d))
-            throw argument_error("an exchange of " + shortest(k) + " terms of " + shortest(d) + " numbers");
+            throw argument_error(detail::concat({"an exchange of ", k, " terms of ", d, " numbers"}));
         if (ranks < 1 || !(block >= 1) || !(bits_per_value > 0) || !(blocks <= std::ceil(d / block)))
-            throw argument_error("an exchange among " + std::to_string(ranks) + " ranks, of " + shortest(blocks) +
-                                 " blocks of " + shortest(block) + " numbers of " + shortest(bits_per_value) + " bits");
+            throw argument_error(detail::concat({"an exchange among ", ranks, " ranks, of ", blocks, " blocks of ",
+                                                 block, " numbers of ", bits_per_value, " bits"}));
     }
 };
 
@@ -56,7 +56,7 @@ class cost_formulas {
         what.check();
         for (double const v : {reading.per_term, reading.per_number})
             if (!(v >= 0 && std::isfinite(v)))
-                throw argument_error("reading that takes " + shortest(v) + " seconds: at least 0, and finite");
+                throw argument_error(detail::concat({"reading that takes ", v, " seconds: at least 0, and finite"}));
     }
 
     /// Everybody's list to everybody, ceil(log2 P) messages of 1, 2, 4, .. lists (Bruck): gathered_sum.

@@ -11,20 +11,14 @@
 
 namespace laconic {
 
-/// The sum of dense vectors as the communicator's engine makes it, MPI_Allreduce for one: what it costs and in which
-/// order it adds are the engine's, all ranks get the same bits. An engine would wait for ever, or write beyond the end,
-/// where one rank has fewer numbers, and tells nobody who brought a NaN. So before, the ranks meet in an all-gather of
-/// no bytes (over MPI an envelope of 8 a rank, about log2 P messages), and complain there.
+namespace detail {
+
+/// The algorithm of engine_all_reduce, on one rank. Reuses its memory.
 template <Scalar T, class B = host>
-class engine_all_reduce {
+class engine_all_reduce_algorithm {
   public:
-    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
-    template <Communicator C>
-    engine_all_reduce(C& comm, std::size_t d) : engine_all_reduce(d) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    /// The same for ranks that know that they agree on d, T and to_string of this.
-    explicit engine_all_reduce(std::size_t d) : d_(d) { detail::check_dimension(d); }
+    /// For vectors of d numbers.
+    explicit engine_all_reduce_algorithm(std::size_t d) : d_(d) { detail::check_dimension(d); }
 
     /// x <- the sum of all ranks' x. What the errors mean, see conversation::finish; for what a rank brought they come
     /// before anything is added, then x is as it was; else it is unspecified.
@@ -39,22 +33,25 @@ class engine_all_reduce {
         talk_.finish();
     }
 
-    friend std::string to_string(engine_all_reduce const&) { return "engine_all_reduce"; }
-
   private:
     std::size_t d_;
     conversation talk_;
 };
 
-/// The engine's own, in a recursion; over communicators that have one.
-struct by_engine_all_reduce {
+}  // namespace detail
+
+/// The sum of dense vectors as the communicator's engine makes it, MPI_Allreduce for one: what it costs and in which
+/// order it adds are the engine's, all ranks get the same bits. An engine would wait for ever, or write beyond the end,
+/// where one rank has fewer numbers, and tells nobody who brought a NaN. So before, the ranks meet in an all-gather of
+/// no bytes (over MPI an envelope of 8 a rank, about log2 P messages), and complain there.
+struct engine_all_reduce {
     void check(std::size_t) const {}
-    template <Scalar T, class B>
-    engine_all_reduce<T, B> make(std::size_t d, position_code) const {
-        return engine_all_reduce<T, B>(d);
+    template <Scalar T, class B = host>
+    detail::engine_all_reduce_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
+        return detail::engine_all_reduce_algorithm<T, B>(d);
     }
-    bool operator==(by_engine_all_reduce const&) const = default;
-    friend std::string to_string(by_engine_all_reduce) { return "engine_all_reduce"; }
+    bool operator==(engine_all_reduce const&) const = default;
+    friend std::string to_string(engine_all_reduce) { return "engine_all_reduce"; }
 };
 
 }  // namespace laconic

@@ -11,6 +11,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
@@ -43,7 +44,7 @@ class error_frame {
     [[noreturn]] static void raise(int rank, std::uint64_t round, std::span<std::byte const> bytes) {
         auto const at = bytes.size() < 8 ? 0 : detail::load_word(bytes.data());
         if (bytes.size() < 8 || (bytes.size() > 8 && at != no_coordinate))
-            throw comm_error(rank, "rank " + std::to_string(rank) + " complains illegibly");
+            throw comm_error(rank, detail::concat({"rank ", rank, " complains illegibly"}));
         if (at != no_coordinate) throw non_finite_error(rank, round, static_cast<std::size_t>(at));
         auto const text = bytes.subspan(8);
         throw compression_error(rank, round, std::string(reinterpret_cast<char const*>(text.data()), text.size()));

@@ -10,6 +10,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/exchange.hpp"
 #include "laconic/message/message.hpp"
 
@@ -40,9 +41,10 @@ class whole_sums {
     /// Throws comm_error after a round whose exchange broke off in the middle: other ranks may have its sum.
     void require() const {
         if (parted_)
-            throw comm_error(-1, "the exchange of round " + std::to_string(round_) +
+            throw comm_error(-1,
+                             concat({"the exchange of round ", round_,
                                      " broke off, and other ranks may have its sum: only a saved state can be gone on "
-                                     "from");
+                                     "from"}));
     }
     void make_whole() { parted_ = false; }
 
@@ -58,8 +60,8 @@ void require_exchange_beside(std::string const& name, bool gives_back, F const& 
     if constexpr (requires { feedback.keeps_returned(); })
         if (feedback.keeps_returned()) return;
     if (gives_back)
-        throw argument_error("the exchange " + name + " gives back what it leaves out, which the feedback " +
-                             described + " would lose: it goes with memory(0, 1) or momentum_correction");
+        throw argument_error(concat({"the exchange ", name, " gives back what it leaves out, which the feedback ",
+                                     described, " would lose: it goes with memory(0, 1) or momentum_correction"}));
 }
 
 }  // namespace detail

@@ -24,9 +24,9 @@ namespace detail {
 template <class Sum>
 inline constexpr bool works_on_device = false;
 template <class T, class B>
-inline constexpr bool works_on_device<gtop_k<T, B>> = true;
+inline constexpr bool works_on_device<detail::gtop_k_algorithm<T, B>> = true;
 template <class T, class B>
-inline constexpr bool works_on_device<engine_all_reduce<T, B>> = true;
+inline constexpr bool works_on_device<detail::engine_all_reduce_algorithm<T, B>> = true;
 
 /// How many terms a message of m's kind may list, as far as m knows.
 template <class M>
@@ -44,7 +44,7 @@ template <class X, Scalar T, class B>
 requires(!OnHost<B>) class exchanged_mean<X, T, B> {
     using sum_type = detail::sum_of<X, T, B>;
     static_assert(detail::works_on_device<sum_type>,
-                  "on a device messages are gathered, or added up by by_gtop_k or by_engine_all_reduce");
+                  "on a device messages are gathered, or added up by gtop_k or engine_all_reduce");
     static constexpr bool lists = GivesBack<sum_type, T, B>;
 
   public:

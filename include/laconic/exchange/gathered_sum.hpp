@@ -11,21 +11,14 @@
 
 namespace laconic {
 
-/// The sum of sparse vectors by each rank for itself, of everybody's terms: ceil(log2 P) messages, (P - 1) k terms
-/// said by each rank, and P k terms of memory. The fewest messages that there can be; where ranks have much in common
-/// or are many, others say less. Added up in the order of ranks, so that all get the same bits. Any P. Reuses its
-/// memory, which goes with the terms of all ranks, and grows where they have more than ever before.
+namespace detail {
+
+/// The algorithm of gathered_sum, on one rank. Reuses its memory.
 template <Scalar T, class B = host>
-class gathered_sum {
+class gathered_sum_algorithm {
   public:
-    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
-    template <Communicator C>
-    gathered_sum(C& comm, std::size_t d, position_code positions = position_code::smallest)
-        : gathered_sum(d, positions) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    /// The same for ranks that know that they agree on d, T and to_string of this.
-    explicit gathered_sum(std::size_t d, position_code positions = position_code::smallest) : d_(d), talk_(positions) {
+    /// For vectors of d numbers.
+    explicit gathered_sum_algorithm(std::size_t d, position_code positions) : d_(d), talk_(positions) {
         detail::check_dimension(d);
     }
 
@@ -55,8 +48,6 @@ class gathered_sum {
         talk_.finish();
     }
 
-    friend std::string to_string(gathered_sum const&) { return "gathered_sum"; }
-
   private:
     std::size_t d_;
     conversation talk_;
@@ -64,15 +55,20 @@ class gathered_sum {
     detail::gathered_lists<T, B> lists_;  // this rank's first
 };
 
-/// Everybody's terms, in a recursion.
-struct by_gathered_sum {
+}  // namespace detail
+
+/// The sum of sparse vectors by each rank for itself, of everybody's terms: ceil(log2 P) messages, (P - 1) k terms
+/// said by each rank, and P k terms of memory. The fewest messages that there can be; where ranks have much in common
+/// or are many, others say less. Added up in the order of ranks, so that all get the same bits. Any P. Reuses its
+/// memory, which goes with the terms of all ranks, and grows where they have more than ever before.
+struct gathered_sum {
     void check(std::size_t) const {}
-    template <Scalar T, class B>
-    gathered_sum<T, B> make(std::size_t d, position_code positions) const {
-        return gathered_sum<T, B>(d, positions);
+    template <Scalar T, class B = host>
+    detail::gathered_sum_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return detail::gathered_sum_algorithm<T, B>(d, positions);
     }
-    bool operator==(by_gathered_sum const&) const = default;
-    friend std::string to_string(by_gathered_sum) { return "gathered_sum"; }
+    bool operator==(gathered_sum const&) const = default;
+    friend std::string to_string(gathered_sum) { return "gathered_sum"; }
 };
 
 }  // namespace laconic

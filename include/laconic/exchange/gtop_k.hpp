@@ -7,6 +7,7 @@
 #include <string>
 
 #include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/conversation.hpp"
 #include "laconic/exchange/exchange.hpp"
 
@@ -18,26 +19,14 @@ enum class left_out {
     as_published  ///< who brought it, where its coordinate is not applied; where it is, nobody: that part is lost
 };
 
-/// gTop-k (Shi et al., ICDCS 2019): the ranks' sparse vectors go up a binomial tree, each merge keeps the k terms of
-/// largest magnitude, of equal ones those of lower coordinates, and what is left at rank 0 goes down to all. Any number
-/// of ranks. Bits are the same on all ranks and in every run. 2 ceil(log2 P) messages one after another; rank 0 hears
-/// and says ceil(log2 P) of at most k terms: as pairs of words 4 k log2 P words in all, here less. Reuses its memory.
-///
-/// By default the rank that merges keeps what it leaves out (the rule that SparDL has for its own partial sums), so
-/// that nothing is lost, at no cost.
+namespace detail {
+
+/// The algorithm of gtop_k, on one rank. Reuses its memory.
 template <Scalar T, class B = host>
-class gtop_k {
+class gtop_k_algorithm {
   public:
-    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
-    template <Communicator C>
-    gtop_k(C& comm, std::size_t d, std::size_t k, left_out goes = left_out::to_merger,
-           position_code positions = position_code::smallest)
-        : gtop_k(d, k, goes, positions) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    /// The same for ranks that know that they agree on d, T and to_string of this.
-    gtop_k(std::size_t d, std::size_t k, left_out goes = left_out::to_merger,
-           position_code positions = position_code::smallest)
+    /// For vectors of d numbers.
+    gtop_k_algorithm(std::size_t d, std::size_t k, left_out goes, position_code positions)
         : d_(d), k_(k), goes_(goes), talk_(positions) {
         detail::check_dimension(d);
     }
@@ -70,10 +59,6 @@ class gtop_k {
     /// What this rank keeps, to be said later: of the sums that it merged, itself among them, what was not passed on;
     /// as published, those of its terms whose coordinates are not applied.
     sparse_sum<T, B> const& returned() const { return returned_; }
-
-    friend std::string to_string(gtop_k const& e) {
-        return "gtop_k(" + std::to_string(e.k_) + (e.goes_ == left_out::to_merger ? ")" : ", as published)");
-    }
 
   private:
     // Once: later messages and sums may be longer.
@@ -118,19 +103,28 @@ class gtop_k {
     sparse_sum<T, B> theirs_, brought_, returned_;
 };
 
-/// gTop-k, in a recursion whose feedback keeps errors: of all ranks' sums k terms, a count or a fraction of them.
-struct by_gtop_k {
+}  // namespace detail
+
+/// gTop-k (Shi et al., ICDCS 2019): the ranks' sparse vectors go up a binomial tree, each merge keeps the k terms of
+/// largest magnitude, of equal ones those of lower coordinates, and what is left at rank 0 goes down to all. Any number
+/// of ranks. Bits are the same on all ranks and in every run. 2 ceil(log2 P) messages one after another; rank 0 hears
+/// and says ceil(log2 P) of at most k terms: as pairs of words 4 k log2 P words in all, here less. Reuses its memory.
+///
+/// By default the rank that merges keeps what it leaves out (the rule that SparDL has for its own partial sums), so
+/// that nothing is lost, at no cost.
+struct gtop_k {
     portion k = 0.01;
     left_out goes = left_out::to_merger;
 
     void check(std::size_t d) const { k.check(d); }
-    template <Scalar T, class B>
-    gtop_k<T, B> make(std::size_t d, position_code positions) const {
-        return gtop_k<T, B>(d, k.of(d), goes, positions);
+    template <Scalar T, class B = host>
+    detail::gtop_k_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return detail::gtop_k_algorithm<T, B>(d, k.of(d), goes, positions);
     }
-    bool operator==(by_gtop_k const&) const = default;
-    friend std::string to_string(by_gtop_k const& x) {
-        return "gtop_k(" + to_string(x.k) + (x.goes == left_out::to_merger ? ")" : ", as_published=yes)");
+    bool operator==(gtop_k const&) const = default;
+    friend std::string to_string(gtop_k const& x) {
+        return detail::concat(
+            {"gtop_k(", to_string(x.k), (x.goes == left_out::to_merger ? ")" : ", as_published=yes)")});
     }
 };
 

@@ -13,28 +13,25 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/comm/array_carrier.hpp"
 #include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/conversation.hpp"
 #include "laconic/exchange/gtop_k.hpp"
 #include "laconic/exchange/sparse_sum_on_device.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// gTop-k of lists that stay in a device's memory: the tree, the terms and the bits are those of gtop_k on the host,
 /// over a communicator that carries arrays. On each of the ceil(log2 P) levels all ranks meet, to tell how many terms
 /// they have, or what is wrong: for this they wait. Then the terms go to those who merge, in the order of the kernels.
 /// What is left at rank 0 goes to all at once. A merge waits for the length of its sum. Reuses its memory.
 template <Scalar T, class B>
-requires(!OnHost<B>) class gtop_k<T, B> {
+requires(!OnHost<B>) class gtop_k_algorithm<T, B> {
   public:
     /// As on the host.
-    template <Communicator C>
-    gtop_k(C& comm, std::size_t d, std::size_t k, left_out goes = left_out::to_merger) : gtop_k(d, k, goes) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    gtop_k(std::size_t d, std::size_t k, left_out goes = left_out::to_merger,
-           position_code = position_code::smallest)  // no positions are spelled
+    gtop_k_algorithm(std::size_t d, std::size_t k, left_out goes = left_out::to_merger,
+                     position_code = position_code::smallest)  // no positions are spelled
         : d_(d), k_(k), goes_(goes) {
-        detail::check_dimension(d);
+        check_dimension(d);
     }
 
     /// v <- the terms that are applied, the same on all ranks; each brings its own v. What the errors mean, see
@@ -66,10 +63,6 @@ requires(!OnHost<B>) class gtop_k<T, B> {
     /// What this rank keeps, to be said later, as on the host.
     sparse_sum<T, B> const& returned() const { return returned_; }
 
-    friend std::string to_string(gtop_k const& e) {
-        return "gtop_k(" + std::to_string(e.k_) + (e.goes_ == left_out::to_merger ? ")" : ", as published)");
-    }
-
   private:
     template <class E>
     static std::span<E const> read(std::span<E> x) {
@@ -93,11 +86,11 @@ requires(!OnHost<B>) class gtop_k<T, B> {
         talk_.finish();
         for (std::size_t r = 0; r < lengths_.size(); ++r) {
             auto const heard = comm.from(static_cast<int>(r)).bytes;
-            if (heard.size() != sizeof mine) throw wire_error(0, "from rank " + std::to_string(r) + ": no length");
+            if (heard.size() != sizeof mine) throw wire_error(0, concat({"from rank ", r, ": no length"}));
             std::memcpy(&lengths_[r], heard.data(), sizeof mine);
             if (lengths_[r] > std::min(k_, d_))
-                throw wire_error(0, "from rank " + std::to_string(r) + ": a list of " + std::to_string(lengths_[r]) +
-                                        " terms, where no rank has more than " + std::to_string(std::min(k_, d_)));
+                throw wire_error(0, concat({"from rank ", r, ": a list of ", lengths_[r],
+                                            " terms, where no rank has more than ", std::min(k_, d_)}));
         }
     }
     // A rank whose lowest bit is the distance hands over, and has nothing to merge from then on.
@@ -130,4 +123,4 @@ requires(!OnHost<B>) class gtop_k<T, B> {
     sparse_sum<T, B> theirs_, brought_, returned_;
 };
 
-}  // namespace laconic
+}  // namespace laconic::detail

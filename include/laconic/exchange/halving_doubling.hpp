@@ -14,23 +14,14 @@
 
 namespace laconic {
 
-/// The sum of dense vectors by recursive halving, in which partners exchange half of what they still add up, and
-/// recursive doubling, in which they exchange all that is added up (Rabenseifner, ICCS 2004). 2 log2 P messages one
-/// after another, 2 (P - 1) / P d numbers said by each rank. Where P is no power of two, the ranks from the largest
-/// one, Q, on hand their d numbers to rank - Q before and are told the sum after: 2 messages and 2 d numbers more. Each
-/// part is added up by one rank for all, in pairs at distance Q / 2, Q / 4, .., so that all get the same bits. More
-/// than 64 000 bytes are handed over in pieces of so many, of which a rank says at most eight more than it has heard:
-/// on a link that holds more than 512 kB on its way that takes longer.
+namespace detail {
+
+/// The algorithm of halving_doubling, on one rank. Reuses its memory.
 template <Scalar T, class B = host>
-class halving_doubling {
+class halving_doubling_algorithm {
   public:
-    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
-    template <Communicator C>
-    halving_doubling(C& comm, std::size_t d) : halving_doubling(d) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    /// The same for ranks that know that they agree on d, T and to_string of this.
-    explicit halving_doubling(std::size_t d) : d_(d) { detail::check_dimension(d); }
+    /// For vectors of d numbers.
+    explicit halving_doubling_algorithm(std::size_t d) : d_(d) { detail::check_dimension(d); }
 
     /// x <- the sum of all ranks' x. What the errors mean, see conversation::finish; then x is unspecified.
     template <PointToPoint C>
@@ -55,8 +46,6 @@ class halving_doubling {
         if (me + paired < comm.size()) say(me + paired);
         talk_.finish();
     }
-
-    friend std::string to_string(halving_doubling const&) { return "halving_doubling"; }
 
   private:
     // A piece, added to what is there, or in its place.
@@ -97,15 +86,23 @@ class halving_doubling {
     conversation talk_;
 };
 
-/// Recursive halving and doubling, in a recursion.
-struct by_halving_doubling {
+}  // namespace detail
+
+/// The sum of dense vectors by recursive halving, in which partners exchange half of what they still add up, and
+/// recursive doubling, in which they exchange all that is added up (Rabenseifner, ICCS 2004). 2 log2 P messages one
+/// after another, 2 (P - 1) / P d numbers said by each rank. Where P is no power of two, the ranks from the largest
+/// one, Q, on hand their d numbers to rank - Q before and are told the sum after: 2 messages and 2 d numbers more. Each
+/// part is added up by one rank for all, in pairs at distance Q / 2, Q / 4, .., so that all get the same bits. More
+/// than 64 000 bytes are handed over in pieces of so many, of which a rank says at most eight more than it has heard:
+/// on a link that holds more than 512 kB on its way that takes longer.
+struct halving_doubling {
     void check(std::size_t) const {}
-    template <Scalar T, class B>
-    halving_doubling<T, B> make(std::size_t d, position_code) const {
-        return halving_doubling<T, B>(d);
+    template <Scalar T, class B = host>
+    detail::halving_doubling_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
+        return detail::halving_doubling_algorithm<T, B>(d);
     }
-    bool operator==(by_halving_doubling const&) const = default;
-    friend std::string to_string(by_halving_doubling) { return "halving_doubling"; }
+    bool operator==(halving_doubling const&) const = default;
+    friend std::string to_string(halving_doubling) { return "halving_doubling"; }
 };
 
 }  // namespace laconic

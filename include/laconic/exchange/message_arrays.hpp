@@ -15,6 +15,7 @@
 #include "laconic/comm/array_carrier.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/exchange/array_lengths.hpp"
 #include "laconic/message/message.hpp"
@@ -175,7 +176,7 @@ class message_arrays {
         if (!detail::fit(m, d)) refuse(r, at, "arrays of other lengths than such a message has");
     }
     [[noreturn]] static void refuse(int r, std::size_t at, char const* why) {
-        throw wire_error(8 * at, "from rank " + std::to_string(r) + ": " + why);
+        throw wire_error(8 * at, detail::concat({"from rank ", r, ": ", why}));
     }
     std::vector<std::byte> outline_;
     std::vector<std::span<std::byte const>> mine_;

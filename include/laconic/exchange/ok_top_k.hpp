@@ -13,6 +13,7 @@
 
 #include "laconic/core/key.hpp"
 #include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/bruck.hpp"
 #include "laconic/exchange/exchange.hpp"
 #include "laconic/exchange/gathered_lists.hpp"
@@ -36,39 +37,19 @@ struct reused_for {
 namespace detail {
 
 inline std::string spelled(reused_for rounds) {
-    return ", threshold=" + std::to_string(rounds.threshold) + ", regions=" + std::to_string(rounds.regions);
+    return concat({", threshold=", rounds.threshold, ", regions=", rounds.regions});
 }
 
 }  // namespace detail
 
-/// About k terms of the sum of sparse vectors (Ok-Topk's sparse all-reduce, Li, Hoefler, PPoPP 2022). Each rank adds up
-/// one region of the coordinates, and says of its sums those whose magnitude reaches a threshold that all share:
-/// - regions: for reused_for.regions rounds, such that all ranks bring about as much to each: where they start is the
-///   mean of the ranks' quantiles. Told with the terms of a round and used from the next one on, they cost no message;
-/// - threshold: the magnitude of the k-th largest sum, for which every reused_for.threshold rounds all sums are
-///   gathered; from then on a round that applies more than 5/4 k raises it by 2.5 %, one of fewer than 4/5 k lowers it,
-///   and after one of more than 2 k or fewer than k / 2 it is found anew;
-/// - balance: where a region would have had more than four times the mean of what a round applied, in the next one
-///   the sums are dealt to all ranks before they are gathered, in P - 1 messages more, and regions found anew.
-/// What a rank brought of coordinates that are not applied returns to it, and an applied sum is whole: the sum of what
-/// is brought = what is applied + the sum of what is returned. The paper's local thresholds are a compressor's business
-/// (about_top_k, threshold), its residuals a feedback's.
-///
-/// P - 1 + ceil(log2 P) messages; of its k terms a rank says about (P - 1) / P, and so many of those applied. Sums are
-/// added up in the order of ranks, each by one rank for all, so that all get the same bits. Any P. Reuses its memory,
-/// which is enough for as many terms as all ranks bring where none brings more than this one in its first round.
+namespace detail {
+
+/// The algorithm of ok_top_k, on one rank. Reuses its memory.
 template <Scalar T, class B = host>
-class ok_top_k {
+class ok_top_k_algorithm {
   public:
-    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
-    template <Communicator C>
-    ok_top_k(C& comm, std::size_t d, std::size_t k, reused_for rounds = {},
-             position_code positions = position_code::smallest)
-        : ok_top_k(d, k, rounds, positions) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    /// The same for ranks that know that they agree on d, T and to_string of this. Throws argument_error for 0 rounds.
-    ok_top_k(std::size_t d, std::size_t k, reused_for rounds = {}, position_code positions = position_code::smallest)
+    /// For vectors of d numbers. Throws argument_error for 0 rounds.
+    ok_top_k_algorithm(std::size_t d, std::size_t k, reused_for rounds, position_code positions)
         : d_(d), k_(std::min(k, d)), rounds_(rounds), talk_(positions), regions_{d} {
         detail::check_dimension(d);
         rounds.check();
@@ -109,9 +90,6 @@ class ok_top_k {
         archive(held_, threshold_, anew_, uneven_);
         archive.of_any_length(regions_.starts);
     }
-    friend std::string to_string(ok_top_k const& e) {
-        return "ok_top_k(" + std::to_string(e.k_) + detail::spelled(e.rounds_) + ")";
-    }
 
   private:
     bool exact() const { return anew_ || held_ % rounds_.threshold == 0; }
@@ -140,7 +118,7 @@ class ok_top_k {
     }
     std::uint64_t take_coordinate(bit_reader& source) const {
         auto const at = source.take(32);
-        if (at > d_) source.refuse("a region from " + std::to_string(at) + " of " + std::to_string(d_));
+        if (at > d_) source.refuse(detail::concat({"a region from ", at, " of ", d_}));
         return at;
     }
 
@@ -232,7 +210,7 @@ class ok_top_k {
                 auto const share = left.first(static_cast<std::size_t>(end - left.begin()));
                 if (share.empty()) continue;
                 if (v.size() > 0 && share[0] <= v.support().back())
-                    throw wire_error(0, "from rank " + std::to_string(r) + ": a share of sums that others have");
+                    throw wire_error(0, detail::concat({"from rank ", r, ": a share of sums that others have"}));
                 v.append(share, lists_.values().subspan(j, share.size()), 0);
                 seen_[i] += share.size();
             }
@@ -273,9 +251,25 @@ class ok_top_k {
     std::vector<std::size_t> seen_;       // how far each is put together
 };
 
-/// Ok-Topk, in a recursion whose feedback keeps errors: of all ranks' sums about k terms, a count or a fraction of
-/// them.
-struct by_ok_top_k {
+}  // namespace detail
+
+/// About k terms of the sum of sparse vectors (Ok-Topk's sparse all-reduce, Li, Hoefler, PPoPP 2022). Each rank adds up
+/// one region of the coordinates, and says of its sums those whose magnitude reaches a threshold that all share:
+/// - regions: for reused_for.regions rounds, such that all ranks bring about as much to each: where they start is the
+///   mean of the ranks' quantiles. Told with the terms of a round and used from the next one on, they cost no message;
+/// - threshold: the magnitude of the k-th largest sum, for which every reused_for.threshold rounds all sums are
+///   gathered; from then on a round that applies more than 5/4 k raises it by 2.5 %, one of fewer than 4/5 k lowers it,
+///   and after one of more than 2 k or fewer than k / 2 it is found anew;
+/// - balance: where a region would have had more than four times the mean of what a round applied, in the next one
+///   the sums are dealt to all ranks before they are gathered, in P - 1 messages more, and regions found anew.
+/// What a rank brought of coordinates that are not applied returns to it, and an applied sum is whole: the sum of what
+/// is brought = what is applied + the sum of what is returned. The paper's local thresholds are a compressor's business
+/// (about_top_k, threshold), its residuals a feedback's.
+///
+/// P - 1 + ceil(log2 P) messages; of its k terms a rank says about (P - 1) / P, and so many of those applied. Sums are
+/// added up in the order of ranks, each by one rank for all, so that all get the same bits. Any P. Reuses its memory,
+/// which is enough for as many terms as all ranks bring where none brings more than this one in its first round.
+struct ok_top_k {
     portion k = 0.01;
     reused_for rounds{};
 
@@ -283,13 +277,13 @@ struct by_ok_top_k {
         k.check(d);
         rounds.check();
     }
-    template <Scalar T, class B>
-    ok_top_k<T, B> make(std::size_t d, position_code positions) const {
-        return ok_top_k<T, B>(d, k.of(d), rounds, positions);
+    template <Scalar T, class B = host>
+    detail::ok_top_k_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return detail::ok_top_k_algorithm<T, B>(d, k.of(d), rounds, positions);
     }
-    bool operator==(by_ok_top_k const&) const = default;
-    friend std::string to_string(by_ok_top_k const& x) {
-        return "ok_top_k(" + to_string(x.k) + detail::spelled(x.rounds) + ")";
+    bool operator==(ok_top_k const&) const = default;
+    friend std::string to_string(ok_top_k const& x) {
+        return detail::concat({"ok_top_k(", to_string(x.k), detail::spelled(x.rounds), ")"});
     }
 };
 

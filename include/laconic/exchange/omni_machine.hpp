@@ -13,6 +13,7 @@
 #include "laconic/comm/packet_machine.hpp"
 #include "laconic/comm/retransmission.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/omni_aggregator.hpp"
 #include "laconic/exchange/omni_packet.hpp"
 #include "laconic/exchange/omni_stream.hpp"
@@ -36,8 +37,7 @@ class omni_machine {
     omni_machine(omni_stream const& how, int node, retransmission when = {}) : how_(how), node_(node), when_(when) {
         how.check();
         when.check();
-        if (node < 0 || node >= how.nodes())
-            throw argument_error("node " + std::to_string(node) + " of " + std::to_string(how.nodes()));
+        if (node < 0 || node >= how.nodes()) throw argument_error(detail::concat({"node ", node, " of ", how.nodes()}));
         if (node < how.workers) worker_.emplace(how, node, when);
         if (auto const a = how.aggregator_at(node); a != no_rank)
             aggregator_.emplace(how, static_cast<std::size_t>(a), when);
@@ -98,20 +98,19 @@ class omni_machine {
     /// numbers that are not finite, the same on all workers; then x is as it was. error for a sum that overflowed.
     void finish() const {
         if (differs_)
-            throw shape_error("nodes " + std::to_string(differs_between_[0]) + " and " +
-                              std::to_string(differs_between_[1]) + " run different exchanges");
+            throw shape_error(detail::concat(
+                {"nodes ", differs_between_[0], " and ", differs_between_[1], " run different exchanges"}));
         if (!worker_) return;
         if (int const r = worker_->culprit(); r != no_rank) {
             auto const what = worker_->complaint();
             if ((what & detail::other_dimension) == 0)
                 throw non_finite_error(r, round_, static_cast<std::size_t>(what));
-            throw shape_error("rank " + std::to_string(r) + " brings a vector of " +
-                              std::to_string(what - detail::other_dimension) + " numbers, the exchange is for " +
-                              std::to_string(how_.d));
+            throw shape_error(detail::concat({"rank ", r, " brings a vector of ", what - detail::other_dimension,
+                                              " numbers, the exchange is for ", how_.d}));
         }
         if (worker_->overflow() < how_.d)
-            throw error("round " + std::to_string(round_) + ": the ranks' sum is not finite at coordinate " +
-                        std::to_string(worker_->overflow()));
+            throw error(detail::concat(
+                {"round ", round_, ": the ranks' sum is not finite at coordinate ", worker_->overflow()}));
     }
 
   private:

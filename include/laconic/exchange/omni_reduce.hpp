@@ -10,6 +10,7 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/core/term.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/conversation.hpp"
 #include "laconic/exchange/exchange.hpp"
 #include "laconic/exchange/omni_blocks.hpp"
@@ -18,26 +19,14 @@
 
 namespace laconic {
 
-/// The sum of dense vectors whose zeros come in blocks (OmniReduce, Fei et al., SIGCOMM 2021): blocks of which every
-/// number is 0 are not said. Every rank adds up one P-th of the blocks for all. Where nothing is lost and messages are
-/// of any length, the stream of omni_machine has as many columns as there are blocks, and comes down to two: which
-/// blocks are not zero, with their numbers, to those who add them up, and their sums to all. 2 (P - 1) messages, half
-/// of them under way at once, for each of up to 8 chunks of 2^17 max(P, 8) numbers or more; of b blocks of its own and
-/// the u that any rank has, a rank says about (P - 1) / P (b + u) with a bit or less for each block that there is. Sums
-/// are added up in the order of ranks, starting with 0, and by one rank for all: the same bits for all, and the same
-/// where zero blocks were said. A block that no rank has is not touched: a -0 in it stays. Memory beside x: what is
-/// said and heard, and 4 bytes a block.
+namespace detail {
+
+/// The algorithm of omni_reduce, on one rank. Reuses its memory.
 template <Scalar T, class B = host>
-class omni_reduce {
+class omni_reduce_algorithm {
   public:
-    /// For vectors of d numbers in blocks of `block` >= 1. Throws shape_error on all ranks where they do not call it
-    /// with the same.
-    template <Communicator C>
-    omni_reduce(C& comm, std::size_t d, std::size_t block = 256) : omni_reduce(d, block) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    /// The same for ranks that know that they agree on d, T and to_string of this.
-    explicit omni_reduce(std::size_t d, std::size_t block = 256) : blocks_{d, block} {
+    /// For vectors of d numbers.
+    explicit omni_reduce_algorithm(std::size_t d, std::size_t block) : blocks_{d, block} {
         detail::check_dimension(d);
         blocks_.check();
     }
@@ -88,10 +77,6 @@ class omni_reduce {
             auto const sum = sum_of(me, row);
             std::copy(sum.begin(), sum.end(), blocks_.of(x, deal_.block_of(me, row)).begin());
         }
-    }
-
-    friend std::string to_string(omni_reduce const& e) {
-        return "omni_reduce(" + std::to_string(e.blocks_.block) + ")";
     }
 
   private:
@@ -224,17 +209,27 @@ class omni_reduce {
     std::vector<T> sums_, incoming_;
 };
 
-/// OmniReduce, in a recursion.
-struct by_omni_reduce {
+}  // namespace detail
+
+/// The sum of dense vectors whose zeros come in blocks (OmniReduce, Fei et al., SIGCOMM 2021): blocks of which every
+/// number is 0 are not said. Every rank adds up one P-th of the blocks for all. Where nothing is lost and messages are
+/// of any length, the stream of omni_machine has as many columns as there are blocks, and comes down to two: which
+/// blocks are not zero, with their numbers, to those who add them up, and their sums to all. 2 (P - 1) messages, half
+/// of them under way at once, for each of up to 8 chunks of 2^17 max(P, 8) numbers or more; of b blocks of its own and
+/// the u that any rank has, a rank says about (P - 1) / P (b + u) with a bit or less for each block that there is. Sums
+/// are added up in the order of ranks, starting with 0, and by one rank for all: the same bits for all, and the same
+/// where zero blocks were said. A block that no rank has is not touched: a -0 in it stays. Memory beside x: what is
+/// said and heard, and 4 bytes a block.
+struct omni_reduce {
     std::size_t block = 256;
 
     void check(std::size_t d) const { omni_blocks{d, block}.check(); }
-    template <Scalar T, class B>
-    omni_reduce<T, B> make(std::size_t d, position_code) const {
-        return omni_reduce<T, B>(d, block);
+    template <Scalar T, class B = host>
+    detail::omni_reduce_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
+        return detail::omni_reduce_algorithm<T, B>(d, block);
     }
-    bool operator==(by_omni_reduce const&) const = default;
-    friend std::string to_string(by_omni_reduce const& x) { return "omni_reduce(" + std::to_string(x.block) + ")"; }
+    bool operator==(omni_reduce const&) const = default;
+    friend std::string to_string(omni_reduce const& x) { return detail::concat({"omni_reduce(", x.block, ")"}); }
 };
 
 }  // namespace laconic

@@ -10,6 +10,7 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/term.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/omni_blocks.hpp"
 #include "laconic/exchange/omni_packet.hpp"
 
@@ -33,11 +34,11 @@ struct omni_stream {
         blocks().check();
         auto const refuse = [](std::string const& why) { throw argument_error(why); };
         if (d > largest_dimension) refuse("more than 2^32 - 1 dimensions");
-        if (workers < 1 || workers > 65536) refuse(std::to_string(workers) + " workers");
+        if (workers < 1 || workers > 65536) refuse(detail::concat({workers, " workers"}));
         if (aggregators < 1 || aggregators > (co_located ? workers : 65536))
-            refuse(std::to_string(aggregators) + " aggregators for " + std::to_string(workers) + " workers");
-        if (fused < 1 || fused > 24) refuse(std::to_string(fused) + " blocks in a packet: 1 to 24 can be");
-        if (slots < 1 || slots > 65536) refuse(std::to_string(slots) + " slots");
+            refuse(detail::concat({aggregators, " aggregators for ", workers, " workers"}));
+        if (fused < 1 || fused > 24) refuse(detail::concat({fused, " blocks in a packet: 1 to 24 can be"}));
+        if (slots < 1 || slots > 65536) refuse(detail::concat({slots, " slots"}));
     }
 
     omni_blocks blocks() const { return {d, block}; }
@@ -72,10 +73,8 @@ struct omni_stream {
     /// What tells streams apart.
     template <Scalar T>
     std::uint32_t digest() const {
-        auto const text = "stream of blocks, version 1:" + std::to_string(sizeof(T)) + " " + std::to_string(d) + " " +
-                          std::to_string(workers) + " " + std::to_string(aggregators) + " " +
-                          std::to_string(co_located) + " " + std::to_string(block) + " " + std::to_string(fused) + " " +
-                          std::to_string(slots);
+        auto const text = detail::concat({"stream of blocks, version 1:", sizeof(T), " ", d, " ", workers, " ",
+                                          aggregators, " ", co_located, " ", block, " ", fused, " ", slots});
         return detail::packet_check(std::as_bytes(std::span(text.data(), text.size())));
     }
 };

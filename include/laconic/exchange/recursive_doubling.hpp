@@ -11,24 +11,14 @@
 
 namespace laconic {
 
-/// The sum of sparse vectors by recursive doubling (SparCML's SSAR_Recursive_double, Renggli et al., SC 2019): partners
-/// at distance 1, 2, 4, .. exchange all that they have added up. log2 P messages one after another, of k, up to 2 k, up
-/// to 4 k, .. terms. Where P is no power of two, the ranks from the largest one, Q, on hand their terms to rank - Q
-/// before and are told the sum after: 2 messages more. Nothing is dropped. Ranks are added up in the same pairs
-/// everywhere, so that all get the same bits. Reuses its memory, which goes with the terms of the sum, and grows where
-/// there are more than ever before.
+namespace detail {
+
+/// The algorithm of recursive_doubling, on one rank. Reuses its memory.
 template <Scalar T, class B = host>
-class recursive_doubling {
+class recursive_doubling_algorithm {
   public:
-    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
-    template <Communicator C>
-    recursive_doubling(C& comm, std::size_t d, position_code positions = position_code::smallest)
-        : recursive_doubling(d, positions) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    /// The same for ranks that know that they agree on d, T and to_string of this.
-    explicit recursive_doubling(std::size_t d, position_code positions = position_code::smallest)
-        : d_(d), talk_(positions) {
+    /// For vectors of d numbers.
+    explicit recursive_doubling_algorithm(std::size_t d, position_code positions) : d_(d), talk_(positions) {
         detail::check_dimension(d);
     }
 
@@ -62,23 +52,29 @@ class recursive_doubling {
         talk_.finish();
     }
 
-    friend std::string to_string(recursive_doubling const&) { return "recursive_doubling"; }
-
   private:
     std::size_t d_;
     conversation talk_;
     sparse_sum<T, B> theirs_;
 };
 
-/// Recursive doubling, in a recursion.
-struct by_recursive_doubling {
+}  // namespace detail
+
+/// The sum of sparse vectors by recursive doubling (SparCML's SSAR_Recursive_double, Renggli et al., SC 2019): partners
+/// at distance 1, 2, 4, .. exchange all that they have added up. log2 P messages one after another, of k, up to 2 k, up
+/// to 4 k, .. terms. Where P is no power of two, the ranks from the largest one, Q, on hand their terms to rank - Q
+/// before and are told the sum after: 2 messages more. Nothing is dropped. Ranks are added up in the same pairs
+/// everywhere, so that all get the same bits. Reuses its memory, which goes with the terms of the sum, and grows where
+/// there are more than ever before.
+struct recursive_doubling {
     void check(std::size_t) const {}
-    template <Scalar T, class B>
-    recursive_doubling<T, B> make(std::size_t d, position_code positions) const {
-        return recursive_doubling<T, B>(d, positions);
+    template <Scalar T, class B = host>
+    detail::recursive_doubling_algorithm<T, B> make(std::size_t d,
+                                                    position_code positions = position_code::smallest) const {
+        return detail::recursive_doubling_algorithm<T, B>(d, positions);
     }
-    bool operator==(by_recursive_doubling const&) const = default;
-    friend std::string to_string(by_recursive_doubling) { return "recursive_doubling"; }
+    bool operator==(recursive_doubling const&) const = default;
+    friend std::string to_string(recursive_doubling) { return "recursive_doubling"; }
 };
 
 }  // namespace laconic

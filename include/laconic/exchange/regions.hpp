@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/partition.hpp"
 #include "laconic/exchange/sparse_sum.hpp"
 
@@ -28,8 +29,7 @@ struct regions {
             for (std::size_t p = 0; p <= ranks; ++p) starts.push_back(detail::partition{d, ranks}.first(p));
         if (starts.size() != ranks + 1 || starts[0] != 0 || starts[ranks] != d ||
             !std::is_sorted(starts.begin(), starts.end()))
-            throw shape_error("this state is not of " + std::to_string(ranks) + " ranks and " + std::to_string(d) +
-                              " numbers");
+            throw shape_error(concat({"this state is not of ", ranks, " ranks and ", d, " numbers"}));
     }
     /// Where region p of `ranks` would start for v alone; where v has no terms, in equal parts.
     template <Scalar T, class B>

@@ -12,21 +12,14 @@
 
 namespace laconic {
 
-/// The sum of dense vectors by a ring (Patarasuk, Yuan, 2009): in P - 1 steps each part goes round and is added to, and
-/// in P - 1 more it goes round as it is. 2 (P - 1) messages one after another, 2 (P - 1) / P d numbers said by each
-/// rank, to within 2 (P - 1): the fewest that there can be. Part p is added up in the order of ranks p, p + 1, .., p -
-/// 1, and by one rank for all, so that all get the same bits. Parts of more than 64 000 bytes are handed on in pieces
-/// of so many, each as soon as it is added up.
+namespace detail {
+
+/// The algorithm of ring, on one rank. Reuses its memory.
 template <Scalar T, class B = host>
-class ring {
+class ring_algorithm {
   public:
-    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
-    template <Communicator C>
-    ring(C& comm, std::size_t d) : ring(d) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    /// The same for ranks that know that they agree on d, T and to_string of this.
-    explicit ring(std::size_t d) : d_(d) { detail::check_dimension(d); }
+    /// For vectors of d numbers.
+    explicit ring_algorithm(std::size_t d) : d_(d) { detail::check_dimension(d); }
 
     /// x <- the sum of all ranks' x. What the errors mean, see conversation::finish; then x is unspecified.
     template <PointToPoint C>
@@ -56,22 +49,26 @@ class ring {
         talk_.finish();
     }
 
-    friend std::string to_string(ring const&) { return "ring"; }
-
   private:
     std::size_t d_;
     conversation talk_;
 };
 
-/// A ring, in a recursion.
-struct by_ring {
+}  // namespace detail
+
+/// The sum of dense vectors by a ring (Patarasuk, Yuan, 2009): in P - 1 steps each part goes round and is added to, and
+/// in P - 1 more it goes round as it is. 2 (P - 1) messages one after another, 2 (P - 1) / P d numbers said by each
+/// rank, to within 2 (P - 1): the fewest that there can be. Part p is added up in the order of ranks p, p + 1, .., p -
+/// 1, and by one rank for all, so that all get the same bits. Parts of more than 64 000 bytes are handed on in pieces
+/// of so many, each as soon as it is added up.
+struct ring {
     void check(std::size_t) const {}
-    template <Scalar T, class B>
-    ring<T, B> make(std::size_t d, position_code) const {
-        return ring<T, B>(d);
+    template <Scalar T, class B = host>
+    detail::ring_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
+        return detail::ring_algorithm<T, B>(d);
     }
-    bool operator==(by_ring const&) const = default;
-    friend std::string to_string(by_ring) { return "ring"; }
+    bool operator==(ring const&) const = default;
+    friend std::string to_string(ring) { return "ring"; }
 };
 
 }  // namespace laconic

@@ -14,6 +14,7 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/partition.hpp"
 #include "laconic/message/full_vector.hpp"
 #include "laconic/wire/number.hpp"
@@ -102,7 +103,7 @@ class shared_mean {
             auto const theirs = parts.of(out, r);
             auto const heard = engine.from(static_cast<int>(r)).bytes;
             if (heard.size() != theirs.size_bytes())
-                throw comm_error(static_cast<int>(r), "rank " + std::to_string(r) + " shares another part of the mean");
+                throw comm_error(static_cast<int>(r), concat({"rank ", r, " shares another part of the mean"}));
             if (r != static_cast<std::size_t>(comm.rank()) && !heard.empty())
                 std::memcpy(theirs.data(), heard.data(), heard.size());
         }
@@ -141,8 +142,7 @@ class shared_mean {
                     worst = other;
             }
         }
-        if (worst.rank != no_rank)
-            throw wire_error(worst.bit, "from rank " + std::to_string(worst.rank) + ": " + worst.why);
+        if (worst.rank != no_rank) throw wire_error(worst.bit, concat({"from rank ", worst.rank, ": ", worst.why}));
     }
 
     full_vector<T, B> part_;

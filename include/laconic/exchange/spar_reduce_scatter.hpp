@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/exchange.hpp"
 #include "laconic/exchange/partition.hpp"
 #include "laconic/exchange/permutation.hpp"
@@ -19,31 +20,14 @@
 
 namespace laconic {
 
-/// About k terms of the sum of sparse vectors (SparDL's Spar-Reduce-Scatter, Zhao et al., ICDE 2024): the coordinates
-/// lie in P blocks, and before a block leaves a rank, on its way to the one that adds it up, it is cut to its
-/// ceil(k / P) terms of largest magnitude, of equal ones those that come first; then the blocks are gathered by
-/// all. What is cut stays with the rank that cuts: the sum of what is brought = what is applied + the sum of what is
-/// returned. 2 ceil(log2 P) messages one after another, 2 (P - 1) / P k terms said by each rank; any P. Each block is
-/// added up in the same way for all, so that all get the same bits. Time and memory go with k, not with d. Reuses its
-/// memory.
-///
-/// Blocks are equally long, and where most that is brought lies in few of them, as it does in the gradients of most
-/// networks, most of it is cut. `scatter` deals the coordinates to blocks by a permutation drawn from this key and the
-/// round, so that the blocks have about as much each, for the time of two sorts of k terms: give it unless the blocks
-/// are known to be alike.
+namespace detail {
+
+/// The algorithm of spar_reduce_scatter, on one rank. Reuses its memory.
 template <Scalar T, class B = host>
-class spar_reduce_scatter {
+class spar_reduce_scatter_algorithm {
   public:
-    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
-    template <Communicator C>
-    spar_reduce_scatter(C& comm, std::size_t d, std::size_t k, std::optional<key> scatter = {},
-                        position_code positions = position_code::smallest)
-        : spar_reduce_scatter(d, k, scatter, positions) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    /// The same for ranks that know that they agree on d, T and to_string of this.
-    spar_reduce_scatter(std::size_t d, std::size_t k, std::optional<key> scatter = {},
-                        position_code positions = position_code::smallest)
+    /// For vectors of d numbers.
+    spar_reduce_scatter_algorithm(std::size_t d, std::size_t k, std::optional<key> scatter, position_code positions)
         : d_(d), k_(std::min(k, d)), scatter_(scatter), talk_(positions) {
         detail::check_dimension(d);
     }
@@ -87,11 +71,6 @@ class spar_reduce_scatter {
 
     /// What this rank keeps, to be said later: what it cut from the blocks that it handed on or added up.
     sparse_sum<T, B> const& returned() const { return returned_; }
-
-    friend std::string to_string(spar_reduce_scatter const& e) {
-        return "spar_reduce_scatter(" + std::to_string(e.k_) +
-               (e.scatter_ ? ", scattered by " + std::to_string(e.scatter_->bits) + ")" : ")");
-    }
 
   private:
     // A block reaches its rank over at most ceil(log2 P) others, each of which adds its own to it. In turned order
@@ -175,22 +154,36 @@ class spar_reduce_scatter {
     detail::term_sort<T> sort_;
 };
 
-/// SparDL's exchange, in a recursion whose feedback keeps errors: of all ranks' sums k terms, a count or a fraction of
-/// them. The coordinates are dealt to blocks anew in each round, unless it is to be as published.
-struct by_spar_reduce_scatter {
+}  // namespace detail
+
+/// About k terms of the sum of sparse vectors (SparDL's Spar-Reduce-Scatter, Zhao et al., ICDE 2024): the coordinates
+/// lie in P blocks, and before a block leaves a rank, on its way to the one that adds it up, it is cut to its
+/// ceil(k / P) terms of largest magnitude, of equal ones those that come first; then the blocks are gathered by
+/// all. What is cut stays with the rank that cuts: the sum of what is brought = what is applied + the sum of what is
+/// returned. 2 ceil(log2 P) messages one after another, 2 (P - 1) / P k terms said by each rank; any P. Each block is
+/// added up in the same way for all, so that all get the same bits. Time and memory go with k, not with d. Reuses its
+/// memory.
+///
+/// Blocks are equally long, and where most that is brought lies in few of them, as it does in the gradients of most
+/// networks, most of it is cut. `scatter` deals the coordinates to blocks by a permutation drawn from this key and the
+/// round, so that the blocks have about as much each, for the time of two sorts of k terms: give it unless the blocks
+/// are known to be alike.
+struct spar_reduce_scatter {
     portion k = 0.01;
     bool as_published = false;  ///< blocks are of coordinates in their order
     std::uint64_t seed = 0;     ///< of the permutations
 
     void check(std::size_t d) const { k.check(d); }
-    template <Scalar T, class B>
-    spar_reduce_scatter<T, B> make(std::size_t d, position_code positions) const {
-        return spar_reduce_scatter<T, B>(d, k.of(d), as_published ? std::nullopt : std::optional(key{seed}), positions);
+    template <Scalar T, class B = host>
+    detail::spar_reduce_scatter_algorithm<T, B> make(std::size_t d,
+                                                     position_code positions = position_code::smallest) const {
+        return detail::spar_reduce_scatter_algorithm<T, B>(
+            d, k.of(d), as_published ? std::nullopt : std::optional(key{seed}), positions);
     }
-    bool operator==(by_spar_reduce_scatter const&) const = default;
-    friend std::string to_string(by_spar_reduce_scatter const& x) {
-        return "spar_reduce_scatter(" + to_string(x.k) + (x.as_published ? ", as_published=yes" : "") +
-               (x.seed != 0 ? ", seed=" + std::to_string(x.seed) + ")" : ")");
+    bool operator==(spar_reduce_scatter const&) const = default;
+    friend std::string to_string(spar_reduce_scatter const& x) {
+        return detail::concat({"spar_reduce_scatter(", to_string(x.k), (x.as_published ? ", as_published=yes" : ""),
+                               (x.seed != 0 ? detail::concat({", seed=", x.seed, ")"}) : ")")});
     }
 };
 

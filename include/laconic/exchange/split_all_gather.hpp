@@ -20,25 +20,14 @@ enum class second_stage {
     dense    ///< every number (DSAR_Split_allgather): longer here, but quick to read where almost all are there
 };
 
-/// The sum of sparse vectors by parts (SparCML, Renggli et al., SC 2019): each rank hands to every other the part that
-/// the other adds up, and what is added up is gathered by all. P - 1 + ceil(log2 P) messages; of its k terms a rank
-/// says about (P - 1) / P, and so many of the K terms of the sum. Nothing is dropped. The sum is added up in the order
-/// of ranks, as by_gather does, and each part by one rank for all, so that all get the same bits. Any P. A dense second
-/// stage says (P - 1) / P d numbers, in pieces where they are more than 64 000 bytes, and makes v list all d. Reuses
-/// its memory, which goes with the terms of all ranks, and grows where they have more than ever before.
+namespace detail {
+
+/// The algorithm of split_all_gather, on one rank. Reuses its memory.
 template <Scalar T, class B = host>
-class split_all_gather {
+class split_all_gather_algorithm {
   public:
-    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
-    template <Communicator C>
-    split_all_gather(C& comm, std::size_t d, second_stage then = second_stage::sparse,
-                     position_code positions = position_code::smallest)
-        : split_all_gather(d, then, positions) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    /// The same for ranks that know that they agree on d, T and to_string of this.
-    explicit split_all_gather(std::size_t d, second_stage then = second_stage::sparse,
-                              position_code positions = position_code::smallest)
+    /// For vectors of d numbers.
+    explicit split_all_gather_algorithm(std::size_t d, second_stage then, position_code positions)
         : d_(d), then_(then), talk_(positions) {
         detail::check_dimension(d);
     }
@@ -75,10 +64,6 @@ class split_all_gather {
         }
     }
 
-    friend std::string to_string(split_all_gather const& e) {
-        return e.then_ == second_stage::dense ? "split_all_gather(dense)" : "split_all_gather(sparse)";
-    }
-
   private:
     // What ranks with as many terms need in any round.
     void make_room(sparse_sum<T, B>& v, detail::partition const& ranges) {
@@ -96,17 +81,25 @@ class split_all_gather {
     detail::gathered_lists<T, B> lists_;
 };
 
-/// A split all-gather, in a recursion.
-struct by_split_all_gather {
+}  // namespace detail
+
+/// The sum of sparse vectors by parts (SparCML, Renggli et al., SC 2019): each rank hands to every other the part that
+/// the other adds up, and what is added up is gathered by all. P - 1 + ceil(log2 P) messages; of its k terms a rank
+/// says about (P - 1) / P, and so many of the K terms of the sum. Nothing is dropped. The sum is added up in the order
+/// of ranks, as by_gather does, and each part by one rank for all, so that all get the same bits. Any P. A dense second
+/// stage says (P - 1) / P d numbers, in pieces where they are more than 64 000 bytes, and makes v list all d. Reuses
+/// its memory, which goes with the terms of all ranks, and grows where they have more than ever before.
+struct split_all_gather {
     second_stage then = second_stage::sparse;
 
     void check(std::size_t) const {}
-    template <Scalar T, class B>
-    split_all_gather<T, B> make(std::size_t d, position_code positions) const {
-        return split_all_gather<T, B>(d, then, positions);
+    template <Scalar T, class B = host>
+    detail::split_all_gather_algorithm<T, B> make(std::size_t d,
+                                                  position_code positions = position_code::smallest) const {
+        return detail::split_all_gather_algorithm<T, B>(d, then, positions);
     }
-    bool operator==(by_split_all_gather const&) const = default;
-    friend std::string to_string(by_split_all_gather x) {
+    bool operator==(split_all_gather const&) const = default;
+    friend std::string to_string(split_all_gather x) {
         return x.then == second_stage::dense ? "split_all_gather(dense)" : "split_all_gather(sparse)";
     }
 };

@@ -13,22 +13,14 @@
 
 namespace laconic {
 
-/// The sum of vectors by a server, which is also rank 0: all ranks hand it theirs, it adds them up in the order of
-/// ranks and tells all the sum, the same bits. Two messages one after another, but P - 1 of them through the server's
-/// port each way: it hears all terms of all ranks, and says P - 1 times those of the sum. by_server has the same with
-/// messages of any kind and a compressed answer. Reuses its memory, which goes with the terms of the sum, and grows
-/// where there are more than ever before.
+namespace detail {
+
+/// The algorithm of sum_by_server, on one rank. Reuses its memory.
 template <Scalar T, class B = host>
-class sum_by_server {
+class sum_by_server_algorithm {
   public:
-    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
-    template <Communicator C>
-    sum_by_server(C& comm, std::size_t d, position_code positions = position_code::smallest)
-        : sum_by_server(d, positions) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    /// The same for ranks that know that they agree on d, T and to_string of this.
-    explicit sum_by_server(std::size_t d, position_code positions = position_code::smallest) : d_(d), talk_(positions) {
+    /// For vectors of d numbers.
+    explicit sum_by_server_algorithm(std::size_t d, position_code positions) : d_(d), talk_(positions) {
         detail::check_dimension(d);
     }
 
@@ -62,8 +54,6 @@ class sum_by_server {
             [&] { talk_.check_sum(on, std::span<T const>(x), 0); });
     }
 
-    friend std::string to_string(sum_by_server const&) { return "sum_by_server"; }
-
   private:
     template <PointToPoint C, class V, class Say, class Add, class Take, class Check>
     void serve(B& on, C& comm, V const& mine, std::uint64_t round, Say say, Add add, Take take, Check check) {
@@ -85,15 +75,21 @@ class sum_by_server {
     sparse_sum<T, B> theirs_;
 };
 
-/// A server, in a recursion.
-struct by_sum_by_server {
+}  // namespace detail
+
+/// The sum of vectors by a server, which is also rank 0: all ranks hand it theirs, it adds them up in the order of
+/// ranks and tells all the sum, the same bits. Two messages one after another, but P - 1 of them through the server's
+/// port each way: it hears all terms of all ranks, and says P - 1 times those of the sum. by_server has the same with
+/// messages of any kind and a compressed answer. Reuses its memory, which goes with the terms of the sum, and grows
+/// where there are more than ever before.
+struct sum_by_server {
     void check(std::size_t) const {}
-    template <Scalar T, class B>
-    sum_by_server<T, B> make(std::size_t d, position_code positions) const {
-        return sum_by_server<T, B>(d, positions);
+    template <Scalar T, class B = host>
+    detail::sum_by_server_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return detail::sum_by_server_algorithm<T, B>(d, positions);
     }
-    bool operator==(by_sum_by_server const&) const = default;
-    friend std::string to_string(by_sum_by_server) { return "sum_by_server"; }
+    bool operator==(sum_by_server const&) const = default;
+    friend std::string to_string(sum_by_server) { return "sum_by_server"; }
 };
 
 }  // namespace laconic

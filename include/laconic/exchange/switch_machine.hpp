@@ -13,6 +13,7 @@
 #include "laconic/comm/packet_machine.hpp"
 #include "laconic/comm/retransmission.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/switch_pool.hpp"
 #include "laconic/exchange/switch_worker.hpp"
 
@@ -29,8 +30,7 @@ class switch_machine {
     /// Throws argument_error for a layout that cannot be, or a node that it has not.
     switch_machine(switch_layout const& how, int me, retransmission when = {}) : how_(how), me_(me) {
         how.check();
-        if (me < 0 || me >= how.nodes())
-            throw argument_error("node " + std::to_string(me) + " of " + std::to_string(how.nodes()));
+        if (me < 0 || me >= how.nodes()) throw argument_error(detail::concat({"node ", me, " of ", how.nodes()}));
         when.check();
         if (is_worker())
             for (int s = 0; s < how.switches; ++s) workers_.emplace_back(how, me, s, when);
@@ -114,8 +114,8 @@ class switch_machine {
         for (auto const& w : workers_) finite &= w.sum_is_finite();
         if (finite) return;
         B on;
-        throw error("round " + std::to_string(round_) + ": the ranks' sum is not finite at coordinate " +
-                    std::to_string(first_non_finite(on, std::span<T const>(x_))));
+        throw error(detail::concat({"round ", round_, ": the ranks' sum is not finite at coordinate ",
+                                    first_non_finite(on, std::span<T const>(x_))}));
     }
 
   private:
@@ -123,8 +123,8 @@ class switch_machine {
     // A switch of this node's own waits for others.
     [[noreturn]] void throw_incomplete(int lacks) const {
         if (lacks == me_ && pool_) lacks = pool_->waits_for();
-        throw comm_error(lacks, "round " + std::to_string(round_) + ": node " + std::to_string(lacks) +
-                                    " has not said all that the sum is made of");
+        throw comm_error(
+            lacks, detail::concat({"round ", round_, ": node ", lacks, " has not said all that the sum is made of"}));
     }
 
     switch_layout how_;

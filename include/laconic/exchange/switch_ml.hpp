@@ -18,23 +18,14 @@
 
 namespace laconic {
 
-/// The sum of dense vectors by SwitchML (Sapio et al., NSDI 2021), where the ranks are the switches, too: each adds up
-/// one part of the coordinates for all, in integers of 32 bits with an exponent for each block of 256, so that all get
-/// the same bits, whatever engine it is; fixed_point says how far off they are. It runs the packet machines that a udp
-/// socket runs (switch_machine, whose layout says more), in steps: in each a rank hands every other one all packets
-/// that it has for it of half the slots, while those of the other half are on their way. 2 (P - 1) / P d numbers of 4
-/// bytes said by each rank, and 4 % for headers and exponents; about (2 + 2 ceil(d / 2^16 / P)) (P - 1) messages, half
-/// of them one after another. Reuses its memory, at most 0.6 MB for each rank and 1.4 MB.
+namespace detail {
+
+/// The algorithm of switch_ml, on one rank. Reuses its memory.
 template <Scalar T, class B = host>
-class switch_ml {
+class switch_ml_algorithm {
   public:
-    /// For vectors of d numbers. Throws shape_error on all ranks where they do not call it with the same.
-    template <Communicator C>
-    switch_ml(C& comm, std::size_t d) : switch_ml(d) {
-        detail::agree_on_exchange<T>(comm, d, to_string(*this));
-    }
-    /// The same for ranks that know that they agree on d, T and to_string of this.
-    explicit switch_ml(std::size_t d) : d_(d) { detail::check_dimension(d); }
+    /// For vectors of d numbers.
+    explicit switch_ml_algorithm(std::size_t d) : d_(d) { detail::check_dimension(d); }
 
     /// x <- the sum of all ranks' x. What the errors mean, see conversation::finish; then x is unspecified, but as it
     /// was where a rank brought what is not finite. Throws argument_error for more than 65535 ranks.
@@ -71,8 +62,6 @@ class switch_ml {
         talk_.finish();
         node_->finish();
     }
-
-    friend std::string to_string(switch_ml const&) { return "switch_ml"; }
 
   private:
     static constexpr std::size_t slots = 512;
@@ -160,15 +149,23 @@ class switch_ml {
     bit_writer own_;
 };
 
-/// SwitchML, in a recursion.
-struct by_switch_ml {
+}  // namespace detail
+
+/// The sum of dense vectors by SwitchML (Sapio et al., NSDI 2021), where the ranks are the switches, too: each adds up
+/// one part of the coordinates for all, in integers of 32 bits with an exponent for each block of 256, so that all get
+/// the same bits, whatever engine it is; fixed_point says how far off they are. It runs the packet machines that a udp
+/// socket runs (switch_machine, whose layout says more), in steps: in each a rank hands every other one all packets
+/// that it has for it of half the slots, while those of the other half are on their way. 2 (P - 1) / P d numbers of 4
+/// bytes said by each rank, and 4 % for headers and exponents; about (2 + 2 ceil(d / 2^16 / P)) (P - 1) messages, half
+/// of them one after another. Reuses its memory, at most 0.6 MB for each rank and 1.4 MB.
+struct switch_ml {
     void check(std::size_t) const {}
-    template <Scalar T, class B>
-    switch_ml<T, B> make(std::size_t d, position_code) const {
-        return switch_ml<T, B>(d);
+    template <Scalar T, class B = host>
+    detail::switch_ml_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
+        return detail::switch_ml_algorithm<T, B>(d);
     }
-    bool operator==(by_switch_ml const&) const = default;
-    friend std::string to_string(by_switch_ml) { return "switch_ml"; }
+    bool operator==(switch_ml const&) const = default;
+    friend std::string to_string(switch_ml) { return "switch_ml"; }
 };
 
 }  // namespace laconic

@@ -15,6 +15,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/term.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/exchange/partition.hpp"
 #include "laconic/exchange/switch_integers.hpp"
@@ -36,16 +37,18 @@ struct switch_layout {
 
     /// Throws argument_error for a layout that cannot be.
     void check() const {
-        auto const refuse = [](std::string const& why) { throw argument_error("a sum by switches " + why); };
+        auto const refuse = [](std::string const& why) {
+            throw argument_error(detail::concat({"a sum by switches ", why}));
+        };
         if (d > largest_dimension) refuse("of more than 2^32 - 1 dimensions");
         if (workers < 1 || workers > fixed_point::most_workers)
-            refuse("of " + std::to_string(workers) + " workers: from 1 to " +
-                   std::to_string(fixed_point::most_workers) + " are possible");
-        if (block < 1 || block > 1u << 20) refuse("with blocks of " + std::to_string(block) + ": from 1 to 2^20");
+            refuse(
+                detail::concat({"of ", workers, " workers: from 1 to ", fixed_point::most_workers, " are possible"}));
+        if (block < 1 || block > 1u << 20) refuse(detail::concat({"with blocks of ", block, ": from 1 to 2^20"}));
         if (slots < 1 || slots > 2 * block)
-            refuse("with " + std::to_string(slots) + " slots: from 1 to twice the block");
+            refuse(detail::concat({"with ", slots, " slots: from 1 to twice the block"}));
         if (switches < 1 || switches > (apart ? fixed_point::most_workers : workers))
-            refuse("with " + std::to_string(switches) + " switches");
+            refuse(detail::concat({"with ", switches, " switches"}));
     }
 
     int nodes() const { return apart ? workers + switches : workers; }
@@ -114,9 +117,8 @@ struct switch_complaint {
     void raise(std::uint64_t round) const {
         if (what == input) throw non_finite_error(static_cast<int>(rank), round, static_cast<std::size_t>(where));
         if (what == disagreement)
-            throw shape_error("ranks disagree: rank " + std::to_string(rank) + " has \"" + switch_items[where] + ": " +
-                              std::to_string(theirs) + "\", its switch has \"" + switch_items[where] + ": " +
-                              std::to_string(ours) + "\"");
+            throw shape_error(concat({"ranks disagree: rank ", rank, " has \"", switch_items[where], ": ", theirs,
+                                      "\", its switch has \"", switch_items[where], ": ", ours, "\""}));
     }
 };
 

@@ -7,6 +7,7 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
 
 namespace laconic::detail {
@@ -14,7 +15,7 @@ namespace laconic::detail {
 template <class B, Scalar T>
 void check_answer(B& on, char const* what, std::span<T const> x) {
     if (auto const j = first_non_finite(on, x); j < x.size())
-        throw error(std::string(what) + " is not finite at coordinate " + std::to_string(j));
+        throw error(concat({std::string(what), " is not finite at coordinate ", j}));
 }
 
 /// The server's answer m to the messages' mean d, which becomes what m is about; `kept` is what it was, for

@@ -64,7 +64,7 @@ class last_gradient {
     void state(Archive& archive) {
         archive(last_, estimate_);
     }
-    friend std::string to_string(last_gradient const& f) { return "last_gradient(" + shortest(f.p_) + ")"; }
+    friend std::string to_string(last_gradient const& f) { return detail::concat({"last_gradient(", f.p_, ")"}); }
 
   private:
     double p_;

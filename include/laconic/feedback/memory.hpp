@@ -29,7 +29,7 @@ class memory {
     /// Throws argument_error for a decay outside [0, 1].
     memory(double rate = 0, double decay = 0) : rate_(rate), decay_(decay) {  // NOLINT: a number
         if (!(decay >= 0 && decay <= 1))
-            throw argument_error("a residual's decay is from 0 to 1, not " + shortest(decay));
+            throw argument_error(detail::concat({"a residual's decay is from 0 to 1, not ", decay}));
     }
 
     void start(std::size_t dimension) {
@@ -127,7 +127,8 @@ class memory {
         archive(unsaid_);
     }
     friend std::string to_string(memory const& m) {
-        return "memory(rate=" + shortest(m.rate_) + (m.decay_ == 0 ? "" : ", decay=" + shortest(m.decay_)) + ")";
+        return detail::concat(
+            {"memory(rate=", m.rate_, (m.decay_ == 0 ? "" : detail::concat({", decay=", m.decay_})), ")"});
     }
 
   private:

@@ -26,7 +26,8 @@ class momentum_correction {
   public:
     explicit momentum_correction(double m = 0.9, bool nesterov = false, bool masking = true)
         : factor_(m), nesterov_(nesterov), masking_(masking) {
-        if (!(m >= 0 && m < 1)) throw argument_error("momentum_correction: m = " + shortest(m) + " is outside [0, 1)");
+        if (!(m >= 0 && m < 1))
+            throw argument_error(detail::concat({"momentum_correction: m = ", m, " is outside [0, 1)"}));
     }
 
     void start(std::size_t dimension) {
@@ -79,8 +80,8 @@ class momentum_correction {
         archive(momentum_, unsaid_);
     }
     friend std::string to_string(momentum_correction const& f) {
-        return "momentum_correction(" + shortest(f.factor_) + (f.nesterov_ ? ", nesterov" : "") +
-               (f.masking_ ? ")" : ", no masking)");
+        return detail::concat({"momentum_correction(", f.factor_, (f.nesterov_ ? ", nesterov" : ""),
+                               (f.masking_ ? ")" : ", no masking)")});
     }
 
   private:

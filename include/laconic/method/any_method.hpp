@@ -8,6 +8,7 @@
 
 #include "laconic/any/recursion.hpp"
 #include "laconic/any/transport.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/method/with_momentum.hpp"
 #include "laconic/method/with_prox.hpp"
 #include "laconic/optim/prox.hpp"
@@ -49,7 +50,8 @@ class any_method {
 
         any_recursion<T> compose(problem const& p, elastic_net const& prox, double beta) const override {
             if constexpr (requires { inside.compose(p, prox); }) {  // a method around an any_method
-                if (beta != 0) throw argument_error(name() + ": the momentum belongs to the method inside");
+                if (beta != 0)
+                    throw argument_error(detail::concat({name(), ": the momentum belongs to the method inside"}));
                 auto const r = inside.compose(p, prox);
                 return r.with_transport(any_transport<T>(r.transport));
             } else {
@@ -61,7 +63,7 @@ class any_method {
                     result.step = ball.step;
                     return stepping(ball, prox, std::move(result));
                 } else {
-                    throw argument_error(name() + ": its step goes with no momentum");
+                    throw argument_error(detail::concat({name(), ": its step goes with no momentum"}));
                 }
             }
         }
@@ -75,7 +77,7 @@ class any_method {
             if constexpr (requires { with_prox(r, prox); })
                 result.step = with_prox(r, prox).step;
             else
-                throw argument_error(name() + ": its step goes with no proximal operator");
+                throw argument_error(detail::concat({name(), ": its step goes with no proximal operator"}));
             return result;
         }
     };

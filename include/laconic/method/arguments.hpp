@@ -8,6 +8,7 @@
 
 #include "laconic/any/spelling.hpp"
 #include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/method/rates.hpp"
 
 /// The arguments that written methods have in common.
@@ -20,7 +21,7 @@ inline std::size_t whole_argument(spelling::arguments& a, char const* name, std:
     if (!i) return by_default;
     double value = 0;
     if (!spelling::read_number(i->word, value) || !(value >= 1 && value <= most) || value != std::floor(value))
-        a.refuse(i->position, std::string(name) + " is a whole number of " + of_what + ", from 1 to " + shortest(most));
+        a.refuse(i->position, concat({std::string(name), " is a whole number of ", of_what, ", from 1 to ", most}));
     return static_cast<std::size_t>(value);
 }
 

@@ -42,17 +42,19 @@ struct bidirectional {
 
     bool operator==(bidirectional const&) const = default;
     friend std::string to_string(bidirectional const& m) {
-        return "bidirectional(" + to_string(m.method) + ", " + to_string(m.compressor) +
-               (m.rate != 0 ? ", memory=" + shortest(m.rate) : "") + (m.keep_errors ? ", errors=kept)" : ")");
+        return detail::concat({"bidirectional(", to_string(m.method), ", ", to_string(m.compressor),
+                               (m.rate != 0 ? detail::concat({", memory=", m.rate}) : ""),
+                               (m.keep_errors ? ", errors=kept)" : ")")});
     }
 
   private:
     template <Scalar T, class B, class R>
     auto answered(R const& r) const {
         if (!(rate >= 0 && rate <= 1))
-            throw argument_error("bidirectional: the memory rate " + shortest(rate) + " is outside [0, 1]");
+            throw argument_error(detail::concat({"bidirectional: the memory rate ", rate, " is outside [0, 1]"}));
         if (!detail::is_gathered(r.transport))
-            throw argument_error("bidirectional: the method has a transport of its own: " + to_string(r.transport));
+            throw argument_error(
+                detail::concat({"bidirectional: the method has a transport of its own: ", to_string(r.transport)}));
         return r.with_transport(served<C, T, B>{compressor, {rate, keep_errors ? 1.0 : 0.0}});
     }
 };

@@ -6,6 +6,7 @@
 
 #include "laconic/compress/best_level.hpp"
 #include "laconic/compress/guaranteed_share.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/guarantee.hpp"
@@ -41,8 +42,9 @@ struct cat {
     friend std::string to_string(cat const& m) {
         return detail::called(
             "cat",
-            levels<C>::family(m.compressor) + (m.cost == Cost{} ? "" : ", cost=" + to_string(m.cost)) +
-                (to_string(m.sizes) == to_string(formula_sizes{}) ? "" : ", sizes=" + to_string(m.sizes)),
+            levels<C>::family(m.compressor) + (m.cost == Cost{} ? "" : detail::concat({", cost=", to_string(m.cost)})) +
+                (to_string(m.sizes) == to_string(formula_sizes{}) ? ""
+                                                                  : detail::concat({", sizes=", to_string(m.sizes)})),
             m.given);
     }
 };
@@ -70,10 +72,11 @@ struct cat<M, Cost> {
 
     friend bool operator==(cat const& a, cat const& b) { return a.at(1) == b.at(1) && a.cost == b.cost; }
     friend std::string to_string(cat const& m) {
-        return "cat(" +
-               detail::called(guarantee<M>::name, levels<decltype(M::compressor)>::family(m.method.compressor),
-                              m.method.given) +
-               (m.cost == Cost{} ? ")" : ", cost=" + to_string(m.cost) + ")");
+        return detail::concat(
+            {"cat(",
+             detail::called(guarantee<M>::name, levels<decltype(M::compressor)>::family(m.method.compressor),
+                            m.method.given),
+             (m.cost == Cost{} ? ")" : detail::concat({", cost=", to_string(m.cost), ")"}))});
     }
 
   private:
@@ -90,7 +93,7 @@ namespace detail {
 struct keeps_at_least {
     double share = 1;
     double delta(std::size_t) const { return share; }
-    friend std::string to_string(keeps_at_least c) { return "a share of " + shortest(c.share); }
+    friend std::string to_string(keeps_at_least c) { return concat({"a share of ", c.share}); }
 };
 
 }  // namespace detail
@@ -123,8 +126,8 @@ struct cat<ef_sgd<C>, Cost> {
                a.method.given == b.method.given;
     }
     friend std::string to_string(cat const& m) {
-        return "cat(" + detail::called("ef_sgd", levels<C>::family(m.method.compressor), m.method.given) +
-               (m.cost == Cost{} ? ")" : ", cost=" + to_string(m.cost) + ")");
+        return detail::concat({"cat(", detail::called("ef_sgd", levels<C>::family(m.method.compressor), m.method.given),
+                               (m.cost == Cost{} ? ")" : detail::concat({", cost=", to_string(m.cost), ")"}))});
     }
 };
 

@@ -6,6 +6,7 @@
 #include "laconic/any/best_level.hpp"
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/spelling.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/method/any_method.hpp"
 #include "laconic/method/arguments.hpp"
 #include "laconic/method/cat.hpp"
@@ -40,9 +41,9 @@ any_method<T> cat_of_rand_k(spelling::arguments& a, spelling::call const& method
     auto const& calls = family.calls;
     bool const natural_too = calls.size() == 2 && calls[1].name == "natural";
     if (calls[0].name != "rand_k" || (calls.size() > 1 && !natural_too))
-        a.refuse(family.position, method.name +
-                                      ": k can be chosen for rand_k and rand_k | natural, which are written "
-                                      "without their own");
+        a.refuse(family.position, concat({method.name,
+                                          ": k can be chosen for rand_k and rand_k | natural, which are written "
+                                          "without their own"}));
     for (auto const& piece : calls) spelling::arguments(a.text(), piece).finish();
     if (natural_too) return of_any_compressor{cat{Method<rand_k<natural>>{{}, given, {}}, cost}};
     return of_any_compressor{cat{Method<rand_k<>>{{}, given, {}}, cost}};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "laconic/any/parse.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/method/any_method.hpp"
 #include "laconic/method/arguments.hpp"
 #include "laconic/method/bidirectional.hpp"
@@ -62,7 +63,9 @@ struct named_method {
 template <Scalar T>
 any_compressor<T> compressor_argument(spelling::arguments& a) {
     auto const* const i = a.find("compressor");
-    if (!i) a.refuse(a.from().position, a.from().name + " needs a compressor: " + a.from().name + "(rand_k(0.1)), say");
+    if (!i)
+        a.refuse(a.from().position,
+                 concat({a.from().name, " needs a compressor: ", a.from().name, "(rand_k(0.1)), say"}));
     return make_compressor<T, host>(a.text(), i->calls);
 }
 

@@ -7,6 +7,7 @@
 
 #include "laconic/adapt/warm_up.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/estimate/clipped.hpp"
 #include "laconic/feedback/momentum_correction.hpp"
 #include "laconic/method/rates.hpp"
@@ -29,7 +30,7 @@ struct dgc {
     template <Scalar T, class B>
     recursion<top_k<>, momentum_correction<T, B>, gradient_step, laconic::warm_up, clipped<mini_batch>> compose(
         problem const& p) const {
-        if (!(clip >= 0)) throw argument_error("dgc: clip = " + shortest(clip) + " is not at least 0");
+        if (!(clip >= 0)) throw argument_error(detail::concat({"dgc: clip = ", clip, " is not at least 0"}));
         detail::refuse_memory(given, "dgc");
         double const step = detail::own_step(given, p, "dgc", "no theorem gives its step");
         return {top_k{k.value},
@@ -41,12 +42,12 @@ struct dgc {
 
     bool operator==(dgc const&) const = default;
     friend std::string to_string(dgc const& m) {
-        return detail::called("dgc",
-                              "k=" + to_string(m.k) + ", momentum=" + shortest(m.momentum) +
-                                  (m.nesterov ? ", nesterov=yes" : "") +
-                                  (m.clip != 0 ? ", clip=" + shortest(m.clip) : "") +
-                                  (m.warm_up != 0 ? ", warm_up=" + std::to_string(m.warm_up) : ""),
-                              m.given);
+        return detail::called(
+            "dgc",
+            detail::concat({"k=", to_string(m.k), ", momentum=", m.momentum, (m.nesterov ? ", nesterov=yes" : ""),
+                            (m.clip != 0 ? detail::concat({", clip=", m.clip}) : ""),
+                            (m.warm_up != 0 ? detail::concat({", warm_up=", m.warm_up}) : "")}),
+            m.given);
     }
 };
 

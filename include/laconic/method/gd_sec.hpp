@@ -6,6 +6,7 @@
 
 #include "laconic/adapt/follow_last_move.hpp"
 #include "laconic/compress/threshold.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/rates.hpp"
 #include "laconic/recursion.hpp"
@@ -17,12 +18,12 @@ namespace detail {
 template <Scalar T, class B, class C>
 recursion<threshold<C, std::span<T const>>, memory<T, B>, gradient_step, follow_last_move<T, B>, mini_batch>
 compose_gd_sec(C const& survivors, double xi, rates const& given, problem const& p, char const* method) {
-    if (!(xi >= 0)) throw argument_error(std::string(method) + ": xi = " + shortest(xi) + " is not at least 0");
+    if (!(xi >= 0)) throw argument_error(concat({std::string(method), ": xi = ", xi, " is not at least 0"}));
     double const l = xi == 0 && given.step ? 0 : known(p.smoothness, "the smoothness L", method);
     double const step = step_or(given, p, method, [&] { return 1 / l; });
     double const beta = given.memory.value_or(0.01);
     if (!(beta >= 0 && beta <= 1))
-        throw argument_error(std::string(method) + ": beta = " + shortest(beta) + " is outside [0, 1]");
+        throw argument_error(concat({std::string(method), ": beta = ", beta, " is outside [0, 1]"}));
     return {{{}, survivors}, {beta, 1}, gradient_step{step}, follow_last_move<T, B>(xi * l), given.batch};
 }
 
@@ -30,8 +31,8 @@ compose_gd_sec(C const& survivors, double xi, rates const& given, problem const&
 inline std::string called_gd_sec(std::string const& name, std::string const& compressor, double xi, rates given) {
     double const beta = given.memory.value_or(0.01);
     given.memory.reset();
-    return called(
-        name, (compressor.empty() ? "" : compressor + ", ") + "xi=" + shortest(xi) + ", beta=" + shortest(beta), given);
+    return called(name, concat({(compressor.empty() ? "" : concat({compressor, ", "})), "xi=", xi, ", beta=", beta}),
+                  given);
 }
 
 }  // namespace detail

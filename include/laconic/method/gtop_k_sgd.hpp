@@ -4,6 +4,7 @@
 #include <string>
 
 #include "laconic/compress/top_k.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/gtop_k.hpp"
 #include "laconic/method/ef_sgd.hpp"
 
@@ -23,12 +24,13 @@ struct gtop_k_sgd {
     auto compose(problem const& p) const {
         detail::own_step(given, p, "gtop_k_sgd", "no theorem gives its step");
         return detail::compose_ef<T, B>(top_k{k.value}, given, p, "gtop_k_sgd")
-            .with_transport(by_gtop_k{k, as_published ? left_out::as_published : left_out::to_merger});
+            .with_transport(gtop_k{k, as_published ? left_out::as_published : left_out::to_merger});
     }
 
     bool operator==(gtop_k_sgd const&) const = default;
     friend std::string to_string(gtop_k_sgd const& m) {
-        return detail::called("gtop_k_sgd", "k=" + to_string(m.k) + (m.as_published ? ", as_published=yes" : ""),
+        return detail::called("gtop_k_sgd",
+                              detail::concat({"k=", to_string(m.k), (m.as_published ? ", as_published=yes" : "")}),
                               m.given);
     }
 };

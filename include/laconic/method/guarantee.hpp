@@ -10,6 +10,7 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/compress/rand_k_levels.hpp"
 #include "laconic/core/cost.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/vr_diana.hpp"
 
@@ -34,8 +35,8 @@ namespace detail {
 
 inline double needed_for_rate(double constant, char const* name, char const* method) {
     if (constant > 0 && std::isfinite(constant)) return constant;
-    throw theory_error(std::string(method) + ": its rate, for which k is chosen, needs " + name +
-                       ", which is not known; give it in the problem, or give k yourself");
+    throw theory_error(concat({std::string(method), ": its rate, for which k is chosen, needs ", name,
+                               ", which is not known; give it in the problem, or give k yourself"}));
 }
 
 // The numbers of m: those of its theorem, or those that it was given and that the theorem covers.
@@ -64,8 +65,9 @@ double vr_diana_rate(M const& m, problem const& p) {
     double const samples =
         needed_for_rate(static_cast<double>(p.samples), "m, the number of samples", guarantee<M>::name);
     if (m.given.batch > 1)
-        throw theory_error(std::string(guarantee<M>::name) +
-                           ": its rate, for which k is chosen, is that of batches of one row; give k yourself");
+        throw theory_error(
+            concat({std::string(guarantee<M>::name),
+                    ": its rate, for which k is chosen, is that of batches of one row; give k yourself"}));
     auto const [step, memory] = numbers_of(m, p);
     return std::min({step * mu, memory / 2, 3 / (8 * samples)});
 }
@@ -106,8 +108,9 @@ std::size_t best_rand_k(M m, Cost const& cost, problem const& p) {
     using family = levels<decltype(m.compressor)>;
     std::size_t const d = p.dimension;
     if (d == 0)
-        throw theory_error(std::string(guarantee<M>::name) +
-                           ": k is chosen for a dimension, which is not known; give it in the problem");
+        throw theory_error(
+            detail::concat({std::string(guarantee<M>::name),
+                            ": k is chosen for a dimension, which is not known; give it in the problem"}));
     std::size_t best = 0;
     double most = 0, price = 1;
     for (std::size_t k = 1; k <= d; ++k) {
@@ -125,9 +128,11 @@ std::size_t best_rand_k(M m, Cost const& cost, problem const& p) {
     if (best == 0) {
         static_cast<void>(m.template compose<T, host>(p));  // refuses a memory rate that suits no k
         if (!m.given.step)
-            throw theory_error(std::string(guarantee<M>::name) + ": no k makes progress at a price that is finite");
-        throw theory_error(std::string(guarantee<M>::name) + ": with step = " + to_string(*m.given.step) +
-                           " its theorem covers no k, and so gives none to choose; give k yourself, or a shorter step");
+            throw theory_error(
+                detail::concat({std::string(guarantee<M>::name), ": no k makes progress at a price that is finite"}));
+        throw theory_error(detail::concat(
+            {std::string(guarantee<M>::name), ": with step = ", to_string(*m.given.step),
+             " its theorem covers no k, and so gives none to choose; give k yourself, or a shorter step"}));
     }
     return best;
 }

@@ -32,7 +32,7 @@ struct heavy_ball {
 
     bool operator==(heavy_ball const&) const = default;
     friend std::string to_string(heavy_ball const& m) {
-        return "heavy_ball(" + to_string(m.method) + ", beta=" + shortest(m.beta) + ")";
+        return detail::concat({"heavy_ball(", to_string(m.method), ", beta=", m.beta, ")"});
     }
 };
 template <class M>

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "laconic/core/text.hpp"
 #include "laconic/method/ibcd.hpp"
 #include "laconic/optim/accelerated_step.hpp"
 
@@ -27,8 +28,8 @@ struct iasgd {
         problem const& p) const {
         detail::refuse_memory(given, "iasgd");
         if (!(rho >= 1))
-            throw theory_error("iasgd: it needs the strong growth rho of the workers' gradients, at least 1; rho = " +
-                               shortest(rho));
+            throw theory_error(detail::concat(
+                {"iasgd: it needs the strong growth rho of the workers' gradients, at least 1; rho = ", rho}));
         double const mu = detail::known(p.strong_convexity, "mu, the strong convexity of f", "iasgd");
         auto const blocks = detail::blocks_said(tau, block, p, "iasgd");
         double const growth = 1 + (rho / detail::share_of(blocks, p, "iasgd") - 1) / p.workers;
@@ -39,7 +40,8 @@ struct iasgd {
 
     bool operator==(iasgd const&) const = default;
     friend std::string to_string(iasgd const& m) {
-        return detail::called_blocks("iasgd", m.tau, m.block, m.given, m.rho != 0 ? ", rho=" + shortest(m.rho) : "");
+        return detail::called_blocks("iasgd", m.tau, m.block, m.given,
+                                     m.rho != 0 ? detail::concat({", rho=", m.rho}) : "");
     }
 };
 

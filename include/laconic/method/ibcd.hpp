@@ -8,6 +8,7 @@
 
 #include "laconic/compress/rand_block.hpp"
 #include "laconic/compress/scaled_down.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/rates.hpp"
 #include "laconic/recursion.hpp"
@@ -20,7 +21,8 @@ namespace detail {
 // what one in n is, need the dimension.
 inline std::size_t blocks_of(problem const& p, std::size_t block, char const* method) {
     check_block(method, block);
-    if (p.dimension == 0) throw theory_error(std::string(method) + ": it needs the dimension, which is not known");
+    if (p.dimension == 0)
+        throw theory_error(concat({std::string(method), ": it needs the dimension, which is not known"}));
     return blocks_in(p.dimension, block);
 }
 inline rand_block<> blocks_said(portion tau, std::size_t block, problem const& p, char const* method) {
@@ -33,7 +35,7 @@ inline rand_block<> blocks_said(portion tau, std::size_t block, problem const& p
     try {
         said.check(p.dimension);
     } catch (argument_error const& e) {
-        throw argument_error(std::string(method) + ": tau = " + to_string(tau) + ": " + e.what());
+        throw argument_error(concat({std::string(method), ": tau = ", to_string(tau), ": ", e.what()}));
     }
     return said;
 }
@@ -56,8 +58,8 @@ double masked_step(Share share, rates const& given, problem const& p, char const
 // ", block=64" and what precedes it.
 inline std::string called_blocks(char const* name, portion tau, std::size_t block, rates const& given,
                                  std::string const& more = "") {
-    return called(
-        name, (tau.value != 0 ? "tau=" + to_string(tau) + ", " : "") + "block=" + std::to_string(block) + more, given);
+    return called(name, concat({(tau.value != 0 ? concat({"tau=", to_string(tau), ", "}) : ""), "block=", block, more}),
+                  given);
 }
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 
 #include "laconic/compress/lazy.hpp"
 #include "laconic/compress/scaled_down.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/method/ibcd.hpp"
 
 namespace laconic {
@@ -23,7 +24,7 @@ struct ibgd {
         double const share = tau != 0 ? tau : 1.0 / p.workers;
         lazy<> const coin{share};
         if (!(share >= 0x1p-32 && share <= 1))
-            throw argument_error("ibgd: tau = " + shortest(share) + " is outside [2^-32, 1]");
+            throw argument_error(detail::concat({"ibgd: tau = ", share, " is outside [2^-32, 1]"}));
         return {scaled_down{coin},
                 {},
                 gradient_step{detail::masked_step([&] { return share; }, given, p, "ibgd")},
@@ -33,7 +34,7 @@ struct ibgd {
 
     bool operator==(ibgd const&) const = default;
     friend std::string to_string(ibgd const& m) {
-        return detail::called("ibgd", m.tau != 0 ? "tau=" + shortest(m.tau) : "", m.given);
+        return detail::called("ibgd", m.tau != 0 ? detail::concat({"tau=", m.tau}) : "", m.given);
     }
 };
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "laconic/core/text.hpp"
 #include "laconic/estimate/block_saga.hpp"
 #include "laconic/method/ibcd.hpp"
 
@@ -26,8 +27,8 @@ struct isaga {
         problem const& p) const {
         detail::refuse_memory(given, "isaga");
         if (given.batch > 1)
-            throw argument_error("isaga: it draws one row a round; batch = " + std::to_string(given.batch) +
-                                 " cannot be given");
+            throw argument_error(
+                detail::concat({"isaga: it draws one row a round; batch = ", given.batch, " cannot be given"}));
         auto const blocks = detail::blocks_said(tau, block, p, "isaga");
         double const step = detail::step_or(given, p, "isaga", [&] {
             double const l =

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "laconic/adapt/lag.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/method/rates.hpp"
 #include "laconic/recursion.hpp"
 
@@ -19,23 +20,23 @@ recursion<threshold<>, memory<T, B>, gradient_step, lag<T, B>> compose_lag(doubl
                                                                            std::string const& method) {
     refuse_memory(given, method.c_str());
     if (given.batch > 0)
-        throw argument_error(method + ": it compares full gradients; batch = " + std::to_string(given.batch) +
-                             " cannot be given");
+        throw argument_error(
+            concat({method, ": it compares full gradients; batch = ", given.batch, " cannot be given"}));
     if (!(xi >= 0 && std::isfinite(xi)))
-        throw argument_error(method + ": xi = " + shortest(xi) + " is not a number of at least 0");
-    if (d < 1 || d > 1000000) throw argument_error(method + ": D = " + std::to_string(d) + " is outside 1 .. 10^6");
+        throw argument_error(concat({method, ": xi = ", xi, " is not a number of at least 0"}));
+    if (d < 1 || d > 1000000) throw argument_error(concat({method, ": D = ", d, " is outside 1 .. 10^6"}));
     double const step = step_or(given, p, method.c_str(), [&] {
         double const share = xi * static_cast<double>(d);
         if (share >= 1)
-            throw theory_error(method + ": D xi = " + shortest(share) +
-                               " is not below 1, where its theorem ends; give the step");
+            throw theory_error(
+                concat({method, ": D xi = ", share, " is not below 1, where its theorem ends; give the step"}));
         return (1 - std::sqrt(share)) / known(p.smoothness, "the smoothness L", method.c_str());
     });
     return {{}, {1, 0}, gradient_step{step}, lag<T, B>(xi, d, step, smoothness)};
 }
 
 inline std::string called_lag(std::string const& name, double xi, std::size_t d, rates const& given) {
-    return called(name, "xi=" + shortest(xi) + ", D=" + std::to_string(d), given);
+    return called(name, concat({"xi=", xi, ", D=", d}), given);
 }
 
 }  // namespace detail

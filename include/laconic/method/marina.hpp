@@ -6,6 +6,7 @@
 #include <string>
 
 #include "laconic/adapt/synchronise.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/feedback/last_gradient.hpp"
 #include "laconic/method/rates.hpp"
 #include "laconic/recursion.hpp"
@@ -34,9 +35,9 @@ struct marina {
     recursion<full_or<C>, last_gradient<T, B>, gradient_step, synchronise> compose(problem const& of) const {
         detail::refuse_memory(given, "marina");
         if (given.batch > 0)
-            throw argument_error("marina: it compares full gradients; batch = " + std::to_string(given.batch) +
-                                 " cannot be given");
-        if (!(p >= 0 && p <= 1)) throw argument_error("marina: p = " + shortest(p) + " is outside [0, 1]");
+            throw argument_error(
+                detail::concat({"marina: it compares full gradients; batch = ", given.batch, " cannot be given"}));
+        if (!(p >= 0 && p <= 1)) throw argument_error(detail::concat({"marina: p = ", p, " is outside [0, 1]"}));
         auto const omega = [&] { return detail::omega_of(compressor, of, "marina", "use ef21 for a contractive one"); };
         double const q = p > 0 ? p : 1 / (1 + omega());
         double const step = detail::step_or(given, of, "marina", [&] {
@@ -50,7 +51,8 @@ struct marina {
 
     bool operator==(marina const&) const = default;
     friend std::string to_string(marina const& m) {
-        return detail::called("marina", to_string(m.compressor) + (m.p > 0 ? ", p=" + shortest(m.p) : ""), m.given);
+        return detail::called("marina", to_string(m.compressor) + (m.p > 0 ? detail::concat({", p=", m.p}) : ""),
+                              m.given);
     }
 };
 template <class C>

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "laconic/compress/two_means.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/method/ef_sgd.hpp"
 
 namespace laconic {
@@ -23,7 +24,7 @@ struct one_bit_sgd {
 
     bool operator==(one_bit_sgd const&) const = default;
     friend std::string to_string(one_bit_sgd const& m) {
-        return detail::called("one_bit_sgd", m.bucket != 0 ? "bucket=" + std::to_string(m.bucket) : "", m.given);
+        return detail::called("one_bit_sgd", m.bucket != 0 ? detail::concat({"bucket=", m.bucket}) : "", m.given);
     }
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "laconic/compress/full.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/estimate/local_steps.hpp"
 #include "laconic/method/rates.hpp"
 #include "laconic/recursion.hpp"
@@ -26,7 +27,7 @@ struct proxskip {
     template <Scalar T, class B>
     recursion<full, memory<T, B>, gradient_step, fixed_level, local_steps<T, B>> compose(problem const& of) const {
         detail::refuse_memory(given, "proxskip");
-        if (!(p >= 0 && p <= 1)) throw argument_error("proxskip: p = " + shortest(p) + " is outside [0, 1]");
+        if (!(p >= 0 && p <= 1)) throw argument_error(detail::concat({"proxskip: p = ", p, " is outside [0, 1]"}));
         double const step = detail::step_or(
             given, of, "proxskip", [&] { return 1 / detail::known(of.largest_smoothness, "max L_i", "proxskip"); });
         if (p == 0 && !(of.least_strong_convexity > 0))
@@ -37,7 +38,7 @@ struct proxskip {
 
     bool operator==(proxskip const&) const = default;
     friend std::string to_string(proxskip const& m) {
-        return detail::called("proxskip", m.p > 0 ? "p=" + shortest(m.p) : "", m.given);
+        return detail::called("proxskip", m.p > 0 ? detail::concat({"p=", m.p}) : "", m.given);
     }
 };
 

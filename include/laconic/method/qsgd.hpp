@@ -4,6 +4,7 @@
 #include <string>
 
 #include "laconic/compress/quantize.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/method/dcgd.hpp"
 
 namespace laconic {
@@ -21,7 +22,7 @@ struct qsgd {
 
     bool operator==(qsgd const&) const = default;
     friend std::string to_string(qsgd const& m) {
-        return detail::called("qsgd", "levels=" + std::to_string(m.levels), m.given);
+        return detail::called("qsgd", detail::concat({"levels=", m.levels}), m.given);
     }
 };
 

@@ -35,8 +35,9 @@ struct rates {
     bool operator==(rates const&) const = default;
     /// ", step=0.1, memory=0.5, batch=32", of what is given.
     friend std::string to_string(rates const& r) {
-        return (r.step ? ", step=" + to_string(*r.step) : "") + (r.memory ? ", memory=" + shortest(*r.memory) : "") +
-               (r.batch ? ", batch=" + std::to_string(r.batch) : "");
+        return (r.step ? detail::concat({", step=", to_string(*r.step)}) : "") +
+               (r.memory ? detail::concat({", memory=", *r.memory}) : "") +
+               (r.batch ? detail::concat({", batch=", r.batch}) : "");
     }
 };
 
@@ -44,9 +45,10 @@ namespace detail {
 
 inline double known(double constant, char const* name, char const* method) {
     if (constant > 0 && std::isfinite(constant)) return constant;
-    throw theory_error(std::string(method) + ": its theorem needs " + name +
-                       ", which is not known; give the objective smoothness() and strong_convexity(), or descend() a "
-                       "problem with its constants, or the method a step of your own: {.step = ...}");
+    throw theory_error(
+        concat({std::string(method), ": its theorem needs ", name,
+                ", which is not known; give the objective smoothness() and strong_convexity(), or descend() a "
+                "problem with its constants, or the method a step of your own: {.step = ...}"}));
 }
 
 // Throws argument_error where the compressor's own numbers are outside their ranges: a theorem would then give what
@@ -58,7 +60,7 @@ void check_compressor(C const& compressor, problem const& p, std::string const& 
         try {
             compressor.check(p.dimension);
         } catch (argument_error const& e) {
-            throw argument_error(method + ": " + e.what());
+            throw argument_error(concat({method, ": ", e.what()}));
         }
     }
 }
@@ -69,9 +71,9 @@ double omega_of(C const& compressor, problem const& p, std::string const& method
     check_compressor(compressor, p, method);
     try {
         if constexpr (Unbiased<C>) return compressor.omega(p.dimension);
-        throw theory_error(to_string(compressor) + " is biased: it has no omega");
+        throw theory_error(concat({to_string(compressor), " is biased: it has no omega"}));
     } catch (theory_error const& e) {
-        throw theory_error(method + ": " + e.what() + "; " + advice);
+        throw theory_error(concat({method, ": ", e.what(), "; ", advice}));
     }
 }
 template <class C>
@@ -82,9 +84,9 @@ double delta_of(C const& compressor, problem const& p, std::string const& method
             double const delta = compressor.delta(p.dimension);
             if (delta > 0) return delta;
         }
-        throw theory_error(to_string(compressor) + " is not known to be contractive: it has no delta above 0");
+        throw theory_error(concat({to_string(compressor), " is not known to be contractive: it has no delta above 0"}));
     } catch (theory_error const& e) {
-        throw theory_error(method + ": " + e.what() + "; " + advice);
+        throw theory_error(concat({method, ": ", e.what(), "; ", advice}));
     }
 }
 
@@ -98,22 +100,23 @@ double step_or(rates const& given, problem const& p, char const* method, Theorem
         step = given.step->over_smoothness ? given.step->value / known(p.smoothness, "the smoothness L", method)
                                            : given.step->value;
     if (!(step > 0 && std::isfinite(step)))
-        throw argument_error(std::string(method) + ": the step " + shortest(step) + " is not above 0");
+        throw argument_error(concat({std::string(method), ": the step ", step, " is not above 0"}));
     return step;
 }
 
 // The step of a method to which no theorem gives one.
 inline double own_step(rates const& given, problem const& p, char const* method, char const* why) {
     return step_or(given, p, method, [&]() -> double {
-        throw theory_error(std::string(method) + ": " + why + "; give the step yourself");
+        throw theory_error(concat({std::string(method), ": ", why, "; give the step yourself"}));
     });
 }
 
 // For a theorem about the gradients of all rows.
 inline void refuse_batch(rates const& given, char const* method) {
     if (given.batch > 0)
-        throw theory_error(std::string(method) + ": its theorem is about the gradients of all rows; with batch = " +
-                           std::to_string(given.batch) + " give the step yourself");
+        throw theory_error(
+            concat({std::string(method), ": its theorem is about the gradients of all rows; with batch = ", given.batch,
+                    " give the step yourself"}));
 }
 
 // max L_ij over the rows that are drawn in a round of n workers; 0 where all rows are taken.
@@ -126,16 +129,16 @@ inline double noise_of_batch(rates const& given, problem const& p, char const* m
 // For a method whose memory rate is not the user's to choose.
 inline void refuse_memory(rates const& given, char const* method) {
     if (given.memory)
-        throw argument_error(std::string(method) + ": its memory rate is fixed; memory = " + shortest(*given.memory) +
-                             " cannot be given");
+        throw argument_error(
+            concat({std::string(method), ": its memory rate is fixed; memory = ", *given.memory, " cannot be given"}));
 }
 
 // The user's memory rate within (0, largest], or the default.
 inline double memory_or(rates const& given, double by_default, double largest, char const* method) {
     double const rate = given.memory.value_or(by_default);
     if (!(rate > 0 && rate <= largest * (1 + 1e-12)))
-        throw argument_error(std::string(method) + ": the memory rate " + shortest(rate) + " is outside (0, " +
-                             shortest(largest) + "]");
+        throw argument_error(
+            concat({std::string(method), ": the memory rate ", rate, " is outside (0, ", largest, "]"}));
     return rate;
 }
 
@@ -143,7 +146,7 @@ inline double memory_or(rates const& given, double by_default, double largest, c
 inline std::string called(std::string const& name, std::string const& inside, rates const& r) {
     std::string text = inside + to_string(r);
     if (inside.empty() && !text.empty()) text = text.substr(2);
-    return text.empty() ? name : name + "(" + text + ")";
+    return text.empty() ? name : concat({name, "(", text, ")"});
 }
 
 }  // namespace detail

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "laconic/compress/vote.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/estimate/local_momentum.hpp"
 #include "laconic/method/rates.hpp"
 #include "laconic/recursion.hpp"
@@ -27,7 +28,7 @@ struct signum {
 
     bool operator==(signum const&) const = default;
     friend std::string to_string(signum const& m) {
-        return detail::called("signum", "beta=" + shortest(m.beta), m.given);
+        return detail::called("signum", detail::concat({"beta=", m.beta}), m.given);
     }
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "laconic/compress/top_k.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/spar_reduce_scatter.hpp"
 #include "laconic/method/ef_sgd.hpp"
 
@@ -22,12 +23,13 @@ struct spardl_sgd {
     auto compose(problem const& p) const {
         detail::own_step(given, p, "spardl_sgd", "no theorem gives its step");
         return detail::compose_ef<T, B>(top_k{k.value}, given, p, "spardl_sgd")
-            .with_transport(by_spar_reduce_scatter{k, as_published});
+            .with_transport(spar_reduce_scatter{k, as_published});
     }
 
     bool operator==(spardl_sgd const&) const = default;
     friend std::string to_string(spardl_sgd const& m) {
-        return detail::called("spardl_sgd", "k=" + to_string(m.k) + (m.as_published ? ", as_published=yes" : ""),
+        return detail::called("spardl_sgd",
+                              detail::concat({"k=", to_string(m.k), (m.as_published ? ", as_published=yes" : "")}),
                               m.given);
     }
 };

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "laconic/compress/quantize.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/estimate/clipped.hpp"
 #include "laconic/method/dcgd.hpp"
 
@@ -18,7 +19,7 @@ struct terngrad {
 
     template <Scalar T, class B>
     recursion<quantize, memory<T, B>, gradient_step, fixed_level, clipped<mini_batch>> compose(problem const& p) const {
-        if (!(clip >= 0)) throw argument_error("terngrad: clip = " + shortest(clip) + " is not at least 0");
+        if (!(clip >= 0)) throw argument_error(detail::concat({"terngrad: clip = ", clip, " is not at least 0"}));
         detail::refuse_memory(given, "terngrad");
         quantize const c{1, 0, p_norm::largest};
         double const step = clip > 0 ? detail::own_step(given, p, "terngrad", "clipped gradients are biased")
@@ -28,7 +29,7 @@ struct terngrad {
 
     bool operator==(terngrad const&) const = default;
     friend std::string to_string(terngrad const& m) {
-        return detail::called("terngrad", m.clip != 0 ? "clip=" + shortest(m.clip) : "", m.given);
+        return detail::called("terngrad", m.clip != 0 ? detail::concat({"clip=", m.clip}) : "", m.given);
     }
 };
 

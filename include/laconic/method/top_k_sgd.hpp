@@ -4,6 +4,7 @@
 #include <string>
 
 #include "laconic/compress/top_k.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/method/ef_sgd.hpp"
 
 namespace laconic {
@@ -21,7 +22,7 @@ struct top_k_sgd {
 
     bool operator==(top_k_sgd const&) const = default;
     friend std::string to_string(top_k_sgd const& m) {
-        return detail::called("top_k_sgd", "k=" + to_string(m.k), m.given);
+        return detail::called("top_k_sgd", detail::concat({"k=", to_string(m.k)}), m.given);
     }
 };
 

@@ -159,9 +159,9 @@ class composite_search {
 template <NewtonObjective F>
 optimum find_composite_optimum(F const& f, double weight, double tolerance = 1e-12) {
     if (!(weight >= 0 && std::isfinite(weight)))
-        throw argument_error("a weight of " + shortest(weight) + " is not a finite number of at least 0");
+        throw argument_error(detail::concat({"a weight of ", weight, " is not a finite number of at least 0"}));
     if (!(tolerance > 0 && std::isfinite(tolerance)))
-        throw argument_error("a tolerance of " + shortest(tolerance) + " is not a finite number above 0");
+        throw argument_error(detail::concat({"a tolerance of ", tolerance, " is not a finite number above 0"}));
     detail::composite_search<F> search(f, weight);
     double const goal = tolerance * search.at.g.norm();
     double norm = search.subgradient(search.at).norm();
@@ -171,8 +171,8 @@ optimum find_composite_optimum(F const& f, double weight, double tolerance = 1e-
         norm = search.subgradient(search.at).norm();
     }
     if (!(norm <= goal))
-        throw error("no optimum: the shortest subgradient still has the norm " + shortest(norm) + " after " +
-                    std::to_string(search.newton_steps) + " Newton steps, not " + shortest(goal));
+        throw error(detail::concat({"no optimum: the shortest subgradient still has the norm ", norm, " after ",
+                                    search.newton_steps, " Newton steps, not ", goal}));
     return {{search.at.x.begin(), search.at.x.end()}, search.at.value, norm, search.newton_steps};
 }
 

@@ -33,8 +33,8 @@ struct dataset {
     /// The rows [begin, end) under a name of their own. Throws argument_error unless begin <= end <= samples().
     dataset slice(std::size_t begin, std::size_t end, std::string its_name) const {
         if (begin > end || end > samples() || labels.size() != samples())
-            throw argument_error(name + ": no rows " + std::to_string(begin) + " to " + std::to_string(end) + " of " +
-                                 std::to_string(samples()) + " with " + std::to_string(labels.size()) + " labels");
+            throw argument_error(detail::concat(
+                {name, ": no rows ", begin, " to ", end, " of ", samples(), " with ", labels.size(), " labels"}));
         auto const from = static_cast<std::ptrdiff_t>(begin), to = static_cast<std::ptrdiff_t>(end);
         dataset result{std::move(its_name), matrix(rows.middleRows(from, to - from)),
                        std::vector<T>(labels.begin() + from, labels.begin() + to)};
@@ -46,13 +46,11 @@ struct dataset {
     /// Throws argument_error unless 1 <= n <= samples() and i < n.
     dataset part(std::size_t i, std::size_t n) const {
         if (n < 1 || n > samples())
-            throw argument_error(name + ": cannot cut " + std::to_string(samples()) + " rows into " +
-                                 std::to_string(n) + " parts");
+            throw argument_error(detail::concat({name, ": cannot cut ", samples(), " rows into ", n, " parts"}));
         if (i >= n)
-            throw argument_error(name + ": no part " + std::to_string(i) + " of " + std::to_string(n) +
-                                 " parts that count from 0");
+            throw argument_error(detail::concat({name, ": no part ", i, " of ", n, " parts that count from 0"}));
         auto const m = samples() / n;
-        return slice(i * m, (i + 1) * m, name + "[" + std::to_string(i) + "/" + std::to_string(n) + "]");
+        return slice(i * m, (i + 1) * m, detail::concat({name, "[", i, "/", n, "]"}));
     }
 
     /// The first m rows, under the same name. Throws argument_error where there are fewer.
@@ -77,8 +75,8 @@ void binary_labels(dataset<T>& data) {
         std::string list;
         for (std::size_t c = 0; c < std::min<std::size_t>(found.size(), 5); ++c)
             list += (c ? ", " : ": ") + shortest(double(found[c]));
-        throw argument_error(data.name + ": two classes are needed, the labels name " + std::to_string(found.size()) +
-                             list + (found.size() > 5 ? ", ..." : ""));
+        throw argument_error(detail::concat({data.name, ": two classes are needed, the labels name ", found.size(),
+                                             list, (found.size() > 5 ? ", ..." : "")}));
     }
     for (auto& label : data.labels) label = label == found[0] ? T(-1) : T(1);
 }
@@ -100,10 +98,10 @@ void scale_features(dataset<T>& data) {
 /// The rows whose label is a or b, in their order. Throws argument_error where either class is empty, or a is b.
 template <Scalar T>
 dataset<T> only_classes(dataset<T> const& data, T a, T b) {
-    if (a == b) throw argument_error(data.name + ": one class, " + shortest(double(a)) + ", was asked for twice");
+    if (a == b) throw argument_error(detail::concat({data.name, ": one class, ", double(a), ", was asked for twice"}));
     for (auto const label : {a, b})
         if (std::find(data.labels.begin(), data.labels.end(), label) == data.labels.end())
-            throw argument_error(data.name + ": no row has the label " + shortest(double(label)));
+            throw argument_error(detail::concat({data.name, ": no row has the label ", double(label)}));
 
     dataset<T> result{data.name, {}, {}};
     std::vector<std::ptrdiff_t> kept;

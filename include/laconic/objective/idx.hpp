@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/stream_bytes.hpp"
@@ -37,8 +38,7 @@ inline std::vector<std::uint8_t> read_bytes(stream_bytes& in, std::uint64_t size
         bytes.insert(bytes.end(), chunk.data(), chunk.data() + read);
         if (read < wanted)
             throw file_error(in.name(), 0, 0,
-                             "truncated: " + std::to_string(bytes.size()) + " bytes where " + std::to_string(size) +
-                                 " are announced");
+                             concat({"truncated: ", bytes.size(), " bytes where ", size, " are announced"}));
     }
     return bytes;
 }
@@ -50,8 +50,7 @@ inline std::uint32_t read_big_endian(stream_bytes& in) {
 
 inline void expect_magic(stream_bytes& in, std::uint32_t magic) {
     if (auto const found = read_big_endian(in); found != magic)
-        throw file_error(in.name(), 0, 0,
-                         "the magic number is " + std::to_string(found) + ", not " + std::to_string(magic));
+        throw file_error(in.name(), 0, 0, concat({"the magic number is ", found, ", not ", magic}));
 }
 
 inline void expect_end(stream_bytes& in) {
@@ -72,8 +71,7 @@ inline idx_images read_idx_images(std::istream& stream, std::string const& name)
     std::uint64_t const height = detail::read_big_endian(in), width = detail::read_big_endian(in);
     auto const area = height * width;  // below 2^64
     if (area == 0 || area > (std::uint64_t{1} << 32) - 2)
-        throw file_error(name, 0, 0,
-                         "pictures of " + std::to_string(height) + " x " + std::to_string(width) + " pixels");
+        throw file_error(name, 0, 0, detail::concat({"pictures of ", height, " x ", width, " pixels"}));
     idx_images images{count, height, width, detail::read_bytes(in, count * area)};
     detail::expect_end(in);
     return images;
@@ -94,10 +92,9 @@ template <Scalar T = double>
 dataset<T> idx_dataset(idx_images const& images, std::vector<std::uint8_t> const& labels, std::string name) {
     auto const area = images.height * images.width;
     if (images.count != labels.size() || images.pixels.size() != images.count * area)
-        throw shape_error(name + ": " + std::to_string(images.count) + " pictures of " + std::to_string(area) +
-                          " pixels, but " + std::to_string(images.pixels.size()) + " pixels and " +
-                          std::to_string(labels.size()) + " labels");
-    if (images.count == 0 || area == 0) throw argument_error(name + ": there is no picture");
+        throw shape_error(detail::concat({name, ": ", images.count, " pictures of ", area, " pixels, but ",
+                                          images.pixels.size(), " pixels and ", labels.size(), " labels"}));
+    if (images.count == 0 || area == 0) throw argument_error(detail::concat({name, ": there is no picture"}));
 
     dataset<T> data{std::move(name), {}, std::vector<T>(labels.begin(), labels.end())};
     data.rows.resize(static_cast<std::ptrdiff_t>(images.count), static_cast<std::ptrdiff_t>(area));

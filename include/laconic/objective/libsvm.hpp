@@ -16,6 +16,7 @@
 #include "laconic/core/decimal.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/term.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/stream_bytes.hpp"
@@ -30,7 +31,7 @@ class libsvm_reader {
     libsvm_reader(std::string_view text, std::string const& name, std::size_t features)
         : text_(text), name_(name), bound_(features) {
         if (features > largest_index)
-            throw argument_error(name + ": " + std::to_string(features) + " features are more than a vector can hold");
+            throw argument_error(concat({name, ": ", features, " features are more than a vector can hold"}));
     }
 
     dataset<T> read() {
@@ -86,12 +87,10 @@ class libsvm_reader {
         auto const r = std::from_chars(token.data(), token.data() + colon, index);
         if (r.ec == std::errc::invalid_argument || r.ptr != token.data() + colon)
             fail(token, "does not start with an index");
-        if (r.ec != std::errc() || index > largest_index)
-            fail(token, "has an index above " + std::to_string(largest_index));
+        if (r.ec != std::errc() || index > largest_index) fail(token, concat({"has an index above ", largest_index}));
         if (index == 0) fail(token, "has the index 0, indices count from 1");
-        if (index <= previous)
-            fail(token, "has an index that is not above the one before, " + std::to_string(previous));
-        if (bound_ && index > bound_) fail(token, "has an index above the " + std::to_string(bound_) + " features");
+        if (index <= previous) fail(token, concat({"has an index that is not above the one before, ", previous}));
+        if (bound_ && index > bound_) fail(token, concat({"has an index above the ", bound_, " features"}));
 
         auto digits = token.substr(colon + 1);
         while (!digits.empty() && is_blank(digits.front())) digits.remove_prefix(1);
@@ -134,13 +133,13 @@ class libsvm_reader {
         if (digits.size() > 1 && begin[0] == '+' && begin[1] != '-') ++begin;  // from_chars knows no plus
         T value{};
         auto const r = read_decimal(begin, end, value);
-        if (r.ec == std::errc::invalid_argument) fail(token, what + " is not a number");
-        if (r.ptr != end) fail(token, what + " has something after its number");
+        if (r.ec == std::errc::invalid_argument) fail(token, concat({what, " is not a number"}));
+        if (r.ptr != end) fail(token, concat({what, " has something after its number"}));
         if (r.ec == std::errc::result_out_of_range) {
             if (is_below_one(std::string_view(begin, static_cast<std::size_t>(end - begin)))) return T(0);
-            fail(token, what + " is out of range");
+            fail(token, concat({what, " is out of range"}));
         }
-        if (!std::isfinite(value)) fail(token, what + " is not finite");
+        if (!std::isfinite(value)) fail(token, concat({what, " is not finite"}));
         return value;
     }
 
@@ -148,7 +147,7 @@ class libsvm_reader {
         std::string shown(token.substr(0, 40));
         for (auto& c : shown)
             if (c < ' ' || c > '~') c = '?';
-        throw file_error(name_, line_, column_, "'" + shown + (token.size() > 40 ? "...'" : "'") + ": " + why);
+        throw file_error(name_, line_, column_, concat({"'", shown, (token.size() > 40 ? "...'" : "'"), ": ", why}));
     }
 
     dataset<T> finish() {

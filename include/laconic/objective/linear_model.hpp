@@ -49,11 +49,11 @@ class linear_model {
     /// a label is none that the loss knows; shape_error where there are more or fewer labels than rows.
     linear_model(dataset<T> data, double lambda) : rows_(std::move(data)), lambda_(lambda) {
         if (!(lambda >= 0 && std::isfinite(lambda)))
-            throw argument_error("lambda = " + shortest(lambda) + " is not a finite number of at least 0");
+            throw argument_error(detail::concat({"lambda = ", lambda, " is not a finite number of at least 0"}));
         for (std::size_t j = 0; j < samples(); ++j)
             if (!Each::knows(rows_.label(j)))
-                throw argument_error(rows_.data().name + ": the label " + shortest(rows_.label(j)) + " is not " +
-                                     Each::labels);
+                throw argument_error(
+                    detail::concat({rows_.data().name, ": the label ", rows_.label(j), " is not ", Each::labels}));
     }
 
     std::size_t dimension() const { return rows_.features(); }

@@ -100,7 +100,7 @@ Eigen::VectorXd newton_step(F const& f, Eigen::VectorXd const& x, Eigen::VectorX
 /// Throws error, with the norm reached, where neither comes in 200 steps; argument_error for a negative tolerance.
 template <NewtonObjective F>
 optimum find_optimum(F const& f, double tolerance = 1e-12) {
-    if (!(tolerance >= 0)) throw argument_error("a tolerance of " + shortest(tolerance) + " is negative");
+    if (!(tolerance >= 0)) throw argument_error(detail::concat({"a tolerance of ", tolerance, " is negative"}));
     std::size_t const d = f.dimension();
     Eigen::VectorXd x = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(d)), g = x, step, next = x, next_g = x;
     Eigen::MatrixXd h;
@@ -133,8 +133,8 @@ optimum find_optimum(F const& f, double tolerance = 1e-12) {
     }
     best.iterations = taken;
     if (!(best.gradient_norm <= std::max(tolerance, good_enough)))
-        throw error("no optimum: the gradient norm is still " + shortest(best.gradient_norm) + " after " +
-                    std::to_string(taken) + " Newton steps");
+        throw error(detail::concat(
+            {"no optimum: the gradient norm is still ", best.gradient_norm, " after ", taken, " Newton steps"}));
     return best;
 }
 

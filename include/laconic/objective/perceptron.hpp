@@ -85,13 +85,12 @@ class perceptron {
         : rows_(std::move(data)), classes_(std::move(classes)), hidden_(hidden), lambda_(lambda) {
         auto const& name = rows_.data().name;
         if (!(lambda >= 0 && std::isfinite(lambda)))
-            throw argument_error("lambda = " + shortest(lambda) + " is not a finite number of at least 0");
+            throw argument_error(detail::concat({"lambda = ", lambda, " is not a finite number of at least 0"}));
         places_ = std::make_shared<std::vector<std::uint32_t> const>(class_index(rows_.data(), classes_));
-        if (hidden == 0) throw argument_error(name + ": a perceptron without hidden units");
+        if (hidden == 0) throw argument_error(detail::concat({name, ": a perceptron without hidden units"}));
         if (hidden > (largest_dimension - classes_.size()) / (features() + 1 + classes_.size()))
-            throw argument_error(name + ": " + std::to_string(hidden) + " hidden units of " +
-                                 std::to_string(features()) + " features and " + std::to_string(classes_.size()) +
-                                 " classes are more than a vector can hold");
+            throw argument_error(detail::concat({name, ": ", hidden, " hidden units of ", features(), " features and ",
+                                                 classes_.size(), " classes are more than a vector can hold"}));
     }
 
     std::size_t features() const { return rows_.features(); }

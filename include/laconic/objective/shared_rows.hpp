@@ -15,6 +15,7 @@
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/term.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/gram.hpp"
@@ -77,11 +78,11 @@ class shared_rows {
     /// than rows.
     explicit shared_rows(dataset<T> data) {
         if (data.samples() == 0 || data.features() == 0)
-            throw argument_error(data.name + ": " + std::to_string(data.samples()) + " rows of " +
-                                 std::to_string(data.features()) + " features make no objective");
+            throw argument_error(detail::concat(
+                {data.name, ": ", data.samples(), " rows of ", data.features(), " features make no objective"}));
         if (data.labels.size() != data.samples())
-            throw shape_error(data.name + ": " + std::to_string(data.samples()) + " rows, but " +
-                              std::to_string(data.labels.size()) + " labels");
+            throw shape_error(
+                detail::concat({data.name, ": ", data.samples(), " rows, but ", data.labels.size(), " labels"}));
         data.rows.makeCompressed();
         auto const* const columns = data.rows.innerIndexPtr();
         columns_ = std::make_shared<std::vector<coordinate> const>(columns, columns + data.rows.nonZeros());

@@ -91,11 +91,11 @@ class softmax {
     softmax(dataset<T> data, double lambda, std::vector<T> classes)
         : rows_(std::move(data)), classes_(std::move(classes)), lambda_(lambda) {
         if (!(lambda >= 0 && std::isfinite(lambda)))
-            throw argument_error("lambda = " + shortest(lambda) + " is not a finite number of at least 0");
+            throw argument_error(detail::concat({"lambda = ", lambda, " is not a finite number of at least 0"}));
         places_ = std::make_shared<std::vector<std::uint32_t> const>(class_index(rows_.data(), classes_));
         if (rows_.features() > largest_dimension / classes_.size())
-            throw argument_error(rows_.data().name + ": " + std::to_string(rows_.features()) + " features times " +
-                                 std::to_string(classes_.size()) + " classes are more than a vector can hold");
+            throw argument_error(detail::concat({rows_.data().name, ": ", rows_.features(), " features times ",
+                                                 classes_.size(), " classes are more than a vector can hold"}));
     }
 
     /// features times classes.

@@ -25,8 +25,8 @@ class accelerated_step {
     /// Throws argument_error where the numbers are outside their ranges.
     accelerated_step(double rate, double mu, double growth = 1) : rate_(rate), mu_(mu), growth_(growth) {
         if (!(rate > 0 && mu > 0 && growth >= 1 && q() < 1))
-            throw argument_error("accelerated_step: rate = " + shortest(rate) + ", mu = " + shortest(mu) +
-                                 ", growth = " + shortest(growth) + " do not go together");
+            throw argument_error(detail::concat(
+                {"accelerated_step: rate = ", rate, ", mu = ", mu, ", growth = ", growth, " do not go together"}));
     }
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
@@ -53,8 +53,7 @@ class accelerated_step {
         archive.vectors(v_, y_);
     }
     friend std::string to_string(accelerated_step const& s) {
-        return "accelerated_step(" + shortest(s.rate_) + ", mu=" + shortest(s.mu_) + ", growth=" + shortest(s.growth_) +
-               ")";
+        return detail::concat({"accelerated_step(", s.rate_, ", mu=", s.mu_, ", growth=", s.growth_, ")"});
     }
 
   private:

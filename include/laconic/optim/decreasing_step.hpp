@@ -29,7 +29,7 @@ class decreasing_step {
         archive(taken_);
     }
     friend std::string to_string(decreasing_step const& s) {
-        return "decreasing_step(" + shortest(s.a_) + ", " + shortest(s.c_) + ")";
+        return detail::concat({"decreasing_step(", s.a_, ", ", s.c_, ")"});
     }
 
   private:

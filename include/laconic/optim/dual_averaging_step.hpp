@@ -46,7 +46,7 @@ class dual_averaging_step {
         archive.vectors(center_, sum_, average_);
     }
     friend std::string to_string(dual_averaging_step const& s) {
-        return "dual_averaging_step(" + shortest(s.rate_) + ")";
+        return detail::concat({"dual_averaging_step(", s.rate_, ")"});
     }
 
   private:

@@ -17,7 +17,7 @@ struct gradient_step {
     void operator()(B& on, std::span<T> x, std::span<T> d) const {
         add_scaled(on, static_cast<T>(-rate), std::span<T const>(d), x);
     }
-    friend std::string to_string(gradient_step s) { return "gradient_step(" + shortest(s.rate) + ")"; }
+    friend std::string to_string(gradient_step s) { return detail::concat({"gradient_step(", s.rate, ")"}); }
 };
 
 }  // namespace laconic

@@ -17,7 +17,8 @@ class momentum {
   public:
     /// Throws argument_error unless beta is in [0, 1).
     momentum(double rate, double beta) : rate_(static_cast<T>(rate)), beta_(static_cast<T>(beta)) {
-        if (!(beta >= 0 && beta < 1)) throw argument_error("momentum: beta = " + shortest(beta) + " is outside [0, 1)");
+        if (!(beta >= 0 && beta < 1))
+            throw argument_error(detail::concat({"momentum: beta = ", beta, " is outside [0, 1)"}));
     }
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
@@ -37,7 +38,7 @@ class momentum {
         archive.vectors(velocity_);
     }
     friend std::string to_string(momentum const& s) {
-        return "momentum(" + shortest(double{s.rate_}) + ", " + shortest(double{s.beta_}) + ")";
+        return detail::concat({"momentum(", double{s.rate_}, ", ", double{s.beta_}, ")"});
     }
 
   private:

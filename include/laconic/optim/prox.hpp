@@ -47,7 +47,7 @@ struct l1 {
         return weight * sum;
     }
     bool operator==(l1 const&) const = default;
-    friend std::string to_string(l1 p) { return "l1(" + shortest(p.weight) + ")"; }
+    friend std::string to_string(l1 p) { return detail::concat({"l1(", p.weight, ")"}); }
 };
 
 /// R(x) = (weight / 2) |x|^2: x / (1 + rate x weight).
@@ -65,7 +65,7 @@ struct l2 {
         return weight / 2 * sum;
     }
     bool operator==(l2 const&) const = default;
-    friend std::string to_string(l2 p) { return "l2(" + shortest(p.weight) + ")"; }
+    friend std::string to_string(l2 p) { return detail::concat({"l2(", p.weight, ")"}); }
 };
 
 /// R(x) = l1_weight |x|_1 + (l2_weight / 2) |x|^2: soft thresholding, then shrinking.
@@ -83,7 +83,7 @@ struct elastic_net {
     }
     bool operator==(elastic_net const&) const = default;
     friend std::string to_string(elastic_net p) {
-        return "elastic_net(" + shortest(p.l1_weight) + ", " + shortest(p.l2_weight) + ")";
+        return detail::concat({"elastic_net(", p.l1_weight, ", ", p.l2_weight, ")"});
     }
 };
 
@@ -104,7 +104,7 @@ struct proximal {
         archive(step);
     }
     friend std::string to_string(proximal const& s) {
-        return to_string(s.step) + ", " + to_string(s.prox) + " for " + shortest(s.rate);
+        return detail::concat({to_string(s.step), ", ", to_string(s.prox), " for ", s.rate});
     }
 };
 

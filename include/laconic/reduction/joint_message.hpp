@@ -10,6 +10,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/by_gather.hpp"
 #include "laconic/exchange/error_frame.hpp"
 #include "laconic/reduction/options.hpp"
@@ -64,10 +65,10 @@ class joint_message {
             throw non_finite_error(e.rank, e.round, e.coordinate - before, layers_[l]->title());
         } catch (wire_error const& e) {
             if (title().empty()) throw;
-            throw wire_error(e.bit, title() + ": " + e.why);
+            throw wire_error(e.bit, concat({title(), ": ", e.why}));
         } catch (comm_error const& e) {
             if (title().empty()) throw;
-            throw comm_error(e.rank, title() + ": " + e.what());
+            throw comm_error(e.rank, concat({title(), ": ", e.what()}));
         }
     }
 
@@ -81,13 +82,13 @@ class joint_message {
                 for (auto* const l : layers_) l->read_and_add(on, comm, round, r, source);
                 source.finish();
             } catch (wire_error const& e) {
-                throw wire_error(e.bit, "from rank " + std::to_string(r) + ": " + e.why);
+                throw wire_error(e.bit, concat({"from rank ", r, ": ", e.why}));
             }
     }
     std::string title() const {
         auto const first = layers_.front()->title(), last = layers_.back()->title();
         if (layers_.front()->name().empty()) return "";
-        return layers_.size() == 1 ? first : first + " to " + last;
+        return layers_.size() == 1 ? first : concat({first, " to ", last});
     }
 
     std::vector<Layer*> layers_;

@@ -10,6 +10,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/agreement.hpp"
 
 /// How the ranks of all nodes learn what is wrong on one of them, so that none goes on alone.
@@ -37,7 +38,7 @@ void throw_together(I& inside, std::exception_ptr failed, int first) {
     if (failed) std::rethrow_exception(failed);
     for (int r = 0; r < inside.size(); ++r)
         if (auto const theirs = inside.from(r); theirs.complaint)
-            throw argument_error("rank " + std::to_string(first + r) + ": " + text_in(theirs.bytes));
+            throw argument_error(concat({"rank ", first + r, ": ", text_in(theirs.bytes)}));
 }
 
 /// Throws shape_error on all ranks of all nodes, with the same text on those of a node, unless the ranks of each node

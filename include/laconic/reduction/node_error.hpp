@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 
@@ -48,7 +49,7 @@ class node_error {
     static node_error read(std::span<std::byte const> bytes, int rank) {
         std::string const text(reinterpret_cast<char const*>(bytes.data()), bytes.size());
         if (auto const found = in(text)) return *found;
-        return {'m', rank, 0, "rank " + std::to_string(rank) + " sent no reason that can be read"};
+        return {'m', rank, 0, concat({"rank ", rank, " sent no reason that can be read"})};
     }
     /// Of an error of the step between nodes: rank_of(r) numbers its rank r here, and place(i, of) is where its i-th
     /// number of that vector is.

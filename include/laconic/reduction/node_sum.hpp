@@ -47,7 +47,7 @@ class node_sum {
           layers_(layers),
           options_(options) {
         for (auto& o : described(options)) items_.push_back(std::move(o));
-        for (auto const& l : layers) items_.emplace_back("layer " + l.name, std::to_string(l.size));
+        for (auto const& l : layers) items_.emplace_back(concat({"layer ", l.name}), std::to_string(l.size));
         compare_ranks(inside_, across, "");
         // A rank that has another number in its node draws other random numbers, and its state is another's.
         options_.seed = key{options.seed}.child(static_cast<std::uint64_t>(rank_)).bits;
@@ -68,19 +68,19 @@ class node_sum {
     int rank() const { return rank_; }
     int size() const { return size_; }
     std::string title(std::size_t l) const {
-        return layers_[l].name.empty() ? "the vector" : "layer " + layers_[l].name;
+        return layers_[l].name.empty() ? "the vector" : concat({"layer ", layers_[l].name});
     }
     std::uint64_t bytes_sent() const { return sent_before_ + (size_ > 1 ? inside_.bytes_sent() : 0); }
     /// Goes on over other nodes of as many ranks, in which each rank has the same number: throws shape_error on all
     /// ranks where one has another, and has changed nothing then. Does not touch the communicators of before.
     void rebind(I& inside, A& across) {
         auto own = own_communicator<I>::of(inside);
-        auto const place = [](int rank, int size) { return std::to_string(rank) + " of " + std::to_string(size); };
+        auto const place = [](int rank, int size) { return concat({rank, " of ", size}); };
         bool const same = inside.size() == size_ && inside.rank() == rank_;
         compare_ranks(own->comm(), across,
                       same ? ""
-                           : "a rank that was " + place(rank_, size_) + " in its node cannot go on as " +
-                                 place(inside.rank(), inside.size()));
+                           : concat({"a rank that was ", place(rank_, size_), " in its node cannot go on as ",
+                                     place(inside.rank(), inside.size())}));
         sent_before_ = bytes_sent();
         own_ = std::move(own);
         inside_ = metered<I>(own_->comm());
@@ -107,7 +107,7 @@ class node_sum {
                 mine_[l] = 1;
                 check(l, held[l], given[l]);
             } else if (missing == absent::raise) {
-                refuse(title(l) + " was not started");
+                refuse(concat({title(l), " was not started"}));
             }
         whole_step const mine{step.weight, round, step.dense ? 1u : 0u};
         mine_.resize(count + sizeof mine);
@@ -133,21 +133,20 @@ class node_sum {
             std::memcpy(&other, theirs.bytes.data() + count, sizeof other);
             if (r == 0) first = other;
             if (other.round != first.round && !wrong_)
-                wrong_ = node_error::of_shapes("rank " + std::to_string(number_of(r)) + " has taken " +
-                                               std::to_string(other.round) + " steps, rank " +
-                                               std::to_string(number_of(0)) + " " + std::to_string(first.round));
+                wrong_ = node_error::of_shapes(concat({"rank ", number_of(r), " has taken ", other.round,
+                                                       " steps, rank ", number_of(0), " ", first.round}));
             if (other.dense != first.dense && !wrong_)
-                wrong_ = node_error(number_of(r), std::string("the step is ") + (first.dense != 0 ? "not " : "") +
-                                                      "dense, unlike on rank " + std::to_string(number_of(0)));
+                wrong_ = node_error(number_of(r), concat({"the step is ", (first.dense != 0 ? "not " : ""),
+                                                          "dense, unlike on rank ", number_of(0)}));
             sum += other.weight;
         }
         if (!std::isfinite(sum) && !wrong_)
-            wrong_ = node_error(number_of(0), "the weights of a node add up to " + shortest(sum));
+            wrong_ = node_error(number_of(0), concat({"the weights of a node add up to ", sum}));
         weight_ = !options_.steps_vary ? 1 : wrong_ ? size_ : sum;
         share_ = sum > 0 ? share_of(step.weight, sum, size_) : 0;
         for (std::size_t l = 0; l < count; ++l)
             if (missing == absent::skip && present_[l] != everywhere_[l] && !wrong_)
-                wrong_ = node_error(number_of(0), title(l) + " was not started by all ranks of a node");
+                wrong_ = node_error(number_of(0), concat({title(l), " was not started by all ranks of a node"}));
         return present_;
     }
     /// After agree(): what the node counts for beside others.
@@ -252,14 +251,14 @@ class node_sum {
     partition parts(std::size_t d) const { return {d, static_cast<std::size_t>(size_)}; }
     void check_whole(step_options const& step) {
         if (!(step.weight >= 0 && std::isfinite(step.weight)))
-            refuse("a weight of " + shortest(step.weight) + ", which must be at least 0");
+            refuse(concat({"a weight of ", step.weight, ", which must be at least 0"}));
         if (!options_.steps_vary && (step.weight != 1 || step.dense))
             refuse("a weight other than 1, or .dense, which reducer_options::steps_vary must allow");
     }
     void check(std::size_t l, caller_vector<T> const& x, step_options const& options) {
         if (x.size() != layers_[l].size)
-            return refuse((layers_[l].name.empty() ? "" : title(l) + ": ") + "a vector of " + std::to_string(x.size()) +
-                          " numbers, where the reducer has " + std::to_string(layers_[l].size));
+            return refuse(concat({(layers_[l].name.empty() ? "" : concat({title(l), ": "})), "a vector of ", x.size(),
+                                  " numbers, where the reducer has ", layers_[l].size}));
         try {
             detail::check(options);
         } catch (argument_error const& e) {
@@ -268,9 +267,8 @@ class node_sum {
     }
     void read(contribution from, int rank, std::span<T> numbers) {
         if (from.bytes.size() != numbers.size_bytes())
-            throw comm_error(number_of(rank), "rank " + std::to_string(number_of(rank)) + " sent " +
-                                                  std::to_string(from.bytes.size()) + " bytes within a node, not " +
-                                                  std::to_string(numbers.size_bytes()));
+            throw comm_error(number_of(rank), concat({"rank ", number_of(rank), " sent ", from.bytes.size(),
+                                                      " bytes within a node, not ", numbers.size_bytes()}));
         if (!numbers.empty()) std::memcpy(numbers.data(), from.bytes.data(), from.bytes.size());
     }
 

@@ -114,22 +114,22 @@ inline bool is_in_full(layer const& l, reducer_options const& options) {
 /// Throws argument_error where a loss scale or a step size cannot be.
 inline void check(step_options const& o) {
     if (!(o.loss_scale > 0 && std::isfinite(o.loss_scale)))
-        throw argument_error("a loss scale of " + shortest(o.loss_scale) + ", which must be above 0");
+        throw argument_error(concat({"a loss scale of ", o.loss_scale, ", which must be above 0"}));
     if (!(o.step_size >= 0 && std::isfinite(o.step_size)))
-        throw argument_error("a step size of " + shortest(o.step_size) + ", which must be above 0");
+        throw argument_error(concat({"a step size of ", o.step_size, ", which must be above 0"}));
 }
 
 /// What ranks must agree on.
 inline std::vector<std::pair<std::string, std::string>> described(reducer_options const& o) {
     std::string patterns;
-    for (auto const& p : o.in_full) patterns += p + ", ";
+    for (auto const& p : o.in_full) patterns += concat({p, ", "});
     char const* const absent_is[] = {"raises", "is zero", "is skipped"};
     return {{"the seed", std::to_string(o.seed)},
             {"what is not finite", o.non_finite == on_non_finite::raise ? "raises" : "propagates"},
             {"what is not started", absent_is[static_cast<int>(o.not_started)]},
-            {"layers in full", patterns + "those of fewer numbers than " + std::to_string(o.dense_below)},
+            {"layers in full", concat({patterns, "those of fewer numbers than ", o.dense_below})},
             {"steps in full", std::to_string(o.dense_rounds)},
-            {"layers that share a message", "those of fewer numbers than " + std::to_string(o.share_below)},
+            {"layers that share a message", concat({"those of fewer numbers than ", o.share_below})},
             {"steps with weights", o.steps_vary ? "yes" : "no"},
             {"steps between probes", std::to_string(o.probe_every)},
             {"steps between comparisons", std::to_string(o.verify_every)}};

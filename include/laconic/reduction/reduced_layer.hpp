@@ -15,6 +15,7 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/core/occasion.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/agreement.hpp"
 #include "laconic/exchange/error_frame.hpp"
 #include "laconic/reduction/caller_vector.hpp"
@@ -52,7 +53,7 @@ class reduced_layer {
           mean_(is_.size) {
         check_dimension(is_.size);
         if constexpr (requires { how_.over.server(); })
-            if (how_.over.server()) throw argument_error("a reducer has no server: " + to_string(how_.over));
+            if (how_.over.server()) throw argument_error(concat({"a reducer has no server: ", to_string(how_.over)}));
         // By the name, not the place: layers may be listed in another order on another day.
         if (!is_.name.empty()) seed_ = seed_.child(fingerprint(std::as_bytes(std::span(is_.name))));
         if (in_full_) return;
@@ -62,12 +63,10 @@ class reduced_layer {
     }
 
     std::string const& name() const { return is_.name; }
-    std::string title() const { return is_.name.empty() ? "the vector" : "layer " + is_.name; }
+    std::string title() const { return is_.name.empty() ? "the vector" : concat({"layer ", is_.name}); }
     std::size_t size() const { return is_.size; }
     /// What ranks must agree on, in one line.
-    std::string described() const {
-        return std::to_string(is_.size) + " numbers, " + (in_full_ ? "in full" : to_string(how_));
-    }
+    std::string described() const { return concat({is_.size, " numbers, ", (in_full_ ? "in full" : to_string(how_))}); }
     R const& reduction() const { return how_; }
     feedback_type const& feedback() const { return memory_.feedback(); }
     layer_memory<feedback_type, T, B> const& memory() const { return memory_; }
@@ -81,8 +80,7 @@ class reduced_layer {
         begin(in_full, options);
         or_frame([&] {
             if (x_.size() != is_.size)
-                throw shape_error("a vector of " + std::to_string(x_.size()) + " numbers, where the reducer has " +
-                                  std::to_string(is_.size));
+                throw shape_error(concat({"a vector of ", x_.size(), " numbers, where the reducer has ", is_.size}));
             memory_.check_share(share);
             check(options);
             scale_ = static_cast<T>(share / options.loss_scale);
@@ -104,7 +102,7 @@ class reduced_layer {
         begin(in_full, options_);
         frame_.because(why);
     }
-    std::string was_not_started() const { return title() + " was not started"; }
+    std::string was_not_started() const { return concat({title(), " was not started"}); }
     /// In place of a message: this layer stays as it is, on all ranks.
     void skip(bool in_full) {
         make_no_message(was_not_started(), in_full);
@@ -267,7 +265,7 @@ class reduced_layer {
         try {
             make();
         } catch (std::exception const& e) {
-            frame_.because((is_.name.empty() ? "" : title() + ": ") + e.what());
+            frame_.because((is_.name.empty() ? "" : concat({title(), ": "})) + e.what());
         }
     }
     void begin(bool in_full, step_options const& options) {

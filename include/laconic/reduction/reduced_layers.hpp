@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/agreement.hpp"
 #include "laconic/reduction/layer_order.hpp"
 #include "laconic/reduction/options.hpp"
@@ -30,10 +32,9 @@ class reduced_layers {
         : common_{{"the bytes of a number", std::to_string(sizeof(T))},
                   {"the version of the wire format", std::to_string(wire_version)}} {
         if (layers.empty()) throw argument_error("a reducer of no layers");
-        all_.reserve(layers.size());
         for (auto const& l : layers) {
             for (auto const& other : all_)
-                if (other.name() == l.name) throw argument_error("two layers are named \"" + l.name + "\"");
+                if (other.name() == l.name) throw argument_error(concat({"two layers are named \"", l.name, "\""}));
             all_.emplace_back(rule(l), l, options);
         }
         if (options.not_started == absent::skip && is_exchanged())
@@ -44,7 +45,7 @@ class reduced_layers {
     std::size_t size() const { return all_.size(); }
     layer_type& operator[](std::size_t l) { return all_[l]; }
     layer_type const& operator[](std::size_t l) const { return all_[l]; }
-    std::vector<layer_type> const& all() const { return all_; }
+    std::deque<layer_type> const& all() const { return all_; }
     /// Whether an exchange adds up the messages of a layer.
     bool is_exchanged() const {
         return std::any_of(all_.begin(), all_.end(), [](auto const& l) { return l.uses_exchange(); });
@@ -64,10 +65,12 @@ class reduced_layers {
     /// listed in another order on another day.
     std::string identity(int rank, int ranks) const {
         std::string text;
-        auto const add = [&](std::string const& name, std::string const& value) { text += name + ": " + value + "\n"; };
+        auto const add = [&](std::string const& name, std::string const& value) {
+            text += concat({name, ": ", value, "\n"});
+        };
         for (auto const& [name, value] : common_) add(name, value);
         for (auto const l : by_name()) add(all_[l].title(), all_[l].described());
-        return text + "rank " + std::to_string(rank) + " of " + std::to_string(ranks) + "\n";
+        return concat({text, "rank ", rank, " of ", ranks, "\n"});
     }
     /// Those that the first step has started, in its order, and the others as such.
     std::string names(layer_order const& order) const {
@@ -75,7 +78,7 @@ class reduced_layers {
         auto const add = [&](std::string const& what) { text += (text.empty() ? "" : ", ") + what; };
         for (auto const l : order.first()) add(all_[l].name());
         for (std::size_t l = 0; l < all_.size(); ++l)
-            if (!order.is_started(l)) add("not started: " + all_[l].name());
+            if (!order.is_started(l)) add(concat({"not started: ", all_[l].name()}));
         return text;
     }
     template <class Archive>
@@ -98,7 +101,7 @@ class reduced_layers {
     }
 
     std::vector<agreed_item> common_;
-    std::vector<layer_type> all_;
+    std::deque<layer_type> all_;
 };
 
 }  // namespace laconic::detail

@@ -55,32 +55,34 @@ bool is_contractive([[maybe_unused]] C const& c) {
         return Contractive<C>;
 }
 [[noreturn]] inline void refuse(std::string const& reduction, std::string const& compressor, std::string const& why) {
-    throw argument_error(reduction + "{" + compressor + "}: " + why);
+    throw argument_error(concat({reduction, "{", compressor, "}: ", why}));
 }
 template <class C>
 void require_unbiased(C const& c, std::size_t d, std::string const& reduction) {
     if (!is_unbiased(c))
-        refuse(reduction, to_string(c),
-               "the compressor is biased, so that errors add up; take error_feedback{...} or ef21_shift{...}, or "
-               "unproved{" +
-                   reduction + "{...}}");
+        refuse(
+            reduction, to_string(c),
+            concat({"the compressor is biased, so that errors add up; take error_feedback{...} or ef21_shift{...}, or "
+                    "unproved{",
+                    reduction, "{...}}"}));
     if constexpr (Unbiased<C>)
         if (!std::isfinite(c.omega(d))) refuse(reduction, to_string(c), "omega is infinite: nothing would be sent");
 }
 template <class C>
 void require_contractive(C const& c, std::size_t d, std::string const& reduction) {
     if (!is_contractive(c))
-        refuse(reduction, to_string(c),
-               "the compressor is not known to be contractive; scaled_down{...} makes an unbiased one so, or take "
-               "unproved{" +
-                   reduction + "{...}}");
+        refuse(
+            reduction, to_string(c),
+            concat({"the compressor is not known to be contractive; scaled_down{...} makes an unbiased one so, or take "
+                    "unproved{",
+                    reduction, "{...}}"}));
     if constexpr (Contractive<C>)
         if (!(c.delta(d) > 0)) refuse(reduction, to_string(c), "delta is 0: nothing would be sent");
 }
 template <class X>
 std::string over_text(X const& over) {
     auto const text = to_string(over);
-    return text == to_string(gather_all{}) ? "" : ", over=" + text;
+    return text == to_string(gather_all{}) ? "" : concat({", over=", text});
 }
 
 }  // namespace detail
@@ -102,7 +104,7 @@ struct plain {
     }
     bool operator==(plain const&) const = default;
     friend std::string to_string(plain const& r) {
-        return "plain(" + to_string(r.compressor) + detail::over_text(r.over) + ")";
+        return detail::concat({"plain(", to_string(r.compressor), detail::over_text(r.over), ")"});
     }
 };
 plain()->plain<>;
@@ -126,8 +128,9 @@ struct error_feedback {
     }
     bool operator==(error_feedback const&) const = default;
     friend std::string to_string(error_feedback const& r) {
-        return "error_feedback(" + to_string(r.compressor) + (r.decay == 1 ? "" : ", decay=" + shortest(r.decay)) +
-               detail::over_text(r.over) + ")";
+        return detail::concat({"error_feedback(", to_string(r.compressor),
+                               (r.decay == 1 ? "" : detail::concat({", decay=", r.decay})), detail::over_text(r.over),
+                               ")"});
     }
 };
 template <class C, class X = gather_all>
@@ -150,7 +153,7 @@ struct shifted {
     }
     bool operator==(shifted const&) const = default;
     friend std::string to_string(shifted const& r) {
-        return "shifted(" + to_string(r.compressor) + detail::over_text(r.over) + ")";
+        return detail::concat({"shifted(", to_string(r.compressor), detail::over_text(r.over), ")"});
     }
 };
 template <class C, class X = gather_all>
@@ -173,7 +176,7 @@ struct ef21_shift {
     }
     bool operator==(ef21_shift const&) const = default;
     friend std::string to_string(ef21_shift const& r) {
-        return "ef21_shift(" + to_string(r.compressor) + detail::over_text(r.over) + ")";
+        return detail::concat({"ef21_shift(", to_string(r.compressor), detail::over_text(r.over), ")"});
     }
 };
 template <class C, class X = gather_all>
@@ -205,7 +208,7 @@ struct majority_vote {
     bool operator==(majority_vote const&) const = default;
     friend std::string to_string(majority_vote const& r) {
         auto const text = detail::over_text(r.over);
-        return text.empty() ? "majority_vote" : "majority_vote(" + text.substr(2) + ")";
+        return text.empty() ? "majority_vote" : detail::concat({"majority_vote(", text.substr(2), ")"});
     }
 };
 majority_vote()->majority_vote<>;
@@ -218,7 +221,9 @@ struct unproved : R {
     static constexpr bool is_proved = true;
     void check_proof(std::size_t) const {}
     bool operator==(unproved const&) const = default;
-    friend std::string to_string(unproved const& r) { return "unproved(" + to_string(static_cast<R const&>(r)) + ")"; }
+    friend std::string to_string(unproved const& r) {
+        return detail::concat({"unproved(", to_string(static_cast<R const&>(r)), ")"});
+    }
 };
 template <class R>
 unproved(R) -> unproved<R>;
@@ -235,7 +240,7 @@ struct scheduled : R {
         : R(std::move(how)), name(std::move(level_name)), level(std::move(level_of)) {}
     auto compressor_at(std::uint64_t step) const { return level(R::compressor, step); }
     friend std::string to_string(scheduled const& r) {
-        return "scheduled(" + to_string(static_cast<R const&>(r)) + ", " + r.name + ")";
+        return detail::concat({"scheduled(", to_string(static_cast<R const&>(r)), ", ", r.name, ")"});
     }
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/wire/state.hpp"
 
 namespace laconic::detail {
@@ -37,8 +38,7 @@ void require_one_step(Step& step, std::span<std::vector<std::byte> const> saved)
         archive(round);
         if (r == 0) first = round;
         if (round != first)
-            throw shape_error("rank " + std::to_string(r) + "'s state is of step " + std::to_string(round) +
-                              ", rank 0's of step " + std::to_string(first));
+            throw shape_error(concat({"rank ", r, "'s state is of step ", round, ", rank 0's of step ", first}));
     }
 }
 

@@ -15,6 +15,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/metered.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/agreement.hpp"
 #include "laconic/reduction/joint_message.hpp"
 #include "laconic/reduction/layer_order.hpp"
@@ -52,13 +53,12 @@ class reduction_step : step_failure {
 
     void start(std::size_t l, caller_vector<T> x, step_options const& options) {
         if (!failed_) require_whole();
-        if (l >= layers_.size())
-            throw argument_error("layer " + std::to_string(l) + " of " + std::to_string(layers_.size()));
+        if (l >= layers_.size()) throw argument_error(concat({"layer ", l, " of ", layers_.size()}));
         if (!begun_)
             begin(options);
         else if (options.weight != weight_ || (options_.steps_vary && options.dense != dense_))
             return fail("the layers of one step have different weights, or are not all dense");
-        if (!order_.start(l)) return fail(layers_[l].title() + " is started twice");
+        if (!order_.start(l)) return fail(concat({layers_[l].title(), " is started twice"}));
         layers_[l].hold(x);
         if (failed_) return;
         if (order_.is_known()) pass_over(l);
@@ -204,8 +204,10 @@ class reduction_step : step_failure {
         if (options_.not_started != absent::raise && order_.is_later(l))
             for (; !failed_ && !mistake_ && order_.due() != l; advance()) make_absent(layers_[order_.due()]);
         if (failed_ || mistake_ || (!order_.is_over() && order_.due() == l)) return;
-        fail(layers_[l].title() + " is started " +
-             (order_.is_over() ? "last" : "where " + layers_[order_.due()].title() + " was in the first step"));
+        fail(
+            concat({layers_[l].title(), " is started ",
+                    (order_.is_over() ? "last"
+                                      : concat({"where ", layers_[order_.due()].title(), " was in the first step"}))}));
     }
     void make_absent(layer_type& l) {
         timed const time(statistics_.seconds_compressing);
@@ -217,7 +219,8 @@ class reduction_step : step_failure {
             l.skip(is_dense());
     }
     void fail(std::string why) {
-        if (order_.is_known() && order_.is_over()) throw argument_error(why + " after all messages of the step");
+        if (order_.is_known() && order_.is_over())
+            throw argument_error(concat({why, " after all messages of the step"}));
         if (!mistake_) mistake_ = std::move(why);
     }
     // The layer that is due has its message, or this rank has made a mistake.
@@ -251,10 +254,10 @@ class reduction_step : step_failure {
         while (received_ < sent_) receive_next();
     }
     void agree_on_order() {
-        auto const order = (mistake_ ? *mistake_ + ", " : "") + layers_.names(order_);
+        auto const order = (mistake_ ? concat({*mistake_, ", "}) : "") + layers_.names(order_);
         require_agreement(comm_, {{"the order of layers", order}});
         if (mistake_ || (order_.first().size() < layers_.size() && options_.not_started == absent::raise))
-            throw argument_error("the first step has the layers " + order);
+            throw argument_error(concat({"the first step has the layers ", order}));
         order_.learn();
         messages_ = joined(layers_, order_.all(), options_);
     }

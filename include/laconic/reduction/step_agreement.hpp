@@ -46,17 +46,17 @@ step_agreement agree_on_step(C& comm, std::uint64_t round, double weight, bool d
     };
     for (int r = 0; r < comm.size(); ++r) {
         auto const bytes = comm.from(r).bytes;
-        if (bytes.size() != sizeof theirs) throw comm_error(r, "rank " + std::to_string(r) + " sends no weight");
+        if (bytes.size() != sizeof theirs) throw comm_error(r, concat({"rank ", r, " sends no weight"}));
         std::memcpy(&theirs, bytes.data(), sizeof theirs);
         if (r == 0) first = theirs;
         if (std::isnan(theirs.weight)) refuse(r, "the step was dropped there");
         if (!(theirs.weight >= 0 && std::isfinite(theirs.weight)))
-            refuse(r, "a weight of " + shortest(theirs.weight) + ", which must be at least 0");
+            refuse(r, concat({"a weight of ", theirs.weight, ", which must be at least 0"}));
         if (theirs.dense != first.dense)
-            refuse(r, std::string("the step is ") + (first.dense != 0 ? "not " : "") + "dense, unlike on rank 0");
+            refuse(r, concat({"the step is ", (first.dense != 0 ? "not " : ""), "dense, unlike on rank 0"}));
         sum += theirs.weight;
     }
-    if (!(sum > 0 && std::isfinite(sum))) refuse(0, "the ranks' weights add up to " + shortest(sum));
+    if (!(sum > 0 && std::isfinite(sum))) refuse(0, concat({"the ranks' weights add up to ", sum}));
     all.share = share_of(weight, sum, comm.size());
     return all;
 }
@@ -69,7 +69,7 @@ std::uint64_t latest_round(C& comm, std::uint64_t mine) {
     for (int r = 0; r < comm.size(); ++r) {
         std::uint64_t theirs = 0;
         auto const bytes = comm.from(r).bytes;
-        if (bytes.size() != sizeof theirs) throw comm_error(r, "rank " + std::to_string(r) + " sends no round");
+        if (bytes.size() != sizeof theirs) throw comm_error(r, concat({"rank ", r, " sends no round"}));
         std::memcpy(&theirs, bytes.data(), sizeof theirs);
         latest = std::max(latest, theirs);
     }
@@ -85,13 +85,13 @@ void verify_estimates(B& on, C& comm, Layers const& layers, std::uint64_t round)
     comm.all_gather({std::as_bytes(std::span(mine))});
     for (int r = 0; r < comm.size(); ++r)
         if (comm.from(r).bytes.size() != 8 * mine.size())
-            throw comm_error(r, "rank " + std::to_string(r) + " sends no digest for each layer");
+            throw comm_error(r, concat({"rank ", r, " sends no digest for each layer"}));
     auto const first = comm.from(0).bytes;
     for (int r = 1; r < comm.size(); ++r)
         for (std::size_t l = 0; l < layers.size(); ++l) {
             if (std::memcmp(first.data() + 8 * l, comm.from(r).bytes.data() + 8 * l, 8) == 0) continue;
-            throw comm_error(r, "rank " + std::to_string(r) + " has another estimate or mean shift than rank 0: " +
-                                    layers[l].title() + " in round " + std::to_string(round));
+            throw comm_error(r, concat({"rank ", r, " has another estimate or mean shift than rank 0: ",
+                                        layers[l].title(), " in round ", round}));
         }
 }
 

@@ -12,6 +12,7 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/occasion.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/exchange/broken_round.hpp"
 #include "laconic/exchange/by_server.hpp"
 #include "laconic/exchange/error_frame.hpp"
@@ -36,7 +37,7 @@ struct served {
     using transport = served_mean<C, M, T, B>;
 
     friend std::string to_string(served const& s) {
-        return "served(" + to_string(s.compressor) + ", " + to_string(s.feedback) + ")";
+        return detail::concat({"served(", to_string(s.compressor), ", ", to_string(s.feedback), ")"});
     }
 };
 
@@ -109,7 +110,7 @@ class served_mean : public plain_transport {
         try {
             detail::make_answer(feedback, how_, on, now, d, mean_of_messages_, m);
         } catch (std::exception const& e) {
-            frame_.because("the server's answer: " + std::string(e.what()));
+            frame_.because(detail::concat({"the server's answer: ", std::string(e.what())}));
             throw typename decltype(server_)::refusal{0, frame_.bytes()};
         }
     }

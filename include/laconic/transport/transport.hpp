@@ -18,7 +18,7 @@
 namespace laconic {
 
 /// How the ranks' messages become one estimate of the mean gradient. A recursion carries it as a small value:
-/// gather_all (gathered.hpp), served{C} (served.hpp), or an exchange such as by_gtop_k{0.01} (summed.hpp);
+/// gather_all (gathered.hpp), served{C} (served.hpp), or an exchange such as gtop_k{0.01} (summed.hpp);
 /// transport_for has the class that works, of which each rank makes one. Satisfied iff
 ///   tr.require_beside(feedback, name)       throws argument_error where it does not go with the feedback of that name;
 ///   tr.start(comm)                          comes once, before the first round, on all ranks;

@@ -9,6 +9,7 @@
 
 #include "laconic/core/error.hpp"
 #include "laconic/core/term.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/wire/checksum.hpp"
 #include "laconic/wire/message.hpp"
 #include "laconic/wire/unpack.hpp"
@@ -92,7 +93,7 @@ unpacked read_description(std::span<std::byte const> bytes, reading_limits limit
     bit_reader source(bytes);
     if (source.take(32) != described_magic) source.refuse("this is no message: it does not begin with \"lacn\"");
     if (auto const version = source.take(8); version != wire_version)
-        source.refuse("version " + std::to_string(version) + ", where only 1 is known");
+        source.refuse(concat({"version ", version, ", where only 1 is known"}));
     auto const flags = source.take(8);
     if (flags > (flag_checksum | flag_double)) source.refuse("flags that there are not");
     if ((flags & flag_checksum) != 0) {
@@ -105,11 +106,10 @@ unpacked read_description(std::span<std::byte const> bytes, reading_limits limit
     }
     auto const dimension = take_whole(source, longest_support);
     if (dimension > limits.dimension)
-        source.refuse("dimension " + std::to_string(dimension) + ", where the limit is " +
-                      std::to_string(limits.dimension));
+        source.refuse(concat({"dimension ", dimension, ", where the limit is ", limits.dimension}));
     auto const bits = take_whole(source, std::uint64_t{1} << 60);
     if (bits > source.left() || source.left() - bits >= 8)
-        source.refuse(std::to_string(bits) + " bits are announced, " + std::to_string(source.left()) + " are left");
+        source.refuse(concat({bits, " bits are announced, ", source.left(), " are left"}));
     auto const end = source.at() + bits;
     unpacked result;
     if ((flags & flag_double) != 0)

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 
+#include "laconic/core/text.hpp"
 #include "laconic/message/factors.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
@@ -23,7 +24,7 @@ void write(W& sink, factors<T, B> const& m) {
 template <class B, BitSource R, Scalar T>
 void read(B&, R& source, factors<T, B>& m) {
     if (m.rows * m.cols() != m.count)
-        source.refuse(std::to_string(m.count) + " numbers are no matrix of " + std::to_string(m.rows) + " rows");
+        source.refuse(detail::concat({m.count, " numbers are no matrix of ", m.rows, " rows"}));
     auto const take = [&](auto& factor) {
         T largest = 0;
         for (T& v : factor) {

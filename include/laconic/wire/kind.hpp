@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "laconic/core/text.hpp"
 #include "laconic/wire/stream.hpp"
 
 /// What a message is made of, as the self-describing form names it: a kind in eight bits, then what that kind needs
@@ -73,7 +74,7 @@ std::uint64_t take_whole(R& source, std::uint64_t most) {
         n |= (byte & 127) << shift;
         if (byte < 128) {
             if (byte == 0 && shift > 0) source.refuse("a number that is not in its shortest form");
-            if (n > most) source.refuse(std::to_string(n) + " where at most " + std::to_string(most) + " may be");
+            if (n > most) source.refuse(detail::concat({n, " where at most ", most, " may be"}));
             return n;
         }
     }

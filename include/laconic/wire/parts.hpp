@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "laconic/core/text.hpp"
 #include "laconic/message/parts.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/ledger.hpp"
@@ -20,8 +21,7 @@ template <class B, BitSource R, class M>
 void read(B& on, R& source, parts_of<M>& m) {
     std::size_t sum = 0;
     for (auto const& one : m.each) sum += one.dimension();
-    if (sum != m.count)
-        source.refuse("parts of " + std::to_string(sum) + " numbers in all do not make " + std::to_string(m.count));
+    if (sum != m.count) source.refuse(detail::concat({"parts of ", sum, " numbers in all do not make ", m.count}));
     for (auto& one : m.each) read(on, source, one);
 }
 /// How many parts, then of each its length and its shape.

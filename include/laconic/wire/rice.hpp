@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "laconic/core/text.hpp"
 #include "laconic/wire/stream.hpp"
 #include "laconic/wire/word_run.hpp"
 
@@ -162,7 +163,7 @@ void put_rices(word_run& run, std::span<I const> numbers, unsigned width, unsign
 template <BitSource R>
 unsigned take_rice_parameter(R& source) {
     auto const r = static_cast<unsigned>(source.take(detail::rice_parameter_width));
-    if (r > detail::largest_rice_parameter) source.refuse("a Rice parameter of " + std::to_string(r));
+    if (r > detail::largest_rice_parameter) source.refuse(detail::concat({"a Rice parameter of ", r}));
     return r;
 }
 

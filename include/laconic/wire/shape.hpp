@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "laconic/core/text.hpp"
 #include "laconic/message/draw.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
@@ -59,7 +60,7 @@ stage take_stage(R& source) {
     s.what = static_cast<kind>(source.take(8));
     auto const whole = [&](std::uint64_t least, std::uint64_t most) {
         auto const n = take_whole(source, most);
-        if (n < least) source.refuse(std::to_string(n) + " where at least " + std::to_string(least) + " must be");
+        if (n < least) source.refuse(concat({n, " where at least ", least, " must be"}));
         return n;
     };
     switch (s.what) {
@@ -107,7 +108,7 @@ stage take_stage(R& source) {
                 for (auto left = s.first; left > 0; --left) source.take(8);
                 break;
             }
-            source.refuse("a kind of message that there is not: " + std::to_string(static_cast<int>(s.what)));
+            source.refuse(concat({"a kind of message that there is not: ", static_cast<int>(s.what)}));
     }
     return s;
 }
@@ -116,9 +117,8 @@ stage take_stage(R& source) {
 template <Scalar T, BitSource R, class Spend>
 void take_stages(R& source, std::size_t depth, std::uint64_t length, std::vector<stage>& stages, Spend& spend) {
     for (bool wraps = true; wraps; ++depth) {
-        if (depth == deepest_stage)
-            source.refuse("more than " + std::to_string(deepest_stage) + " stages in each other");
-        if (stages.size() == most_stages) source.refuse("more than " + std::to_string(most_stages) + " stages");
+        if (depth == deepest_stage) source.refuse(concat({"more than ", deepest_stage, " stages in each other"}));
+        if (stages.size() == most_stages) source.refuse(concat({"more than ", most_stages, " stages"}));
         if (stages.size() == stages.capacity()) {
             auto const capacity = std::max(2 * stages.size(), deepest_stage);
             spend(capacity);

@@ -14,6 +14,7 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/wire/checksum.hpp"
 
 /// What a run must keep to go on another day, bit for bit. A part that remembers something has a member
@@ -54,7 +55,7 @@ inline std::string lines_without(std::string const& text, std::string const& oth
         end = text.find('\n', at);
         end = end == std::string::npos ? text.size() : end + 1;
         std::string const line = text.substr(at, end - at);
-        if (("\n" + other).find("\n" + line) == std::string::npos) left += whose + line;
+        if ((concat({"\n", other})).find(concat({"\n", line})) == std::string::npos) left += whose + line;
     }
     return left;
 }
@@ -157,8 +158,9 @@ class state_reader {
         of_any_length(saved);
         checking_ = true;
         if (saved != what)
-            throw shape_error("this is the state of another run:\n" + detail::lines_without(saved, what, "saved: ") +
-                              detail::lines_without(what, saved, "here: "));
+            throw shape_error(
+                detail::concat({"this is the state of another run:\n", detail::lines_without(saved, what, "saved: "),
+                                detail::lines_without(what, saved, "here: ")}));
         start_ = at_;
     }
     /// For parts whose arrays are those of the backend `on`, which outlives this.

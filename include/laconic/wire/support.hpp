@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "laconic/core/term.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/wire/rice.hpp"
 #include "laconic/wire/stream.hpp"
 #include "laconic/wire/support_plan.hpp"
@@ -178,8 +179,7 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
     }
     std::uint64_t next = 0;  // the least coordinate that may come
     auto const place = [&](I& i, std::uint64_t gap) {
-        if (gap >= length - next)
-            source.refuse("coordinate " + std::to_string(next + gap) + " of " + std::to_string(length));
+        if (gap >= length - next) source.refuse(detail::concat({"coordinate ", next + gap, " of ", length}));
         i = static_cast<I>(next + gap);
         next += gap + 1;
     };
@@ -187,7 +187,7 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
         case static_cast<std::uint64_t>(support_code::raw):
             for (I& i : support) {
                 std::uint64_t const at = source.take(width_of(length));
-                if (at < next) source.refuse("coordinate " + std::to_string(at) + " does not ascend");
+                if (at < next) source.refuse(detail::concat({"coordinate ", at, " does not ascend"}));
                 place(i, at - next);
             }
             break;
@@ -197,7 +197,7 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
                 auto word = source.take(static_cast<unsigned>(std::min<std::uint64_t>(64, length - first)));
                 auto const ones = static_cast<std::size_t>(std::popcount(word)), room = support.size() - at;
                 if (ones > room)
-                    source.refuse("the bitmap has more than " + std::to_string(support.size()) + " bits set");
+                    source.refuse(detail::concat({"the bitmap has more than ", support.size(), " bits set"}));
                 auto* to = support.data() + at;
                 at += ones;
                 auto const take_one = [&] {
@@ -210,7 +210,7 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
                 while (word != 0) take_one();
             }
             if (at != support.size())
-                source.refuse("the bitmap has fewer than " + std::to_string(support.size()) + " bits set");
+                source.refuse(detail::concat({"the bitmap has fewer than ", support.size(), " bits set"}));
             break;
         }
         case static_cast<std::uint64_t>(support_code::rice): {
@@ -224,7 +224,7 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
         case static_cast<std::uint64_t>(support_code::packed):
             for (std::size_t first = 0; first < support.size(); first += detail::gaps_in_group) {
                 auto const width = static_cast<unsigned>(source.take(detail::gap_width_width));
-                if (width > width_of(length)) source.refuse("gaps of " + std::to_string(width) + " bits");
+                if (width > width_of(length)) source.refuse(detail::concat({"gaps of ", width, " bits"}));
                 auto const group = support.subspan(first, std::min(detail::gaps_in_group, support.size() - first));
                 if (!detail::read_group(source, length, width, group, next))
                     for (I& i : group) place(i, source.take(width));
@@ -236,7 +236,7 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
                 std::uint64_t const gap = take_rice(source, length, r) + (j == 0 ? 0 : 1);
                 std::uint64_t const more = take_rice(source, support.size(), s);
                 if (more >= support.size() - j)
-                    source.refuse("a run beyond the " + std::to_string(support.size()) + " coordinates");
+                    source.refuse(detail::concat({"a run beyond the ", support.size(), " coordinates"}));
                 place(support[j++], gap);
                 auto const run = support.subspan(j, static_cast<std::size_t>(std::min(more, length - next)));
                 for (std::size_t n = 0; n < run.size(); ++n) run[n] = static_cast<I>(next + n);

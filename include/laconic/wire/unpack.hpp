@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/wire/message.hpp"
 #include "laconic/wire/shape.hpp"
 #include "laconic/wire/user_message.hpp"
@@ -38,8 +39,8 @@ struct unpacked {
     template <Scalar T>
     void add_to(std::span<T> out, T w = 1) const {
         if (out.size() != dimension)
-            throw shape_error("a message about " + std::to_string(dimension) + " numbers cannot be added to " +
-                              std::to_string(out.size()));
+            throw shape_error(
+                detail::concat({"a message about ", dimension, " numbers cannot be added to ", out.size()}));
         for (std::size_t j = 0; j < values.size(); ++j) out[dense ? j : at[j]] += w * static_cast<T>(values[j]);
     }
 };
@@ -59,8 +60,8 @@ class unpacker {
         });
         for (stage const& s : stages_)
             if (is_user_kind(s.what) && !(names_kind<C, T, B>(s.what) || ...))
-                source_->refuse(name_of_user_kind(s.what) + ", of which this reader was given no message of " +
-                                (sizeof(T) == 4 ? "float" : "double"));
+                source_->refuse(concat({name_of_user_kind(s.what), ", of which this reader was given no message of ",
+                                        (sizeof(T) == 4 ? "float" : "double")}));
         unpacked result;
         result.dimension = dimension;
         next_stage(dimension, result);
@@ -138,7 +139,7 @@ class unpacker {
             case kind::low_rank: {
                 auto const rows = s.first, cols = n / rows, rank = s.second;
                 if (rows * cols != n || rank > std::min(rows, cols) || (rank == 0 && n > 0))
-                    source_->refuse("a matrix of " + std::to_string(n) + " numbers that there is not");
+                    source_->refuse(concat({"a matrix of ", n, " numbers that there is not"}));
                 auto const numbers = rank * (rows + cols);
                 expect(numbers, 8 * sizeof(T));
                 spend(numbers, sizeof(T));
@@ -225,7 +226,8 @@ class unpacker {
     void of_user([[maybe_unused]] stage const& s, [[maybe_unused]] std::uint64_t n, [[maybe_unused]] unpacked& out) {
         if constexpr (NamesUserMessage<U, T, B>) {
             if (!names_kind<U, T, B>(s.what)) return;
-            if (n > largest_dimension) source_->refuse(name_of_user_kind(s.what) + " of more than 2^32 - 1 numbers");
+            if (n > largest_dimension)
+                source_->refuse(concat({name_of_user_kind(s.what), " of more than 2^32 - 1 numbers"}));
             spend(1, s.first);
             typename U::template message<T, B> m;
             take_parameters(*source_, s, m);
@@ -238,11 +240,12 @@ class unpacker {
             B on;
             read(on, *source_, m);
             if (m.dimension() != n)
-                source_->refuse(name_of_user_kind(s.what) + " of " + std::to_string(m.dimension()) +
-                                " numbers, where " + std::to_string(n) + " are due");
+                source_->refuse(
+                    concat({name_of_user_kind(s.what), " of ", m.dimension(), " numbers, where ", n, " are due"}));
             add(on, m, out);
             for (double const v : out.values)
-                if (!std::isfinite(v)) source_->refuse(name_of_user_kind(s.what) + " with a number that is not finite");
+                if (!std::isfinite(v))
+                    source_->refuse(concat({name_of_user_kind(s.what), " with a number that is not finite"}));
         }
     }
 
@@ -276,8 +279,7 @@ class unpacker {
         out.values.assign(values.begin(), values.end());
     }
     void expect(std::uint64_t n, std::uint64_t bits) {
-        if (bits > 0 && n > source_->left() / bits)
-            source_->refuse("it ends too early for " + std::to_string(n) + " numbers");
+        if (bits > 0 && n > source_->left() / bits) source_->refuse(concat({"it ends too early for ", n, " numbers"}));
     }
     void spend(std::uint64_t n, std::uint64_t bytes) {
         if (bytes > 0 && n > memory_left_ / bytes) source_->refuse("reading it takes more memory than the limit");

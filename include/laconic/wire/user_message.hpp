@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/wire/kind.hpp"
@@ -196,7 +197,7 @@ template <class C, class T, class B>
 constexpr bool names_kind(kind k) {
     return kind_named<C, T, B>() == static_cast<long long>(k);
 }
-inline std::string name_of_user_kind(kind k) { return "user kind " + std::to_string(static_cast<unsigned>(k)); }
+inline std::string name_of_user_kind(kind k) { return concat({"user kind ", static_cast<unsigned>(k)}); }
 
 // Reads the parameters of a stage of whole's shape, and no bit beyond them.
 template <class M>
@@ -205,8 +206,8 @@ void take_parameters(bit_reader const& whole, stage const& s, M& m) {
     source.skip(s.second);
     if constexpr (ReadsParameters<M>) read_parameters(source, m);
     if (source.left() >= 8)
-        source.refuse(std::to_string(source.left()) + " bits of the parameters of " + name_of_user_kind(s.what) +
-                      " are left over");
+        source.refuse(
+            concat({source.left(), " bits of the parameters of ", name_of_user_kind(s.what), " are left over"}));
     source.finish();
 }
 
@@ -217,8 +218,8 @@ void write_user_shape(W& sink, M const& m) {
     if constexpr (WritesParameters<M>) write_parameters(parameters, m);
     auto const bytes = parameters.finish();
     if (bytes.size() > longest_parameters)
-        throw argument_error(name_of_user_kind(what) + " writes " + std::to_string(bytes.size()) +
-                             " bytes of parameters, where at most " + std::to_string(longest_parameters) + " may be");
+        throw argument_error(concat({name_of_user_kind(what), " writes ", bytes.size(),
+                                     " bytes of parameters, where at most ", longest_parameters, " may be"}));
     put_kind(sink, what);
     put_whole(sink, bytes.size());
     for (std::byte const b : bytes) sink.put(std::to_integer<std::uint64_t>(b), 8);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "laconic/backend/device/system.hpp"  // first: it refuses compilers that Thrust would not
+#include "laconic/core/text.hpp"
 
 #include <thrust/copy.h>
 #include <thrust/for_each.h>
@@ -172,9 +173,8 @@ void list_indices(device& on, std::size_t n, F chosen, coordinate* to, coordinat
 #    else
     using length = int;
     if (n > std::numeric_limits<length>::max())
-        throw argument_error("CUB " + std::to_string(CUB_VERSION) +
-                             " lists what is chosen of fewer than 2^31 numbers, not of " + std::to_string(n) +
-                             ": compile this with CUDA 12.9 or newer");
+        throw argument_error(concat({"CUB ", CUB_VERSION, " lists what is chosen of fewer than 2^31 numbers, not of ",
+                                     n, ": compile this with CUDA 12.9 or newer"}));
 #    endif
     std::size_t bytes = 0;
     auto const select = [&](void* room) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "laconic/core/contract.hpp"
+#include "laconic/core/text.hpp"
 
 #if !defined(__CUDACC__) && !defined(THRUST_DEVICE_SYSTEM)
 #    error "without nvcc, define THRUST_DEVICE_SYSTEM as THRUST_DEVICE_SYSTEM_CPP, or as .._OMP with OpenMP on"
@@ -103,7 +104,7 @@ inline void check(cudaError_t status) {
 
 #else
 
-[[noreturn]] inline void refuse(int code) { throw device_error(code, "Thrust: error " + std::to_string(code)); }
+[[noreturn]] inline void refuse(int code) { throw device_error(code, concat({"Thrust: error ", code})); }
 
 #endif
 
