@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """gloo's all-reduce of dense vectors, as PyTorch has it, on the hosts of bench/cluster: a row for the first table of
-bench/exchange, whose columns it has.
+bench/collective, whose columns it has.
 
     bench/cluster --plain python3 bench/gloo.py [--dimension D] [--seconds S]
 
@@ -21,7 +21,7 @@ except ImportError as e:
     sys.exit(0)
 
 HEAD = (
-    "| exchange | MB | on the link | alone | least | / link | empty messages | with selection and sum | least "
+    "| collective | MB | on the link | alone | least | / link | empty messages | with selection and sum | least "
     "| MPI / it |\n|---|---|---|---|---|---|---|---|---|---|"
 )
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long exchanges take among 4 to 4096 ranks that are not there, over networks that are not there, beside what
-// cost_formulas says. Every exchange runs as it is, once for each number of ranks, and is written down; what is written
-// is replayed over each network. Prints CSV; ends with 1 where a time is more than 5 % off what it must be.
+// How long collectives take among 4 to 4096 ranks that are not there, over networks that are not there, beside what
+// cost_formulas says. Every collective runs as it is, once for each number of ranks, and is written down; what is
+// written is replayed over each network. Prints CSV; ends with 1 where a time is more than 5 % off what it must be.
 //
 // So many vectors of a large model are too much for one machine. A vector of d / s numbers over a network that takes s
 // times as long for a bit takes as long as one of d numbers, but for what is not proportional to d: the bits that say
@@ -19,20 +19,20 @@
 #include <string>
 #include <vector>
 
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/cost_formulas.hpp"
+#include "laconic/collective/dense/halving_doubling.hpp"
+#include "laconic/collective/dense/omni_reduce.hpp"
+#include "laconic/collective/dense/ring.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
+#include "laconic/collective/select/ok_top_k.hpp"
+#include "laconic/collective/select/spar_reduce_scatter.hpp"
+#include "laconic/collective/sparse/gathered_sum.hpp"
+#include "laconic/collective/sparse/recursive_doubling.hpp"
+#include "laconic/collective/sparse/split_all_gather.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/replay.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/exchange/cost_formulas.hpp"
-#include "laconic/exchange/exchange.hpp"
-#include "laconic/exchange/gathered_sum.hpp"
-#include "laconic/exchange/gtop_k.hpp"
-#include "laconic/exchange/halving_doubling.hpp"
-#include "laconic/exchange/ok_top_k.hpp"
-#include "laconic/exchange/omni_reduce.hpp"
-#include "laconic/exchange/recursive_doubling.hpp"
-#include "laconic/exchange/ring.hpp"
-#include "laconic/exchange/spar_reduce_scatter.hpp"
-#include "laconic/exchange/split_all_gather.hpp"
 
 namespace {
 
@@ -101,17 +101,17 @@ logs written_down(X const& made, int ranks, std::size_t d, std::size_t k) {
     auto const body = [&](fibers::member& inner) {
         recorded comm(inner);
         host on;
-        X exchange = made;
+        X collective = made;
         auto const sum_once = [&] {
             if constexpr (SumsTerms<X, float, host, recorded<fibers::member>>) {
                 auto v = terms(d, k, comm.rank());
-                exchange(on, comm, v);
+                collective(on, comm, v);
             } else {
                 auto x = numbers(d, k, comm.rank());
-                exchange(on, comm, std::span(x));
+                collective(on, comm, std::span(x));
             }
         };
-        if constexpr (requires { exchange.threshold(); }) {  // it is found in a first round
+        if constexpr (requires { collective.threshold(); }) {  // it is found in a first round
             sum_once();
             comm.take_log();
         }
@@ -122,7 +122,7 @@ logs written_down(X const& made, int ranks, std::size_t d, std::size_t k) {
     return all;
 }
 
-struct exchange_of_study {
+struct collective_of_study {
     std::string name;
     // The d of a model of d numbers among so many ranks, at a density; 0 where memory or what is to be known lacks.
     std::function<double(double d, double ranks, double density)> simulated;
@@ -146,7 +146,7 @@ double of_all(double d, double ranks, double) {
     return std::min(d, 12 * ranks * std::max(1.0, std::floor(1e7 / ranks / ranks)));
 }
 
-std::vector<exchange_of_study> const exchanges = {
+std::vector<collective_of_study> const collectives = {
     {"ring", of_all,
      [](int ranks, std::size_t d, std::size_t k) { return written_down(ring{}.make<float>(d), ranks, d, k); },
      &cost_formulas::ring, true},
@@ -194,8 +194,8 @@ std::vector<exchange_of_study> const exchanges = {
         std::size_t k) { return written_down(spar_reduce_scatter{k, true}.make<float>(d), ranks, d, k); },
      &cost_formulas::spar_reduce_scatter}};
 
-exchange_load load_of(exchange_of_study const& x, double d, double density, int ranks) {
-    exchange_load what{d, x.in_full ? d : std::round(d * density), ranks};
+collective_load load_of(collective_of_study const& x, double d, double density, int ranks) {
+    collective_load what{d, x.in_full ? d : std::round(d * density), ranks};
     if (x.in_blocks) {
         what.blocks = std::floor(what.k / block);
         what.block = block;
@@ -204,7 +204,7 @@ exchange_load load_of(exchange_of_study const& x, double d, double density, int 
 }
 
 // Returns whether all is as it must be.
-bool study(exchange_of_study const& x, model const& m, int ranks) {
+bool study(collective_of_study const& x, model const& m, int ranks) {
     double const density = x.in_blocks ? 0.01 : m.density;
     double d = std::min(m.d, x.simulated(m.d, ranks, density));
     if (x.in_blocks) d = std::floor(d / block) * block;
@@ -244,10 +244,10 @@ bool study(exchange_of_study const& x, model const& m, int ranks) {
 int main(int count, char** words) {
     int const most = count > 1 ? std::atoi(words[1]) : 4096;
     try {
-        std::puts("exchange,model,network,ranks,scale,simulated,ratio,exact,formula");
+        std::puts("collective,model,network,ranks,scale,simulated,ratio,exact,formula");
         bool right = true;
         for (int const ranks : {4, 6, 8, 16, 24, 64, 96, 256, 384, 1024, 4096})
-            for (auto const& x : exchanges)
+            for (auto const& x : collectives)
                 for (auto const& m : models)
                     if (ranks <= most) right = study(x, m, ranks) && right;
         return right ? 0 : 1;

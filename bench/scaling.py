@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Simulates exchanges among 4 to 4096 ranks, prints tables in Markdown and draws seconds against ranks.
+"""Simulates collectives among 4 to 4096 ranks, prints tables in Markdown and draws seconds against ranks.
 
     bench/scaling.py SCALING OUT_FOLDER [MOST_RANKS]
 
@@ -44,8 +44,8 @@ def time_of(row):
 
 def table(rows, title):
     ranks = sorted({int(r["ranks"]) for r in rows})
-    names = list(dict.fromkeys(r["exchange"] for r in rows))
-    of = {(r["exchange"], int(r["ranks"])): r for r in rows}
+    names = list(dict.fromkeys(r["collective"] for r in rows))
+    of = {(r["collective"], int(r["ranks"])): r for r in rows}
     print(f"\n### {title}\n\n| ranks | " + " | ".join(str(p) for p in ranks) + " |\n|---|" + "---|" * len(ranks))
     for name in names:
         cells = []
@@ -57,10 +57,10 @@ def table(rows, title):
 
 def racks(rows, flat):
     ranks = sorted({int(r["ranks"]) for r in rows if int(r["ranks"]) > 16})
-    of = {(r["exchange"], int(r["ranks"])): r for r in rows}
-    bare = {(r["exchange"], int(r["ranks"])): r for r in flat}
+    of = {(r["collective"], int(r["ranks"])): r for r in rows}
+    bare = {(r["collective"], int(r["ranks"])): r for r in flat}
     print("\n### In racks\n\n| times as long | " + " | ".join(str(p) for p in ranks) + " |\n|---|" + "---|" * len(ranks))
-    for name in dict.fromkeys(r["exchange"] for r in rows):
+    for name in dict.fromkeys(r["collective"] for r in rows):
         cells = [f"{float(of[name, p]['ratio']) / float(bare[name, p]['ratio']):.2f}" if of[name, p]["simulated"] else "-"
                  for p in ranks]
         print(f"| `{name}` | " + " | ".join(cells) + " |")
@@ -70,12 +70,12 @@ def draw(rows, file):
     script = ["set terminal svg size 1080,640 dynamic background rgb 'white' font 'sans,11'", f"set output '{file}'",
               "set multiplot layout 2,3", "set logscale x 2", "set logscale y", "set format y '10^{%T}'", "set grid",
               "set xlabel 'ranks'", "unset key"]
-    names = list(dict.fromkeys(r["exchange"] for r in rows))
+    names = list(dict.fromkeys(r["collective"] for r in rows))
     for i, (drawn, title) in enumerate(DRAWN.items()):
         script += [f"set title '{title}'", "set ylabel 'seconds'" if i % 3 == 0 else "unset ylabel"]
         plots = []
         for j, name in enumerate(names):
-            mine = [r for r in rows if r["exchange"] == name and (r["model"], r["network"]) == drawn]
+            mine = [r for r in rows if r["collective"] == name and (r["model"], r["network"]) == drawn]
             line, dots = f"$line{i}_{j}", f"$dots{i}_{j}"
             script += [f"{line} << END", *(f"{r['ranks']} {time_of(r)}" for r in mine), "END"]
             plots.append(f"{line} with lines linewidth 1.5 linecolor rgb '{COLOURS[j]}'")

@@ -29,12 +29,12 @@
 
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/cost.hpp"
+#include "laconic/collective/agreement.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/core/version.hpp"
-#include "laconic/exchange/agreement.hpp"
 #include "output.hpp"
+#include "race_collective.hpp"
 #include "race_data.hpp"
-#include "race_exchange.hpp"
 #include "race_job.hpp"
 #include "race_report.hpp"
 #include "race_run.hpp"
@@ -107,7 +107,7 @@ void parse(CLI::App& app, options& o) {
            "ring, a server hears and answers one worker after another)")
         ->capture_default_str();
     app.add_option(
-        "--exchange", o.run.exchange,
+        "--collective", o.run.collective,
         "how the workers' messages are added up, as the C++ spells it, such as ring or gtop_k(0.01), in every "
         "method; what is counted, priced and timed is what each worker hands over and is handed, the mean over "
         "the workers where they differ (not given: the method's own, which is gather for most)");
@@ -129,7 +129,7 @@ void parse(CLI::App& app, options& o) {
         "draw f - f* against bits, their cost or the seconds of a delayed network to FILE (.svg, .png, .pdf) "
         "with gnuplot");
     app.add_flag("--list", o.list,
-                 "print the methods and the exchanges, with their parameters, what they do, and references");
+                 "print the methods and the collectives, with their parameters, what they do, and references");
     app.add_flag("--quiet", o.quiet, "print errors only");
     app.set_version_flag("--version", fmt::format("race (laconic {}.{}.{})", laconic::version_major,
                                                   laconic::version_minor, laconic::version_patch));
@@ -186,7 +186,7 @@ void check(options& o, laconic::any_communicator* job) {
     if (auto const colon = o.cost.find_first_of(":("); colon != std::string::npos && o.cost[colon] == ':')
         o.cost = o.cost.substr(0, colon) + "(" + o.cost.substr(colon + 1) + ")";
     o.run.cost = laconic::parse_cost(o.cost);
-    if (!o.run.exchange.empty()) o.run.exchange = to_string(race::exchange_named(o.run.exchange));
+    if (!o.run.collective.empty()) o.run.collective = to_string(race::collective_named(o.run.collective));
     if (!(o.run.cost == laconic::two_way_cost{}))
         for (auto& method : o.methods) method = race::priced(method, o.run.cost);
     if (!o.plot.empty() && !race::can_plot(o.plot))
@@ -273,7 +273,7 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
     o.workers_given = app.count("--workers") > 0;
     check(o, job);
     if (o.list) {
-        if (reports(job)) output::print(race::list_of_methods() + "\n" + race::list_of_exchanges());
+        if (reports(job)) output::print(race::list_of_methods() + "\n" + race::list_of_collectives());
         return {};
     }
     auto data = loaded(o);
@@ -283,14 +283,14 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
     auto const& p = contest.constants;
     for (auto const& method : o.methods) {
         try {
-            race::check(method, contest, o.run.exchange);
+            race::check(method, contest, o.run.collective);
         } catch (laconic::error const& e) {
             throw usage_error("--method '" + method + "': " + e.what());
         }
     }
     race::setting const on{
         o.data, o.objective,       o.scale,    o.lambda,  contest.f_star,        o.run.target,  contest.samples,
-        p,      contest.measure(), o.run.cost, o.network, o.run.on.is_delayed(), o.run.exchange};
+        p,      contest.measure(), o.run.cost, o.network, o.run.on.is_delayed(), o.run.collective};
     return entry{std::move(o), std::move(contest), on, rows, features};
 }
 
@@ -301,7 +301,7 @@ std::vector<laconic::agreed_item> terms(entry const& e) {
                                              {"--rounds", std::to_string(o.run.rounds)},
                                              {"--target", laconic::shortest(o.run.target)},
                                              {"--cost", to_string(o.run.cost)},
-                                             {"--exchange", o.run.exchange},
+                                             {"--collective", o.run.collective},
                                              {"--scale", o.scale ? "on" : "off"},
                                              {"--objective", o.objective},
                                              {"--lambda", laconic::shortest(o.lambda)},
@@ -324,8 +324,8 @@ std::string introduction(entry const& e) {
                         p.smoothness, p.strong_convexity);
     if (contest.convex) text += fmt::format(", f* = {:.15g}", contest.f_star);
     if (o.network != "threads") text += fmt::format("\nover {}", o.network);
-    if (!o.run.exchange.empty())
-        text += fmt::format("{}messages added up by {}", o.network == "threads" ? "\n" : ", ", o.run.exchange);
+    if (!o.run.collective.empty())
+        text += fmt::format("{}messages added up by {}", o.network == "threads" ? "\n" : ", ", o.run.collective);
     return text + "\n\n";
 }
 

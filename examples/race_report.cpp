@@ -191,11 +191,11 @@ std::string json(setting const& on, std::vector<result> const& results) {
                        {"samples", on.samples},
                        {"cost", to_string(on.cost)},
                        {"network", on.network},
-                       {"exchange", nullptr},
+                       {"collective", nullptr},
                        {"f_star", on.f_star},
                        {"smoothness", on.constants.smoothness},
                        {"strong_convexity", on.constants.strong_convexity}};
-    if (!on.exchange.empty()) root["problem"]["exchange"] = on.exchange;
+    if (!on.collective.empty()) root["problem"]["collective"] = on.collective;
     for (auto const& r : results) {
         nlohmann::ordered_json trace = nlohmann::ordered_json::array(), method;
         for (auto const& m : r.trace) {

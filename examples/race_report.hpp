@@ -20,7 +20,7 @@ struct setting {
     laconic::two_way_cost cost{};
     std::string network;
     bool is_delayed = false;  ///< there are seconds of the network to report
-    std::string exchange;     ///< empty: each method's own
+    std::string collective;   ///< empty: each method's own
 
     bool costs_more_than_bits() const { return !(cost == laconic::two_way_cost{}); }
 };

@@ -21,7 +21,7 @@
 #include "laconic/comm/threads.hpp"
 #include "laconic/run.hpp"
 #include "named_methods.hpp"
-#include "race_exchange.hpp"
+#include "race_collective.hpp"
 #include "race_stop.hpp"
 
 namespace race {
@@ -185,14 +185,14 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
 }
 
 laconic::any_recursion<double> composed(laconic::any_method<double> const& method, contest const& on,
-                                        std::string const& exchange, int worker) {
+                                        std::string const& collective, int worker) {
     auto r = method.compose(on.constants_of(worker), on.prox);
-    if (exchange.empty()) return r;
-    auto const chosen = exchange_named(exchange);
+    if (collective.empty()) return r;
+    auto const chosen = collective_named(collective);
     if (r.transport.server() && chosen.gathers()) return r;
     if (r.transport.server())
-        throw laconic::argument_error("the exchange " + exchange + " leaves a server no message: it goes not with " +
-                                      to_string(method));
+        throw laconic::argument_error("the collective " + collective +
+                                      " leaves a server no message: it goes not with " + to_string(method));
     r.transport = chosen;
     return r;
 }
@@ -217,8 +217,8 @@ std::string priced(std::string const& method, laconic::two_way_cost const& cost)
 
 std::string spelled(std::string const& method) { return to_string(laconic::parse_method<double>(method)); }
 
-void check(std::string const& method, contest const& on, std::string const& exchange) {
-    auto const r = composed(laconic::parse_method<double>(method), on, exchange, 0);
+void check(std::string const& method, contest const& on, std::string const& collective) {
+    auto const r = composed(laconic::parse_method<double>(method), on, collective, 0);
     auto const d = on.constants.dimension;
     r.compressor.check(d);
     laconic::transport_for<laconic::any_transport<double>, laconic::any_message<double, laconic::host>>(r.transport, d,
@@ -239,7 +239,7 @@ result run(std::string const& method, contest const& on, settings const& how, pr
     out.method = to_string(chosen);
     auto const begin = std::chrono::steady_clock::now();
     auto const body = [&](auto& comm) {
-        auto recursion = composed(chosen, on, how.exchange, comm.rank());
+        auto recursion = composed(chosen, on, how.collective, comm.rank());
         if (comm.rank() == 0 || how.job) out.step = recursion.scale * recursion.step.rate();
         run_rank(std::move(recursion), on, how, show, comm, out);
     };

@@ -43,7 +43,7 @@ struct settings {
     double seconds = 0;  // of the clock, a method; 0: no limit
     int at_once = 0;
     laconic::two_way_cost cost{};  // of a message
-    std::string exchange{};        // empty: each method's own
+    std::string collective{};      // empty: each method's own
     network on{};
     laconic::any_communicator* job = nullptr;  // this rank's end of an MPI job, where the workers are its ranks
 };
@@ -52,8 +52,8 @@ struct settings {
 std::string priced(std::string const& method, laconic::two_way_cost const& cost);
 /// The method as the library writes it. Throws laconic::spelling_error where it cannot be read.
 std::string spelled(std::string const& method);
-/// Throws laconic::error where the method does not suit the problem, or the exchange the method.
-void check(std::string const& method, contest const& on, std::string const& exchange);
+/// Throws laconic::error where the method does not suit the problem, or the collective the method.
+void check(std::string const& method, contest const& on, std::string const& collective);
 /// Each method with its parameters, its equation and its reference, as lines of text.
 std::string list_of_methods();
 

@@ -6,20 +6,20 @@
 #include <vector>
 
 #include "allocations.hpp"
-#include "exchange/sparse_vectors.hpp"
+#include "laconic/collective/dense/halving_doubling.hpp"
+#include "laconic/collective/dense/omni_reduce.hpp"
+#include "laconic/collective/dense/ring.hpp"
+#include "laconic/collective/dense/switch_ml.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
+#include "laconic/collective/select/ok_top_k.hpp"
+#include "laconic/collective/select/spar_reduce_scatter.hpp"
+#include "laconic/collective/sparse/compressed_split_all_gather.hpp"
+#include "laconic/collective/sparse/gathered_sum.hpp"
+#include "laconic/collective/sparse/recursive_doubling.hpp"
+#include "laconic/collective/sparse/split_all_gather.hpp"
+#include "laconic/collective/sparse/sum_by_server.hpp"
 #include "laconic/comm/delayed.hpp"
-#include "laconic/exchange/compressed_split_all_gather.hpp"
-#include "laconic/exchange/gathered_sum.hpp"
-#include "laconic/exchange/gtop_k.hpp"
-#include "laconic/exchange/halving_doubling.hpp"
-#include "laconic/exchange/ok_top_k.hpp"
-#include "laconic/exchange/omni_reduce.hpp"
-#include "laconic/exchange/recursive_doubling.hpp"
-#include "laconic/exchange/ring.hpp"
-#include "laconic/exchange/spar_reduce_scatter.hpp"
-#include "laconic/exchange/split_all_gather.hpp"
-#include "laconic/exchange/sum_by_server.hpp"
-#include "laconic/exchange/switch_ml.hpp"
+#include "support/sparse_vectors.hpp"
 
 using namespace laconic;
 namespace sv = sparse_vectors;
@@ -84,13 +84,13 @@ std::vector<std::size_t> allocations_after_the_first(Make make, Bring bring, int
         use_of_memory engine;
         unmeasured<fibers::member> comm{&inner, &engine};
         host on;
-        auto exchange = make(comm);
+        auto collective = make(comm);
         auto brought = bring(comm.rank(), 0);
         std::size_t sum = 0;
         for (int round = 0; round < 12; ++round) {
             auto const next = bring(comm.rank(), round);
             auto const before = use_of_memory::now(), before_engine = engine;
-            brought(exchange, on, comm, next);
+            brought(collective, on, comm, next);
             if (round >= first) sum += (use_of_memory::now() - before - (engine - before_engine)).times;
         }
         later[std::size_t(comm.rank())] = sum;
@@ -98,24 +98,24 @@ std::vector<std::size_t> allocations_after_the_first(Make make, Bring bring, int
     return later;
 }
 
-// What is brought stays where the exchange leaves it, as in the loop of a method.
+// What is brought stays where the collective leaves it, as in the loop of a method.
 struct sparse_bringer {
     sparse_sum<float> v, kept;
 
     template <class X, class C>
-    void operator()(X& exchange, host& on, C& comm, sparse_bringer const& next) {
+    void operator()(X& collective, host& on, C& comm, sparse_bringer const& next) {
         v.reset(d);
         v.append(next.v, 0);
-        exchange(on, comm, v);
+        collective(on, comm, v);
     }
 };
 struct dense_bringer {
     std::vector<float> x;
 
     template <class X, class C>
-    void operator()(X& exchange, host& on, C& comm, dense_bringer const& next) {
+    void operator()(X& collective, host& on, C& comm, dense_bringer const& next) {
         x = next.x;
-        exchange(on, comm, std::span(x));
+        collective(on, comm, std::span(x));
     }
 };
 
@@ -184,7 +184,7 @@ TEST_CASE("no collective allocates after the first round that brings as many ter
 
 namespace {
 
-// The most bytes that an exchange and the list that it adds up hold on any rank, after rounds of so many terms each,
+// The most bytes that a collective and the list that it adds up hold on any rank, after rounds of so many terms each,
 // none of which two ranks have in common.
 template <class Make>
 double bytes_of_a_rank(int ranks, std::size_t dimension, std::size_t terms, Make make) {
@@ -195,14 +195,14 @@ double bytes_of_a_rank(int ranks, std::size_t dimension, std::size_t terms, Make
                     unmeasured<fibers::member> comm{&inner, &engine};
                     host on;
                     auto const before = use_of_memory::now();
-                    auto exchange = make(dimension);
+                    auto collective = make(dimension);
                     sparse_sum<double> v;
                     auto const each = dimension / (terms * std::size_t(ranks));
                     for (std::uint64_t round = 0; round < 3; ++round) {
                         v.reset(dimension);
                         for (std::size_t j = 0; j < terms; ++j)
                             v.append(each * (j * std::size_t(ranks) + std::size_t(comm.rank())) + round % each, 1);
-                        exchange(on, comm, v, round);
+                        collective(on, comm, v, round);
                     }
                     most = std::max(most, double((use_of_memory::now() - before - engine).held));
                 },
@@ -213,7 +213,7 @@ double bytes_of_a_rank(int ranks, std::size_t dimension, std::size_t terms, Make
 }  // namespace
 
 TEST_CASE(
-    "what an exchange of lists holds goes with the terms that it hears, not with the vector or a block per rank") {
+    "what a collective of lists holds goes with the terms that it hears, not with the vector or a block per rank") {
     // As docs/scaling.md has it: multiples of all terms that the ranks bring, of 12 bytes each.
     auto const holds = [](char const* name, double multiple, auto make) {
         INFO(name);
@@ -236,7 +236,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("what an exchange of vectors in full holds is a multiple of the vector") {
+TEST_CASE("what a collective of vectors in full holds is a multiple of the vector") {
     std::size_t const length = 100000;
     auto const in_vectors = [&](auto make) {
         double most = 0;
@@ -246,8 +246,8 @@ TEST_CASE("what an exchange of vectors in full holds is a multiple of the vector
             host on;
             std::vector<double> x(length, 1);
             auto const before = use_of_memory::now();
-            auto exchange = make(length);
-            for (std::uint64_t round = 0; round < 3; ++round) exchange(on, comm, std::span(x), round);
+            auto collective = make(length);
+            for (std::uint64_t round = 0; round < 3; ++round) collective(on, comm, std::span(x), round);
             most = std::max(most, double((use_of_memory::now() - before - engine).held));
         });
         return most / double(8 * length);
@@ -274,11 +274,11 @@ TEST_CASE("over a network the last rank is done when the formulas say") {
             fibers::run(n, [&](auto& engine) {
                 delayed comm(engine, net);
                 host on;
-                auto exchange = make(comm.inner());
+                auto collective = make(comm.inner());
                 if constexpr (requires { brought.dimension(); }) {
-                    exchange(on, comm, brought);
+                    collective(on, comm, brought);
                 } else {
-                    exchange(on, comm, std::span(brought));
+                    collective(on, comm, std::span(brought));
                 }
                 last = std::max(last, comm.clock());
             });
@@ -314,9 +314,9 @@ TEST_CASE("over a network the last rank is done when the formulas say") {
             fibers::run(n, [&](auto& engine) {
                 delayed comm(engine, network{1, 0, 0});
                 host on;
-                auto exchange = make(comm.inner());
+                auto collective = make(comm.inner());
                 auto v = sv::of<float>(9, {{4, 1}});
-                exchange(on, comm, v);
+                collective(on, comm, v);
                 last[n == 7] = std::max(last[n == 7], comm.clock());
             });
         return last;

@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "exchange/sparse_vectors.hpp"
-#include "laconic/any/parse_exchange.hpp"
+#include "laconic/any/parse_collective.hpp"
 #include "laconic/compress/about_top_k.hpp"
+#include "support/sparse_vectors.hpp"
 
 // Where released codes of sparse and in-network collectives wait for ever, crash, or add up wrongly and say nothing:
 // here each ends with the sum, or with an error on every rank.
@@ -27,22 +27,28 @@ namespace sv = sparse_vectors;
 namespace {
 
 // All that ranks of any engine can run; those that apply k terms with all terms.
-std::vector<std::string> const exchanges = [] {
+std::vector<std::string> const collectives = [] {
     std::vector<std::string> all;
-    for (auto const& x : describe_exchanges())
+    for (auto const& x : describe_collectives())
         if (x.name != "gather" && x.name != "engine_all_reduce")
-            all.push_back(x.parameters.starts_with("(k=") ? x.name + "(1000000)" : x.name);
+            all.push_back(x.parameters.starts_with("(k=") ? x.name + "(all)" : x.name);
     return all;
 }();
 
+// Of d numbers, that collective.
+any_collective<> parsed(std::string text, std::size_t d) {
+    if (auto const at = text.find("(all)"); at != std::string::npos) text.replace(at + 1, 3, std::to_string(d));
+    return parse_collective(text);
+}
+
 // x <- the sum of all ranks' x, or what is applied of it.
 struct summing {
-    any_exchange<> exchange;
+    any_collective<> collective;
     any_sum<double, host> sum;
 
     template <class C>
     summing(C& comm, std::string const& text, std::size_t d)
-        : exchange(parse_exchange(text)), sum(make_sum<double>(exchange, comm, d)) {}
+        : collective(parsed(text, d)), sum(make_sum<double>(collective, comm, d)) {}
     template <class C>
     void operator()(C& comm, vec& x, std::uint64_t round = 0) {
         host on;
@@ -72,11 +78,11 @@ vec sum_of(std::size_t d, int ranks) {
 
 // Whether every rank gets the sum of what own(d, rank) is.
 template <class Own>
-bool all_get(vec const& sum, std::string const& exchange, int ranks, Own own) {
+bool all_get(vec const& sum, std::string const& collective, int ranks, Own own) {
     bool right = true;
     fibers::run(ranks, [&](fibers::member& comm) {
         vec x = own(sum.size(), comm.rank());
-        summing add(comm, exchange, x.size());
+        summing add(comm, collective, x.size());
         add(comm, x);
         right = right && x == sum;
     });
@@ -111,10 +117,10 @@ struct interrupted {
 };
 struct goes {};
 
-// In every exchange: rank 1 of three does what(ended) in place of its first hand-over, when all have agreed; the others
-// are told, and rank 1 is named, before the deadline and a little.
+// In every collective: rank 1 of three does what(ended) in place of its first hand-over, when all have agreed; the
+// others are told, and rank 1 is named, before the deadline and a little.
 void without_rank_1(milliseconds deadline, std::function<void(std::atomic<int>&)> const& what) {
-    for (auto const& text : exchanges) {
+    for (auto const& text : collectives) {
         CAPTURE(text);
         std::atomic<int> named{0}, ended{0};
         auto const body = [&](threads::member& inner) {
@@ -143,7 +149,7 @@ void without_rank_1(milliseconds deadline, std::function<void(std::atomic<int>&)
 // Any number of ranks, of numbers, of terms.
 
 TEST_CASE("gTop-k (IndexError unless P = 2^m), SwitchML (32 workers at most), Ok-Topk (P = 1): any number of ranks") {
-    for (auto const& text : exchanges)
+    for (auto const& text : collectives)
         for (int const ranks : {1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 33}) {
             CAPTURE(text);
             CAPTURE(ranks);
@@ -153,7 +159,7 @@ TEST_CASE("gTop-k (IndexError unless P = 2^m), SwitchML (32 workers at most), Ok
 
 TEST_CASE(
     "Ok-Topk (IndexError), gTop-k (an index twice), SparCML (assertion where full): d = 0, d < P, none, few, all") {
-    for (auto const& text : exchanges) {
+    for (auto const& text : collectives) {
         CAPTURE(text);
         for (std::size_t const d : {0, 1, 4}) CHECK(all_get(sum_of(d, 7), text, 7, brought));
         CHECK(all_get(vec(30), text, 5, [](std::size_t d, int) { return vec(d); }));
@@ -165,11 +171,11 @@ TEST_CASE(
     for (auto const* text : {"gtop_k(0)", "spar_reduce_scatter(0)", "ok_top_k(0)"})
         CHECK(all_get(vec(20), text, 3, brought));
     for (auto const* text : {"gtop_k(1000)", "spar_reduce_scatter(1000)", "ok_top_k(1000)"})
-        CHECK_THROWS_AS(parse_exchange(text).check(20), argument_error);
+        CHECK_THROWS_AS(parse_collective(text).check(20), argument_error);
 }
 
 TEST_CASE("SparCML (drops 1e-8), SwitchML (flushes blocks to 0), OmniReduce (threshold): small values stay") {
-    for (auto const& text : exchanges) {
+    for (auto const& text : collectives) {
         CAPTURE(text);
         for (double const small : {0x1p-30, 0x1p-149, 0x1p-1074})
             CHECK(all_get(vec(10, 4 * small), text, 4, [&](std::size_t d, int) { return vec(d, small); }));
@@ -183,7 +189,7 @@ TEST_CASE("Ok-Topk (float32 indices above 2^24, int32 boundaries where P d > 2^3
         auto const v = sv::of<double>(d, {{16777216, 1}, {16777217, 2}, {16777219, 3}, {2147483649, 4}, {d - 1, 5}});
         fibers::run(4, [&](fibers::member& comm) {
             host on;
-            auto sum = parse_exchange(text).make<double, host>(d, position_code::smallest);
+            auto sum = parse_collective(text).make<double, host>(d, position_code::smallest);
             for (std::uint64_t round = 0; round < 3; ++round) {
                 auto mine = comm.rank() == 2 ? v : sparse_sum<double>(d);
                 sum(on, comm, mine, round);
@@ -198,7 +204,7 @@ TEST_CASE("Ok-Topk (float32 indices above 2^24, int32 boundaries where P d > 2^3
 TEST_CASE(
     "OmniReduce (zeroed), SwitchML (finite garbage), gTop-k (spreads), Ok-Topk (stays), SIDCo (nothing ever again): "
     "NaN") {
-    for (auto const& text : exchanges) {
+    for (auto const& text : collectives) {
         CAPTURE(text);
         vec sums[3];
         CHECK(all_told("rank 1, round 6: the gradient is not finite at coordinate 7", [&](auto& comm) {
@@ -235,32 +241,33 @@ TEST_CASE("SIDCo (0/0, division by a variance of 0, the least of none): gradient
 TEST_CASE(
     "NCCL (hangs, or data are incorrect), OmniReduce (hangs), SwitchML (adds anyway), SparCML (writes beyond): ranks "
     "differ") {
-    for (std::size_t i = 0; i < exchanges.size(); ++i) {
-        auto const text = exchanges[i], other = exchanges[(i + 1) % exchanges.size()];
+    for (std::size_t i = 0; i < collectives.size(); ++i) {
+        auto const text = collectives[i], other = collectives[(i + 1) % collectives.size()];
         CAPTURE(text);
         CHECK(all_told("the dimension: 21\"", [&](auto& c) { summing(c, text, c.rank() == 2 ? 21 : 20); }));
-        CHECK(all_told("the exchange: ", [&](auto& c) { summing(c, c.rank() == 2 ? other : text, 20); }));
-        CHECK(all_told("brings a vector of 19 numbers, the exchange is for 20", [&](auto& comm) {
+        CHECK(all_told("the collective: ", [&](auto& c) { summing(c, c.rank() == 2 ? other : text, 20); }));
+        CHECK(all_told("brings a vector of 19 numbers, the collective is for 20", [&](auto& comm) {
             summing add(comm, text, 20);
             auto x = brought(comm.rank() == 0 ? 19 : 20, comm.rank());
             add(comm, x);
         }));
     }
     CHECK(all_told("the bytes of a number: 4", [&](auto& comm) {
-        comm.rank() == 1 ? detail::agree_on_exchange<float>(comm, 5, "")
-                         : detail::agree_on_exchange<double>(comm, 5, "");
+        comm.rank() == 1 ? detail::agree_on_collective<float>(comm, 5, "")
+                         : detail::agree_on_collective<double>(comm, 5, "");
     }));
-    CHECK(all_told("the exchange: gtop_k(4)", [&](auto& c) { summing(c, c.rank() ? "gtop_k(3)" : "gtop_k(4)", 20); }));
+    CHECK(
+        all_told("the collective: gtop_k(4)", [&](auto& c) { summing(c, c.rank() ? "gtop_k(3)" : "gtop_k(4)", 20); }));
 }
 
-TEST_CASE("ranks that never agreed on an exchange: none waits for ever") {
+TEST_CASE("ranks that never agreed on a collective: none waits for ever") {
     auto const begin = std::chrono::steady_clock::now();
-    for (auto const& one : exchanges)
-        for (auto const& other : exchanges) {
+    for (auto const& one : collectives)
+        for (auto const& other : collectives) {
             auto const body = [&](threads::member& comm) {
                 host on;
                 auto sum =
-                    parse_exchange(comm.rank() == 1 ? other : one).make<double, host>(20, position_code::smallest);
+                    parsed(comm.rank() == 1 ? other : one, 20).make<double, host>(20, position_code::smallest);
                 auto x = brought(20, comm.rank());
                 sparse_sum<double> v(20);
                 for (std::size_t i = 0; i < 20; ++i) v.append(i, x[i]);
@@ -275,7 +282,7 @@ TEST_CASE("ranks that never agreed on an exchange: none waits for ever") {
 }
 
 TEST_CASE("a rank that hands over no bytes where a message should be: it is told, and nobody waits") {
-    for (auto const& text : exchanges) {
+    for (auto const& text : collectives) {
         CAPTURE(text);
         auto const told = sv::told(3, [&](auto& inner) {
             summing add(inner, text, 20);

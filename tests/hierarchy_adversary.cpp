@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/exchange/ring.hpp"
 #include "laconic/hierarchy.hpp"
 
-// That one rank of one node alone has made a mistake, is at another step or has a broken exchange: all ranks of all
+// That one rank of one node alone has made a mistake, is at another step or has a broken collective: all ranks of all
 // nodes know, and none waits for another.
 
 using namespace laconic;
@@ -214,7 +214,7 @@ TEST_CASE("hierarchy: drop is for all ranks, also those that have started nothin
                     "nothing"));
 }
 
-TEST_CASE("hierarchy: where the exchange of one share breaks off, all ranks know then and later") {
+TEST_CASE("hierarchy: where the collective of one share breaks off, all ranks know then and later") {
     auto const all = told(4, 2, [](auto& nodes, auto& comm) {
         bool lacks = false;
         faulty over{&nodes.across, &lacks};
@@ -227,5 +227,5 @@ TEST_CASE("hierarchy: where the exchange of one share breaks off, all ranks know
         lacks = false;
         reduce(g);
     });
-    CHECK(all_start(all, "the exchange of round 1 broke off"));
+    CHECK(all_start(all, "the collective of round 1 broke off"));
 }

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "allocations.hpp"
+#include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/threads.hpp"
-#include "laconic/exchange/ring.hpp"
 #include "laconic/feedback/last_gradient.hpp"
 #include "laconic/feedback/momentum_correction.hpp"
 #include "laconic/method/parse.hpp"
@@ -327,7 +327,7 @@ struct refused_rounds {
 using compressor = any_compressor<>;
 any_transport<> answer(compressor c, memory<> m) { return served<compressor>{std::move(c), std::move(m)}; }
 
-// Everybody hears everybody, a server hears all, and an exchange adds up.
+// Everybody hears everybody, a server hears all, and a collective adds up.
 std::vector<any_recursion<>> in_all_ways(compressor const& c, any_feedback<> const& f, double step) {
     any_recursion<> r{c, f, gradient_step{step}};
     return {r, r.with_transport(answer(full{}, {})), r.with_transport(any_transport<>(ring{}))};
@@ -389,7 +389,7 @@ TEST_CASE("every method: nothing allocated after the first round, and over threa
             expected.round();
             if (allocations() != before) last = k;
         }
-        if (!expected.has_exchange()) CHECK(last <= 1);  // else see tests/exchanges.cpp
+        if (!expected.has_collective()) CHECK(last <= 1);  // else see tests/collectives.cpp
         std::vector<vec> x(3, vec(features, 1.0));
         threads::run(3, [&](threads::member& comm) {
             auto const me = static_cast<std::size_t>(comm.rank());

@@ -8,11 +8,11 @@
 #include <span>
 #include <string>
 
+#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/estimate/saga.hpp"
-#include "laconic/exchange/gtop_k.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "laconic/transport/served.hpp"

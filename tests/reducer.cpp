@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "laconic/any/compressor.hpp"
+#include "laconic/collective/dense/ring.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
@@ -22,8 +24,6 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/exchange/gtop_k.hpp"
-#include "laconic/exchange/ring.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef21.hpp"
 #include "laconic/run.hpp"
@@ -374,7 +374,7 @@ TEST_CASE("what is saved goes on bit for bit, in a fresh reducer and in one that
     });
 }
 
-TEST_CASE("over an exchange: what a lossy one leaves out stays in the residual, and nothing of the sum is lost") {
+TEST_CASE("over a collective: what a lossy one leaves out stays in the residual, and nothing of the sum is lost") {
     int const n = 4, steps = 50;
     table<double> waits(n), applied(n, std::vector<double>(d));
     fibers::run(n, [&](fibers::member& comm) {

@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "laconic/any/reduction.hpp"
+#include "laconic/collective/dense/ring.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/exchange/gtop_k.hpp"
-#include "laconic/exchange/ring.hpp"
 #include "laconic/reducer.hpp"
 
 using namespace laconic;

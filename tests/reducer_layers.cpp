@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "allocations.hpp"
+#include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
@@ -15,7 +16,6 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/exchange/ring.hpp"
 #include "laconic/reducer.hpp"
 
 using namespace laconic;

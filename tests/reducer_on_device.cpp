@@ -8,15 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include "exchange/on_device.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/exchange/message_arrays.hpp"
 #include "laconic/reducer.hpp"
+#include "laconic/transport/message_arrays.hpp"
+#include "support/on_device.hpp"
 
 using namespace laconic;
 

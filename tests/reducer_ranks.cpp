@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "laconic/collective/select/ok_top_k.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/exchange/ok_top_k.hpp"
 #include "laconic/reducer.hpp"
 
 using namespace laconic;

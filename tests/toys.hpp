@@ -212,8 +212,8 @@ struct replay {
     }
 };
 
-/// All ranks of a run in one thread; only where an exchange adds up their messages, they hear in threads. (What is long
-/// to compile stands outside: see the types that are compiled once.)
+/// All ranks of a run in one thread; only where a collective adds up their messages, they hear in threads. (What is
+/// long to compile stands outside: see the types that are compiled once.)
 template <class R, class F = quadratic<>>
 class lockstep {
   public:
@@ -226,7 +226,7 @@ class lockstep {
     /// hear(i) for every rank i, which calls rank(i).hear().
     template <class Hear>
     void hear_all(Hear hear) {
-        if (!has_exchange()) {
+        if (!has_collective()) {
             for (std::size_t i = 0; i < ranks_.size(); ++i) hear(i);
             return;
         }
@@ -236,7 +236,7 @@ class lockstep {
             hear(i);
         });
     }
-    bool has_exchange() const { return transport(0).is_exchanged(); }
+    bool has_collective() const { return transport(0).uses_collective(); }
     void rounds(std::size_t n) {
         for (std::size_t k = 0; k < n; ++k) round();
     }

@@ -9,7 +9,7 @@
 
 #include "kernel.hpp"
 #include "laconic/backend/host.hpp"
-#include "laconic/exchange/sparse_sum.hpp"
+#include "laconic/collective/terms/sparse_sum.hpp"
 
 namespace kernel_bench {
 

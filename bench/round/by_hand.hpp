@@ -20,7 +20,7 @@
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/occasion.hpp"
-#include "laconic/exchange/partition.hpp"
+#include "laconic/core/partition.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/message/full_vector.hpp"
 #include "laconic/wire/message.hpp"

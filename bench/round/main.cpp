@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "by_hand.hpp"
+#include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/pipe.hpp"
@@ -25,7 +26,6 @@
 #include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/compress/two_means.hpp"
-#include "laconic/exchange/ring.hpp"
 #include "laconic/reducer.hpp"
 
 namespace round_bench {

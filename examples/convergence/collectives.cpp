@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "laconic/collective/select/ok_top_k.hpp"
+#include "laconic/collective/sparse/compressed_split_all_gather.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/exchange/compressed_split_all_gather.hpp"
-#include "laconic/exchange/ok_top_k.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/gtop_k_sgd.hpp"
 #include "laconic/method/spardl_sgd.hpp"

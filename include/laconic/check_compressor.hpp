@@ -131,11 +131,7 @@ class compressor_check {
         return "";
     }
     std::string averages(std::vector<T> const& x, key from) const {
-        bool unbiased = Unbiased<C>, contractive = Contractive<C>;
-        if constexpr (requires { c_.unbiased(), c_.contractive(); }) {  // known at run time only
-            unbiased = c_.unbiased();
-            contractive = c_.contractive();
-        }
+        bool const unbiased = is_unbiased(c_), contractive = is_contractive(c_);
         if (!unbiased && !contractive) return "";
         host on;
         message_of<C, T> m;

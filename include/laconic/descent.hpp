@@ -12,14 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/collective/agreement.hpp"
+#include "laconic/collective/composition.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/exchange/agreement.hpp"
-#include "laconic/exchange/broken_round.hpp"
-#include "laconic/exchange/composition.hpp"
-#include "laconic/exchange/error_frame.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/recursion.hpp"
+#include "laconic/transport/broken_round.hpp"
+#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/summed.hpp"
 #include "laconic/transport/transport.hpp"
@@ -40,7 +40,7 @@ struct standing {
 };
 
 /// The loop of every method, on one rank. Each rank makes one, with the same recursion, seed and starting point, and
-/// calls the same members in the same order. After its first round it allocates only where an exchange's lists grow.
+/// calls the same members in the same order. After its first round it allocates only where a collective's lists grow.
 template <Recursion R, class F, Communicator C, Scalar T = double, class B = host>
 class descent {
     static_assert(detail::require_objective<F, T>());
@@ -59,8 +59,8 @@ class descent {
                   "batch_gradient(rows, x, g), SAGA also outputs, slopes and add_row (objective/finite_sum.hpp)");
 
     /// x is the starting point, is moved in place and must outlive this. Throws argument_error where the compressor or
-    /// the exchange does not suit the dimension, or the exchange the other parts; shape_error on every rank where ranks
-    /// disagree on composition, dimension, seed or x.
+    /// the collective does not suit the dimension, or the collective the other parts; shape_error on every rank where
+    /// ranks disagree on composition, dimension, seed or x.
     descent(R method, F const& objective, C& comm, std::span<T> x, std::uint64_t seed, B on = {},
             position_code positions = position_code::smallest)
         : method_(std::move(method)),
@@ -100,7 +100,7 @@ class descent {
     /// feedback, level or compressor throws, or the server's: that rank has sent an error frame in place of a message,
     /// the others' messages are dropped unread, nothing has changed, and the next round() estimates the gradient anew.
     /// The same holds for a wire_error, of a rank's damaged message; but where a server's answer is damaged or lost the
-    /// server itself has moved on, where an exchange breaks off other ranks may have, and where a part throws once the
+    /// server itself has moved on, where a collective breaks off other ranks may have, and where a part throws once the
     /// messages are heard this rank has in part: every later look(), round() and save() throws comm_error until a saved
     /// state is restored.
     void round() {
@@ -108,7 +108,7 @@ class descent {
         hear();
     }
 
-    /// The first half of a round: this rank's message is made and, unless an exchange is to add it up, handed over.
+    /// The first half of a round: this rank's message is made and, unless a collective is to add it up, handed over.
     /// Where the communicator is Overlapping and nobody serves, it travels while the caller computes until hear().
     void say() {
         look();

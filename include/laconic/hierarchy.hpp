@@ -18,7 +18,6 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/exchange/partition.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/reduction/node_error.hpp"
 #include "laconic/reduction/node_sum.hpp"

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "laconic/adapt/level.hpp"
+#include "laconic/collective/collective.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/estimate/estimator.hpp"
-#include "laconic/exchange/exchange.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/objective/problem.hpp"
 #include "laconic/optim/gradient_step.hpp"

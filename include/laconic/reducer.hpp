@@ -43,11 +43,11 @@ namespace laconic {
 /// Every rank makes one, with the same reduction, layers and options, and makes the same calls, layers in the order of
 /// the first step. A step is a transaction: where finish() throws, or propagates NaN, all residuals and shifts are on
 /// every rank as they were before it, and so are the caller's numbers unless they became NaN: the step can be tried
-/// again, or left out, and the next ones are the same as without it. (Only what an exchange itself remembers from round
-/// to round may differ.) A reducer works over a duplicate of its communicator, if that is Splitting, so that two of
-/// them, or a reducer and what else the caller sends, never mix; it does not outlive its engine's run but to rebind().
-/// Up to 8 messages of a rank are on their way at once. Memory, beside the reduction's: 2 d numbers, and the messages.
-/// After the first step nothing is allocated but where an exchange's lists grow.
+/// again, or left out, and the next ones are the same as without it. (Only what a collective itself remembers from
+/// round to round may differ.) A reducer works over a duplicate of its communicator, if that is Splitting, so that two
+/// of them, or a reducer and what else the caller sends, never mix; it does not outlive its engine's run but to
+/// rebind(). Up to 8 messages of a rank are on their way at once. Memory, beside the reduction's: 2 d numbers, and the
+/// messages. After the first step nothing is allocated but where a collective's lists grow.
 template <class R, class C, Scalar T = float, class B = host>
 class reducer {
     static_assert(Communicator<C>,
@@ -111,7 +111,7 @@ class reducer {
     /// compression_error where a rank's message cannot be made (a vector of another length, an option out of range, a
     /// layer that is started twice, out of order or not at all, a compressor that throws), shape_error where the first
     /// step has another order of layers on another rank, wire_error for damaged bytes; and comm_error. Where an
-    /// exchange breaks off, other ranks may have its sum: then every later call throws comm_error until a saved state
+    /// collective breaks off, other ranks may have its sum: then every later call throws comm_error until a saved state
     /// is restored.
     void finish() { step_.finish(); }
 
@@ -132,7 +132,7 @@ class reducer {
     void restore(std::span<std::byte const> saved) { detail::restore_own(step_, saved); }
     /// The same from what all ranks of the saved reducer have saved, in their order, on every rank: where they were
     /// another number than now, each rank gets the mean of their residuals and of their shifts, so that both means are
-    /// kept. (Not the sum of the residuals: an estimate divides by the number of ranks.) What an exchange remembers by
+    /// kept. (Not the sum of the residuals: an estimate divides by the number of ranks.) What a collective remembers by
     /// itself begins anew then. Throws shape_error, too, where the states are not of one step.
     void restore(std::span<std::vector<std::byte> const> saved) { detail::restore_any(step_, saved); }
     /// Goes on over other ranks, such as those that are left after a comm_error; each of them calls it. A step that is

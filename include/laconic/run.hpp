@@ -176,7 +176,7 @@ ending descend(M const& method, problem p, F const& objective, X& x, C& comm, ru
     if constexpr (!detail::can_descend<M, F, X, C>()) {
         return {};
     } else {
-        if constexpr (requires { objective.smoothness(); })
+        if constexpr (detail::knows_constants<F>())
             if (p.own_smoothness == 0) p.own_smoothness = objective.smoothness();
         return detail::run_recursion(method.template compose<element_of<X>, host>(p), objective, x, comm, how,
                                      std::move(watch));

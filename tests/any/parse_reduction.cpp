@@ -16,7 +16,7 @@ TEST_CASE("every reduction is read, with its defaults, and written back") {
     CHECK(read("error_feedback(top_k(0.01), decay=1)") == "error_feedback(top_k(0.01))");
     CHECK(read("error_feedback(scaled_sign, over=ring)") == "error_feedback(scaled_sign, over=ring)");
     CHECK(read("error_feedback(top_k(0.01), over=gtop_k(0.01))") ==
-          "error_feedback(top_k(0.01), over=" + to_string(parse_exchange("gtop_k(0.01)")) + ")");
+          "error_feedback(top_k(0.01), over=" + to_string(parse_collective("gtop_k(0.01)")) + ")");
     CHECK(read("shifted(rand_k(3))") == "shifted(rand_k(3))");
     CHECK(read("ef21_shift(top_k(3))") == "ef21_shift(top_k(3))");
     CHECK(read("majority_vote") == "majority_vote");

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "laconic/adapt/follow_last_move.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/estimate/l_svrg.hpp"
-#include "laconic/exchange/gtop_k.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "laconic/optim/prox.hpp"
 #include "samples.hpp"
@@ -56,7 +56,7 @@ void says_the_same(R const& r) {
 
 }  // namespace
 
-TEST_CASE("a recursion behind faces says the same bytes: memories, levels, estimators, steps, answers, exchanges") {
+TEST_CASE("a recursion behind faces says the same bytes: memories, levels, estimators, steps, answers, collectives") {
     using bounds = std::span<double const>;
     says_the_same(recursion<threshold<full, bounds>, memory<>, gradient_step, follow_last_move<double>>{
         {}, {.01, true}, {.2}, follow_last_move<double>(3)});

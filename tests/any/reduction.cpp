@@ -11,12 +11,12 @@
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/parse_reduction.hpp"
 #include "laconic/any/transport.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/exchange/gtop_k.hpp"
 #include "laconic/transport/served.hpp"
 
 using namespace laconic;

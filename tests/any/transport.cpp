@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "laconic/collective/dense/ring.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/exchange/gtop_k.hpp"
-#include "laconic/exchange/ring.hpp"
 
 using namespace laconic;
 
@@ -69,6 +69,6 @@ TEST_CASE("a transport that is chosen at run time is the one inside") {
     same(ring{}, "ring");
     same(gtop_k{1}, "gtop_k(1)");
     same(served<top_k<>>{top_k{1}, {0, 1}}, "served(top_k(1), memory(rate=0, decay=1))");
-    CHECK(to_string(any_transport<>(any_exchange<>(ring{}))) == "ring");
+    CHECK(to_string(any_transport<>(any_collective<>(ring{}))) == "ring");
     CHECK(any_transport<>{}.gathers());
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/builds/consumer.sh
 # Compiles consumer.cpp with the flags that users have, and fails where the compiler warns. CXX names the compiler; where
-# clang++ is, that compiles it once, too. Two sources of the examples, which have every compressor and every exchange,
+# clang++ is, that compiles it once, too. Two sources of the examples, which have every compressor and every collective,
 # are compiled without RTTI. Where libc++ is, examples/first.cpp is linked with it and run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -15,13 +15,13 @@ compile() { # compile COMPILER SOURCE FLAG...
 export -f compile
 cxx=${CXX:-g++}
 consumer=tests/builds/consumer.cpp
-builds=("$cxx examples/named_compressors.cpp -O0 -fno-rtti" "$cxx examples/race_exchange.cpp -O0 -fno-rtti")
+builds=("$cxx examples/named_compressors.cpp -O0 -fno-rtti" "$cxx examples/race_collective.cpp -O0 -fno-rtti")
 for level in -O3 -O2 -O0; do
     builds+=("$cxx $consumer $level")
     if [[ $(uname -m) == x86_64 ]]; then builds+=("$cxx $consumer $level -march=x86-64-v3"); fi
 done
 if command -v clang++ >/dev/null; then
-    builds+=("clang++ $consumer -O0" "clang++ examples/race_exchange.cpp -O0 -fno-rtti")
+    builds+=("clang++ $consumer -O0" "clang++ examples/race_collective.cpp -O0 -fno-rtti")
 else
     printf 'skipped: clang++ is not installed\n'
 fi

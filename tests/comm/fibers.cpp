@@ -15,10 +15,10 @@
 
 #include "comm/schedules.hpp"
 #include "comm/subgroups.hpp"
+#include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
-#include "laconic/exchange/ring.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/run.hpp"
 #include "laconic/transport/served.hpp"

@@ -27,17 +27,17 @@
 #include "comm/end_of_a_run.hpp"
 #include "comm/schedules.hpp"
 #include "comm/subgroups.hpp"
+#include "laconic/collective/dense/engine_all_reduce.hpp"
+#include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/exchange/engine_all_reduce.hpp"
-#include "laconic/exchange/in_background.hpp"
-#include "laconic/exchange/ring.hpp"
 #include "laconic/hierarchy.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/reducer.hpp"
+#include "laconic/transport/in_background.hpp"
 
 // A program of its own, which is run under mpirun with 1, 3, 4 and 8 ranks; each rank makes all checks. With --throw=R
 // rank R throws instead while the others wait for it, with --leave=R it returns, with --late=R it comes no more.
@@ -196,7 +196,7 @@ TEST_CASE("what is started mixes neither with what is handed over in pairs nor w
     }
 }
 
-TEST_CASE("an exchange runs on a thread of its own where MPI allows it") {
+TEST_CASE("a collective runs on a thread of its own where MPI allows it") {
     int const n = world->size(), me = world->rank();
     auto sum = make_sum<double>(ring{}, *world, 40);
     std::vector<double> x(40);
@@ -316,7 +316,7 @@ TEST_CASE_TEMPLATE("MPI adds up, in pieces that it can carry", T, float, double)
     CHECK(refused({1, last ? T(NAN) : T(2), 3}, 0) ==
           "rank " + std::to_string(n - 1) + ", round 2: the gradient is not finite at coordinate 1");
     CHECK(refused(std::vector<T>(last ? 4 : 3), 0) ==
-          "rank " + std::to_string(n - 1) + " brings a vector of 4 numbers, the exchange is for 3");
+          "rank " + std::to_string(n - 1) + " brings a vector of 4 numbers, the collective is for 3");
     CHECK(refused(std::vector<T>(3, T(2)), T(2 * n)).empty());
 }
 

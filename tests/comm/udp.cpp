@@ -18,9 +18,9 @@
 #include <thread>
 #include <vector>
 
+#include "laconic/collective/dense/switch_ml.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/exchange/omni_machine.hpp"
-#include "laconic/exchange/switch_ml.hpp"
+#include "laconic/packet/omni_machine.hpp"
 
 using namespace laconic;
 using std::chrono::milliseconds;

@@ -69,7 +69,7 @@ TEST_CASE("race: each wrong input gives one line that names the place, and statu
     check_refusals(LACONIC_RACE, "race", cases);
 }
 
-TEST_CASE("race: --list names every method and exchange with its parameters, what it does and its reference") {
+TEST_CASE("race: --list names every method and collective with its parameters, what it does and its reference") {
     auto const run = race("--list");
     CHECK(run.status == 0);
     for (char const* const line : {"gd(step=)\n", "signsgd(step=, batch=)\n",

@@ -38,7 +38,7 @@ std::string ranks(int n, std::string const& arguments) {
 
 }  // namespace
 
-TEST_CASE("race: a network or an exchange that cannot be is refused with the forms that there are") {
+TEST_CASE("race: a network or a collective that cannot be is refused with the forms that there are") {
     std::string const forms =
         "; it is threads, mpi, or delayed:LATENCY,BANDWIDTH[,OVERHEAD] such as delayed:20us,1Gbit/s or "
         "delayed:0.5ms,10Mbit/s,3us, with times in s, ms, us or ns and the bandwidth in bit/s, kbit/s, Mbit/s or "
@@ -60,12 +60,12 @@ TEST_CASE("race: a network or an exchange that cannot be is refused with the for
         {"--network delayed:20us,1e-320bit/s", "a network with inf seconds"},
         {"--network delayed:20us,1bit/s,1bit/s", "'1bit/s' is no overhead"},
         {"--network delayed:20us,1bit/s,1s,1s", "there is more than the overhead"},
-        {"--exchange rng", "there is no exchange 'rng' (did you mean ring?); there are gather, ring"},
-        {"--exchange 'ring(3)'", "ring takes no arguments"},
-        {"--exchange 'gtop_k(201)' --method 'top_k_sgd(step=0.1)'", "k = 201 is above the dimension d = 200"},
-        {"--exchange ring --method gd --method 'bidirectional(gd, natural)'",
-         "--method 'bidirectional(gd, natural)': the exchange ring leaves a server no message"},
-        {"--exchange gtop_k --method gd", "--method 'gd': the exchange gtop_k(0.01) gives back what it leaves out"},
+        {"--collective rng", "there is no collective 'rng' (did you mean ring?); there are gather, ring"},
+        {"--collective 'ring(3)'", "ring takes no arguments"},
+        {"--collective 'gtop_k(201)' --method 'top_k_sgd(step=0.1)'", "k = 201 is above the dimension d = 200"},
+        {"--collective ring --method gd --method 'bidirectional(gd, natural)'",
+         "--method 'bidirectional(gd, natural)': the collective ring leaves a server no message"},
+        {"--collective gtop_k --method gd", "--method 'gd': the collective gtop_k(0.01) gives back what it leaves out"},
     };
     if (std::string(LACONIC_MPIRUN) == "") cases.push_back({"--network mpi", "this program was built without MPI"});
     for (auto& c : cases) c.arguments += " --data synthetic";
@@ -124,13 +124,13 @@ TEST_CASE("race: a delayed network's seconds are in the table, the CSV and the J
     CHECK(race_json(rest + file).at("methods")[0].at("network_seconds").is_null());
 }
 
-TEST_CASE("race: --exchange is how every method's messages are added up, and what is counted, priced and timed") {
+TEST_CASE("race: --collective is how every method's messages are added up, and what is counted, priced and timed") {
     std::string const rest =
         " --data synthetic --workers 4 --rounds 12 --target 1e-9 --network delayed:1ms,1Mbit/s --cost affine:2,100"
         " --method gd --method 'ef_sgd(top_k(0.1), step=1/L)'";
-    auto const plain = race_json(rest), ring = race_json("--exchange ring" + rest);
-    CHECK(plain.at("problem").at("exchange").is_null());
-    CHECK(ring.at("problem").at("exchange") == "ring");
+    auto const plain = race_json(rest), ring = race_json("--collective ring" + rest);
+    CHECK(plain.at("problem").at("collective").is_null());
+    CHECK(ring.at("problem").at("collective") == "ring");
     for (auto const& m : ring.at("methods")) {
         // Six messages of 50 numbers out, and as many in.
         CHECK(m.at("bits_up_per_worker") == 128 + 12 * 6 * 3200);
@@ -142,14 +142,14 @@ TEST_CASE("race: --exchange is how every method's messages are added up, and wha
     for (std::size_t i : {0u, 1u})  // the same sums, but for the order in which they are added up
         CHECK(ring.at("methods")[i].at("final_suboptimality").get<double>() ==
               doctest::Approx(plain.at("methods")[i].at("final_suboptimality").get<double>()).epsilon(1e-9));
-    // A method's own exchange is what it is without the option, and can be given to another method.
+    // A method's own collective is what it is without the option, and can be given to another method.
     std::string const tail = " --data synthetic --workers 4 --rounds 12 --target 1e-9";
     auto const own = race_json("--method 'gtop_k_sgd(k=0.1, step=0.5)'" + tail);
-    auto const given = race_json("--exchange 'gtop_k(0.1)' --method 'top_k_sgd(k=0.1, step=0.5)'" + tail);
-    auto const none = race_json("--exchange gather --method 'gtop_k_sgd(k=0.1, step=0.5)'" + tail);
+    auto const given = race_json("--collective 'gtop_k(0.1)' --method 'top_k_sgd(k=0.1, step=0.5)'" + tail);
+    auto const none = race_json("--collective gather --method 'gtop_k_sgd(k=0.1, step=0.5)'" + tail);
     CHECK(own.at("methods")[0].at("trace") == given.at("methods")[0].at("trace"));
     CHECK(own.at("methods")[0].at("trace") != none.at("methods")[0].at("trace"));
-    CHECK(race("--exchange ring --method gd" + tail).out.find("\nmessages added up by ring\n") != std::string::npos);
+    CHECK(race("--collective ring --method gd" + tail).out.find("\nmessages added up by ring\n") != std::string::npos);
 }
 
 TEST_CASE("race: the ranks of an MPI job do what threads do, bit for bit" * doctest::test_suite("mpi")) {
@@ -178,7 +178,7 @@ TEST_CASE("race: the ranks of an MPI job do what threads do, bit for bit" * doct
 TEST_CASE("race: in an MPI job one rank prints, what one cannot is told for all" * doctest::test_suite("mpi")) {
     if (no_mpi()) return;
     std::string const rest = "--data synthetic --rounds 3 --method gd";
-    auto const fine = job(ranks(2, "--exchange split_all_gather " + rest));
+    auto const fine = job(ranks(2, "--collective split_all_gather " + rest));
     INFO(fine.out);
     CHECK(fine.status == 0);
     CHECK(fine.out.starts_with("synthetic: 4000 rows of 200 features, 2 workers with 2000 rows each\n"));

@@ -61,7 +61,7 @@ TEST_CASE("two rounds by hand, with both switches on") {
     CHECK(copied(m.mean_known()) == std::vector<double>{1.5, -2, 1.5});
 }
 
-TEST_CASE("what an exchange gives back is said later, where errors alone are kept") {
+TEST_CASE("what a collective gives back is said later, where errors alone are kept") {
     host on;
     memory<> m(0, true);
     m.start(3);

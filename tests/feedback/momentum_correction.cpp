@@ -133,7 +133,7 @@ TEST_CASE("whatever becomes of the news and however the message is known, it is 
     }
 }
 
-TEST_CASE("what an exchange gives back is gathered with the rest, and momentum stays as it is") {
+TEST_CASE("what a collective gives back is gathered with the rest, and momentum stays as it is") {
     host on;
     momentum_correction<> f(.5);
     f.start(2);

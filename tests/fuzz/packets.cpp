@@ -14,8 +14,8 @@
 
 #include "fuzz/input.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/exchange/omni_machine.hpp"
-#include "laconic/exchange/switch_machine.hpp"
+#include "laconic/packet/omni_machine.hpp"
+#include "laconic/packet/switch_machine.hpp"
 
 namespace {
 

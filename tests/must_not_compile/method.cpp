@@ -7,7 +7,7 @@
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/estimate/saga.hpp"
-#include "laconic/exchange/ring.hpp"
+#include "laconic/collective/dense/ring.hpp"
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef21.hpp"
@@ -30,7 +30,7 @@
 // expect SAGA_WITHOUT_SAMPLES: SAGA also outputs, slopes and add_row
 // expect OBJECTIVE_OF_A_NUMBER: an objective needs std::size_t dimension
 // expect TRANSPORT_OF_A_NUMBER: this is no transport for these numbers
-// expect EXCHANGE_WITHOUT_PAIRS: this exchange is not for this communicator: most need one whose ranks talk in pairs
+// expect COLLECTIVE_WITHOUT_PAIRS: this collective is not for this communicator: most need one whose ranks talk in pairs
 // expect STATE_OF_A_LIST: a range that is no array of numbers has no state.archive.
 // expect REDUCER_WITHOUT_A_THEOREM: no theorem covers this reduction: plain.C. and shifted.C. need an unbiased
 // expect REDUCER_OF_A_COMPRESSOR: a reduction is one of plain.C., error_feedback.C., shifted.C. and ef21_shift.C.
@@ -100,7 +100,7 @@ struct remembers_a_list {
 #elif defined(TRANSPORT_OF_A_NUMBER)
     auto const method = recursion<full>{}.with_transport(3);
     descend(method, f, x, comm);
-#elif defined(EXCHANGE_WITHOUT_PAIRS)
+#elif defined(COLLECTIVE_WITHOUT_PAIRS)
     auto const method = recursion<full>{}.with_transport(ring{});
     meets_only alone;
     descend(method, f, x, alone);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "laconic/collective/dense/ring.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/exchange/ring.hpp"
 #include "states.hpp"
 
 using namespace laconic;

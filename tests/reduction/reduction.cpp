@@ -6,10 +6,10 @@
 #include <string>
 
 #include "laconic/any/compressor.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/exchange/gtop_k.hpp"
 
 using namespace laconic;
 

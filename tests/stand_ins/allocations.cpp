@@ -12,15 +12,15 @@
 #include <type_traits>
 #include <vector>
 
-#include "exchange/on_device.hpp"
 #include "laconic/compress/about_top_k.hpp"
 #include "laconic/compress/bernoulli.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/exchange/exchanged_mean_on_device.hpp"
+#include "laconic/transport/collective_mean_on_device.hpp"
 #include "stand_ins/nccl.hpp"
+#include "support/on_device.hpp"
 
 // Where Thrust's system is the processor, the device's memory comes from operator new. What the stand-in itself asks
 // for is small.
@@ -104,10 +104,11 @@ std::vector<asked> asked_for(R const& method, int rounds) {
 }
 // As many waits in each round, unless they depend on what the ranks say.
 template <class C, class X = gather_all>
-void none_later(C const& compressor, bool as_many_waits, X const& exchange = {}) {
+void none_later(C const& compressor, bool as_many_waits, X const& collective = {}) {
     auto const method =
-        recursion<C, memory<double, device>>{compressor, memory<double, device>(0, 1), {0.1}}.with_transport(exchange);
-    CAPTURE(to_string(compressor) + ", " + to_string(exchange));
+        recursion<C, memory<double, device>>{compressor, memory<double, device>(0, 1), {0.1}}.with_transport(
+            collective);
+    CAPTURE(to_string(compressor) + ", " + to_string(collective));
     auto const nccl_before = stand_in::allocations();
     asked_for(method, 1);
     auto const nccl_first = stand_in::allocations() - nccl_before;

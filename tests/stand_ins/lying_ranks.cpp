@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/exchange/message_arrays.hpp"
+#include "laconic/transport/message_arrays.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "exchange/on_device.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/compress/full_or.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/exchange/by_gather.hpp"
+#include "laconic/transport/by_gather.hpp"
+#include "support/on_device.hpp"
 
 // Ranks that say something else than they should, over the stand-in.
 
@@ -60,15 +60,15 @@ std::vector<std::string> told(int ranks, C const& compressor, Lie lie) {
             if (lies)
                 lie(comm, on, arrays, mine);
             else
-                arrays.say(on, comm, mine);
-            arrays.hear(on, comm, blank, d, [&](int, message const&) { used[me] += 1; });
+                arrays.send(on, comm, mine);
+            arrays.receive(on, comm, blank, d, [&](int, message const&) { used[me] += 1; });
         } catch (wire_error const& e) {
             heard[me] = e.why;
         }
         compressor(on, std::span<float const>(x), key{1}, mine);
-        arrays.say(on, comm, mine);
+        arrays.send(on, comm, mine);
         fill(on, std::span<float>(out), 0.0f);
-        arrays.hear(on, comm, blank, d, detail::adding_mean(on, ranks, std::span<float>(out)));
+        arrays.receive(on, comm, blank, d, detail::adding_mean(on, ranks, std::span<float>(out)));
         means[me].resize(d);
         copy_to_host(on, std::span<float const>(out), std::span<float>(means[me]));
     });
@@ -95,7 +95,7 @@ void is_refused(C const& compressor, std::string const& why, Change change) {
         CAPTURE(n);
         auto const lie = [&](auto& comm, auto& on, auto& arrays, auto& m) {
             change(m);
-            arrays.say(on, comm, m);
+            arrays.send(on, comm, m);
         };
         CHECK(told(n, compressor, lie) == all_hear(n, why));
     }
@@ -173,9 +173,9 @@ TEST_CASE("ranks that disagree about d are refused on all of them") {
             message_of<top_k<>, float, device> mine;
             message_arrays<decltype(mine), device> arrays;
             top_k{6}(on, std::span<float const>(x), key{1}, mine);
-            arrays.say(on, comm, mine);
+            arrays.send(on, comm, mine);
             auto const blank = [&](device& b, int, auto& m) { top_k{6}.blank(b, own, key{1}, m); };
-            arrays.hear(on, comm, blank, own, [](int, auto const&) {});
+            arrays.receive(on, comm, blank, own, [](int, auto const&) {});
         });
         // Each names the first whose vector is not its own.
         for (int r = 0; r < n; ++r)

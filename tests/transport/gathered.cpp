@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "laconic/any/transport.hpp"
+#include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/exchange/ring.hpp"
 #include "laconic/feedback/memory.hpp"
 
 using namespace laconic;

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "laconic/collective/dense/ring.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/occasion.hpp"
-#include "laconic/exchange/gtop_k.hpp"
-#include "laconic/exchange/ring.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/transport/gathered.hpp"
 
@@ -30,13 +30,13 @@ std::vector<double> numbers(int rank) {
 }
 
 template <class X>
-void each_way(X const& exchange, bool is_exchanged) {
+void each_way(X const& collective, bool uses_collective) {
     int wrong = 0;
     fibers::run(3, [&](fibers::member& comm) {
         host on;
-        transport_for<X, message> means(exchange, 5, position_code::smallest);
+        transport_for<X, message> means(collective, 5, position_code::smallest);
         static_assert(Transport<decltype(means), fibers::member, message, memory<>>);
-        wrong += means.is_exchanged() != is_exchanged;
+        wrong += means.uses_collective() != uses_collective;
         memory<> feedback;
         message mine;
         std::vector<double> mean(5, 77);
@@ -87,7 +87,7 @@ TEST_CASE("gathered or exchanged, the mean of all messages and the errors of all
     each_way(gtop_k{3}, true);
 }
 
-TEST_CASE("what an exchange leaves out goes back to a feedback that keeps it, and to no other") {
+TEST_CASE("what a collective leaves out goes back to a feedback that keeps it, and to no other") {
     std::vector<double> left(5), brought(5);
     fibers::run(3, [&](fibers::member& comm) {
         host on;

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "laconic/any/transport.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/exchange/gtop_k.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/reducer.hpp"
 #include "toys.hpp"
@@ -85,7 +85,7 @@ TEST_CASE("what a recursion carries has one class that works, each of them a tra
     CHECK(std::same_as<transport_for<gather_all, message>, gathered<message, double>>);
     CHECK(std::same_as<transport_for<gtop_k, message>, summed<gtop_k, message, double>>);
     CHECK(std::same_as<transport_for<served<top_k<>>, message>, served_mean<top_k<>, message, double>>);
-    CHECK(std::same_as<transport_for<any_transport<>, any>, transport_for<any_exchange<>, any>>);
+    CHECK(std::same_as<transport_for<any_transport<>, any>, transport_for<any_collective<>, any>>);
     using ranks = threads::member;
     static_assert(Transport<transport_for<gather_all, message>, ranks, message, memory<>>);
     static_assert(Transport<transport_for<gtop_k, message>, ranks, message, memory<>>);

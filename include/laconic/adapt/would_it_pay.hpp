@@ -161,7 +161,7 @@ message_speed speed_of_messages(C const& compressor, std::size_t d, pay_measurem
     return {times * whole.encode, times * whole.decode, std::max(0.0, whole.bits + more * growth)};
 }
 
-// All that a round takes when the speed is known: by_gather's exchange against a ring's all-reduce.
+// All that a round takes when the speed is known: by_gather against a ring's all-reduce.
 inline void price_rounds(payoff& p, message_cost const& link, message_speed const& speed) {
     double const n = p.workers, d = p.bits_in_full / n;
     auto const in_full = [&](message_cost const& c) { return 2 * (n - 1) * c(d); };

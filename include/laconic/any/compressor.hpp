@@ -242,20 +242,8 @@ class any_compressor {
         void compress(B& on, std::span<T const> x, key from, any_message<T, B>& m) const override {
             inside(on, x, from, m.template as<message>());
         }
-        bool unbiased() const override {
-            if constexpr (requires { inside.rest.unbiased(); })
-                return Unbiased<C> && inside.rest.unbiased();
-            else
-                return Unbiased<C>;
-        }
-        bool contractive() const override {
-            if constexpr (requires { inside.inside.unbiased(); })  // scaled down
-                return inside.inside.unbiased();
-            else if constexpr (requires { inside.rest.contractive(); })
-                return Contractive<C> && (inside.rest.contractive() || (inside.rest.unbiased() && !Unbiased<C>));
-            else
-                return Contractive<C>;
-        }
+        bool unbiased() const override { return is_unbiased(inside); }
+        bool contractive() const override { return is_contractive(inside); }
         double omega(std::size_t d) const override {
             if constexpr (Unbiased<C>)
                 if (unbiased()) return inside.omega(d);

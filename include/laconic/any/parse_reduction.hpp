@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "laconic/any/parse.hpp"
-#include "laconic/any/parse_exchange.hpp"
+#include "laconic/any/parse_collective.hpp"
 #include "laconic/any/reduction.hpp"
 #include "laconic/any/spelling.hpp"
 #include "laconic/core/text.hpp"
@@ -38,8 +38,8 @@ any_compressor<T, B> reduced_compressor(spelling::arguments& a, bool needed) {
     return full{};
 }
 template <Scalar T, class B>
-any_exchange<T, B> reduced_over(spelling::arguments& a) {
-    if (auto const* const i = a.find("over", false)) return make_exchange<T, B>(a.text(), i->calls);
+any_collective<T, B> reduced_over(spelling::arguments& a) {
+    if (auto const* const i = a.find("over", false)) return make_collective<T, B>(a.text(), i->calls);
     return gather_all{};
 }
 

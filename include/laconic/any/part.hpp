@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "laconic/core/text.hpp"
 #include "laconic/wire/state.hpp"
 
 namespace laconic::detail {
@@ -26,12 +27,7 @@ struct part_model : Face {
 
     explicit part_model(Part p) : inside(std::move(p)) {}
     std::unique_ptr<Face> copy() const override { return std::make_unique<Model>(static_cast<Model const&>(*this)); }
-    std::string name() const override {
-        if constexpr (requires { to_string(inside); })
-            return to_string(inside);
-        else
-            return "of the user's own making";
-    }
+    std::string name() const override { return described(inside); }
     void state(state_writer& archive) override { archive(inside); }
     void state(state_reader& archive) override { archive(inside); }
 };

@@ -13,7 +13,7 @@
 #include "laconic/any/objective.hpp"
 #include "laconic/any/part.hpp"
 #include "laconic/any/transport.hpp"
-#include "laconic/exchange/sparse_sum.hpp"
+#include "laconic/collective/terms/sparse_sum.hpp"
 #include "laconic/recursion.hpp"
 
 /// Recursions that are chosen while the program runs: each part behind a face, so that all methods are one type, and
@@ -54,13 +54,13 @@ class any_feedback {
             detail::preview_estimate(this->inside, on, now, mean);
         }
         bool keeps_returned() const override {
-            if constexpr (requires { this->inside.keeps_returned(); })
+            if constexpr (KeepsReturned<F>)
                 return this->inside.keeps_returned();
             else
                 return false;
         }
         void keep(B& on, returned const& m) override {
-            if constexpr (requires { this->inside.keep(on, m); }) this->inside.keep(on, m);
+            if constexpr (KeepsReturned<F>) this->inside.keep(on, m);
         }
     };
     detail::held_part<face> held_;

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "laconic/any/collective.hpp"
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/compressor.hpp"
-#include "laconic/any/exchange.hpp"
 #include "laconic/any/transport.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/memory.hpp"
@@ -19,7 +19,7 @@
 
 namespace laconic {
 
-/// A reduction of vectors of T that is chosen while the program runs: its compressor and its exchange are behind one
+/// A reduction of vectors of T that is chosen while the program runs: its compressor and its collective are behind one
 /// type. What has no theorem and no unproved{...} around it is refused by the reducer that is made with it. It costs
 /// some virtual calls a message; the bytes are those of the reduction inside. Two are equal iff they are written alike.
 template <Scalar T = float, class B = host>
@@ -28,7 +28,7 @@ class any_reduction {
     static constexpr bool is_proved = true;  // check_proof() looks
 
     any_compressor<T, B> compressor;
-    any_exchange<T, B> over;
+    any_collective<T, B> over;
 
     any_reduction() : any_reduction(plain<>{}) {}
     template <class R>
@@ -81,9 +81,9 @@ class any_reduction {
         memory<T, B> feedback(std::size_t d) const override { return inside.template feedback<T, B>(d); }
         void finish_estimate([[maybe_unused]] B& on, [[maybe_unused]] int ranks, [[maybe_unused]] std::span<T> mean,
                              [[maybe_unused]] any_message<T, B>& scratch) const override {
-            if constexpr (requires { inside.finish_estimate(on, ranks, mean, scratch); })
+            if constexpr (FinishesEstimate<R, any_message<T, B>, T, B>)
                 inside.finish_estimate(on, ranks, mean, scratch);
-            else if constexpr (requires(message & m) { inside.finish_estimate(on, ranks, mean, m); })
+            else if constexpr (FinishesEstimate<R, message, T, B>)
                 inside.finish_estimate(on, ranks, mean, scratch.template as<message>());
         }
         std::string name() const override { return to_string(inside); }

@@ -9,19 +9,19 @@
 #include <utility>
 #include <variant>
 
+#include "laconic/any/collective.hpp"
 #include "laconic/any/compressor.hpp"
-#include "laconic/any/exchange.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/occasion.hpp"
-#include "laconic/exchange/error_frame.hpp"
+#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/served.hpp"
 #include "laconic/transport/summed.hpp"
 
 namespace laconic {
 
-/// A transport that is chosen while the program runs: gather_all, which is the default, an exchange, or served.
+/// A transport that is chosen while the program runs: gather_all, which is the default, a collective, or served.
 template <Scalar T = double, class B = host>
 class any_transport {
   public:
@@ -29,23 +29,24 @@ class any_transport {
     any_transport(gather_all) {}  // NOLINT: implicit, as std::function's
     template <class X>
     requires(!std::same_as<X, any_transport> && !detail::is_served<X> &&
-             (std::same_as<X, any_exchange<T, B>> || Exchange<X, T, B>)) any_transport(X exchange)  // NOLINT: implicit
-        : exchange_(std::move(exchange)) {}
+             (std::same_as<X, any_collective<T, B>> || Collective<X, T, B>))
+        any_transport(X collective)  // NOLINT: implicit
+        : collective_(std::move(collective)) {}
     template <class C>
     any_transport(served<C, T, B> server)  // NOLINT: implicit
         : server_({std::move(server.compressor), std::move(server.feedback)}) {}
 
-    bool gathers() const { return !server_ && exchange_.gathers(); }
-    any_exchange<T, B> const& exchange() const { return exchange_; }
+    bool gathers() const { return !server_ && collective_.gathers(); }
+    any_collective<T, B> const& collective() const { return collective_; }
     std::optional<served<any_compressor<T, B>, T, B>> const& server() const { return server_; }
 
     template <std::same_as<any_transport> Self>
     friend std::string to_string(Self const& t) {
-        return t.server_ ? to_string(*t.server_) : to_string(t.exchange_);
+        return t.server_ ? to_string(*t.server_) : to_string(t.collective_);
     }
 
   private:
-    any_exchange<T, B> exchange_;
+    any_collective<T, B> collective_;
     std::optional<served<any_compressor<T, B>, T, B>> server_;
 };
 
@@ -53,13 +54,13 @@ class any_transport {
 template <class M, Scalar T, class B>
 class any_mean {
     using gathering = gathered<M, T, B>;
-    using summing = summed<any_exchange<T, B>, M, T, B>;
+    using summing = summed<any_collective<T, B>, M, T, B>;
     using serving = served_mean<any_compressor<T, B>, M, T, B>;
 
   public:
     any_mean(any_transport<T, B> const& how, std::size_t d, position_code positions) : held_(make(how, d, positions)) {}
 
-    bool is_exchanged() const { return std::holds_alternative<summing>(held_); }
+    bool uses_collective() const { return std::holds_alternative<summing>(held_); }
     template <Communicator C>
     bool travels_alone(C& comm) const {
         return std::visit([&](auto& tr) { return tr.travels_alone(comm); }, held_);
@@ -112,7 +113,7 @@ class any_mean {
     static any_of_them make(any_transport<T, B> const& how, std::size_t d, position_code positions) {
         if (how.server()) return serving(*how.server(), d, positions);
         if (how.gathers()) return gathering({}, d, positions);
-        return summing(how.exchange(), d, positions);
+        return summing(how.collective(), d, positions);
     }
     any_of_them held_;
 };
@@ -124,7 +125,7 @@ struct transport_of<any_transport<T, B>, M, T, B> {
     using type = any_mean<M, T, B>;
 };
 template <class M, class T, class B>
-struct transport_of<any_exchange<T, B>, M, T, B> {
+struct transport_of<any_collective<T, B>, M, T, B> {
     using type = any_mean<M, T, B>;
 };
 

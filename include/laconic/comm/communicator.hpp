@@ -200,10 +200,14 @@ class under_way {
     int count_ = 0;
 };
 
-// Whether a rank's communicator may be used from another thread while its own leaves it alone: who can says so.
+// Whether a rank's communicator may be used from another thread while its own leaves it alone.
+template <class C>
+concept TellsOfThreads = requires(C const& comm) {
+    { comm.may_change_threads() } -> std::same_as<bool>;
+};
 template <Communicator C>
-bool may_change_threads(C const& comm) {
-    if constexpr (requires { comm.may_change_threads(); })
+bool may_change_threads([[maybe_unused]] C const& comm) {
+    if constexpr (TellsOfThreads<C>)
         return comm.may_change_threads();
     else
         return false;

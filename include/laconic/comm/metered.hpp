@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "laconic/comm/communicator.hpp"
 
@@ -124,10 +125,15 @@ class metered {
     detail::per_lane<std::uint64_t> started_;  // counted when they are finished
 };
 
-/// What lies under counters, and whatever else has an inner communicator; any other communicator is itself.
+/// A communicator around another, comm.inner().
+template <class C>
+concept Wraps = requires(C& comm) {
+    requires Communicator<std::remove_cvref_t<decltype(comm.inner())>>;
+};
+/// What lies under counters, and whatever else wraps a communicator; any other communicator is itself.
 template <Communicator C>
 auto& uncounted(C& comm) {
-    if constexpr (requires { comm.inner(); })
+    if constexpr (Wraps<C>)
         return uncounted(comm.inner());
     else
         return comm;

@@ -86,7 +86,7 @@ struct best_level {
         m.from = from;
         if (m.length != d) {  // room for any level
             levels<C>::at(compressor, m.levels, d).blank(on, d, from, m.inside);
-            if constexpr (requires { m.inside.make_room(on, d); }) m.inside.make_room(on, d);
+            if constexpr (GivenRoom<decltype(m.inside), B>) m.inside.make_room(on, d);
         }
         m.length = d;
         m.level = 0;
@@ -117,6 +117,7 @@ struct best_level {
         return has_curve<C> && d > sort_up_to ? 0.99 : 1;
     }
 
+    bool contractive() const { return is_contractive(compressor); }
     double delta(std::size_t d) const requires Contractive<C> {
         return d == 0 ? 1 : levels<C>::at(compressor, 1, d).delta(d);
     }

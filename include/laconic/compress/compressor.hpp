@@ -113,6 +113,24 @@ concept Contractive = std::semiregular<C> && requires(C const& c, std::size_t d)
     { c.delta(d) } -> std::same_as<double>;
 };
 
+/// Whether this value is one of them, and may be asked for its omega(d) or delta(d). What holds another compressor, or
+/// is chosen at run time, tells by unbiased() and contractive() where its type alone does not; for others the type
+/// does.
+template <class C>
+constexpr bool is_unbiased([[maybe_unused]] C const& c) {
+    if constexpr (Unbiased<C> && requires { c.unbiased(); })
+        return c.unbiased();
+    else
+        return Unbiased<C>;
+}
+template <class C>
+constexpr bool is_contractive([[maybe_unused]] C const& c) {
+    if constexpr (Contractive<C> && requires { c.contractive(); })
+        return c.contractive();
+    else
+        return Contractive<C>;
+}
+
 /// One message about x, for a look at what a compressor does; loops reuse the message instead. Throws argument_error
 /// where x has more than 2^32 - 1 numbers, the parameters do not suit its dimension or a number is not finite.
 template <class C, Contiguous X, class B = host>

@@ -69,6 +69,13 @@ struct parts {
             x = x.subspan(pieces[i].length);
         }
     }
+    bool unbiased() const {
+        return std::all_of(pieces.begin(), pieces.end(), [](auto const& p) { return is_unbiased(p.compressor); });
+    }
+    bool contractive() const {
+        return std::all_of(pieces.begin(), pieces.end(),
+                           [](auto const& p) { return is_contractive(p.compressor) || is_unbiased(p.compressor); });
+    }
     double omega(std::size_t d) const requires Unbiased<C> {
         require_sum(d);
         double largest = 0;

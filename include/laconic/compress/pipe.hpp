@@ -132,11 +132,8 @@ double largest_omega(Rest rest, std::size_t d) {
 // What a rest keeps of the chosen numbers' energy: its delta, or 1 - omega of an unbiased one.
 template <class Rest>
 requires(Contractive<Rest> || Unbiased<Rest>) double kept_by(Rest const& rest, std::size_t n) {
-    if constexpr (requires { rest.contractive(); }) {  // known at run time only
-        if (rest.contractive()) return rest.delta(n);
-    } else if constexpr (Contractive<Rest>) {
-        return rest.delta(n);
-    }
+    if constexpr (Contractive<Rest>)
+        if (!Unbiased<Rest> || is_contractive(rest)) return rest.delta(n);
     if constexpr (Unbiased<Rest>) {
         double const omega = rest.omega(n);
         if (omega >= 1)

@@ -42,6 +42,7 @@ struct scaled_down {
         m.factor = static_cast<T>(delta(x.size()));
         inside(on, x, from, m.inside);
     }
+    bool contractive() const { return is_unbiased(inside); }
     double delta(std::size_t d) const { return 1 / (1 + inside.omega(d)); }
 
     bool operator==(scaled_down const&) const = default;

@@ -74,6 +74,15 @@ class text_piece {
     return text;
 }
 
+/// A part of a method as it is written; one without to_string has no name of its own.
+template <class Part>
+std::string described(Part const& part) {
+    if constexpr (requires { to_string(part); })
+        return to_string(part);
+    else
+        return "of the user's own making";
+}
+
 }  // namespace detail
 
 }  // namespace laconic

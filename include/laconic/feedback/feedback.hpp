@@ -16,19 +16,13 @@ namespace laconic {
 ///   feedback.start(d)                makes it ready for gradients of d numbers;
 ///   feedback.before(on, now, g)      turns the gradient g, in place, into what is worth saying; it may be called again
 ///                                    for the same round, and then does the same;
-///   feedback.after(on, news, m)      is told that the message m about those news has reached the others;
+///   feedback.after(on, news, m)      is told that the message m about those news has reached the others; as
+///                                    after(on, std::move(news), m) it may keep the news' array, and leaves one of as
+///                                    many numbers for it;
 ///   feedback.estimate(on, now, mean) turns the mean of all ranks' messages, in place, into an estimate of the mean
 ///                                    gradient, once a round, on every rank that hears the messages.
-/// An exchange that leaves out part of the messages' sum needs two more:
-///   feedback.keeps_returned()        whether what is said in vain is only postponed by it;
-///   feedback.keep(on, m)             is told, after after(), which terms this rank must say again, its own or others'.
-/// Beside a server, whose answer may be refused before anybody remembers it, it needs
-///   feedback.preview(on, now, mean)          estimate() that remembers nothing; on a const feedback, too.
-/// Two more save passes over the vectors:
-///   feedback.news(on, now, scale, g)         before() for scale x g, and true, where all of it is finite; else false;
-///   feedback.after(on, std::move(news), m)   may keep the news' array, and leaves one of as many numbers for it.
-/// With to_string(feedback) its numbers are among what the ranks agree on; with state(archive) (wire/state.hpp) what it
-/// remembers is saved.
+/// What it may have besides, the concepts below name. With to_string(feedback) its numbers are among what the ranks
+/// agree on; with state(archive) (wire/state.hpp) what it remembers is saved.
 template <class F, class T = double, class B = host, class M = full_vector<T, B>>
 concept Feedback = std::movable<F> &&
     requires(F& feedback, B& on, occasion const& now, std::span<T> g, std::span<T const> news, M const& m) {
@@ -38,12 +32,56 @@ concept Feedback = std::movable<F> &&
     feedback.estimate(on, now, g);
 };
 
+/// feedback.keeps_returned() tells whether what a collective leaves out of the messages' sum is only postponed by it:
+/// then feedback.keep(on, m) is told, after after(), which terms this rank must send again, its own or others'.
+template <class F>
+concept KeepsReturned = requires(F const& feedback) {
+    { feedback.keeps_returned() } -> std::same_as<bool>;
+};
+/// feedback.preview(on, now, mean) is estimate() that remembers nothing, on a const feedback, too. A server, whose
+/// answer may be refused before anybody remembers it, needs it.
+template <class F, class T, class B>
+concept Previews = requires(F const& feedback, B& on, occasion const& now, std::span<T> mean) {
+    feedback.preview(on, now, mean);
+};
+/// feedback.news(on, now, scale, g) is before() for scale x g, and tells whether all of it is finite: fewer passes.
+template <class F, class T, class B>
+concept ChecksNews = requires(F& feedback, B& on, occasion const& now, T scale, std::span<T> g) {
+    { feedback.news(on, now, scale, g) } -> std::same_as<bool>;
+};
+/// feedback.make_delta(on, scale, x, waited, out) is the same from x to out, with the residual times `waited`.
+template <class F, class T, class B>
+concept ScalesResidual = requires(F const& feedback, B& on, T scale, std::span<T const> x, std::span<T> out) {
+    { feedback.make_delta(on, scale, x, scale, out) } -> std::same_as<bool>;
+};
+/// feedback.unsaid() is the residual e_i, d numbers or none.
+template <class F>
+concept HasResidual = requires(F const& feedback) {
+    feedback.unsaid().size_bytes();
+};
+/// feedback.known() is the shift h_i, d numbers or none, mean_known() the mean shift, which set_mean_known(on, h) sets,
+/// and rate() alpha.
+template <class F, class B>
+concept HasShift = requires(F& feedback, F const& same, B& on) {
+    { same.rate() } -> std::convertible_to<double>;
+    same.known().size_bytes();
+    same.mean_known().size_bytes();
+    feedback.set_mean_known(on, same.known());
+};
+/// feedback.add(on, w, other) adds w times what another one remembers, and feedback.scale(on, w) multiplies all of it:
+/// so the states of several ranks become one.
+template <class F, class T, class B>
+concept AddsUp = requires(F& feedback, F const& other, B& on, T w) {
+    feedback.add(on, w, other);
+    feedback.scale(on, w);
+};
+
 namespace detail {
 
 /// feedback.news(), or what it stands for.
 template <class F, class B, Scalar T>
 bool make_news(F& feedback, B& on, occasion const& now, T scale, std::span<T> g) {
-    if constexpr (requires { feedback.news(on, now, scale, g); }) {
+    if constexpr (ChecksNews<F, T, B>) {
         return feedback.news(on, now, scale, g);
     } else {
         if (first_non_finite(on, std::span<T const>(g)) < g.size()) return false;
@@ -56,7 +94,7 @@ bool make_news(F& feedback, B& on, occasion const& now, T scale, std::span<T> g)
 /// feedback.preview(); throws argument_error where there is none.
 template <class F, class B, Scalar T>
 void preview_estimate(F const& feedback, B& on, occasion const& now, std::span<T> mean) {
-    if constexpr (requires { feedback.preview(on, now, mean); })
+    if constexpr (Previews<F, T, B>)
         feedback.preview(on, now, mean);
     else
         throw argument_error(

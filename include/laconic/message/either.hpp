@@ -24,8 +24,8 @@ struct either {
     /// Room for whatever either may say about d numbers, where messages can be given it.
     template <class B>
     void make_room(B& on, std::size_t d) {
-        if constexpr (requires { first.make_room(on, d); }) first.make_room(on, d);
-        if constexpr (requires { second.make_room(on, d); }) second.make_room(on, d);
+        if constexpr (GivenRoom<First, B>) first.make_room(on, d);
+        if constexpr (GivenRoom<Second, B>) second.make_room(on, d);
     }
     friend bool operator==(either const& a, either const& b) {
         return a.is_first == b.is_first && (a.is_first ? a.first == b.first : a.second == b.second);

@@ -60,4 +60,15 @@ concept Message = std::movable<M> && std::default_initializable<M> && std::equal
     add_message(on, out, w, m);
 };
 
+/// A message whose kind is chosen at run time: m.holds<N>() tells whether it is an N.
+template <class M, class N>
+concept MayBe = std::same_as<M, N> || requires(M const& m) {
+    { m.template holds<N>() } -> std::same_as<bool>;
+};
+/// m.make_room(on, d) makes room for whatever it may say about d numbers.
+template <class M, class B>
+concept GivenRoom = requires(M& m, B& on, std::size_t d) {
+    m.make_room(on, d);
+};
+
 }  // namespace laconic

@@ -92,6 +92,7 @@ namespace detail {
 // What ef_sgd's theorem is told of a compressor.
 struct keeps_at_least {
     double share = 1;
+    void check(std::size_t) const {}
     double delta(std::size_t) const { return share; }
     friend std::string to_string(keeps_at_least c) { return concat({"a share of ", c.share}); }
 };

@@ -15,12 +15,7 @@ namespace detail {
 // A contractive compressor without an omega, on one worker whose gradients are of all rows.
 template <class C>
 bool is_alone_and_contractive(C const& compressor, rates const& given, problem const& p) {
-    bool unbiased = Unbiased<C>, contractive = Contractive<C>;
-    if constexpr (requires { compressor.unbiased(); }) {  // known at run time only
-        unbiased = compressor.unbiased();
-        contractive = compressor.contractive();
-    }
-    return p.workers == 1 && given.batch == 0 && contractive && !unbiased;
+    return p.workers == 1 && given.batch == 0 && is_contractive(compressor) && !is_unbiased(compressor);
 }
 
 template <class C>

@@ -55,13 +55,11 @@ inline double known(double constant, char const* name, char const* method) {
 // means nothing. Where the dimension is not known, the loop will.
 template <class C>
 void check_compressor(C const& compressor, problem const& p, std::string const& method) {
-    if constexpr (requires { compressor.check(p.dimension); }) {
-        if (p.dimension == 0) return;
-        try {
-            compressor.check(p.dimension);
-        } catch (argument_error const& e) {
-            throw argument_error(concat({method, ": ", e.what()}));
-        }
+    if (p.dimension == 0) return;
+    try {
+        compressor.check(p.dimension);
+    } catch (argument_error const& e) {
+        throw argument_error(concat({method, ": ", e.what()}));
     }
 }
 

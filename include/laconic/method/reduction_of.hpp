@@ -18,7 +18,7 @@
 
 namespace laconic {
 
-/// A reduction with a method's compressor, feedback and exchange, under the method's name: see reduction_of.
+/// A reduction with a method's compressor, feedback and collective, under the method's name: see reduction_of.
 template <class C, class F, class X>
 struct method_reduction {
     static constexpr bool is_proved = true;
@@ -37,7 +37,7 @@ struct method_reduction {
 };
 
 /// What a method of method/ does with its gradients, for a reducer of numbers of T: its compressor, its shift or
-/// residual with the rate that its theorem gives for this problem, and its exchange. The gradient and the step, to
+/// residual with the rate that its theorem gives for this problem, and its collective. The gradient and the step, to
 /// which the theorem belongs too, are the caller's; a method that scales the gradient by its step size leaves that to
 /// step_options::step_size. For methods whose compressor stays as it is from round to round and which have no server.
 template <Scalar T = double, class B = host, class M>

@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "laconic/collective/select/spar_reduce_scatter.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/exchange/spar_reduce_scatter.hpp"
 #include "laconic/method/ef_sgd.hpp"
 
 namespace laconic {

@@ -10,9 +10,9 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/core/occasion.hpp"
-#include "laconic/exchange/error_frame.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/statistics.hpp"
+#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/gathered.hpp"
 
 namespace laconic::detail {

@@ -11,9 +11,9 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/exchange/by_gather.hpp"
-#include "laconic/exchange/error_frame.hpp"
 #include "laconic/reduction/options.hpp"
+#include "laconic/transport/by_gather.hpp"
+#include "laconic/transport/error_frame.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
@@ -76,7 +76,7 @@ class joint_message {
     template <class B, Communicator C>
     void receive_all(B& on, C& comm, std::uint64_t round, int lane) {
         finish_all_gather(comm, lane);
-        hear_complaints(comm, [&](int rank, auto bytes) { error_frame::raise(rank, round, bytes); });
+        receive_complaints(comm, [&](int rank, auto bytes) { error_frame::raise(rank, round, bytes); });
         for (int r = 0; r < comm.size(); ++r) try {
                 bit_reader source(comm.from(r).bytes);
                 for (auto* const l : layers_) l->read_and_add(on, comm, round, r, source);
@@ -110,7 +110,7 @@ auto joined(Layers& layers, std::vector<std::size_t> const& order, reducer_optio
     for (auto const l : order) {
         auto& one = layers[l];
         bool const shares =
-            one.size() < options.share_below && options.not_started != absent::skip && !layers.is_exchanged();
+            one.size() < options.share_below && options.not_started != absent::skip && !layers.uses_collective();
         if (!shares || numbers + one.size() > 16 * options.share_below) end();
         together.push_back(&one);
         numbers += one.size();

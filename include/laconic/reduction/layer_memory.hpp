@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "laconic/backend/array.hpp"
+#include "laconic/collective/agreement.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/occasion.hpp"
-#include "laconic/exchange/agreement.hpp"
 #include "laconic/feedback/feedback.hpp"
 
 namespace laconic::detail {
@@ -31,7 +31,7 @@ class layer_memory {
 
     /// Throws argument_error for a weight other than the mean weight beside a shift, which is of unweighted gradients.
     void check_share(double share) const {
-        if constexpr (requires { feedback_.rate(); })
+        if constexpr (HasShift<F, B>)
             if (share != 1 && feedback_.rate() != 0)
                 throw argument_error("a weight other than the other ranks' goes with no shift");
     }
@@ -39,7 +39,7 @@ class layer_memory {
     bool make_delta(B& on, occasion const& now, T scale, std::span<T const> x, double step_size,
                     std::span<T> out) const {
         T const waited = static_cast<T>(step_size > 0 && step_size_ > 0 ? step_size_ / step_size : 1);
-        if constexpr (requires { feedback_.make_delta(on, scale, x, waited, out); }) {
+        if constexpr (ScalesResidual<F, T, B>) {
             return feedback_.make_delta(on, scale, x, waited, out);
         } else {
             if (waited != 1) throw argument_error("a step size that changes goes with no such feedback");
@@ -53,14 +53,13 @@ class layer_memory {
     }
 
     std::size_t bytes() const {
-        if constexpr (requires { feedback_.known(), feedback_.mean_known(), feedback_.unsaid(); })
-            return feedback_.known().size_bytes() + feedback_.mean_known().size_bytes() +
-                   feedback_.unsaid().size_bytes();
-        else
-            return 0;
+        std::size_t all = 0;
+        if constexpr (HasShift<F, B>) all += feedback_.known().size_bytes() + feedback_.mean_known().size_bytes();
+        if constexpr (HasResidual<F>) all += feedback_.unsaid().size_bytes();
+        return all;
     }
     double residual_squared([[maybe_unused]] B& on) const {
-        if constexpr (requires { feedback_.unsaid(); })
+        if constexpr (HasResidual<F>)
             return sum_of_squares(on, feedback_.unsaid());
         else
             return 0;
@@ -75,7 +74,7 @@ class layer_memory {
             }
             return fingerprint(std::as_bytes(x));
         };
-        if constexpr (requires { feedback_.mean_known(); })
+        if constexpr (HasShift<F, B>)
             return of(mean) ^ (3 * of(feedback_.mean_known()));
         else
             return of(mean);
@@ -83,13 +82,13 @@ class layer_memory {
 
     /// Throws argument_error where the feedback cannot be added up.
     void require_add() const {
-        if constexpr (!requires(F & f, B & on) { f.add(on, T(1), f); })
+        if constexpr (!AddsUp<F, T, B>)
             throw argument_error("this feedback cannot be restored on another number of ranks");
     }
     /// For the states of several ranks in one: add_state() what state() has read of each, and then take_mean_state()
     /// over so many ranks.
     void add_state([[maybe_unused]] B& on) {
-        if constexpr (requires { feedback_.add(on, T(1), feedback_); }) {
+        if constexpr (AddsUp<F, T, B>) {
             if (!sum_of_states_) {
                 sum_of_states_ = fresh_;
                 if (d_ > 0) sum_of_states_->start(d_);
@@ -98,7 +97,7 @@ class layer_memory {
         }
     }
     void take_mean_state([[maybe_unused]] B& on, [[maybe_unused]] int ranks) {
-        if constexpr (requires { feedback_.add(on, T(1), feedback_); }) {
+        if constexpr (AddsUp<F, T, B>) {
             sum_of_states_->scale(on, T(1) / static_cast<T>(ranks));
             feedback_ = std::move(*sum_of_states_);
             sum_of_states_.reset();

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/collective/agreement.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/exchange/agreement.hpp"
 
 /// How the ranks of all nodes learn what is wrong on one of them, so that none goes on alone.
 namespace laconic::detail {

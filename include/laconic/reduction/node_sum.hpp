@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/collective/agreement.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
+#include "laconic/core/partition.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/exchange/agreement.hpp"
-#include "laconic/exchange/partition.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/node_agreement.hpp"
 #include "laconic/reduction/node_error.hpp"

@@ -12,17 +12,17 @@
 #include <utility>
 
 #include "laconic/backend/array.hpp"
+#include "laconic/collective/agreement.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/core/occasion.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/exchange/agreement.hpp"
-#include "laconic/exchange/error_frame.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/exact_mean.hpp"
 #include "laconic/reduction/layer_memory.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduction.hpp"
+#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/served.hpp"
 #include "laconic/transport/summed.hpp"
@@ -33,7 +33,7 @@ namespace laconic::detail {
 /// nothing that is remembered. Memory, beside the feedback's: 2 d numbers, and the messages'.
 template <class R, Scalar T, class B>
 class reduced_layer {
-    static_assert(!is_served<decltype(R::over)>, "a reducer has no server: .over is gather_all{} or an exchange");
+    static_assert(!is_served<decltype(R::over)>, "a reducer has no server: .over is gather_all{} or a collective");
 
   public:
     using message_type = message_of<decltype(R::compressor), T, B>;
@@ -119,7 +119,7 @@ class reduced_layer {
     bool travels_alone(C& comm) const {
         return goes_in_full_ ? full_means_.travels_alone(comm) : means_.travels_alone(comm);
     }
-    bool uses_exchange() const { return !in_full_ && means_.is_exchanged(); }
+    bool uses_collective() const { return !in_full_ && means_.uses_collective(); }
     /// Waits for all ranks' messages and takes their mean. Throws what the transport does, the same on all ranks.
     template <Communicator C>
     void receive(B& on, C& comm, std::uint64_t round, int lane) {
@@ -178,7 +178,7 @@ class reduced_layer {
         }
         std::span<T> const mean(mean_);
         with_message([&](auto& by, auto const&) { by.reconstruct(on, comm, now(comm, round), feedback, mean); });
-        if constexpr (requires { how_.finish_estimate(on, comm.size(), mean, message_); })
+        if constexpr (FinishesEstimate<R, message_type, T, B>)
             if (!goes_in_full_) how_.finish_estimate(on, comm.size(), mean, message_);
         memory_.set_step_size(options_.step_size);
     }
@@ -204,7 +204,7 @@ class reduced_layer {
     template <Communicator C>
     void renew_mean_shift(B& on, C& comm, std::uint64_t round) {
         auto& feedback = memory_.feedback();
-        if constexpr (requires { feedback.set_mean_known(on, feedback.known()); }) {
+        if constexpr (HasShift<feedback_type, B>) {
             if (feedback.known().empty()) return;  // mean_known() may be empty on some ranks
             full{}(on, feedback.known(), key{}, full_message_);
             frame_.clear();
@@ -255,7 +255,7 @@ class reduced_layer {
             compressor_at(round)(on, std::span<T const>(news), at.own, message_);
     }
     decltype(auto) compressor_at([[maybe_unused]] std::uint64_t round) const {
-        if constexpr (requires { how_.compressor_at(round); })
+        if constexpr (FollowsSteps<R>)
             return how_.compressor_at(round);
         else
             return (how_.compressor);

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/collective/agreement.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/exchange/agreement.hpp"
 #include "laconic/reduction/layer_order.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduced_layer.hpp"
@@ -37,8 +37,8 @@ class reduced_layers {
                 if (other.name() == l.name) throw argument_error(concat({"two layers are named \"", l.name, "\""}));
             all_.emplace_back(rule(l), l, options);
         }
-        if (options.not_started == absent::skip && is_exchanged())
-            throw argument_error("absent::skip goes with messages that are gathered, not with an exchange");
+        if (options.not_started == absent::skip && uses_collective())
+            throw argument_error("absent::skip goes with messages that are gathered, not with a collective");
         for (auto& option : described(options)) common_.push_back(std::move(option));
     }
 
@@ -46,9 +46,9 @@ class reduced_layers {
     layer_type& operator[](std::size_t l) { return all_[l]; }
     layer_type const& operator[](std::size_t l) const { return all_[l]; }
     std::deque<layer_type> const& all() const { return all_; }
-    /// Whether an exchange adds up the messages of a layer.
-    bool is_exchanged() const {
-        return std::any_of(all_.begin(), all_.end(), [](auto const& l) { return l.uses_exchange(); });
+    /// Whether a collective adds up the messages of a layer.
+    bool uses_collective() const {
+        return std::any_of(all_.begin(), all_.end(), [](auto const& l) { return l.uses_collective(); });
     }
     template <class Use>
     void for_each(Use use) {

@@ -10,16 +10,16 @@
 #include <type_traits>
 #include <utility>
 
+#include "laconic/collective/collective.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/full.hpp"
 #include "laconic/compress/vote.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/exchange/exchange.hpp"
 #include "laconic/feedback/memory.hpp"
 
 /// How the gradients of all ranks become an estimate of their mean: a compressor C, what each rank remembers, and the
-/// exchange that carries the messages. With the shift h_i and the residual e_i of rank i,
+/// collective that carries the messages. With the shift h_i and the residual e_i of rank i,
 ///
 ///     delta_i = g_i - h_i + decay e_i                m_i = C(delta_i)
 ///     e_i <- delta_i - m_i                           h_i <- h_i + alpha m_i
@@ -39,21 +39,6 @@ namespace laconic {
 
 namespace detail {
 
-// Whether C is unbiased, or contractive, as far as its type tells; one that is chosen at run time is asked later.
-template <class C>
-bool is_unbiased([[maybe_unused]] C const& c) {
-    if constexpr (requires { c.unbiased(); })
-        return c.unbiased();
-    else
-        return Unbiased<C>;
-}
-template <class C>
-bool is_contractive([[maybe_unused]] C const& c) {
-    if constexpr (requires { c.contractive(); })
-        return c.contractive();
-    else
-        return Contractive<C>;
-}
 [[noreturn]] inline void refuse(std::string const& reduction, std::string const& compressor, std::string const& why) {
     throw argument_error(concat({reduction, "{", compressor, "}: ", why}));
 }
@@ -244,7 +229,19 @@ struct scheduled : R {
     }
 };
 
-/// One of the above, or a type of your own with the same members.
+/// finish_estimate(on, ranks, mean, spare) makes the estimate of the messages' mean, by way of a message to spare.
+template <class R, class M, class T, class B>
+concept FinishesEstimate = requires(R const& r, B& on, int ranks, std::span<T> mean, M& spare) {
+    r.finish_estimate(on, ranks, mean, spare);
+};
+/// compressor_at(step) is the compressor of the step with that number.
+template <class R>
+concept FollowsSteps = requires(R const& r, std::uint64_t step) {
+    r.compressor_at(step);
+};
+
+/// One of the above, or a type of your own with the same members, and those that the concepts before this one name
+/// where it has them.
 template <class R, class T = float, class B = host>
 concept Reduction = std::copy_constructible<R> && requires(R const& r, std::size_t d) {
     requires SomeCompressor<std::remove_cvref_t<decltype(r.compressor)>>;

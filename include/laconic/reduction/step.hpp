@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "laconic/collective/agreement.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/exchange/agreement.hpp"
 #include "laconic/reduction/joint_message.hpp"
 #include "laconic/reduction/layer_order.hpp"
 #include "laconic/reduction/options.hpp"

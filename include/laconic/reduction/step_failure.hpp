@@ -6,7 +6,7 @@
 #include <string>
 
 #include "laconic/core/error.hpp"
-#include "laconic/exchange/broken_round.hpp"
+#include "laconic/transport/broken_round.hpp"
 
 namespace laconic::detail {
 

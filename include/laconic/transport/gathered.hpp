@@ -6,13 +6,13 @@
 #include <span>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/collective/collective.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/occasion.hpp"
-#include "laconic/exchange/by_gather.hpp"
-#include "laconic/exchange/error_frame.hpp"
-#include "laconic/exchange/exchange.hpp"
-#include "laconic/exchange/shared_mean.hpp"
 #include "laconic/message/full_vector.hpp"
+#include "laconic/transport/by_gather.hpp"
+#include "laconic/transport/error_frame.hpp"
+#include "laconic/transport/shared_mean.hpp"
 #include "laconic/transport/transport.hpp"
 
 namespace laconic {
@@ -26,9 +26,7 @@ class gathered : public plain_transport {
     /// Other messages may travel at the same time, but where ranks of one process share out what is to be added.
     template <Communicator C>
     bool travels_alone([[maybe_unused]] C& comm) const {
-        if constexpr (OnHost<B> && detail::MayShare<C> && (std::same_as<M, full_vector<T, B>> || requires(M const& m) {
-                          m.template holds<full_vector<T, B>>();
-                      }))
+        if constexpr (OnHost<B> && detail::MayShare<C> && MayBe<M, full_vector<T, B>>)
             return detail::shared_mean<T, B>::may_pay_for(comm, dimension_);
         return false;
     }
@@ -38,7 +36,7 @@ class gathered : public plain_transport {
         if (frame.is_set())
             messages_.complain(comm, frame.bytes(), lane);
         else
-            messages_.say(on, comm, mine, dimension_, lane);
+            messages_.send(on, comm, mine, dimension_, lane);
     }
     /// mean <- the mean of all messages, the same bits on all ranks.
     template <Communicator C, class Blank, class F>
@@ -48,7 +46,7 @@ class gathered : public plain_transport {
         auto const raise = [&](int rank, std::span<std::byte const> bytes) {
             error_frame::raise(rank, now.round, bytes);
         };
-        messages_.hear(on, comm, blank, raise, mean, lane);
+        messages_.receive(on, comm, blank, raise, mean, lane);
     }
     /// For several messages in one contribution: by_gather's.
     void write(bit_writer& sink, B& on, M const& mine) { messages_.write(sink, on, mine); }
@@ -64,10 +62,15 @@ class gathered : public plain_transport {
 
 namespace detail {
 
-/// Whether a recursion's transport is gather_all; one that is chosen at run time tells.
+/// A transport that is chosen at run time tells whether it is gather_all.
 template <class X>
-bool is_gathered(X const& transport) {
-    if constexpr (requires { transport.gathers(); })
+concept ChosenTransport = requires(X const& transport) {
+    { transport.gathers() } -> std::same_as<bool>;
+};
+/// Whether a recursion's transport is gather_all.
+template <class X>
+bool is_gathered([[maybe_unused]] X const& transport) {
+    if constexpr (ChosenTransport<X>)
         return transport.gathers();
     else
         return std::same_as<X, gather_all>;

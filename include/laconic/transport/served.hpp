@@ -13,11 +13,11 @@
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/occasion.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/exchange/broken_round.hpp"
-#include "laconic/exchange/by_server.hpp"
-#include "laconic/exchange/error_frame.hpp"
 #include "laconic/feedback/answer.hpp"
 #include "laconic/feedback/memory.hpp"
+#include "laconic/transport/broken_round.hpp"
+#include "laconic/transport/by_server.hpp"
+#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/transport.hpp"
 
 namespace laconic {
@@ -60,7 +60,7 @@ class served_mean : public plain_transport {
         if (frame.is_set())
             server_.complain(comm, frame.bytes());
         else
-            server_.say(on, comm, mine, dimension_);
+            server_.send(on, comm, mine, dimension_);
     }
     /// On rank 0: mean <- what the answer is about. Throws compression_error on every rank where the server has no
     /// answer; where an answer is damaged or lost the server has moved on: see require_whole().
@@ -69,7 +69,7 @@ class served_mean : public plain_transport {
                  std::span<T> mean, int = 0) {
         round_ = now.round;
         if (comm.rank() == 0) fill(on, mean, T(0));
-        server_.hear(
+        server_.receive(
             on, comm, blank,
             [&](int rank, std::span<std::byte const> bytes) { error_frame::raise(rank, now.round, bytes); }, mean,
             [&](std::span<T> d, answer_type& m) {

@@ -7,33 +7,33 @@
 #include <string>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/collective/collective.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/occasion.hpp"
-#include "laconic/exchange/error_frame.hpp"
-#include "laconic/exchange/exchange.hpp"
-#include "laconic/exchange/exchanged_mean.hpp"
+#include "laconic/transport/collective_mean.hpp"
+#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/transport.hpp"
 
 namespace laconic {
 
-/// The transport by an exchange: it adds the messages up on their way, and may leave some of the sum to later rounds. A
-/// rank without a message takes part with its error frame. Reuses its memory.
+/// The transport by a collective: it adds the messages up on their way, and may leave some of the sum to later rounds.
+/// A rank without a message takes part with its error frame. Reuses its memory.
 template <class X, class M, Scalar T, class B = host>
 class summed : public plain_transport {
   public:
-    summed(X const& exchange, std::size_t d, position_code positions) : mean_(exchange, d, positions) {}
+    summed(X const& collective, std::size_t d, position_code positions) : mean_(collective, d, positions) {}
 
-    /// Throws argument_error beside a feedback that would lose what the exchange leaves out.
+    /// Throws argument_error beside a feedback that would lose what the collective leaves out.
     template <class F>
     void require_beside(F const& feedback, std::string const& described) const {
         mean_.require_beside(feedback, described);
     }
-    static constexpr bool is_exchanged() { return true; }
+    static constexpr bool uses_collective() { return true; }
     template <Communicator C>
     void send(B&, C&, M const&, error_frame const&, int = 0) {}  // messages go as they are added up
-    /// mean <- of the mean of all messages what is applied, the same bits on all ranks. Throws the exchange's errors,
+    /// mean <- of the mean of all messages what is applied, the same bits on all ranks. Throws the collective's errors,
     /// too.
     template <Communicator C, class Blank, class F>
     void receive(B& on, C& comm, occasion const& now, M const& mine, error_frame const& frame, Blank const&, F const&,
@@ -63,7 +63,7 @@ class summed : public plain_transport {
     }
 
   private:
-    exchanged_mean<X, T, B> mean_;
+    collective_mean<X, T, B> mean_;
 };
 
 namespace detail {

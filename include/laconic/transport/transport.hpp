@@ -11,14 +11,14 @@
 #include "laconic/core/contract.hpp"
 #include "laconic/core/occasion.hpp"
 #include "laconic/core/view.hpp"
-#include "laconic/exchange/error_frame.hpp"
 #include "laconic/message/message.hpp"
+#include "laconic/transport/error_frame.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
 
 /// How the ranks' messages become one estimate of the mean gradient. A recursion carries it as a small value:
-/// gather_all (gathered.hpp), served{C} (served.hpp), or an exchange such as gtop_k{0.01} (summed.hpp);
+/// gather_all (gathered.hpp), served{C} (served.hpp), or a collective such as gtop_k{0.01} (summed.hpp);
 /// transport_for has the class that works, of which each rank makes one. Satisfied iff
 ///   tr.require_beside(feedback, name)       throws argument_error where it does not go with the feedback of that name;
 ///   tr.start(comm)                          comes once, before the first round, on all ranks;
@@ -55,8 +55,8 @@ concept Transport = requires(Tr& tr, Tr const& same, B& on, C& comm, occasion co
 /// What most transports do in the same way: they go with any feedback, leave nothing out, remember nothing, and all
 /// ranks get the mean of the messages.
 struct plain_transport {
-    /// Whether an exchange adds the messages up on their way.
-    static constexpr bool is_exchanged() { return false; }
+    /// Whether a collective adds the messages up on their way.
+    static constexpr bool uses_collective() { return false; }
     /// Whether nothing else may be on its way from send() to receive(): the same on all ranks.
     template <class C>
     static constexpr bool travels_alone(C&) {
@@ -93,8 +93,8 @@ namespace detail {
 template <class X, class M, class T, class B>
 struct transport_of {
     static_assert(std::same_as<X, void>,
-                  "this is no transport for these numbers: it is gather_all{}, served{C}, or an exchange "
-                  "(exchange/exchange.hpp)");
+                  "this is no transport for these numbers: it is gather_all{}, served{C}, or a collective "
+                  "(collective/collective.hpp)");
 };
 template <class X, class M, class T, class B>
 requires requires { typename X::template transport<M, T, B>; }

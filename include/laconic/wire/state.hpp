@@ -31,6 +31,12 @@
 /// backend that the archive was given, and stand in the bytes as the host's do.
 namespace laconic {
 
+/// part.state(archive) walks over all that a part remembers, when it is saved and when it is restored.
+template <class P, class Archive>
+concept HasState = requires(P& part, Archive& archive) {
+    part.state(archive);
+};
+
 namespace detail {
 
 template <class P>
@@ -113,7 +119,7 @@ class state_writer {
                 numbers_there(std::span(std::as_const(part)));
             else
                 for (auto const v : part) raw(v);
-        } else if constexpr (requires { part.state(*this); }) {
+        } else if constexpr (HasState<P, state_writer>) {
             part.state(*this);
         } else {
             static_assert(detail::WithoutState<P>, "a range that is no array of numbers has no state(archive)");
@@ -224,7 +230,7 @@ class state_reader {
             auto const n = length_of(part);
             if (n != part.size()) refuse("an array has another length");
             fill(part, n);
-        } else if constexpr (requires { part.state(*this); }) {
+        } else if constexpr (HasState<P, state_reader>) {
             part.state(*this);
         } else {
             static_assert(detail::WithoutState<P>, "a range that is no array of numbers has no state(archive)");

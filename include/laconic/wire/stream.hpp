@@ -34,15 +34,31 @@ concept BitSource = requires(R& source, unsigned width, std::uint64_t most, std:
     source.refuse(why);
 };
 
+/// A sink that keeps books of what its bits are spent on.
+template <class W>
+concept KeepsBooks = requires(W& sink, part to) {
+    sink.charge(to);
+};
+/// A sink that asks for the spelling of positions.
+template <class W>
+concept AsksForPositions = requires(W const& sink) {
+    { sink.positions_as() } -> std::same_as<position_code>;
+};
+/// A source that tells how many bits are left.
+template <class R>
+concept KnowsWhatIsLeft = BitSource<R> && requires(R const& source) {
+    { source.left() } -> std::convertible_to<std::uint64_t>;
+};
+
 /// Says to a sink that keeps books what the bits that follow are spent on.
 template <BitSink W>
 void charge(W& sink, part to) {
-    if constexpr (requires { sink.charge(to); }) sink.charge(to);
+    if constexpr (KeepsBooks<W>) sink.charge(to);
 }
 /// The spelling of positions that a sink asks for.
 template <BitSink W>
 position_code asked_of(W const& sink) {
-    if constexpr (requires { sink.positions_as(); })
+    if constexpr (AsksForPositions<W>)
         return sink.positions_as();
     else
         return position_code::smallest;

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/collective/choice.hpp"
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/dense/halving_doubling.hpp"
+#include "laconic/collective/dense/omni_reduce.hpp"
+#include "laconic/collective/dense/ring.hpp"
+#include "laconic/collective/sparse/gathered_sum.hpp"
+#include "laconic/collective/sparse/recursive_doubling.hpp"
+#include "laconic/collective/sparse/split_all_gather.hpp"
+#include "laconic/core/text.hpp"
+
+namespace laconic {
+
+/// What an automatic sum goes by.
+struct automatic_settings {
+    network net{2e-5, 1e-9};  ///< what a message takes, measured once (measure_cost) or known; this is 20 us, 1 Gbit/s
+    reading_cost reading{};   ///< what a rank takes for what it receives
+    int every = 16;           ///< after so many sums it asks again how many terms there are, and chooses anew
+
+    /// Throws argument_error for seconds that are negative or not finite, or `every` of less than 1.
+    void check() const {
+        choice(net, {}, reading);
+        if (every < 1) throw argument_error(detail::concat({"a choice every ", every, " sums"}));
+    }
+    bool operator==(automatic_settings const&) const = default;
+    /// "latency=2e-05, seconds_per_bit=1e-09"; of the others those that are not as by default.
+    friend std::string to_string(automatic_settings const& s) {
+        std::string text = detail::concat({"latency=", s.net.latency, ", seconds_per_bit=", s.net.seconds_per_bit});
+        if (s.net.overhead > 0) text += detail::concat({", overhead=", s.net.overhead});
+        if (s.net.half_duplex) text += ", half_duplex=yes";
+        if (s.reading.per_term > 0) text += detail::concat({", per_term=", s.reading.per_term});
+        if (s.reading.per_number > 0) text += detail::concat({", per_number=", s.reading.per_number});
+        return s.every == 16 ? text : detail::concat({text, ", every=", s.every});
+    }
+};
+
+namespace detail {
+
+/// The algorithm of automatic, on one rank. Reuses its memory.
+template <Scalar T, class B = host>
+class automatic_algorithm {
+  public:
+    /// For vectors of d numbers.
+    explicit automatic_algorithm(std::size_t d, automatic_settings const& how, position_code positions)
+        : d_(d), how_(how), positions_(positions), session_(positions), list_(d) {
+        detail::check_dimension(d);
+        how.check();
+    }
+
+    /// v <- the sum of all ranks' v, without the terms that are 0 where it was added up in full. What the errors mean,
+    /// see session::finish; then v is unspecified. Throws shape_error where a loaded state is of another
+    /// number of ranks; all ranks load those of one run.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        auto now = last_;
+        if (asks()) {
+            session_.start(round);
+            session_.check_input(on, comm.rank(), v, d_);
+            now = choose(comm, v.size(), session_.failed() ? 0 : blocks_of(v));
+        }
+        check(now, comm.size());
+        if (in_full(now))
+            sum_terms_in_full(on, comm, v, round, now.best);
+        else
+            sum_lists(on, comm, v, round, now.best);
+        keep(now);
+    }
+    /// x <- the sum of all ranks' x. Errors as above.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+        auto now = last_;
+        if (asks()) {
+            session_.start(round);
+            session_.check_input(on, comm.rank(), std::span<T const>(x), d_);
+            std::size_t terms = 0, blocks = 0;
+            for (std::size_t first = 0; first < x.size(); first += block) {
+                auto const part = x.subspan(first, std::min(block, x.size() - first));
+                auto const n = part.size() - static_cast<std::size_t>(std::count(part.begin(), part.end(), T(0)));
+                terms += n;
+                blocks += n > 0;
+            }
+            now = choose(comm, terms, blocks);
+        }
+        check(now, comm.size());
+        if (in_full(now))
+            sum_numbers(on, comm, x, round, now.best);
+        else
+            sum_numbers_as_terms(on, comm, x, round, now.best);
+        keep(now);
+    }
+
+    /// What the last sum was made by, what every other would have taken, and for how many terms: of choice. The same on
+    /// all ranks; nothing before the first sum.
+    std::optional<choice> why() const {
+        if (last_.ranks < 1 || last_.best >= sum_count) return {};
+        auto made = of(last_);
+        made.best = static_cast<sum_by>(last_.best);
+        return made;
+    }
+
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(sums_, last_.terms, last_.blocks, last_.ranks, last_.best);
+    }
+
+  private:
+    static constexpr std::size_t block = 256;
+    static constexpr std::uint64_t unknown = ~std::uint64_t{0};
+    // What all ranks brought together when they chose, and the number of the sum_by.
+    struct chosen {
+        std::uint64_t terms = 0, blocks = 0;
+        int ranks = 0;
+        std::uint8_t best = 0;
+    };
+
+    bool asks() const { return sums_ % static_cast<std::uint64_t>(how_.every) == 0; }
+    void keep(chosen const& now) {
+        last_ = now;
+        ++sums_;
+    }
+    static void check(chosen const& now, int ranks) {
+        if (now.ranks != ranks || now.best >= sum_count)
+            throw shape_error(detail::concat({"auto: this state is not of ", ranks, " ranks"}));
+    }
+    std::size_t blocks_of(sparse_sum<T, B> const& v) const {
+        std::size_t blocks = 0, next = 0;  // the first coordinate beyond the blocks that are counted
+        for (auto const i : v.support()) {
+            blocks += i >= next;
+            next = std::max<std::size_t>(next, (i / block + 1) * block);
+        }
+        return blocks;
+    }
+
+    // Throws what is wrong with any rank's vector, on all ranks. In meetings: as some ranks must not throw while others
+    // go on to a sum.
+    template <Communicator C>
+    chosen choose(C& comm, std::size_t terms, std::size_t blocks) {
+        chosen all{0, 0, comm.size(), 0};
+        bool trouble = false;
+        counts_.resize(16);
+        detail::store_word(counts_.data(), session_.failed() ? unknown : terms);
+        detail::store_word(counts_.data() + 8, blocks);
+        comm.all_gather({counts_});
+        for (int r = 0; r < comm.size(); ++r) {
+            auto const received = comm.from(r).bytes;
+            if (received.size() != counts_.size()) throw comm_error(r, detail::concat({"rank ", r, " does not count"}));
+            auto const n = detail::load_word(received.data());
+            trouble = trouble || n == unknown;
+            all.terms += n;
+            all.blocks += detail::load_word(received.data() + 8);
+        }
+        if (trouble) session_.confer(comm);
+        session_.finish();
+        // Where ranks are compiled differently, the last bit could differ, and a choice with it.
+        std::byte const best{static_cast<unsigned char>(of(all).best)};
+        comm.broadcast(0, {std::span(&best, 1)});
+        auto const told = comm.from(0).bytes;
+        if (told.size() != 1 || std::to_integer<std::size_t>(told[0]) >= sum_count)
+            throw comm_error(0, "rank 0 has chosen no sum");
+        all.best = std::to_integer<std::uint8_t>(told[0]);
+        return all;
+    }
+    choice of(chosen const& by) const {
+        double const d = static_cast<double>(d_), ranks = by.ranks, all = std::ceil(d / block);
+        return {how_.net,
+                {d, std::min(d, static_cast<double>(by.terms) / ranks), by.ranks, 8 * sizeof(T), positions_,
+                 std::min(all, static_cast<double>(by.blocks) / ranks), block},
+                how_.reading};
+    }
+
+    static bool in_full(chosen const& now) { return static_cast<sum_by>(now.best) >= sum_by::omni_reduce; }
+    template <class S, class C, class V, class... Args>
+    void sum(std::optional<S>& with, B& on, C& comm, V& v, std::uint64_t round, Args... args) {
+        if (!with) with.emplace(d_, args...);
+        (*with)(on, comm, v, round);
+    }
+    template <class C>
+    void sum_lists(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round, std::uint8_t best) {
+        switch (static_cast<sum_by>(best)) {
+            case sum_by::gathered_sum:
+                return sum(gathered_, on, comm, v, round, positions_);
+            case sum_by::recursive_doubling:
+                return sum(doubling_, on, comm, v, round, positions_);
+            case sum_by::split_all_gather:
+                return sum(split_, on, comm, v, round, second_stage::sparse, positions_);
+            default:
+                return sum(split_dense_, on, comm, v, round, second_stage::dense, positions_);
+        }
+    }
+    template <class C>
+    void sum_numbers(B& on, C& comm, std::span<T> x, std::uint64_t round, std::uint8_t best) {
+        switch (static_cast<sum_by>(best)) {
+            case sum_by::omni_reduce:
+                return sum(omni_, on, comm, x, round, block);
+            case sum_by::ring:
+                return sum(ring_, on, comm, x, round);
+            default:
+                return sum(halving_, on, comm, x, round);
+        }
+    }
+    template <class C>
+    void sum_terms_in_full(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round, std::uint8_t best) {
+        full_.assign(d_, T(0));
+        // What has another length is for the sum to refuse.
+        if (v.dimension() != d_) full_.resize(v.dimension());
+        for (std::size_t j = 0; j < v.size(); ++j) full_[v.support()[j]] = v.values()[j];
+        sum_numbers(on, comm, std::span(full_), round, best);
+        list(full_, v);
+    }
+    template <class C>
+    void sum_numbers_as_terms(B& on, C& comm, std::span<T> x, std::uint64_t round, std::uint8_t best) {
+        list(x, list_);
+        sum_lists(on, comm, list_, round, best);
+        std::fill(x.begin(), x.end(), T(0));
+        for (std::size_t j = 0; j < list_.size(); ++j) x[list_.support()[j]] = list_.values()[j];
+    }
+    // v <- the terms of x that are not 0.
+    void list(std::span<T const> x, sparse_sum<T, B>& v) {
+        v.reset(x.size());
+        v.reserve(x.size());
+        for (std::size_t i = 0; i < x.size(); ++i)
+            if (x[i] != 0) v.append(i, x[i]);
+    }
+
+    std::size_t d_;
+    automatic_settings how_;
+    position_code positions_;
+    std::uint64_t sums_ = 0;  // so far
+    chosen last_;
+    session session_;
+    std::vector<std::byte> counts_;
+    std::vector<T> full_;
+    sparse_sum<T, B> list_;
+    std::optional<detail::gathered_sum_algorithm<T, B>> gathered_;
+    std::optional<detail::recursive_doubling_algorithm<T, B>> doubling_;
+    std::optional<detail::split_all_gather_algorithm<T, B>> split_, split_dense_;
+    std::optional<detail::omni_reduce_algorithm<T, B>> omni_;
+    std::optional<detail::ring_algorithm<T, B>> ring_;
+    std::optional<detail::halving_doubling_algorithm<T, B>> halving_;
+};
+
+}  // namespace detail
+
+/// The sum of vectors by whichever exact sum is quickest by the formulas of cost_formulas, for as many terms and blocks
+/// that are not 0 as the ranks bring on the average; why() tells why. Takes and gives lists or vectors in full,
+/// whichever the sum does. Before the first sum, and then once in a while, the ranks tell each other how many terms
+/// they have, and rank 0 what it has chosen: two meetings, of 16 bytes a rank and of one. The sum is the same for all
+/// ranks, bit for bit, but rounded in an order that is that of what is chosen. A sum that fails changes no choice.
+/// Reuses its memory once everything has been chosen, but for choosing.
+struct automatic {
+    automatic_settings how{};
+
+    void check(std::size_t) const { how.check(); }
+    template <Scalar T, class B = host>
+    detail::automatic_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return detail::automatic_algorithm<T, B>(d, how, positions);
+    }
+    bool operator==(automatic const&) const = default;
+    friend std::string to_string(automatic const& x) { return detail::concat({"auto(", to_string(x.how), ")"}); }
+};
+
+}  // namespace laconic

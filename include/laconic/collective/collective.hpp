@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "laconic/backend/array.hpp"
+#include "laconic/backend/host.hpp"
+#include "laconic/collective/agreement.hpp"
+#include "laconic/collective/terms/sparse_sum.hpp"
+#include "laconic/comm/communicator.hpp"
+#include "laconic/wire/kind.hpp"
+#include "laconic/wire/stream.hpp"
+
+namespace laconic {
+
+/// Messages go to all ranks as they are: over any communicator, and whatever the messages are (by_gather).
+struct gather_all {
+    bool operator==(gather_all const&) const = default;
+    friend std::string to_string(gather_all) { return "gather"; }
+};
+
+/// sum(on, comm, v, round) replaces every rank's sparse vector by the sum of all, or by what is to be applied of it.
+template <class S, class T, class B, class C>
+concept SumsTerms = requires(S& sum, B& on, C& comm, sparse_sum<T, B>& v) {
+    sum(on, comm, v, std::uint64_t{});
+};
+/// The same with vectors in full.
+template <class S, class T, class B, class C>
+concept SumsNumbers = requires(S& sum, B& on, C& comm, std::span<T> x) {
+    sum(on, comm, x, std::uint64_t{});
+};
+/// sum.returned() is what of the last sum was not applied and this rank must bring again, in a later round.
+template <class S, class T, class B>
+concept GivesBack = requires(S const& sum) {
+    { sum.returned() } -> std::same_as<sparse_sum<T, B> const&>;
+};
+
+/// One that is chosen at run time has all members, and tells which may be called.
+template <class S>
+concept ChosenSum = requires(S const& sum) {
+    { sum.wants_terms() } -> std::same_as<bool>;
+    { sum.gives_back() } -> std::same_as<bool>;
+};
+
+namespace detail {
+
+// Only to ask what may be called with one.
+struct some_ranks {
+    int rank() const;
+    int size() const;
+    void all_gather(contribution);
+    void gather(int, contribution);
+    void broadcast(int, contribution);
+    contribution from(int) const;
+    contribution exchange(int, contribution, int);
+    template <class T>
+    void all_reduce(std::span<T>);
+};
+
+template <class X, class T, class B>
+using sum_of = decltype(std::declval<X const&>().template make<T, B>(std::size_t{}, position_code::smallest));
+
+}  // namespace detail
+
+/// By what algorithm the ranks' messages are added up, as a recursion carries it: a small value such as
+/// gtop_k{0.01}. Satisfied iff
+///   x.check(d)                    throws argument_error where it does not suit vectors of d numbers;
+///   x.make<T, B>(d, positions)    makes the object that works, on every rank one, which SumsTerms or SumsNumbers, may
+///                                 give back, and reuses its memory from round to round; with state(archive)
+///                                 (wire/state.hpp) what else it remembers is saved;
+///   to_string(x)                  is what the ranks must agree on.
+/// Numbers are the host's: a collective works on them where they are. Where the object throws a wire_error or a
+/// comm_error, some ranks may have the sum; any other laconic::error is thrown on all.
+template <class X, class T = double, class B = host>
+concept Collective = OnHost<B> && std::copyable<X> && requires(X const& x, std::size_t d) {
+    x.check(d);
+    { to_string(x) } -> std::convertible_to<std::string>;
+    typename detail::sum_of<X, T, B>;
+} &&(SumsTerms<detail::sum_of<X, T, B>, T, B, detail::some_ranks> ||
+     SumsNumbers<detail::sum_of<X, T, B>, T, B, detail::some_ranks>);
+
+namespace detail {
+
+/// Throws shape_error on every rank unless all make the same collective for d numbers. Costs 16 bytes a rank.
+template <class T, Communicator C>
+void agree_on_collective(C& comm, std::size_t d, std::string const& what) {
+    require_agreement(comm, {{"the dimension", std::to_string(d)},
+                             {"the bytes of a number", std::to_string(sizeof(T))},
+                             {"the version of the wire format", std::to_string(wire_version)},
+                             {"the collective", what}});
+}
+
+}  // namespace detail
+
+/// The object that adds up vectors of d numbers by x, as x.make() makes it, outside of a recursion or a reducer: every
+/// rank calls it. Throws shape_error on all ranks where they do not with the same, and what x.check(d) does. Costs 16
+/// bytes a rank.
+template <Scalar T, class B = host, class X, Communicator C>
+detail::sum_of<X, T, B> make_sum(X const& x, C& comm, std::size_t d,
+                                 position_code positions = position_code::smallest) {
+    detail::agree_on_collective<T>(comm, d, to_string(x));
+    x.check(d);
+    return x.template make<T, B>(d, positions);
+}
+
+}  // namespace laconic

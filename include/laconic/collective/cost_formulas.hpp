@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "laconic/collective/expected_lengths.hpp"
+#include "laconic/collective/layout/pieces.hpp"
+#include "laconic/comm/network.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/packet/omni_blocks.hpp"
+
+namespace laconic {
+
+/// What a collective is to add up: of each rank k of d numbers, at coordinates that have nothing to do with those of
+/// the others. Counts are real numbers.
+struct collective_load {
+    double d = 0, k = 0;
+    int ranks = 1;
+    double bits_per_value = 32;
+    position_code positions = position_code::smallest;
+    double blocks = -1;  ///< of `block` numbers, not all 0, of each rank; less than 0: as many as k terms have
+    double block = 256;
+
+    /// Throws argument_error unless 0 <= k <= d, there is a rank, and blocks hold something.
+    void check() const {
+        if (!(d >= 0 && std::isfinite(d) && k >= 0 && k <= d))
+            throw argument_error(detail::concat({"a collective of ", k, " terms of ", d, " numbers"}));
+        if (ranks < 1 || !(block >= 1) || !(bits_per_value > 0) || !(blocks <= std::ceil(d / block)))
+            throw argument_error(detail::concat({"a collective among ", ranks, " ranks, of ", blocks, " blocks of ",
+                                                 block, " numbers of ", bits_per_value, " bits"}));
+    }
+};
+
+/// What a rank needs for what it receives, in seconds: for a term of a list, to read it and to merge it, and for a
+/// number of a vector in full.
+struct reading_cost {
+    double per_term = 0, per_number = 0;
+    bool operator==(reading_cost const&) const = default;
+};
+
+/// Seconds that each collective takes over a network when all ranks begin together: the alpha-beta model with alpha =
+/// latency + overhead, beta = seconds_per_bit of the library's own messages, and what is read at the end of each
+/// message. Where messages are not as long by chance as on the average, the time is the slowest rank's. What is sent
+/// of 0 ranks' others is nothing: one rank takes no time.
+class cost_formulas {
+  public:
+    /// Throws argument_error for a load or prices that make no sense.
+    cost_formulas(network const& net, collective_load const& what, reading_cost const& reading = {})
+        : net_(net), what_(what), reading_(reading), p_(what.ranks) {
+        net.check();
+        what.check();
+        for (double const v : {reading.per_term, reading.per_number})
+            if (!(v >= 0 && std::isfinite(v)))
+                throw argument_error(detail::concat({"reading that takes ", v, " seconds: at least 0, and finite"}));
+    }
+
+    /// Everybody's list to everybody, ceil(log2 P) messages of 1, 2, 4, .. lists (Bruck): gathered_sum.
+    double gathered_sum() const {
+        return gathered([&](double lists) { return step(lists * list(what_.d, what_.k), lists * what_.k); });
+    }
+    /// The same in P - 1 steps around a ring, as delayed's all_gather.
+    double all_gather() const { return (p_ - 1) * step(list(what_.d, what_.k), what_.k); }
+
+    /// Lists of the terms of 1, 2, 4, .. ranks. Where P is no power of two, some are longer than others and some ranks
+    /// begin later: then each rank's time is followed.
+    double recursive_doubling() const {
+        auto const paired = static_cast<std::size_t>(power()), beyond = static_cast<std::size_t>(p_) - paired;
+        if (beyond > 0) return followed_doubling(paired, beyond);
+        double sum = 0;
+        for (double ranks = 1; ranks < p_; ranks *= 2) sum += step(list(what_.d, of(ranks)), of(ranks));
+        return sum;
+    }
+
+    /// P - 1 parts that are under way at once, then their sums, which are gathered; with_all: in full.
+    double split_all_gather(bool with_all = false) const {
+        if (p_ == 1) return 0;
+        double const part = what_.d / p_, received = at_once(list(part, what_.k / p_), what_.k / p_);
+        if (!with_all) return received + gathered_parts(part, of(p_) / p_);
+        return received + gathered([&](double parts) { return step_in_full(parts * part); });
+    }
+
+    /// 2 (P - 1) parts of P, one after another; of several pieces each is handed on while the next comes.
+    double ring() const {
+        if (p_ == 1) return 0;
+        double const part = std::ceil(what_.d / p_), steps = 2 * (p_ - 1), all = busy_in_full(part);
+        double const first = busy(std::min(part * what_.bits_per_value, 8.0 * longest_piece));
+        double const sent = net_.half_duplex
+                                ? steps * both(net_.latency, all)
+                                : std::max(net_.latency + steps * all, steps * (net_.latency + first) + all - first);
+        return sent + steps * part * reading_.per_number;
+    }
+    /// Halves, quarters, .. of the numbers, and back.
+    double halving_doubling() const {
+        double const paired = power();
+        double sum = p_ > paired ? 2 * (net_.latency + busy_in_full(what_.d) + reading_.per_number * what_.d) : 0;
+        for (double share = paired / 2; share >= 1; share /= 2)
+            sum += 2 * step_in_full(std::ceil(what_.d / paired) * share);
+        return sum;
+    }
+
+    /// k terms up a tree and down again, ceil(log2 P) messages each; less where P is no power of two.
+    double gtop_k() const { return 2 * std::ceil(std::log2(p_)) * hop(list(what_.d, what_.k), what_.k); }
+
+    /// k / P terms of each part, first P / 2 parts and then fewer, and then as they are gathered.
+    double spar_reduce_scatter() const {
+        double const part = what_.d / p_, quota = std::min(std::ceil(what_.k / p_), part);
+        double sum = 0, terms = expected_kept(what_.d, what_.k, part, quota);
+        for (double gap = std::exp2(std::ceil(std::log2(p_))) / 2; gap >= 1; gap /= 2) {
+            double const parts = std::min(gap, p_ - gap);
+            sum += step(parts * list(part, terms), parts * terms);
+            terms = std::min(quota, expected_union(part, terms, 2));
+        }
+        return sum + gathered_parts(part, terms);
+    }
+
+    /// P - 1 lists of k / P terms at once, and the k / P sums of each rank that are applied, as they are gathered: of
+    /// the rounds in which nothing is found anew.
+    double ok_top_k() const {
+        double const part = what_.d / p_, terms = what_.k / p_;
+        return p_ == 1 ? 0 : at_once(list(part, terms), terms) + gathered_parts(part, terms);
+    }
+
+    /// Blocks that are not 0 to those who add them up, and their sums to all, P - 1 messages at once each and for each
+    /// chunk; the first chunks' sums go while the last chunk's blocks come.
+    double omni_reduce() const {
+        if (p_ == 1) return 0;
+        auto const chunks =
+            static_cast<double>(detail::omni_chunks(static_cast<std::size_t>(what_.d), static_cast<std::size_t>(p_)));
+        double const all = std::ceil(what_.d / what_.block), rows = std::ceil(all / p_);
+        double const own = what_.blocks >= 0 ? what_.blocks : all * (1 - std::pow(1 - what_.k / what_.d, what_.block));
+        double sent[2], reading = 0;  // the seconds of a chunk's messages
+        for (int stage = 0; stage < 2; ++stage) {
+            double const blocks = stage == 0 ? own : expected_union(all, own, p_);
+            double const count = all > 0 ? blocks / p_ / chunks : 0, numbers = count * std::min(what_.block, what_.d);
+            sent[stage] = (p_ - 1) * busy(8 * std::max(1.0, std::ceil(detail::width_of_real(count) / 7)) +
+                                          expected_support_bits(rows / chunks, count, what_.positions) +
+                                          numbers * what_.bits_per_value);
+            reading += chunks * (p_ - 1) * numbers * reading_.per_number;
+        }
+        if (net_.half_duplex)
+            return both(net_.latency, chunks * sent[0]) + both(net_.latency, chunks * sent[1]) + reading;
+        double const first_sum = std::max(chunks * sent[0], sent[0] + net_.latency),
+                     last_sum = std::max(first_sum + (chunks - 1) * sent[1], chunks * sent[0] + net_.latency);
+        return last_sum + sent[1] + net_.latency + reading;
+    }
+
+  private:
+    double of(double ranks) const { return expected_union(what_.d, what_.k, ranks); }
+    double power() const { return std::exp2(std::floor(std::log2(p_))); }
+    double list(double length, double n) const {
+        return expected_list_bits(length, n, what_.bits_per_value, what_.positions);
+    }
+    double busy(double bits) const { return net_.busy(static_cast<std::size_t>(std::ceil(bits / 8))); }
+    // A message that comes while none goes, and while one as long goes.
+    double wait(double bits) const { return net_.latency + busy(bits); }
+    double hop(double bits, double terms) const { return wait(bits) + terms * reading_.per_term; }
+    double both(double latency, double seconds) const {
+        return net_.half_duplex ? std::max(latency + seconds, 2 * seconds) : latency + seconds;
+    }
+    double step(double bits, double terms) const { return both(net_.latency, busy(bits)) + terms * reading_.per_term; }
+    // Numbers in full go in pieces.
+    double pieces(double n) const { return std::max(1.0, std::ceil(n * what_.bits_per_value / (8.0 * longest_piece))); }
+    double busy_in_full(double n) const { return busy(n * what_.bits_per_value) + (pieces(n) - 1) * net_.overhead; }
+    // By turns: who has sent as many pieces as it may waits for one.
+    double step_in_full(double n) const {
+        double const all = busy_in_full(n), of_each = all / pieces(n);
+        double const waits = std::floor((pieces(n) - 1) / detail::pieces_ahead);
+        double const by_turns = net_.latency + all - waits * ((detail::pieces_ahead - 1) * of_each - net_.latency);
+        return std::max(both(net_.latency, all), by_turns) + n * reading_.per_number;
+    }
+    // P - 1 messages, one behind the other, and as many that come.
+    double at_once(double bits, double terms) const {
+        return both(net_.latency, (p_ - 1) * busy(bits)) + (p_ - 1) * terms * reading_.per_term;
+    }
+    double followed_doubling(std::size_t paired, std::size_t beyond) const {
+        std::vector<detail::port_clock> all(paired);
+        std::vector<double> there(paired);
+        double const first = busy(list(what_.d, what_.k)), last = busy(list(what_.d, of(p_)));
+        for (std::size_t r = 0; r < beyond; ++r) {
+            all[r].receive(first + net_.latency, first);
+            all[r].now += what_.k * reading_.per_term;
+        }
+        for (std::size_t distance = 1; distance < paired; distance *= 2) {
+            // All ranks of a group have added up the same; up to one group has some with a partner and some without.
+            std::vector<double> terms, seconds;
+            for (std::size_t g = 0; g < paired; g += distance) {
+                std::size_t const ranks = distance + std::min(beyond - std::min(beyond, g), distance);
+                terms.push_back(of(static_cast<double>(ranks)));
+                seconds.push_back(g > 0 && terms[terms.size() - 2] == terms.back() ? seconds.back()
+                                                                                   : busy(list(what_.d, terms.back())));
+            }
+            for (std::size_t r = 0; r < paired; ++r) there[r] = all[r].send(net_, seconds[r / distance]);
+            for (std::size_t r = 0; r < paired; ++r) {
+                std::size_t const other = (r ^ distance) / distance;
+                all[r].receive(there[r ^ distance], seconds[other]);
+                all[r].now += terms[other] * reading_.per_term;
+            }
+        }
+        double end = 0;
+        for (std::size_t r = 0; r < paired; ++r)
+            end = std::max(end, r < beyond ? all[r].send(net_, last) + of(p_) * reading_.per_term : all[r].now);
+        return end;
+    }
+    double gathered_parts(double part, double terms) const {
+        return gathered([&](double parts) { return step(parts * list(part, terms), parts * terms); });
+    }
+    // Of how many ranks each step tells.
+    template <class Step>
+    double gathered(Step step_of) const {
+        double sum = 0;
+        for (double distance = 1; distance < p_; distance *= 2) sum += step_of(std::min(distance, p_ - distance));
+        return sum;
+    }
+
+    network net_;
+    collective_load what_;
+    reading_cost reading_;
+    double p_;
+};
+
+}  // namespace laconic

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/layout/pieces.hpp"
+#include "laconic/collective/session.hpp"
+#include "laconic/core/partition.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+/// The algorithm of halving_doubling, on one rank. Reuses its memory.
+template <Scalar T, class B = host>
+class halving_doubling_algorithm {
+  public:
+    /// For vectors of d numbers.
+    explicit halving_doubling_algorithm(std::size_t d) : d_(d) { detail::check_dimension(d); }
+
+    /// x <- the sum of all ranks' x. What the errors mean, see session::finish; then x is unspecified.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+        int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
+        session_.start(round);
+        session_.check_input(on, me, std::span<T const>(x), d_);
+        detail::in_pieces<T> const all{0, d_};
+        auto const send = [&](int to) {
+            all.each([&](std::size_t at, std::size_t n) { session_.send_numbers(comm, to, x, at, n); });
+        };
+        auto const receive_all = [&](int from, bool adds) {
+            all.each([&](std::size_t at, std::size_t n) { receive(on, comm, from, x, at, n, adds); });
+        };
+        if (me >= paired) {
+            send(me - paired);
+            receive_all(me - paired, false);
+            return session_.finish();
+        }
+        if (me + paired < comm.size()) receive_all(me + paired, true);
+        sum_by_halves(on, comm, x, paired);
+        if (me + paired < comm.size()) send(me + paired);
+        session_.finish();
+    }
+
+  private:
+    // A piece, added to what is there, or in its place.
+    template <PointToPoint C>
+    void receive(B& on, C& comm, int from, std::span<T> x, std::size_t at, std::size_t n, bool adds) {
+        session_.receive(comm, from, [&](bit_reader& source) {
+            auto const piece = x.subspan(at, n);
+            adds ? detail::add_numbers(source, piece) : take_numbers(source, piece);
+            if (adds) session_.check_sum(on, std::span<T const>(piece), at);
+        });
+    }
+    // Among ranks 0 .. q - 1, a power of two. Part r is added up by rank r.
+    template <PointToPoint C>
+    void sum_by_halves(B& on, C& comm, std::span<T> x, int q) {
+        auto const me = static_cast<std::size_t>(comm.rank()), all = static_cast<std::size_t>(q);
+        detail::partition const parts{d_, all};
+        auto const exchange = [&](std::size_t distance, std::size_t mine, std::size_t theirs, bool adds) {
+            int const partner = static_cast<int>(me ^ distance);
+            auto const side = [&](std::size_t p) {
+                return detail::in_pieces<T>{parts.first(p), parts.first(p + distance) - parts.first(p)};
+            };
+            detail::by_turns(
+                side(mine), side(theirs),
+                [&](std::size_t at, std::size_t n) { session_.send_numbers(comm, partner, x, at, n); },
+                [&](std::size_t at, std::size_t n) { receive(on, comm, partner, x, at, n, adds); });
+        };
+        for (std::size_t distance = all / 2; distance > 0; distance /= 2) {
+            std::size_t const kept = me & ~(distance - 1);
+            exchange(distance, kept ^ distance, kept, true);
+        }
+        for (std::size_t distance = 1; distance < all; distance *= 2) {
+            std::size_t const mine = me & ~(distance - 1);
+            exchange(distance, mine, mine ^ distance, false);
+        }
+    }
+
+    std::size_t d_;
+    session session_;
+};
+
+}  // namespace detail
+
+/// The sum of dense vectors by recursive halving, in which partners exchange half of what they still add up, and
+/// recursive doubling, in which they exchange all that is added up (Rabenseifner, ICCS 2004). 2 log2 P messages one
+/// after another, 2 (P - 1) / P d numbers sent by each rank. Where P is no power of two, the ranks from the largest
+/// one, Q, on hand their d numbers to rank - Q before and are told the sum after: 2 messages and 2 d numbers more. Each
+/// part is added up by one rank for all, in pairs at distance Q / 2, Q / 4, .., so that all get the same bits. More
+/// than 64 000 bytes are handed over in pieces of so many, of which a rank sends at most eight more than it has
+/// received: on a link that holds more than 512 kB on its way that takes longer.
+struct halving_doubling {
+    void check(std::size_t) const {}
+    template <Scalar T, class B = host>
+    detail::halving_doubling_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
+        return detail::halving_doubling_algorithm<T, B>(d);
+    }
+    bool operator==(halving_doubling const&) const = default;
+    friend std::string to_string(halving_doubling) { return "halving_doubling"; }
+};
+
+}  // namespace laconic

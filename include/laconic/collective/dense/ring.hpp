@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/layout/pieces.hpp"
+#include "laconic/collective/session.hpp"
+#include "laconic/core/partition.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+/// The algorithm of ring, on one rank. Reuses its memory.
+template <Scalar T, class B = host>
+class ring_algorithm {
+  public:
+    /// For vectors of d numbers.
+    explicit ring_algorithm(std::size_t d) : d_(d) { detail::check_dimension(d); }
+
+    /// x <- the sum of all ranks' x. What the errors mean, see session::finish; then x is unspecified.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+        auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+        int const next = static_cast<int>((me + 1) % n), last = static_cast<int>((me + n - 1) % n);
+        detail::partition const parts{d_, n};
+        session_.start(round);
+        session_.check_input(on, comm.rank(), std::span<T const>(x), d_);
+        auto const each_piece = [&](std::size_t p, auto f) {
+            detail::in_pieces<T>{parts.first(p), parts.length(p)}.each(f);
+        };
+        auto const send = [&](std::size_t first, std::size_t length) {
+            session_.send_numbers(comm, next, x, first, length);
+        };
+        if (n > 1) each_piece(me, send);
+        for (std::size_t step = 0; step + 2 < 2 * n; ++step)
+            each_piece((me + 2 * n - step - 1) % n, [&](std::size_t first, std::size_t length) {
+                bool const adds = step + 1 < n;
+                session_.receive(comm, last, [&](bit_reader& source) {
+                    auto const piece = x.subspan(first, length);
+                    adds ? detail::add_numbers(source, piece) : take_numbers(source, piece);
+                    if (adds) session_.check_sum(on, std::span<T const>(piece), first);
+                });
+                if (step + 3 < 2 * n) send(first, length);
+            });
+        session_.finish();
+    }
+
+  private:
+    std::size_t d_;
+    session session_;
+};
+
+}  // namespace detail
+
+/// The sum of dense vectors by a ring (Patarasuk, Yuan, 2009): in P - 1 steps each part goes round and is added to, and
+/// in P - 1 more it goes round as it is. 2 (P - 1) messages one after another, 2 (P - 1) / P d numbers sent by each
+/// rank, to within 2 (P - 1): the fewest that there can be. Part p is added up in the order of ranks p, p + 1, .., p -
+/// 1, and by one rank for all, so that all get the same bits. Parts of more than 64 000 bytes are handed on in pieces
+/// of so many, each as soon as it is added up.
+struct ring {
+    void check(std::size_t) const {}
+    template <Scalar T, class B = host>
+    detail::ring_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
+        return detail::ring_algorithm<T, B>(d);
+    }
+    bool operator==(ring const&) const = default;
+    friend std::string to_string(ring) { return "ring"; }
+};
+
+}  // namespace laconic

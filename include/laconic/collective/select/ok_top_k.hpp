@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/layout/regions.hpp"
+#include "laconic/collective/sparse/bruck.hpp"
+#include "laconic/collective/sparse/split_and_add.hpp"
+#include "laconic/collective/terms/gathered_lists.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
+
+namespace laconic {
+
+/// For how many rounds ok_top_k uses what it found.
+struct reused_for {
+    std::uint64_t threshold = 32, regions = 64;  ///< at least 1
+
+    /// Throws argument_error for 0 rounds.
+    void check() const {
+        if (threshold < 1 || regions < 1)
+            throw argument_error("ok_top_k: a threshold and regions are used for at least one round");
+    }
+    bool operator==(reused_for const&) const = default;
+};
+
+namespace detail {
+
+inline std::string written(reused_for rounds) {
+    return concat({", threshold=", rounds.threshold, ", regions=", rounds.regions});
+}
+
+}  // namespace detail
+
+namespace detail {
+
+/// The algorithm of ok_top_k, on one rank. Reuses its memory.
+template <Scalar T, class B = host>
+class ok_top_k_algorithm {
+  public:
+    /// For vectors of d numbers. Throws argument_error for 0 rounds.
+    ok_top_k_algorithm(std::size_t d, std::size_t k, reused_for rounds, position_code positions)
+        : d_(d), k_(std::min(k, d)), rounds_(rounds), session_(positions), regions_{d} {
+        detail::check_dimension(d);
+        rounds.check();
+    }
+
+    /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually about its top k. What the
+    /// errors mean, see session::finish; then v and returned() are unspecified, and what is remembered is as it
+    /// was. Throws shape_error where a loaded state is of another number of ranks, wire_error where it is not that of
+    /// the others.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        prepare(static_cast<std::size_t>(comm.size()));
+        make_room(on, v);
+        session_.start(round);
+        session_.check_input(on, comm.rank(), v, d_);
+        brought_.reset(d_);
+        if (!session_.failed()) brought_.append(v, 0);
+        split(on, comm);
+        if (!exact()) drop_below_threshold();
+        if (uneven_) deal(on, comm);
+        gather(on, comm);
+        session_.finish();
+        put_together(v, static_cast<std::size_t>(comm.rank()));
+        learn(on, v);
+        returned_.assign_without(brought_, v);
+    }
+
+    /// What this rank keeps, to be sent later: those of its terms whose coordinates are not applied.
+    sparse_sum<T, B> const& returned() const { return returned_; }
+    /// What a sum must reach to be applied in the next round, if its threshold is not found anew; 0 before the first.
+    T threshold() const { return threshold_; }
+    /// Where the ranks' regions start in the next round, and d; before the first nothing, or equal ones.
+    std::vector<std::uint64_t> const& regions() const { return regions_.starts; }
+
+    template <class Archive>
+    void state(Archive& archive) {
+        if (held_ == 0) regions_.starts.clear();  // what a first round left that was refused
+        archive(held_, threshold_, anew_, uneven_);
+        archive.of_any_length(regions_.starts);
+    }
+
+  private:
+    bool exact() const { return anew_ || held_ % rounds_.threshold == 0; }
+    bool new_regions() const { return uneven_ || held_ % rounds_.regions == 0; }
+    void prepare(std::size_t n) {
+        if (!(threshold_ >= 0)) throw shape_error("ok_top_k: this state has a threshold below 0");
+        regions_.prepare(n);
+        next_.assign(n, 0);
+    }
+    // Once: a later round may bring other terms, and find its threshold anew, when all sums are gathered.
+    void make_room(B& on, sparse_sum<T, B>& v) {
+        auto const own = std::max(std::min(v.size(), d_), k_);
+        auto const all = own > d_ / next_.size() ? d_ : own * next_.size();
+        for (auto* const list : {&mine_, &piece_, &share_}) list->reserve(all);
+        for (auto* const list : {&brought_, &returned_}) list->reserve(own);
+        v.reserve_to_cut(on, all);
+        lists_.reserve(next_.size(), all);
+        session_.template make_room<T>(all + next_.size());
+    }
+    // The same on ranks that remember the same, as they must to understand each other.
+    std::uint64_t digest() const {
+        key all = key{held_}.child(anew_ ? 1 : 0).child(uneven_ ? 1 : 0);
+        all = all.child(std::bit_cast<std::uint64_t>(static_cast<double>(threshold_)));
+        for (auto const s : regions_.starts) all = all.child(s);
+        return all.bits & 0xffffffffu;
+    }
+    std::uint64_t take_coordinate(bit_reader& source) const {
+        auto const at = source.take(32);
+        if (at > d_) source.refuse(detail::concat({"a region from ", at, " of ", d_}));
+        return at;
+    }
+
+    // Each rank receives from all where they would have its region start, and takes the mean: a sum of 64 bits.
+    template <PointToPoint C>
+    void split(B& on, C& comm) {
+        auto const n = next_.size(), me = static_cast<std::size_t>(comm.rank());
+        std::uint64_t const what = digest();
+        std::uint64_t sum = regions_.quantile(brought_, me, n);
+        auto const send = [&](bit_writer& sink, std::size_t p) {
+            sink.put(what, 32);
+            if (new_regions()) sink.put(regions_.quantile(brought_, p, n), 32);
+        };
+        auto const receive = [&](bit_reader& source, std::size_t) {
+            if (source.take(32) != what) source.refuse("it remembers other regions, or another threshold");
+            if (new_regions()) sum += take_coordinate(source);
+        };
+        detail::split_and_add(on, comm, session_, regions_, brought_, mine_, piece_, lists_, send, receive);
+        next_[me] = sum / n;
+    }
+
+    void drop_below_threshold() {
+        mine_.keep_if([this](T sum) { return !(std::abs(sum) < threshold_); });
+    }
+
+    // Every rank gets as many of each region's terms, of all coordinates.
+    template <PointToPoint C>
+    void deal(B& on, C& comm) {
+        auto const n = next_.size(), me = static_cast<std::size_t>(comm.rank());
+        auto const cut = [&](std::size_t p) {
+            detail::partition const shares{mine_.size(), n};
+            piece_.reset(mine_.dimension());
+            piece_.append(shares.of(mine_.support(), p), shares.of(mine_.values(), p), 0);
+        };
+        for (std::size_t step = 1; step < n; ++step)
+            session_.send(comm, static_cast<int>((me + step) % n), [&](bit_writer& sink) {
+                cut((me + step) % n);
+                write(sink, piece_);
+            });
+        share_.reset(d_);
+        for (std::size_t r = 0; r < n; ++r) {
+            if (r == me) {
+                cut(me);
+                share_.append(piece_, regions_.first(me));
+                continue;
+            }
+            session_.receive(comm, static_cast<int>(r), [&](bit_reader& source) {
+                piece_.expect(regions_.length(r));
+                read(on, source, piece_);
+                share_.append(piece_, regions_.first(r));
+            });
+        }
+        std::swap(mine_, share_);
+    }
+
+    // The ranks' lists come in the order of ranks from this one on.
+    template <PointToPoint C>
+    void gather(B& on, C& comm) {
+        auto const me = static_cast<std::size_t>(comm.rank());
+        auto const first = [&](std::size_t p) { return uneven_ ? 0 : regions_.first(p); };
+        auto const length = [&](std::size_t p) { return uneven_ ? d_ : regions_.length(p); };
+        auto const send = [&](bit_writer& sink) {
+            if (new_regions()) sink.put(next_[me], 32);
+            write(sink, mine_);
+        };
+        auto const receive = [&](bit_reader& source, std::size_t p) {
+            if (new_regions()) next_[p] = take_coordinate(source);
+            piece_.expect(length(p));
+            read(on, source, piece_);
+            lists_.append(piece_, first(p));
+        };
+        lists_.clear();
+        lists_.append(mine_, first(me));
+        detail::all_gather_by(comm, session_, send, receive);
+    }
+
+    // v <- all that was gathered: regions, or shares of all of them. What is wrong with these is so on all ranks.
+    void put_together(sparse_sum<T, B>& v, std::size_t me) {
+        auto const n = next_.size();
+        auto const at = lists_.support();
+        v.reset(d_);
+        seen_.clear();
+        for (std::size_t i = 0; i < n; ++i) seen_.push_back(lists_.begin(i));
+        for (std::size_t p = 0; p < n; ++p)
+            for (std::size_t r = uneven_ ? 0 : p; r < (uneven_ ? n : p + 1); ++r) {
+                auto const i = (r + n - me) % n, j = seen_[i];
+                auto const left = at.subspan(j, lists_.end(i) - j);
+                auto const end = std::lower_bound(left.begin(), left.end(), regions_.first(p + 1));
+                auto const share = left.first(static_cast<std::size_t>(end - left.begin()));
+                if (share.empty()) continue;
+                if (v.size() > 0 && share[0] <= v.support().back())
+                    throw wire_error(0, detail::concat({"from rank ", r, ": a share of sums that others have"}));
+                v.append(share, lists_.values().subspan(j, share.size()), 0);
+                seen_[i] += share.size();
+            }
+    }
+
+    // Cuts v where all sums are known, and prepares the next round. All ranks see the same.
+    void learn(B& on, sparse_sum<T, B>& v) {
+        auto const total = v.size();
+        if (exact()) {
+            share_.reset(d_);
+            v.keep_largest(on, k_, share_);
+            threshold_ = k_ == 0 ? std::numeric_limits<T>::infinity() : T(0);
+            if (k_ > 0 && total >= k_) {
+                threshold_ = std::numeric_limits<T>::infinity();
+                for (T const x : v.values()) threshold_ = std::min(threshold_, std::abs(x));
+            }
+            anew_ = false;
+        } else {
+            if (4 * total > 5 * k_) threshold_ *= T(1.025);
+            if (5 * total < 4 * k_) threshold_ /= T(1.025);
+            anew_ = total > 2 * k_ || 2 * total < k_;
+        }
+        if (new_regions()) regions_.move(next_);
+        uneven_ = regions_.uneven(v);
+        ++held_;
+    }
+
+    std::size_t d_, k_;
+    reused_for rounds_;
+    session session_;
+    std::uint64_t held_ = 0;  // rounds
+    T threshold_ = 0;
+    bool anew_ = false, uneven_ = false;  // the next round finds the threshold; deals its sums, and finds regions
+    detail::regions regions_;
+    std::vector<std::uint64_t> next_;  // where each rank would have its region start
+    sparse_sum<T, B> mine_, piece_, share_, brought_, returned_;
+    detail::gathered_lists<T, B> lists_;  // this rank's first
+    std::vector<std::size_t> seen_;       // how far each is put together
+};
+
+}  // namespace detail
+
+/// About k terms of the sum of sparse vectors (Ok-Topk's sparse all-reduce, Li, Hoefler, PPoPP 2022). Each rank adds up
+/// one region of the coordinates, and sends of its sums those whose magnitude reaches a threshold that all share:
+/// - regions: for reused_for.regions rounds, such that all ranks bring about as much to each: where they start is the
+///   mean of the ranks' quantiles. Told with the terms of a round and used from the next one on, they cost no message;
+/// - threshold: the magnitude of the k-th largest sum, for which every reused_for.threshold rounds all sums are
+///   gathered; from then on a round that applies more than 5/4 k raises it by 2.5 %, one of fewer than 4/5 k lowers it,
+///   and after one of more than 2 k or fewer than k / 2 it is found anew;
+/// - balance: where a region would have had more than four times the mean of what a round applied, in the next one
+///   the sums are dealt to all ranks before they are gathered, in P - 1 messages more, and regions found anew.
+/// What a rank brought of coordinates that are not applied returns to it, and an applied sum is whole: the sum of what
+/// is brought = what is applied + the sum of what is returned. The paper's local thresholds are a compressor's business
+/// (about_top_k, threshold), its residuals a feedback's.
+///
+/// P - 1 + ceil(log2 P) messages; of its k terms a rank sends about (P - 1) / P, and so many of those applied. Sums are
+/// added up in the order of ranks, each by one rank for all, so that all get the same bits. Any P. Reuses its memory,
+/// which is enough for as many terms as all ranks bring where none brings more than this one in its first round.
+struct ok_top_k {
+    portion k = 0.01;
+    reused_for rounds{};
+
+    void check(std::size_t d) const {
+        k.check(d);
+        rounds.check();
+    }
+    template <Scalar T, class B = host>
+    detail::ok_top_k_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return detail::ok_top_k_algorithm<T, B>(d, k.of(d), rounds, positions);
+    }
+    bool operator==(ok_top_k const&) const = default;
+    friend std::string to_string(ok_top_k const& x) {
+        return detail::concat({"ok_top_k(", to_string(x.k), detail::written(x.rounds), ")"});
+    }
+};
+
+}  // namespace laconic

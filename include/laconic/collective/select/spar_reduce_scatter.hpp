@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/layout/permutation.hpp"
+#include "laconic/collective/layout/turned.hpp"
+#include "laconic/core/partition.hpp"
+#include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+/// The algorithm of spar_reduce_scatter, on one rank. Reuses its memory.
+template <Scalar T, class B = host>
+class spar_reduce_scatter_algorithm {
+  public:
+    /// For vectors of d numbers.
+    spar_reduce_scatter_algorithm(std::size_t d, std::size_t k, std::optional<key> scatter, position_code positions)
+        : d_(d), k_(std::min(k, d)), scatter_(scatter), session_(positions) {
+        detail::check_dimension(d);
+    }
+
+    /// v <- the terms that are applied, at most ceil(k / P) of each block, the same on all ranks; each brings its own
+    /// v, usually its top k, and the same round. What the errors mean, see session::finish; then v and returned()
+    /// are unspecified.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        auto const n = static_cast<std::size_t>(comm.size());
+        detail::partition const blocks{d_, n};
+        detail::turned const order{&blocks, d_, n, static_cast<std::size_t>(comm.rank())};
+        std::size_t const quota = k_ / n + (k_ % n != 0), back = d_ - order.origin();
+        make_room(on, v, blocks, quota);
+        session_.start(round);
+        session_.check_input(on, comm.rank(), v, d_);
+        permutation const dealt(d_, scatter_.value_or(key{}).child(round));
+        held_.reset(d_);
+        if (!session_.failed()) {
+            if (scatter_)
+                rearrange(v, held_, [&](std::span<coordinate> at) {
+                    dealt(at);
+                    turn_all(at, order.origin());
+                });
+            else
+                detail::turn(v, order.origin(), held_);
+        }
+        auto const undealt = [&](std::uint64_t i) { return scatter_ ? dealt.inverse(i) : i; };
+        reduce_scatter(on, comm, order, quota, [&](std::uint64_t i) { return undealt((i + order.origin()) % d_); });
+        detail::all_gather_turned(on, comm, session_, order, held_, piece_);
+        session_.finish();
+        for (auto const& [from, to] : {std::pair(&held_, &v), std::pair(&cut_, &returned_)})
+            if (scatter_)
+                rearrange(*from, *to, [&](std::span<coordinate> at) {
+                    turn_all(at, back);
+                    dealt.inverse(at);
+                });
+            else
+                detail::turn(*from, back, *to);
+    }
+
+    /// What this rank keeps, to be sent later: what it cut from the blocks that it handed on or added up.
+    sparse_sum<T, B> const& returned() const { return returned_; }
+
+  private:
+    // A block reaches its rank over at most ceil(log2 P) others, each of which adds its own to it. In turned order
+    // those that leave are the last that are held, and those that come the first.
+    template <PointToPoint C, class Order, class Where>
+    void reduce_scatter(B& on, C& comm, Order const& order, std::size_t quota, Where where) {
+        auto const n = order.ranks;
+        cut_.reset(d_);
+        for (std::size_t gap = std::bit_ceil(n) / 2; gap > 0; gap /= 2) {
+            std::size_t const count = std::min(gap, n - gap);
+            session_.exchange(
+                comm, static_cast<int>((order.me + gap) % n),
+                [&](bit_writer& sink) {
+                    arrived_.reset(d_);  // for now: what is cut
+                    for (std::size_t j = gap; j < gap + count; ++j) {
+                        cut(on, order, j, quota);
+                        write(sink, piece_);
+                    }
+                    held_.drop_from(order.first(gap));
+                    cut_.add(arrived_);
+                },
+                static_cast<int>((order.me + n - gap) % n),
+                [&](bit_reader& source) {
+                    arrived_.reset(d_);
+                    for (std::size_t j = 0; j < count; ++j) {
+                        piece_.expect(order.length(j));
+                        read(on, source, piece_);
+                        if (piece_.size() > quota) source.refuse("more terms than a block may have");
+                        arrived_.append(piece_, order.first(j));
+                    }
+                    held_.add(arrived_);
+                    session_.check_sum(on, held_, where);
+                });
+        }
+        if (session_.failed()) return;
+        arrived_.reset(d_);
+        cut(on, order, 0, quota);
+        cut_.add(arrived_);
+        held_.reset(d_);
+        held_.append(piece_, 0);
+    }
+    // piece_ <- what may leave of the j-th block, and behind arrived_ the rest of it.
+    template <class Order>
+    void cut(B& on, Order const& order, std::size_t j, std::size_t quota) {
+        piece_.assign_part(held_, order.first(j), order.length(j));
+        piece_.keep_largest(on, quota, arrived_, order.first(j));
+    }
+
+    // to <- from, where each coordinate becomes what move(at) makes of it.
+    template <class Move>
+    void rearrange(sparse_sum<T, B> const& from, sparse_sum<T, B>& to, Move move) {
+        moved_.assign(from.support().begin(), from.support().end());
+        move(std::span<coordinate>(moved_));
+        to.assign(sort_, moved_, from.values(), d_);
+    }
+    // Counted from `origin` on, and round.
+    void turn_all(std::span<coordinate> at, std::size_t origin) const {
+        auto const first = static_cast<coordinate>(origin), d = static_cast<coordinate>(d_);
+        for (auto& i : at) i = i >= first ? i - first : i + (d - first);
+    }
+
+    // Once: a later round may bring other blocks. All that comes, of all blocks, is P - 1 quotas.
+    void make_room(B& on, sparse_sum<T, B>& v, detail::partition const& blocks, std::size_t quota) {
+        auto const n = blocks.parts, own = std::max(std::min(v.size(), d_), k_);
+        auto const all = std::min(own + n * quota, d_);
+        auto const block = std::min(own + width_of(n) * quota, d_ / n + 1);
+        for (auto* const list : {&held_, &arrived_, &cut_, &returned_, &v}) list->reserve(all);
+        piece_.reserve_to_cut(on, block);
+        session_.template make_room<T>(std::min((n + 1) / 2 * quota, d_) + n);
+        if (!scatter_) return;
+        moved_.reserve(all);
+        sort_.reserve(all, d_);
+    }
+
+    std::size_t d_, k_;
+    std::optional<key> scatter_;
+    session session_;
+    sparse_sum<T, B> held_, arrived_, cut_;  // in turned order
+    sparse_sum<T, B> piece_, returned_;
+    std::vector<coordinate> moved_;
+    detail::term_sort<T> sort_;
+};
+
+}  // namespace detail
+
+/// About k terms of the sum of sparse vectors (SparDL's Spar-Reduce-Scatter, Zhao et al., ICDE 2024): the coordinates
+/// lie in P blocks, and before a block leaves a rank, on its way to the one that adds it up, it is cut to its
+/// ceil(k / P) terms of largest magnitude, of equal ones those that come first; then the blocks are gathered by
+/// all. What is cut stays with the rank that cuts: the sum of what is brought = what is applied + the sum of what is
+/// returned. 2 ceil(log2 P) messages one after another, 2 (P - 1) / P k terms sent by each rank; any P. Each block is
+/// added up in the same way for all, so that all get the same bits. Time and memory go with k, not with d. Reuses its
+/// memory.
+///
+/// Blocks are equally long, and where most that is brought lies in few of them, as it does in the gradients of most
+/// networks, most of it is cut. `scatter` deals the coordinates to blocks by a permutation drawn from this key and the
+/// round, so that the blocks have about as much each, for the time of two sorts of k terms: give it unless the blocks
+/// are known to be alike.
+struct spar_reduce_scatter {
+    portion k = 0.01;
+    bool as_published = false;  ///< blocks are of coordinates in their order
+    std::uint64_t seed = 0;     ///< of the permutations
+
+    void check(std::size_t d) const { k.check(d); }
+    template <Scalar T, class B = host>
+    detail::spar_reduce_scatter_algorithm<T, B> make(std::size_t d,
+                                                     position_code positions = position_code::smallest) const {
+        return detail::spar_reduce_scatter_algorithm<T, B>(
+            d, k.of(d), as_published ? std::nullopt : std::optional(key{seed}), positions);
+    }
+    bool operator==(spar_reduce_scatter const&) const = default;
+    friend std::string to_string(spar_reduce_scatter const& x) {
+        return detail::concat({"spar_reduce_scatter(", to_string(x.k), (x.as_published ? ", as_published=yes" : ""),
+                               (x.seed != 0 ? detail::concat({", seed=", x.seed, ")"}) : ")")});
+    }
+};
+
+}  // namespace laconic

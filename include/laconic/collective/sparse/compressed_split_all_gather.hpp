@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/sparse/bruck.hpp"
+#include "laconic/collective/sparse/split_and_add.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/partition.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/wire/quantized.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+/// The algorithm of compressed_split_all_gather, on one rank. Reuses its memory.
+template <Scalar T, class C, class B>
+requires Compressor<C, T, B> && TermMessage<message_of<C, T, B>>
+class compressed_split_all_gather_algorithm {
+  public:
+    /// For vectors of d numbers.
+    compressed_split_all_gather_algorithm(std::size_t d, C const& compressor, key from, position_code positions)
+        : d_(d), compressor_(compressor), from_(from), session_(positions) {
+        detail::check_dimension(d);
+    }
+
+    /// v <- the sum of all ranks' v as the messages have it, those numbers that are not 0. What the errors mean, see
+    /// session::finish; argument_error also where the compressor does not suit parts of d / P numbers, or has no
+    /// message about a sum. Then v and returned() are unspecified.
+    template <PointToPoint Ranks>
+    void operator()(B& on, Ranks& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+        detail::partition const ranges{d_, n};
+        for (auto const length : {d_ / n, d_ / n + (d_ % n != 0)}) compressor_.check(length);
+        make_room(v, ranges);
+        session_.start(round);
+        session_.check_input(on, comm.rank(), v, d_);
+        detail::split_and_add(on, comm, session_, ranges, v, sum_, piece_, lists_);
+        key const now = from_.child(round);
+        for (std::size_t p = 0; p < n; ++p)
+            if (p != me) compressor_.blank(on, ranges.length(p), now.child(p), messages_[p]);
+        if (!session_.failed()) compress(on, comm.rank(), now.child(me));
+        detail::all_gather_parts(on, comm, session_, messages_);
+        session_.finish();
+        v.reset(d_);
+        for (std::size_t p = 0; p < n; ++p) {
+            auto const terms = messages_[p].terms();
+            for (std::size_t j = 0; j < terms.size(); ++j)
+                if (auto const t = terms[j]; t.value != 0) v.append(ranges.first(p) + t.at, static_cast<T>(t.value));
+        }
+        keep_rest(on, messages_[me], ranges.first(me));
+    }
+
+    /// What this rank keeps, to be sent later: of the part that it added up, the sum less what it sent.
+    sparse_sum<T, B> const& returned() const { return returned_; }
+
+  private:
+    void compress(B& on, int rank, key from) {
+        numbers_.assign(sum_.dimension(), T(0));
+        for (std::size_t j = 0; j < sum_.size(); ++j) numbers_[sum_.support()[j]] = sum_.values()[j];
+        try {
+            compressor_(on, std::span<T const>(numbers_), from, messages_[static_cast<std::size_t>(rank)]);
+        } catch (std::exception const& e) {
+            session_.give_up(rank, e.what());
+        }
+    }
+    template <class M>
+    void keep_rest(B& on, M const& sent, std::size_t first) {
+        add_message(on, std::span<T>(numbers_), T(-1), sent);
+        returned_.reset(d_);
+        for (std::size_t i = 0; i < numbers_.size(); ++i)
+            if (numbers_[i] != 0) returned_.append(first + i, numbers_[i]);
+    }
+
+    // What ranks with as many terms need in any round. Messages are about all numbers of a part.
+    void make_room(sparse_sum<T, B>& v, detail::partition const& ranges) {
+        auto const most = detail::most_terms_of_sum(v, d_, ranges.parts);
+        session_.template make_room<T>(d_);
+        messages_.resize(ranges.parts);
+        for (auto* const list : {&sum_, &piece_, &returned_}) list->reserve(std::min(most, d_ / ranges.parts + 1));
+        lists_.reserve(ranges.parts, most);
+        v.reserve(most);
+    }
+
+    std::size_t d_;
+    C compressor_;
+    key from_;
+    session session_;
+    std::vector<message_of<C, T, B>> messages_;
+    typename B::template array<T> numbers_;
+    sparse_sum<T, B> sum_, piece_, returned_;
+    detail::gathered_lists<T, B> lists_;
+};
+
+}  // namespace detail
+
+/// split_all_gather with a second stage of compressed dense parts (SparCML's DSAR with low precision, Renggli et al.,
+/// SC 2019: QSGD of 2, 4 or 8 bits, buckets of 1024): who has added up a part sends C's message about it, with a key of
+/// the round and the part, and all take what it sends. With an unbiased compressor E(what is applied) = the sum. What
+/// is left, sum - sent, returns to the rank that added up: the sum of what is brought = what is applied + the sum of
+/// what is returned, to within one rounding. P - 1 + ceil(log2 P) messages; of its k terms a rank sends about (P - 1) /
+/// P, and so much of a message about d numbers. Sums are in the order of ranks; all get the same bits. Any P. Reuses
+/// its memory. Include the wire/ header of C's messages.
+template <class C>
+struct compressed_split_all_gather {
+    C compressor;
+    std::uint64_t seed = 0;
+
+    void check(std::size_t d) const { compressor.check(d); }
+    template <Scalar T, class B = host>
+    detail::compressed_split_all_gather_algorithm<T, C, B> make(
+        std::size_t d, position_code positions = position_code::smallest) const {
+        return {d, compressor, key{seed}, positions};
+    }
+    bool operator==(compressed_split_all_gather const&) const = default;
+    friend std::string to_string(compressed_split_all_gather const& x) {
+        return detail::concat({"split_all_gather(", to_string(x.compressor),
+                               (x.seed != 0 ? detail::concat({", seed=", x.seed, ")"}) : ")")});
+    }
+};
+template <class C>
+compressed_split_all_gather(C, std::uint64_t = 0) -> compressed_split_all_gather<C>;
+
+}  // namespace laconic

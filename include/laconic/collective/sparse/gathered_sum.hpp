@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/sparse/bruck.hpp"
+#include "laconic/collective/terms/gathered_lists.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+/// The algorithm of gathered_sum, on one rank. Reuses its memory.
+template <Scalar T, class B = host>
+class gathered_sum_algorithm {
+  public:
+    /// For vectors of d numbers.
+    explicit gathered_sum_algorithm(std::size_t d, position_code positions) : d_(d), session_(positions) {
+        detail::check_dimension(d);
+    }
+
+    /// v <- the sum of all ranks' v. What the errors mean, see session::finish; then v is unspecified. Who receives
+    /// damaged bytes can tell only those whom it meets later: the others have the sum.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+        auto const most = detail::most_terms_of_sum(v, d_, n);
+        session_.template make_room<T>(most);
+        v.reserve(most);
+        lists_.reserve(n, most);
+        session_.start(round);
+        session_.check_input(on, comm.rank(), v, d_);
+        lists_.clear();
+        lists_.append(v, 0);
+        detail::all_gather_by(
+            comm, session_, [&](bit_writer& sink) { write(sink, v); },
+            [&](bit_reader& source, std::size_t) {
+                theirs_.expect(d_);
+                read(on, source, theirs_);
+                lists_.append(theirs_, 0);
+            });
+        session_.finish();
+        lists_.add_up((n - me) % n, v);
+        session_.check_sum(on, v);  // all see the same
+        session_.finish();
+    }
+
+  private:
+    std::size_t d_;
+    session session_;
+    sparse_sum<T, B> theirs_;
+    detail::gathered_lists<T, B> lists_;  // this rank's first
+};
+
+}  // namespace detail
+
+/// The sum of sparse vectors by each rank for itself, of everybody's terms: ceil(log2 P) messages, (P - 1) k terms
+/// sent by each rank, and P k terms of memory. The fewest messages that there can be; where ranks have much in common
+/// or are many, others send less. Added up in the order of ranks, so that all get the same bits. Any P. Reuses its
+/// memory, which goes with the terms of all ranks, and grows where they have more than ever before.
+struct gathered_sum {
+    void check(std::size_t) const {}
+    template <Scalar T, class B = host>
+    detail::gathered_sum_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return detail::gathered_sum_algorithm<T, B>(d, positions);
+    }
+    bool operator==(gathered_sum const&) const = default;
+    friend std::string to_string(gathered_sum) { return "gathered_sum"; }
+};
+
+}  // namespace laconic

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/session.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+/// The algorithm of recursive_doubling, on one rank. Reuses its memory.
+template <Scalar T, class B = host>
+class recursive_doubling_algorithm {
+  public:
+    /// For vectors of d numbers.
+    explicit recursive_doubling_algorithm(std::size_t d, position_code positions) : d_(d), session_(positions) {
+        detail::check_dimension(d);
+    }
+
+    /// v <- the sum of all ranks' v. What the errors mean, see session::finish; then v is unspecified. Who receives
+    /// damaged bytes cannot tell the half of the ranks that it no longer meets: they have the sum.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
+        auto const most = detail::most_terms_of_sum(v, d_, static_cast<std::size_t>(comm.size()));
+        session_.template make_room<T>(most);
+        theirs_.reserve(most);
+        v.reserve(most);
+        session_.start(round);
+        session_.check_input(on, me, v, d_);
+        auto const send = [&](bit_writer& sink) { write(sink, v); };
+        auto const add = [&](bit_reader& source) {
+            theirs_.expect(d_);
+            read(on, source, theirs_);
+            v.add(theirs_);
+            session_.check_sum(on, v);
+        };
+        if (me >= paired) {
+            session_.send(comm, me - paired, send);
+            session_.receive(comm, me - paired, [&](bit_reader& source) { read(on, source, v); });
+            return session_.finish();
+        }
+        if (me + paired < comm.size()) session_.receive(comm, me + paired, add);
+        for (int distance = 1; distance < paired; distance *= 2)
+            session_.exchange(comm, me ^ distance, send, me ^ distance, add);
+        if (me + paired < comm.size()) session_.send(comm, me + paired, send);
+        session_.finish();
+    }
+
+  private:
+    std::size_t d_;
+    session session_;
+    sparse_sum<T, B> theirs_;
+};
+
+}  // namespace detail
+
+/// The sum of sparse vectors by recursive doubling (SparCML's SSAR_Recursive_double, Renggli et al., SC 2019): partners
+/// at distance 1, 2, 4, .. exchange all that they have added up. log2 P messages one after another, of k, up to 2 k, up
+/// to 4 k, .. terms. Where P is no power of two, the ranks from the largest one, Q, on hand their terms to rank - Q
+/// before and are told the sum after: 2 messages more. Nothing is dropped. Ranks are added up in the same pairs
+/// everywhere, so that all get the same bits. Reuses its memory, which goes with the terms of the sum, and grows where
+/// there are more than ever before.
+struct recursive_doubling {
+    void check(std::size_t) const {}
+    template <Scalar T, class B = host>
+    detail::recursive_doubling_algorithm<T, B> make(std::size_t d,
+                                                    position_code positions = position_code::smallest) const {
+        return detail::recursive_doubling_algorithm<T, B>(d, positions);
+    }
+    bool operator==(recursive_doubling const&) const = default;
+    friend std::string to_string(recursive_doubling) { return "recursive_doubling"; }
+};
+
+}  // namespace laconic

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/sparse/bruck.hpp"
+#include "laconic/collective/sparse/split_and_add.hpp"
+#include "laconic/core/partition.hpp"
+
+namespace laconic {
+
+/// What all are told of the sum.
+enum class second_stage {
+    sparse,  ///< the terms that it has (SSAR_Split_allgather)
+    dense    ///< every number (DSAR_Split_allgather): longer here, but quick to read where almost all are there
+};
+
+namespace detail {
+
+/// The algorithm of split_all_gather, on one rank. Reuses its memory.
+template <Scalar T, class B = host>
+class split_all_gather_algorithm {
+  public:
+    /// For vectors of d numbers.
+    explicit split_all_gather_algorithm(std::size_t d, second_stage then, position_code positions)
+        : d_(d), then_(then), session_(positions) {
+        detail::check_dimension(d);
+    }
+
+    /// v <- the sum of all ranks' v. What the errors mean, see session::finish; then v is unspecified.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+        detail::partition const ranges{d_, n};
+        make_room(v, ranges);
+        session_.start(round);
+        session_.check_input(on, comm.rank(), v, d_);
+        sum_.expect(ranges.length(me));
+        detail::split_and_add(on, comm, session_, ranges, v, sum_, piece_, lists_);
+        if (then_ == second_stage::dense) {
+            auto const numbers = v.assign_in_full(sum_, ranges.first(me), d_);
+            detail::all_gather_numbers(comm, session_, ranges, numbers);
+            return session_.finish();
+        }
+        lists_.clear();  // from here on it has the sums of all parts, this rank's first
+        lists_.append(sum_, ranges.first(me));
+        detail::all_gather_by(
+            comm, session_, [&](bit_writer& sink) { write(sink, sum_); },
+            [&](bit_reader& source, std::size_t p) {
+                piece_.expect(ranges.length(p));
+                read(on, source, piece_);
+                lists_.append(piece_, ranges.first(p));
+            });
+        session_.finish();
+        v.reset(d_);
+        for (std::size_t p = 0; p < n; ++p) {
+            auto const i = (p + n - me) % n, first = lists_.begin(i), terms = lists_.end(i) - first;
+            v.append(lists_.support().subspan(first, terms), lists_.values().subspan(first, terms), 0);
+        }
+    }
+
+  private:
+    // What ranks with as many terms need in any round.
+    void make_room(sparse_sum<T, B>& v, detail::partition const& ranges) {
+        auto const most = detail::most_terms_of_sum(v, d_, ranges.parts);
+        session_.template make_room<T>(most + ranges.parts);
+        for (auto* const list : {&sum_, &piece_}) list->reserve(std::min(most, d_ / ranges.parts + 1));
+        lists_.reserve(ranges.parts, most);
+        v.reserve(most);
+    }
+
+    std::size_t d_;
+    second_stage then_;
+    session session_;
+    sparse_sum<T, B> sum_, piece_;
+    detail::gathered_lists<T, B> lists_;
+};
+
+}  // namespace detail
+
+/// The sum of sparse vectors by parts (SparCML, Renggli et al., SC 2019): each rank hands to every other the part that
+/// the other adds up, and what is added up is gathered by all. P - 1 + ceil(log2 P) messages; of its k terms a rank
+/// sends about (P - 1) / P, and so many of the K terms of the sum. Nothing is dropped. The sum is added up in the order
+/// of ranks, as by_gather does, and each part by one rank for all, so that all get the same bits. Any P. A dense second
+/// stage sends (P - 1) / P d numbers, in pieces where they are more than 64 000 bytes, and makes v list all d. Reuses
+/// its memory, which goes with the terms of all ranks, and grows where they have more than ever before.
+struct split_all_gather {
+    second_stage then = second_stage::sparse;
+
+    void check(std::size_t) const {}
+    template <Scalar T, class B = host>
+    detail::split_all_gather_algorithm<T, B> make(std::size_t d,
+                                                  position_code positions = position_code::smallest) const {
+        return detail::split_all_gather_algorithm<T, B>(d, then, positions);
+    }
+    bool operator==(split_all_gather const&) const = default;
+    friend std::string to_string(split_all_gather x) {
+        return x.then == second_stage::dense ? "split_all_gather(dense)" : "split_all_gather(sparse)";
+    }
+};
+
+}  // namespace laconic

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/layout/pieces.hpp"
+#include "laconic/collective/session.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+/// The algorithm of sum_by_server, on one rank. Reuses its memory.
+template <Scalar T, class B = host>
+class sum_by_server_algorithm {
+  public:
+    /// For vectors of d numbers.
+    explicit sum_by_server_algorithm(std::size_t d, position_code positions) : d_(d), session_(positions) {
+        detail::check_dimension(d);
+    }
+
+    /// v <- the sum of all ranks' v. What the errors mean, see session::finish; then v is unspecified.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        auto const most = detail::most_terms_of_sum(v, d_, static_cast<std::size_t>(comm.size()));
+        if (comm.rank() == 0) theirs_.reserve(std::min(v.size(), d_));
+        v.reserve(most);
+        session_.template make_room<T>(most);
+        auto const take = [&](bit_reader& source, sparse_sum<T, B>& to) {
+            to.reset(d_);
+            read(on, source, to);
+        };
+        auto const add = [&](bit_reader& source) {
+            take(source, theirs_);
+            v.add(theirs_);
+        };
+        serve(
+            on, comm, v, round, [&](bit_writer& sink) { write(sink, v); }, add,
+            [&](bit_reader& source) { take(source, v); }, [&] { session_.check_sum(on, v); });
+    }
+    /// The same with vectors in full.
+    template <PointToPoint C>
+    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+        session_.template make_room<T>(std::min(x.size(), d_));
+        serve(
+            on, comm, std::span<T const>(x), round, [&](bit_writer& sink) { put_numbers(sink, x); },
+            [&](bit_reader& source) { detail::add_numbers(source, x); },
+            [&](bit_reader& source) { take_numbers(source, x); },
+            [&] { session_.check_sum(on, std::span<T const>(x), 0); });
+    }
+
+  private:
+    template <PointToPoint C, class V, class Send, class Add, class Take, class Check>
+    void serve(B& on, C& comm, V const& mine, std::uint64_t round, Send send, Add add, Take take, Check check) {
+        session_.start(round);
+        session_.check_input(on, comm.rank(), mine, d_);
+        if (comm.rank() != 0) {
+            session_.send(comm, 0, send);
+            session_.receive(comm, 0, take);
+            return session_.finish();
+        }
+        for (int r = 1; r < comm.size(); ++r) session_.receive(comm, r, add);
+        if (!session_.failed()) check();
+        for (int r = 1; r < comm.size(); ++r) session_.send(comm, r, send);
+        session_.finish();
+    }
+
+    std::size_t d_;
+    session session_;
+    sparse_sum<T, B> theirs_;
+};
+
+}  // namespace detail
+
+/// The sum of vectors by a server, which is also rank 0: all ranks hand it theirs, it adds them up in the order of
+/// ranks and tells all the sum, the same bits. Two messages one after another, but P - 1 of them through the server's
+/// port each way: it receives all terms of all ranks, and sends P - 1 times those of the sum. by_server has the same
+/// with messages of any kind and a compressed answer. Reuses its memory, which goes with the terms of the sum, and
+/// grows where there are more than ever before.
+struct sum_by_server {
+    void check(std::size_t) const {}
+    template <Scalar T, class B = host>
+    detail::sum_by_server_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return detail::sum_by_server_algorithm<T, B>(d, positions);
+    }
+    bool operator==(sum_by_server const&) const = default;
+    friend std::string to_string(sum_by_server) { return "sum_by_server"; }
+};
+
+}  // namespace laconic

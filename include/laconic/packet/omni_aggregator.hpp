@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/comm/packet_machine.hpp"
+#include "laconic/comm/retransmission.hpp"
+#include "laconic/packet/omni_packet.hpp"
+#include "laconic/packet/omni_stream.hpp"
+
+namespace laconic {
+
+/// An aggregator's part in an omni_stream, where packets may be lost. A turn of a slot is over when every worker has
+/// taken it; then the blocks are added up in the order of workers, starting with 0, whatever order they came in, and
+/// the answer goes to all. It is kept until the next turn is over: who takes the last turn again has not received it,
+/// and gets it alone. Nobody can be further behind, as all have taken this turn. Used by omni_machine.
+template <Scalar T, class B = host>
+class omni_aggregator {
+  public:
+    /// Valid arguments; the a-th aggregator.
+    omni_aggregator(omni_stream const& how, std::size_t a, retransmission when)
+        : how_(how),
+          blocks_(how.blocks()),
+          columns_(how.columns()),
+          a_(a),
+          longest_silence_(16 * when.most),
+          packet_(how.longest_packet<T>()) {}
+
+    /// A new round.
+    void begin(std::uint64_t round) {
+        head_ = {how_.digest<T>(), static_cast<std::uint32_t>(round), {}, 0, 0, 0};
+        auto const p = static_cast<std::size_t>(how_.workers);
+        auto const restart = [&](std::vector<turn>& all, std::size_t n) {
+            all.resize(n);
+            for (auto& t : all) {
+                t.number = 0;
+                t.came = 0;
+                t.seen.assign(p, false);
+                t.answer.clear();
+                t.answer.reserve(how_.longest_packet<T>());
+            }
+        };
+        restart(groups_, how_.groups_each());
+        restart(slots_, how_.slots_each());
+        here_.assign(how_.slots_each() * how_.fused, detail::no_block);
+        next_.assign(how_.slots_each() * how_.fused, detail::no_block);
+        said_.assign(how_.slots_each() * p, 0);
+        numbers_.resize(how_.slots_each() * p * how_.fused * blocks_.longest());
+        sum_.resize(blocks_.longest());
+        left_.assign(p, false);
+        stay_ = how_.workers;
+        to_answer_ = how_.slots_each() + how_.groups_each();
+        gives_up_ = never;
+        culprit_ = how_.workers;
+    }
+
+    /// A packet of worker w's, of this round; true iff it brought something new.
+    template <class Out>
+    bool take(B& on, double now, std::size_t w, omni_header const& h, std::span<std::byte const> sent, Out& out) {
+        if (gives_up_ != never) gives_up_ = now + longest_silence_;
+        if (h.kind == omni_kind::leaving) return take_leaving(w, out);
+        bool const group = h.turn == 0;
+        auto& all = group ? groups_ : slots_;
+        if (h.slot >= all.size() || h.kind != (group ? omni_kind::opening : omni_kind::blocks)) return false;
+        auto& t = all[h.slot];
+        if (h.turn + 1 == t.number) {
+            if (!t.answer.empty()) out(static_cast<int>(w), std::span<std::byte const>(t.answer));
+            return false;
+        }
+        if (h.turn != t.number || over(h.slot, group)) return false;
+        if (t.seen[w]) {
+            say_pending(w, h, t, out);
+            return false;
+        }
+        if (!(group ? store_opening(w, h.slot, sent) : store_blocks(w, h, sent))) return false;
+        t.seen[w] = true;
+        if (++t.came < how_.workers) return true;
+        if (group)
+            spell_opened(h.slot);
+        else
+            spell_sums(on, h.slot);
+        auto const answer = packet_.finish();
+        t.answer.assign(answer.begin(), answer.end());
+        ++t.number;
+        t.came = 0;
+        t.seen.assign(t.seen.size(), false);
+        if (group) open_slots(h.slot);
+        if (group || over(h.slot, false)) --to_answer_;
+        if (to_answer_ == 0 || culprit_ < how_.workers) gives_up_ = now + longest_silence_;
+        for (int to = 0; to < how_.workers; ++to) out(to, std::span<std::byte const>(t.answer));
+        return true;
+    }
+
+    /// Worker w is in a later round, so it has left this one.
+    void take_left(std::size_t w) {
+        if (!left_[w]) --stay_;
+        left_[w] = true;
+    }
+
+    /// When all was sent and somebody does not send that he leaves, he need not be waited for for ever.
+    void wake(double now) {
+        if (now >= gives_up_) stay_ = 0;
+    }
+    double wakes_at() const { return done() ? never : gives_up_; }
+    bool done() const { return stay_ == 0; }
+    /// The first worker that lacks where most have come.
+    int waits_for() const {
+        turn const* most = nullptr;
+        if (gives_up_ != never) return no_rank;
+        for (auto const* all : {&groups_, &slots_})
+            for (auto const& t : *all)
+                if (!over(static_cast<std::size_t>(&t - all->data()), all == &groups_) &&
+                    (!most || t.came > most->came))
+                    most = &t;
+        return most ? missing(*most) : no_rank;
+    }
+
+  private:
+    struct turn {
+        std::uint32_t number = 0;  // that of the turn which is being taken; slots that are not open have 0
+        int came = 0;
+        std::vector<bool> seen;         // of workers, in this turn
+        std::vector<std::byte> answer;  // to the turn before
+    };
+
+    // No further turn will be taken.
+    bool over(std::size_t s, bool group) const {
+        if (group) return groups_[s].number > 0;
+        auto const first = here_.begin() + static_cast<std::ptrdiff_t>(s * how_.fused);
+        return std::all_of(first, first + static_cast<std::ptrdiff_t>(how_.fused),
+                           [](auto b) { return b == detail::no_block; });
+    }
+    int missing(turn const& t) const {
+        return static_cast<int>(std::find(t.seen.begin(), t.seen.end(), false) - t.seen.begin());
+    }
+    std::size_t column(std::size_t s, std::size_t f) const {
+        return (s * static_cast<std::size_t>(how_.aggregators) + a_) * how_.fused + f;
+    }
+    // Of column f of slot s, in the order of workers.
+    std::span<T> numbers(std::size_t s, std::size_t w, std::size_t f) {
+        auto const p = static_cast<std::size_t>(how_.workers);
+        auto const b = here_[s * how_.fused + f];
+        return std::span(numbers_).subspan(((s * p + w) * how_.fused + f) * blocks_.longest(), blocks_.length(b));
+    }
+    bool may_come(std::size_t s, std::size_t f, std::size_t row, std::uint32_t b) const {
+        return b == detail::no_block ||
+               (b < columns_.blocks && columns_.part_of(b) == column(s, f) && columns_.row_of(b) >= row);
+    }
+    std::size_t first_slot(std::size_t g) const { return g * how_.slots_in_group(); }
+    std::size_t last_slot(std::size_t g) const { return std::min(first_slot(g + 1), how_.slots_each()); }
+
+    bool store_opening(std::size_t w, std::size_t g, std::span<std::byte const> sent) {
+        auto const first = first_slot(g), last = last_slot(g);
+        if (sent.size() != 8 + 4 * how_.fused * (last - first)) return false;
+        auto const each = [&](auto f) {
+            auto from = sent.data() + 8;
+            bool good = true;
+            for (std::size_t s = first; s < last; ++s)
+                for (std::size_t c = 0; c < how_.fused; ++c, from += 4) good = f(s, c, detail::load_half(from)) && good;
+            return good;
+        };
+        if (!each([&](std::size_t s, std::size_t c, std::uint32_t b) { return may_come(s, c, 0, b); })) return false;
+        if (auto const complaint = detail::load_word(sent.data());
+            complaint != detail::no_coordinate && static_cast<int>(w) < culprit_) {
+            culprit_ = static_cast<int>(w);
+            complaint_ = complaint;
+        }
+        each([&](std::size_t s, std::size_t c, std::uint32_t b) {
+            auto& least = next_[s * how_.fused + c];
+            least = std::min(least, b);
+            return true;
+        });
+        return true;
+    }
+    bool store_blocks(std::size_t w, omni_header const& h, std::span<std::byte const> sent) {
+        std::size_t const s = h.slot, first = s * how_.fused;
+        std::size_t bytes = 4 * how_.fused;
+        if (h.columns >> how_.fused != 0) return false;
+        for (std::size_t f = 0; f < how_.fused; ++f) {
+            auto const b = here_[first + f];
+            if ((h.columns >> f & 1) != 0) {
+                if (b == detail::no_block) return false;
+                bytes += blocks_.length(b) * sizeof(T);
+            }
+        }
+        if (sent.size() != bytes) return false;
+        for (std::size_t f = 0; f < how_.fused; ++f) {
+            auto const b = here_[first + f], next = detail::load_half(sent.data() + 4 * f);
+            if (b == detail::no_block ? next != b : !may_come(s, f, columns_.row_of(b) + 1, next)) return false;
+        }
+        auto from = sent.data() + 4 * how_.fused;
+        for (std::size_t f = 0; f < how_.fused; ++f) {
+            next_[first + f] = std::min(next_[first + f], detail::load_half(sent.data() + 4 * f));
+            if ((h.columns >> f & 1) == 0) continue;
+            auto const mine = numbers(s, w, f);
+            detail::load_numbers(from, mine);
+            from += mine.size_bytes();
+        }
+        said_[s * static_cast<std::size_t>(how_.workers) + w] = h.columns;
+        return true;
+    }
+
+    omni_header head(omni_kind kind, std::size_t slot, std::uint32_t number) const {
+        auto h = head_;
+        h.kind = kind;
+        h.slot = static_cast<std::uint32_t>(slot);
+        h.turn = number;
+        return h;
+    }
+    void spell_opened(std::size_t g) {
+        bool const good = culprit_ == how_.workers;
+        packet_.begin(head(omni_kind::opened, g, 0));
+        packet_.half(good ? static_cast<std::uint32_t>(no_rank) : static_cast<std::uint32_t>(culprit_));
+        packet_.word(good ? detail::no_coordinate : complaint_);
+        for (std::size_t c = first_slot(g) * how_.fused; c < last_slot(g) * how_.fused; ++c) packet_.half(next_[c]);
+    }
+    void open_slots(std::size_t g) {
+        if (culprit_ < how_.workers) return;
+        for (std::size_t s = first_slot(g); s < last_slot(g); ++s) {
+            slots_[s].number = 1;
+            go_on(s);
+            if (over(s, false)) --to_answer_;
+        }
+    }
+    void spell_sums(B& on, std::size_t s) {
+        auto h = head(omni_kind::sums, s, slots_[s].number);
+        auto const first = s * how_.fused, p = static_cast<std::size_t>(how_.workers);
+        for (std::size_t f = 0; f < how_.fused; ++f)
+            if (here_[first + f] != detail::no_block) h.columns |= 1u << f;
+        packet_.begin(h);
+        for (std::size_t f = 0; f < how_.fused; ++f) packet_.half(next_[first + f]);
+        for (std::size_t f = 0; f < how_.fused; ++f) {
+            if ((h.columns >> f & 1) == 0) continue;
+            auto const sum = std::span(sum_).first(blocks_.length(here_[first + f]));
+            std::fill(sum.begin(), sum.end(), T(0));
+            for (std::size_t w = 0; w < p; ++w)
+                if ((said_[s * p + w] >> f & 1) != 0) add_scaled(on, T(1), std::span<T const>(numbers(s, w, f)), sum);
+            packet_.numbers(std::span<T const>(sum));
+        }
+        go_on(s);
+    }
+    void go_on(std::size_t s) {
+        for (std::size_t c = s * how_.fused; c < (s + 1) * how_.fused; ++c) {
+            here_[c] = next_[c];
+            next_[c] = detail::no_block;
+        }
+    }
+
+    // To who asks, and to who is missing: if he takes part in another collective, he finds out.
+    template <class Out>
+    void say_pending(std::size_t w, omni_header const& h, turn const& t, Out& out) {
+        int const lacks = missing(t);
+        packet_.begin(head(omni_kind::pending, h.slot, h.turn)).half(static_cast<std::uint32_t>(lacks));
+        auto const packet = packet_.finish();
+        out(static_cast<int>(w), packet);
+        out(lacks, packet);
+    }
+    template <class Out>
+    bool take_leaving(std::size_t w, Out& out) {
+        packet_.begin(head(omni_kind::left, 0, 0));
+        out(static_cast<int>(w), packet_.finish());
+        if (left_[w]) return false;
+        take_left(w);
+        return true;
+    }
+
+    omni_stream how_;
+    omni_blocks blocks_;
+    omni_deal columns_;
+    std::size_t a_;
+    double longest_silence_, gives_up_ = never;
+    omni_header head_;
+    std::vector<turn> groups_, slots_;
+    std::vector<std::uint32_t> here_, next_;  // of this aggregator's columns: whose turn it is, and the least after it
+    std::vector<std::uint32_t> said_;         // of slots and workers: which columns' numbers came
+    std::vector<T> numbers_, sum_;
+    std::vector<bool> left_;
+    int stay_ = 1;                 // workers that have not left
+    std::size_t to_answer_ = 0;    // groups and slots whose last turn is not over
+    int culprit_ = 0;              // the least worker with a number that is not finite; how many there are
+    std::uint64_t complaint_ = 0;  // its first such coordinate
+    omni_packet_writer packet_;
+};
+
+}  // namespace laconic

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/comm/packet_machine.hpp"
+#include "laconic/comm/retransmission.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/packet/omni_aggregator.hpp"
+#include "laconic/packet/omni_packet.hpp"
+#include "laconic/packet/omni_stream.hpp"
+#include "laconic/packet/omni_worker.hpp"
+
+namespace laconic {
+
+/// One node of the sum of vectors whose zeros come in blocks, over a network that loses packets (OmniReduce, Fei et
+/// al., SIGCOMM 2021): a worker, an aggregator, or both. Of its vector's blocks a worker sends those that are not zero,
+/// and receives those that anybody's is not; which comes next in each column the aggregator learns from the least of
+/// what each worker has next. Each worker takes each turn, if only to send that, so that two turns need to be
+/// remembered. What arrives twice, late, damaged or from a stranger changes nothing, sums are added up in the order of
+/// workers, and all workers get the same bits. A block that no worker has is not touched.
+///
+/// begin() each round on every node, let start, take and wake run until done(), then finish(). Rounds have numbers that
+/// grow with each collective over the same network, by less than 2^31, whatever is exchanged. Reuses its memory.
+template <Scalar T, class B = host>
+class omni_machine {
+  public:
+    /// Throws argument_error for what the stream refuses, and for a node that it does not have.
+    omni_machine(omni_stream const& how, int node, retransmission when = {}) : how_(how), node_(node), when_(when) {
+        how.check();
+        when.check();
+        if (node < 0 || node >= how.nodes()) throw argument_error(detail::concat({"node ", node, " of ", how.nodes()}));
+        if (node < how.workers) worker_.emplace(how, node, when);
+        if (auto const a = how.aggregator_at(node); a != no_rank)
+            aggregator_.emplace(how, static_cast<std::size_t>(a), when);
+        refused_by_.resize(static_cast<std::size_t>(how.nodes()));
+    }
+
+    /// A new round, in which a worker's x, of d numbers, becomes the sum; nodes without a vector send so. x must stay
+    /// until the round is done.
+    void begin(std::span<T> x, std::uint64_t round) {
+        started_ = differs_ = false;
+        round_ = round;
+        if (worker_) worker_->begin(on_, x, round);
+        if (aggregator_) aggregator_->begin(round);
+    }
+    void begin(std::uint64_t round) { begin(std::span<T>(), round); }
+
+    template <class Out>
+    void start(double now, Out out) {
+        started_ = true;
+        to_self to{this, &out};
+        if (worker_) worker_->start(now, to);
+        hear_self(now, to);
+    }
+    template <class Out>
+    bool take(double now, int from, std::span<std::byte const> packet, Out out) {
+        if (!started_ || from < 0 || from >= how_.nodes() || from == node_) return false;
+        to_self to{this, &out};
+        bool const nearer = receive(now, from, packet, to);
+        hear_self(now, to);
+        return nearer;
+    }
+    template <class Out>
+    void wake(double now, Out out) {
+        to_self to{this, &out};
+        if (differs_) return say_refusals(now, to);
+        if (worker_) worker_->wake(now, to);
+        if (aggregator_) aggregator_->wake(now);
+        hear_self(now, to);
+    }
+    double wakes_at() const {
+        if (differs_) return says_again_;
+        return std::min(worker_ && !worker_->done() ? worker_->wakes_at() : never,
+                        aggregator_ ? aggregator_->wakes_at() : never);
+    }
+    bool done() const {
+        if (differs_) return said_ == when_.farewells || others_to_tell() == 0;
+        return (!worker_ || worker_->done()) && (!aggregator_ || aggregator_->done());
+    }
+    int waits_for() const {
+        if (differs_) return no_rank;
+        if (worker_)
+            if (int const r = worker_->waits_for(); r != no_rank) return r;
+        return aggregator_ ? aggregator_->waits_for() : no_rank;
+    }
+
+    /// When done: throws what went wrong. shape_error where nodes run different collectives; then some may have been
+    /// summed, and x is unspecified. shape_error for a vector that has not d numbers and non_finite_error for one of
+    /// numbers that are not finite, the same on all workers; then x is as it was. error for a sum that overflowed.
+    void finish() const {
+        if (differs_)
+            throw shape_error(detail::concat(
+                {"nodes ", differs_between_[0], " and ", differs_between_[1], " run different collectives"}));
+        if (!worker_) return;
+        if (int const r = worker_->culprit(); r != no_rank) {
+            auto const what = worker_->complaint();
+            if ((what & detail::other_dimension) == 0)
+                throw non_finite_error(r, round_, static_cast<std::size_t>(what));
+            throw shape_error(detail::concat({"rank ", r, " brings a vector of ", what - detail::other_dimension,
+                                              " numbers, the collective is for ", how_.d}));
+        }
+        if (worker_->overflow() < how_.d)
+            throw error(detail::concat(
+                {"round ", round_, ": the ranks' sum is not finite at coordinate ", worker_->overflow()}));
+    }
+
+  private:
+    // What a node that is both sends to itself needs no network. It is received when all is sent: nobody is called
+    // twice at once.
+    template <class Out>
+    struct to_self {
+        omni_machine* me;
+        Out* out;
+        void operator()(int to, std::span<std::byte const> packet) const {
+            if (to != me->node_) return (*out)(to, packet);
+            if (me->own_count_ == me->own_.size()) me->own_.emplace_back();
+            me->own_[me->own_count_++].assign(packet.begin(), packet.end());
+        }
+    };
+    template <class Out>
+    to_self(omni_machine*, Out*) -> to_self<Out>;
+
+    template <class Out>
+    void hear_self(double now, to_self<Out>& to) {
+        for (std::size_t i = 0; i < own_count_; ++i) {
+            own_[i].swap(heard_);  // own_ may grow meanwhile
+            receive(now, node_, heard_, to);
+            own_[i].swap(heard_);
+        }
+        own_count_ = 0;
+    }
+
+    template <class Out>
+    bool receive(double now, int from, std::span<std::byte const> packet, to_self<Out>& to) {
+        omni_header h;
+        if (!read_header(packet, h)) return false;
+        auto const ahead = static_cast<std::int32_t>(h.round - static_cast<std::uint32_t>(round_));
+        bool const to_aggregator =
+            h.kind == omni_kind::opening || h.kind == omni_kind::blocks || h.kind == omni_kind::leaving;
+        auto const a = how_.aggregator_at(from);
+        if (ahead < 0) {  // who asks has all, and must only be told so
+            if (h.kind == omni_kind::leaving && aggregator_ && from < how_.workers) say_left(from, h, to);
+            return false;
+        }
+        if (ahead > 0) {  // who is there needs nothing of this round any more
+            if (aggregator_ && from < how_.workers && to_aggregator)
+                aggregator_->take_left(static_cast<std::size_t>(from));
+            if (worker_ && a != no_rank && !to_aggregator) worker_->take_left(now, static_cast<std::size_t>(a));
+            return false;
+        }
+        if (h.kind == omni_kind::refusal || h.digest != how_.digest<T>()) return hear_of_difference(now, from, h, to);
+        if (differs_) {
+            say_refusal(from, to);
+            return false;
+        }
+        auto const sent = packet.subspan(omni_header_bytes);
+        if (to_aggregator)
+            return aggregator_ && from < how_.workers &&
+                   aggregator_->take(on_, now, static_cast<std::size_t>(from), h, sent, to);
+        return worker_ && a != no_rank && worker_->take(on_, now, static_cast<std::size_t>(a), h, sent, to);
+    }
+    template <class Out>
+    void say_left(int from, omni_header h, to_self<Out>& to) {
+        h.kind = omni_kind::left;
+        to(from, packet_.begin(h).finish());
+    }
+
+    // Who receives of nodes that differ sends so to all, some times, and to whoever did not know, until all have sent
+    // so.
+    template <class Out>
+    bool hear_of_difference(double now, int from, omni_header const& h, to_self<Out>& to) {
+        bool const news = !differs_;
+        if (news) {
+            differs_ = true;
+            refused_by_.assign(refused_by_.size(), false);
+            said_ = 0;
+            differs_between_[0] = h.kind == omni_kind::refusal ? static_cast<int>(h.slot) : node_;
+            differs_between_[1] = h.kind == omni_kind::refusal ? static_cast<int>(h.turn) : from;
+        }
+        refused_by_[static_cast<std::size_t>(from)] = h.kind == omni_kind::refusal;
+        if (news)
+            say_refusals(now, to);
+        else if (h.kind != omni_kind::refusal)
+            say_refusal(from, to);
+        return news;
+    }
+    template <class Out>
+    void say_refusals(double now, to_self<Out>& to) {
+        for (int r = 0; r < how_.nodes(); ++r)
+            if (r != node_ && !refused_by_[static_cast<std::size_t>(r)]) say_refusal(r, to);
+        says_again_ = now + std::min(when_.most, when_.first * static_cast<double>(1 << std::min(said_, 20)));
+        ++said_;
+    }
+    template <class Out>
+    void say_refusal(int r, to_self<Out>& to) {
+        to(r, packet_
+                  .begin({how_.digest<T>(), static_cast<std::uint32_t>(round_), omni_kind::refusal, 0,
+                          static_cast<std::uint32_t>(differs_between_[0]),
+                          static_cast<std::uint32_t>(differs_between_[1])})
+                  .finish());
+    }
+    int others_to_tell() const {
+        int n = -1;
+        for (bool const knows : refused_by_) n += !knows;
+        return n;
+    }
+
+    omni_stream how_;
+    int node_;
+    retransmission when_;
+    B on_{};
+    std::optional<omni_worker<T, B>> worker_;
+    std::optional<omni_aggregator<T, B>> aggregator_;
+    bool started_ = false, differs_ = false;
+    std::uint64_t round_ = 0;
+    int differs_between_[2] = {no_rank, no_rank};
+    std::vector<bool> refused_by_;  // by nodes: they know
+    int said_ = 0;                  // how often all were told
+    double says_again_ = never;
+    std::vector<std::vector<std::byte>> own_;  // sent to itself, the first own_count_
+    std::size_t own_count_ = 0;
+    std::vector<std::byte> heard_;
+    omni_packet_writer packet_;
+};
+
+}  // namespace laconic

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/comm/packet_machine.hpp"
+#include "laconic/comm/retransmission.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/packet/switch_pool.hpp"
+#include "laconic/packet/switch_worker.hpp"
+
+namespace laconic {
+
+/// One node's part in a sum by SwitchML, as worker, as switch, or both: a packet_machine, that a udp socket runs, or
+/// switch_ml over a communicator. Numbers are added as integers (fixed_point), so that the sum is the same bits on
+/// every worker, over every network and in whatever order packets come; see there how far it is off. Doubles are
+/// rounded alike: to 31 bits and a sign at most. The sum of one worker is what it brought. Reuses its memory from round
+/// to round.
+template <Scalar T, class B = host>
+class switch_machine {
+  public:
+    /// Throws argument_error for a layout that cannot be, or a node that it has not.
+    switch_machine(switch_layout const& how, int me, retransmission when = {}) : how_(how), me_(me) {
+        how.check();
+        if (me < 0 || me >= how.nodes()) throw argument_error(detail::concat({"node ", me, " of ", how.nodes()}));
+        when.check();
+        if (is_worker())
+            for (int s = 0; s < how.switches; ++s) workers_.emplace_back(how, me, s, when);
+        if (int const which = how.switch_of_node(me); which != no_rank) pool_.emplace(how, which, when);
+    }
+
+    /// A new round, in which a worker's x, of d numbers, becomes the sum; nodes without a vector send so. x must stay
+    /// until the node is done. Rounds have numbers that grow with each sum over the same network.
+    void begin(std::span<T> x, std::uint64_t round) {
+        x_ = x;
+        round_ = round;
+        started_ = false;
+        if (pool_) pool_->begin(round);
+        detail::switch_complaint c;
+        c.rank = static_cast<std::uint32_t>(me_);
+        if (is_worker() && x.size() != how_.d) {
+            c.what = detail::switch_complaint::disagreement;
+            c.theirs = x.size();
+            c.ours = how_.d;
+        } else if (B on; is_worker()) {
+            c.where = first_non_finite(on, std::span<T const>(x));
+            if (c.where < x.size()) c.what = detail::switch_complaint::input;
+        }
+        for (std::size_t s = 0; s < workers_.size(); ++s) {
+            bool const complains = c.what != detail::switch_complaint::nothing;
+            workers_[s].begin(complains ? std::span<T>() : how_.parts().of(x, s), round, c);
+        }
+    }
+
+    void begin(std::uint64_t round) { begin(std::span<T>(), round); }
+
+    template <class Out>
+    void start(double now, Out out) {
+        started_ = true;
+        for (auto& w : workers_) w.start(now, out);
+    }
+    template <class Out>
+    bool take(double now, int from, std::span<std::byte const> packet, Out out) {
+        if (!started_) return false;
+        bool news = pool_ && pool_->take(now, from, packet, out);
+        if (int const which = how_.switch_of_node(from); which != no_rank && is_worker())
+            news |= workers_[static_cast<std::size_t>(which)].take(now, packet, out);
+        return news;
+    }
+    template <class Out>
+    void wake(double now, Out out) {
+        for (auto& w : workers_) w.wake(now, out);
+        if (pool_) pool_->wake(now);
+    }
+    double wakes_at() const {
+        double at = pool_ ? pool_->wakes_at() : never;
+        for (auto const& w : workers_) at = std::min(at, w.wakes_at());
+        return at;
+    }
+    bool done() const {
+        bool all = !pool_ || pool_->done();
+        for (auto const& w : workers_) all &= w.done();
+        return all;
+    }
+    int waits_for() const {
+        for (auto const& w : workers_)
+            if (!w.done()) return w.waits_for();
+        return pool_ ? pool_->waits_for() : no_rank;
+    }
+
+    /// Whether this worker has all the sum, though others may still need this node.
+    bool has_sum() const {
+        bool all = true;
+        for (auto const& w : workers_) all &= w.has_sum();
+        return all;
+    }
+    /// On workers that are done: throws the same on each where the sum cannot be. non_finite_error for what a rank
+    /// brought and shape_error for ranks that do not agree on the layout, T or the round: then nobody's numbers are
+    /// changed; error for a sum that is not finite. comm_error where a part of it has not come: that is for who hands
+    /// on packets himself, and counts how many there must be.
+    void finish() const {
+        for (auto const& w : workers_) w.verdict().raise(round_);
+        for (auto const& w : workers_)
+            if (!w.has_sum()) throw_incomplete(w.waits_for());
+        bool finite = true;
+        for (auto const& w : workers_) finite &= w.sum_is_finite();
+        if (finite) return;
+        B on;
+        throw error(detail::concat({"round ", round_, ": the ranks' sum is not finite at coordinate ",
+                                    first_non_finite(on, std::span<T const>(x_))}));
+    }
+
+  private:
+    bool is_worker() const { return me_ < how_.workers; }
+    // A switch of this node's own waits for others.
+    [[noreturn]] void throw_incomplete(int lacks) const {
+        if (lacks == me_ && pool_) lacks = pool_->waits_for();
+        throw comm_error(
+            lacks, detail::concat({"round ", round_, ": node ", lacks, " has not sent all that the sum is made of"}));
+    }
+
+    switch_layout how_;
+    int me_;
+    std::vector<switch_worker<T>> workers_;  // one for each switch
+    std::optional<switch_pool<T>> pool_;
+    std::span<T> x_;
+    std::uint64_t round_ = 0;
+    bool started_ = false;
+};
+
+}  // namespace laconic

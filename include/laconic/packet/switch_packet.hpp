@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/partition.hpp"
+#include "laconic/core/term.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/core/view.hpp"
+#include "laconic/packet/switch_integers.hpp"
+#include "laconic/wire/checksum.hpp"
+#include "laconic/wire/stream.hpp"
+
+namespace laconic {
+
+/// What all nodes of a SwitchML sum must have the same. Workers are nodes 0 .. workers - 1; each switch adds up one
+/// part of the coordinates, and is the node after the workers, or a worker's too.
+struct switch_layout {
+    std::size_t d = 0;
+    int workers = 1;
+    std::size_t block = 256;  ///< numbers that share an exponent and a packet
+    std::size_t slots = 128;  ///< blocks under way at a time from each worker to each switch; at most 2 blocks' numbers
+    int switches = 1;
+    bool apart = true;      ///< the switches are nodes workers, workers + 1, ..; else workers 0, 1, ..
+    bool checksums = true;  ///< each packet has one; false where the network itself lets no damage through
+
+    /// Throws argument_error for a layout that cannot be.
+    void check() const {
+        auto const refuse = [](std::string const& why) {
+            throw argument_error(detail::concat({"a sum by switches ", why}));
+        };
+        if (d > largest_dimension) refuse("of more than 2^32 - 1 dimensions");
+        if (workers < 1 || workers > fixed_point::most_workers)
+            refuse(
+                detail::concat({"of ", workers, " workers: from 1 to ", fixed_point::most_workers, " are possible"}));
+        if (block < 1 || block > 1u << 20) refuse(detail::concat({"with blocks of ", block, ": from 1 to 2^20"}));
+        if (slots < 1 || slots > 2 * block)
+            refuse(detail::concat({"with ", slots, " slots: from 1 to twice the block"}));
+        if (switches < 1 || switches > (apart ? fixed_point::most_workers : workers))
+            refuse(detail::concat({"with ", switches, " switches"}));
+    }
+
+    int nodes() const { return apart ? workers + switches : workers; }
+    int node_of_switch(int which) const { return (apart ? workers : 0) + which; }
+    /// The switch that a node is, or no_rank.
+    int switch_of_node(int node) const {
+        int const which = node - node_of_switch(0);
+        return which >= 0 && which < switches ? which : no_rank;
+    }
+    detail::partition parts() const { return {d, static_cast<std::size_t>(switches)}; }
+    /// How many blocks a switch adds up. None where there is one worker, whose sum is its own.
+    std::size_t blocks(int which) const {
+        return workers == 1 ? 0 : (parts().length(static_cast<std::size_t>(which)) + block - 1) / block;
+    }
+    /// The longest packet, in bytes.
+    std::size_t longest_packet() const;
+};
+
+namespace detail {
+
+/// What the nodes compare, and how errors call it. The round is compared with them, last.
+inline constexpr std::array<char const*, 8> switch_items{
+    "the dimension", "the bytes of a number", "the workers",    "the block",
+    "the slots",     "the switches",          "switches apart", "the round"};
+using switch_values = std::array<std::uint64_t, 8>;
+
+template <Scalar T>
+switch_values values_of(switch_layout const& how, std::uint64_t round) {
+    return {how.d,     sizeof(T), static_cast<std::uint64_t>(how.workers),
+            how.block, how.slots, static_cast<std::uint64_t>(how.switches),
+            how.apart, round};
+}
+inline std::uint64_t digest_of(switch_values const& values) {
+    key k{0x5357};
+    for (std::size_t i = 0; i + 1 < values.size(); ++i) k = k.child(values[i]);
+    return k.bits;
+}
+
+/// Why a sum cannot be: what one rank brings is not finite, or it has another composition. Of several the least counts.
+struct switch_complaint {
+    enum kind : std::uint32_t { nothing, input, disagreement };
+    std::uint32_t what = nothing, rank = 0;
+    std::uint64_t where = 0;             // the coordinate, or which of switch_items
+    std::uint64_t theirs = 0, ours = 0;  // what that rank has, what the switch has
+
+    static constexpr std::size_t bytes = 32;
+    auto order() const { return std::tie(what, rank, where, theirs, ours); }
+    void add(switch_complaint const& other) {
+        if (other.what != nothing && (what == nothing || other.order() < order())) *this = other;
+    }
+    void put(std::byte* to) const {
+        store_word(to, what | std::uint64_t{rank} << 32);
+        store_word(to + 8, where);
+        store_word(to + 16, theirs);
+        store_word(to + 24, ours);
+    }
+    /// None where the bytes send none that there is.
+    static std::optional<switch_complaint> take(std::byte const* from) {
+        std::uint64_t const first = load_word(from);
+        switch_complaint const c{static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32),
+                                 load_word(from + 8), load_word(from + 16), load_word(from + 24)};
+        if (c.what > disagreement || (c.what == disagreement && c.where >= switch_items.size())) return {};
+        return c;
+    }
+    /// Throws what it sends, if anything.
+    void raise(std::uint64_t round) const {
+        if (what == input) throw non_finite_error(static_cast<int>(rank), round, static_cast<std::size_t>(where));
+        if (what == disagreement)
+            throw shape_error(concat({"ranks disagree: rank ", rank, " has \"", switch_items[where], ": ", theirs,
+                                      "\", its switch has \"", switch_items[where], ": ", ours, "\""}));
+    }
+};
+
+/// The kinds of packets: from workers hello (what it has; exponents of its first blocks), numbers (a block's, and the
+/// exponent of the next one of that slot) and bye; from the switch the answers to these, of whom it waits for where it
+/// cannot answer yet, and that it is in a later round.
+enum class switch_kind : std::uint8_t { hello = 1, numbers, bye, welcome, sums, good_bye, patience, later };
+
+/// In front of every packet. 32 bytes: what it is, a checksum of what follows, then the words below.
+struct switch_header {
+    switch_kind what{};
+    std::uint64_t digest = 0, round = 0;
+    std::uint32_t block = 0;
+    std::int16_t exponent = no_exponent;
+
+    static constexpr std::size_t bytes = 32;
+    static constexpr std::uint64_t magic = 0x314d534c;  // "LSM1"
+
+    /// Writes it in front of what a packet sends.
+    void seal(std::span<std::byte> packet, bool with_checksum) const {
+        store_word(packet.data() + 8, digest);
+        store_word(packet.data() + 16, round);
+        store_word(packet.data() + 24, block | std::uint64_t{static_cast<std::uint16_t>(exponent)} << 32 |
+                                           std::uint64_t{static_cast<std::uint8_t>(what)} << 48);
+        std::uint64_t const sum = with_checksum ? checksum(packet.subspan(8)) : 0;
+        store_word(packet.data(), magic | sum << 32);
+    }
+    /// None where a packet is not of this protocol, or damaged.
+    static std::optional<switch_header> open(std::span<std::byte const> packet, bool with_checksum) {
+        if (packet.size() < bytes) return {};
+        std::uint64_t const first = load_word(packet.data()), last = load_word(packet.data() + 24);
+        std::uint64_t const sum = with_checksum ? checksum(packet.subspan(8)) : 0, what = last >> 48;
+        if (first != (magic | sum << 32) || what < 1 || what > static_cast<std::uint64_t>(switch_kind::later))
+            return {};
+        return switch_header{static_cast<switch_kind>(what), load_word(packet.data() + 8),
+                             load_word(packet.data() + 16), static_cast<std::uint32_t>(last),
+                             static_cast<std::int16_t>(static_cast<std::uint16_t>(last >> 32))};
+    }
+};
+
+inline void store_exponent(std::byte* to, std::int16_t e) {
+    to[0] = static_cast<std::byte>(static_cast<std::uint16_t>(e) & 255);
+    to[1] = static_cast<std::byte>(static_cast<std::uint16_t>(e) >> 8);
+}
+inline std::int16_t load_exponent(std::byte const* from) {
+    return static_cast<std::int16_t>(std::to_integer<int>(from[0]) | std::to_integer<int>(from[1]) << 8);
+}
+
+}  // namespace detail
+
+inline std::size_t switch_layout::longest_packet() const {
+    std::size_t const hello = detail::switch_complaint::bytes + 8 * detail::switch_items.size() + 2 * slots;
+    return detail::switch_header::bytes + std::max(hello, 4 * block);
+}
+
+}  // namespace laconic

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "laconic/comm/packet_machine.hpp"
+#include "laconic/comm/retransmission.hpp"
+#include "laconic/packet/switch_packet.hpp"
+
+namespace laconic {
+
+/// The switch of SwitchML (Sapio et al., NSDI 2021) in software, for one part of the coordinates. It adds integers of
+/// 32 bits and takes the greater of exponents; it has a fixed pool of slots, each in two versions, and of each version
+/// a bitmap of the workers seen and their number. Block b belongs to slot b mod slots, and its version is the parity of
+/// b / slots. A worker sends the next block of a slot only when it has the sum of the last, so the first packet for a
+/// version proves that every worker has what stood there, and may overwrite it; until then who asks again is answered.
+/// Before the first block all send hello: what they have, and the exponents of their first blocks. So who disagrees, or
+/// brings a number that is not finite, is known to all before anything is added. At the end all send bye: the switch is
+/// not done before all have the sums, that is, have sent so, or ask for nothing for long after the last sum was sent.
+template <Scalar T>
+class switch_pool {
+  public:
+    /// Memory: slots x 2 x (4 block + workers / 8) bytes. Expects arguments that pass their checks.
+    switch_pool(switch_layout const& how, int which, retransmission when)
+        : how_(how), longest_silence_(16 * when.most), all_(static_cast<std::size_t>(how.workers)) {
+        length_ = how.parts().length(static_cast<std::size_t>(which));
+        blocks_ = how.blocks(which);
+        versions_.resize(2 * std::min(how.slots, blocks_));
+        for (auto& v : versions_) {
+            v.sums.resize(4 * std::min(how.block, length_));
+            v.seen.resize(all_);
+        }
+        first_exponents_.resize(std::min(how.slots, blocks_));
+        hello_.resize(all_);
+        bye_.resize(all_);
+        round_of_.resize(all_);
+        packet_.resize(how.longest_packet());
+    }
+
+    /// A new round; what is left of the last is gone.
+    void begin(std::uint64_t round) {
+        round_ = round;
+        values_ = detail::values_of<T>(how_, round);
+        digest_ = detail::digest_of(values_);
+        complaint_ = {};
+        hello_.clear();
+        bye_.clear();
+        blocks_sent_ = 0;
+        left_alone_ = false;
+        std::fill(first_exponents_.begin(), first_exponents_.end(), no_exponent);
+        for (std::size_t i = 0; i < versions_.size(); ++i) {
+            versions_[i].seen.clear();
+            versions_[i].block = i / 2 + (i % 2) * how_.slots;
+        }
+    }
+
+    template <class Out>
+    bool take(double now, int from, std::span<std::byte const> packet, Out out) {
+        auto const h = detail::switch_header::open(packet, how_.checksums);
+        if (!h || from < 0 || from >= how_.workers) return false;
+        leaves_at_ = now + longest_silence_;
+        auto const w = static_cast<std::size_t>(from);
+        auto const sent = packet.subspan(detail::switch_header::bytes);
+        using enum detail::switch_kind;
+        bool const known = hello_.has(w) && h->round == round_of_[w];
+        if (h->what == hello && (known || h->round >= round_)) return take_hello(w, *h, sent, out);
+        if (known && h->what == bye && hello_.full()) return take_bye(w, out);
+        if (known && h->what == numbers && h->digest == digest_) return take_numbers(w, *h, sent, out);
+        // Once this switch is in a later round, all have the sums of those before.
+        if (h->round < round_ && h->what == bye) send(from, {good_bye, digest_, h->round}, 0, out);
+        if (h->round < round_ && h->what == hello) send(from, {later, digest_, round_}, 0, out);
+        return false;
+    }
+
+    /// Workers that were received of no more have left.
+    void wake(double now) { left_alone_ |= now >= wakes_at(); }
+    double wakes_at() const { return all_is_sent() && !done() ? leaves_at_ : never; }
+    bool done() const { return bye_.full() || left_alone_; }
+    /// A worker that it lacks.
+    int waits_for() const {
+        if (!hello_.full()) return hello_.first_missing();
+        if (auto const* v = oldest()) return v->seen.first_missing();
+        return done() ? no_rank : bye_.first_missing();
+    }
+
+  private:
+    // A set of workers, as a bitmap and a counter.
+    class workers {
+      public:
+        void resize(std::size_t n) {
+            n_ = n;
+            bits_.assign((n + 63) / 64, 0);
+        }
+        void clear() {
+            std::fill(bits_.begin(), bits_.end(), 0);
+            count_ = 0;
+        }
+        bool has(std::size_t w) const { return (bits_[w / 64] >> (w % 64) & 1) != 0; }
+        void add(std::size_t w) {
+            count_ += !has(w);
+            bits_[w / 64] |= std::uint64_t{1} << (w % 64);
+        }
+        bool empty() const { return count_ == 0; }
+        bool full() const { return count_ == n_; }
+        int first_missing() const {
+            std::size_t i = 0;
+            while (bits_[i] == ~std::uint64_t{0}) ++i;
+            return static_cast<int>(64 * i) + std::countr_one(bits_[i]);
+        }
+
+      private:
+        std::vector<std::uint64_t> bits_;
+        std::size_t n_ = 0, count_ = 0;
+    };
+    struct version {
+        std::size_t block = 0;  // that stands here, or is awaited
+        std::int16_t exponent = no_exponent;
+        workers seen;
+        std::vector<std::byte> sums;
+    };
+
+    template <class Out>
+    bool take_hello(std::size_t w, detail::switch_header const& h, std::span<std::byte const> sent, Out out) {
+        std::size_t const fixed = detail::switch_complaint::bytes + 8 * detail::switch_items.size();
+        if (sent.size() < fixed) return false;
+        if (hello_.has(w)) {
+            if (h.round > round_of_[w]) {  // it has what it wanted, and went on when its goodbyes were lost
+                bool const news = hello_.full() && !bye_.has(w);
+                if (news) bye_.add(w);
+                return news;
+            }
+            if (hello_.full())
+                welcome(w, out);
+            else
+                ask_for_patience(w, blocks_, hello_, out);
+            return false;
+        }
+        auto c = detail::switch_complaint::take(sent.data());
+        if (!c) return false;
+        c->rank = static_cast<std::uint32_t>(w);
+        for (std::size_t i = detail::switch_items.size(); i-- > 0;) {
+            auto const theirs = detail::load_word(sent.data() + detail::switch_complaint::bytes + 8 * i);
+            if (theirs != values_[i]) c = {detail::switch_complaint::disagreement, c->rank, i, theirs, values_[i]};
+        }
+        auto const exponents = sent.subspan(fixed);
+        if (c->what == detail::switch_complaint::nothing) {
+            if (exponents.size() != 2 * first_exponents_.size()) return false;
+            for (std::size_t i = 0; i < first_exponents_.size(); ++i)
+                first_exponents_[i] = std::max(first_exponents_[i], detail::load_exponent(exponents.data() + 2 * i));
+        }
+        complaint_.add(*c);
+        hello_.add(w);
+        round_of_[w] = h.round;
+        if (hello_.full())
+            for (std::size_t to = 0; to < all_; ++to) welcome(to, out);
+        return true;
+    }
+
+    template <class Out>
+    bool take_numbers(std::size_t w, detail::switch_header const& h, std::span<std::byte const> sent, Out out) {
+        if (!hello_.full() || complaint_.what != detail::switch_complaint::nothing || h.block >= blocks_) return false;
+        std::size_t const b = h.block, slot = b % how_.slots, row = b / how_.slots;
+        auto& v = versions_[2 * slot + row % 2];
+        auto const& other = versions_[2 * slot + 1 - row % 2];
+        if (sent.size() != 4 * length_of(b)) return false;
+        if (v.block != b) {
+            // The next one of this slot, which nobody sends before he has the sum of the other version.
+            if (b != v.block + 2 * how_.slots || !v.seen.full() || other.block + how_.slots != b || !other.seen.full())
+                return false;
+            v.block = b;
+            v.seen.clear();
+        }
+        if (v.seen.has(w)) {
+            if (v.seen.full())
+                send_sums(static_cast<int>(w), static_cast<int>(w) + 1, v, out);
+            else
+                ask_for_patience(w, b, v.seen, out);
+            return false;
+        }
+        if (v.seen.empty()) {
+            v.exponent = h.exponent;
+            std::copy(sent.begin(), sent.end(), v.sums.begin());
+        } else {
+            v.exponent = std::max(v.exponent, h.exponent);
+            for (std::size_t i = 0; i < sent.size(); i += 4)
+                fixed_point::store(v.sums.data() + i,
+                                   fixed_point::load(v.sums.data() + i) + fixed_point::load(sent.data() + i));
+        }
+        v.seen.add(w);
+        if (v.seen.full()) {
+            ++blocks_sent_;
+            send_sums(0, how_.workers, v, out);
+        }
+        return true;
+    }
+
+    template <class Out>
+    bool take_bye(std::size_t w, Out out) {
+        bool const news = !bye_.has(w);
+        bye_.add(w);
+        send(static_cast<int>(w), {detail::switch_kind::good_bye, digest_, round_of_[w]}, 0, out);
+        return news;
+    }
+
+    template <class Out>
+    void welcome(std::size_t to, Out out) {
+        auto* at = packet_.data() + detail::switch_header::bytes;
+        complaint_.put(at);
+        at += detail::switch_complaint::bytes;
+        for (std::size_t i = 0; i < first_exponents_.size(); ++i)
+            detail::store_exponent(at + 2 * i, first_exponents_[i]);
+        send(static_cast<int>(to), {detail::switch_kind::welcome, digest_, round_of_[to]},
+             detail::switch_complaint::bytes + 2 * first_exponents_.size(), out);
+    }
+    template <class Out>
+    void send_sums(int first, int last, version const& v, Out out) {
+        std::size_t const n = 4 * length_of(v.block);
+        auto const packet = std::span(packet_).first(detail::switch_header::bytes + n);
+        std::copy_n(v.sums.data(), n, packet.data() + detail::switch_header::bytes);
+        detail::switch_header{detail::switch_kind::sums, digest_, round_, static_cast<std::uint32_t>(v.block),
+                              v.exponent}
+            .seal(packet, how_.checksums);
+        for (int to = first; to < last; ++to) out(to, std::span<std::byte const>(packet));
+    }
+    // Of block b, or of what a hello is about: none.
+    template <class Out>
+    void ask_for_patience(std::size_t to, std::size_t b, workers const& seen, Out out) {
+        fixed_point::store(packet_.data() + detail::switch_header::bytes,
+                           static_cast<std::uint32_t>(seen.first_missing()));
+        send(static_cast<int>(to),
+             {detail::switch_kind::patience, digest_, round_of_[to], static_cast<std::uint32_t>(b)}, 4, out);
+    }
+    template <class Out>
+    void send(int to, detail::switch_header const& h, std::size_t bytes, Out out) {
+        auto const packet = std::span(packet_).first(detail::switch_header::bytes + bytes);
+        h.seal(packet, how_.checksums);
+        out(to, std::span<std::byte const>(packet));
+    }
+
+    bool all_is_sent() const {
+        return hello_.full() && (blocks_sent_ == blocks_ || complaint_.what != detail::switch_complaint::nothing);
+    }
+    std::size_t length_of(std::size_t b) const { return std::min(how_.block, length_ - b * how_.block); }
+
+    // The version of the lowest block that someone has brought and someone not.
+    version const* oldest() const {
+        version const* found = nullptr;
+        for (auto const& v : versions_)
+            if (!v.seen.empty() && !v.seen.full() && (!found || v.block < found->block)) found = &v;
+        return found;
+    }
+
+    switch_layout how_;
+    double longest_silence_, leaves_at_ = never;
+    std::size_t all_, length_ = 0, blocks_ = 0, blocks_sent_ = 0;
+    bool left_alone_ = false;
+    std::uint64_t round_ = 0, digest_ = 0;
+    detail::switch_values values_{};
+    detail::switch_complaint complaint_;
+    std::vector<version> versions_;  // of slot s: 2 s and 2 s + 1
+    std::vector<std::int16_t> first_exponents_;
+    workers hello_, bye_;
+    std::vector<std::uint64_t> round_of_;  // what each worker takes the round for
+    std::vector<std::byte> packet_;
+};
+
+}  // namespace laconic

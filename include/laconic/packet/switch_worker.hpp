@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "laconic/comm/packet_machine.hpp"
+#include "laconic/comm/retransmission.hpp"
+#include "laconic/packet/switch_packet.hpp"
+
+namespace laconic {
+
+/// A worker's side of a switch_pool, for the part of the coordinates that this switch adds up. Each slot has one block
+/// under way; its sum is the leave to send the next one. Sums replace the worker's numbers block by block. What is not
+/// answered in time is sent again, made anew of the numbers, which are there until the sum comes.
+template <Scalar T>
+class switch_worker {
+  public:
+    /// Expects arguments that pass their checks.
+    switch_worker(switch_layout const& how, int rank, int which, retransmission when)
+        : how_(how),
+          rank_(rank),
+          switch_(how.node_of_switch(which)),
+          blocks_(how.blocks(which)),
+          when_(when),
+          asked_(when) {
+        slots_.resize(std::min(how.slots, blocks_));
+        packet_.resize(how.longest_packet());
+    }
+
+    /// A new round, and this rank's numbers of the part, which are not looked at if it complains.
+    void begin(std::span<T> x, std::uint64_t round, detail::switch_complaint const& complaint) {
+        x_ = x;
+        round_ = own_round_ = round;
+        values_ = detail::values_of<T>(how_, round);
+        digest_ = detail::digest_of(values_);
+        complaint_ = complaint;
+        verdict_ = {};
+        sum_is_finite_ = true;
+        missing_ = switch_;
+        in_vain_ = 0;
+        now_ = before;
+        asked_.reset(slots_.size() + 2, 1);
+        if (complaint.what != detail::switch_complaint::nothing) return;
+        for (std::size_t s = 0; s < slots_.size(); ++s) slots_[s] = {s, no_exponent, exponent_of_block(s)};
+    }
+
+    template <class Out>
+    void start(double now, Out out) {
+        now_ = greets;
+        say_hello(now, out);
+    }
+
+    template <class Out>
+    bool take(double now, std::span<std::byte const> packet, Out out) {
+        auto const h = detail::switch_header::open(packet, how_.checksums);
+        if (!h || now_ == before || now_ == gone) return false;
+        auto const sent = packet.subspan(detail::switch_header::bytes);
+        using enum detail::switch_kind;
+        if (h->what == later) return take_later(now, *h, out);
+        if (h->round != round_) return false;
+        in_vain_ = 0;
+        if (h->what == patience) be_patient(now, *h, sent);
+        if (h->what == welcome && now_ == greets) return take_welcome(now, *h, sent, out);
+        if (h->what == sums && now_ == streams && h->digest == digest_) return take_sums(now, *h, sent, out);
+        return h->what == good_bye && now_ == leaves && go();
+    }
+
+    template <class Out>
+    void wake(double now, Out out) {
+        bool again = false;
+        asked_.each_late(now, [&](std::size_t i) {
+            again = true;
+            if (i < slots_.size()) return send_numbers(now, i, out);
+            if (i == hello()) return say_hello(now, out);
+            if (asked_.times(i) < when_.farewells) return say_bye(now, out);
+            asked_.forget(i);  // it has its sum, and the switch has left, or will notice
+            now_ = gone;
+        });
+        if (again && ++in_vain_ > 2) missing_ = switch_;  // which would tell whom it waits for
+    }
+
+    double wakes_at() const { return done() ? never : asked_.wakes_at(); }
+    bool done() const { return now_ == gone; }
+    int waits_for() const { return done() ? no_rank : missing_; }
+
+    /// Whether the sum is there, and finite; if not, why not, if all ranks were told.
+    bool has_sum() const {
+        return (now_ == leaves || now_ == gone) && verdict_.what == detail::switch_complaint::nothing;
+    }
+    bool sum_is_finite() const { return sum_is_finite_; }
+    detail::switch_complaint const& verdict() const { return verdict_; }
+
+  private:
+    struct slot {
+        std::size_t block;      // under way; from blocks_ on none
+        std::int16_t exponent;  // of that block on all workers
+        std::int16_t own_next;  // of the next one on this worker
+    };
+
+    // What waits for an answer: the block of each slot, and these.
+    std::size_t hello() const { return slots_.size(); }
+    std::size_t bye() const { return slots_.size() + 1; }
+
+    std::span<T> block(std::size_t b) const {
+        return x_.subspan(b * how_.block, std::min(how_.block, x_.size() - b * how_.block));
+    }
+    std::int16_t exponent_of_block(std::size_t b) const {
+        return b < blocks_ ? exponent_of(std::span<T const>(block(b))) : no_exponent;
+    }
+
+    template <class Out>
+    void say_hello(double now, Out out) {
+        auto* at = packet_.data() + detail::switch_header::bytes;
+        complaint_.put(at);
+        at += detail::switch_complaint::bytes;
+        for (std::size_t i = 0; i < values_.size(); ++i, at += 8) detail::store_word(at, values_[i]);
+        std::size_t n = detail::switch_complaint::bytes + 8 * values_.size();
+        if (complaint_.what == detail::switch_complaint::nothing) {
+            for (std::size_t i = 0; i < slots_.size(); ++i) detail::store_exponent(at + 2 * i, slots_[i].own_next);
+            n += 2 * slots_.size();
+        }
+        asked_.sent(hello(), 0, now);
+        send({detail::switch_kind::hello, digest_, round_}, n, out);
+    }
+    template <class Out>
+    bool take_welcome(double now, detail::switch_header const& h, std::span<std::byte const> sent, Out out) {
+        if (sent.size() < detail::switch_complaint::bytes) return false;
+        auto const verdict = detail::switch_complaint::take(sent.data());
+        if (!verdict) return false;
+        if (verdict->what != detail::switch_complaint::nothing) {
+            verdict_ = *verdict;
+            asked_.forget(hello());
+            leave(now, out);
+            return true;
+        }
+        // A switch that gives no verdict has an older hello of this rank's, and this one has no vector to send.
+        if (complaint_.what != detail::switch_complaint::nothing) return false;
+        auto const exponents = sent.subspan(detail::switch_complaint::bytes);
+        if (h.digest != digest_ || exponents.size() != 2 * slots_.size()) return false;
+        for (std::size_t i = 0; i < slots_.size(); ++i)
+            if (detail::load_exponent(exponents.data() + 2 * i) < slots_[i].own_next) return false;
+        now_ = streams;
+        missing_ = switch_;
+        asked_.reset(slots_.size() + 2, 1);  // that waited for all: it is no round trip, and no reason for patience
+        left_ = blocks_;
+        for (std::size_t i = 0; i < slots_.size(); ++i)
+            send(now, i, i, detail::load_exponent(exponents.data() + 2 * i), out);
+        if (left_ == 0) leave(now, out);
+        return true;
+    }
+    template <class Out>
+    bool take_sums(double now, detail::switch_header const& h, std::span<std::byte const> sent, Out out) {
+        std::size_t const i = h.block % how_.slots;
+        // An exponent below this worker's own would let numbers overflow: no switch sends so.
+        if (i >= slots_.size() || slots_[i].block != h.block || !asked_.waits(i) || h.exponent < slots_[i].own_next)
+            return false;
+        slot const s = slots_[i];
+        auto const x = block(s.block);
+        if (sent.size() != 4 * x.size()) return false;
+        sum_is_finite_ &= fixed_point(how_.workers, s.exponent).take(sent.data(), x);
+        asked_.answered(i, now);
+        missing_ = switch_;
+        if (std::size_t const next = s.block + how_.slots; next < blocks_) send(now, i, next, h.exponent, out);
+        if (--left_ == 0) leave(now, out);
+        return true;
+    }
+    // The switch has what was sent again, and sends whom it waits for.
+    void be_patient(double now, detail::switch_header const& h, std::span<std::byte const> sent) {
+        if (sent.size() != 4) return;
+        if (auto const whom = fixed_point::load(sent.data()); whom < static_cast<std::uint32_t>(how_.workers))
+            missing_ = static_cast<int>(whom);
+        // That came at once, which sums do not: they wait for the others' packets, and for those that were lost.
+        std::size_t const i = h.block % how_.slots;
+        if (i < slots_.size() && slots_[i].block == h.block) asked_.had(i, now);
+    }
+    // The switch is in a later round. If this worker has its sum, that is how it must be; if not, it comes in with a
+    // complaint.
+    template <class Out>
+    bool take_later(double now, detail::switch_header const& h, Out out) {
+        if (h.round <= round_) return false;
+        if (now_ == leaves) return go();
+        if (now_ != greets) return false;
+        round_ = h.round;
+        complaint_.add({detail::switch_complaint::disagreement, static_cast<std::uint32_t>(rank_),
+                        detail::switch_items.size() - 1, own_round_, round_});
+        say_hello(now, out);
+        return true;
+    }
+
+    // Block b of slot i, whose exponent all workers have agreed on.
+    template <class Out>
+    void send(double now, std::size_t i, std::size_t b, std::int16_t exponent, Out out) {
+        slots_[i] = {b, exponent, exponent_of_block(b + how_.slots)};
+        send_numbers(now, i, out);
+    }
+    template <class Out>
+    void send_numbers(double now, std::size_t i, Out out) {
+        slot const s = slots_[i];
+        auto const x = block(s.block);
+        fixed_point(how_.workers, s.exponent).put(std::span<T const>(x), packet_.data() + detail::switch_header::bytes);
+        asked_.sent(i, 0, now);
+        send({detail::switch_kind::numbers, digest_, round_, static_cast<std::uint32_t>(s.block), s.own_next},
+             4 * x.size(), out);
+    }
+    template <class Out>
+    void leave(double now, Out out) {
+        now_ = leaves;
+        missing_ = switch_;
+        say_bye(now, out);
+    }
+    bool go() {
+        asked_.forget(bye());
+        now_ = gone;
+        return true;
+    }
+    template <class Out>
+    void say_bye(double now, Out out) {
+        asked_.sent(bye(), 0, now);
+        send({detail::switch_kind::bye, digest_, round_}, 0, out);
+    }
+    template <class Out>
+    void send(detail::switch_header const& h, std::size_t bytes, Out out) {
+        auto const packet = std::span(packet_).first(detail::switch_header::bytes + bytes);
+        h.seal(packet, how_.checksums);
+        out(switch_, std::span<std::byte const>(packet));
+    }
+
+    switch_layout how_;
+    int rank_, switch_;
+    std::size_t blocks_;
+    retransmission when_;
+    unanswered asked_;
+    std::span<T> x_;
+    std::uint64_t round_ = 0, own_round_ = 0, digest_ = 0;
+    detail::switch_values values_{};
+    detail::switch_complaint complaint_, verdict_;
+    enum { before, greets, streams, leaves, gone } now_ = before;
+    std::vector<slot> slots_;
+    std::size_t left_ = 0;  // blocks whose sums are not there
+    bool sum_is_finite_ = true;
+    int missing_ = no_rank, in_vain_ = 0;  // sent again since the switch was received
+    std::vector<std::byte> packet_;
+};
+
+}  // namespace laconic

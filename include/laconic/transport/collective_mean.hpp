@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+
+#include "laconic/collective/collective.hpp"
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/feedback/feedback.hpp"
+#include "laconic/message/message.hpp"
+#include "laconic/wire/state.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+/// Whether the last sum of the ranks' ended alike on all of them, as far as this one knows.
+class whole_sums {
+  public:
+    /// sum(), of that round.
+    template <class Sum>
+    void run(std::uint64_t round, Sum sum) {
+        round_ = round;
+        parted_ = true;
+        try {
+            sum();
+        } catch (wire_error const&) {  // who knows where it came through, and who has received
+            throw;
+        } catch (comm_error const&) {
+            throw;
+        } catch (error const&) {  // all ranks know what is wrong with what they brought
+            parted_ = false;
+            throw;
+        }
+        parted_ = false;
+    }
+    /// Throws comm_error after a round whose collective broke off in the middle: other ranks may have its sum.
+    void require() const {
+        if (parted_)
+            throw comm_error(-1,
+                             concat({"the collective of round ", round_,
+                                     " broke off, and other ranks may have its sum: only a saved state can be gone on "
+                                     "from"}));
+    }
+    void make_whole() { parted_ = false; }
+
+  private:
+    std::uint64_t round_ = 0;
+    bool parted_ = false;
+};
+
+/// Throws argument_error where the collective of that name stands beside a feedback that would lose what it gives back.
+template <class F>
+void require_collective_beside(std::string const& name, bool gives_back, F const& feedback,
+                               std::string const& described) {
+    if constexpr (KeepsReturned<F>)
+        if (feedback.keeps_returned()) return;
+    if (gives_back)
+        throw argument_error(concat({"the collective ", name, " gives back what it leaves out, which the feedback ",
+                                     described, " would lose: it goes with memory(0, 1) or momentum_correction"}));
+}
+
+}  // namespace detail
+
+/// The mean of the ranks' messages, where a collective adds them up: each rank's message becomes a list of terms or a
+/// vector in full, whichever the collective sums. Reuses its memory.
+template <class X, Scalar T, class B = host>
+class collective_mean {
+    static_assert(Collective<X, T, B>, "this is no collective for these numbers: see collective/collective.hpp");
+    using sum_type = detail::sum_of<X, T, B>;
+
+  public:
+    /// Of vectors of d numbers. Throws argument_error where x does not suit them.
+    collective_mean(X const& x, std::size_t d, position_code positions)
+        : name_(to_string(x)), sum_((x.check(d), x.template make<T, B>(d, positions))) {
+        mine_.reset(d);
+    }
+
+    /// Throws argument_error beside a feedback that would lose what comes back.
+    template <class F>
+    void require_beside(F const& feedback, std::string const& described) const {
+        detail::require_collective_beside(name_, gives_back(), feedback, described);
+    }
+
+    /// mean <- sum / P, what is applied of the messages' sum, the same on all ranks. Errors as the collective's; then
+    /// mean is unspecified.
+    template <Communicator C, class M>
+    void operator()(B& on, C& comm, M const& m, std::uint64_t round, std::span<T> mean) {
+        sum_up(
+            on, comm, round, mean, [&] { list(on, m, mean); }, [&] { scatter(on, m, mean); });
+    }
+    /// In place of the above on a rank whose i-th number is not finite: throws non_finite_error, as all ranks do.
+    template <Communicator C>
+    void complain(B& on, C& comm, std::size_t i, std::uint64_t round, std::span<T> mean) {
+        T const bad = std::numeric_limits<T>::quiet_NaN();
+        auto const one_term = [&] {
+            mine_.reset(mean.size());
+            mine_.append(i, bad);
+        };
+        auto const one_number = [&] {
+            std::fill(mean.begin(), mean.end(), T(0));
+            mean[i] = bad;
+        };
+        sum_up(on, comm, round, mean, one_term, one_number);
+    }
+
+    /// Tells the feedback what this rank must bring again.
+    template <class F>
+    void give_back(B& on, F& feedback) const {
+        if constexpr (GivesBack<sum_type, T, B>)
+            if constexpr (KeepsReturned<F>)
+                if (gives_back()) feedback.keep(on, sum_.returned().message());
+    }
+
+    /// See whole_sums.
+    void require_whole() const { whole_.require(); }
+    void make_whole() { whole_.make_whole(); }
+
+    /// What the collective remembers from round to round, where it does.
+    template <class Archive>
+    void state(Archive& archive) {
+        if constexpr (HasState<sum_type, Archive>) sum_.state(archive);
+    }
+
+  private:
+    // One that is chosen at run time has all members, and tells which may be called.
+    bool gives_back() const {
+        if constexpr (ChosenSum<sum_type>)
+            return sum_.gives_back();
+        else
+            return GivesBack<sum_type, T, B>;
+    }
+    bool wants_terms() const {
+        if constexpr (ChosenSum<sum_type>)
+            return sum_.wants_terms();
+        else
+            return true;
+    }
+
+    template <class C, class List, class Fill>
+    void sum_up(B& on, C& comm, std::uint64_t round, std::span<T> mean, List list, Fill fill) {
+        static constexpr bool lists = SumsTerms<sum_type, T, B, C>, fills = SumsNumbers<sum_type, T, B, C>;
+        static_assert(lists || fills,
+                      "this collective is not for this communicator: most need one whose ranks talk in pairs, with "
+                      "exchange(to, mine, from) (comm/communicator.hpp)");
+        whole_.run(round, [&] {
+            if constexpr (lists)
+                if (wants_terms()) {
+                    list();
+                    sum_(on, comm, mine_, round);
+                }
+            if constexpr (fills)
+                if (!lists || !wants_terms()) {
+                    fill();
+                    sum_(on, comm, mean, round);
+                }
+        });
+        take_mean(on, lists && wants_terms(), T(1) / static_cast<T>(comm.size()), mean);
+    }
+    void take_mean(B& on, bool from_terms, T share, std::span<T> mean) {
+        if (!from_terms) return multiply(on, share, mean);
+        std::fill(mean.begin(), mean.end(), T(0));
+        for (std::size_t j = 0; j < mine_.size(); ++j) mean[mine_.support()[j]] = share * mine_.values()[j];
+    }
+
+    template <class M>
+    static void scatter(B& on, M const& m, std::span<T> out) {
+        std::fill(out.begin(), out.end(), T(0));
+        add_message(on, out, T(1), m);
+    }
+    template <class M>
+    void list(B& on, M const& m, std::span<T> spare) {
+        if constexpr (TermMessage<M>) {
+            mine_.assign(m);
+        } else {  // what is not 0 is listed; a later message may have more of that
+            scatter(on, m, spare);
+            mine_.reset(spare.size());
+            mine_.reserve(spare.size());
+            for (std::size_t i = 0; i < spare.size(); ++i)
+                if (spare[i] != 0) mine_.append(i, spare[i]);
+        }
+    }
+
+    std::string name_;
+    sum_type sum_;
+    sparse_sum<T, B> mine_;
+    detail::whole_sums whole_;
+};
+
+}  // namespace laconic

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "laconic/backend/array.hpp"
+#include "laconic/comm/metered.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/partition.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/message/full_vector.hpp"
+#include "laconic/wire/number.hpp"
+#include "laconic/wire/stream.hpp"
+
+namespace laconic::detail {
+
+/// Whether a message is a vector in full, of numbers of T.
+template <Scalar T, class B, class M>
+bool is_in_full([[maybe_unused]] M const& m) {
+    if constexpr (std::same_as<M, full_vector<T, B>>)
+        return true;
+    else if constexpr (MayBe<M, full_vector<T, B>>)
+        return m.template holds<full_vector<T, B>>();
+    else
+        return false;
+}
+
+/// A communicator that tells, itself or underneath, whether its ranks are in one process.
+template <class C>
+concept MayShare = requires(C& comm) {
+    requires OneProcess<decltype(uncounted(comm))>;
+};
+
+/// Whether the ranks of this communicator are in one process; see OneProcess.
+template <Communicator C>
+bool in_one_process([[maybe_unused]] C& comm) {
+    if constexpr (MayShare<C>)
+        return uncounted(comm).in_one_process();
+    else
+        return false;
+}
+
+/// The mean of messages in full where all ranks are in one process: each rank reads and adds up one P-th of the
+/// coordinates of all messages, in the order of ranks, and shares the result with the others. It takes time and memory
+/// of d numbers a rank, where reading all messages takes P d; the same bits.
+template <Scalar T, class B>
+class shared_mean {
+  public:
+    /// Whether that saves more than the second meeting costs, where the messages of the last meeting are in full and
+    /// about d numbers: the same on all ranks. Messages of another length are none of these, or for others to refuse.
+    template <Communicator C>
+    static bool pays_for(C& comm, std::size_t d) {
+        if (!may_pay_for(comm, d)) return false;
+        for (int r = 0; r < comm.size(); ++r)
+            if (comm.from(r).bytes.size() != d * sizeof(T)) return false;
+        return true;
+    }
+
+    /// Whether it would if messages were in full: then nothing else may be on its way meanwhile.
+    template <Communicator C>
+    static bool may_pay_for(C& comm, std::size_t d) {
+        auto const others = static_cast<std::size_t>(comm.size()) - 1;
+        return others > 0 && d >= least / others && in_one_process(comm);
+    }
+
+    /// out += the mean of the messages of the last meeting; out must be the same on all ranks. Throws wire_error, the
+    /// same on all ranks, for a number that is not finite; then out is unspecified.
+    template <MayShare C>
+    void operator()(B& on, C& comm, std::span<T> out) {
+        auto const n = static_cast<std::size_t>(comm.size());
+        detail::partition const parts{out.size(), n};
+        auto const first = parts.first(static_cast<std::size_t>(comm.rank()));
+        auto const mine = parts.of(out, static_cast<std::size_t>(comm.rank()));
+        T const share = T(1) / static_cast<T>(comm.size());
+        trouble wrong;
+        part_.values.resize(mine.size());
+        for (int r = 0; r < comm.size() && wrong.rank == no_rank; ++r) {
+            bit_reader source(comm.from(r).bytes.subspan(first * sizeof(T), mine.size_bytes()));
+            try {
+                take_numbers(source, part_.values);
+                add_message(on, mine, share, part_);
+            } catch (wire_error const& e) {
+                wrong = {r, e.bit + 8 * sizeof(T) * first, e.why};
+            }
+        }
+        auto& engine = uncounted(comm);
+        if (wrong.rank == no_rank) {
+            engine.share({std::as_bytes(mine)});
+        } else {
+            wrong.put(said_);
+            engine.share({said_, true});
+        }
+        hear_trouble(engine);
+        for (std::size_t r = 0; r < n; ++r) {
+            auto const theirs = parts.of(out, r);
+            auto const received = engine.from(static_cast<int>(r)).bytes;
+            if (received.size() != theirs.size_bytes())
+                throw comm_error(static_cast<int>(r), concat({"rank ", r, " shares another part of the mean"}));
+            if (r != static_cast<std::size_t>(comm.rank()) && !received.empty())
+                std::memcpy(theirs.data(), received.data(), received.size());
+        }
+    }
+
+  private:
+    static constexpr std::size_t least = std::size_t{1} << 16;  // numbers of others: they take longer than a meeting
+
+    // The first number of a message that cannot be read.
+    struct trouble {
+        int rank = no_rank;
+        std::uint64_t bit = 0;
+        std::string why{};
+
+        void put(std::vector<std::byte>& to) const {
+            to.resize(16 + why.size());
+            store_word(to.data(), static_cast<std::uint64_t>(rank));
+            store_word(to.data() + 8, bit);
+            std::memcpy(to.data() + 16, why.data(), why.size());
+        }
+        static trouble take(std::span<std::byte const> from) {
+            if (from.size() < 16) return {0, 0, "an illegible complaint"};
+            auto const text = from.subspan(16);
+            return {static_cast<int>(load_word(from.data())), load_word(from.data() + 8),
+                    std::string(reinterpret_cast<char const*>(text.data()), text.size())};
+        }
+    };
+    // What is first in the order in which one rank would read all.
+    template <class C>
+    static void hear_trouble(C& engine) {
+        trouble worst;
+        for (int r = 0; r < engine.size(); ++r) {
+            if (auto const received = engine.from(r); received.complaint) {
+                auto const other = trouble::take(received.bytes);
+                if (worst.rank == no_rank || std::tie(other.rank, other.bit) < std::tie(worst.rank, worst.bit))
+                    worst = other;
+            }
+        }
+        if (worst.rank != no_rank) throw wire_error(worst.bit, concat({"from rank ", worst.rank, ": ", worst.why}));
+    }
+
+    full_vector<T, B> part_;
+    std::vector<std::byte> said_;
+};
+
+}  // namespace laconic::detail

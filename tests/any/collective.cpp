@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/any/collective.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "laconic/collective/dense/ring.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
+#include "laconic/collective/sparse/split_all_gather.hpp"
+#include "support/sparse_vectors.hpp"
+
+using namespace laconic;
+
+static_assert(Collective<any_collective<>> && Collective<any_collective<float>, float>);
+namespace sv = sparse_vectors;
+
+namespace {
+
+constexpr std::size_t d = 50;
+
+auto brought() { return sv::all_whole_numbers<float>(sv::shape::spread, d, 12, 6); }
+
+// Behind a face the sum is the same, and what comes back.
+template <class X>
+void is_the_same(X const& x) {
+    any_collective<float> const any = x;
+    CHECK(to_string(any) == to_string(x));
+    CHECK(!any.gathers());
+    auto const make = [](auto const& recipe) {
+        return [&recipe](auto&) { return recipe.template make<float, host>(d, position_code::smallest); };
+    };
+    if constexpr (SumsTerms<detail::sum_of<X, float, host>, float, host, fibers::member>) {
+        auto const plain = sv::after(brought(), make(x));
+        std::vector<sv::list<float>> sums(6), returned(6);
+        fibers::run(6, [&](fibers::member& comm) {
+            auto const me = std::size_t(comm.rank());
+            host on;
+            auto sum = any.make<float, host>(d, position_code::smallest);
+            CHECK(sum.wants_terms());
+            sums[me] = brought()[me];
+            sum(on, comm, sums[me]);
+            if (sum.gives_back()) returned[me] = sum.returned();
+        });
+        CHECK(sums == plain.first);
+        CHECK(returned == plain.second);
+    } else {
+        std::vector<std::vector<float>> plain(6), hidden(6);
+        fibers::run(6, [&](fibers::member& comm) {
+            auto const me = std::size_t(comm.rank());
+            host on;
+            for (bool const face : {false, true}) {
+                auto const start = sv::dense(brought()[me]);
+                std::vector<float> v(start.begin(), start.end());
+                if (face) {
+                    auto sum = any.make<float, host>(d, position_code::smallest);
+                    CHECK(!sum.wants_terms());
+                    CHECK(!sum.gives_back());
+                    sum(on, comm, std::span<float>(v));
+                } else {
+                    make(x)(comm)(on, comm, std::span<float>(v));
+                }
+                (face ? hidden : plain)[me] = v;
+            }
+        });
+        CHECK(hidden == plain);
+        auto const sum = sv::sum_of(brought());
+        CHECK(plain[0] == std::vector<float>(sum.begin(), sum.end()));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("behind a face the sum is the same, and what comes back") {
+    is_the_same(gtop_k{7});
+    is_the_same(gtop_k{7, left_out::as_published});
+    is_the_same(split_all_gather{});
+    is_the_same(ring{});
+}
+
+TEST_CASE("a handle to any ranks is taken as it is, and ranks that do not talk in pairs are refused") {
+    fibers::run(3, [](fibers::member& inner) {
+        any_communicator comm(inner);
+        host on;
+        any_collective<float> const any = gtop_k{2};
+        auto sum = any.make<float, host>(d, position_code::smallest);
+        auto v = sv::of<float>(d, {{std::size_t(inner.rank()), float(1 + inner.rank())}});
+        sum(on, comm, v);
+        CHECK(v == sv::of<float>(d, {{1, 2}, {2, 3}}));
+        CHECK(sum.returned() == (inner.rank() == 0 ? sv::of<float>(d, {{0, 1}}) : sv::list<float>(d)));
+    });
+    struct meeting {
+        int rank() const { return 0; }
+        int size() const { return 2; }
+        void all_gather(contribution) {}
+        void gather(int, contribution) {}
+        void broadcast(int, contribution) {}
+        contribution from(int) const { return {}; }
+    } comm;
+    host on;
+    auto sum = any_collective<float>(gtop_k{2}).make<float, host>(d, position_code::smallest);
+    sv::list<float> v(d);
+    CHECK_THROWS_WITH_AS(sum(on, comm, v), doctest::Contains("do not talk in pairs"), argument_error);
+}
+
+TEST_CASE("gathering is the default, and what is written alike is equal") {
+    CHECK(any_collective<>{}.gathers());
+    CHECK(any_collective<>(gather_all{}) == any_collective<>{});
+    CHECK(to_string(any_collective<>{}) == "gather");
+    CHECK(any_collective<>(gtop_k{3}) == any_collective<>(gtop_k{3}));
+    CHECK(any_collective<>(gtop_k{3}) != any_collective<>(gtop_k{4}));
+    CHECK(any_collective<>(gtop_k{3}) != any_collective<>{});
+    any_collective<>{}.check(2);
+    any_collective<>(gtop_k{3}).check(3);
+    CHECK_THROWS_WITH_AS(any_collective<>(gtop_k{3}).check(2), "k = 3 is above the dimension d = 2", argument_error);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/any/parse_collective.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/comm/fibers.hpp"
+
+using namespace laconic;
+
+TEST_CASE("every collective is read and written back") {
+    std::set<std::string> read, listed;
+    for (std::string const text : {"gather",
+                                   "ring",
+                                   "halving_doubling",
+                                   "recursive_doubling",
+                                   "split_all_gather(sparse)",
+                                   "split_all_gather(dense)",
+                                   "gtop_k(0.01)",
+                                   "gtop_k(100)",
+                                   "gtop_k(0.001, as_published=yes)",
+                                   "spar_reduce_scatter(0.01)",
+                                   "spar_reduce_scatter(100, seed=7)",
+                                   "spar_reduce_scatter(0.25, as_published=yes)",
+                                   "ok_top_k(0.5, threshold=8, regions=3)",
+                                   "sum_by_server",
+                                   "split_all_gather(quantize(7))",
+                                   "split_all_gather(quantize(127, bucket=1024, p=inf), seed=5)",
+                                   "gathered_sum",
+                                   "omni_reduce(32)",
+                                   "switch_ml",
+                                   "engine_all_reduce",
+                                   "auto(latency=0.001, seconds_per_bit=1e-06)",
+                                   "auto(latency=0, seconds_per_bit=0, overhead=3e-06, half_duplex=yes, "
+                                   "per_term=2e-09, per_number=1e-09, every=1)"}) {
+        auto const x = parse_collective(text);
+        CHECK(to_string(x) == text);
+        CHECK(x.gathers() == (text == "gather"));
+        read.insert(text.substr(0, text.find('(')));
+    }
+    for (auto const& x : describe_collectives()) {
+        CHECK(listed.insert(x.name).second);
+        CHECK(!x.about.empty());
+    }
+    CHECK(read == listed);
+}
+
+TEST_CASE("blanks, names and defaults are free") {
+    auto const same = [](char const* text, any_collective<> const& x) { CHECK(parse_collective(text) == x); };
+    same(" ring()\n", ring{});
+    same("split_all_gather", split_all_gather{});
+    same("split_all_gather( then = dense )", split_all_gather{second_stage::dense});
+    same("gtop_k", gtop_k{});
+    same("gtop_k(as_published=no,k=3)", gtop_k{3});
+    same("spar_reduce_scatter", spar_reduce_scatter{});
+    same("spar_reduce_scatter(seed=9, 0.5)", spar_reduce_scatter{0.5, false, 9});
+    same("ok_top_k", ok_top_k{});
+    same("spar_reduce_scatter(0.5, 9)", spar_reduce_scatter{0.5, false, 9});
+    same("split_all_gather(quantize)", compressed_split_all_gather{quantize{1}});
+    same("split_all_gather(seed=3, then=quantize( bucket=64, levels=7, p=1 ))",
+         compressed_split_all_gather{quantize{7, 64, p_norm::one}, 3});
+    same("omni_reduce", omni_reduce{});
+    same("auto", automatic{});
+    same("auto(every=3, 0, 1e-9)", automatic{{{0, 1e-9}, {}, 3}});
+    same("auto(0, 1e-9, 2, 3, 4, half_duplex=yes)", automatic{{{0, 1e-9, 2, true}, {3, 4}}});
+}
+
+TEST_CASE("what is wrong, where, and what there is instead") {
+    auto const refused = [](std::string const& text, std::size_t column, std::string const& why) {
+        CAPTURE(text);
+        std::string told;
+        try {
+            parse_collective(text);
+        } catch (spelling_error const& e) {
+            told = e.what();
+        }
+        CHECK(told.find("'" + text + "', column " + std::to_string(column) + ": " + why) == 0);
+    };
+    std::string const names = "there are gather, ring, halving_doubling, recursive_doubling, split_all_gather, gtop_k";
+    refused("rings", 1, "there is no collective 'rings' (did you mean ring?); " + names);
+    refused("tree", 1, "there is no collective 'tree'; " + names);
+    refused("ring | gtop_k", 8, "a collective is no piece of a pipe");
+    refused("ring(3)", 6, "ring takes no arguments");
+    for (std::string const then : {"quick", "dense(3)", "quantize|scaled_sign", "scaled_sign"})
+        refused("split_all_gather(" + then + ")", 18, "what is gathered is sparse, dense or quantize(levels)");
+    refused("split_all_gather(dense, seed=3)", 30, "split_all_gather takes then; this is none of them");
+    refused("split_all_gather(quantize(0))", 27, "levels is a whole number from 1 to 32767");
+    refused("split_all_gather(quantize(7, damped=yes))", 37,
+            "quantize takes levels, bucket or p; this is none of them");
+    refused("omni_reduce(0)", 13, "block is a whole number from 1 to");
+    refused("auto(latency=much)", 14, "latency is a number");
+    refused("auto(every=0)", 12, "every is a whole number from 1 to");
+    refused("engine_all_reduce(2)", 19, "engine_all_reduce takes no arguments");
+    refused("gtop_k(many)", 8, "k is a number");
+    refused("gtop_k(3, yes)", 11, "gtop_k takes k or as_published; this is none of them");
+    refused("gtop_k(as_published=maybe)", 21, "as_published is yes or no");
+    refused("spar_reduce_scatter(3, 0.5)", 24, "seed is a whole number from 0 to");
+    refused("", 1, "a name is expected here");
+    CHECK_THROWS_AS(parse_collective("auto(-1)").check(3), argument_error);
+}
+
+TEST_CASE("of floats, too: all that add up over three ranks give the sum") {
+    constexpr std::size_t n = 9;
+    for (auto const& known : describe_collectives<float>()) {
+        if (known.name == "gather" || known.name == "engine_all_reduce")
+            continue;  // another sum; an engine that has it
+        auto const x =
+            parse_collective<float>(known.parameters.starts_with("(k=") ? known.name + "(1000000)" : known.name);
+        CAPTURE(to_string(x));
+        fibers::run(3, [&](fibers::member& comm) {
+            host on;
+            auto sum = x.make<float, host>(n, position_code::smallest);
+            auto const mine = static_cast<float>(1 + comm.rank());
+            std::vector<float> dense(n);
+            if (sum.wants_terms()) {
+                sparse_sum<float> v(n);
+                v.append(4, mine);
+                sum(on, comm, v);
+                for (std::size_t j = 0; j < v.size(); ++j) dense[v.support()[j]] = v.values()[j];
+            } else {
+                dense[4] = mine;
+                sum(on, comm, std::span<float>(dense));
+            }
+            CHECK(dense == std::vector<float>{0, 0, 0, 0, 6, 0, 0, 0, 0});
+        });
+    }
+}

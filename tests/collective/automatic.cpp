@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/collective/automatic.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "laconic/comm/delayed.hpp"
+#include "laconic/wire/state.hpp"
+#include "support/dense_sums.hpp"
+#include "support/sparse_sums.hpp"
+
+using namespace laconic;
+
+static_assert(Collective<automatic>);
+namespace sv = sparse_vectors;
+
+namespace {
+
+// Over one a list is best, over the other a vector in full, for most of what the tests bring.
+automatic_settings const cluster{{2e-5, 1e-9, 0}, {}, 1}, slow_reader{{0, 1e-9, 0}, {1, 0}, 1};
+
+constexpr auto make_automatic = []<class T>(auto& comm, std::size_t d) {
+    return make_sum<T>(automatic{cluster}, comm, d);
+};
+constexpr auto make_full = []<class T>(auto& comm, std::size_t d) {
+    return make_sum<T>(automatic{slow_reader}, comm, d);
+};
+
+}  // namespace
+
+TEST_CASE("sums of lists, whatever is chosen") {
+    for (int const n : {1, 2, 3, 7, 8, 20})
+        for (auto const how : sv::shapes)
+            for (std::size_t const d : {0, 1, 700}) {
+                auto const brought = sv::all_whole_numbers<float>(how, d, d / 6, n);
+                for (auto const& sums :
+                     {sv::after(brought, sparse_sums::with_dimension<float>(make_automatic, d)).first,
+                      sv::after(brought, sparse_sums::with_dimension<float>(make_full, d)).first}) {
+                    for (auto const& v : sums) CHECK(v == sums[0]);
+                    CHECK(sv::dense(sums[0]) == sv::sum_of(brought));
+                }
+            }
+}
+TEST_CASE("sums of vectors in full, whatever is chosen") {
+    dense_sums::sums_are_right<float>(make_automatic);
+    dense_sums::sums_are_right<double>(make_full);
+}
+
+TEST_CASE("all ranks choose the same, for what they bring together, and can tell why") {
+    // One rank has much more than the others.
+    std::size_t const d = 20000;
+    std::set<sum_by> chosen;
+    for (std::size_t const k : {1, 300, 20000}) {
+        std::vector<std::string> why(std::size_t{5});
+        sv::told(5, [&](auto& comm) {
+            host on;
+            auto sum = make_sum<float>(automatic{cluster}, comm, d);
+            CHECK(!sum.why());
+            sparse_sum<float> v(d);
+            for (std::size_t i = 0; i < (comm.rank() == 3 ? k : 1); ++i) v.append(i, 1);
+            sum(on, comm, v);
+            why[std::size_t(comm.rank())] = to_string(*sum.why());
+            if (comm.rank() == 0) chosen.insert(sum.why()->best);
+            CHECK(sum.why()->what.k == doctest::Approx((4 + double(k)) / 5));
+            CHECK(sum.why()->what.blocks == doctest::Approx((4 + std::ceil(double(k) / 256)) / 5));
+        });
+        CHECK(why == std::vector(5, why[0]));
+    }
+    CHECK(chosen.size() >= 2);
+}
+
+TEST_CASE("it asks again once in a while") {
+    std::vector<sum_by> chosen;
+    fibers::run(4, [&](fibers::member& comm) {
+        host on;
+        auto how = cluster;
+        how.every = 3;
+        auto sum = make_sum<float>(automatic{how}, comm, 5000);
+        for (int round = 0; round < 7; ++round) {
+            std::vector<float> x(5000);
+            std::fill_n(x.begin(), round == 0 ? 3 : 5000, 1.f);
+            sum(on, comm, std::span(x));
+            CHECK(std::all_of(x.begin(), x.end(), [&](float v) { return v == 4 || (v == 0 && round == 0); }));
+            if (comm.rank() == 2) chosen.push_back(sum.why()->best);
+        }
+    });
+    CHECK(chosen[0] == sum_by::recursive_doubling);
+    CHECK(chosen[2] == chosen[0]);
+    CHECK(chosen[3] == sum_by::omni_reduce);  // two latencies, not four
+    CHECK(chosen[6] == chosen[3]);
+}
+
+TEST_CASE("a sum that fails changes no choice, not even the first one") {
+    threads::run(3, [](threads::member& comm) {
+        host on;
+        auto how = cluster;
+        how.every = 4;
+        auto sum = automatic{how}.make<float>(5000);
+        auto const hold = [&](std::size_t terms, float value) {
+            std::vector<float> x(5000);
+            std::fill_n(x.begin(), terms, value);
+            try {
+                sum(on, comm, std::span(x));
+            } catch (error const&) {
+                return false;
+            }
+            return true;
+        };
+        CHECK(!hold(3, comm.rank() == 1 ? NAN : 1));
+        CHECK(!sum.why());
+        CHECK(!hold(3, 3e38f));  // what three bring overflows
+        CHECK(!sum.why());
+        for (int i = 0; i < 4; ++i) CHECK(hold(i == 0 ? 3 : 5000, 1));
+        CHECK(sum.why()->best == sum_by::gathered_sum);
+        for (int i = 0; i < 2; ++i) {
+            CHECK(!hold(5000, 3e38f));
+            CHECK(sum.why()->best == sum_by::gathered_sum);
+        }
+        CHECK(hold(5000, 1));
+        CHECK(sum.why()->best == sum_by::omni_reduce);
+    });
+}
+
+TEST_CASE("what is chosen can be saved, and is gone on with") {
+    auto how = cluster;
+    how.every = 4;
+    auto const after_two = [&](auto& comm, auto& sum) {
+        host on;
+        for (std::size_t const terms : {3, 5000}) {
+            std::vector<float> x(5000);
+            std::fill_n(x.begin(), terms, 1.f);
+            sum(on, comm, std::span(x));
+        }
+        state_writer writer("this");
+        sum.state(writer);
+        return writer.finish();
+    };
+    fibers::run(4, [&](fibers::member& comm) {
+        host on;
+        auto first = automatic{how}.make<float>(5000), second = automatic{how}.make<float>(5000);
+        auto const saved = after_two(comm, first);
+        state_reader reader(saved, "this");
+        second.state(reader);
+        CHECK(!second.why());  // so far it was only looked at
+        reader.rewind();
+        second.state(reader);
+        CHECK(to_string(*second.why()) == to_string(*first.why()));
+        for (int i = 2; i < 5; ++i)
+            for (auto* const sum : {&first, &second}) {
+                std::vector<float> x(5000, 1);
+                (*sum)(on, comm, std::span(x));
+                CHECK(sum->why()->best == (i < 4 ? sum_by::recursive_doubling : sum_by::omni_reduce));
+            }
+    });
+    std::vector<std::byte> saved;
+    fibers::run(4, [&](fibers::member& comm) {
+        auto sum = automatic{how}.make<float>(5000);
+        auto const bytes = after_two(comm, sum);
+        if (comm.rank() == 0) saved = bytes;
+    });
+    for (auto const& text : sv::told(3, [&](auto& comm) {
+             host on;
+             auto sum = automatic{how}.make<float>(5000);
+             state_reader reader(saved, "this");
+             sum.state(reader);
+             reader.rewind();
+             sum.state(reader);
+             std::vector<float> x(5000, 1);
+             sum(on, comm, std::span(x));
+         }))
+        CHECK(text == "auto: this state is not of 3 ranks");
+}
+
+TEST_CASE("it takes as long as what it has chosen, and the count before") {
+    network const net{1e-3, 1e-6, 0};
+    std::size_t const d = 3000;
+    for (std::size_t const k : {10, 300, 3000}) {
+        double last = 0;
+        std::optional<choice> why;
+        fibers::run(8, [&](auto& engine) {
+            delayed comm(engine, net);
+            host on;
+            auto sum = automatic{{net, {}, 1}}.make<float>(d);
+            sparse_sum<float> v = sv::whole_numbers<float>(sv::shape::apart, d, k / 8, comm.rank(), 8);
+            if (k == d) v.assign_in_full(sparse_sum<float>(v), 0, d);
+            sum(on, comm, v);
+            last = std::max(last, comm.clock());
+            if (comm.rank() == 0) why = sum.why();
+        });
+        double const count = 7 * (1e-3 + 16 * 8e-6) + 1e-3 + 7 * 8e-6;
+        CHECK(last - count == doctest::Approx(why->seconds[std::size_t(why->best)]).epsilon(0.1));
+    }
+}
+
+TEST_CASE("what an automatic sum refuses") {
+    sparse_sums::refuses(make_automatic, false);
+    dense_sums::refuses(make_full);
+    for (auto const& bad :
+         {automatic_settings{{-1, 0, 0}}, automatic_settings{{}, {-1, 0}}, automatic_settings{{}, {}, 0}}) {
+        CHECK_THROWS_AS(bad.check(), argument_error);
+        CHECK_THROWS_AS(automatic{bad}.check(4), argument_error);
+    }
+    for (auto const& text : sv::told(3, [&](auto& comm) {
+             auto how = cluster;
+             if (comm.rank() == 1) how.net.latency = 3e-5;
+             make_sum<float>(automatic{how}, comm, 5);
+         }))
+        CHECK(text.find("auto(latency=3e-05, seconds_per_bit=1e-09, every=1)") != std::string::npos);
+}

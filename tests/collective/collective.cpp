@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/collective/collective.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "laconic/collective/dense/halving_doubling.hpp"
+#include "laconic/collective/dense/ring.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
+#include "laconic/collective/select/spar_reduce_scatter.hpp"
+#include "laconic/collective/sparse/recursive_doubling.hpp"
+#include "laconic/collective/sparse/split_all_gather.hpp"
+#include "support/sparse_vectors.hpp"
+
+using namespace laconic;
+namespace sv = sparse_vectors;
+
+namespace {
+
+// Exchanges of your own, and what lacks something.
+struct nothing_to_add {  // of one rank
+    template <Communicator C>
+    void operator()(host&, C&, std::span<float>, std::uint64_t) {}
+};
+struct lists_only {
+    template <PointToPoint C>
+    void operator()(host&, C&, sparse_sum<float>&, std::uint64_t) {}
+    sparse_sum<float> const& returned() const { return back; }
+    sparse_sum<float> back;
+};
+struct integers_only {
+    template <Communicator C>
+    void operator()(host&, C&, std::span<int>, std::uint64_t) {}
+};
+template <class Sum>
+struct own {
+    void check(std::size_t) const {}
+    template <Scalar T, class B>
+    Sum make(std::size_t, position_code) const {
+        return {};
+    }
+    friend std::string to_string(own) { return "own"; }
+};
+template <class Sum>
+struct unchecked {
+    template <Scalar T, class B>
+    Sum make(std::size_t, position_code) const {
+        return {};
+    }
+    friend std::string to_string(unchecked) { return "unchecked"; }
+};
+struct meets_only {
+    int rank() const { return 0; }
+    int size() const { return 1; }
+    void all_gather(contribution) {}
+    void gather(int, contribution) {}
+    void broadcast(int, contribution) {}
+    contribution from(int) const { return {}; }
+};
+
+static_assert(Collective<own<nothing_to_add>, float> && Collective<own<lists_only>, float>);
+static_assert(!Collective<own<nothing_to_add>, double> && !Collective<own<integers_only>, float>);
+static_assert(!Collective<unchecked<lists_only>, float> && !Collective<lists_only, float> && !Collective<int, float>);
+static_assert(!Collective<gather_all>);  // it makes no sum
+
+static_assert(SumsNumbers<nothing_to_add, float, host, meets_only>);
+static_assert(!SumsTerms<nothing_to_add, float, host, meets_only>);
+static_assert(!SumsTerms<lists_only, float, host, meets_only>);
+static_assert(SumsTerms<lists_only, float, host, detail::some_ranks>);
+static_assert(GivesBack<lists_only, float, host> && !GivesBack<nothing_to_add, float, host>);
+static_assert(GivesBack<detail::gtop_k_algorithm<double>, double, host> &&
+              GivesBack<detail::spar_reduce_scatter_algorithm<double>, double, host>);
+static_assert(!GivesBack<detail::ring_algorithm<double>, double, host> &&
+              !GivesBack<detail::split_all_gather_algorithm<double>, double, host>);
+static_assert(PointToPoint<detail::some_ranks>);
+
+// How many terms are left of so many by what it makes, on one rank.
+template <class X>
+std::size_t kept_of(std::size_t d, X const& x) {
+    std::size_t kept = 0;
+    threads::run(1, [&](auto& comm) {
+        host on;
+        auto sum = make_sum<float>(x, comm, d);
+        sparse_sum<float> v(d);
+        for (std::size_t i = 0; i < d; ++i) v.append(i, float(i + 1));
+        sum(on, comm, v);
+        kept = v.size();
+    });
+    return kept;
+}
+
+}  // namespace
+
+TEST_CASE("a collective for vectors of 200 numbers, and how it is written") {
+    CHECK(kept_of(200, recursive_doubling{}) == 200);
+    CHECK(kept_of(200, gtop_k{0.05}) == 10);
+    CHECK(kept_of(200, gtop_k{7, left_out::as_published}) == 7);
+    CHECK(kept_of(200, spar_reduce_scatter{0.05}) == 10);
+    CHECK(kept_of(200, spar_reduce_scatter{7, true}) == 7);
+    CHECK_THROWS_AS(kept_of(6, gtop_k{7}), argument_error);
+
+    CHECK(to_string(halving_doubling{}) == "halving_doubling");
+    CHECK(to_string(recursive_doubling{}) == "recursive_doubling");
+    CHECK(to_string(split_all_gather{}) == "split_all_gather(sparse)");
+    CHECK(to_string(gather_all{}) == "gather");
+    CHECK(to_string(ring{}) == "ring");
+    CHECK(to_string(split_all_gather{second_stage::dense}) == "split_all_gather(dense)");
+    CHECK(to_string(gtop_k{0.05, left_out::as_published}) == "gtop_k(0.05, as_published=yes)");
+    CHECK(to_string(spar_reduce_scatter{7, false, 5}) == "spar_reduce_scatter(7, seed=5)");
+    CHECK(to_string(spar_reduce_scatter{7, true}) == "spar_reduce_scatter(7, as_published=yes)");
+}
+
+TEST_CASE("a k that the dimension does not have is refused") {
+    char const* const why = "k = 11 is above the dimension d = 10";
+    CHECK_THROWS_WITH_AS(gtop_k{11}.check(10), why, argument_error);
+    CHECK_THROWS_WITH_AS(spar_reduce_scatter{11}.check(10), why, argument_error);
+    CHECK_THROWS_AS(gtop_k{1.5}.check(10), argument_error);
+    CHECK_THROWS_AS(spar_reduce_scatter{-1}.check(10), argument_error);
+}
+
+TEST_CASE("ranks that make different collectives are told") {
+    auto const all = [](auto make) {
+        auto const told = sv::told(3, make);
+        CHECK(told == std::vector(3, told[0]));
+        return told[0];
+    };
+    auto const agree = [](auto& comm, std::size_t d, std::string const& what) {
+        detail::agree_on_collective<float>(comm, d, what);
+    };
+    CHECK(all([&](auto& comm) { agree(comm, 5, "a"); }) == "none");
+    CHECK(all([&](auto& comm) { agree(comm, comm.rank() == 1 ? 6 : 5, "a"); }) ==
+          "ranks disagree: rank 0 has \"the dimension: 5\", rank 1 has \"the dimension: 6\"");
+    CHECK(all([&](auto& comm) { agree(comm, 5, comm.rank() == 2 ? "b" : "a"); }) ==
+          "ranks disagree: rank 0 has \"the collective: a\", rank 2 has \"the collective: b\"");
+    CHECK(all([&](auto& comm) {
+              if (comm.rank() == 2)
+                  detail::agree_on_collective<double>(comm, 5, "a");
+              else
+                  agree(comm, 5, "a");
+          }) == "ranks disagree: rank 0 has \"the bytes of a number: 4\", rank 2 has \"the bytes of a number: 8\"");
+}

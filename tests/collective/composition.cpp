@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/collective/composition.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace laconic;
+
+namespace {
+
+struct named {
+    friend std::string to_string(named) { return "a name"; }
+};
+struct nameless {};
+struct composed_of {
+    named compressor, feedback, step, level;
+    nameless estimator;
+    named transport;
+    double scale = 0.5;
+};
+
+}  // namespace
+
+TEST_CASE("every part and number by its name, and a part that has none") {
+    std::string text;
+    for (auto const& [name, value] : detail::composition_of<float>(composed_of{}, 7, 3))
+        if (name != "the version of the wire format") text += name + ": " + value + "\n";
+    CHECK(text ==
+          "the dimension: 7\nthe bytes of a number: 4\nthe compressor: a name\nthe feedback: a name\nthe scale: 0.5\n"
+          "the step: a name\nthe level: a name\nthe estimator: of the user's own making\n"
+          "the transport: a name\nthe seed: 3\n");
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/collective/cost_formulas.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "laconic/collective/dense/halving_doubling.hpp"
+#include "laconic/collective/dense/omni_reduce.hpp"
+#include "laconic/collective/dense/ring.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
+#include "laconic/collective/select/ok_top_k.hpp"
+#include "laconic/collective/select/spar_reduce_scatter.hpp"
+#include "laconic/collective/sparse/gathered_sum.hpp"
+#include "laconic/collective/sparse/recursive_doubling.hpp"
+#include "laconic/collective/sparse/split_all_gather.hpp"
+#include "laconic/comm/fibers.hpp"
+#include "laconic/comm/replay.hpp"
+#include "laconic/core/key.hpp"
+
+using namespace laconic;
+
+namespace {
+
+constexpr std::size_t d = 20000, block = 16;
+
+struct named_network {
+    std::string name;
+    network net;
+};
+// In this order: the latency alone, the bandwidth alone, a cluster, a sensor's radio.
+named_network const networks[] = {{"latency", {1e-3, 0, 1e-4}},
+                                  {"bandwidth", {0, 1e-9, 0}},
+                                  {"both", {2e-5, 1e-9, 1e-6}},
+                                  {"radio", {5e-3, 4e-6, 1e-3, true}}};
+
+// k values of d, drawn evenly, on each rank.
+std::vector<sparse_sum<float>> lists(int ranks, std::size_t k) {
+    std::vector<sparse_sum<float>> all;
+    for (int r = 0; r < ranks; ++r) {
+        std::vector<float> x(d);
+        auto const from = key{5}.child(std::uint64_t(r));
+        for (std::uint64_t i = 0, n = 0; n < k; ++i)
+            if (auto& v = x[from.below(2 * i, d)]; v == 0) {
+                v = float(1 + from.below(2 * i + 1, 1000));
+                ++n;
+            }
+        all.emplace_back(d);
+        for (std::size_t i = 0; i < d; ++i)
+            if (x[i] != 0) all.back().append(i, x[i]);
+    }
+    return all;
+}
+
+// What the ranks do in a collective of these.
+template <class X>
+std::vector<std::vector<deed>> logs_of(X const& made, std::vector<sparse_sum<float>> brought) {
+    std::vector<std::vector<deed>> logs(brought.size());
+    fibers::run(int(brought.size()), [&](fibers::member& inner) {
+        recorded comm(inner);
+        auto const me = std::size_t(comm.rank());
+        host on;
+        auto collective = made.template make<float>(d);
+        if constexpr (requires { collective.threshold(); }) {  // it is found in a first round
+            auto v = brought[me];
+            collective(on, comm, v);
+            comm.take_log();
+        }
+        if constexpr (requires { collective(on, comm, brought[me]); }) {
+            collective(on, comm, brought[me]);
+        } else {
+            std::vector<float> x(d);
+            for (std::size_t j = 0; j < brought[me].size(); ++j) x[brought[me].support()[j]] = brought[me].values()[j];
+            collective(on, comm, std::span(x));
+        }
+        logs[me] = comm.take_log();
+    });
+    return logs;
+}
+
+// What make(k) gives takes as long as expected(formulas) sends, to 5 %, over each network; as long or less where that
+// is what is promised where P is no power of two.
+template <class Make, class Expected>
+void takes(Make make, Expected expected, std::vector<double> const& densities = {0.002, 0.02, 0.3, 1},
+           bool at_most = false) {
+    for (double const density : densities)
+        for (int const ranks : {1, 2, 3, 4, 7, 8, 16, 20}) {
+            auto const k = std::size_t(density * d);
+            auto const logs = logs_of(make(k), lists(ranks, k));
+            collective_load const what{d, double(k), ranks, 32, position_code::smallest, -1, block};
+            for (auto const& over : networks) {
+                auto const ends = replay({over.net}, logs);
+                double const sent = expected(cost_formulas(over.net, what));
+                double const took = *std::max_element(ends.begin(), ends.end());
+                CAPTURE(to_string(make(k)));
+                CAPTURE(over.name);
+                CAPTURE(density);
+                CAPTURE(ranks);
+                if (ranks == 1)
+                    CHECK((took == 0 && sent == 0));
+                else if (at_most && (ranks & (ranks - 1)) != 0)
+                    CHECK((took / sent > 0.4 && took / sent < 1.01));
+                else
+                    CHECK(took / sent == doctest::Approx(1).epsilon(0.05));
+            }
+        }
+}
+
+}  // namespace
+
+TEST_CASE("dense sums take as long as the formulas send") {
+    takes([](std::size_t) { return ring{}; }, [](auto const& f) { return f.ring(); }, {1});
+    takes([](std::size_t) { return halving_doubling{}; }, [](auto const& f) { return f.halving_doubling(); }, {1});
+}
+TEST_CASE("sums of lists take as long as the formulas send" * doctest::test_suite("slow")) {
+    takes([](std::size_t) { return gathered_sum{}; }, [](auto const& f) { return f.gathered_sum(); });
+    takes([](std::size_t) { return recursive_doubling{}; }, [](auto const& f) { return f.recursive_doubling(); });
+}
+// Of two terms in a part some ranks have five: their messages are not as long as the average.
+TEST_CASE("sums by parts take as long as the formulas send, where parts have enough terms" *
+          doctest::test_suite("slow")) {
+    takes([](std::size_t) { return split_all_gather{}; }, [](auto const& f) { return f.split_all_gather(); },
+          {0.02, 0.3, 1});
+    takes([](std::size_t) { return split_all_gather{second_stage::dense}; },
+          [](auto const& f) { return f.split_all_gather(true); }, {0.02});
+    takes([](std::size_t) { return omni_reduce{block}; }, [](auto const& f) { return f.omni_reduce(); },
+          {0.02, 0.3, 1});
+}
+// 5 us to hand over each message.
+TEST_CASE("long vectors, in chunks or in pieces, take as long as the formulas send") {
+    constexpr std::size_t length = std::size_t{3} << 20, terms = 2000;
+    auto const takes_as_long = [](int ranks, auto const& made, auto brings, auto sent) {
+        std::vector<std::vector<deed>> logs{std::size_t(ranks)};
+        fibers::run(ranks, [&](fibers::member& inner) {
+            recorded comm(inner);
+            auto const me = std::size_t(comm.rank());
+            host on;
+            auto collective = made.template make<float>(length);
+            auto mine = brings(me);
+            if constexpr (requires { collective(on, comm, mine); })
+                collective(on, comm, mine);
+            else
+                collective(on, comm, std::span(mine));
+            logs[me] = comm.take_log();
+        });
+        for (network const& net :
+             {network{1e-3, 0, 5e-6}, network{5e-6, 1e-9, 5e-6}, network{1e-5, 1e-11, 5e-6}, network{1e-3, 1e-9, 0}}) {
+            auto const ends = replay({net}, logs);
+            double const took = *std::max_element(ends.begin(), ends.end());
+            CAPTURE(to_string(made));
+            CAPTURE(ranks);
+            CAPTURE(net.latency);
+            CAPTURE(net.seconds_per_bit);
+            CHECK(took / sent(cost_formulas(
+                             net, {double(length), double(terms), ranks, 32, position_code::smallest, -1, block})) ==
+                  doctest::Approx(1).epsilon(0.05));
+        }
+    };
+    auto const few = [](std::size_t me) {
+        auto const from = key{9}.child(me);
+        std::vector<float> x(length);
+        for (std::size_t j = 0; j < terms; ++j) x[from.below(j, length)] = 1;
+        return x;
+    };
+    auto const list = [&](std::size_t me) {
+        auto const x = few(me);
+        sparse_sum<float> v(length);
+        for (std::size_t i = 0; i < length; ++i)
+            if (x[i] != 0) v.append(i, x[i]);
+        return v;
+    };
+    for (int const ranks : {2, 4, 7}) {
+        takes_as_long(ranks, laconic::omni_reduce{block}, few, [](auto const& f) { return f.omni_reduce(); });
+        takes_as_long(ranks, ring{}, few, [](auto const& f) { return f.ring(); });
+        takes_as_long(ranks, halving_doubling{}, few, [](auto const& f) { return f.halving_doubling(); });
+        takes_as_long(ranks, split_all_gather{second_stage::dense}, list,
+                      [](auto const& f) { return f.split_all_gather(true); });
+    }
+}
+TEST_CASE("what is cut to k takes as long as the formulas send" * doctest::test_suite("slow")) {
+    takes([](std::size_t k) { return laconic::gtop_k{k}; }, [](auto const& f) { return f.gtop_k(); },
+          {0.002, 0.02, 0.3}, true);
+    takes(
+        [](std::size_t k) {
+            return spar_reduce_scatter{k, true};
+        },
+        [](auto const& f) { return f.spar_reduce_scatter(); }, {0.02, 0.3, 1});
+    takes([](std::size_t k) { return laconic::ok_top_k{k}; }, [](auto const& f) { return f.ok_top_k(); }, {0.3});
+}
+
+TEST_CASE("by hand: two ranks, lists in full") {
+    // 4 numbers: 3 bits of a count and 128, in 17 bytes; half a second a bit.
+    network const net{8, 0.5, 1};
+    collective_load const what{4, 4, 2, 32, position_code::smallest, -1, 2};
+    reading_cost const reading{100, 10};
+    cost_formulas const bare(net, what), read(net, what, reading);
+    CHECK(bare.recursive_doubling() == 8 + 1 + 68);
+    CHECK(read.recursive_doubling() == 8 + 1 + 68 + 400);
+    CHECK(bare.gathered_sum() == bare.recursive_doubling());
+    CHECK(bare.all_gather() == bare.recursive_doubling());
+    CHECK(read.gtop_k() == 2 * (8 + 1 + 68 + 400));
+    // Halves: 2 numbers, with 2 bits of a count in 9 bytes, without in 8.
+    CHECK(read.split_all_gather() == 2 * (8 + 1 + 36 + 200));
+    CHECK(read.split_all_gather(true) == (8 + 1 + 36 + 200) + (8 + 1 + 32 + 20));
+    CHECK(read.ring() == 2 * (8 + 1 + 32 + 20));
+    CHECK(read.halving_doubling() == read.ring());
+    // A byte more for how many blocks there are.
+    CHECK(read.omni_reduce() == doctest::Approx(2 * (8 + 1 + 36 + 20)));
+    network const radio{8, 0.5, 1, true};
+    CHECK(cost_formulas(radio, what).ring() == 2 * 2 * (1 + 32));
+    // 3 ranks, 1 and 2 in lists of one rank: rank 2's list is received by 0, whose sum goes to 2 when 1's has come.
+    CHECK(cost_formulas(net, {4, 4, 3}).recursive_doubling() == 2 * (8 + 1 + 68) + 69);
+}
+
+TEST_CASE("loads and prices that make no sense are refused") {
+    network const net;
+    for (auto const& bad : {collective_load{4, 5, 2},
+                            {4, -1, 2},
+                            {-1, 0, 2},
+                            {4, 4, 0},
+                            {INFINITY, 1, 1},
+                            {4, NAN, 1},
+                            {4, 4, 2, 0},
+                            {4, 4, 2, 32, position_code::smallest, 3, 2},
+                            {4, 4, 2, 32, position_code::smallest, 1, 0.5}})
+        CHECK_THROWS_AS(cost_formulas(net, bad), argument_error);
+    CHECK_THROWS_AS(cost_formulas(network{-1}, {}), argument_error);
+    CHECK_THROWS_AS(cost_formulas(net, {}, {-1, 0}), argument_error);
+    CHECK_THROWS_AS(cost_formulas(net, {}, {0, INFINITY}), argument_error);
+    CHECK(cost_formulas(net, {}).ring() == 0);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/collective/dense/engine_all_reduce.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "support/dense_sums.hpp"
+
+using namespace laconic;
+
+static_assert(Collective<engine_all_reduce>);
+
+namespace {
+
+// An engine that adds up vectors itself, from the last rank on; Inner has the ranks.
+template <class Inner>
+struct adding {
+    struct member : Inner::member {
+        int* sums;
+
+        template <class T>
+        void all_reduce(std::span<T> x) {
+            this->all_gather({std::as_bytes(x)});
+            std::vector<T> theirs(x.size());
+            std::fill(x.begin(), x.end(), T(0));
+            for (int r = this->size(); r-- > 0;) {
+                REQUIRE(this->from(r).bytes.size() == x.size_bytes());
+                if (!x.empty()) std::memcpy(theirs.data(), this->from(r).bytes.data(), x.size_bytes());
+                for (std::size_t i = 0; i < x.size(); ++i) x[i] += theirs[i];
+            }
+            ++*sums;
+        }
+    };
+    template <class Body>
+    static void run(int ranks, Body body) {
+        Inner::run(ranks, [&](auto& comm) {
+            int sums = 0;
+            member mine{comm, &sums};
+            body(mine);
+        });
+    }
+};
+static_assert(AllReducer<adding<fibers>::member, float> && !AllReducer<fibers::member, float>);
+
+constexpr auto make_engine_all_reduce = []<class T>(auto& comm, std::size_t d) {
+    return make_sum<T>(engine_all_reduce{}, comm, d);
+};
+
+// What each of three ranks is told that bring `bad` in round 4, whether its vector is as it was, and how often the
+// engine added; the next round is held.
+struct outcome {
+    std::vector<std::string> told;
+    bool untouched;
+    int sums;
+};
+outcome after_bad(std::vector<std::vector<float>> const& bad) {
+    outcome all{std::vector<std::string>(3), true, 0};
+    adding<threads>::run(3, [&](auto& comm) {
+        host on;
+        auto sum = make_sum<float>(engine_all_reduce{}, comm, 4);
+        auto const me = std::size_t(comm.rank());
+        auto x = bad[me];
+        try {
+            sum(on, comm, std::span(x), 4);
+        } catch (error const& e) {
+            all.told[me] = e.what();
+        }
+        if (me == 0) all.sums = *comm.sums;
+        if (me == 0) all.untouched = x == bad[me];
+        x = {1, 2, 3, 4};
+        sum(on, comm, std::span(x), 5);
+        CHECK(x == std::vector<float>{3, 6, 9, 12});
+    });
+    CHECK(all.told == std::vector(3, all.told[0]));
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("the engine's sums, on all ranks, counted as what is handed to it", T, float, double) {
+    for (int const n : {1, 2, 5})
+        for (std::size_t const d : {0, 1, 16}) {
+            auto const all = dense_sums::whole_numbers<T>(d, n);
+            std::vector<T> sum(d);
+            for (auto const& x : all)
+                for (std::size_t i = 0; i < d; ++i) sum[i] += x[i];
+            std::vector<std::uint64_t> sent(std::size_t(n), 99);
+            for (auto const& x : dense_sums::after<T, adding<fibers>>(all, make_engine_all_reduce, &sent))
+                CHECK(x == sum);
+            CHECK(sent == std::vector(std::size_t(n), std::uint64_t{d * sizeof(T)}));
+        }
+}
+
+TEST_CASE("the order is the engine's") {
+    auto const sums = dense_sums::after<double, adding<fibers>>({{1e16}, {-1e16}, {1.}}, make_engine_all_reduce);
+    CHECK(sums[0][0] == 0);  // 1 - 1e16 rounds to -1e16
+}
+
+TEST_CASE("what cannot be added is refused on all ranks before the engine is asked") {
+    std::vector<float> const good{1, 2, 3, 4};
+    for (std::size_t r = 0; r < 3; ++r) {
+        auto const who = "rank " + std::to_string(r);
+        std::vector bad(3, good);
+        bad[r][2] = NAN;
+        bad[2][3] = INFINITY;
+        auto const found = after_bad(bad);
+        CHECK(found.told[0] == who + ", round 4: the gradient is not finite at coordinate 2");
+        CHECK(found.sums == 0);
+        bad = std::vector(3, good);
+        bad[r].pop_back();
+        CHECK(after_bad(bad).told[0] == who + " brings a vector of 3 numbers, the collective is for 4");
+        CHECK(after_bad(bad).sums == 0);
+    }
+    auto const large = after_bad(std::vector(3, std::vector<float>{1, 3e38f, 1, 1}));
+    CHECK(large.told[0] == "round 4: the ranks' sum is not finite at coordinate 1");
+    CHECK(large.sums == 1);
+    CHECK(after_bad(std::vector(3, good)).told[0].empty());
+}
+
+TEST_CASE("where a rank brought what cannot be added, x is as it was") {
+    CHECK(after_bad({{1, 2, 3, 4}, {1, 2, 3}, {4, 5, 6, 7}}).untouched);
+}
+
+TEST_CASE("ranks that differ are told so") {
+    for (auto const& text : sparse_vectors::told(
+             3, [](auto& comm) { make_sum<float>(engine_all_reduce{}, comm, comm.rank() == 2 ? 6 : 5); }))
+        CHECK(text.find("the dimension: 6") != std::string::npos);
+    CHECK_THROWS_AS(engine_all_reduce{}.make<float>(std::size_t{1} << 32), argument_error);
+    CHECK(to_string(engine_all_reduce{}) == "engine_all_reduce");
+}

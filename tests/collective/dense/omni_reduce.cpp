@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/collective/dense/omni_reduce.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/block_vectors.hpp"
+#include "support/dense_sums.hpp"
+
+using namespace laconic;
+
+static_assert(Collective<omni_reduce>);
+
+namespace {
+
+constexpr auto make_omni_reduce = []<class T>(auto& comm, std::size_t d) {
+    return make_sum<T>(omni_reduce{4}, comm, d);
+};
+
+}  // namespace
+
+TEST_CASE("sums of floats in blocks") { dense_sums::sums_are_right<float>(make_omni_reduce); }
+TEST_CASE("sums of doubles in blocks") { dense_sums::sums_are_right<double>(make_omni_reduce); }
+
+TEST_CASE("the sum is added up in the order of ranks, whatever is left out") {
+    for (int const n : {1, 2, 3, 8, 16})
+        for (double const share : {0.0, 0.02, 0.4, 1.0})
+            for (std::size_t const block : {1, 3, 16, 1000}) {
+                std::size_t const d = 500;
+                auto const all = block_vectors::fractions<float>(d, block, n, share);
+                auto const sum = block_vectors::sum_in_order(all);
+                auto const make_blocks = [&]<class T>(auto& comm, std::size_t length) {
+                    return make_sum<T>(omni_reduce{block}, comm, length);
+                };
+                for (auto const& x : dense_sums::after(all, make_blocks))
+                    CHECK(std::memcmp(x.data(), sum.data(), d * sizeof(float)) == 0);
+            }
+}
+
+TEST_CASE("what nobody has is not touched, and 0 of either sign is nothing") {
+    dense_sums::vectors<double> all{{-0.0, -0.0, 1, -0.0}, {0.0, -0.0, -0.0, -0.0}};
+    auto const sums =
+        dense_sums::after(all, []<class T>(auto& comm, std::size_t d) { return make_sum<T>(omni_reduce{2}, comm, d); });
+    CHECK(std::signbit(sums[0][0]));
+    CHECK(!std::signbit(sums[1][0]));
+    for (auto const& x : sums) {
+        CHECK(x[2] == 1);
+        CHECK(!std::signbit(x[3]));
+    }
+}
+
+// With d a multiple of the block, and 8 parts that a bitmap of b bits tells apart: counts and bitmaps, and the blocks.
+TEST_CASE("each rank sends its blocks once, and the blocks that anybody has") {
+    std::size_t const d = 64000, block = 32, ranks = 8;
+    omni_deal const deal{d / block, ranks};
+    for (double const share : {0.01, 0.1, 0.4}) {
+        auto const all = block_vectors::fractions<float>(d, block, int(ranks), share);
+        std::vector<std::uint64_t> sent(ranks);
+        dense_sums::after(
+            all, []<class T>(auto& comm, std::size_t length) { return make_sum<T>(omni_reduce{32}, comm, length); },
+            &sent);
+        auto const has = [&](std::size_t r, std::size_t b) { return block_vectors::has_block(all[r], block, b); };
+        for (std::size_t me = 0; me < ranks; ++me) {
+            std::uint64_t up = 0, down = 0;
+            for (std::size_t b = 0; b < deal.blocks; ++b) {
+                bool named = false;
+                for (std::size_t r = 0; r < ranks; ++r) named = named || has(r, b);
+                up += deal.part_of(b) != me && has(me, b);
+                down += deal.part_of(b) == me && named;
+            }
+            std::uint64_t const least = 4 * block * (up + (ranks - 1) * down);
+            CHECK(sent[me] >= least + 2 * (ranks - 1));
+            CHECK(sent[me] <= least + 2 * (ranks - 1) * (4 + deal.rows() / 8));
+        }
+    }
+}
+
+TEST_CASE("what is refused, for blocks of 4") { dense_sums::refuses(make_omni_reduce); }
+
+TEST_CASE("a block of no numbers, and ranks with other blocks") {
+    CHECK_THROWS_AS((omni_reduce{0}.make<float>(10)), argument_error);
+    for (auto const& text : sparse_vectors::told(
+             3, [&](auto& comm) { make_sum<float>(omni_reduce{comm.rank() == 2 ? 5u : 4u}, comm, 10); }))
+        CHECK(text.find("omni_reduce(5)") != std::string::npos);
+}
+
+TEST_CASE("a round that is refused changes nothing, and a NaN among zeros is none of them") {
+    auto all = block_vectors::fractions<float>(90, 4, 5, 0.3);
+    std::fill(all[3].begin() + 40, all[3].begin() + 44, 0.f);
+    all[3][42] = NAN;
+    auto const before = all;
+    for (auto const& text : sparse_vectors::told(5, [&](auto& comm) {
+             host on;
+             auto sum = make_omni_reduce.operator()<float>(comm, 90);
+             sum(on, comm, std::span(all[std::size_t(comm.rank())]), 7);
+         }))
+        CHECK(text == "rank 3, round 7: the gradient is not finite at coordinate 42");
+    for (std::size_t r = 0; r < 5; ++r) CHECK(std::memcmp(all[r].data(), before[r].data(), 90 * sizeof(float)) == 0);
+}
+
+// Numbers enough for three chunks, of which the last and the last block are shorter.
+TEST_CASE("long vectors go in chunks: the same sums, and each block sent as often") {
+    std::size_t const d = (std::size_t{3} << 20) + 12345, block = 4096, ranks = 3;
+    auto all = block_vectors::fractions<float>(d, block, int(ranks), 0.2);
+    for (auto& x : all) x.back() = 1;
+    auto const make_blocks = []<class T>(auto& comm, std::size_t length) {
+        return make_sum<T>(omni_reduce{4096}, comm, length);
+    };
+    std::vector<std::uint64_t> sent(ranks);
+    auto const sum = block_vectors::sum_in_order(all);
+    for (auto const& x : dense_sums::after(all, make_blocks, &sent))
+        CHECK(std::memcmp(x.data(), sum.data(), d * sizeof(float)) == 0);
+    omni_blocks const blocks{d, block};
+    omni_deal const deal{blocks.count(), ranks};
+    for (std::size_t me = 0; me < ranks; ++me) {
+        std::uint64_t numbers = 0;
+        for (std::size_t b = 0; b < deal.blocks; ++b) {
+            std::uint64_t has = 0;
+            for (auto const& x : all) has += block_vectors::has_block(x, block, b);
+            bool const own = deal.part_of(b) == me;
+            numbers += blocks.length(b) * (own ? (ranks - 1) * (has > 0) : block_vectors::has_block(all[me], block, b));
+        }
+        CHECK(sent[me] >= 4 * numbers + 2 * (ranks - 1));
+        CHECK(sent[me] <= 4 * numbers + 3 * 2 * (ranks - 1) * (4 + deal.rows() / 3 / 8));
+    }
+
+    // What is wrong in the last chunk is known before anything has changed, and so is what is wrong in two.
+    auto bad = all;
+    bad[1][d - 7] = NAN;
+    auto const before = bad;
+    auto const refusals = [&] {
+        return sparse_vectors::told(int(ranks), [&](auto& comm) {
+            host on;
+            auto sum_up = make_blocks.operator()<float>(comm, d);
+            sum_up(on, comm, std::span(bad[std::size_t(comm.rank())]), 7);
+        });
+    };
+    for (auto const& text : refusals())
+        CHECK(text == "rank 1, round 7: the gradient is not finite at coordinate " + std::to_string(d - 7));
+    for (std::size_t r = 0; r < ranks; ++r) CHECK(std::memcmp(bad[r].data(), before[r].data(), d * sizeof(float)) == 0);
+    bad[2][5] = bad[1][9] = NAN;
+    for (auto const& text : refusals()) CHECK(text == "rank 1, round 7: the gradient is not finite at coordinate 9");
+}
+
+TEST_CASE("its recipe makes it") {
+    omni_reduce const x{32};
+    CHECK(to_string(x) == "omni_reduce(32)");
+    CHECK_THROWS_AS(omni_reduce{0}.check(100), argument_error);
+}

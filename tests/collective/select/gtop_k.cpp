@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/collective/select/gtop_k.hpp"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+#include <utility>
+
+#include "laconic/comm/metered.hpp"
+#include "laconic/wire/message.hpp"
+#include "support/sparse_vectors.hpp"
+
+using namespace laconic;
+
+static_assert(Collective<gtop_k>);
+namespace sv = sparse_vectors;
+
+namespace {
+
+template <class T>
+auto keeping(std::size_t d, std::size_t k, left_out goes = left_out::to_merger) {
+    return [=](auto& comm) { return make_sum<T>(gtop_k{k, goes}, comm, d); };
+}
+
+// The tree of the paper, one merge after another, on dense vectors, with a sort for a selection: what is applied.
+// merged(r, v) is told of what rank r hands over or, rank 0, applies.
+template <class T, class Merged>
+std::vector<double> by_hand(sv::lists<T> const& brought, std::size_t k, Merged merged) {
+    std::vector<std::vector<double>> at;
+    auto const cut = [k](std::vector<double>& x) {
+        std::vector<std::size_t> order(x.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return std::abs(x[a]) > std::abs(x[b]); });
+        for (std::size_t j = k; j < order.size(); ++j) x[order[j]] = 0;
+    };
+    for (auto const& v : brought) at.push_back(sv::dense(v));
+    for (auto& x : at) cut(x);
+    for (std::size_t step = 1; step < at.size(); step *= 2)
+        for (std::size_t r = 0; r + step < at.size(); r += 2 * step) {
+            merged(r + step, at[r + step]);
+            for (std::size_t i = 0; i < at[r].size(); ++i) at[r][i] += at[r + step][i];
+            cut(at[r]);
+        }
+    merged(0, at[0]);
+    return at[0];
+}
+template <class T>
+std::vector<double> by_hand(sv::lists<T> const& brought, std::size_t k) {
+    return by_hand(brought, k, [](std::size_t, auto&) {});
+}
+
+// z |z| for normal z: heavy tails.
+template <class T>
+sv::lists<T> heavy_tails(std::size_t d, std::size_t k, int ranks, std::uint64_t seed) {
+    host on;
+    sv::lists<T> all;
+    for (int r = 0; r < ranks; ++r) {
+        std::vector<T> x(d);
+        auto const from = key{seed}.child(std::uint64_t(r));
+        for (std::size_t i = 0; i < d; ++i) {
+            double const z = std::sqrt(-2 * std::log(1 - from.uniform(2 * i))) *
+                             std::cos(6.283185307179586 * from.uniform(2 * i + 1));
+            x[i] = T(z * std::abs(z));
+        }
+        std::vector<coordinate> chosen;
+        select_largest(on, std::span<T const>(x), k, chosen);
+        sparse_sum<T> v(d);
+        for (auto const i : chosen) v.append(i, x[i]);
+        all.push_back(v);
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("three ranks, by hand") {
+    // Rank 0 merges with 1: 5 at 0, 2 at 1, 4 at 2, of which 0 and 2 are kept; then with 2: 5, 4, -3 at 3.
+    sv::lists<double> const brought{sv::of<double>(4, {{0, 5}, {1, 2}}), sv::of<double>(4, {{1, -4}, {2, 4}}),
+                                    sv::of<double>(4, {{1, -1}, {3, -3}})};
+    auto const [applied, returned] = sv::after(brought, keeping<double>(4, 2));
+    for (auto const& v : applied) CHECK(v == sv::of<double>(4, {{0, 5}, {2, 4}}));
+    CHECK(returned[0] == sv::of<double>(4, {{1, -3}, {3, -3}}));
+    CHECK(returned[1].size() == 0);
+    CHECK(returned[2].size() == 0);
+    // As published: coordinate 1 goes back to those who brought it. Nothing leaks, as no merge lost a part of 0 or 2.
+    auto const [same, own] = sv::after(brought, keeping<double>(4, 2, left_out::as_published));
+    CHECK(same == applied);
+    CHECK(own[0] == sv::of<double>(4, {{1, 2}}));
+    CHECK(own[1] == sv::of<double>(4, {{1, -4}}));
+    CHECK(own[2] == brought[2]);
+}
+
+TEST_CASE("a merge loses a part of what is applied: as published it is gone") {
+    // Ranks 0 and 1 leave coordinate 3 out with its 4, which ranks 2 and 3 bring past everything else.
+    sv::lists<double> const brought{sv::of<double>(4, {{0, 5}}), sv::of<double>(4, {{3, 4}}),
+                                    sv::of<double>(4, {{3, 9}}), sv::of<double>(4, {{3, 1}})};
+    auto const kept = sv::after(brought, keeping<double>(4, 1));
+    CHECK(kept.first[3] == sv::of<double>(4, {{3, 10}}));
+    CHECK(kept.second[0] == sv::of<double>(4, {{0, 5}, {3, 4}}));
+    auto const [applied, returned] = sv::after(brought, keeping<double>(4, 1, left_out::as_published));
+    CHECK(applied == kept.first);
+    CHECK(returned[0] == brought[0]);
+    for (std::size_t r = 1; r < 4; ++r) CHECK(returned[r].size() == 0);
+}
+
+TEST_CASE_TEMPLATE("any number of ranks, any supports: the tree's terms on all ranks, and nothing is lost", T, float,
+                   double) {
+    for (int const n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33})
+        for (auto const how : sv::shapes) {
+            CAPTURE(n);
+            std::size_t const d = 60, k = 6;
+            auto const brought = sv::all_whole_numbers<T>(how, d, k, n);
+            for (std::size_t const kept : {std::size_t{0}, std::size_t{1}, k, d}) {
+                auto const [applied, returned] = sv::after(brought, keeping<T>(d, kept));
+                for (auto const& v : applied) CHECK(v == applied[0]);
+                CHECK(applied[0].size() <= kept);
+                CHECK(sv::dense(applied[0]) == by_hand(brought, kept));
+                auto all = returned;  // whole numbers: conservation is exact
+                all.push_back(applied[0]);
+                CHECK(sv::sum_of(all) == sv::sum_of(brought));
+            }
+        }
+}
+
+TEST_CASE("equal magnitudes: the lower coordinates") {
+    sv::lists<float> brought;
+    for (int r = 0; r < 7; ++r) brought.push_back(sv::whole_numbers<float>(sv::shape::none, 50, 3, r, 7));
+    for (std::size_t r = 0; r < 7; ++r)
+        for (std::size_t i = 0; i < 5; ++i) brought[r].append(7 * i + r, i % 2 == 0 ? 1.f : -1.f);
+    for (auto const& v : sv::after(brought, keeping<float>(50, 5)).first)
+        CHECK(v == sv::of<float>(50, {{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}}));
+}
+
+TEST_CASE("no dimensions, and more ranks than coordinates") {
+    sv::lists<double> const nothing(5, sparse_sum<double>(0));
+    for (auto const& v : sv::after(nothing, keeping<double>(0, 0)).first) CHECK(v.dimension() == 0);
+    auto const brought = sv::all_whole_numbers<double>(sv::shape::all, 2, 2, 9);
+    for (auto const& v : sv::after(brought, keeping<double>(2, 2)).first) CHECK(sv::dense(v) == sv::sum_of(brought));
+}
+
+TEST_CASE("with threads the bits are the same") {
+    auto const brought = heavy_tails<float>(2000, 40, 6, 5);
+    CHECK(sv::after<float, threads>(brought, keeping<float>(2000, 40)) == sv::after(brought, keeping<float>(2000, 40)));
+}
+
+// The table of how much leaks: independent heavy-tailed gradients, rho = 0.01, one round.
+TEST_CASE("how much the published rule loses, and that the merger's loses nothing" * doctest::test_suite("slow")) {
+    std::size_t const d = 100000, k = 1000;
+    struct leak {
+        int ranks;
+        double loss, tolerance;  // the share that leaks, and how much one draw may differ
+    };
+    for (auto const& row : {leak{4, .006, .5}, leak{32, .128, .1}}) {
+        auto const brought = heavy_tails<double>(d, k, row.ranks, 7);
+        auto const sum = sv::sum_of(brought);
+        for (auto const goes : {left_out::as_published, left_out::to_merger}) {
+            auto [applied, all] = sv::after(brought, keeping<double>(d, k, goes));
+            double selected = 0, leaked = 0, elsewhere = 0;
+            for (auto const i : applied[0].support()) selected += std::abs(sum[i]);
+            all.push_back(applied[0]);
+            auto const kept = sv::sum_of(all);
+            for (std::size_t i = 0; i < d; ++i) leaked += std::abs(sum[i] - kept[i]);
+            CAPTURE(row.ranks);
+            CAPTURE(leaked / selected);
+            if (goes == left_out::to_merger) {
+                CHECK(leaked < 1e-13 * selected);
+            } else {
+                CHECK(leaked > (1 - row.tolerance) * row.loss * selected);
+                CHECK(leaked < (1 + row.tolerance) * row.loss * selected);
+                for (auto const i : applied[0].support()) elsewhere += std::abs(sum[i] - kept[i]);
+                CHECK(elsewhere == doctest::Approx(leaked));  // none of it at coordinates that are not applied
+            }
+        }
+    }
+}
+
+// Error feedback on f_i(x) = sum_j a_ij (x_j - b_ij)^2 / 2, which differ, with a fixed step: the point x - mean e_i
+// takes exact steps as long as nothing is lost (Stich, Karimireddy, JMLR 2020), so that x ends near the optimum, at a
+// distance of the order of the step.
+TEST_CASE("with error feedback what merges leave out decides how near the optimum is reached" *
+          doctest::test_suite("slow")) {
+    std::size_t const d = 40, k = 3;
+    int const n = 4;
+    double const step = .02;
+    auto const a = [](int r, std::size_t j) { return .5 + key{1}.child(std::uint64_t(r)).uniform(j); };
+    auto const b = [](int r, std::size_t j) { return 20 * key{2}.child(std::uint64_t(r)).uniform(j) - 10; };
+    auto const reach = [&](left_out goes) {
+        std::vector<double> x_of_0(d), exact(d), sum_of_e(d);
+        fibers::run(n, [&](auto& comm) {
+            host on;
+            auto collective = make_sum<double>(gtop_k{k, goes}, comm, d);
+            std::vector<double> x(d), e(d);
+            std::vector<coordinate> chosen;
+            sparse_sum<double> v;
+            for (std::uint64_t round = 0; round < 1500; ++round) {
+                v.reset(d);
+                for (std::size_t j = 0; j < d; ++j) {
+                    double const g = step * a(comm.rank(), j) * (x[j] - b(comm.rank(), j));
+                    e[j] += g;
+                    exact[j] -= g / n;
+                }
+                select_largest(on, std::span<double const>(e), k, chosen);
+                for (auto const j : chosen) v.append(j, std::exchange(e[j], 0));
+                collective(on, comm, v, round);
+                for (std::size_t j = 0; j < v.size(); ++j) x[v.support()[j]] -= v.values()[j] / n;
+                auto const& back = collective.returned();
+                for (std::size_t j = 0; j < back.size(); ++j) e[back.support()[j]] += back.values()[j];
+            }
+            for (std::size_t j = 0; j < d; ++j) sum_of_e[j] += e[j];
+            if (comm.rank() == 0) x_of_0 = x;
+        });
+        double distance = 0, lost = 0;
+        for (std::size_t j = 0; j < d; ++j) {
+            double of_a = 0, of_ab = 0;
+            for (int r = 0; r < n; ++r) {
+                of_a += a(r, j);
+                of_ab += a(r, j) * b(r, j);
+            }
+            distance += std::pow(x_of_0[j] - of_ab / of_a, 2);
+            lost += std::abs(x_of_0[j] - sum_of_e[j] / n - exact[j]);
+        }
+        return std::pair(distance, lost);  // squared
+    };
+    auto const merger = reach(left_out::to_merger), published = reach(left_out::as_published);
+    CHECK(merger.second < 1e-10);
+    CHECK(published.second > 1);
+    CHECK(merger.first < published.first / 3);  // 1.2 and 14
+}
+
+TEST_CASE("each rank hands over what it merged, once up, and the result once to each child") {
+    std::size_t const d = 500, k = 20;
+    for (int const n : {1, 2, 3, 5, 8, 13}) {
+        auto const brought = sv::all_whole_numbers<float>(sv::shape::spread, d, k, n);
+        auto const ranks = std::size_t(n);
+        std::vector<std::uint64_t> expected(ranks), sent(ranks);
+        auto const size = [](std::vector<double> const& x) {
+            sparse_sum<float> v(d);
+            for (std::size_t i = 0; i < d; ++i)
+                if (x[i] != 0) v.append(i, float(x[i]));
+            return bits(v.message()) / 8;
+        };
+        auto const applied = by_hand(brought, k, [&](std::size_t r, auto const& x) {
+            if (r > 0) expected[r] = size(x);
+        });
+        for (int r = 0; r < n; ++r)
+            for (int child = 1; r + child < n && (r & child) == 0; child *= 2)
+                expected[std::size_t(r)] += size(applied);
+        fibers::run(n, [&](auto& inner) {
+            metered comm(inner);
+            host on;
+            auto collective = make_sum<float>(gtop_k{k}, comm, d);
+            CHECK(comm.bytes_sent() == 16);
+            auto v = brought[std::size_t(comm.rank())];
+            collective(on, comm, v);
+            sent[std::size_t(comm.rank())] = comm.bytes_sent() - 16;
+        });
+        CHECK(sent == expected);
+    }
+}
+
+TEST_CASE("ranks that differ are told so, before any sum") {
+    auto const with = [](auto make) {
+        for (auto const& h : sv::told(3, make)) CHECK(h.find("ranks disagree: ") == 0);
+    };
+    with([](auto& comm) { make_sum<float>(gtop_k{2}, comm, comm.rank() == 1 ? 5 : 6); });
+    with([](auto& comm) { make_sum<float>(gtop_k{comm.rank() == 2 ? 1 : 2}, comm, 6); });
+    with([](auto& comm) {
+        make_sum<float>(gtop_k{2, comm.rank() == 2 ? left_out::as_published : left_out::to_merger}, comm, 6);
+    });
+    with([](auto& comm) {
+        if (comm.rank() == 0)
+            make_sum<float>(gtop_k{2}, comm, 6);
+        else
+            make_sum<double>(gtop_k{2}, comm, 6);
+    });
+    CHECK(sv::told(3, [](auto& comm) { make_sum<float>(gtop_k{2}, comm, 6); })[1] == "none");
+    CHECK_THROWS_AS((gtop_k{1}.make<float>(std::size_t{1} << 32)), argument_error);
+    CHECK(to_string(gtop_k{2}) == "gtop_k(2)");
+    CHECK(to_string(gtop_k{2, left_out::as_published}) == "gtop_k(2, as_published=yes)");
+}
+
+TEST_CASE("what cannot be summed is refused on all ranks in the same words, and the next round is held") {
+    std::size_t const d = 30, k = 4;
+    auto const good = sv::all_whole_numbers<float>(sv::shape::spread, d, k, 11);
+    auto const expected = sv::after(good, keeping<float>(d, k)).first[0];
+    auto const refused = [&](std::vector<int> culprits, sparse_sum<float> const& bad) {
+        auto const told = sv::told(11, [&](auto& comm) {
+            host on;
+            auto collective = make_sum<float>(gtop_k{k}, comm, d);
+            auto v = good[std::size_t(comm.rank())];
+            if (std::count(culprits.begin(), culprits.end(), comm.rank()) > 0) v = bad;
+            std::string text;
+            try {
+                collective(on, comm, v, 17);
+            } catch (error const& e) {
+                text = e.what();
+            }
+            v = good[std::size_t(comm.rank())];
+            collective(on, comm, v, 18);
+            CHECK(v == expected);
+            throw error(text);
+        });
+        CHECK(told == std::vector(11, told[0]));
+        return told[0];
+    };
+    auto const nan = sv::of<float>(d, {{2, 1}, {9, NAN}, {12, INFINITY}});
+    for (int const r : {0, 1, 6, 10}) {
+        auto const who = "rank " + std::to_string(r);
+        CHECK(refused({r}, nan) == who + ", round 17: the gradient is not finite at coordinate 9");
+        CHECK(refused({r}, sparse_sum<float>(d + 1)) ==
+              who + " brings a vector of 31 numbers, the collective is for 30");
+    }
+    CHECK(refused({7, 3, 9}, nan) == "rank 3, round 17: the gradient is not finite at coordinate 9");
+    CHECK(refused({4, 5}, sv::of<float>(d, {{8, 3e38f}})) == "round 17: the ranks' sum is not finite at coordinate 8");
+}
+
+TEST_CASE("bytes that are no message are refused on all ranks, with their sender") {
+    auto const brought = sv::all_whole_numbers<float>(sv::shape::spread, 50, 5, 6);
+    auto const with = [&](int culprit, auto damage) {
+        return sv::told(6, [&](auto& inner) {
+            sv::damaging comm{&inner, culprit, 0, damage};
+            host on;
+            auto collective = make_sum<float>(gtop_k{5}, comm, 50);
+            auto v = brought[std::size_t(comm.rank())];
+            collective(on, comm, v);
+        });
+    };
+    for (int const culprit : {1, 3, 4, 5}) {  // on their way up
+        auto const shorter = with(culprit, [](std::vector<std::byte>& b) { b.pop_back(); });
+        CHECK(shorter == std::vector(6, shorter[0]));
+        CHECK(shorter[0].find("from rank " + std::to_string(culprit) + ": ") != std::string::npos);
+        for (auto const& h : with(culprit, [](std::vector<std::byte>& b) { b.push_back(std::byte(0)); }))
+            CHECK(h.find("bits are left over") != std::string::npos);
+        for (auto const& h : with(culprit, [](std::vector<std::byte>& b) { b.assign(9, std::byte(0xff)); }))
+            CHECK(h.find("more coordinates than the vector has") != std::string::npos);
+    }
+    // On the way down too late for others to be told: those below know.
+    auto const below = with(0, [](std::vector<std::byte>& b) { b.clear(); });
+    for (std::size_t const r : {0, 1, 2, 3}) CHECK(below[r] == "none");
+    for (std::size_t const r : {4, 5}) CHECK(below[r].find("from rank 0: ") != std::string::npos);
+}
+
+TEST_CASE("a rank that fails inside ends the others' collective") {
+    std::vector<std::string> received(6);
+    auto const body = [&](auto& comm) {
+        host on;
+        auto collective = make_sum<float>(gtop_k{2}, comm, 10);
+        if (comm.rank() == 3) throw file_error("x", 1, 1, "gone");
+        auto v = sv::of<float>(10, {{1, 1}});
+        try {
+            collective(on, comm, v);
+        } catch (comm_error const& e) {
+            received[std::size_t(comm.rank())] = e.what();
+            throw;
+        }
+    };
+    CHECK_THROWS_AS(threads::run(6, body), file_error);
+    for (std::size_t r = 0; r < 6; ++r) CHECK((received[r].find("rank 3") != std::string::npos) == (r != 3));
+}

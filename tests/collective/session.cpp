@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/collective/session.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "laconic/comm/metered.hpp"
+#include "support/sparse_vectors.hpp"
+
+using namespace laconic;
+namespace sv = sparse_vectors;
+
+namespace {
+
+// All ranks send a number to all, round the ring; what each has received, in its order.
+template <class C>
+std::vector<std::uint64_t> go_round(session& talk, C& comm, std::uint64_t mine) {
+    int const n = comm.size(), next = (comm.rank() + 1) % n, last = (comm.rank() + n - 1) % n;
+    std::vector<std::uint64_t> received{mine};
+    for (int step = 1; step < n; ++step)
+        talk.exchange(
+            comm, next, [&](bit_writer& sink) { sink.put(received.back(), 16); }, last,
+            [&](bit_reader& source) { received.push_back(source.take(16)); });
+    return received;
+}
+
+sparse_sum<float> const fine = sv::of<float>(9, {{3, 1}, {4, 2}}), infinite = sv::of<float>(9, {{3, 1}, {4, INFINITY}});
+
+}  // namespace
+
+TEST_CASE("what is sent is received") {
+    threads::run(4, [](auto& comm) {
+        session talk;
+        for (std::uint64_t round = 0; round < 3; ++round) {
+            talk.start(round);
+            auto const r = std::uint64_t(comm.rank());
+            CHECK(go_round(talk, comm, r + round) ==
+                  std::vector<std::uint64_t>{r + round, (r + 3) % 4 + round, (r + 2) % 4 + round, (r + 1) % 4 + round});
+            CHECK(!talk.failed());
+            talk.finish();
+        }
+    });
+}
+
+TEST_CASE("of all complaints the least is thrown on all ranks, each kind with its type and place") {
+    host on;
+    auto const thrown = [&](auto complain) {
+        std::array<std::string, 5> texts;
+        threads::run(5, [&](auto& comm) {
+            session talk;
+            talk.start(6);
+            complain(talk, comm.rank());
+            go_round(talk, comm, 1);
+            try {
+                talk.finish();
+            } catch (non_finite_error const& e) {
+                texts[std::size_t(comm.rank())] = "non_finite " + std::to_string(e.rank) + " " +
+                                                  std::to_string(e.round) + " " + std::to_string(e.coordinate);
+            } catch (shape_error const& e) {
+                texts[std::size_t(comm.rank())] = std::string("shape ") + e.what();
+            } catch (error const& e) {
+                texts[std::size_t(comm.rank())] = e.what();
+            }
+        });
+        for (auto const& t : texts) CHECK(t == texts[0]);
+        return texts[0];
+    };
+    CHECK(thrown([&](auto& talk, int r) { talk.check_input(on, r, fine, 9); }) == "");
+    CHECK(thrown([&](auto& talk, int r) { talk.check_input(on, r, r == 3 ? infinite : fine, 9); }) ==
+          "non_finite 3 6 4");
+    CHECK(thrown([&](auto& talk, int r) {
+              double const x[] = {1, r == 1 || r == 4 ? NAN : 2, 3};
+              talk.check_input(on, r, std::span<double const>(x), 3);
+          }) == "non_finite 1 6 1");
+    CHECK(thrown([&](auto& talk, int r) { talk.check_input(on, r, fine, r == 2 ? 8 : 9); }) ==
+          "shape rank 2 brings a vector of 9 numbers, the collective is for 8");
+    CHECK(thrown([&](auto& talk, int r) {
+              double const x[] = {1, 2};
+              talk.check_input(on, r, std::span<double const>(x), r < 3 ? 2 : 1);
+          }) == "shape rank 3 brings a vector of 2 numbers, the collective is for 1");
+    CHECK(thrown([&](auto& talk, int r) {
+              talk.check_sum(on, r == 3 ? infinite : fine, [](auto i) { return i + 100; });
+          }) == "round 6: the ranks' sum is not finite at coordinate 104");
+    CHECK(thrown([&](auto& talk, int r) {  // what is brought comes before what is made of it
+              double const x[] = {1, NAN};
+              if (r == 0) talk.check_sum(on, std::span<double const>(x), 10);
+              if (r == 3) talk.check_input(on, r, infinite, 9);
+          }) == "non_finite 3 6 4");
+}
+
+TEST_CASE("in trouble nothing is written and nothing read") {
+    threads::run(3, [](auto& comm) {
+        host on;
+        session talk;
+        talk.start(0);
+        if (comm.rank() == 1) talk.check_input(on, 1, infinite, 9);
+        auto const received = go_round(talk, comm, 5).size();
+        CHECK(received == (comm.rank() == 1 ? 1u : comm.rank() == 2 ? 1u : 2u));
+        CHECK(talk.failed());
+        talk.start(1);
+        CHECK(!talk.failed());
+    });
+}
+
+TEST_CASE("bytes that are no message, and complaints that are none") {
+    auto const after = [](contribution sent) {
+        std::string text;
+        threads::run(2, [&](auto& comm) {
+            if (comm.rank() == 1) {
+                comm.exchange(0, sent, no_rank);
+                return;
+            }
+            session talk;
+            talk.start(0);
+            std::uint64_t received = 0;
+            talk.receive(comm, 1, [&](bit_reader& source) { received = source.take(16); });
+            try {
+                talk.finish();
+                text = std::to_string(received);
+            } catch (wire_error const& e) {
+                text = std::to_string(e.bit) + " " + e.why;
+            }
+        });
+        return text;
+    };
+    std::byte const two[] = {std::byte(3), std::byte(1)};
+    std::array<std::byte, 24> nine{};
+    nine[0] = std::byte(9);
+    CHECK(after({two}) == "259");
+    CHECK(after({std::span(two).first(1)}) == "0 from rank 1: it ends 8 bits too early");
+    CHECK(after({nine}) == "16 from rank 1: 176 bits are left over");
+    CHECK(after({two, true}) == "0 from rank 1: an illegible complaint");
+    CHECK(after({nine, true}) == "0 from rank 1: an illegible complaint");
+    nine[0] = std::byte(0);
+    CHECK(after({nine, true}) == "0 from rank 1: an illegible complaint");
+}
+
+TEST_CASE("the encoding of coordinates is the one that was asked for") {
+    threads::run(1, [](auto& comm) {
+        for (auto const how : {position_code::smallest, position_code::fastest}) {
+            session talk(how);
+            talk.start(0);
+            talk.exchange(
+                comm, 0,
+                [&](bit_writer& sink) {
+                    CHECK(sink.positions_as() == how);
+                    sink.put(1, 8);
+                },
+                0, [&](bit_reader& source) { CHECK(source.take(8) == 1); });
+        }
+    });
+}
+
+TEST_CASE("ranks confer: what is wrong on one they all know, and in a good round they hand over nothing") {
+    host on;
+    auto const told = sv::told(4, [&](auto& inner) {
+        metered comm(inner);
+        session talk;
+        talk.start(1);
+        talk.confer(comm);
+        talk.finish();
+        CHECK(comm.bytes_received() == 0);
+        talk.start(2);
+        if (comm.rank() > 1) talk.check_input(on, comm.rank(), infinite, 9);
+        talk.confer(comm);
+        talk.finish();
+    });
+    CHECK(told == std::vector<std::string>(4, "rank 2, round 2: the gradient is not finite at coordinate 4"));
+}
+
+TEST_CASE("a rank gives up, and all are told why") {
+    std::array<std::string, 3> told;
+    threads::run(3, [&](auto& comm) {
+        session talk;
+        talk.start(5);
+        if (comm.rank() == 1) talk.give_up(1, "no words for it");
+        CHECK(talk.failed() == (comm.rank() == 1));
+        go_round(talk, comm, 1);
+        try {
+            talk.finish();
+        } catch (compression_error const& e) {
+            told[std::size_t(comm.rank())] = e.what();
+        }
+    });
+    for (auto const& text : told) CHECK(text == "rank 1, round 5: no words for it");
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/collective/terms/sparse_sum.hpp"
+
+#include <doctest/doctest.h>
+
+#include "laconic/compress/threshold.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/wire/message.hpp"
+#include "support/sparse_vectors.hpp"
+
+using namespace laconic;
+namespace sv = sparse_vectors;
+
+TEST_CASE_TEMPLATE("sums of lists, by hand", T, float, double) {
+    auto a = sv::of<T>(9, {{0, 1}, {3, 2}, {8, 5}});
+    auto const b = sv::of<T>(9, {{3, -2}, {4, 7}});
+    a.add(b);
+    CHECK(a == sv::of<T>(9, {{0, 1}, {3, 0}, {4, 7}, {8, 5}}));  // a term may be 0
+    a.add(sparse_sum<T>(9));
+    CHECK(a.size() == 4);
+    sparse_sum<T> c(9);
+    c.add(a);
+    CHECK(c == a);
+    c.add(c);
+    CHECK(c == sv::of<T>(9, {{0, 2}, {3, 0}, {4, 14}, {8, 10}}));
+    sparse_sum<T> nowhere(0);
+    nowhere.add(nowhere);
+    CHECK(nowhere.size() == 0);
+}
+
+TEST_CASE("the sum of two does not depend on which is which; more than two, on the order") {
+    auto const big = sv::of<double>(2, {{0, 1e16}, {1, .1}}), small = sv::of<double>(2, {{0, 1}, {1, .2}}),
+               minus = sv::of<double>(2, {{0, -1e16}});
+    auto a = big, b = small;
+    a.add(small);
+    b.add(big);
+    CHECK(a == b);
+    a.add(minus);
+    CHECK(a.values()[0] == 0);
+    auto c = big;
+    c.add(minus);
+    c.add(small);
+    CHECK(c.values()[0] == 1);
+}
+
+TEST_CASE_TEMPLATE("random lists add up like vectors", T, float, double) {
+    for (std::size_t const d : {1, 2, 7, 64, 65, 300})
+        for (std::uint64_t seed = 0; seed < 10; ++seed) {
+            auto const lists = sv::all_whole_numbers<T>(sv::shape::spread, d, 1 + d * seed / 10, 3, seed);
+            auto sum = lists[0];
+            sum.add(lists[1]);
+            sum.add(lists[2]);
+            CHECK(sv::dense(sum) == sv::sum_of(lists));
+        }
+}
+
+TEST_CASE("parts of a vector, and together again") {
+    auto const v = sv::of<float>(10, {{0, 1}, {4, 2}, {5, 3}, {9, 4}});
+    sparse_sum<float> part, whole(10);
+    part.assign_part(v, 4, 3);
+    CHECK(part == sv::of<float>(3, {{0, 2}, {1, 3}}));
+    for (std::size_t first = 0; first < 10; first += 2) {
+        part.assign_part(v, first, 2);
+        whole.append(part, first);
+    }
+    CHECK(whole == v);
+    part.assign_part(v, 10, 0);
+    CHECK(part.dimension() == 0);
+    part.assign_without(v, sv::of<float>(10, {{1, 9}, {4, 9}, {9, 9}}));
+    CHECK(part == sv::of<float>(10, {{0, 1}, {5, 3}}));
+    part.drop_from(6);
+    CHECK(part == sv::of<float>(10, {{0, 1}, {5, 3}}));
+    part.drop_from(5);
+    CHECK(part == sv::of<float>(10, {{0, 1}}));
+    part.drop_from(0);
+    CHECK(part.size() == 0);
+}
+
+TEST_CASE("the largest are kept, of equal ones the lower coordinates, and the others join what was left out") {
+    host on;
+    auto v = sv::of<double>(12, {{0, 1}, {2, -3}, {3, 2}, {5, 3}, {7, -2}, {11, 2}});
+    auto left = sv::of<double>(12, {{1, 9}, {7, 10}});
+    v.keep_largest(on, 3, left);
+    CHECK(v == sv::of<double>(12, {{2, -3}, {3, 2}, {5, 3}}));
+    CHECK(left == sv::of<double>(12, {{0, 1}, {1, 9}, {7, 8}, {11, 2}}));
+    v.keep_largest(on, 3, left);
+    CHECK(v.size() == 3);
+    CHECK(left.size() == 4);
+    v.keep_largest(on, 0, left);
+    CHECK(v.size() == 0);
+    CHECK(left.size() == 7);
+}
+
+TEST_CASE("the others may go behind what another list has, where this one is a part of it") {
+    host on;
+    auto v = sv::of<float>(6, {{0, 1}, {2, -3}, {3, 2}, {5, 3}});
+    auto rest = sv::of<float>(20, {{1, 9}});
+    v.keep_largest(on, 2, rest, 10);
+    CHECK(v == sv::of<float>(6, {{2, -3}, {5, 3}}));
+    CHECK(rest == sv::of<float>(20, {{1, 9}, {10, 1}, {13, 2}}));
+    v.keep_largest(on, 2, rest, 10);
+    CHECK(rest.size() == 3);
+}
+
+TEST_CASE("half of many are kept") {
+    host on;
+    std::size_t const n = 3000;
+    sparse_sum<double> v(2 * n), left(2 * n), kept(2 * n), others(2 * n);
+    for (std::size_t j = 0; j < n; ++j) {
+        auto const value = double(key{5}.below(j, n)) - n / 2.0;
+        v.append(2 * j, value);
+        (std::abs(value) > n / 4.0 ? kept : others).append(2 * j, value);
+    }
+    v.keep_largest(on, kept.size(), left);
+    CHECK(v == kept);
+    CHECK(left == others);
+}
+
+TEST_CASE("terms that are chosen by value, in any order, behind others, in a room that was another's") {
+    auto v = sv::of<float>(12, {{0, 1}, {2, -3}, {3, 2}, {5, 3}});
+    v.keep_if([](float x) { return x > 1; });
+    CHECK(v == sv::of<float>(12, {{3, 2}, {5, 3}}));
+    std::vector<coordinate> const at{2, 4};
+    std::vector<float> const values{7, 8};
+    v.append(at, values, 6);
+    CHECK(v == sv::of<float>(12, {{3, 2}, {5, 3}, {8, 7}, {10, 8}}));
+    sparse_sum<float> low(9);
+    low.append(std::span(at), values, std::size_t{0} - 2);
+    CHECK(low == sv::of<float>(9, {{0, 7}, {2, 8}}));
+    CHECK(v.count_below(8) == 2);
+    CHECK(v.count_below(9) == 3);
+
+    detail::term_sort<float> sort;
+    std::vector<coordinate> const mixed{9, 0, 4};
+    std::vector<float> const theirs{1, 2, 3};
+    v.assign(sort, mixed, theirs, 10);
+    CHECK(v == sv::of<float>(10, {{0, 2}, {4, 3}, {9, 1}}));
+
+    host on;
+    bit_writer sink;
+    write(sink, low);
+    v.expect(9);
+    bit_reader source(sink.finish());
+    read(on, source, v);
+    CHECK(v == low);
+}
+
+TEST_CASE("from messages") {
+    host on;
+    std::vector<double> const x{3, 0, -5, 1, 4};
+    top_k<>::message<double, host> largest;
+    top_k{2}(on, std::span<double const>(x), key{}, largest);
+    sparse_sum<double> v;
+    v.assign(largest);
+    CHECK(v == sv::of<double>(5, {{2, -5}, {4, 4}}));
+    full_vector<double, host> in_full{x};
+    v.assign(in_full);
+    CHECK(sv::dense(v) == x);
+}
+
+TEST_CASE("on the wire it is what threshold sends") {
+    host on;
+    std::vector<float> x(1000);
+    for (std::size_t i = 0; i < x.size(); i += 7) x[i] = float(i + 1);
+    threshold<>::message<float, host> sent;
+    threshold{.5}(on, std::span<float const>(x), key{}, sent);
+    sparse_sum<float> v, received(1000);
+    v.assign(sent);
+    bit_writer one, other;
+    write(one, sent);
+    write(other, v);
+    auto const a = one.finish(), b = other.finish();
+    CHECK(std::equal(a.begin(), a.end(), b.begin(), b.end()));
+    bit_reader source(b);
+    read(on, source, received);
+    source.finish();
+    CHECK(received == v);
+    // 10 bits of a count, 3 of a code, then 143 gaps of 6 at about 4 bits each, and floats.
+    CHECK(b.size() == (bits(sent) + 7) / 8);
+    CHECK(b.size() < 143 * 4 + 90);
+}
+
+TEST_CASE("bytes that are no list are refused") {
+    host on;
+    bit_writer sink;
+    write(sink, sv::of<float>(100, {{3, 1}, {50, 2}}));
+    auto const good = sink.finish();
+    std::vector<std::byte> bytes(good.begin(), good.end());
+    auto const refused = [&](std::size_t d) {
+        sparse_sum<float> received(d);
+        bit_reader source(bytes);
+        try {
+            read(on, source, received);
+            source.finish();
+        } catch (wire_error const&) {
+            return true;
+        }
+        return false;
+    };
+    CHECK(!refused(100));
+    bytes.pop_back();
+    CHECK(refused(100));
+    bytes.assign(good.begin(), good.end());
+    bytes.push_back(std::byte(0));
+    CHECK(refused(100));
+    bytes[0] = std::byte(0x7f);  // 127 coordinates of 100
+    CHECK(refused(100));
+    sink.clear();
+    write(sink, sv::of<float>(100, {{3, INFINITY}}));
+    auto const beyond = sink.finish();
+    bytes.assign(beyond.begin(), beyond.end());
+    CHECK(refused(100));
+}
+
+TEST_CASE_TEMPLATE("a list is never much longer than the vector in full", T, float, double) {
+    std::size_t const d = 6400;
+    std::uint64_t const in_full = width_of(d + 1) + d * 8 * sizeof(T);
+    for (std::size_t lacking = 0; lacking <= d; lacking = lacking < 300 ? lacking + 1 : lacking + 700) {
+        sparse_sum<T> v(d);
+        for (std::size_t i = 0; i < d; ++i)
+            if (i * 7919 % d >= lacking) v.append(i, T(1));  // each remainder once
+        REQUIRE(v.size() == d - lacking);
+        sparse_sum<T> filled;
+        filled.assign_in_full(v, 0, d);
+        CHECK(filled.size() == d);
+        CHECK(sv::dense(filled) == sv::dense(v));
+        CHECK(account(filled.message()).unpadded() == in_full);
+        auto const as_it_is = account(v.message()).unpadded();
+        CHECK(as_it_is <= in_full + (sizeof(T) == 4 ? 16 : 0));  // one zero is shorter than to send that it lacks it
+        // Pairs of a coordinate and a number, of 32 or 64 bits each.
+        if (lacking > 0 && 2 * lacking < d) CHECK(2 * v.size() * 8 * sizeof(T) > as_it_is + d * sizeof(T));
+    }
+}
+
+TEST_CASE("runs of terms are added as term by term") {
+    std::size_t const d = 4000;
+    for (std::uint64_t draw = 0; draw < 12; ++draw) {
+        std::vector<double> sum(d);
+        sparse_sum<double> lists[2] = {sparse_sum<double>(d), sparse_sum<double>(d)};
+        for (std::uint64_t l = 0; l < 2; ++l)
+            for (std::size_t i = 0; i < d; ++i) {
+                // Blocks of 1, 5, 40, .., some shifted against the other list's by one.
+                std::size_t const block = std::size_t{1} + 13 * (draw / 2), at = (i + (draw % 2) * l) / block;
+                if (key{draw}.child(l).uniform(at) < 0.5) continue;
+                lists[l].append(i, double(i + 1) * (l == 0 ? 1 : -3));
+                sum[i] += double(i + 1) * (l == 0 ? 1 : -3);
+            }
+        auto other = lists[1];
+        other.add(lists[0]);
+        lists[0].add(lists[1]);
+        CHECK(lists[0] == other);
+        std::size_t j = 0;
+        for (std::size_t i = 0; i < d; ++i)
+            if (sum[i] != 0) {
+                REQUIRE(j < lists[0].size());
+                REQUIRE(lists[0].support()[j] == i);
+                REQUIRE(lists[0].values()[j++] == sum[i]);
+            }
+        CHECK(j == lists[0].size());
+    }
+}

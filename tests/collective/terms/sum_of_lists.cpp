@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/collective/terms/sum_of_lists.hpp"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "support/lists_of_terms.hpp"
+
+using namespace laconic;
+using lists_of_terms::terms;
+
+namespace {
+
+template <class T>
+using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+template <class T>
+terms<T> some_terms(std::size_t first, std::size_t d, double share, std::size_t block, std::uint64_t seed) {
+    return lists_of_terms::drawn<T>(first, d, share, block, seed,
+                                    {0, T(-0.0), std::numeric_limits<T>::denorm_min(), T(1e30), T(-1e30)});
+}
+
+// Against merges of one list after another, to the bit.
+template <class T>
+void check_sum(detail::sum_of_lists<T>& sum, std::vector<terms<T>> const& all) {
+    std::vector<typename detail::merge<T>::list> lists;
+    terms<T> wanted, next, found;
+    for (auto const& l : all) {
+        lists.push_back({l.at, l.values});
+        next.at.resize(wanted.at.size() + l.at.size());
+        next.values.resize(next.at.size());
+        auto const n = detail::merge<T>{}({wanted.at, wanted.values}, lists.back(), next.at, next.values);
+        next.at.resize(n);
+        next.values.resize(n);
+        std::swap(wanted, next);
+    }
+    sum(lists, [&](std::span<coordinate const> at, std::span<T const> values) {
+        REQUIRE(at.size() == values.size());
+        found.at.insert(found.at.end(), at.begin(), at.end());
+        found.values.insert(found.values.end(), values.begin(), values.end());
+    });
+    REQUIRE(found.at == wanted.at);
+    for (std::size_t j = 0; j < found.at.size(); ++j)
+        REQUIRE(std::bit_cast<bits_of<T>>(found.values[j]) == std::bit_cast<bits_of<T>>(wanted.values[j]));
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("the sum of many lists is that of merges, to the bit, in the order of lists", T, float, double) {
+    detail::sum_of_lists<T> sum;
+    for (std::size_t const d : {0, 1, 63, 64, 65, 500, 3000})
+        for (double const share : {.02, .4, 1.})
+            for (std::size_t const block : {1, 5, 8, 64, 200})
+                for (std::size_t const n : {1, 2, 3, 9}) {
+                    std::vector<terms<T>> all;
+                    for (std::size_t l = 0; l < n; ++l)
+                        all.push_back(some_terms<T>(37 * l, d, l == 1 ? 0.1 : share, block, 100 * d + l));
+                    check_sum(sum, all);
+                }
+    check_sum(sum, {});
+}
+
+TEST_CASE("windows end where a list has too many terms, at their full length, and far from the next") {
+    detail::sum_of_lists<float> sum;
+    std::vector<terms<float>> all;
+    for (std::size_t const first : {0, 1, 65535, 70000}) {
+        all.push_back(some_terms<float>(first, 200000, 0.004, 1, first + 1));
+        check_sum(sum, all);
+        all.push_back(some_terms<float>(first, 30000, 0.9, 1, first + 2));
+        check_sum(sum, all);
+        all.push_back(some_terms<float>(first, 30000, 1, 1, first + 3));
+        check_sum(sum, all);
+    }
+    // Runs across the end of a window, the last coordinates that there are, and many lists.
+    terms<float> ends;
+    for (std::uint64_t const start : {std::uint64_t{65528}, std::uint64_t{131071}, std::uint64_t{0xffffffef}})
+        for (coordinate i = 0; i < 16; ++i) {
+            ends.at.push_back(static_cast<coordinate>(start + i));
+            ends.values.push_back(float(i) + 1);
+        }
+    check_sum(sum, {ends});
+    check_sum(sum, {ends, all[0], ends});
+    check_sum(sum, std::vector<terms<float>>(300, some_terms<float>(5, 2000, .3, 3, 9)));
+}
+
+TEST_CASE("it is for three lists or more whose terms are not far apart") {
+    using sum = detail::sum_of_lists<double>;
+    auto const near = some_terms<double>(0, 3000, .1, 1, 4);
+    terms<double> far;
+    for (coordinate i = 0; i < 100; ++i) far.at.push_back(10000000 * i), far.values.push_back(1);
+    detail::merge<double>::list const close{near.at, near.values}, apart{far.at, far.values}, none{};
+    auto const pays = [](std::vector<detail::merge<double>::list> const& lists) { return sum::pays_for(lists); };
+    CHECK(pays({close, close, close}));
+    CHECK(pays({close, none, close}));
+    CHECK(!pays({close, close}));
+    CHECK(!pays({apart, apart, apart, apart}));
+    CHECK(!pays({none, none, none}));
+    CHECK(!pays({}));
+}
+
+TEST_CASE("within its room it allocates nothing: what it hands out stays where it is") {
+    detail::sum_of_lists<float> sum;
+    float const* there = nullptr;
+    auto const list = some_terms<float>(0, 4000, 1, 1, 5);
+    sum.make_room(3, 3 * list.at.size());
+    for (std::size_t const n : {1, 3, 2}) {
+        std::vector<detail::merge<float>::list> const lists(n, {list.at, list.values});
+        sum(lists, [&](std::span<coordinate const>, std::span<float const> values) {
+            if (there == nullptr) there = values.data();
+            CHECK(values.data() == there);
+        });
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/collective/terms/term_sort.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "laconic/core/key.hpp"
+
+using namespace laconic;
+
+TEST_CASE_TEMPLATE("terms in any order are sorted by their coordinates, equal ones stay in theirs", T, float, double) {
+    detail::term_sort<T> sort;
+    for (std::size_t const n : {0, 1, 2, 100, 4095, 4096, 9000})
+        for (std::size_t const d : {std::size_t{1}, std::size_t{2}, std::size_t{256}, std::size_t{257},
+                                    std::size_t{25000000}, largest_dimension}) {
+            std::vector<coordinate> at(n), sorted_at(n);
+            std::vector<T> values(n), sorted_values(n);
+            for (std::size_t j = 0; j < n; ++j) {
+                at[j] = static_cast<coordinate>(key{n}.child(d).below(j, d));
+                values[j] = static_cast<T>(j);
+            }
+            std::vector<std::size_t> wanted(n);
+            std::iota(wanted.begin(), wanted.end(), std::size_t{0});
+            std::stable_sort(wanted.begin(), wanted.end(), [&](auto a, auto b) { return at[a] < at[b]; });
+            sort(at, values, d, sorted_at, sorted_values);
+            for (std::size_t j = 0; j < n; ++j) {
+                REQUIRE(sorted_at[j] == at[wanted[j]]);
+                REQUIRE(sorted_values[j] == values[wanted[j]]);
+            }
+        }
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "allocations.hpp"
+#include "laconic/any/parse_collective.hpp"
+#include "laconic/any/recursion.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/descent.hpp"
+#include "support/sparse_vectors.hpp"
+#include "toys.hpp"
+
+// Descents whose messages are added up on their way.
+using namespace laconic;
+// In collective_names.cpp.
+extern template std::vector<detail::named_collective<double, host>> const& detail::named_collectives<double, host>();
+using toys::vec;
+
+namespace {
+
+// A quadratic whose gradient can be broken at coordinate 2, from outside.
+struct fragile {
+    toys::quadratic<> inside;
+    double broken = 0;
+
+    std::size_t dimension() const { return inside.dimension(); }
+    double value(std::span<double const> x) const { return inside.value(x); }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        inside.gradient(x, g);
+        g[2] += broken;
+    }
+};
+
+// One loop for all: over any ranks, by any collective.
+using method = recursion<any_compressor<>, memory<>, gradient_step, fixed_level, full_gradient, any_collective<>>;
+using loop = descent<method, fragile, any_communicator>;
+
+constexpr std::size_t d = 12;
+std::string const conserving[] = {"gtop_k(2)", "spar_reduce_scatter(4)", "spar_reduce_scatter(4, as_published=yes)",
+                                  "ok_top_k(4, threshold=3, regions=2)", "split_all_gather(quantize(7))"};
+std::string const exact[] = {"ring",           "halving_doubling",
+                             "auto(every=3)",  "recursive_doubling",
+                             "gathered_sum",   "split_all_gather(sparse)",
+                             "sum_by_server",  "split_all_gather(dense)",
+                             "omni_reduce(3)", "switch_ml"};
+// The last one to so many bits as its integers have beside the largest number.
+double precision_of(std::string const& text) { return text == "switch_ml" ? 1e-7 : 1e-13; }
+std::vector<std::string> all_collectives() {
+    std::vector<std::string> all(std::begin(exact), std::end(exact));
+    all.insert(all.end(), std::begin(conserving), std::end(conserving));
+    all.push_back("gtop_k(2, as_published=yes)");
+    return all;
+}
+bool among(std::string const& text, std::initializer_list<char const*> names) {
+    return std::any_of(names.begin(), names.end(), [&](char const* name) { return text.starts_with(name); });
+}
+
+method composed(any_compressor<> const& c, memory<> const& m, std::string const& collective, double step = .002) {
+    return {c,
+            m,
+            gradient_step{m.keeps_unsaid() ? 1 : step},
+            {},
+            {},
+            parse_collective(collective),
+            m.keeps_unsaid() ? step : 1};
+}
+method with_errors(std::string const& collective) { return composed(top_k{3}, {0, true}, collective); }
+
+// body(run, me) on each rank, in turns.
+template <class Engine = fibers, class Body>
+void on_each(int ranks, method const& r, Body body) {
+    auto const f = toys::random_ridges(ranks, d, 1, 3);
+    Engine::run(ranks, [&](auto& engine) {
+        auto const me = static_cast<std::size_t>(engine.rank());
+        any_communicator comm(engine);
+        fragile mine{f[me]};
+        vec x(d, 1.0);
+        loop run(r, mine, comm, x, 5);
+        body(run, me, mine);
+    });
+}
+std::vector<vec> iterates(int ranks, method const& r, int rounds) {
+    std::vector<vec> x(static_cast<std::size_t>(ranks));
+    on_each(ranks, r, [&](loop& run, std::size_t me, fragile&) {
+        for (int k = 0; k < rounds; ++k) run.round();
+        x[me] = toys::copied(run.x());
+    });
+    return x;
+}
+
+// Whether act() throws an E with this in its text.
+template <class E, class Act>
+bool throws(Act act, std::string const& text) {
+    try {
+        act();
+    } catch (E const& e) {
+        return std::string(e.what()).find(text) != std::string::npos;
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("exact sums lead where gathered messages lead, whatever is said and remembered") {
+    for (int const n : {1, 4, 5})
+        for (auto const& r : {composed(top_k{3}, {0, true}, "gather"), composed(rand_k{4}, {.25, false}, "gather"),
+                              composed(full{}, {}, "gather"), composed(top_k{5} | natural{}, {1, false}, "gather")}) {
+            auto const expected = iterates(n, r, 20);
+            for (auto const& text : exact) {
+                CAPTURE(n);
+                CAPTURE(text);
+                auto same = r;
+                same.transport = parse_collective(text);
+                auto const x = iterates(n, same, 20);
+                for (auto const& each : x) CHECK(each == x[0]);  // every rank has the same bits
+                for (std::size_t i = 0; i < d; ++i)
+                    CHECK(x[0][i] == doctest::Approx(expected[0][i]).epsilon(100 * precision_of(text)));
+                // Where ranks are added up in their order and the mean of 4 is exact, there is nothing to round.
+                if (n == 4 && among(text, {"split", "gathered", "sum_by", "omni"})) CHECK(x[0] == expected[0]);
+            }
+        }
+}
+
+namespace {
+
+// The largest |sum_i (g_i + e_i) - (P x applied + sum_i e_i after)| within 15 rounds, over the sum of all magnitudes.
+double lost(int n, std::string const& collective) {
+    std::size_t const rounds = 15;
+    std::vector<std::vector<vec>> x(rounds + 1, std::vector<vec>(static_cast<std::size_t>(n))), g = x, unsaid = x;
+    on_each(n, with_errors(collective), [&](loop& run, std::size_t me, fragile&) {
+        for (std::size_t k = 0;; run.round(), ++k) {
+            auto const seen = run.look();
+            x[k][me] = toys::copied(run.x());
+            g[k][me] = toys::copied(seen.gradient);
+            unsaid[k][me] = toys::copied(run.method().feedback.unsaid());
+            if (k == rounds) break;
+        }
+    });
+    double const scale = with_errors(collective).scale;
+    double most = 0;
+    for (std::size_t k = 0; k < rounds; ++k)
+        for (std::size_t i = 0; i < d; ++i) {
+            double const applied = n * (x[k][0][i] - x[k + 1][0][i]);
+            double difference = -applied, size = std::abs(applied) + std::abs(x[k][0][i]);
+            for (std::size_t r = 0; r < x[k].size(); ++r) {
+                difference += scale * g[k][r][i] + unsaid[k][r][i] - unsaid[k + 1][r][i];
+                size += scale * std::abs(g[k][r][i]) + std::abs(unsaid[k][r][i]) + std::abs(unsaid[k + 1][r][i]);
+            }
+            most = std::max(most, std::abs(difference) / size);
+        }
+    return most;
+}
+
+}  // namespace
+
+TEST_CASE("what is brought = what is applied + what is kept, but for gTop-k as published") {
+    for (int const n : {1, 2, 5, 8}) {
+        CAPTURE(n);
+        for (auto const& text : conserving) CHECK(lost(n, text) < 1e-13);
+        for (auto const& text : exact) CHECK(lost(n, text) < precision_of(text));
+        if (n > 2) CHECK(lost(n, "gtop_k(2, as_published=yes)") > 1e-3);
+    }
+}
+
+TEST_CASE("a gradient that is not finite: every rank is told, nothing has changed, and the run goes on as if never") {
+    for (auto const& text : all_collectives()) {
+        CAPTURE(text);
+        auto const expected = iterates(5, with_errors(text), 6);
+        std::array<bool, 5> right{};
+        on_each<threads>(5, with_errors(text), [&](loop& run, std::size_t me, fragile& mine) {
+            bool all_right = true;
+            for (std::uint64_t k = 0; k < 6; ++k) {
+                if (k % 2 == 0) {
+                    auto const before = run.save();
+                    mine.broken = me == 1 || (me == 3 && k == 4) ? std::numeric_limits<double>::quiet_NaN() : 0;
+                    auto const told =
+                        "rank 1, round " + std::to_string(k) + ": the gradient is not finite at coordinate 2";
+                    all_right = throws<non_finite_error>([&] { run.round(); }, told) && all_right;
+                    mine.broken = 0;
+                    all_right = all_right && run.save() == before;
+                }
+                run.round();
+            }
+            right[me] = all_right && toys::copied(run.x()) == expected[me];
+        });
+        CHECK(right == std::array<bool, 5>{true, true, true, true, true});
+    }
+}
+
+TEST_CASE("damaged bytes: who is told of them goes on from a saved state or not at all") {
+    std::string const broke_off = "the collective of round 2 broke off, and other ranks may have its sum";
+    for (auto const& text : all_collectives()) {
+        CAPTURE(text);
+        auto const expected = iterates(5, with_errors(text), 6);
+        auto const f = toys::random_ridges(5, d, 1, 3);
+        std::array<bool, 5> told{}, right{};
+        threads::run(5, [&](threads::member& engine) {
+            auto const me = static_cast<std::size_t>(engine.rank());
+            sparse_vectors::damaging line{&engine, 3, -1, +[](std::vector<std::byte>& b) { b.pop_back(); }};
+            any_communicator comm(line);
+            fragile mine{f[me]};
+            vec x(d, 1.0);
+            loop run(with_errors(text), mine, comm, x, 5);
+            run.round();
+            run.round();
+            auto const kept = run.save();
+            line.collectives = 0;
+            line.nth = 0;
+            told[me] = throws<wire_error>([&] { run.round(); }, "from rank 3: ");
+            line.nth = -1;
+            right[me] = !told[me] || (throws<comm_error>([&] { run.round(); }, broke_off) &&
+                                      throws<comm_error>([&] { run.save(); }, broke_off));
+            run.restore(kept);
+            for (int k = 2; k < 6; ++k) run.round();
+            right[me] = right[me] && toys::copied(run.x()) == expected[me];
+        });
+        CHECK(right == std::array<bool, 5>{true, true, true, true, true});
+        CHECK(std::count(told.begin(), told.end(), true) >= (among(text, {"recursive", "gathered", "auto"}) ? 1 : 5));
+    }
+}
+
+TEST_CASE("saved in the middle and restored into another loop: the same iterates and memories") {
+    for (auto const& text : all_collectives()) {
+        CAPTURE(text);
+        std::vector<std::vector<std::byte>> middle(5), end(5), again(5);
+        on_each(5, with_errors(text), [&](loop& run, std::size_t me, fragile&) {
+            for (int k = 0; k < 9; ++k) {
+                if (k == 4) middle[me] = run.save();
+                run.round();
+            }
+            end[me] = run.save();
+        });
+        on_each(5, with_errors(text), [&](loop& run, std::size_t me, fragile&) {
+            run.round();
+            run.restore(middle[me]);
+            for (int k = 4; k < 9; ++k) run.round();
+            again[me] = run.save();
+        });
+        CHECK(again == end);
+    }
+    // Another collective's state is another run's.
+    std::vector<std::byte> kept;
+    on_each(1, with_errors("ring"), [&](loop& run, std::size_t, fragile&) { kept = run.save(); });
+    std::string why;
+    on_each<threads>(1, with_errors("gtop_k(2)"), [&](loop& run, std::size_t, fragile&) {
+        try {
+            run.restore(kept);
+        } catch (shape_error const& e) {
+            why = e.what();
+        }
+    });
+    CHECK(why == "this is the state of another run:\nsaved: the transport: ring\nhere: the transport: gtop_k(2)\n");
+}
+
+namespace {
+
+// Tells what the engine's own queues allocate apart.
+struct counted {
+    threads::member* inner;
+    std::size_t of_engine = 0;
+
+    int rank() const { return inner->rank(); }
+    int size() const { return inner->size(); }
+    void all_gather(contribution mine) { inner->all_gather(mine); }
+    void gather(int root, contribution mine) { inner->gather(root, mine); }
+    void broadcast(int root, contribution mine) { inner->broadcast(root, mine); }
+    contribution from(int r) const { return inner->from(r); }
+    contribution exchange(int to, contribution mine, int from) {
+        auto const before = allocations();
+        auto const heard = inner->exchange(to, mine, from);
+        of_engine += allocations() - before;
+        return heard;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("after its first round a descent allocates nothing, whatever its engine does") {
+    for (auto text : all_collectives()) {
+        if (text.starts_with("auto")) text = "auto(every=100)";  // choosing takes memory
+        CAPTURE(text);
+        std::array<std::size_t, 5> last{};
+        auto const f = toys::random_ridges(5, d, 1, 3);
+        threads::run(5, [&](threads::member& engine) {
+            auto const me = static_cast<std::size_t>(engine.rank());
+            counted line{&engine};
+            any_communicator comm(line);
+            fragile const mine{f[me]};
+            vec x(d, 1.0);
+            loop run(with_errors(text), mine, comm, x, 5);
+            for (std::size_t k = 1; k <= 30; ++k) {
+                auto const before = allocations() - line.of_engine;
+                run.round();
+                if (allocations() - line.of_engine != before) last[me] = k;
+            }
+        });
+        CHECK(last == std::array<std::size_t, 5>{1, 1, 1, 1, 1});
+    }
+}
+
+TEST_CASE("ranks that differ in whether they are in one process are told so") {
+    auto const f = toys::random_ridges(3, d, 1, 3);
+    std::array<bool, 3> told{};
+    threads::run(3, [&](threads::member& engine) {
+        auto const me = static_cast<std::size_t>(engine.rank());
+        counted line{&engine};  // which does not say where its ranks are
+        any_communicator comm = me == 1 ? any_communicator(line) : any_communicator(engine);
+        fragile const mine{f[me]};
+        vec x(d, 1.0);
+        told[me] = throws<shape_error>([&] { loop(with_errors("gather"), mine, comm, x, 5); }, "one process: no");
+    });
+    CHECK(told == std::array<bool, 3>{true, true, true});
+}
+
+namespace {
+
+// Threads that add up vectors themselves, as MPI does.
+struct adding_threads {
+    struct member : threads::member {
+        void all_reduce(std::span<double> x) {
+            all_gather({std::as_bytes(x)});
+            vec sum(x.size());
+            for (int r = 0; r < size(); ++r)
+                for (std::size_t i = 0; i < x.size(); ++i)
+                    sum[i] += reinterpret_cast<double const*>(from(r).bytes.data())[i];
+            all_gather({});  // others may still read x
+            std::copy(sum.begin(), sum.end(), x.begin());
+        }
+    };
+    template <class Body>
+    static void run(int ranks, Body body) {
+        threads::run(ranks, [&](threads::member& inner) {
+            member mine{inner};
+            body(mine);
+        });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the engine's own sum, where it has one") {
+    auto const expected = iterates(4, with_errors("gather"), 20);
+    on_each<adding_threads>(4, with_errors("engine_all_reduce"), [&](loop& run, std::size_t me, fragile&) {
+        for (int k = 0; k < 20; ++k) run.round();
+        CHECK(toys::copied(run.x()) == expected[me]);
+    });
+    on_each<threads>(2, with_errors("engine_all_reduce"), [&](loop& run, std::size_t, fragile&) {
+        CHECK(throws<argument_error>([&] { run.round(); }, "this communicator's engine adds up no vectors"));
+    });
+}
+
+TEST_CASE("ranks with another collective, and what goes with none, are refused before anything is said") {
+    auto const told = [](int ranks, auto recursion_of) {
+        return sparse_vectors::told(ranks, [&](auto& engine) {
+            any_communicator comm(engine);
+            fragile const mine{toys::random_ridges(1, d, 1, 3)[0]};
+            vec x(d, 1.0);
+            loop const run(recursion_of(engine.rank()), mine, comm, x, 5);
+        });
+    };
+    for (auto const& text : told(3, [](int r) { return with_errors(r == 2 ? "gtop_k(3)" : "gtop_k(2)"); }))
+        CHECK(text ==
+              "ranks disagree: rank 0 has \"the transport: gtop_k(2)\", rank 2 has \"the transport: gtop_k(3)\"");
+    CHECK(told(1, [](int) { return with_errors("gtop_k(13)"); })[0] == "k = 13 is above the dimension d = 12");
+    for (auto const& m : {memory<>{0, 0}, memory<>{.5, 0}, memory<>{.5, 1}})
+        CHECK(told(1, [&](int) { return composed(top_k{3}, m, "gtop_k(2)"); })[0] ==
+              "the collective gtop_k(2) gives back what it leaves out, which the feedback " + to_string(m) +
+                  " would lose: it goes with memory(0, 1) or momentum_correction");
+    for (auto const& text : all_collectives()) CHECK(told(2, [&](int) { return with_errors(text); })[1] == "none");
+}

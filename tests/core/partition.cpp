@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/core/partition.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+using namespace laconic;
+
+TEST_CASE("parts cover all coordinates, one after another, as equal as can be") {
+    for (std::size_t const d : {0, 1, 6, 7, 100})
+        for (std::size_t const n : {1, 2, 3, 7, 33}) {
+            detail::partition const parts{d, n};
+            CHECK(parts.first(0) == 0);
+            CHECK(parts.first(n) == d);
+            std::size_t most = 0, least = d;
+            for (std::size_t p = 0; p < n; ++p) {
+                CHECK(parts.first(p) + parts.length(p) == parts.first(p + 1));
+                most = std::max(most, parts.length(p));
+                least = std::min(least, parts.length(p));
+            }
+            CHECK(most - least <= 1);
+        }
+    CHECK(detail::partition{4294967295u, 4294967295u}.first(4294967294u) == 4294967294u);  // no product overflows
+}
+
+TEST_CASE("parts of a vector") {
+    std::vector<float> x{0, 1, 2, 3, 4, 5, 6};
+    detail::partition const parts{7, 3};
+    CHECK(parts.of(std::span(x), 1).front() == 2);
+    CHECK(parts.of(std::span(x), 1).size() == 2);
+    CHECK(parts.of(std::span(x), 1, 2).size() == 5);
+    CHECK(parts.of(std::span(x), 3, 0).empty());
+}

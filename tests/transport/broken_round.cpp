@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/transport/broken_round.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace laconic;
+
+TEST_CASE("a round that was left in the middle is told until a saved state is there") {
+    detail::broken_round b;
+    b.require_whole(2, 7);
+    b.answer_is_on_its_way();
+    CHECK_THROWS_WITH_AS(b.require_whole(2, 7),
+                         "the server's answer in round 7 was lost: only a saved state can be gone on from", comm_error);
+    b.rank_moves();
+    CHECK_THROWS_WITH_AS(b.require_whole(2, 7),
+                         "round 7 broke off while rank 2 moved: only a saved state can be gone on from", comm_error);
+    CHECK_THROWS_AS(b.require_whole(2, 7), comm_error);
+    b.make_whole();
+    b.require_whole(2, 7);
+}

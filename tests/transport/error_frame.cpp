@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/transport/error_frame.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "laconic/comm/threads.hpp"
+
+using namespace laconic;
+
+namespace {
+
+// What is raised from these bytes, of rank 2 in round 9.
+std::string raised(std::span<std::byte const> bytes) {
+    try {
+        error_frame::raise(2, 9, bytes);
+    } catch (non_finite_error const& e) {
+        return "at " + std::to_string(e.rank) + " " + std::to_string(e.round) + " " + std::to_string(e.coordinate);
+    } catch (compression_error const& e) {
+        return "why " + std::to_string(e.rank) + " " + std::to_string(e.round) + " " + e.why;
+    } catch (comm_error const& e) {
+        return std::to_string(e.rank) + " " + e.what();
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a coordinate or a text, raised on whichever rank reads it") {
+    error_frame f;
+    CHECK(!f.is_set());
+    CHECK(f.bytes().empty());
+    f.not_finite(0x0102);
+    CHECK(f.is_set());
+    CHECK(f.coordinate() == 0x0102);
+    CHECK((f.bytes().size() == 8 && f.bytes()[0] == std::byte{2} && f.bytes()[1] == std::byte{1}));
+    CHECK(raised(f.bytes()) == "at 2 9 258");
+    f.because("too large");
+    CHECK(f.bytes().size() == 8 + 9);
+    CHECK(f.coordinate() == 0);
+    CHECK(raised(f.bytes()) == "why 2 9 too large");
+    f.because("");
+    CHECK(raised(f.bytes()) == "why 2 9 ");
+    f.clear();
+    CHECK(!f.is_set());
+}
+
+TEST_CASE("bytes that are no frame are the rank's fault") {
+    std::vector<std::byte> bytes(9);
+    for (std::size_t const n : {0u, 7u, 9u}) CHECK(raised(std::span(bytes).first(n)) == "2 rank 2 complains illegibly");
+}
+
+TEST_CASE("what a collective found is explained by the rank that brought it, to all") {
+    std::array<std::string, 3> told;
+    for (int const rank : {0, 1, -1, 3}) {
+        threads::run(3, [&](threads::member& comm) {
+            error_frame mine;
+            if (comm.rank() == 1) mine.because("it overflows");
+            auto& text = told[static_cast<std::size_t>(comm.rank())];
+            try {
+                mine.explain(comm, non_finite_error(rank, 4, 0));
+                text = "nothing";
+            } catch (compression_error const& e) {
+                text = e.what();
+            }
+        });
+        std::string const expected = rank == 1 ? "rank 1, round 4: it overflows" : "nothing";
+        for (auto const& text : told) CHECK(text == expected);
+    }
+}
+
+TEST_CASE("frames that are all alike raise nothing; else the first rank's is raised on all") {
+    std::vector<std::string> told(3);
+    for (int const differs : {-1, 0, 1, 2}) {
+        threads::run(3, [&](threads::member& comm) {
+            error_frame mine;
+            mine.because(comm.rank() == differs ? "another" : "the same");
+            comm.all_gather({mine.bytes(), true});
+            auto& text = told[static_cast<std::size_t>(comm.rank())];
+            try {
+                mine.raise_unless_alike(comm, 4);
+                text = "nothing";
+            } catch (compression_error const& e) {
+                text = e.what();
+            }
+        });
+        std::string const expected = differs < 0    ? "nothing"
+                                     : differs == 0 ? "rank 0, round 4: another"
+                                                    : "rank 0, round 4: the same";
+        for (auto const& text : told) CHECK(text == expected);
+    }
+    // A message among them is no frame.
+    threads::run(2, [&](threads::member& comm) {
+        error_frame mine;
+        mine.because("skipped");
+        comm.all_gather({mine.bytes(), comm.rank() == 1});
+        CHECK_THROWS_WITH_AS(mine.raise_unless_alike(comm, 0), "rank 1, round 0: skipped", compression_error);
+    });
+}
