@@ -114,7 +114,7 @@ class descent {
         look();
         looked_ = false;
         make_message();
-        transport_.send(on_, *comm_, said_, frame_);
+        transport_.send(on_, *comm_, now(), said_, frame_);
     }
 
     /// The second half: everybody's messages become a step.

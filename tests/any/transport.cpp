@@ -39,7 +39,7 @@ std::vector<vec> estimates(X const& transport, C const& c) {
             feedback.before(on, now, std::span(x));
             c(on, std::span<double const>(x), now.own, mine);
             error_frame const frame;
-            by.send(on, comm, mine, frame);
+            by.send(on, comm, now, mine, frame);
             by.receive(
                 on, comm, now, mine, frame,
                 [&](auto& there, int r, auto& m) { c.blank(there, 5, occasion::of(key{3}, round, r, 3).own, m); },

@@ -198,19 +198,23 @@ TEST_CASE("what is started mixes neither with what is handed over in pairs nor w
 
 TEST_CASE("a collective runs on a thread of its own where MPI allows it") {
     int const n = world->size(), me = world->rank();
-    auto sum = make_sum<double>(ring{}, *world, 40);
-    std::vector<double> x(40);
     if (!world->may_change_threads()) {
         MESSAGE("skipped: MPI serves one thread only");
         return;
     }
-    in_background<decltype(sum), double, mpi::member> background(sum, *world);
+    host on;
+    full_vector<double, host> mine;
+    transport_for<in_background<ring>, full_vector<double, host>> by({}, 40, position_code::smallest);
+    by.start(*world);
+    std::vector<double> x(40), mean(40);
+    auto const blank = [](auto& there, int, auto& m) { full{}.blank(there, 40, key{}, m); };
     for (int round = 0; round < 5; ++round) {
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = double(me + 1) * double(i);
-        background.start(std::span(x), std::uint64_t(round));
-        CHECK_THROWS_AS(background.start(std::span(x), 9), argument_error);
-        background.finish();
-        for (std::size_t i = 0; i < x.size(); ++i) CHECK(x[i] == double(n * (n + 1) / 2) * double(i));
+        full{}(on, std::span<double const>(x), key{}, mine);
+        by.send(on, *world, occasion{}, mine, error_frame{});
+        by.receive(on, *world, occasion{}, mine, error_frame{}, blank, memory<>{}, std::span(mean));
+        for (std::size_t i = 0; i < x.size(); ++i)
+            CHECK(mean[i] == doctest::Approx(double(n + 1) / 2 * double(i)).epsilon(1e-15));
     }
 }
 

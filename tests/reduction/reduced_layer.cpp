@@ -34,7 +34,7 @@ TEST_CASE("nothing is remembered before commit, and the caller's numbers change 
         auto const before = x;
         l.hold(numbers(x));
         l.make_message(on, comm, 0, 1, {.loss_scale = 0.5}, false);
-        l.send(on, comm, 0);
+        l.send(on, comm, 0, 0);
         l.receive(on, comm, 0, 0);
         CHECK(x == before);
         CHECK(waits(l) == std::vector<double>(3));
@@ -55,7 +55,7 @@ TEST_CASE("a message that cannot be made is an error on all ranks, which names t
             std::vector<double> x(comm.rank() == 1 ? 2 : 3);
             l.hold(numbers(x));
             l.make_message(on, comm, 8, 1, {}, false);
-            l.send(on, comm, 0);
+            l.send(on, comm, 8, 0);
             try {
                 l.receive(on, comm, 8, 0);
             } catch (compression_error const& e) {
@@ -79,7 +79,7 @@ TEST_CASE("a layer that all ranks skip keeps what it remembers, and no rank wait
                 l.skip(false);
             else
                 l.make_message(on, comm, k, 1, {}, false);
-            l.send(on, comm, 0);
+            l.send(on, comm, k, 0);
             l.receive(on, comm, k, 0);
             l.commit(on, comm, k);
             l.write_back(on);
@@ -106,7 +106,7 @@ TEST_CASE("a layer in full has no memory, and a step in full sends what waits, t
         auto const step = [&](one_layer& of, std::vector<double>& v, std::uint64_t k, bool in_full) {
             of.hold(numbers(v));
             of.make_message(on, comm, k, 1, {}, in_full);
-            of.send(on, comm, 0);
+            of.send(on, comm, k, 0);
             of.receive(on, comm, k, 0);
             of.commit(on, comm, k);
             of.write_back(on);

@@ -5,29 +5,27 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "laconic/any/communicator.hpp"
 #include "laconic/collective/dense/ring.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/collective/sparse/recursive_doubling.hpp"
 #include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
-#include "support/sparse_vectors.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/feedback/memory.hpp"
+#include "laconic/reducer.hpp"
 
 using namespace laconic;
-namespace sv = sparse_vectors;
 
 namespace {
 
-// Of ranks that talk in pairs, what a collective over them is.
 using ranks = metered<threads::member>;
-template <class Sum>
-using beside = in_background<Sum, double, ranks>;
 
 std::vector<double> numbers(int rank, int round) {
     std::vector<double> x(10);
@@ -35,103 +33,121 @@ std::vector<double> numbers(int rank, int round) {
     return x;
 }
 
+// One rank's rounds over a transport that a recursion calls X, with messages of a compressor C.
+template <class X, class C>
+struct seat {
+    using message = message_of<C, double, host>;
+    ranks comm;
+    C compressor;
+    host on;
+    transport_for<X, message> by;
+    memory<> feedback;
+    message mine;
+    error_frame frame;
+    occasion now;
+    std::vector<double> mean = std::vector<double>(10);
+
+    static_assert(Transport<decltype(by), ranks, message, memory<>>);
+
+    seat(threads::member& engine, X how, C c) : comm(engine), compressor(c), by(how, 10, position_code::smallest) {
+        by.start(comm);
+    }
+    void send(std::vector<double> const& x, int round) {
+        now.round = std::uint64_t(round);
+        compressor(on, std::span<double const>(x), key{}, mine);
+        by.send(on, comm, now, mine, frame);
+    }
+    std::vector<double> const& receive() {
+        auto const blank = [&](auto& there, int, auto& m) { compressor.blank(there, 10, key{}, m); };
+        by.receive(on, comm, now, mine, frame, blank, feedback, std::span(mean));
+        return mean;
+    }
+};
+
+// Whether 20 rounds on 4 ranks are the same with the collective beside its rank, which goes on meanwhile.
+template <class X, class C>
+bool is_the_same(X collective, C compressor, int at_once) {
+    std::atomic<int> wrong = 0, ran_on = 0;
+    threads::run(4,
+                 [&](threads::member& engine) {
+                     seat plain(engine, collective, compressor);
+                     seat beside(engine, in_background{collective}, compressor);
+                     for (int round = 0; round < 20; ++round) {
+                         auto const x = numbers(engine.rank(), round);
+                         beside.send(x, round);
+                         ++ran_on;
+                         beside.receive();
+                         plain.send(x, round);
+                         wrong += beside.mean != plain.receive();
+                     }
+                     wrong += beside.comm.bytes_sent() != plain.comm.bytes_sent() || beside.comm.bytes_sent() == 0;
+                     wrong += beside.comm.bytes_received() != plain.comm.bytes_received();
+                 },
+                 {.at_once = at_once});
+    return wrong == 0 && ran_on == 80;
+}
+
 }  // namespace
 
-TEST_CASE("sums in full and of terms are the same, bit for bit and byte for byte, while the rank computes") {
+TEST_CASE("means are the same, bit for bit and byte for byte, of numbers in full and of terms") {
     for (int const at_once : {0, 1}) {
-        std::atomic<int> wrong = 0, ran_on = 0;
-        threads::run(4,
-                     [&](threads::member& engine) {
-                         metered plain(engine), comm(engine);
-                         host on;
-                         auto sum = make_sum<double>(ring{}, comm, 10), same = make_sum<double>(ring{}, plain, 10);
-                         auto merge = make_sum<double>(recursive_doubling{}, comm, 10),
-                              also = make_sum<double>(recursive_doubling{}, plain, 10);
-                         comm = plain = metered(engine);
-                         beside<decltype(sum)> dense(sum, comm);
-                         beside<decltype(merge)> sparse(merge, comm);
-                         for (int round = 0; round < 20; ++round) {
-                             auto x = numbers(comm.rank(), round), y = x;
-                             dense.start(std::span(x), std::uint64_t(round));
-                             ++ran_on;
-                             dense.finish();
-                             same(on, plain, std::span(y), std::uint64_t(round));
-                             wrong += x != y;
-                             auto v = sv::whole_numbers<double>(sv::shape::spread, 10, 4, comm.rank(), 4), w = v;
-                             sparse.start(v, std::uint64_t(round));
-                             sparse.finish();
-                             also(on, plain, w, std::uint64_t(round));
-                             wrong += sv::dense(v) != sv::dense(w);
-                         }
-                         wrong += comm.bytes_sent() != plain.bytes_sent() || comm.bytes_sent() == 0;
-                         wrong += comm.bytes_received() != plain.bytes_received();
-                     },
-                     {.at_once = at_once});
-        CHECK(wrong == 0);
-        CHECK(ran_on == 80);
+        CHECK(is_the_same(ring{}, full{}, at_once));
+        CHECK(is_the_same(recursive_doubling{}, top_k{3}, at_once));
+        CHECK(is_the_same(ring{}, top_k{3}, at_once));
     }
 }
 
-TEST_CASE("a start waits for nobody") {
-    std::atomic<int> started = 0;
+TEST_CASE("a send waits for nobody") {
+    std::atomic<int> sent = 0;
     threads::run(2, [&](threads::member& engine) {
-        metered comm(engine);
-        auto sum = make_sum<double>(ring{}, comm, 10);
-        auto x = numbers(comm.rank(), 0);
-        beside<decltype(sum)> background(sum, comm);
-        if (comm.rank() == 1)
-            while (started == 0) std::this_thread::yield();
-        background.start(std::span(x), 0);
-        ++started;
-        background.finish();
+        seat rank(engine, in_background{ring{}}, full{});
+        if (engine.rank() == 1)
+            while (sent == 0) std::this_thread::yield();
+        rank.send(numbers(engine.rank(), 0), 0);
+        ++sent;
+        rank.receive();
     });
-    CHECK(started == 2);
+    CHECK(sent == 2);
 }
 
-TEST_CASE("what the collective throws, its finish throws, and the next one may begin") {
+TEST_CASE("what is wrong on one rank its receive throws on all, and the next round is whole") {
     std::vector<std::string> told(3);
     std::atomic<int> wrong = 0;
     threads::run(3, [&](threads::member& engine) {
-        metered comm(engine);
-        auto sum = make_sum<double>(ring{}, comm, 10);
-        auto x = numbers(comm.rank(), 0);
-        std::vector<double> y(10, 1.0);
-        beside<decltype(sum)> background(sum, comm);
-        if (comm.rank() == 1) x[3] = NAN;
-        background.start(std::span(x), 7);
+        seat rank(engine, in_background{ring{}}, full{});
+        if (engine.rank() == 1) rank.frame.because("no message today");
+        rank.send(numbers(engine.rank(), 0), 7);
         try {
-            background.finish();
-        } catch (non_finite_error const& e) {
-            told[std::size_t(comm.rank())] = e.what();
+            rank.receive();
+        } catch (compression_error const& e) {
+            told[std::size_t(engine.rank())] = e.what();
         }
-        background.start(std::span(y), 8);
-        CHECK_THROWS_AS(background.start(std::span(x), 9), argument_error);
-        background.finish();
-        CHECK_THROWS_AS(background.finish(), argument_error);
-        wrong += y != std::vector<double>(10, 3.0);
+        rank.frame.clear();
+        rank.by.require_whole();
+        rank.send(std::vector<double>(10, 1.0 + engine.rank()), 8);
+        CHECK_THROWS_AS(rank.send(numbers(0, 0), 9), argument_error);
+        rank.receive();
+        CHECK_THROWS_AS(rank.receive(), argument_error);
     });
     CHECK(wrong == 0);
-    for (auto const& why : told) CHECK(why == "rank 1, round 7: the gradient is not finite at coordinate 3");
+    for (auto const& why : told) CHECK(why == "rank 1, round 7: no message today");
 }
 
-TEST_CASE("who goes without finishing still takes part, and a rank that fails meanwhile is named") {
+TEST_CASE("who goes without receiving still takes part, and a rank that fails meanwhile is named") {
     std::atomic<int> wrong = 0;
     std::vector<std::string> told(3);
     auto const body = [&](threads::member& engine, bool fails) {
-        metered comm(engine);
-        auto sum = make_sum<double>(ring{}, comm, 10);
-        std::vector<double> x(10, 1.0);
-        beside<decltype(sum)> background(sum, comm);
-        if (fails && comm.rank() == 2) throw file_error("data", 3, 1, "broken line");
-        background.start(std::span(x), 0);
-        if (comm.rank() == 0 && !fails) return;
+        seat rank(engine, in_background{ring{}}, full{});
+        if (fails && engine.rank() == 2) throw file_error("data", 3, 1, "broken line");
+        rank.send(std::vector<double>(10, 2.0), 0);
+        if (engine.rank() == 0 && !fails) return;
         try {
-            background.finish();
+            rank.receive();
         } catch (comm_error const& e) {
-            told[std::size_t(comm.rank())] = e.what();
+            told[std::size_t(engine.rank())] = e.what();
             return;
         }
-        wrong += x != std::vector<double>(10, 3.0);
+        wrong += rank.mean != std::vector<double>(10, 2.0);
     };
     threads::run(3, [&](threads::member& comm) { body(comm, false); });
     CHECK(wrong == 0);
@@ -140,11 +156,15 @@ TEST_CASE("who goes without finishing still takes part, and a rank that fails me
     CHECK(told[2].empty());
 }
 
-TEST_CASE("communicators that serve one thread only are refused") {
-    auto const refuses = [](auto& comm) {
-        auto sum = make_sum<double>(ring{}, comm, 10);
-        using type = in_background<decltype(sum), double, std::remove_cvref_t<decltype(comm)>>;
-        CHECK_THROWS_WITH_AS(type(sum, comm),
+TEST_CASE("a feedback that would lose what the collective leaves out is refused, and communicators of one thread") {
+    summed_in_background<gtop_k, full_vector<double, host>, double> by(in_background{gtop_k{2}}, 10,
+                                                                       position_code::smallest);
+    CHECK_THROWS_AS(by.require_beside(memory<>{}, "memory"), argument_error);
+    by.require_beside(memory<>(0, 1), "memory");
+    CHECK(to_string(in_background{gtop_k{2}}) == "in_background(gtop_k(2))");
+
+    auto const refuses = [&](auto& comm) {
+        CHECK_THROWS_WITH_AS(by.start(comm),
                              "this communicator serves one thread only: no collective runs on another meanwhile",
                              argument_error);
     };
@@ -154,7 +174,29 @@ TEST_CASE("communicators that serve one thread only are refused") {
         any_communicator hidden(clocked);
         refuses(hidden);
         metered counted(engine);
+        by.start(counted);
         CHECK(any_communicator(counted).may_change_threads());
     });
     fibers::run(1, [](fibers::member& engine) { CHECK_FALSE(any_communicator(engine).may_change_threads()); });
+}
+
+TEST_CASE("a reducer of two layers by it, and what gTop-k leaves out comes back") {
+    auto const estimates = [](auto over) {
+        std::vector<double> all;
+        threads::run(3, [&](threads::member& comm) {
+            auto reduce = reducer_of<double>(error_feedback{top_k{2}, 1, over}, comm, {{"a", 10}, {"b", 10}});
+            for (int round = 0; round < 10; ++round) {
+                auto a = numbers(comm.rank(), round), b = numbers(comm.rank(), 2 * round);
+                reduce.start(0, a), reduce.start(1, b);
+                reduce.finish();
+                if (comm.rank() == 1)
+                    all.insert(all.end(), a.begin(), a.end()), all.insert(all.end(), b.begin(), b.end());
+            }
+        });
+        return all;
+    };
+    CHECK(estimates(in_background{gtop_k{2}}) == estimates(gtop_k{2}));
+    fibers::run(1, [](fibers::member& comm) {
+        CHECK_THROWS_AS(reducer(plain{full{}, in_background{ring{}}}, comm, 10), argument_error);
+    });
 }

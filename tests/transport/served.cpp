@@ -33,7 +33,7 @@ struct seat {
     }
     void send(fibers::member& comm, vec const& x) {
         full{}(on, std::span<double const>(x), key{}, mine);
-        by.send(on, comm, mine, frame);
+        by.send(on, comm, occasion{}, mine, frame);
     }
     void receive(fibers::member& comm, std::uint64_t round) {
         by.receive(

@@ -46,9 +46,9 @@ void each_way(X const& collective, bool uses_collective) {
         auto const round = [&](std::uint64_t k) {
             auto const x = numbers(comm.rank());
             c(on, std::span<double const>(x), key{}, mine);
-            means.send(on, comm, mine, frame);
             occasion now;
             now.round = k;
+            means.send(on, comm, now, mine, frame);
             means.receive(on, comm, now, mine, frame, blank, feedback, std::span(mean));
         };
         round(0);
@@ -101,7 +101,7 @@ TEST_CASE("what a collective leaves out goes back to a feedback that keeps it, a
         top_k{1}(on, std::span<double const>(x), key{}, mine);
         std::vector<double> mean(5);
         error_frame const frame;
-        means.send(on, comm, mine, frame);
+        means.send(on, comm, occasion{}, mine, frame);
         means.receive(
             on, comm, occasion{}, mine, frame, [](auto&, int, auto&) {}, keeps, std::span(mean));
         keeps.after(on, std::span<double const>(x), mine);

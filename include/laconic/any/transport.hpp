@@ -74,8 +74,8 @@ class any_mean {
         std::visit([&](auto& tr) { tr.start(comm); }, held_);
     }
     template <Communicator C>
-    void send(B& on, C& comm, M const& mine, error_frame const& frame, int lane = 0) {
-        std::visit([&](auto& tr) { tr.send(on, comm, mine, frame, lane); }, held_);
+    void send(B& on, C& comm, occasion const& now, M const& mine, error_frame const& frame, int lane = 0) {
+        std::visit([&](auto& tr) { tr.send(on, comm, now, mine, frame, lane); }, held_);
     }
     template <Communicator C, class Blank, class F>
     void receive(B& on, C& comm, occasion const& now, M const& mine, error_frame const& frame, Blank blank,

@@ -49,10 +49,10 @@ class exact_mean {
             fill(on, mean, T(0));
         }
         full{}(on, std::span<T const>(mean), key{}, mine_);
-        means_.send(on, comm, mine_, frame_);
         auto const blank = [&](auto& there, int, auto& m) { full{}.blank(there, d_, key{}, m); };
         occasion now;
         now.round = round;
+        means_.send(on, comm, now, mine_, frame_);
         means_.receive(on, comm, now, mine_, frame_, blank, nullptr, mean);
     }
     /// Adds to `far` how far the estimate is from it, and forgets it. Three passes.

@@ -34,8 +34,8 @@ class joint_message {
 
     /// Starts on its way; or this rank's first error frame does.
     template <class B, Communicator C>
-    void send(B& on, C& comm, int lane) {
-        if (layers_.size() == 1) return layers_[0]->send(on, comm, lane);
+    void send(B& on, C& comm, std::uint64_t round, int lane) {
+        if (layers_.size() == 1) return layers_[0]->send(on, comm, round, lane);
         sink_.clear();
         std::size_t before = 0;  // numbers of the layers before
         for (auto* const l : layers_) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -62,6 +60,11 @@ class reduced_layer {
         means_.require_beside(feedback(), to_string(feedback()));
     }
 
+    /// Before the first step over these ranks, on all of them.
+    template <Communicator C>
+    void start(C& comm) {
+        means_.start(comm);
+    }
     std::string const& name() const { return is_.name; }
     std::string title() const { return is_.name.empty() ? "the vector" : concat({"layer ", is_.name}); }
     std::size_t size() const { return is_.size; }
@@ -111,8 +114,8 @@ class reduced_layer {
 
     /// The message starts on its way.
     template <Communicator C>
-    void send(B& on, C& comm, int lane) {
-        with_message([&](auto& by, auto const& m) { by.send(on, comm, m, frame_, lane); });
+    void send(B& on, C& comm, std::uint64_t round, int lane) {
+        with_message([&](auto& by, auto const& m) { by.send(on, comm, now(comm, round), m, frame_, lane); });
     }
     /// Whether nothing else may be on its way from send() to receive().
     template <Communicator C>
@@ -208,7 +211,7 @@ class reduced_layer {
             if (feedback.known().empty()) return;  // mean_known() may be empty on some ranks
             full{}(on, feedback.known(), key{}, full_message_);
             frame_.clear();
-            full_means_.send(on, comm, full_message_, frame_);
+            full_means_.send(on, comm, now(comm, round), full_message_, frame_);
             full_means_.receive(on, comm, now(comm, round), full_message_, frame_, full_blank(), feedback,
                                 std::span<T>(mean_));
             feedback.set_mean_known(on, std::span<T const>(mean_));
@@ -220,8 +223,7 @@ class reduced_layer {
     template <class Archive>
     void state(Archive& archive) {
         archive.of_dimension(is_.size);
-        memory_.state(archive);
-        means_.state(archive);
+        memory_.state(archive), means_.state(archive);
     }
 
   private:

@@ -61,6 +61,13 @@ class reduced_layers {
         for (auto const& l : all_) items.emplace_back(l.title(), l.described());
         return items;
     }
+    /// Before the first step over these ranks: throws shape_error on all of them where they disagree on the layers, the
+    /// reductions or the options, argument_error where a transport is not for such a communicator.
+    template <Communicator C>
+    void agree(C& comm) {
+        require_agreement(comm, items());
+        for (auto& l : all_) l.start(comm);
+    }
     /// What a saved state is of. Layers stand in the order of their names, here and in the state, so that they may be
     /// listed in another order on another day.
     std::string identity(int rank, int ranks) const {

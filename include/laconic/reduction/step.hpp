@@ -42,7 +42,7 @@ class reduction_step : step_failure {
           own_(own_communicator<C>::of(comm)),
           comm_(own_->comm()),
           watching_(own_->comm()) {
-        require_agreement(comm_, layers_.items());
+        layers_.agree(comm_);
         set_order(order_.fresh());
     }
     reduction_step(reduction_step const&) = delete;
@@ -123,8 +123,7 @@ class reduction_step : step_failure {
     }
     template <class Archive>
     void state(Archive& archive) {
-        archive(round_);
-        layers_.state(archive);
+        archive(round_), layers_.state(archive);
     }
     std::string identity(int rank, int ranks) const { return layers_.identity(rank, ranks); }
     /// Throws argument_error where a step is under way.
@@ -138,7 +137,7 @@ class reduction_step : step_failure {
         own_ = own_communicator<C>::of(comm);
         comm_ = metered<C>(own_->comm());
         watching_ = metered<C>(own_->comm());
-        require_agreement(comm_, layers_.items());
+        layers_.agree(comm_);
         round_ = latest_round(comm_, round_);
         layers_.for_each([&](auto& l) { l.renew_mean_shift(on_, watching_, round_); });
         make_whole();
@@ -233,7 +232,8 @@ class reduction_step : step_failure {
         while (sent_ - received_ >= (alone ? 1 : at_once)) receive_next();
         if (ended_) return;
         if (mistake_) last.make_no_message(*mistake_, is_dense());  // receive_next() may have made it
-        attempt(statistics_.seconds_compressing, [&] { m.send(on_, comm_, static_cast<int>(sent_ % at_once)); });
+        attempt(statistics_.seconds_compressing,
+                [&] { m.send(on_, comm_, round_, static_cast<int>(sent_ % at_once)); });
         ++sent_;
         if (alone) receive_next();
     }

@@ -92,22 +92,42 @@ class collective_mean {
     /// mean is unspecified.
     template <Communicator C, class M>
     void operator()(B& on, C& comm, M const& m, std::uint64_t round, std::span<T> mean) {
-        sum_up(
-            on, comm, round, mean, [&] { list(on, m, mean); }, [&] { scatter(on, m, mean); });
+        load<C>(on, m, mean);
+        add_up(on, comm, round, mean);
+        take<C>(on, comm.size(), mean);
     }
-    /// In place of the above on a rank whose i-th number is not finite: throws non_finite_error, as all ranks do.
+    /// The same in three steps, of which the second alone communicates; each is given the same vector. This rank's part
+    /// is that of its message, or, on a rank whose i-th number is not finite, one of which all ranks throw
+    /// non_finite_error.
+    template <Communicator C, class M>
+    void load(B& on, M const& m, std::span<T> mean) {
+        sums_terms<C>() ? list(on, m, mean) : scatter(on, m, mean);
+    }
     template <Communicator C>
-    void complain(B& on, C& comm, std::size_t i, std::uint64_t round, std::span<T> mean) {
+    void load_bad(B&, std::size_t i, std::span<T> mean) {
         T const bad = std::numeric_limits<T>::quiet_NaN();
-        auto const one_term = [&] {
+        if (sums_terms<C>()) {
             mine_.reset(mean.size());
             mine_.append(i, bad);
-        };
-        auto const one_number = [&] {
+        } else {
             std::fill(mean.begin(), mean.end(), T(0));
             mean[i] = bad;
-        };
-        sum_up(on, comm, round, mean, one_term, one_number);
+        }
+    }
+    template <Communicator C>
+    void add_up(B& on, C& comm, std::uint64_t round, std::span<T> mean) {
+        whole_.run(round, [&] {
+            if constexpr (SumsTerms<sum_type, T, B, C>)
+                if (sums_terms<C>()) return static_cast<void>(sum_(on, comm, mine_, round));
+            if constexpr (SumsNumbers<sum_type, T, B, C>) sum_(on, comm, mean, round);
+        });
+    }
+    template <Communicator C>
+    void take(B& on, int ranks, std::span<T> mean) {
+        T const share = T(1) / static_cast<T>(ranks);
+        if (!sums_terms<C>()) return multiply(on, share, mean);
+        std::fill(mean.begin(), mean.end(), T(0));
+        for (std::size_t j = 0; j < mine_.size(); ++j) mean[mine_.support()[j]] = share * mine_.values()[j];
     }
 
     /// Tells the feedback what this rank must bring again.
@@ -136,37 +156,17 @@ class collective_mean {
         else
             return GivesBack<sum_type, T, B>;
     }
-    bool wants_terms() const {
-        if constexpr (ChosenSum<sum_type>)
-            return sum_.wants_terms();
-        else
-            return true;
-    }
-
-    template <class C, class List, class Fill>
-    void sum_up(B& on, C& comm, std::uint64_t round, std::span<T> mean, List list, Fill fill) {
-        static constexpr bool lists = SumsTerms<sum_type, T, B, C>, fills = SumsNumbers<sum_type, T, B, C>;
-        static_assert(lists || fills,
+    // Whether it sums lists of terms, over such a communicator; else vectors in full.
+    template <class C>
+    bool sums_terms() const {
+        static constexpr bool terms = SumsTerms<sum_type, T, B, C>, numbers = SumsNumbers<sum_type, T, B, C>;
+        static_assert(terms || numbers,
                       "this collective is not for this communicator: most need one whose ranks talk in pairs, with "
                       "exchange(to, mine, from) (comm/communicator.hpp)");
-        whole_.run(round, [&] {
-            if constexpr (lists)
-                if (wants_terms()) {
-                    list();
-                    sum_(on, comm, mine_, round);
-                }
-            if constexpr (fills)
-                if (!lists || !wants_terms()) {
-                    fill();
-                    sum_(on, comm, mean, round);
-                }
-        });
-        take_mean(on, lists && wants_terms(), T(1) / static_cast<T>(comm.size()), mean);
-    }
-    void take_mean(B& on, bool from_terms, T share, std::span<T> mean) {
-        if (!from_terms) return multiply(on, share, mean);
-        std::fill(mean.begin(), mean.end(), T(0));
-        for (std::size_t j = 0; j < mine_.size(); ++j) mean[mine_.support()[j]] = share * mine_.values()[j];
+        if constexpr (terms && ChosenSum<sum_type>)
+            return !numbers || sum_.wants_terms();
+        else
+            return terms;
     }
 
     template <class M>

@@ -59,6 +59,12 @@ requires(!OnHost<B>) class collective_mean<X, T, B> {
 
     template <Communicator C, class M>
     void operator()(B& on, C& comm, M const& m, std::uint64_t round, std::span<T> mean) {
+        load<C>(on, m, mean);
+        add_up(on, comm, round, mean);
+        take<C>(on, comm.size(), mean);
+    }
+    template <Communicator C, class M>
+    void load(B& on, M const& m, std::span<T> mean) {
         if constexpr (lists) {
             static_assert(TermMessage<M>, "gtop_k adds up messages that list their terms");
             mine_.reserve(on, detail::most_terms(m));  // once: a later message may send more
@@ -67,10 +73,9 @@ requires(!OnHost<B>) class collective_mean<X, T, B> {
             fill(on, mean, T(0));
             add_message(on, mean, T(1), m);
         }
-        sum_up(on, comm, round, mean);
     }
     template <Communicator C>
-    void complain(B& on, C& comm, std::size_t i, std::uint64_t round, std::span<T> mean) {
+    void load_bad(B& on, std::size_t i, std::span<T> mean) {
         T const bad = std::numeric_limits<T>::quiet_NaN();
         if constexpr (lists) {
             auto const at = static_cast<coordinate>(i);
@@ -79,7 +84,25 @@ requires(!OnHost<B>) class collective_mean<X, T, B> {
             fill(on, mean, T(0));
             copy_from_host(on, std::span(&bad, 1), mean.subspan(i, 1));
         }
-        sum_up(on, comm, round, mean);
+    }
+    template <Communicator C>
+    void add_up(B& on, C& comm, std::uint64_t round, std::span<T> mean) {
+        whole_.run(round, [&] {
+            if constexpr (lists)
+                sum_(on, comm, mine_, round);
+            else
+                sum_(on, comm, mean, round);
+        });
+    }
+    template <Communicator C>
+    void take(B& on, int ranks, std::span<T> mean) {
+        T const share = T(1) / static_cast<T>(ranks);
+        if constexpr (lists) {
+            fill(on, mean, T(0));
+            add_message(on, mean, share, mine_.message());
+        } else {
+            multiply(on, share, mean);
+        }
     }
 
     template <class F>
@@ -94,23 +117,6 @@ requires(!OnHost<B>) class collective_mean<X, T, B> {
     void state(Archive&) {}
 
   private:
-    template <class C>
-    void sum_up(B& on, C& comm, std::uint64_t round, std::span<T> mean) {
-        whole_.run(round, [&] {
-            if constexpr (lists)
-                sum_(on, comm, mine_, round);
-            else
-                sum_(on, comm, mean, round);
-        });
-        T const share = T(1) / static_cast<T>(comm.size());
-        if constexpr (lists) {
-            fill(on, mean, T(0));
-            add_message(on, mean, share, mine_.message());
-        } else {
-            multiply(on, share, mean);
-        }
-    }
-
     std::string name_;
     sum_type sum_;
     sparse_sum<T, B> mine_;

@@ -32,7 +32,7 @@ class gathered : public plain_transport {
     }
     /// Over a communicator that is Overlapping it waits for nobody.
     template <Communicator C>
-    void send(B& on, C& comm, M const& mine, error_frame const& frame, int lane = 0) {
+    void send(B& on, C& comm, occasion const&, M const& mine, error_frame const& frame, int lane = 0) {
         if (frame.is_set())
             messages_.complain(comm, frame.bytes(), lane);
         else

@@ -2,39 +2,38 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <thread>
 #include <utility>
 
-#include "laconic/backend/host.hpp"
 #include "laconic/collective/collective.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/view.hpp"
+#include "laconic/core/occasion.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/transport/collective_mean.hpp"
+#include "laconic/transport/error_frame.hpp"
+#include "laconic/transport/summed.hpp"
+#include "laconic/transport/transport.hpp"
 
 namespace laconic {
 
-/// Lets any collective overlap with what its rank computes: it runs on a thread of its own between start() and
-/// finish(), with a backend of its own. Meanwhile the rank leaves alone the communicator, the collective and what is
-/// summed. While the collective waits, `threads` lets another rank compute in place of this one, so that one more than
-/// at_once may; an engine that waits by asking again and again, as MPI's do, needs a core for it. All ranks must start
-/// and finish in the same order. Allocates as the collective does.
-template <class Sum, Scalar T, Communicator C, class B = host>
-class in_background {
+namespace detail {
+
+/// A thread beside its owner's, which runs one function at a time.
+class companion {
   public:
-    /// Both must outlive this. Throws argument_error where the communicator serves one thread only.
-    in_background(Sum& sum, C& comm, B on = {}) : sum_(&sum), comm_(&comm), on_(std::move(on)) {
-        if (!detail::may_change_threads(comm))
-            throw argument_error("this communicator serves one thread only: no collective runs on another meanwhile");
-        thread_ = std::thread([this] { live(); });
-    }
-    in_background(in_background const&) = delete;
-    in_background& operator=(in_background const&) = delete;
-    /// Waits for what was started, as the others need it, and drops how it ended.
-    ~in_background() {
+    companion() : thread_([this] { live(); }) {}
+    companion(companion const&) = delete;
+    companion& operator=(companion const&) = delete;
+    /// Waits for what was started, as other ranks may need it, and drops how it ended.
+    ~companion() {
         {
             std::lock_guard lock(mutex_);
             leaves_ = true;
@@ -42,69 +41,144 @@ class in_background {
         called_.notify_all();
         thread_.join();
     }
-
-    /// Begins sum(on, comm, v, round); v must stay until finish(), or outlive this. Throws argument_error where one has
-    /// begun.
-    void start(sparse_sum<T, B>& v, std::uint64_t round) requires SumsTerms<Sum, T, B, C> { begin({&v, {}, round}); }
-    /// The same of numbers in full.
-    void start(std::span<T> x, std::uint64_t round) requires SumsNumbers<Sum, T, B, C> { begin({nullptr, x, round}); }
-
+    /// Throws argument_error where something is under way.
+    void require_free() const {
+        if (busy_) throw argument_error("a round is under way: receive() comes before the next send()");
+    }
+    /// Begins run(of), where nothing is under way.
+    void start(void (*run)(void*), void* of) {
+        require_free();
+        busy_ = true;
+        std::lock_guard lock(mutex_);
+        run_ = run;
+        of_ = of;
+        called_.notify_all();
+    }
     /// Waits until it is done, and throws what it threw. Throws argument_error where nothing was started.
     void finish() {
+        if (!busy_) throw argument_error("receive() comes after a send()");
+        busy_ = false;
         std::unique_lock lock(mutex_);
-        under_way_.finish();
-        called_.wait(lock, [this] { return !running_; });
+        called_.wait(lock, [this] { return run_ == nullptr; });
         if (auto const why = std::exchange(failure_, nullptr)) std::rethrow_exception(why);
     }
 
   private:
-    struct task {
-        sparse_sum<T, B>* terms = nullptr;
-        std::span<T> numbers{};
-        std::uint64_t round = 0;
-    };
-
-    void begin(task what) {
-        std::lock_guard lock(mutex_);
-        under_way_.start();
-        task_ = what;
-        running_ = true;
-        called_.notify_all();
-    }
     void live() {
         std::unique_lock lock(mutex_);
         for (;;) {
-            called_.wait(lock, [this] { return running_ || leaves_; });
-            if (!running_) return;
+            called_.wait(lock, [this] { return run_ != nullptr || leaves_; });
+            if (run_ == nullptr) return;
             lock.unlock();
             std::exception_ptr failure;
             try {
-                work();
+                run_(of_);
             } catch (...) {
                 failure = std::current_exception();
             }
             lock.lock();
             failure_ = std::move(failure);
-            running_ = false;
+            run_ = nullptr;
             called_.notify_all();
         }
     }
-    void work() {
-        if constexpr (SumsTerms<Sum, T, B, C>)
-            if (task_.terms) return static_cast<void>((*sum_)(on_, *comm_, *task_.terms, task_.round));
-        if constexpr (SumsNumbers<Sum, T, B, C>) (*sum_)(on_, *comm_, task_.numbers, task_.round);
-    }
 
-    Sum* sum_;
-    C* comm_;
-    B on_;
     std::mutex mutex_;
     std::condition_variable called_;
-    detail::under_way under_way_;  // for the rank, until it has finished; what runs is done when it is
-    bool running_ = false, leaves_ = false;
-    task task_;
+    bool busy_ = false;  // for the owner, until it has finished
+    bool leaves_ = false;
+    void (*run_)(void*) = nullptr;
+    void* of_ = nullptr;
     std::exception_ptr failure_;
     std::thread thread_;
+};
+
+}  // namespace detail
+
+template <class X, class M, Scalar T, class B = host>
+class summed_in_background;
+
+/// A transport by a collective that works while its rank computes: from send() to receive() it runs on a thread of its
+/// own, with a backend of its own, and the rank leaves the communicator alone. While it waits for other ranks,
+/// `threads` lets another rank compute in place of this one, so that one more than at_once may; an engine that waits by
+/// asking again and again, as MPI's do, needs a core for it. Bits and bytes are the collective's. In a descent that is
+/// from descent::send() to descent::receive(); a reducer waits for each layer's message before it begins the next.
+template <class X>
+struct in_background {
+    X collective{};
+
+    template <class M, class T, class B>
+    using transport = summed_in_background<X, M, T, B>;
+
+    bool operator==(in_background const&) const = default;
+    friend std::string to_string(in_background const& b) {
+        return detail::concat({"in_background(", to_string(b.collective), ")"});
+    }
+};
+template <class X>
+in_background(X) -> in_background<X>;
+
+/// The transport in_background{X}. Memory: d numbers more than summed's, and a thread. Reuses its memory.
+template <class X, class M, Scalar T, class B>
+class summed_in_background : public plain_transport {
+  public:
+    summed_in_background(in_background<X> const& how, std::size_t d, position_code positions)
+        : mean_(how.collective, d, positions), numbers_(d) {}
+
+    template <class F>
+    void require_beside(F const& feedback, std::string const& described) const {
+        mean_.require_beside(feedback, described);
+    }
+    static constexpr bool uses_collective() { return true; }
+    /// Throws argument_error where the communicator serves one thread only.
+    template <Communicator C>
+    void start(C& comm) {
+        if (!detail::may_change_threads(comm))
+            throw argument_error("this communicator serves one thread only: no collective runs on another meanwhile");
+    }
+    /// Waits for nobody. `comm` must stay where it is until receive().
+    template <Communicator C>
+    void send(B& on, C& comm, occasion const& now, M const& mine, error_frame const& frame, int = 0) {
+        beside_->require_free();
+        round_ = now.round;
+        if (frame.is_set())
+            mean_.template load_bad<C>(on, frame.coordinate(), std::span<T>(numbers_));
+        else
+            mean_.template load<C>(on, mine, std::span<T>(numbers_));
+        comm_ = &comm;
+        beside_->start(
+            [](void* me) {
+                auto& self = *static_cast<summed_in_background*>(me);
+                self.mean_.add_up(self.on_, *static_cast<C*>(self.comm_), self.round_, std::span<T>(self.numbers_));
+            },
+            this);
+    }
+    /// As summed::receive().
+    template <Communicator C, class Blank, class F>
+    void receive(B& on, C& comm, occasion const&, M const&, error_frame const& frame, Blank const&, F const&,
+                 std::span<T> mean, int = 0) {
+        detail::raise_alike(comm, frame, [&] { beside_->finish(); });
+        mean_.template take<C>(on, comm.size(), std::span<T>(numbers_));
+        copy(on, std::span<T const>(numbers_), mean);
+    }
+    template <class F>
+    void give_back(B& on, F& feedback) const {
+        mean_.give_back(on, feedback);
+    }
+    void require_whole() const { mean_.require_whole(); }
+    void make_whole() { mean_.make_whole(); }
+    template <class Archive>
+    void state(Archive& archive) {
+        mean_.state(archive);
+    }
+
+  private:
+    collective_mean<X, T, B> mean_;
+    typename B::template array<T> numbers_;
+    B on_;
+    void* comm_ = nullptr;  // of the round that is under way
+    std::uint64_t round_ = 0;
+    std::unique_ptr<detail::companion> beside_ = std::make_unique<detail::companion>();  // ends before what it works on
 };
 
 }  // namespace laconic

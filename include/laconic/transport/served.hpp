@@ -56,7 +56,7 @@ class served_mean : public plain_transport {
         if (comm.rank() == 0) how_.feedback.start(dimension_);
     }
     template <Communicator Comm>
-    void send(B& on, Comm& comm, M const& mine, error_frame const& frame, int = 0) {
+    void send(B& on, Comm& comm, occasion const&, M const& mine, error_frame const& frame, int = 0) {
         if (frame.is_set())
             server_.complain(comm, frame.bytes());
         else

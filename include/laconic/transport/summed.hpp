@@ -18,6 +18,24 @@
 
 namespace laconic {
 
+namespace detail {
+
+/// sum(); where it throws non_finite_error, the frame of the rank that it names tells all why, if it has one.
+template <Communicator C, class Sum>
+void raise_alike(C& comm, error_frame const& frame, Sum sum) {
+    std::optional<non_finite_error> wrong;  // ranks that are fibers do not communicate while they handle it
+    try {
+        sum();
+    } catch (non_finite_error const& e) {
+        wrong = e;
+    }
+    if (!wrong) return;
+    frame.explain(comm, *wrong);
+    throw *wrong;
+}
+
+}  // namespace detail
+
 /// The transport by a collective: it adds the messages up on their way, and may leave some of the sum to later rounds.
 /// A rank without a message takes part with its error frame. Reuses its memory.
 template <class X, class M, Scalar T, class B = host>
@@ -32,24 +50,18 @@ class summed : public plain_transport {
     }
     static constexpr bool uses_collective() { return true; }
     template <Communicator C>
-    void send(B&, C&, M const&, error_frame const&, int = 0) {}  // messages go as they are added up
+    void send(B&, C&, occasion const&, M const&, error_frame const&, int = 0) {}  // messages go as they are added up
     /// mean <- of the mean of all messages what is applied, the same bits on all ranks. Throws the collective's errors,
     /// too.
     template <Communicator C, class Blank, class F>
     void receive(B& on, C& comm, occasion const& now, M const& mine, error_frame const& frame, Blank const&, F const&,
                  std::span<T> mean, int = 0) {
-        std::optional<non_finite_error> wrong;  // ranks that are fibers do not communicate while they handle it
-        try {
-            if (frame.is_set())
-                mean_.complain(on, comm, frame.coordinate(), now.round, mean);
-            else
-                mean_(on, comm, mine, now.round, mean);
-        } catch (non_finite_error const& e) {
-            wrong = e;
-        }
-        if (!wrong) return;
-        frame.explain(comm, *wrong);
-        throw *wrong;
+        if (frame.is_set())
+            mean_.template load_bad<C>(on, frame.coordinate(), mean);
+        else
+            mean_.template load<C>(on, mine, mean);
+        detail::raise_alike(comm, frame, [&] { mean_.add_up(on, comm, now.round, mean); });
+        mean_.template take<C>(on, comm.size(), mean);
     }
     template <class F>
     void give_back(B& on, F& feedback) const {

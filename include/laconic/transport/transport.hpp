@@ -22,7 +22,7 @@ namespace laconic {
 /// transport_for has the class that works, of which each rank makes one. Satisfied iff
 ///   tr.require_beside(feedback, name)       throws argument_error where it does not go with the feedback of that name;
 ///   tr.start(comm)                          comes once, before the first round, on all ranks;
-///   tr.send(on, comm, mine, frame)          is the first half of a round: this rank's message starts on its way, or
+///   tr.send(on, comm, now, mine, frame)     is the first half of a round: this rank's message starts on its way, or
 ///                                           the frame where that is set; both stay as they are until receive();
 ///   tr.receive(on, comm, now, mine, frame, blank, feedback, mean)
 ///                                           is the second half: what there is of the mean of all messages. blank(on,
@@ -44,7 +44,7 @@ concept Transport = requires(Tr& tr, Tr const& same, B& on, C& comm, occasion co
                              std::string const& name) {
     same.require_beside(feedback, name);
     tr.start(comm);
-    tr.send(on, comm, mine, frame);
+    tr.send(on, comm, now, mine, frame);
     tr.receive(on, comm, now, mine, frame, blank, feedback, mean);
     same.give_back(on, feedback);
     tr.reconstruct(on, comm, now, feedback, mean);
