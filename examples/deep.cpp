@@ -181,7 +181,7 @@ result train(named_method const& m, std::vector<any_objective<float>> const& sha
     threads::run(static_cast<int>(shares.size()),
                  [&](threads::member& comm) {
                      auto x = start;
-                     std::vector<mark> trace;
+                     std::vector<trace_point> trace;
                      descend(m.recursion, shares[static_cast<std::size_t>(comm.rank())], x, comm,
                              {.rounds = p.rounds,
                               .seed = seed,

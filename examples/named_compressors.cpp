@@ -2,4 +2,4 @@
 #include "named.hpp"
 
 template laconic::any_compressor<double, laconic::host> laconic::detail::make_compressor(std::string_view,
-                                                                                         spelling::pipe const&);
+                                                                                         grammar::pipe const&);

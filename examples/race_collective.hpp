@@ -7,7 +7,7 @@
 
 namespace race {
 
-/// Reads what --collective is. Throws laconic::spelling_error, which names those that there are.
+/// Reads what --collective is. Throws laconic::parse_error, which names those that there are.
 laconic::any_collective<double> collective_named(std::string const& text);
 /// Each collective with its parameters and what it does, as lines of text.
 std::string list_of_collectives();

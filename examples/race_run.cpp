@@ -13,7 +13,7 @@
 
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/compressor.hpp"
-#include "laconic/any/spelling.hpp"
+#include "laconic/any/grammar.hpp"
 #include "laconic/any/transport.hpp"
 #include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
@@ -202,7 +202,7 @@ laconic::any_recursion<double> composed(laconic::any_method<double> const& metho
 std::string priced(std::string const& method, laconic::two_way_cost const& cost) {
     std::string text = method;
     // From the last call to the first, so that places before it stay where they are.
-    auto const visit = [&](auto const& self, laconic::spelling::pipe const& calls) -> void {
+    auto const visit = [&](auto const& self, laconic::grammar::pipe const& calls) -> void {
         for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
             for (auto item = call->items.rbegin(); item != call->items.rend(); ++item) self(self, item->calls);
             bool const has_cost = std::any_of(call->items.begin(), call->items.end(),
@@ -211,7 +211,7 @@ std::string priced(std::string const& method, laconic::two_way_cost const& cost)
                 text.insert(text.find('(', call->position) + 1, "cost=" + to_string(cost) + ", ");
         }
     };
-    visit(visit, laconic::spelling::read_pipe(method));
+    visit(visit, laconic::grammar::read_pipe(method));
     return text;
 }
 

@@ -60,7 +60,7 @@ void tell(B& on, X const& x, numbers& all) {
     all.resize(all.size() + from.size());
     copy_to_host(on, from, std::span<double>(all).last(from.size()));
 }
-occasion at(std::uint64_t round) { return occasion::of(key{3}, round, 0, 2); }
+round_context at(std::uint64_t round) { return round_context::of(key{3}, round, 0, 2); }
 
 // A part that goes on another day: it is saved, and `fresh` becomes what it was. The bytes are told, too.
 template <class B, class P>
@@ -131,7 +131,7 @@ numbers estimates(E estimator) {
         estimator(on, f, at(k), std::span<double const>(x), std::span<double>(g));
         tell(on, g, all);
         add_scaled(on, -0.5, std::span<double const>(g), std::span<double>(x));
-        estimator.said(on, std::span<double const>(x));
+        estimator.update(on, std::span<double const>(x));
         if (k == 2) save_and_restore(on, estimator, fresh, all);
     }
     return all;
@@ -163,20 +163,20 @@ numbers rounds_of(F feedback, C const& c, bool move) {
     auto const fresh = feedback;
     for (std::uint64_t k = 0; k < rounds; ++k) {
         auto news = drawn(on, k), mean = drawn(on, 20 + k);
-        feedback.before(on, at(k), std::span<double>(news));
+        feedback.compensate(on, at(k), std::span<double>(news));
         tell(on, news, all);
         c(on, std::span<double const>(news), at(k).own, m);
-        if constexpr (requires { feedback.after(on, std::move(news), m); }) {
+        if constexpr (requires { feedback.update(on, std::move(news), m); }) {
             if (move)
-                feedback.after(on, std::move(news), m);
+                feedback.update(on, std::move(news), m);
             else
-                feedback.after(on, std::span<double const>(news), m);
+                feedback.update(on, std::span<double const>(news), m);
         } else {
-            feedback.after(on, std::span<double const>(news), m);
+            feedback.update(on, std::span<double const>(news), m);
         }
         if constexpr (requires { feedback.keep(on, m); })
-            if (feedback.keeps_returned() && k == 2) feedback.keep(on, m);
-        feedback.estimate(on, at(k), std::span<double>(mean));
+            if (feedback.keeps_leftover() && k == 2) feedback.keep(on, m);
+        feedback.reconstruct(on, at(k), std::span<double>(mean));
         tell(on, mean, all);
         if (k == 2) save_and_restore(on, feedback, fresh, all);
     }
@@ -198,7 +198,7 @@ numbers levelled_rounds(L level, C c) {
         array<B> said(d);
         add_message(on, std::span<double>(said), 1.0, m);
         tell(on, said, all);
-        level.said(on, std::span<double const>(x), m);
+        level.update(on, std::span<double const>(x), m);
         if (k == 2) save_and_restore(on, level, fresh, all);
         add_scaled(on, 0.25 * static_cast<double>(k % 2), std::span<double const>(news), std::span<double>(x));
     }

@@ -67,11 +67,11 @@ bool among(std::string const& text, std::initializer_list<char const*> names) {
 method composed(any_compressor<> const& c, memory<> const& m, std::string const& collective, double step = .002) {
     return {c,
             m,
-            gradient_step{m.keeps_unsaid() ? 1 : step},
+            gradient_step{m.keeps_residual() ? 1 : step},
             {},
             {},
             parse_collective(collective),
-            m.keeps_unsaid() ? step : 1};
+            m.keeps_residual() ? step : 1};
 }
 method with_errors(std::string const& collective) { return composed(top_k{3}, {0, true}, collective); }
 
@@ -135,13 +135,13 @@ namespace {
 // The largest |sum_i (g_i + e_i) - (P x applied + sum_i e_i after)| within 15 rounds, over the sum of all magnitudes.
 double lost(int n, std::string const& collective) {
     std::size_t const rounds = 15;
-    std::vector<std::vector<vec>> x(rounds + 1, std::vector<vec>(static_cast<std::size_t>(n))), g = x, unsaid = x;
+    std::vector<std::vector<vec>> x(rounds + 1, std::vector<vec>(static_cast<std::size_t>(n))), g = x, residual = x;
     on_each(n, with_errors(collective), [&](loop& run, std::size_t me, fragile&) {
         for (std::size_t k = 0;; run.round(), ++k) {
             auto const seen = run.look();
             x[k][me] = toys::copied(run.x());
             g[k][me] = toys::copied(seen.gradient);
-            unsaid[k][me] = toys::copied(run.method().feedback.unsaid());
+            residual[k][me] = toys::copied(run.method().feedback.residual());
             if (k == rounds) break;
         }
     });
@@ -152,8 +152,8 @@ double lost(int n, std::string const& collective) {
             double const applied = n * (x[k][0][i] - x[k + 1][0][i]);
             double difference = -applied, size = std::abs(applied) + std::abs(x[k][0][i]);
             for (std::size_t r = 0; r < x[k].size(); ++r) {
-                difference += scale * g[k][r][i] + unsaid[k][r][i] - unsaid[k + 1][r][i];
-                size += scale * std::abs(g[k][r][i]) + std::abs(unsaid[k][r][i]) + std::abs(unsaid[k + 1][r][i]);
+                difference += scale * g[k][r][i] + residual[k][r][i] - residual[k + 1][r][i];
+                size += scale * std::abs(g[k][r][i]) + std::abs(residual[k][r][i]) + std::abs(residual[k + 1][r][i]);
             }
             most = std::max(most, std::abs(difference) / size);
         }

@@ -159,8 +159,8 @@ struct crew {
     }
     void rounds(int n) {
         for (int k = 0; k < n; ++k) {
-            for (auto& r : ranks) r->say();
-            for (auto& r : ranks) r->hear();
+            for (auto& r : ranks) r->send();
+            for (auto& r : ranks) r->receive();
         }
     }
     std::vector<state> states() const {
@@ -355,14 +355,14 @@ TEST_CASE("an objective whose one answer is wrong, whichever: at most one round 
                 for (int tries = 0; tries < 7 && run.ranks[2]->rounds() < 5; ++tries) {
                     auto const before = run.states();
                     for (auto& r : run.ranks) try {
-                            r->say();
+                            r->send();
                         } catch (std::runtime_error const&) {
                             ++refused;
-                            r->say();
+                            r->send();
                         }
                     int told = 0;
                     for (auto& r : run.ranks) try {
-                            r->hear();
+                            r->receive();
                         } catch (non_finite_error const& e) {
                             told += e.rank == 1 && e.round == run.ranks[0]->rounds();
                         }
@@ -403,10 +403,10 @@ TEST_CASE("a part that throws once the messages are heard: the round is broken, 
         run.rounds(2);
         std::vector<bytes> kept;
         for (auto const& r : run.ranks) kept.push_back(r->save());
-        for (auto& r : run.ranks) r->say();
-        run.ranks[0]->hear();
+        for (auto& r : run.ranks) r->send();
+        run.ranks[0]->receive();
         stumbles = true;
-        CHECK_THROWS_WITH_AS(run.ranks[1]->hear(), "a stone", std::runtime_error);
+        CHECK_THROWS_WITH_AS(run.ranks[1]->receive(), "a stone", std::runtime_error);
         stumbles = false;
         char const* const why = "round 2 broke off while rank 1 moved: only a saved state can be gone on from";
         for (int again = 0; again < 2; ++again) {

@@ -234,11 +234,11 @@ TEST_CASE("every method: where one rank's gradient is not finite all are told, a
             if (k == 0 || k == 1 || k == 6) {
                 moment const before(run);
                 w.broken[1] = k == 1 ? HUGE_VAL : std::numeric_limits<double>::quiet_NaN();
-                for (std::size_t i = 0; i < 3; ++i) run.rank(i).say();
+                for (std::size_t i = 0; i < 3; ++i) run.rank(i).send();
                 std::array<bool, 3> told{};
                 run.hear_all([&](std::size_t i) {
                     try {
-                        run.rank(i).hear();
+                        run.rank(i).receive();
                     } catch (non_finite_error const& e) {
                         told[i] = e.rank == 1 && e.round == k;
                     }
@@ -374,7 +374,7 @@ TEST_CASE("what overflows on its way to the compressor: every rank is told where
     }
     auto const answered = in_all_ways(full{}, memory<>{}, step)[0].with_transport(answer(full{}, memory<>(.5)));
     refused_rounds{answered, push(6e307), push(-1.7e308), {1, 4}, true}.are_told_why(
-        "the server's answer: what the server has to say is not finite at coordinate 2", 0);
+        "the server's answer: what the server has to send is not finite at coordinate 2", 0);
 }
 
 TEST_CASE("every method: nothing allocated after the first round, and over threads the same as in one thread") {

@@ -68,9 +68,9 @@ ended run_of(any_communicator engine, std::function<void()> const& between) {
                     .least_strong_convexity = 1};
     descent run(diana{rand_k{0.2} | natural{}}.compose<double, host>(p), f, comm, std::span(end.x), 3);
     for (std::size_t k = 0; k < rounds; ++k) {
-        run.say();
+        run.send();
         between();
-        run.hear();
+        run.receive();
     }
     end.sent = comm.bytes_sent();
     end.received = comm.bytes_received();

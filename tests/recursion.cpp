@@ -67,11 +67,11 @@ struct keeping {
 struct takes {
     std::size_t k = 1;
     template <class B, Scalar T>
-    void tune(B&, top_k<>& c, occasion const&, std::span<T const>, std::span<T const>) const {
+    void tune(B&, top_k<>& c, round_context const&, std::span<T const>, std::span<T const>) const {
         c = top_k{k};
     }
     template <class B, Scalar T, class M>
-    void said(B&, std::span<T const>, M const&) const {}
+    void update(B&, std::span<T const>, M const&) const {}
     friend std::string to_string(takes l) { return "takes(" + std::to_string(l.k) + ")"; }
 };
 
@@ -166,26 +166,26 @@ TEST_CASE("the equation by hand, with a scale and a memory, and what a server ch
     CHECK(run.x()[0] == doctest::Approx(.2));  // d = -2
     CHECK(run.known(0)[0] == -3);
     CHECK(run.known(1)[0] == 1);
-    CHECK(run.mean_known()[0] == -1);
+    CHECK(run.mean_shift()[0] == -1);
     run.round();  // gradients -5.6 and 2.4, news -2.6 and 1.4, d = -1 - 0.6
     CHECK(run.x()[0] == doctest::Approx(.36));
     CHECK(run.known(0)[0] == doctest::Approx(-4.3));
     CHECK(run.known(1)[0] == doctest::Approx(1.7));
-    CHECK(run.mean_known()[0] == doctest::Approx(-1.3));
+    CHECK(run.mean_shift()[0] == doctest::Approx(-1.3));
 
     // The server says d in full, less what it said before: the same iterates, and a memory of its own.
     lockstep answered(method.with_transport(served<full>{{}, {.25, false}}), f, {0}, 1);
     answered.round();
     CHECK(answered.x()[0] == doctest::Approx(.2));
     CHECK(answered.message_of_rank(1).values == vec{2});
-    for (std::size_t rank : {0u, 1u}) CHECK(answered.transport(rank).feedback().mean_known()[0] == -.5);
-    CHECK(answered.transport(0).feedback().known()[0] == -.5);
-    CHECK(answered.transport(1).feedback().known().empty());  // the server's alone
-    CHECK(answered.method(1).feedback.mean_known().empty());  // nobody else hears the ranks
-    CHECK(answered.mean_known()[0] == -1);
+    for (std::size_t rank : {0u, 1u}) CHECK(answered.transport(rank).feedback().mean_shift()[0] == -.5);
+    CHECK(answered.transport(0).feedback().shift()[0] == -.5);
+    CHECK(answered.transport(1).feedback().shift().empty());  // the server's alone
+    CHECK(answered.method(1).feedback.mean_shift().empty());  // nobody else hears the ranks
+    CHECK(answered.mean_shift()[0] == -1);
     answered.round();  // d = -1.6, news -1.1
     CHECK(answered.x()[0] == doctest::Approx(.36));
-    CHECK(answered.transport(0).feedback().known()[0] == doctest::Approx(-.775));
+    CHECK(answered.transport(0).feedback().shift()[0] == doctest::Approx(-.775));
 }
 
 TEST_CASE("an answer that leaves something out, by hand: it is said later") {
@@ -194,11 +194,11 @@ TEST_CASE("an answer that leaves something out, by hand: it is said later") {
     lockstep run(method, f, {0, 0}, 1);
     run.round();  // the mean gradient is (-3, -2)
     CHECK(run.x() == vec{1.5, 0});
-    CHECK(copied(run.transport(0).feedback().unsaid()) == vec{0, -2});
-    CHECK(run.transport(1).feedback().unsaid().empty());
+    CHECK(copied(run.transport(0).feedback().residual()) == vec{0, -2});
+    CHECK(run.transport(1).feedback().residual().empty());
     run.round();  // (-1.5, -2) and (0, -2) from before
     CHECK(run.x() == vec{1.5, 2});
-    CHECK(copied(run.transport(0).feedback().unsaid()) == vec{-1.5, 0});
+    CHECK(copied(run.transport(0).feedback().residual()) == vec{-1.5, 0});
 }
 
 TEST_CASE("with a compressed answer it still comes to the optimum, and all ranks hold the same iterate") {

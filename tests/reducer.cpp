@@ -297,7 +297,8 @@ TEST_CASE("where the step size changes, the residual is applied at the rate of i
             }
             for (std::size_t i = 0; i < d; ++i) x[r][i] -= step_size(k) * g[i];
         }
-        waits[r].assign(reduce.layers()[0].feedback().unsaid().begin(), reduce.layers()[0].feedback().unsaid().end());
+        waits[r].assign(reduce.layers()[0].feedback().residual().begin(),
+                        reduce.layers()[0].feedback().residual().end());
     });
     for (std::size_t i = 0; i < d; ++i) {
         double virtual_x = x[0][i];
@@ -386,7 +387,8 @@ TEST_CASE("over a collective: what a lossy one leaves out stays in the residual,
             CHECK(std::count_if(g.begin(), g.end(), [](double v) { return v != 0; }) <= 4);
             for (std::size_t i = 0; i < d; ++i) applied[r][i] += g[i];
         }
-        waits[r].assign(reduce.layers()[0].feedback().unsaid().begin(), reduce.layers()[0].feedback().unsaid().end());
+        waits[r].assign(reduce.layers()[0].feedback().residual().begin(),
+                        reduce.layers()[0].feedback().residual().end());
     });
     for (std::size_t i = 0; i < d; ++i) {
         double sum = 0, all = applied[0][i];

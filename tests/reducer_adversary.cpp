@@ -353,8 +353,8 @@ TEST_CASE("rebind where one rank alone has taken the first step: all have a mean
     for (std::size_t l = 0; l < 2; ++l)
         for (std::size_t i = 0; i < sizes[l]; ++i) {
             auto const &f = kept[0]->layers()[l].feedback(), &g = kept[1]->layers()[l].feedback();
-            CHECK(f.mean_known()[i] == g.mean_known()[i]);
-            CHECK(f.mean_known()[i] == doctest::Approx((f.known()[i] + g.known()[i]) / 2).epsilon(1e-5));
+            CHECK(f.mean_shift()[i] == g.mean_shift()[i]);
+            CHECK(f.mean_shift()[i] == doctest::Approx((f.shift()[i] + g.shift()[i]) / 2).epsilon(1e-5));
         }
 }
 
@@ -492,7 +492,7 @@ TEST_CASE("dense steps amid others: the exact mean, and the mean shift stays tha
     auto const check = [&](auto const& how) {
         CAPTURE(to_string(how));
         std::vector<vectors> known(3, vectors(2));
-        vectors mean_known(2);
+        vectors mean_shift(2);
         fibers::run(3, [&](fibers::member& comm) {
             reducer reduce(how, comm, sizes, {.steps_vary = true, .verify_every = 1});
             for (int k = 0; k < 9; ++k) {
@@ -507,13 +507,13 @@ TEST_CASE("dense steps amid others: the exact mean, and the mean shift stays tha
             }
             for (std::size_t l = 0; l < 2; ++l) {
                 auto const& f = reduce.layers()[l].feedback();
-                known[std::size_t(comm.rank())][l].assign(f.known().begin(), f.known().end());
-                mean_known[l].assign(f.mean_known().begin(), f.mean_known().end());
+                known[std::size_t(comm.rank())][l].assign(f.shift().begin(), f.shift().end());
+                mean_shift[l].assign(f.mean_shift().begin(), f.mean_shift().end());
             }
         });
         for (std::size_t l = 0; l < 2; ++l)
             for (std::size_t i = 0; i < sizes[l]; ++i)
-                CHECK(mean_known[l][i] ==
+                CHECK(mean_shift[l][i] ==
                       doctest::Approx((known[0][l][i] + known[1][l][i] + known[2][l][i]) / 3).epsilon(1e-4));
     };
     check(shifted{rand_k{3}});

@@ -155,7 +155,7 @@ TEST_CASE("warm-up: the first dense_rounds steps are in full, and shifts learn f
         auto g = gradients(comm.rank(), 0)[0];
         auto const first = g;
         reduce(g);
-        auto const h = reduce.layers()[0].feedback().known();
+        auto const h = reduce.layers()[0].feedback().shift();
         CHECK(std::vector<float>(h.begin(), h.end()) == first);
     });
 }

@@ -56,9 +56,9 @@ outcome steps(int n, How const& how, int count, states const& from) {
                 sum.resize(x.size());
                 for (std::size_t i = 0; i < x.size(); ++i) sum[i] += x[i] / n;
             };
-            add(f.unsaid(), all.mean_residual[l]);
-            add(f.known(), all.mean_shift[l]);
-            all.mean_shift_kept[l].assign(f.mean_known().begin(), f.mean_known().end());
+            add(f.residual(), all.mean_residual[l]);
+            add(f.shift(), all.mean_shift[l]);
+            all.mean_shift_kept[l].assign(f.mean_shift().begin(), f.mean_shift().end());
         }
     });
     return all;
@@ -165,11 +165,11 @@ TEST_CASE("after a comm_error the ranks that are left go on with rebind, and the
             CHECK(reduce.steps() == 7);
         });
         for (std::size_t l = 0; l < 2; ++l)
-            for (std::size_t i = 0; i < kept[0]->layers()[l].feedback().known().size(); ++i) {
+            for (std::size_t i = 0; i < kept[0]->layers()[l].feedback().shift().size(); ++i) {
                 auto const& f = kept[0]->layers()[l].feedback();
                 auto const& g = kept[1]->layers()[l].feedback();
-                CHECK(f.mean_known()[i] == doctest::Approx((f.known()[i] + g.known()[i]) / 2).epsilon(1e-12));
-                CHECK(f.mean_known()[i] == g.mean_known()[i]);
+                CHECK(f.mean_shift()[i] == doctest::Approx((f.shift()[i] + g.shift()[i]) / 2).epsilon(1e-12));
+                CHECK(f.mean_shift()[i] == g.mean_shift()[i]);
             }
     };
     check(error_feedback{top_k{4}});

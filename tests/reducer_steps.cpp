@@ -103,7 +103,7 @@ TEST_CASE("vectors of no numbers and of one, all zeros, and numbers of one magni
                             reduce(x);
                             for (std::size_t i = 0; i < size; ++i) applied[i] += x[i];
                         }
-                        auto const e = reduce.layers()[0].feedback().unsaid();
+                        auto const e = reduce.layers()[0].feedback().residual();
                         for (std::size_t i = 0; i < size; ++i)
                             CHECK(applied[i] + (e.empty() ? 0 : e[i]) == doctest::Approx(12 * value).epsilon(1e-12));
                     });
@@ -138,7 +138,7 @@ TEST_CASE("weights: the estimate is of sum w_i g_i / sum w_i, and a rank of weig
             }
         }
         reducer exact(plain{}, comm, std::vector<double>(d));
-        auto const e = corrected.layers()[0].feedback().unsaid();
+        auto const e = corrected.layers()[0].feedback().residual();
         std::vector<double> waits(e.begin(), e.end());
         exact(waits);
         for (std::size_t i = 0; i < d; ++i) CHECK(applied[i] + waits[i] == doctest::Approx(right[i]).epsilon(1e-12));
@@ -190,12 +190,12 @@ TEST_CASE("a dense step sends all numbers, on all ranks or on none") {
         reducer reduce(error_feedback{top_k{5}}, comm, std::vector<double>(d), {.steps_vary = true});
         std::vector<double> waits(d);
         for (int k = 0; k < 3; ++k) {
-            auto const e = reduce.layers()[0].feedback().unsaid();
+            auto const e = reduce.layers()[0].feedback().residual();
             waits.assign(e.begin(), e.end());
             auto x = gradient(comm.rank(), k);
             reduce(x, {.dense = k == 2});
         }
-        for (double const e : reduce.layers()[0].feedback().unsaid()) CHECK(e == 0);
+        for (double const e : reduce.layers()[0].feedback().residual()) CHECK(e == 0);
         bool waited = false;
         for (double const e : waits) waited |= e != 0;
         CHECK(waited);
@@ -283,7 +283,7 @@ TEST_CASE("each layer its own reduction, by a rule") {
         reduce.finish();
         auto const waits = [&](std::size_t l) {
             std::size_t n = 0;
-            for (auto const e : reduce.layers()[l].feedback().unsaid()) n += e != 0;
+            for (auto const e : reduce.layers()[l].feedback().residual()) n += e != 0;
             return n;
         };
         CHECK(waits(0) >= 50);
@@ -393,7 +393,7 @@ TEST_CASE("probes compare the estimate with the mean in full, every so many step
             };
             add(a2, 0), add(b2, 50);
             for (auto const& l : other.layers())
-                for (double const e : l.feedback().unsaid()) waits += e * e;
+                for (double const e : l.feedback().residual()) waits += e * e;
             CHECK(p.cosine == doctest::Approx(dot / std::sqrt(mm * ee)).epsilon(1e-9));
             CHECK(p.relative_error == doctest::Approx(std::sqrt(off / mm)).epsilon(1e-9));
             CHECK(p.gradient_norm == doctest::Approx(std::sqrt(mm)).epsilon(1e-9));

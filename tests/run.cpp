@@ -22,7 +22,7 @@ using namespace toys;
 
 namespace {
 
-std::array<double, 3> sum_of_values_and_gradients(standing<quadratic<>, double> const& at) {
+std::array<double, 3> sum_of_values_and_gradients(observation<quadratic<>, double> const& at) {
     return {at.value(), at.gradient[0], at.x[0]};
 }
 
@@ -32,8 +32,8 @@ struct descents {
     recursion<full> method = composed(gd{}, f);
 
     struct outcome {
-        ending end;
-        std::vector<mark> trace;
+        run_result end;
+        std::vector<trace_point> trace;
         vec x;
         std::uint64_t bytes = 0;  // said, as an outer counter sees it
         std::string error;
@@ -68,8 +68,8 @@ struct descents {
     }
 };
 
-std::vector<mark> a_trace;  // that one is wanted
-std::vector<std::uint64_t> rounds_of(std::vector<mark> const& trace) {
+std::vector<trace_point> a_trace;  // that one is wanted
+std::vector<std::uint64_t> rounds_of(std::vector<trace_point> const& trace) {
     std::vector<std::uint64_t> all;
     for (auto const& m : trace) all.push_back(m.round);
     return all;
@@ -82,7 +82,7 @@ TEST_CASE("the watch sees every iterate once, and the last; false stops the run"
     auto const expected = history(composed(gd{}, f), f, vec(4, 1.0), 8);
     auto const p = constants(f);
     for (std::uint64_t const stop_at : {100u, 5u, 0u}) {
-        std::array<ending, 3> ends{};
+        std::array<run_result, 3> ends{};
         std::array<std::uint64_t, 3> calls{};
         std::array<bool, 3> right{true, true, true};
         threads::run(3, [&](threads::member& comm) {
@@ -261,7 +261,7 @@ TEST_CASE("a trace is the same on all ranks: values, and what a worker has said 
 TEST_CASE("bits up and down where a server answers: what workers say, and the one answer that all hear") {
     auto const f = random_ridges(3, 4, 1, 2);
     auto const method = composed(gd{}, f).with_transport(served<rand_k<>>{rand_k{3}, {.5, 0}});
-    std::array<std::vector<mark>, 3> traces;
+    std::array<std::vector<trace_point>, 3> traces;
     threads::run(3, [&](threads::member& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());
         vec x(4, 1.0);

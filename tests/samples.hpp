@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "laconic/core/key.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/logistic_regression.hpp"
@@ -64,25 +64,26 @@ vec gradient_of_row(F const& f, std::uint32_t j, vec const& x) {
     return g;
 }
 
-/// One occasion for each list of `size` rows out of m that mini_batch, l_svrg and saga may draw; all are as likely.
-inline std::vector<laconic::occasion> all_draws(std::size_t m, std::size_t size) {
+/// One round_context for each list of `size` rows out of m that mini_batch, l_svrg and saga may draw; all are as
+/// likely.
+inline std::vector<laconic::round_context> all_draws(std::size_t m, std::size_t size) {
     std::size_t lists = 1;
     for (std::size_t t = 0; t < size; ++t) lists *= m;
-    std::map<std::vector<std::uint32_t>, laconic::occasion> found;
+    std::map<std::vector<std::uint32_t>, laconic::round_context> found;
     std::vector<std::uint32_t> drawn;
     for (std::uint64_t seed = 0; found.size() < lists; ++seed) {
-        auto const now = laconic::occasion::of({seed}, 1, 0, 1);
+        auto const now = laconic::round_context::of({seed}, 1, 0, 1);
         laconic::detail::draw_rows(now.gradient, m, size, drawn);
         found.emplace(drawn, now);
     }
-    std::vector<laconic::occasion> all;
+    std::vector<laconic::round_context> all;
     for (auto const& entry : found) all.push_back(entry.second);
     return all;
 }
 
-/// What an estimator gives at x on that occasion; it may be asked again.
+/// What an estimator gives at x on that round_context; it may be asked again.
 template <class E, class F>
-vec estimated(E& e, F const& f, laconic::occasion const& now, vec const& x) {
+vec estimated(E& e, F const& f, laconic::round_context const& now, vec const& x) {
     laconic::host on;
     vec g(x.size());
     e(on, f, now, std::span<double const>(x), std::span<double>(g));
@@ -90,10 +91,10 @@ vec estimated(E& e, F const& f, laconic::occasion const& now, vec const& x) {
 }
 /// The same, and the round is then said, the next iterate being y.
 template <class E, class F>
-vec round_of(E& e, F const& f, laconic::occasion const& now, vec const& x, vec const& y) {
+vec round_of(E& e, F const& f, laconic::round_context const& now, vec const& x, vec const& y) {
     auto const g = estimated(e, f, now, x);
     laconic::host on;
-    e.said(on, std::span<double const>(y));
+    e.update(on, std::span<double const>(y));
     return g;
 }
 
@@ -103,7 +104,7 @@ struct moments {
     double variance = 0;
 
     template <class E, class F>
-    moments(E& e, F const& f, std::vector<laconic::occasion> const& all, vec const& x) : mean(x.size()) {
+    moments(E& e, F const& f, std::vector<laconic::round_context> const& all, vec const& x) : mean(x.size()) {
         auto const share = 1 / static_cast<double>(all.size());
         double squares = 0;
         for (auto const& now : all) {

@@ -137,7 +137,7 @@ expected_round::expected_round(laconic::rand_k<> const& c, double rate, double s
         if (rate != 0) {  // h_i, told in full
             full_vector<double, host> all;
             for (double const v : known[i]) all.values.push_back(v / rate);
-            start.after(on, std::span<double const>(all.values), all);
+            start.update(on, std::span<double const>(all.values), all);
         }
         auto const share = 1 / static_cast<double>(keys.size() * gradients[i].size());
         Eigen::VectorXd mean_d = Eigen::VectorXd::Zero(Eigen::Index(d)), mean_h = mean_d;
@@ -145,15 +145,15 @@ expected_round::expected_round(laconic::rand_k<> const& c, double rate, double s
         for (auto const& gradient : gradients[i])
             for (auto const from : keys) {
                 auto mine = start;
-                vec news = gradient, said(mine.known().begin(), mine.known().end());
-                mine.before(on, occasion{}, std::span<double>(news));
+                vec news = gradient, said(mine.shift().begin(), mine.shift().end());
+                mine.compensate(on, round_context{}, std::span<double>(news));
                 c(on, std::span<double const>(news), from, m);
                 said.resize(d);
                 add_message(on, std::span<double>(said), 1.0, m);
-                mine.after(on, std::span<double const>(news), m);
+                mine.update(on, std::span<double const>(news), m);
                 vec off(d);
                 if (rate != 0)
-                    for (std::size_t j = 0; j < d; ++j) off[j] = mine.known()[j] - best.gradients[i][j];
+                    for (std::size_t j = 0; j < d; ++j) off[j] = mine.shift()[j] - best.gradients[i][j];
                 h += share * norm2(off) / n;
                 mean_d += share * eigen(said);
                 mean_h += share * eigen(off);

@@ -136,7 +136,7 @@ struct optimum {
 /// What all ranks hold after some rounds, rank by rank.
 template <class T = double>
 struct snapshot {
-    std::vector<std::vector<T>> x, known, unsaid, mean_known;
+    std::vector<std::vector<T>> x, known, residual, mean_shift;
     std::vector<std::vector<std::byte>> bytes;  // the messages that led here
 };
 
@@ -163,10 +163,10 @@ std::vector<snapshot<T>> history(R const& method, std::vector<F> const& f, std::
             descent<R, F, threads::member, T> run(method, f[i], comm, std::span<T>(x), seed);
             for (std::size_t k = 0;; ++k) {
                 all[k].x[i] = x;
-                if constexpr (requires { run.method().feedback.known(); }) {
-                    all[k].known[i] = copied(run.method().feedback.known());
-                    all[k].unsaid[i] = copied(run.method().feedback.unsaid());
-                    all[k].mean_known[i] = copied(run.method().feedback.mean_known());
+                if constexpr (requires { run.method().feedback.shift(); }) {
+                    all[k].known[i] = copied(run.method().feedback.shift());
+                    all[k].residual[i] = copied(run.method().feedback.residual());
+                    all[k].mean_shift[i] = copied(run.method().feedback.mean_shift());
                 }
                 if (k == rounds) break;
                 run.round();
@@ -223,7 +223,7 @@ class lockstep {
     lockstep(std::vector<R> const& methods, std::vector<F> const& f, vec const& start, std::uint64_t seed);
 
     void round();
-    /// hear(i) for every rank i, which calls rank(i).hear().
+    /// hear(i) for every rank i, which calls rank(i).receive().
     template <class Hear>
     void hear_all(Hear hear) {
         if (!has_collective()) {
@@ -244,10 +244,10 @@ class lockstep {
     vec const& x() const { return x_[0]; }
     auto const& method(std::size_t i) const { return ranks_[i]->method(); }
     auto const& transport(std::size_t i) const { return ranks_[i]->transport(); }
-    std::span<double const> known(std::size_t i) const { return method(i).feedback.known(); }
-    std::span<double const> mean_known() const { return method(0).feedback.mean_known(); }
-    std::span<double const> unsaid(std::size_t i) const { return method(i).feedback.unsaid(); }
-    auto const& message_of_rank(std::size_t i) const { return ranks_[i]->said(); }
+    std::span<double const> known(std::size_t i) const { return method(i).feedback.shift(); }
+    std::span<double const> mean_shift() const { return method(0).feedback.mean_shift(); }
+    std::span<double const> residual(std::size_t i) const { return method(i).feedback.residual(); }
+    auto const& message_of_rank(std::size_t i) const { return ranks_[i]->message(); }
     auto& rank(std::size_t i) { return *ranks_[i]; }
     /// How many bytes rank i said in the last round.
     std::size_t bytes_of_rank(std::size_t i) const { return all_->said[i].bytes.size(); }
@@ -272,8 +272,8 @@ lockstep<R, F>::lockstep(std::vector<R> const& methods, std::vector<F> const& f,
 
 template <class R, class F>
 void lockstep<R, F>::round() {
-    for (auto& r : ranks_) r->say();
-    hear_all([&](std::size_t i) { ranks_[i]->hear(); });
+    for (auto& r : ranks_) r->send();
+    hear_all([&](std::size_t i) { ranks_[i]->receive(); });
 }
 
 /// What most methods are composed to.

@@ -220,7 +220,7 @@ class measurement {
             std::fill(whole.begin(), whole.end(), 0.0f);
             if (leaves_out) {  // what is applied, once, and what is returned, everywhere, are what was brought
                 if (comm_.rank() == 0) add(v, whole);
-                if constexpr (requires { collective.returned(); }) add(collective.returned(), whole);
+                if constexpr (requires { collective.leftover(); }) add(collective.leftover(), whole);
                 whole = dense_sum(std::move(whole));
             } else {
                 add(v, whole);
@@ -236,7 +236,7 @@ class measurement {
                     v.assign(said);
                     collective(on_, comm_, v, round);
                     add(v, whole);
-                    if constexpr (requires { collective.returned(); }) add(collective.returned(), whole);
+                    if constexpr (requires { collective.leftover(); }) add(collective.leftover(), whole);
                 });
             tell(r);
         });

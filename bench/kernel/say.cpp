@@ -60,11 +60,11 @@ void add_case(std::size_t d, bool whole) {
             loop.look();  // the gradient is the user's
             beside.starts();
             state.ResumeTiming();
-            loop.say();
-            if (whole) loop.hear();
+            loop.send();
+            if (whole) loop.receive();
             state.PauseTiming();
             beside.stops(1);
-            if (!whole) loop.hear();
+            if (!whole) loop.receive();
             state.ResumeTiming();
         }
         beside.report(state);

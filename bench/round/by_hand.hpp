@@ -19,8 +19,8 @@
 #include "laconic/comm/mailbox.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/core/occasion.hpp"
 #include "laconic/core/partition.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/message/full_vector.hpp"
 #include "laconic/wire/message.hpp"
@@ -81,7 +81,7 @@ class by_hand {
     /// x <- the estimate.
     void operator()(std::span<float> x) {
         starts();
-        auto const now = occasion::of(key{0}, round_, rank_, all_.size());
+        auto const now = round_context::of(key{0}, round_, rank_, all_.size());
         std::span<float> const news(news_), mean(mean_);
         memory_.make_delta(on_, 1.0f, std::span<float const>(x), 1.0f, news);
         ends(compensate_);
@@ -101,7 +101,7 @@ class by_hand {
             share_mean(mean);
         } else {
             for (int r = 0; r < all_.size(); ++r) {
-                how_.compressor.blank(on_, x.size(), occasion::of(key{0}, round_, r, all_.size()).own, theirs_);
+                how_.compressor.blank(on_, x.size(), round_context::of(key{0}, round_, r, all_.size()).own, theirs_);
                 bit_reader source(sent(r).bytes);
                 read(on_, source, theirs_);
                 source.finish();
@@ -109,8 +109,8 @@ class by_hand {
             }
             ends(read_add_);
         }
-        memory_.after(on_, std::move(news_), mine_);
-        memory_.estimate(on_, now, mean);
+        memory_.update(on_, std::move(news_), mine_);
+        memory_.reconstruct(on_, now, mean);
         ends(remember_);
         copy(on_, std::span<float const>(mean), x);
         ends(back_);

@@ -23,8 +23,8 @@ toy problem_of() { return valleys(4, 16, .1, 0); }
 
 vec mean_unsaid(standing const& at) {
     vec mean(at.x.size());
-    for (auto const& e : at.unsaid)
-        for (std::size_t c = 0; c < e.size(); ++c) mean[c] += e[c] / static_cast<double>(at.unsaid.size());
+    for (auto const& e : at.residual)
+        for (std::size_t c = 0; c < e.size(); ++c) mean[c] += e[c] / static_cast<double>(at.residual.size());
     return mean;
 }
 

@@ -51,12 +51,12 @@ line ef_sgd_bound() {
     double const delta = c.delta(10), s = ef_sgd_step(p, delta), l = p.smoothness;
     auto const v = [&](course const& at, std::size_t k) {
         vec virtual_x = at[k].x;
-        double unsaid = 0;
-        for (auto const& e : at[k].unsaid) {
-            unsaid += squared(e) / 4;
+        double residual = 0;
+        for (auto const& e : at[k].residual) {
+            residual += squared(e) / 4;
             for (std::size_t j = 0; j < e.size(); ++j) virtual_x[j] -= e[j] / 4;
         }
-        return f.distance(virtual_x) + 12 * s * l / delta * unsaid;
+        return f.distance(virtual_x) + 12 * s * l / delta * residual;
     };
     auto const run = measure(as_common(composed(ef_sgd{c}, f)), f, 3000, 1, v);
     double const added = 48 * s * s * s * l * (1 - delta) / (delta * delta) * f.heterogeneity;

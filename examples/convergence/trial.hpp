@@ -20,7 +20,7 @@ namespace convergence {
 /// for besides.
 struct standing {
     vec x;
-    std::vector<vec> known, unsaid, more;
+    std::vector<vec> known, residual, more;
 };
 using course = std::vector<standing>;
 
@@ -32,7 +32,7 @@ void run(std::vector<Recursion> const& methods, toy const& on, std::uint64_t see
     auto const n = on.workers.size();
     for (auto& at : all) {
         at.known.resize(n);
-        at.unsaid.resize(n);
+        at.residual.resize(n);
         at.more.resize(n);
     }
     auto const copy = [](std::span<double const> from, vec& to) { to.assign(from.begin(), from.end()); };
@@ -43,8 +43,8 @@ void run(std::vector<Recursion> const& methods, toy const& on, std::uint64_t see
                                                         std::span<double>(x), seed);
         for (std::size_t k = 0;; ++k) {
             if (i == 0) all[k].x = x;
-            copy(loop.method().feedback.known(), all[k].known[i]);
-            copy(loop.method().feedback.unsaid(), all[k].unsaid[i]);
+            copy(loop.method().feedback.shift(), all[k].known[i]);
+            copy(loop.method().feedback.residual(), all[k].residual[i]);
             more(loop, all[k].more[i]);
             if (k + 1 == all.size()) break;
             loop.round();

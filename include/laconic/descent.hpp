@@ -29,7 +29,7 @@ namespace laconic {
 
 /// What an observer is shown: the iterate x^k before round k, and this rank's own estimate of its gradient there.
 template <class F, Scalar T>
-struct standing {
+struct observation {
     std::uint64_t round;
     std::span<T const> x, gradient;
     F const* objective;
@@ -86,7 +86,7 @@ class descent {
 
     /// Estimates this rank's gradient at x^k; the next round() uses it. What the objective throws comes through, and
     /// nothing has changed.
-    standing<F, T> look() {
+    observation<F, T> look() {
         require_whole();
         if (!looked_) {
             value_ = method_.estimator(on_, *objective_, now(), std::span<T const>(x_), std::span<T>(news_));
@@ -95,43 +95,43 @@ class descent {
         return {round_, x_, news_, objective_, value_};
     }
 
-    /// One round: every rank says its message, hears all, and moves x the same way. Throws non_finite_error on every
-    /// rank where one's gradient, or what is left of it to say, is not finite, and compression_error where a rank's
-    /// feedback, level or compressor throws, or the server's: that rank has sent an error frame in place of a message,
-    /// the others' messages are dropped unread, nothing has changed, and the next round() estimates the gradient anew.
-    /// The same holds for a wire_error, of a rank's damaged message; but where a server's answer is damaged or lost the
-    /// server itself has moved on, where a collective breaks off other ranks may have, and where a part throws once the
-    /// messages are heard this rank has in part: every later look(), round() and save() throws comm_error until a saved
-    /// state is restored.
+    /// One round: every rank sends its message, receives all, and moves x the same way. Throws non_finite_error on
+    /// every rank where one's gradient, or what is left of it to send, is not finite, and compression_error where a
+    /// rank's feedback, level or compressor throws, or the server's: that rank has sent an error frame in place of a
+    /// message, the others' messages are dropped unread, nothing has changed, and the next round() estimates the
+    /// gradient anew. The same holds for a wire_error, of a rank's damaged message; but where a server's answer is
+    /// damaged or lost the server itself has moved on, where a collective breaks off other ranks may have, and where a
+    /// part throws once the messages are there this rank has in part: every later look(), round() and save() throws
+    /// comm_error until a saved state is restored.
     void round() {
-        say();
-        hear();
+        send();
+        receive();
     }
 
     /// The first half of a round: this rank's message is made and, unless a collective is to add it up, handed over.
-    /// Where the communicator is Overlapping and nobody serves, it travels while the caller computes until hear().
-    void say() {
+    /// Where the communicator is Overlapping and nobody serves, it travels while the caller computes until receive().
+    void send() {
         look();
         looked_ = false;
         make_message();
-        transport_.send(on_, *comm_, now(), said_, frame_);
+        transport_.send(on_, *comm_, now(), message_, frame_);
     }
 
     /// The second half: everybody's messages become a step.
-    void hear() {
+    void receive() {
         std::span<T> const mean(mean_);
         auto const at = now();
         auto const blank = [&](auto& on, int rank, auto& m) {
-            method_.compressor.blank(on, x_.size(), occasion::of(seed_, round_, rank, comm_->size()).own, m);
+            method_.compressor.blank(on, x_.size(), round_context::of(seed_, round_, rank, comm_->size()).own, m);
         };
-        transport_.receive(on_, *comm_, at, said_, frame_, blank, method_.feedback, mean);
+        transport_.receive(on_, *comm_, at, message_, frame_, blank, method_.feedback, mean);
         broken_.rank_moves();
-        method_.feedback.after(on_, std::move(news_), said_);
+        method_.feedback.update(on_, std::move(news_), message_);
         transport_.give_back(on_, method_.feedback);
         transport_.reconstruct(on_, *comm_, at, method_.feedback, mean);
-        method_.level.said(on_, std::span<T const>(x_), said_);
+        method_.level.update(on_, std::span<T const>(x_), message_);
         method_.step(on_, x_, mean);
-        method_.estimator.said(on_, std::span<T const>(x_));
+        method_.estimator.update(on_, std::span<T const>(x_));
         ++round_;
         broken_.make_whole();
     }
@@ -161,7 +161,7 @@ class descent {
     std::span<T const> x() const { return x_; }
     /// The recursion as it stands: what its parts remember can be asked of them.
     R const& method() const { return method_; }
-    message_type const& said() const { return said_; }
+    message_type const& message() const { return message_; }
     transport_type const& transport() const { return transport_; }
 
   private:
@@ -171,7 +171,7 @@ class descent {
                 detail::concat({"x has ", x.size(), " numbers, the objective's dimension is ", objective.dimension()}));
         return x;
     }
-    occasion now() const { return occasion::of(seed_, round_, comm_->rank(), comm_->size()); }
+    round_context now() const { return round_context::of(seed_, round_, comm_->rank(), comm_->size()); }
 
     // This rank's message, or its error frame.
     void make_message() {
@@ -182,7 +182,7 @@ class descent {
             if (!detail::make_news(method_.feedback, on_, at, static_cast<T>(method_.scale), news))
                 return frame_.not_finite(first_non_finite(on_, std::span<T const>(news)));
             method_.level.tune(on_, method_.compressor, at, std::span<T const>(x_), std::span<T const>(news));
-            method_.compressor(on_, std::span<T const>(news), at.own, said_);
+            method_.compressor(on_, std::span<T const>(news), at.own, message_);
         } catch (std::exception const& e) {
             frame_.because(e.what());
         }
@@ -213,10 +213,10 @@ class descent {
     B on_;
     transport_type transport_;
     typename B::template array<T> news_, mean_;
-    message_type said_;
+    message_type message_;
     std::vector<agreed_item> items_;
     std::uint64_t round_ = 0;
-    error_frame frame_;  // outlives say(): an engine may hand over its bytes later
+    error_frame frame_;  // outlives send(): an engine may hand over its bytes later
     std::optional<double> value_;
     bool looked_ = false;
     detail::broken_round broken_;

@@ -21,7 +21,7 @@
 namespace laconic {
 
 /// A run's progress, the same on all ranks: before `round` was said.
-struct mark {
+struct trace_point {
     std::uint64_t round = 0;
     double value = 0;                   ///< f(x) = mean f_i(x)
     double bits_up = 0, bits_down = 0;  ///< said, and heard, by a worker so far: the mean over the workers
@@ -46,25 +46,25 @@ struct run_settings {
     double target = -std::numeric_limits<double>::infinity();  ///< f(x) at most this
     double seconds = std::numeric_limits<double>::infinity();  ///< of rank 0's clock
     std::uint64_t check_every = 1;
-    std::vector<mark>* trace = nullptr;           ///< where marks are appended, on every rank
+    std::vector<trace_point>* trace = nullptr;    ///< where marks are appended, on every rank
     std::span<std::byte const> resume_from = {};  ///< what descent::save gave on this rank; bits and seconds start anew
 };
 
 /// How a run ended: after how many rounds in all, and why.
-struct ending {
+struct run_result {
     std::uint64_t rounds = 0;
     stop why = stop::rounds;
 };
 
 namespace detail {
 
-/// This rank's share of a mark, met with the others'.
+/// This rank's share of a trace_point, met with the others'.
 template <Communicator C>
-mark meet(C& comm, std::uint64_t round, double value, double up, double down, double seconds) {
+trace_point meet(C& comm, std::uint64_t round, double value, double up, double down, double seconds) {
     double const mine[4] = {value, up, down, seconds};
     auto& quiet = uncounted(comm);
     quiet.all_gather({std::as_bytes(std::span(mine))});
-    mark m;
+    trace_point m;
     m.round = round;
     for (int r = 0; r < comm.size(); ++r) {
         double theirs[4];
@@ -116,7 +116,7 @@ consteval bool can_descend() {
 }
 
 template <class R, class F, class C, class X, class Watch>
-ending run_recursion(R method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
     using T = element_of<X>;
     if (how.check_every == 0) throw argument_error("check_every = 0: a run cannot be checked every 0 rounds");
     auto const begin = std::chrono::steady_clock::now();
@@ -168,11 +168,11 @@ ending run_recursion(R method, F const& objective, X& x, C& comm, run_settings h
 
 /// Runs a named method, its numbers filled in from the constants p of the problem, and where this rank's own smoothness
 /// is not among them, from what its objective knows. It moves x in place; every rank calls it with the same arguments
-/// but its own objective. Before each round, and once after the last, `watch(standing)` is called; where it returns a
-/// bool, false stops the run, and all ranks must return the same. With `watch(standing, descent)` the loop itself can
-/// be looked at, and saved. Errors as descent's; argument_error for a check_every of 0.
+/// but its own objective. Before each round, and once after the last, `watch(observation)` is called; where it returns
+/// a bool, false stops the run, and all ranks must return the same. With `watch(observation, descent)` the loop itself
+/// can be looked at, and saved. Errors as descent's; argument_error for a check_every of 0.
 template <class M, class F, class X, class C, class Watch>
-ending descend(M const& method, problem p, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+run_result descend(M const& method, problem p, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
     if constexpr (!detail::can_descend<M, F, X, C>()) {
         return {};
     } else {
@@ -186,7 +186,7 @@ ending descend(M const& method, problem p, F const& objective, X& x, C& comm, ru
 /// The same with the constants that the ranks' objectives know of themselves: L is bounded by the mean of the L_i. A
 /// method whose step is given may need none of them. Or runs a recursion, which has its numbers.
 template <class M, class F, class X, class C, class Watch>
-ending descend(M method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+run_result descend(M method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
     if constexpr (!detail::can_descend<M, F, X, C>())
         return {};
     else if constexpr (Recursion<M>)
@@ -197,11 +197,11 @@ ending descend(M method, F const& objective, X& x, C& comm, run_settings how, Wa
 
 /// Without a watch.
 template <class M, class F, class X, class C>
-ending descend(M const& method, F const& objective, X& x, C& comm, run_settings how = {}) {
+run_result descend(M const& method, F const& objective, X& x, C& comm, run_settings how = {}) {
     return descend(method, objective, x, comm, how, [](auto const&) {});
 }
 template <class M, class F, class X, class C>
-ending descend(M const& method, problem const& p, F const& objective, X& x, C& comm, run_settings how = {}) {
+run_result descend(M const& method, problem const& p, F const& objective, X& x, C& comm, run_settings how = {}) {
     return descend(method, p, objective, x, comm, how, [](auto const&) {});
 }
 

@@ -21,7 +21,7 @@ template <class T>
 std::vector<T> bounds_for(follow_last_move<T>& level, std::vector<T> const& x) {
     host on;
     bounded<T> c;
-    level.tune(on, c, occasion{}, std::span<T const>(x), std::span<T const>(x));
+    level.tune(on, c, round_context{}, std::span<T const>(x), std::span<T const>(x));
     return {c.bound.begin(), c.bound.end()};
 }
 
@@ -33,11 +33,11 @@ TEST_CASE("zero in the first round, then scaled distances to where the last roun
     std::vector<double> const a{1, 2, -1}, b{1.5, 2, -3}, c{1, 1, 1};
     CHECK(bounds_for(level, a) == std::vector<double>{0, 0, 0});
     CHECK(bounds_for(level, b) == std::vector<double>{0, 0, 0});  // nothing was said at a
-    level.said(on, std::span<double const>(a), 0);
+    level.update(on, std::span<double const>(a), 0);
     CHECK(bounds_for(level, b) == std::vector<double>{1.5, 0, 6});
     CHECK(bounds_for(level, b) == std::vector<double>{1.5, 0, 6});  // asking changes nothing
     CHECK(bounds_for(level, a) == std::vector<double>{0, 0, 0});
-    level.said(on, std::span<double const>(b), 0);
+    level.update(on, std::span<double const>(b), 0);
     CHECK(bounds_for(level, c) == std::vector<double>{1.5, 3, 12});
 }
 
@@ -45,8 +45,8 @@ TEST_CASE("without a scale every bound is zero; float as double") {
     host on;
     follow_last_move<float> none, half(.5);
     std::vector<float> const a{1, 2}, b{3, -2};
-    none.said(on, std::span<float const>(a), 0);
-    half.said(on, std::span<float const>(a), 0);
+    none.update(on, std::span<float const>(a), 0);
+    half.update(on, std::span<float const>(a), 0);
     CHECK(bounds_for(none, b) == std::vector<float>{0, 0});
     CHECK(bounds_for(half, b) == std::vector<float>{1, 2});
 }
@@ -56,7 +56,7 @@ TEST_CASE("a bound that overflows is none") {
     follow_last_move<double> level(100);
     auto const next = [&](std::vector<double> const& x) {
         auto const bounds = bounds_for(level, x);
-        level.said(on, std::span<double const>(x), 0);
+        level.update(on, std::span<double const>(x), 0);
         return bounds;
     };
     next({0, 0});
@@ -69,7 +69,7 @@ TEST_CASE("its state is where the last round was said; its scale is its own") {
     host on;
     follow_last_move<double> was(3), is(3), half(1.5);
     std::vector<double> const a{1, 2, -1}, b{1.5, 2, -3};
-    was.said(on, std::span<double const>(a), 0);
+    was.update(on, std::span<double const>(a), 0);
     restore_from(was, is);
     restore_from(was, half);
     CHECK(bounds_for(is, b) == std::vector<double>{1.5, 0, 6});

@@ -20,10 +20,10 @@ template <class T>
 bool speaks(lag<T>& level, std::vector<T> const& x, std::vector<T> const& news, bool said = true) {
     host on;
     threshold<> c{.5};
-    level.tune(on, c, occasion{}, std::span<T const>(x), std::span<T const>(news));
+    level.tune(on, c, round_context{}, std::span<T const>(x), std::span<T const>(news));
     bool const in_full = c.bound == 0;
     CHECK((in_full || c.bound == std::numeric_limits<double>::infinity()));
-    if (said) level.said(on, std::span<T const>(x), 0);
+    if (said) level.update(on, std::span<T const>(x), 0);
     if (said) CHECK(level.spoke() == in_full);
     return in_full;
 }

@@ -20,7 +20,7 @@ TEST_CASE("the compressor speaks in full exactly where everybody does") {
     std::vector<double> const x{1, 2};
     int full = 0;
     for (std::uint64_t round = 0; round < 100; ++round) {
-        auto const now = occasion::of(key{1}, round, 1, 3);
+        auto const now = round_context::of(key{1}, round, 1, 3);
         for (int again = 0; again < 2; ++again) {
             synchronise{.5}.tune(on, c, now, std::span<double const>(x), std::span<double const>(x));
             CHECK(c.in_full == speaks_in_full(now, .5));

@@ -56,9 +56,9 @@ std::vector<double> errors_of(C c, L level, std::vector<T> const& x, int rounds)
     message_of<C, T> m;
     std::vector<double> errors;
     for (int k = 0; k < rounds; ++k) {
-        level.tune(on, c, occasion{}, std::span<T const>(x), std::span<T const>(x));
+        level.tune(on, c, round_context{}, std::span<T const>(x), std::span<T const>(x));
         c(on, std::span<T const>(x), key{3}.child(static_cast<std::uint64_t>(k)), m);
-        level.said(on, std::span<T const>(x), m);
+        level.update(on, std::span<T const>(x), m);
         auto const y = laws::decoded<decltype(m), T>(m);
         double sum = 0;
         for (std::size_t i = 0; i < x.size(); ++i) sum += square(static_cast<double>(x[i]) - static_cast<double>(y[i]));
@@ -74,19 +74,19 @@ TEST_CASE("the first round is drawn, the next starts from what was said") {
     warm_start<double> level;
     warm<double> c{2, 1, {}};
     vec const x{3, 6, 6, 4, 8, 8};
-    level.tune(on, c, occasion{}, std::span<double const>(x), std::span<double const>(x));
+    level.tune(on, c, round_context{}, std::span<double const>(x), std::span<double const>(x));
     CHECK(c.start.empty());
     auto const m = compress(c, x, key{1});
-    level.tune(on, c, occasion{}, std::span<double const>(x), std::span<double const>(x));
+    level.tune(on, c, round_context{}, std::span<double const>(x), std::span<double const>(x));
     CHECK(c.start.empty());  // nothing was said yet
-    level.said(on, std::span<double const>(x), m);
-    level.tune(on, c, occasion{}, std::span<double const>(x), std::span<double const>(x));
+    level.update(on, std::span<double const>(x), m);
+    level.tune(on, c, round_context{}, std::span<double const>(x), std::span<double const>(x));
     CHECK(copied(c.start) == m.left);  // two rows, three columns: the left factor is the shorter one
     CHECK(to_string(level) == "warm_start");
     warm_start<double> restored;
     restore_from(level, restored);
     warm<double> next{2, 1, {}};
-    restored.tune(on, next, occasion{}, std::span<double const>(x), std::span<double const>(x));
+    restored.tune(on, next, round_context{}, std::span<double const>(x), std::span<double const>(x));
     CHECK(copied(next.start) == m.left);
 }
 
@@ -119,9 +119,9 @@ TEST_CASE("it goes on after a gradient of zeros, and after one of lower rank") {
     vec const zeros(24, 0.0), one = with_spectrum<double>(6, 4, {1}), two = with_spectrum<double>(6, 4, {2, 1});
     std::uint64_t round = 0;
     auto const error_about = [&](vec const& x) {
-        level.tune(on, c, occasion{}, std::span<double const>(x), std::span<double const>(x));
+        level.tune(on, c, round_context{}, std::span<double const>(x), std::span<double const>(x));
         c(on, std::span<double const>(x), key{round++}, m);
-        level.said(on, std::span<double const>(x), m);
+        level.update(on, std::span<double const>(x), m);
         return distance2(x, laws::decoded<decltype(m), double>(m));
     };
     CHECK(error_about(zeros) == 0);
@@ -161,8 +161,8 @@ TEST_CASE("every part is started from its own words, as if it were alone") {
     x.insert(x.end(), third.begin(), third.end());
     std::span<double const> const v(x);
     for (std::uint64_t round = 0; round < 4; ++round) {
-        level.tune(on, c, occasion{}, v, v);
-        level.tune(on, c, occasion{}, v, v);
+        level.tune(on, c, round_context{}, v, v);
+        level.tune(on, c, round_context{}, v, v);
         c.check(x.size());
         c(on, v, key{round}, m);
         std::size_t begin = 0;
@@ -170,14 +170,14 @@ TEST_CASE("every part is started from its own words, as if it were alone") {
             auto one = c.pieces[i].compressor;
             one.start = {};
             auto const own = v.subspan(begin, c.pieces[i].length);
-            alone[i].tune(on, one, occasion{}, own, own);
+            alone[i].tune(on, one, round_context{}, own, own);
             message_of<warm<double>> expected;
             one(on, own, key{round}.child(i), expected);
-            alone[i].said(on, own, expected);
+            alone[i].update(on, own, expected);
             CHECK(m.each[i] == expected);
             begin += own.size();
         }
-        level.said(on, v, m);
+        level.update(on, v, m);
     }
     auto const y = laws::decoded<decltype(m), double>(m);
     for (std::size_t i = 24; i < 29; ++i) CHECK(y[i] == doctest::Approx(x[i]).epsilon(1e-15));
@@ -192,11 +192,11 @@ TEST_CASE("what it remembers of parts is saved") {
     warm_parts<double> c{{6, {2, 1, {}}}, {4, {2, 2, {}}}};
     vec const x = with_spectrum<double>(5, 2, {2, 1});
     std::span<double const> const v(x);
-    level.said(on, v, compress(c, x, key{1}));
+    level.update(on, v, compress(c, x, key{1}));
     restore_from(level, other);
     auto d = c;
-    level.tune(on, c, occasion{}, v, v);
-    other.tune(on, d, occasion{}, v, v);
+    level.tune(on, c, round_context{}, v, v);
+    other.tune(on, d, round_context{}, v, v);
     CHECK(c.pieces[0].compressor.start.size() == 2);
     CHECK(c.pieces[1].compressor.start.size() == 4);
     for (std::size_t i = 0; i < 2; ++i)

@@ -21,7 +21,7 @@ std::size_t said(warm_up level, std::uint64_t round, std::size_t d) {
     host on;
     top_k c{level.k.value};
     std::vector<double> const x(d, 1.0);
-    occasion now;
+    round_context now;
     now.round = round;
     level.tune(on, c, now, std::span<double const>(x), std::span<double const>(x));
     message_of<top_k<>> m;

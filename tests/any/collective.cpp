@@ -40,7 +40,7 @@ void is_the_same(X const& x) {
             CHECK(sum.wants_terms());
             sums[me] = brought()[me];
             sum(on, comm, sums[me]);
-            if (sum.gives_back()) returned[me] = sum.returned();
+            if (sum.gives_back()) returned[me] = sum.leftover();
         });
         CHECK(sums == plain.first);
         CHECK(returned == plain.second);
@@ -87,7 +87,7 @@ TEST_CASE("a handle to any ranks is taken as it is, and ranks that do not talk i
         auto v = sv::of<float>(d, {{std::size_t(inner.rank()), float(1 + inner.rank())}});
         sum(on, comm, v);
         CHECK(v == sv::of<float>(d, {{1, 2}, {2, 3}}));
-        CHECK(sum.returned() == (inner.rank() == 0 ? sv::of<float>(d, {{0, 1}}) : sv::list<float>(d)));
+        CHECK(sum.leftover() == (inner.rank() == 0 ? sv::of<float>(d, {{0, 1}}) : sv::list<float>(d)));
     });
     struct meeting {
         int rank() const { return 0; }

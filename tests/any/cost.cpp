@@ -18,7 +18,7 @@ void refused(std::string const& text, std::size_t column, std::string const& why
     try {
         auto const c = parse_cost(text);
         FAIL_CHECK("was read as " << to_string(c));
-    } catch (spelling_error const& e) {
+    } catch (parse_error const& e) {
         CHECK(std::string(e.what()) == "'" + text + "', column " + std::to_string(column) + ": " + why);
         CHECK(e.column == column);
     }

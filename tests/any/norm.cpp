@@ -10,8 +10,8 @@ using namespace laconic;
 namespace {
 
 p_norm named(std::string const& text) {
-    auto const calls = spelling::read_pipe(text);
-    spelling::arguments a(text, calls[0]);
+    auto const calls = grammar::read_pipe(text);
+    grammar::arguments a(text, calls[0]);
     auto const p = detail::norm_named(a);
     a.finish();
     return p;
@@ -28,10 +28,10 @@ TEST_CASE("a norm is 1, 2 or inf, by name, and 2 where it is not given") {
         std::string why;
         try {
             named(text);
-        } catch (spelling_error const& e) {
+        } catch (parse_error const& e) {
             why = e.what();
         }
         CHECK(why.find("column 5: p is 1, 2 or inf") != std::string::npos);
     }
-    CHECK_THROWS_AS(named("c(1)"), spelling_error);  // by name only
+    CHECK_THROWS_AS(named("c(1)"), parse_error);  // by name only
 }

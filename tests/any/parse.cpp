@@ -19,7 +19,7 @@ void refused(std::string const& text, std::size_t column, std::string const& why
     try {
         auto const c = parse_compressor(text);
         FAIL_CHECK("was read as " << to_string(c));
-    } catch (spelling_error const& e) {
+    } catch (parse_error const& e) {
         CHECK(std::string(e.what()) == "'" + text + "', column " + std::to_string(column) + ": " + why);
         CHECK(e.column == column);
     }
@@ -121,16 +121,16 @@ TEST_CASE("what is wrong, where, and what there is instead") {
          {"quantize(levels=1.5)", "quantize(-1)", "quantize(32768)", "quantize(bucket=1e16)", "natural_dithering(1001)",
           "natural_dithering(0)", "uniform(9)", "uniform(bits=0)", "two_means(0.5)"}) {
         CAPTURE(text);
-        CHECK_THROWS_WITH_AS(parse_compressor(text), doctest::Contains("is a whole number from"), spelling_error);
+        CHECK_THROWS_WITH_AS(parse_compressor(text), doctest::Contains("is a whole number from"), parse_error);
     }
 }
 
 TEST_CASE("a number that is not whole is pointed at") {
     CHECK_THROWS_WITH_AS(parse_compressor("dense | quantize(bucket=16, levels=1.5)"), doctest::Contains("column 36:"),
-                         spelling_error);
+                         parse_error);
 }
 
-TEST_CASE("a number with parentheses is none") { CHECK_THROWS_AS(parse_compressor("top_k(3())"), spelling_error); }
+TEST_CASE("a number with parentheses is none") { CHECK_THROWS_AS(parse_compressor("top_k(3())"), parse_error); }
 
 TEST_CASE("what only the dimension can tell is left to check") {
     CHECK_THROWS_AS(parse_compressor("top_k(100)").check(10), argument_error);
@@ -155,7 +155,7 @@ TEST_CASE("texts from nowhere are read or refused: 20000 of them") {
             auto const c = parse_compressor(text);
             ++read;
             if (to_string(parse_compressor(to_string(c))) != to_string(c)) FAIL_CHECK(text << " does not read back");
-        } catch (spelling_error const& e) {
+        } catch (parse_error const& e) {
             ++refused_in_all;
             if (e.column < 1 || e.column > text.size() + 1) FAIL_CHECK(text << ": column " << e.column);
         }

@@ -76,7 +76,7 @@ TEST_CASE("what is wrong, where, and what there is instead") {
         std::string told;
         try {
             parse_collective(text);
-        } catch (spelling_error const& e) {
+        } catch (parse_error const& e) {
             told = e.what();
         }
         CHECK(told.find("'" + text + "', column " + std::to_string(column) + ": " + why) == 0);

@@ -35,16 +35,16 @@ std::vector<vec> estimates(X const& transport, C const& c) {
         for (std::uint64_t round = 0; round < 2; ++round) {
             vec x(5, 1.0), mean(5);
             x[std::size_t(comm.rank())] = 3.0 * double(comm.rank() + 1);
-            auto const now = occasion::of(key{3}, round, comm.rank(), 3);
-            feedback.before(on, now, std::span(x));
+            auto const now = round_context::of(key{3}, round, comm.rank(), 3);
+            feedback.compensate(on, now, std::span(x));
             c(on, std::span<double const>(x), now.own, mine);
             error_frame const frame;
             by.send(on, comm, now, mine, frame);
             by.receive(
                 on, comm, now, mine, frame,
-                [&](auto& there, int r, auto& m) { c.blank(there, 5, occasion::of(key{3}, round, r, 3).own, m); },
+                [&](auto& there, int r, auto& m) { c.blank(there, 5, round_context::of(key{3}, round, r, 3).own, m); },
                 feedback, std::span(mean));
-            feedback.after(on, std::span<double const>(x), mine);
+            feedback.update(on, std::span<double const>(x), mine);
             by.give_back(on, feedback);
             by.reconstruct(on, comm, now, feedback, std::span(mean));
             by.require_whole();

@@ -26,7 +26,7 @@ struct nothing_to_add {  // of one rank
 struct lists_only {
     template <PointToPoint C>
     void operator()(host&, C&, sparse_sum<float>&, std::uint64_t) {}
-    sparse_sum<float> const& returned() const { return back; }
+    sparse_sum<float> const& leftover() const { return back; }
     sparse_sum<float> back;
 };
 struct integers_only {

@@ -69,9 +69,9 @@ TEST_CASE("a message that is used again for another dimension is a new one") {
 TEST_CASE("everybody speaks in full in the first round and then with probability p, at the same time") {
     int full = 0;
     for (std::uint64_t round = 0; round < 4000; ++round) {
-        auto const now = occasion::of(key{3}, round, 0, 5);
+        auto const now = round_context::of(key{3}, round, 0, 5);
         for (int rank = 1; rank < 5; ++rank)
-            CHECK(speaks_in_full(now, .25) == speaks_in_full(occasion::of(key{3}, round, rank, 5), .25));
+            CHECK(speaks_in_full(now, .25) == speaks_in_full(round_context::of(key{3}, round, rank, 5), .25));
         CHECK(speaks_in_full(now, 1));
         CHECK(speaks_in_full(now, 0) == (round == 0));
         full += speaks_in_full(now, .25);

@@ -12,7 +12,7 @@ template <class... E>
 constexpr bool all_are_errors = (std::is_base_of_v<error, E> && ...);
 static_assert(std::is_base_of_v<std::runtime_error, error>);
 static_assert(all_are_errors<argument_error, theory_error, shape_error, non_finite_error, compression_error, wire_error,
-                             comm_error, file_error, spelling_error>);
+                             comm_error, file_error, parse_error>);
 
 TEST_CASE("errors say the place, and carry it") {
     non_finite_error const n(3, 17, 784);
@@ -36,7 +36,7 @@ TEST_CASE("errors say the place, and carry it") {
     CHECK((f.file == "a9a" && f.line == 12 && f.column == 3));
     CHECK(std::string(file_error("a9a", 0, 0, "no such file").what()) == "a9a: no such file");
 
-    spelling_error const s("top_q(3)", 1, "no such thing");
+    parse_error const s("top_q(3)", 1, "no such thing");
     CHECK(std::string(s.what()) == "'top_q(3)', column 1: no such thing");
     CHECK((s.text == "top_q(3)" && s.column == 1));
 }

@@ -32,18 +32,18 @@ TEST_CASE("the first round is exact and fills the table; then one row is renewed
     block_saga<> e(blocks);
     vec x{5, 4, 3, 2, 1}, g(5), exact(5);
     auto const run_seed = key{11};
-    e(on, f, occasion::of(run_seed, 0, 0, 1), std::span<double const>(x), std::span(g));
+    e(on, f, round_context::of(run_seed, 0, 0, 1), std::span<double const>(x), std::span(g));
     f.gradient(x, exact);
     CHECK(g == exact);
     CHECK(e.table().empty());
-    e.said(on, std::span<double const>(x));
+    e.update(on, std::span<double const>(x));
     for (std::size_t j = 0; j < 3; ++j) CHECK(kept(e, j, 5) == row_gradient(f, j, x));
     CHECK(distance2(e.mean(), exact) < 1e-28);
 
     bool every_row[3] = {};
     for (std::uint64_t k = 1; k <= 30; ++k) {
         vec const y{double(k), 1, -1, 2, .5 * double(k)};
-        auto const now = occasion::of(run_seed, k, 0, 1);
+        auto const now = round_context::of(run_seed, k, 0, 1);
         auto const row = now.gradient.below(0, 3);
         every_row[row] = true;
         std::vector<vec> const before{kept(e, 0, 5), kept(e, 1, 5), kept(e, 2, 5)};
@@ -53,7 +53,7 @@ TEST_CASE("the first round is exact and fills the table; then one row is renewed
         for (std::size_t i = 0; i < 5; ++i)
             CHECK(g[i] == doctest::Approx(fresh[i] - before[row][i] + mean_before[i]).epsilon(1e-12));
         CHECK(kept(e, row, 5) == before[row]);  // not before it is said
-        e.said(on, std::span<double const>(y));
+        e.update(on, std::span<double const>(y));
 
         message_of<rand_block<>> m;
         blocks.blank(on, 5, now.own, m);
@@ -72,13 +72,13 @@ TEST_CASE("it is unbiased: the mean over all rows is the gradient, whatever the 
     block_saga<> e(rand_block<>{1, 1});
     vec const start{3, -1, 2}, x{-1, 0, 4};
     vec g(3), exact(3);
-    e(on, f, occasion::of(key{1}, 0, 0, 1), std::span<double const>(start), std::span(g));
-    e.said(on, std::span<double const>(x));
+    e(on, f, round_context::of(key{1}, 0, 0, 1), std::span<double const>(start), std::span(g));
+    e.update(on, std::span<double const>(x));
     f.gradient(x, exact);
     vec mean(3);
     bool drawn[4] = {};
     for (std::uint64_t k = 1; !(drawn[0] && drawn[1] && drawn[2] && drawn[3]); ++k) {
-        auto const now = occasion::of(key{1}, k, 0, 1);
+        auto const now = round_context::of(key{1}, k, 0, 1);
         auto const row = now.gradient.below(0, 4);
         if (drawn[row]) continue;
         drawn[row] = true;
@@ -94,9 +94,9 @@ TEST_CASE("the table of another objective is refused") {
     block_saga<> e(rand_block<>{1, 1});
     vec const x{3, -1, 2};
     vec g(3);
-    e(on, f, occasion{}, std::span<double const>(x), std::span(g));
-    e.said(on, std::span<double const>(x));
-    CHECK_THROWS_WITH_AS(e(on, longer, occasion{}, std::span<double const>(x), std::span(g)),
+    e(on, f, round_context{}, std::span<double const>(x), std::span(g));
+    e.update(on, std::span<double const>(x));
+    CHECK_THROWS_WITH_AS(e(on, longer, round_context{}, std::span<double const>(x), std::span(g)),
                          "block_saga: the table is of another objective", shape_error);
 }
 

@@ -29,9 +29,9 @@ std::vector<T> estimated_of(clipped<> e, std::vector<T> const& g) {
     slope_of<T> const f{g};
     std::vector<T> const x(g.size());
     std::vector<T> out(g.size());
-    e(on, f, occasion{}, std::span<T const>(x), std::span(out));
+    e(on, f, round_context{}, std::span<T const>(x), std::span(out));
     std::vector<T> again(g.size());
-    e(on, f, occasion{}, std::span<T const>(x), std::span(again));
+    e(on, f, round_context{}, std::span<T const>(x), std::span(again));
     if (std::isfinite(g[0])) CHECK(again == out);
     return out;
 }

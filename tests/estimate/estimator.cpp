@@ -30,20 +30,20 @@ struct fused_parabola : parabola {
 // An estimator of your own: the gradient, doubled.
 struct doubled {
     template <class B, class F, Scalar T>
-    std::optional<double> operator()(B&, F const& f, occasion const&, std::span<T const> x, std::span<T> g) {
+    std::optional<double> operator()(B&, F const& f, round_context const&, std::span<T const> x, std::span<T> g) {
         f.gradient(x, g);
         for (T& v : g) v *= 2;
         return std::nullopt;
     }
     template <class B, Scalar T>
-    void said(B&, std::span<T const>) {}
+    void update(B&, std::span<T const>) {}
 };
 struct silent : doubled {
-    void said() = delete;
+    void update() = delete;
 };
 struct without_value {
-    void operator()(host&, parabola const&, occasion const&, std::span<double const>, std::span<double>) {}
-    void said(host&, std::span<double const>) {}
+    void operator()(host&, parabola const&, round_context const&, std::span<double const>, std::span<double>) {}
+    void update(host&, std::span<double const>) {}
 };
 
 static_assert(Estimator<full_gradient, parabola> && Estimator<full_gradient, fused_parabola>);
@@ -72,11 +72,11 @@ TEST_CASE("the full gradient, and the value where it comes for nothing") {
     std::array<double, 1> const x{2};
     std::array<double, 1> g{};
     std::span<double const> const at(x);
-    CHECK_FALSE(e(on, parabola{}, occasion{}, at, std::span<double>(g)).has_value());
+    CHECK_FALSE(e(on, parabola{}, round_context{}, at, std::span<double>(g)).has_value());
     CHECK(g[0] == 6);
     g[0] = 0;
-    CHECK(e(on, fused_parabola{}, occasion{}, at, std::span<double>(g)) == 6.);
+    CHECK(e(on, fused_parabola{}, round_context{}, at, std::span<double>(g)) == 6.);
     CHECK(g[0] == 6);
-    e.said(on, at);
+    e.update(on, at);
     CHECK(to_string(e) == "the full gradient");
 }

@@ -12,10 +12,10 @@ using namespace samples;
 
 namespace {
 
-// An occasion on which w moves with this p, or stays.
-occasion with_coin(double p, bool moves, std::uint64_t from = 0) {
+// An round_context on which w moves with this p, or stays.
+round_context with_coin(double p, bool moves, std::uint64_t from = 0) {
     for (std::uint64_t seed = from;; ++seed)
-        if (auto const now = occasion::of({seed}, 1, 0, 1); (now.shared.uniform(0) < p) == moves) return now;
+        if (auto const now = round_context::of({seed}, 1, 0, 1); (now.shared.uniform(0) < p) == moves) return now;
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ TEST_CASE("unbiased wherever w is, over all rows that may be drawn; exact at w")
     for (std::size_t const batch : {1u, 2u}) {
         CAPTURE(batch);
         l_svrg<> e(batch, .5);
-        round_of(e, f, occasion{}, w, w);
+        round_of(e, f, round_context{}, w, w);
         auto const all = all_draws(5, batch);
         for (auto const& now : all) CHECK(distance(estimated(e, f, now, w), gradient_of(f, w)) < 1e-15);
         for (std::uint64_t seed = 3; seed < 6; ++seed) {
@@ -53,7 +53,7 @@ TEST_CASE("its variance falls with the square of the way to w, a mini batch's do
     auto const f = logistic_of(5, 4, 1, 0);
     auto const w = point(4, 2), direction = point(4, 9);
     l_svrg<> e(1, .5);
-    round_of(e, f, occasion{}, w, w);
+    round_of(e, f, round_context{}, w, w);
     auto const all = all_draws(5, 1);
     auto const variance = [&](double way) {
         auto x = w;
@@ -71,7 +71,7 @@ TEST_CASE("the reference by hand: it moves to the iterate of the round, not the 
     auto const f = logistic_of(6, 3, 5);
     l_svrg<> e(1, .3);
     auto const x0 = point(3, 0), x1 = point(3, 1), x2 = point(3, 2), x3 = point(3, 3);
-    round_of(e, f, occasion{}, x0, x1);
+    round_of(e, f, round_context{}, x0, x1);
     auto const stay = with_coin(.3, false), move = with_coin(.3, true);
     round_of(e, f, stay, x1, x2);
     CHECK(distance(e.reference(), x0) == 0);
@@ -90,7 +90,7 @@ TEST_CASE("a round that is not said changes nothing, however often it is asked")
     auto const x0 = point(3, 0), x1 = point(3, 1);
     estimated(e, f, with_coin(.3, true), x1);
     CHECK(e.reference().empty());
-    round_of(e, f, occasion{}, x0, x1);
+    round_of(e, f, round_context{}, x0, x1);
     auto const move = with_coin(.3, true), stay = with_coin(.3, false);
     auto const once = estimated(e, f, move, x1);
     CHECK(distance(e.reference(), x0) == 0);
@@ -105,13 +105,13 @@ TEST_CASE("all ranks move at once, as often as p says; p = 0 stands for batch / 
     auto const x = point(2, 0), y = point(2, 1);
     for (double const p : {0.0, 0.4}) {
         l_svrg<> one(2, p), other(2, p);
-        round_of(one, f, occasion{}, x, x);
-        round_of(other, f, occasion{}, x, x);
+        round_of(one, f, round_context{}, x, x);
+        round_of(other, f, round_context{}, x, x);
         int moved = 0;
         for (std::uint64_t round = 0; round < 4000; ++round) {
             auto e = one, its = other;
-            round_of(e, f, occasion::of({7}, round, 0, 2), y, y);
-            round_of(its, f, occasion::of({7}, round, 1, 2), y, y);
+            round_of(e, f, round_context::of({7}, round, 0, 2), y, y);
+            round_of(its, f, round_context::of({7}, round, 1, 2), y, y);
             CHECK(distance(e.reference(), its.reference()) == 0);
             moved += distance(e.reference(), y) == 0;
         }
@@ -119,10 +119,10 @@ TEST_CASE("all ranks move at once, as often as p says; p = 0 stands for batch / 
         CHECK(std::abs(moved - 4000 * expected) < 5 * std::sqrt(4000 * expected * (1 - expected)));
     }
     l_svrg<> always(20, 0);  // more than there are: w moves every round
-    round_of(always, f, occasion{}, x, x);
+    round_of(always, f, round_context{}, x, x);
     for (std::uint64_t round = 0; round < 20; ++round) {
         auto const at = point(2, 10 + round);
-        round_of(always, f, occasion::of({1}, round, 0, 1), at, x);
+        round_of(always, f, round_context::of({1}, round, 0, 1), at, x);
         CHECK(distance(always.reference(), at) == 0);
     }
 }
@@ -133,7 +133,7 @@ TEST_CASE("with one sample it is the full gradient") {
     auto x = point(3, 0);
     for (std::uint64_t round = 0; round < 10; ++round) {
         auto const next = point(3, round + 1);
-        CHECK(distance(round_of(e, f, occasion::of({1}, round, 0, 1), x, next), gradient_of(f, x)) < 1e-15);
+        CHECK(distance(round_of(e, f, round_context::of({1}, round, 0, 1), x, next), gradient_of(f, x)) < 1e-15);
         x = next;
     }
 }
@@ -145,8 +145,8 @@ TEST_CASE("what it refuses") {
     CHECK_THROWS_AS(l_svrg<>(1, std::nan("")), argument_error);
     auto const f = logistic_of(5, 3, 2), wider = logistic_of(5, 4, 2);
     l_svrg<> e;
-    round_of(e, f, occasion{}, point(3, 0), point(3, 0));
-    CHECK_THROWS_WITH_AS(estimated(e, wider, occasion{}, point(4, 0)), doctest::Contains("another objective"),
+    round_of(e, f, round_context{}, point(3, 0), point(3, 0));
+    CHECK_THROWS_WITH_AS(estimated(e, wider, round_context{}, point(4, 0)), doctest::Contains("another objective"),
                          shape_error);
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("as it is written, and in float") {
     host on;
     std::vector<float> const x{0};
     std::vector<float> g(1);
-    e(on, f, occasion{}, std::span<float const>(x), std::span<float>(g));
+    e(on, f, round_context{}, std::span<float const>(x), std::span<float>(g));
     CHECK(g[0] == -.25f);  // the mean of -2/2 and 1/2
 }
 
@@ -170,16 +170,16 @@ TEST_CASE("its state is all that the next rounds need") {
     auto const f = logistic_of(6, 3, 5);
     l_svrg<> was(2), is(2);
     for (std::uint64_t round = 0; round < 5; ++round)
-        round_of(was, f, occasion::of({2}, round, 0, 1), point(3, round), point(3, round + 1));
+        round_of(was, f, round_context::of({2}, round, 0, 1), point(3, round), point(3, round + 1));
     restore_from(was, is);
     CHECK(distance(is.reference(), was.reference()) == 0);
     CHECK(distance(is.reference_gradient(), was.reference_gradient()) == 0);
     for (std::uint64_t round = 5; round < 10; ++round) {
-        auto const now = occasion::of({2}, round, 0, 1);
+        auto const now = round_context::of({2}, round, 0, 1);
         auto const x = point(3, round);
         CHECK(round_of(is, f, now, x, x) == round_of(was, f, now, x, x));
     }
     restore_from(l_svrg<>(2), is);
     CHECK(is.reference().empty());  // before the first round
-    CHECK(round_of(is, f, occasion{}, point(3, 0), point(3, 1)) == gradient_of(f, point(3, 0)));
+    CHECK(round_of(is, f, round_context{}, point(3, 0), point(3, 1)) == gradient_of(f, point(3, 0)));
 }

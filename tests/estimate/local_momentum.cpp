@@ -18,7 +18,7 @@ namespace {
 vec estimated(local_momentum<>& e, quadratic<> const& f, vec const& x) {
     host on;
     vec g(x.size());
-    e(on, f, occasion{}, std::span<double const>(x), std::span(g));
+    e(on, f, round_context{}, std::span<double const>(x), std::span(g));
     return g;
 }
 
@@ -32,10 +32,10 @@ TEST_CASE("by hand: v = (1 - beta) g, then beta v + (1 - beta) g") {
     CHECK(estimated(e, f, x) == vec{1, -2});
     CHECK(e.mean().empty());
     CHECK(estimated(e, f, x) == vec{1, -2});  // again for the same round
-    e.said(on, std::span<double const>(y));
+    e.update(on, std::span<double const>(y));
     CHECK(copied(e.mean()) == vec{1, -2});
     CHECK(estimated(e, f, y) == vec{2.75, -1.5});
-    e.said(on, std::span<double const>(y));
+    e.update(on, std::span<double const>(y));
     CHECK(estimated(e, f, x) == vec{.75 * 2.75 + 1, .75 * -1.5 - 2});
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("a round that was not said leaves no trace") {
     vec const x{4, -8};
     estimated(e, f, {NAN, 1});
     CHECK(estimated(e, f, x) == vec{2, -4});
-    e.said(on, std::span<double const>(x));
+    e.update(on, std::span<double const>(x));
     estimated(e, f, {NAN, 1});
     CHECK(estimated(e, f, x) == vec{3, -6});
 }

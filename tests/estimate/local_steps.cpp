@@ -30,12 +30,12 @@ struct bowl {
 static_assert(Estimator<local_steps<>, bowl>);
 
 // A round with that many steps.
-occasion round_of(local_steps<> const& e, std::uint64_t steps) {
+round_context round_of(local_steps<> const& e, std::uint64_t steps) {
     for (std::uint64_t k = 0;; ++k)
-        if (auto const now = occasion::of(key{2}, k, 0, 2); e.steps(now) == steps) return now;
+        if (auto const now = round_context::of(key{2}, k, 0, 2); e.steps(now) == steps) return now;
 }
 
-double estimated(local_steps<>& e, bowl const& f, occasion const& now, double at) {
+double estimated(local_steps<>& e, bowl const& f, round_context const& now, double at) {
     host on;
     vec const x{at};
     vec g(1);
@@ -55,7 +55,7 @@ TEST_CASE("one, two and three steps by hand, and the shift after them") {
     CHECK(estimated(e, f, round_of(e, 2), 0) == -6);
     CHECK(estimated(e, f, round_of(e, 2), 0) == -6);  // asking changes nothing
     vec const next{1};
-    e.said(on, std::span<double const>(next));  // h += 2 (1 - 1.5)
+    e.update(on, std::span<double const>(next));  // h += 2 (1 - 1.5)
     CHECK(e.shift()[0] == -1);
     // From x = 1: y <- y + 1 - y / 2 - 0.25, so 1.25, 1.375.
     CHECK(estimated(e, f, round_of(e, 2), 1) == -1.5);
@@ -65,9 +65,9 @@ TEST_CASE("the number of steps is geometric, and the same on all ranks") {
     local_steps<> const e(.2, 1), always(1, 1);
     double sum = 0, ones = 0;
     for (std::uint64_t k = 0; k < 4000; ++k) {
-        auto const n = e.steps(occasion::of(key{5}, k, 0, 3));
-        CHECK(n == e.steps(occasion::of(key{5}, k, 2, 3)));
-        CHECK(always.steps(occasion::of(key{5}, k, 0, 3)) == 1);
+        auto const n = e.steps(round_context::of(key{5}, k, 0, 3));
+        CHECK(n == e.steps(round_context::of(key{5}, k, 2, 3)));
+        CHECK(always.steps(round_context::of(key{5}, k, 0, 3)) == 1);
         sum += static_cast<double>(n);
         ones += n == 1;
     }
@@ -80,9 +80,9 @@ TEST_CASE("with the right shift, local steps stay at the optimum of all") {
     bowl const f{1, 3};
     host on;
     for (int k = 0; k < 400; ++k) {  // the other rank pulls as much the other way: the mean is 0
-        estimated(e, f, occasion::of(key{1}, std::uint64_t(k), 0, 2), 0);
+        estimated(e, f, round_context::of(key{1}, std::uint64_t(k), 0, 2), 0);
         vec const next{0};
-        e.said(on, std::span<double const>(next));
+        e.update(on, std::span<double const>(next));
     }
     CHECK(e.shift()[0] == doctest::Approx(-3));
     CHECK(std::abs(estimated(e, f, round_of(e, 4), 0)) < 1e-12);
@@ -93,7 +93,7 @@ TEST_CASE("with a batch every step draws its own row; in full the value comes fo
     bowl const f{0, 0};
     bool differed = false;
     for (std::uint64_t k = 0; k < 200; ++k) {
-        auto const now = occasion::of(key{4}, k, 0, 2);
+        auto const now = round_context::of(key{4}, k, 0, 2);
         if (e.steps(now) == 2) differed = differed || estimated(e, f, now, 0) == 0;  // one up, one down
     }
     CHECK(differed);
@@ -116,7 +116,7 @@ TEST_CASE("what it remembers is saved, and what it refuses") {
     bowl const f{2, 4};
     estimated(e, f, round_of(e, 2), 0);
     vec const next{1};
-    e.said(on, std::span<double const>(next));
+    e.update(on, std::span<double const>(next));
     restore_from(e, other);
     CHECK(estimated(other, f, round_of(e, 3), 1) == estimated(e, f, round_of(e, 3), 1));
     CHECK(other.shift()[0] == -1);

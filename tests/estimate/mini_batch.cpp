@@ -48,7 +48,7 @@ TEST_CASE("a batch is the mean of its rows' gradients, and the same when it is a
     auto const f = logistic_of(6, 3, 4);
     auto const x = point(3, 1);
     mini_batch e(4);
-    auto const now = occasion::of({5}, 2, 1, 3);
+    auto const now = round_context::of({5}, 2, 1, 3);
     std::vector<std::uint32_t> drawn;
     detail::draw_rows(now.gradient, 6, 4, drawn);
     vec expected(3);
@@ -59,7 +59,7 @@ TEST_CASE("a batch is the mean of its rows' gradients, and the same when it is a
     auto const found = estimated(e, f, now, x);
     CHECK(distance(found, expected) < 1e-15);
     CHECK(estimated(e, f, now, x) == found);
-    CHECK(estimated(e, f, occasion::of({5}, 2, 2, 3), x) != found);  // every rank draws for itself
+    CHECK(estimated(e, f, round_context::of({5}, 2, 2, 3), x) != found);  // every rank draws for itself
 }
 
 TEST_CASE("no size stands for the full gradient, which any objective has; else it needs samples") {
@@ -73,12 +73,12 @@ TEST_CASE("no size stands for the full gradient, which any objective has; else i
     mini_batch all, some = 2;
     host on;
     vec g(3), one(1);
-    auto const value = all(on, f, occasion{}, std::span<double const>(x), std::span<double>(g));
+    auto const value = all(on, f, round_context{}, std::span<double const>(x), std::span<double>(g));
     CHECK(value == f.value(x));
     CHECK(g == gradient_of(f, x));
-    CHECK_FALSE(some(on, f, occasion{}, std::span<double const>(x), std::span<double>(g)).has_value());
-    CHECK(estimated(all, plain_objective{}, occasion{}, {5}) == vec{1});
-    CHECK_THROWS_WITH_AS(estimated(some, plain_objective{}, occasion{}, {5}),
+    CHECK_FALSE(some(on, f, round_context{}, std::span<double const>(x), std::span<double>(g)).has_value());
+    CHECK(estimated(all, plain_objective{}, round_context{}, {5}) == vec{1});
+    CHECK_THROWS_WITH_AS(estimated(some, plain_objective{}, round_context{}, {5}),
                          "batch = 2: this objective has no samples to draw from; it needs samples() and "
                          "batch_gradient(rows, x, g)",
                          argument_error);

@@ -33,7 +33,7 @@ vec kept_for(saga<> const& e, F const& f, std::size_t j) {
     auto const s = e.table().subspan(j * f.outputs(), f.outputs());
     return {s.begin(), s.end()};
 }
-std::vector<std::uint32_t> drawn_in(occasion const& now, std::size_t m, std::size_t size) {
+std::vector<std::uint32_t> drawn_in(round_context const& now, std::size_t m, std::size_t size) {
     std::vector<std::uint32_t> drawn;
     detail::draw_rows(now.gradient, m, size, drawn);
     return drawn;
@@ -47,9 +47,9 @@ template <class F>
 void is_unbiased(F const& f, std::size_t batch) {
     auto const d = f.dimension();
     saga<> e(batch);
-    round_of(e, f, occasion{}, point(d, 2), point(d, 3));
+    round_of(e, f, round_context{}, point(d, 2), point(d, 3));
     for (std::uint64_t round = 0; round < 6; ++round)  // a table of many points
-        round_of(e, f, occasion::of({4}, round, 0, 1), point(d, 3 + round), point(d, 4 + round));
+        round_of(e, f, round_context::of({4}, round, 0, 1), point(d, 3 + round), point(d, 4 + round));
     moments const found(e, f, all_draws(f.samples(), batch), point(d, 90));
     CHECK(distance(found.mean, gradient_of(f, point(d, 90))) < 1e-14);
     CHECK(found.variance > 1e-4);
@@ -60,7 +60,7 @@ void keeps_its_mean(F const& f, std::size_t batch) {
     auto const d = f.dimension();
     saga<> e(batch);
     for (std::uint64_t round = 0; round < 1000; ++round)
-        round_of(e, f, occasion::of({4}, round, 0, 1), point(d, round), point(d, round + 1));
+        round_of(e, f, round_context::of({4}, round, 0, 1), point(d, round), point(d, round + 1));
     CHECK(distance(e.mean(), mean_of_table(e, f)) < 1e-12);
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("the first round is exact and fills the table") {
     auto const x = point(4, 2);
     saga<> e(2);
     CHECK(e.table().empty());
-    CHECK(round_of(e, f, occasion{}, x, point(4, 3)) == gradient_of(f, x));
+    CHECK(round_of(e, f, round_context{}, x, point(4, 3)) == gradient_of(f, x));
     for (std::size_t j = 0; j < 6; ++j) CHECK(kept_for(e, f, j) == slopes_of(f, j, x));
     CHECK(distance(e.mean(), mean_of_table(e, f)) < 1e-15);
     auto with_penalty = vec(e.mean().begin(), e.mean().end());
@@ -90,9 +90,9 @@ TEST_CASE("the table by hand: the drawn rows' slopes at the iterate of the round
     auto const f = softmax_of(5, 2, 7, 3);
     auto const x0 = point(6, 0), x1 = point(6, 1), x2 = point(6, 2);
     saga<> e(2);
-    round_of(e, f, occasion{}, x0, x1);
+    round_of(e, f, round_context{}, x0, x1);
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        auto const now = occasion::of({seed}, 1, 0, 1);
+        auto const now = round_context::of({seed}, 1, 0, 1);
         auto mine = e;
         auto const g = round_of(mine, f, now, x1, x2);
         auto const drawn = drawn_in(now, 5, 2);
@@ -119,14 +119,14 @@ TEST_CASE("the mean stays the table's, row drawn twice or not") {
 TEST_CASE("a round that is not said changes nothing, however often it is asked") {
     auto const f = logistic_of(6, 3, 5);
     saga<> e(2);
-    estimated(e, f, occasion{}, point(3, 9));
+    estimated(e, f, round_context{}, point(3, 9));
     CHECK(e.table().empty());
-    round_of(e, f, occasion{}, point(3, 0), point(3, 1));
+    round_of(e, f, round_context{}, point(3, 0), point(3, 1));
     vec const table(e.table().begin(), e.table().end()), mean(e.mean().begin(), e.mean().end());
-    auto const now = occasion::of({1}, 1, 0, 1);
+    auto const now = round_context::of({1}, 1, 0, 1);
     auto const once = estimated(e, f, now, point(3, 1));
     CHECK(estimated(e, f, now, point(3, 1)) == once);
-    estimated(e, f, occasion::of({2}, 1, 0, 1), point(3, 2));
+    estimated(e, f, round_context::of({2}, 1, 0, 1), point(3, 2));
     CHECK(distance(e.table(), table) == 0);
     CHECK(distance(e.mean(), mean) == 0);
     round_of(e, f, now, point(3, 1), point(3, 2));
@@ -142,7 +142,7 @@ TEST_CASE("with one sample it is the full gradient, of a batch as well") {
         auto x = point(3, 0);
         for (std::uint64_t round = 0; round < 10; ++round) {
             auto const next = point(3, round + 1);
-            CHECK(distance(round_of(e, f, occasion::of({1}, round, 0, 1), x, next), gradient_of(f, x)) < 1e-15);
+            CHECK(distance(round_of(e, f, round_context::of({1}, round, 0, 1), x, next), gradient_of(f, x)) < 1e-15);
             x = next;
         }
     }
@@ -152,8 +152,8 @@ TEST_CASE("what it refuses, and as it is written") {
     CHECK_THROWS_WITH_AS(saga<>(0), "saga: a batch of 0 rows", argument_error);
     auto const f = logistic_of(5, 3, 2), longer = logistic_of(6, 3, 2);
     saga<> e;
-    round_of(e, f, occasion{}, point(3, 0), point(3, 0));
-    CHECK_THROWS_WITH_AS(estimated(e, longer, occasion{}, point(3, 0)), "saga: the table is of another objective",
+    round_of(e, f, round_context{}, point(3, 0), point(3, 0));
+    CHECK_THROWS_WITH_AS(estimated(e, longer, round_context{}, point(3, 0)), "saga: the table is of another objective",
                          shape_error);
     CHECK(to_string(saga<>(8)) == "saga(batch=8)");
 }
@@ -162,16 +162,16 @@ TEST_CASE("its state is all that the next rounds need") {
     auto const f = logistic_of(6, 3, 5);
     saga<> was(2), is(2);
     for (std::uint64_t round = 0; round < 5; ++round)
-        round_of(was, f, occasion::of({2}, round, 0, 1), point(3, round), point(3, round + 1));
+        round_of(was, f, round_context::of({2}, round, 0, 1), point(3, round), point(3, round + 1));
     restore_from(was, is);
     CHECK(distance(is.table(), was.table()) == 0);
     CHECK(distance(is.mean(), was.mean()) == 0);
     for (std::uint64_t round = 5; round < 10; ++round) {
-        auto const now = occasion::of({2}, round, 0, 1);
+        auto const now = round_context::of({2}, round, 0, 1);
         auto const x = point(3, round);
         CHECK(round_of(is, f, now, x, x) == round_of(was, f, now, x, x));
     }
     restore_from(saga<>(2), is);
     CHECK(is.table().empty());  // before the first round
-    CHECK(round_of(is, f, occasion{}, point(3, 0), point(3, 1)) == gradient_of(f, point(3, 0)));
+    CHECK(round_of(is, f, round_context{}, point(3, 0), point(3, 1)) == gradient_of(f, point(3, 0)));
 }

@@ -38,14 +38,14 @@ struct server {
 
     server() {
         vec said{2, 4};
-        workers.estimate(on, {}, std::span(said));
+        workers.reconstruct(on, {}, std::span(said));
         down.feedback.start(2);
         full_vector<double, host> m;
         m.values = {-2, 2};
-        down.feedback.after(on, std::span<double const>(m.values), m);
+        down.feedback.update(on, std::span<double const>(m.values), m);
     }
     vec answers(vec d) {
-        detail::make_answer(workers, down, on, occasion{}, std::span(d), kept, answer);
+        detail::make_answer(workers, down, on, round_context{}, std::span(d), kept, answer);
         return d;
     }
 };
@@ -60,7 +60,7 @@ TEST_CASE("by hand: the estimate less what was answered; nothing is remembered, 
         CHECK(s.answer.values == vec{12, 21});
     }
     vec d = s.kept;
-    s.workers.estimate(s.on, {}, std::span(d));
+    s.workers.reconstruct(s.on, {}, std::span(d));
     CHECK(d == vec{11, 22});  // what it was about
 }
 
@@ -69,12 +69,12 @@ TEST_CASE("what is not finite, and what the compressor refuses") {
     CHECK_THROWS_WITH_AS(s.answers({1, HUGE_VAL}), "the mean of the messages is not finite at coordinate 1", error);
     full_vector<double, host> m;
     m.values = {0, -largest};
-    s.down.feedback.after(s.on, std::span<double const>(m.values), m);
-    CHECK_THROWS_WITH_AS(s.answers({1, largest}), "what the server has to say is not finite at coordinate 1", error);
+    s.down.feedback.update(s.on, std::span<double const>(m.values), m);
+    CHECK_THROWS_WITH_AS(s.answers({1, largest}), "what the server has to send is not finite at coordinate 1", error);
     server<quantize> q;
     CHECK_THROWS_WITH_AS(q.answers({largest, largest}), "quantize: the norm of a bucket is not finite", argument_error);
     CHECK(q.answers({3, 4}) == vec{5, 5});
     vec d{1, 1};
-    CHECK_THROWS_WITH_AS(detail::make_answer(forgets{}, s.down, s.on, occasion{}, std::span(d), s.kept, s.answer),
+    CHECK_THROWS_WITH_AS(detail::make_answer(forgets{}, s.down, s.on, round_context{}, std::span(d), s.kept, s.answer),
                          doctest::Contains("has no preview"), argument_error);
 }

@@ -15,16 +15,16 @@ namespace {
 
 struct forgetful {
     void start(std::size_t) {}
-    void before(host&, occasion const&, std::span<double>) {}
+    void compensate(host&, round_context const&, std::span<double>) {}
     template <class M>
-    void after(host&, std::span<double const>, M const&) {}
-    void estimate(host&, occasion const&, std::span<double>) {}
+    void update(host&, std::span<double const>, M const&) {}
+    void reconstruct(host&, round_context const&, std::span<double>) {}
 };
 struct without_estimate {
     void start(std::size_t) {}
-    void before(host&, occasion const&, std::span<double>) {}
+    void compensate(host&, round_context const&, std::span<double>) {}
     template <class M>
-    void after(host&, std::span<double const>, M const&) {}
+    void update(host&, std::span<double const>, M const&) {}
 };
 
 }  // namespace
@@ -35,26 +35,26 @@ TEST_CASE("a feedback is any type with the four members, for one kind of number"
     static_assert(Feedback<memory<float>, float> && !Feedback<memory<float>, double>);
     memory<> m(.5, false);
     m.start(3);
-    CHECK(m.known().size() == 3);
+    CHECK(m.shift().size() == 3);
 }
 
 // Doubles what it is given.
 struct doubling : forgetful {
-    void before(host& on, occasion const&, std::span<double> g) { multiply(on, 2., g); }
+    void compensate(host& on, round_context const&, std::span<double> g) { multiply(on, 2., g); }
 };
 
 TEST_CASE("news of a feedback without news(): checked, scaled, then before()") {
     host on;
     doubling f;
     std::vector<double> g{1, -3};
-    CHECK(laconic::detail::make_news(f, on, occasion{}, .5, std::span(g)));
+    CHECK(laconic::detail::make_news(f, on, round_context{}, .5, std::span(g)));
     CHECK(g == std::vector<double>{1, -3});
     g[1] = INFINITY;
-    CHECK(!laconic::detail::make_news(f, on, occasion{}, .5, std::span(g)));
+    CHECK(!laconic::detail::make_news(f, on, round_context{}, .5, std::span(g)));
     CHECK(g == std::vector<double>{1, INFINITY});
     memory<> m(0, true);
     m.start(2);
     g = {1, -3};
-    CHECK(laconic::detail::make_news(m, on, occasion{}, .5, std::span(g)));
+    CHECK(laconic::detail::make_news(m, on, round_context{}, .5, std::span(g)));
     CHECK(g == std::vector<double>{.5, -1.5});
 }

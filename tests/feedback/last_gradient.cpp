@@ -19,9 +19,9 @@ namespace {
 vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }
 
 // A round of a key under which everybody speaks in full with probability 1/2, or not.
-occasion round_in_full(bool in_full) {
+round_context round_in_full(bool in_full) {
     for (std::uint64_t k = 1;; ++k)
-        if (auto const now = occasion::of(key{7}, k, 0, 2); speaks_in_full(now, .5) == in_full) return now;
+        if (auto const now = round_context::of(key{7}, k, 0, 2); speaks_in_full(now, .5) == in_full) return now;
 }
 
 }  // namespace
@@ -31,17 +31,17 @@ TEST_CASE("four rounds by hand: in full, two differences, in full") {
     last_gradient<> f(.5);
     f.start(2);
     full_vector<double, host> const said;
-    auto const round = [&](occasion const& now, vec g, vec mean) {
+    auto const round = [&](round_context const& now, vec g, vec mean) {
         auto again = g;
-        f.before(on, now, std::span(again));
-        f.before(on, now, std::span(g));
+        f.compensate(on, now, std::span(again));
+        f.compensate(on, now, std::span(g));
         CHECK(again == g);  // asking changes nothing
-        f.after(on, std::span<double const>(g), said);
-        f.estimate(on, now, std::span(mean));
+        f.update(on, std::span<double const>(g), said);
+        f.reconstruct(on, now, std::span(mean));
         CHECK(copied(f.last_estimate()) == mean);
         return std::pair{g, mean};
     };
-    CHECK(round(occasion{}, {4, -8}, {1, 2}) == std::pair{vec{4, -8}, vec{1, 2}});
+    CHECK(round(round_context{}, {4, -8}, {1, 2}) == std::pair{vec{4, -8}, vec{1, 2}});
     CHECK(round(round_in_full(false), {5, -6}, {.5, 0}) == std::pair{vec{1, 2}, vec{1.5, 2}});
     CHECK(copied(f.last()) == vec{5, -6});
     CHECK(round(round_in_full(false), {5, -5}, {1, 1}) == std::pair{vec{0, 1}, vec{2.5, 3}});
@@ -54,12 +54,12 @@ TEST_CASE("what has not been said is as if it had not been") {
     last_gradient<> f(.5);
     f.start(1);
     vec g{2};
-    f.before(on, occasion{}, std::span(g));
-    f.after(on, std::span<double const>(g), full_vector<double, host>{});
+    f.compensate(on, round_context{}, std::span(g));
+    f.update(on, std::span<double const>(g), full_vector<double, host>{});
     g = {100};
-    f.before(on, round_in_full(true), std::span(g));  // and then a rank complains
+    f.compensate(on, round_in_full(true), std::span(g));  // and then a rank complains
     g = {5};
-    f.before(on, round_in_full(false), std::span(g));
+    f.compensate(on, round_in_full(false), std::span(g));
     CHECK(g == vec{3});
     CHECK(copied(f.last()) == vec{2});
 }
@@ -70,9 +70,9 @@ TEST_CASE("what it remembers is saved") {
     f.start(2);
     other.start(2);
     vec g{1, 2}, mean{3, 4};
-    f.before(on, occasion{}, std::span(g));
-    f.after(on, std::span<double const>(g), full_vector<double, host>{});
-    f.estimate(on, occasion{}, std::span(mean));
+    f.compensate(on, round_context{}, std::span(g));
+    f.update(on, std::span<double const>(g), full_vector<double, host>{});
+    f.reconstruct(on, round_context{}, std::span(mean));
     restore_from(f, other);
     CHECK(copied(other.last()) == vec{1, 2});
     CHECK(copied(other.last_estimate()) == vec{3, 4});

@@ -18,7 +18,7 @@ static_assert(Feedback<memory<>> && Feedback<memory<float>, float>);
 
 namespace {
 
-occasion const now;
+round_context const now;
 
 template <class T>
 std::vector<T> copied(std::span<T const> x) {
@@ -36,29 +36,29 @@ TEST_CASE("two rounds by hand, with both switches on") {
     memory<> m(.5, true);
     m.start(3);
     std::vector<double> news{4, -8, 2};
-    m.before(on, now, std::span(news));
+    m.compensate(on, now, std::span(news));
     CHECK(news == std::vector<double>{4, -8, 2});
     auto said = compress(top_k{1}, news, key{});  // (0, -8, 0)
-    m.after(on, fixed(news), said);
-    CHECK(copied(m.known()) == std::vector<double>{0, -4, 0});
-    CHECK(copied(m.unsaid()) == std::vector<double>{4, 0, 2});
+    m.update(on, fixed(news), said);
+    CHECK(copied(m.shift()) == std::vector<double>{0, -4, 0});
+    CHECK(copied(m.residual()) == std::vector<double>{4, 0, 2});
 
     std::vector<double> mean{1, -6, 3};  // what the ranks said, on average
-    m.estimate(on, now, std::span(mean));
+    m.reconstruct(on, now, std::span(mean));
     CHECK(mean == std::vector<double>{1, -6, 3});
-    CHECK(copied(m.mean_known()) == std::vector<double>{.5, -3, 1.5});
+    CHECK(copied(m.mean_shift()) == std::vector<double>{.5, -3, 1.5});
 
     news = {1, -8, 1};
-    m.before(on, now, std::span(news));
+    m.compensate(on, now, std::span(news));
     CHECK(news == std::vector<double>{5, -4, 3});
     said = compress(top_k{2}, news, key{});  // (5, -4, 0)
-    m.after(on, fixed(news), said);
-    CHECK(copied(m.known()) == std::vector<double>{2.5, -6, 0});
-    CHECK(copied(m.unsaid()) == std::vector<double>{0, 0, 3});
+    m.update(on, fixed(news), said);
+    CHECK(copied(m.shift()) == std::vector<double>{2.5, -6, 0});
+    CHECK(copied(m.residual()) == std::vector<double>{0, 0, 3});
     mean = {2, 2, 0};
-    m.estimate(on, now, std::span(mean));
+    m.reconstruct(on, now, std::span(mean));
     CHECK(mean == std::vector<double>{2.5, -1, 1.5});
-    CHECK(copied(m.mean_known()) == std::vector<double>{1.5, -2, 1.5});
+    CHECK(copied(m.mean_shift()) == std::vector<double>{1.5, -2, 1.5});
 }
 
 TEST_CASE("what a collective gives back is said later, where errors alone are kept") {
@@ -67,15 +67,15 @@ TEST_CASE("what a collective gives back is said later, where errors alone are ke
     m.start(3);
     std::vector<double> const news{4, -8, 2};
     auto const said = compress(top_k{1}, news, key{});
-    m.after(on, fixed(news), said);
+    m.update(on, fixed(news), said);
     m.keep(on, said);
-    CHECK(copied(m.unsaid()) == news);                 // in vain
+    CHECK(copied(m.residual()) == news);               // in vain
     m.keep(on, full_vector<double, host>{{1, 2, 3}});  // what others said
-    CHECK(copied(m.unsaid()) == std::vector<double>{5, -6, 5});
-    CHECK(m.keeps_returned());
-    CHECK(!memory<>(0, 0).keeps_returned());
-    CHECK(!memory<>(.5, 0).keeps_returned());
-    CHECK(!memory<>(.5, 1).keeps_returned());
+    CHECK(copied(m.residual()) == std::vector<double>{5, -6, 5});
+    CHECK(m.keeps_leftover());
+    CHECK(!memory<>(0, 0).keeps_leftover());
+    CHECK(!memory<>(.5, 0).keeps_leftover());
+    CHECK(!memory<>(.5, 1).keeps_leftover());
 }
 
 TEST_CASE("both switches off: nothing is remembered and nothing is changed") {
@@ -83,14 +83,14 @@ TEST_CASE("both switches off: nothing is remembered and nothing is changed") {
     memory<float> m;
     m.start(4);
     std::vector<float> g{1, 2, 3, 4}, const_g = g;
-    m.before(on, now, std::span(g));
+    m.compensate(on, now, std::span(g));
     CHECK(g == const_g);
-    m.after(on, fixed(g), compress(top_k{1}, g, key{}));
-    m.estimate(on, now, std::span(g));
+    m.update(on, fixed(g), compress(top_k{1}, g, key{}));
+    m.reconstruct(on, now, std::span(g));
     CHECK(g == const_g);
-    CHECK(m.known().empty());
-    CHECK(m.mean_known().empty());
-    CHECK(m.unsaid().empty());
+    CHECK(m.shift().empty());
+    CHECK(m.mean_shift().empty());
+    CHECK(m.residual().empty());
 }
 
 TEST_CASE("one switch on, in float") {
@@ -100,18 +100,18 @@ TEST_CASE("one switch on, in float") {
     error.start(2);
     std::vector<float> const g{3, -1};
     auto const said = compress(top_k{1}, g, key{});
-    difference.after(on, fixed(g), said);
-    error.after(on, fixed(g), said);
-    CHECK(copied(difference.known()) == std::vector<float>{3, 0});
-    CHECK(difference.unsaid().empty());
-    CHECK(copied(error.unsaid()) == std::vector<float>{0, -1});
-    CHECK(error.known().empty());
-    CHECK(error.mean_known().empty());
+    difference.update(on, fixed(g), said);
+    error.update(on, fixed(g), said);
+    CHECK(copied(difference.shift()) == std::vector<float>{3, 0});
+    CHECK(difference.residual().empty());
+    CHECK(copied(error.residual()) == std::vector<float>{0, -1});
+    CHECK(error.shift().empty());
+    CHECK(error.mean_shift().empty());
     std::vector<float> news{1, 1};
-    difference.before(on, now, std::span(news));
+    difference.compensate(on, now, std::span(news));
     CHECK(news == std::vector<float>{-2, 1});
     news = {1, 1};
-    error.before(on, now, std::span(news));
+    error.compensate(on, now, std::span(news));
     CHECK(news == std::vector<float>{1, 0});
 }
 
@@ -124,11 +124,11 @@ TEST_CASE("everything said in full at rate 1 is known, at any length") {
         for (int round = 0; round < 3; ++round) {
             for (std::size_t j = 0; j < d; ++j) g[j] = double(1 + j) * (round + 1);
             auto news = g;
-            m.before(on, now, std::span(news));
+            m.compensate(on, now, std::span(news));
             full_vector<double, host> const said{news};
-            m.after(on, fixed(news), said);
-            CHECK(copied(m.known()) == g);
-            CHECK(copied(m.unsaid()) == std::vector<double>(d));
+            m.update(on, fixed(news), said);
+            CHECK(copied(m.shift()) == g);
+            CHECK(copied(m.residual()) == std::vector<double>(d));
         }
     }
 }
@@ -139,10 +139,10 @@ TEST_CASE("an unbiased message may say more than the news: the rest is owed") {
     m.start(2);
     std::vector<double> const news{3, 5};
     auto const said = compress(rand_k{1}, news, key{1});  // twice one of the two
-    m.after(on, fixed(news), said);
+    m.update(on, fixed(news), said);
     std::vector<double> expected = news;
     expected[said.support[0]] *= -1;
-    CHECK(copied(m.unsaid()) == expected);
+    CHECK(copied(m.residual()) == expected);
 }
 
 TEST_CASE("before may be asked again; an estimate needs no start, for ranks that only hear") {
@@ -150,22 +150,22 @@ TEST_CASE("before may be asked again; an estimate needs no start, for ranks that
     memory<> m(.5, true), hears(.5, true);
     m.start(2);
     std::vector<double> first{4, -8}, again = first, mean{2, -6};
-    m.before(on, now, std::span(first));
-    m.after(on, fixed(first), compress(top_k{1}, first, key{}));
+    m.compensate(on, now, std::span(first));
+    m.update(on, fixed(first), compress(top_k{1}, first, key{}));
     first = again = {1, 1};
-    m.before(on, now, std::span(first));
-    m.before(on, now, std::span(again));
+    m.compensate(on, now, std::span(first));
+    m.compensate(on, now, std::span(again));
     CHECK(first == std::vector<double>{5, 5});
     CHECK(again == first);
-    hears.estimate(on, now, std::span(mean));
+    hears.reconstruct(on, now, std::span(mean));
     mean = {2, -6};
-    hears.estimate(on, now, std::span(mean));
+    hears.reconstruct(on, now, std::span(mean));
     CHECK(mean == std::vector<double>{3, -9});
-    CHECK(hears.known().empty());
+    CHECK(hears.shift().empty());
 }
 
 // As the loop does it: the scale in the same pass, and the news given away.
-TEST_CASE_TEMPLATE("news that are given away become what is unsaid, where they are", T, float, double) {
+TEST_CASE_TEMPLATE("news that are given away become what is residual, where they are", T, float, double) {
     host on;
     for (double const rate : {0., .5}) {
         memory<T> copies(rate, true), takes(rate, true);
@@ -174,24 +174,24 @@ TEST_CASE_TEMPLATE("news that are given away become what is unsaid, where they a
         for (int round = 1; round < 5; ++round) {
             std::vector<T> news{T(3), T(-1), T(.1) * T(round), T(7), T(-5)}, given = news;
             multiply(on, T(.3), std::span<T>(news));
-            copies.before(on, now, std::span<T>(news));
+            copies.compensate(on, now, std::span<T>(news));
             CHECK(takes.news(on, now, T(.3), std::span<T>(given)));
             CHECK(given == news);
             auto const said = compress(top_k{2}, news, key{});
             auto const* const at = given.data();
-            copies.after(on, fixed(news), said);
-            takes.after(on, std::move(given), said);
-            CHECK(takes.unsaid().data() == at);
+            copies.update(on, fixed(news), said);
+            takes.update(on, std::move(given), said);
+            CHECK(takes.residual().data() == at);
             CHECK(given.size() == 5);  // NOLINT: an array in return
-            CHECK(copied(takes.unsaid()) == copied(copies.unsaid()));
-            CHECK(copied(takes.known()) == copied(copies.known()));
+            CHECK(copied(takes.residual()) == copied(copies.residual()));
+            CHECK(copied(takes.shift()) == copied(copies.shift()));
         }
     }
     memory<T> nothing;
     nothing.start(2);
     std::vector<T> g{1, 2}, const_g = g;
     CHECK(nothing.news(on, now, T(1), std::span<T>(g)));
-    nothing.after(on, std::move(g), full_vector<T, host>{const_g});
+    nothing.update(on, std::move(g), full_vector<T, host>{const_g});
     CHECK(g == const_g);  // NOLINT: nothing wants it
     g[1] = std::numeric_limits<T>::infinity();
     CHECK(!nothing.news(on, now, T(1), std::span<T>(g)));
@@ -205,21 +205,21 @@ TEST_CASE("its state is all that it remembers, and nothing else") {
     is.start(2);
     std::vector<float> const news{4, -8};
     std::vector<float> mean{1, 2};
-    was.after(on, fixed(news), compress(top_k{1}, news, key{}));
-    was.estimate(on, now, std::span(mean));
+    was.update(on, fixed(news), compress(top_k{1}, news, key{}));
+    was.reconstruct(on, now, std::span(mean));
     restore_from(was, is);
-    CHECK(copied(is.known()) == std::vector<float>{0, -4});
-    CHECK(copied(is.unsaid()) == std::vector<float>{4, 0});
-    CHECK(copied(is.mean_known()) == std::vector<float>{.5f, 1});
+    CHECK(copied(is.shift()) == std::vector<float>{0, -4});
+    CHECK(copied(is.residual()) == std::vector<float>{4, 0});
+    CHECK(copied(is.mean_shift()) == std::vector<float>{.5f, 1});
     memory<float> other(.25f, true);
     CHECK_THROWS_AS(restore_from(other, is), wire_error);  // it was not started
-    CHECK(copied(is.known()) == std::vector<float>{0, -4});
+    CHECK(copied(is.shift()) == std::vector<float>{0, -4});
     other.start(2);
     restore_from(other, is);
-    CHECK(copied(is.known()) == std::vector<float>{0, 0});
-    CHECK(is.mean_known().empty());  // before the first round
+    CHECK(copied(is.shift()) == std::vector<float>{0, 0});
+    CHECK(is.mean_shift().empty());  // before the first round
     CHECK(is.rate() == .5);          // what it was made with stays
-    CHECK(is.keeps_unsaid());
+    CHECK(is.keeps_residual());
 }
 
 TEST_CASE("as it is written") {

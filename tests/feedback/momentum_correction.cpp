@@ -24,9 +24,9 @@ vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }
 // One round on one rank: what is said of g.
 vec say(momentum_correction<>& f, vec g, std::size_t k) {
     host on;
-    f.before(on, occasion{}, std::span(g));
+    f.compensate(on, round_context{}, std::span(g));
     auto const m = compress(top_k{k}, g, key{});
-    f.after(on, std::span<double const>(g), m);
+    f.update(on, std::span<double const>(g), m);
     vec said(g.size());
     add_message(on, std::span(said), 1.0, m);
     return said;
@@ -43,7 +43,7 @@ TEST_CASE("the trace of a constant gradient: each value is said with the momentu
     f.start(2);
     about(say(f, {1, .5}, 1), {1, 0});
     about(copied(f.momentum()), {0, .5});
-    about(copied(f.unsaid()), {0, .5});
+    about(copied(f.residual()), {0, .5});
     about(say(f, {1, .5}, 1), {0, 1.45});
     about(copied(f.momentum()), {1, 0});
     about(say(f, {1, .5}, 1), {2.9, 0});
@@ -55,10 +55,10 @@ TEST_CASE("Nesterov's form, by hand: u = m (u + g), v = v + u + g") {
     f.start(2);
     about(say(f, {4, 2}, 1), {6, 0});  // u = (2, 1), v = (6, 3)
     about(copied(f.momentum()), {0, 1});
-    about(copied(f.unsaid()), {0, 3});
+    about(copied(f.residual()), {0, 3});
     about(say(f, {4, 2}, 1), {0, 6.5});  // u = (2, 1.5), v = (6, 3 + 1.5 + 2)
     about(copied(f.momentum()), {2, 0});
-    about(copied(f.unsaid()), {6, 0});
+    about(copied(f.residual()), {6, 0});
 }
 
 TEST_CASE("in full and without masking it is momentum SGD; with masking momentum never gathers") {
@@ -75,7 +75,7 @@ TEST_CASE("in full and without masking it is momentum SGD; with masking momentum
         CHECK(say(forgets, g, 3) == g);
         heavy(on, std::span(y), std::span(g));
         about(x, y);
-        CHECK(copied(keeps.unsaid()) == vec(3, 0.0));
+        CHECK(copied(keeps.residual()) == vec(3, 0.0));
     }
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("nothing is lost: with m = 0 what was said and what was not add up to 
         auto const m = say(f, g, 2);
         for (std::size_t i = 0; i < 5; ++i) said[i] += m[i];
     }
-    for (std::size_t i = 0; i < 5; ++i) CHECK(said[i] + f.unsaid()[i] == doctest::Approx(sum[i]).epsilon(1e-12));
+    for (std::size_t i = 0; i < 5; ++i) CHECK(said[i] + f.residual()[i] == doctest::Approx(sum[i]).epsilon(1e-12));
 }
 
 TEST_CASE("before() may be called again, and changes nothing that lasts") {
@@ -97,12 +97,12 @@ TEST_CASE("before() may be called again, and changes nothing that lasts") {
     momentum_correction<float> f(.9f);
     f.start(2);
     std::vector<float> first{1, 2}, second{1, 2}, other{NAN, 7};
-    f.before(on, occasion{}, std::span(other));
-    f.before(on, occasion{}, std::span(first));
-    f.before(on, occasion{}, std::span(second));
+    f.compensate(on, round_context{}, std::span(other));
+    f.compensate(on, round_context{}, std::span(first));
+    f.compensate(on, round_context{}, std::span(second));
     CHECK(first == second);
     CHECK(first == std::vector<float>{1, 2});
-    CHECK(f.unsaid()[0] == 0);
+    CHECK(f.residual()[0] == 0);
     CHECK(f.momentum()[1] == 0);
 }
 
@@ -114,19 +114,19 @@ TEST_CASE("whatever becomes of the news and however the message is known, it is 
         for (auto* const f : {&copies, &takes, &unlisted}) f->start(6);
         for (int round = 0; round < 9; ++round) {
             vec news{1, -2, 3, .5 * round, -4, 0}, given;
-            copies.before(on, occasion{}, std::span(news));
+            copies.compensate(on, round_context{}, std::span(news));
             given = vec{1, -2, 3, .5 * round, -4, 0};
-            takes.before(on, occasion{}, std::span(given));
+            takes.compensate(on, round_context{}, std::span(given));
             CHECK(given == news);
             given = vec{1, -2, 3, .5 * round, -4, 0};
-            unlisted.before(on, occasion{}, std::span(given));
+            unlisted.compensate(on, round_context{}, std::span(given));
             auto const m = compress(top_k{2}, news, key{});
-            copies.after(on, std::span<double const>(news), m);
-            unlisted.after(on, std::span<double const>(news), compress(any_compressor<>(top_k{2}), news, key{}));
-            takes.after(on, std::move(given), m);
+            copies.update(on, std::span<double const>(news), m);
+            unlisted.update(on, std::span<double const>(news), compress(any_compressor<>(top_k{2}), news, key{}));
+            takes.update(on, std::move(given), m);
             CHECK(given.size() == 6);  // NOLINT: an array in return
             for (auto const* const f : {&takes, &unlisted}) {
-                CHECK(copied(f->unsaid()) == copied(copies.unsaid()));
+                CHECK(copied(f->residual()) == copied(copies.residual()));
                 CHECK(copied(f->momentum()) == copied(copies.momentum()));
             }
         }
@@ -138,9 +138,9 @@ TEST_CASE("what a collective gives back is gathered with the rest, and momentum 
     momentum_correction<> f(.5);
     f.start(2);
     CHECK(say(f, {4, 1}, 1) == vec{4, 0});
-    CHECK(f.keeps_returned());
+    CHECK(f.keeps_leftover());
     f.keep(on, full_vector<double, host>{{4, -3}});
-    CHECK(copied(f.unsaid()) == vec{4, -2});
+    CHECK(copied(f.residual()) == vec{4, -2});
     CHECK(copied(f.momentum()) == vec{0, 1});
 }
 

@@ -3,7 +3,7 @@
 
 namespace laconic::detail {
 
-template any_compressor<double, reference> make_compressor(std::string_view, spelling::pipe const&);
-template any_compressor<float, reference> make_compressor(std::string_view, spelling::pipe const&);
+template any_compressor<double, reference> make_compressor(std::string_view, grammar::pipe const&);
+template any_compressor<float, reference> make_compressor(std::string_view, grammar::pipe const&);
 
 }  // namespace laconic::detail

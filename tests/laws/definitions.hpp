@@ -7,7 +7,7 @@
 // The parser on the reference backend, compiled once, in definitions.cpp.
 namespace laconic::detail {
 
-extern template any_compressor<double, reference> make_compressor(std::string_view, spelling::pipe const&);
-extern template any_compressor<float, reference> make_compressor(std::string_view, spelling::pipe const&);
+extern template any_compressor<double, reference> make_compressor(std::string_view, grammar::pipe const&);
+extern template any_compressor<float, reference> make_compressor(std::string_view, grammar::pipe const&);
 
 }  // namespace laconic::detail

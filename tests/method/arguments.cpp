@@ -14,8 +14,8 @@ namespace {
 // read(arguments) of a written call, and nothing may be left over.
 template <class Read>
 auto from(std::string const& text, Read read) {
-    auto const calls = spelling::read_pipe(text);
-    spelling::arguments a(text, calls[0]);
+    auto const calls = grammar::read_pipe(text);
+    grammar::arguments a(text, calls[0]);
     auto const result = read(a);
     a.finish();
     return result;
@@ -32,11 +32,11 @@ TEST_CASE("steps, memory rates and batches, in any order, each only where a meth
     CHECK(all_rates("m(step=2)") == rates{.step = 2});
     auto const no_more = [](auto& a) { return detail::rates_arguments(a); };
     CHECK(from("m(step=2)", no_more) == rates{.step = 2});
-    CHECK_THROWS_AS(from("m(memory=0.5)", no_more), spelling_error);
-    CHECK_THROWS_AS(from("m(batch=2)", no_more), spelling_error);
+    CHECK_THROWS_AS(from("m(memory=0.5)", no_more), parse_error);
+    CHECK_THROWS_AS(from("m(batch=2)", no_more), parse_error);
     for (char const* const wrong : {"m(step=0)", "m(step=-1/L)", "m(step=L)", "m(step=1/2)", "m(memory=x)",
                                     "m(batch=0)", "m(batch=2.5)", "m(batch=1e10)", "m(step=nan)"})
-        CHECK_THROWS_AS(all_rates(wrong), spelling_error);
+        CHECK_THROWS_AS(all_rates(wrong), parse_error);
 }
 
 TEST_CASE("yes or no, blocks, thresholds and lags") {
@@ -44,12 +44,12 @@ TEST_CASE("yes or no, blocks, thresholds and lags") {
     CHECK(from("m(nesterov=yes)", yes));
     CHECK(!from("m(nesterov=no)", yes));
     CHECK(!from("m", yes));
-    CHECK_THROWS_AS(from("m(nesterov=1)", yes), spelling_error);
+    CHECK_THROWS_AS(from("m(nesterov=1)", yes), parse_error);
 
     auto const blocks = [](auto& a) { return detail::blocks_arguments<ibcd>(a); };
     CHECK(from("m(tau=0.5, block=7)", blocks) == ibcd{.5, 7});
     CHECK(from("m", blocks) == ibcd{});
-    CHECK_THROWS_AS(from("m(block=0)", blocks), spelling_error);
+    CHECK_THROWS_AS(from("m(block=0)", blocks), parse_error);
 
     auto const sec = [](auto& a) { return detail::sec_arguments(a, gd_sec{}, {}); };
     CHECK(from("m(xi=3, beta=0.5, step=1)", sec) == gd_sec{3, {.step = 1, .memory = .5}});
@@ -58,6 +58,6 @@ TEST_CASE("yes or no, blocks, thresholds and lags") {
     auto const lag = [](auto& a) { return detail::lag_arguments<lag_wk>(a); };
     CHECK(from("m(D=3, xi=0.25)", lag) == lag_wk{.25, 3});
     CHECK(from("m", lag) == lag_wk{});
-    CHECK_THROWS_AS(from("m(D=0)", lag), spelling_error);
-    CHECK_THROWS_AS(from("m(D=1.5)", lag), spelling_error);
+    CHECK_THROWS_AS(from("m(D=0)", lag), parse_error);
+    CHECK_THROWS_AS(from("m(D=1.5)", lag), parse_error);
 }

@@ -56,8 +56,8 @@ TEST_CASE("errors kept both ways: x less the errors of all takes uncompressed st
     auto const virtual_iterate = [&] {
         vec v = run.x();
         for (std::size_t j = 0; j < 3; ++j) {
-            for (std::size_t i = 0; i < 3; ++i) v[j] -= run.unsaid(i)[j] / 3;
-            auto const server = run.transport(0).feedback().unsaid();
+            for (std::size_t i = 0; i < 3; ++i) v[j] -= run.residual(i)[j] / 3;
+            auto const server = run.transport(0).feedback().residual();
             v[j] -= server[j];
         }
         return v;
@@ -71,7 +71,7 @@ TEST_CASE("errors kept both ways: x less the errors of all takes uncompressed st
     }
     run.rounds(3000);
     CHECK(norm2(run.x()) < 1e-18);
-    // What stays unsaid is not lost: without the server's memory the same stalls or is slower by far.
+    // What stays residual is not lost: without the server's memory the same stalls or is slower by far.
     lockstep forgetful(bidirectional{ef_sgd{top_k{1}, {.step = .01}}, top_k{1}}.compose<double, host>(constants(f)), f,
                        vec(3, 1.0), 1);
     forgetful.rounds(3200);

@@ -294,8 +294,8 @@ double excess(C const& c, message_cost const& cost, std::vector<F> const& f, pro
         vec moved = run.x();
         double errors = 0;
         for (std::size_t i = 0; i < f.size(); ++i) {
-            for (std::size_t j = 0; j < moved.size(); ++j) moved[j] -= run.unsaid(i)[j] / n;
-            errors += norm2(run.unsaid(i)) / n;
+            for (std::size_t j = 0; j < moved.size(); ++j) moved[j] -= run.residual(i)[j] / n;
+            errors += norm2(run.residual(i)) / n;
         }
         return distance2(moved, best.x) + 12 * step * l / delta * errors;
     };

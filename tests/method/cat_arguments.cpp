@@ -16,7 +16,7 @@ void refused(std::string const& text, std::size_t column, std::string const& why
     CAPTURE(text);
     try {
         FAIL_CHECK("was read as " << to_string(parse_method(text)));
-    } catch (spelling_error const& e) {
+    } catch (parse_error const& e) {
         CHECK(std::string(e.what()).find(why) != std::string::npos);
         CHECK(e.column == column);
     }

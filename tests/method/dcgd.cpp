@@ -233,7 +233,7 @@ TEST_CASE("without news to leave out it is gradient descent") {
     CHECK(whole[50].x[0] == chosen[50].x[0]);
     CHECK(whole[50].x[3] == whole[50].x[0]);
     CHECK(whole[50].known[0].empty());
-    CHECK(whole[50].unsaid[0].empty());
+    CHECK(whole[50].residual[0].empty());
 }
 
 TEST_CASE("the step of the theorem, by hand") {
@@ -245,7 +245,7 @@ TEST_CASE("the step of the theorem, by hand") {
     CHECK(composed(dcgd{rand_k{2}, {.step = .125}}, problem{8, 5, 0, 0, 0, 0}).step.rate == .125);
     auto const r = composed(dcgd{rand_k{2}}, p);
     CHECK(r.feedback.rate() == 0);
-    CHECK_FALSE(r.feedback.keeps_unsaid());
+    CHECK_FALSE(r.feedback.keeps_residual());
     CHECK(r.scale == 1);
     CHECK(to_string(r.compressor) == "rand_k(2)");
 }

@@ -202,7 +202,7 @@ TEST_CASE("one-thread runs are runs of the real loop, bit for bit, memories incl
             for (std::size_t i = 0; i < 3; ++i) {
                 REQUIRE(real[k].x[i] == run.x());
                 REQUIRE(real[k].known[i] == copied(run.known(i)));
-                REQUIRE(real[k].mean_known[i] == copied(run.mean_known()));
+                REQUIRE(real[k].mean_shift[i] == copied(run.mean_shift()));
             }
         }
     }
@@ -397,11 +397,11 @@ TEST_CASE("the same for Quant_p by sampling, and long runs learn the optimum and
                     told.values.push_back((best.gradients[i][j] + random_number(4 + s, 12 * i + j)) / alpha);
                 memories.emplace_back(alpha);
                 memories[i].start(12);
-                memories[i].after(on, std::span<double const>(told.values), told);
-                v += weight * distance2(memories[i].known(), best.gradients[i]) / 5;
+                memories[i].update(on, std::span<double const>(told.values), told);
+                v += weight * distance2(memories[i].shift(), best.gradients[i]) / 5;
                 news.emplace_back(12);
                 f[i].gradient(x, news[i]);
-                memories[i].before(on, occasion{}, news[i]);
+                memories[i].compensate(on, round_context{}, news[i]);
             }
             estimate const next(1500, [&](std::size_t sample) {
                 vec d(12), y = x;
@@ -409,10 +409,10 @@ TEST_CASE("the same for Quant_p by sampling, and long runs learn the optimum and
                 for (std::size_t i = 0; i < 5; ++i) {
                     auto mine = memories[i];
                     c(on, std::span<double const>(news[i]), key{77}.child(sample).child(i), m);
-                    for (std::size_t j = 0; j < 12; ++j) d[j] += mine.known()[j] / 5;
+                    for (std::size_t j = 0; j < 12; ++j) d[j] += mine.shift()[j] / 5;
                     add_message(on, std::span<double>(d), .2, m);
-                    mine.after(on, std::span<double const>(news[i]), m);
-                    after += weight * distance2(mine.known(), best.gradients[i]) / 5;
+                    mine.update(on, std::span<double const>(news[i]), m);
+                    after += weight * distance2(mine.shift(), best.gradients[i]) / 5;
                 }
                 for (std::size_t j = 0; j < 12; ++j) y[j] -= step * d[j];
                 return after + distance2(y, best.x);
@@ -476,7 +476,7 @@ TEST_CASE("mirrored logistic losses: the theorem's steps, and the optimum to 1e-
         vec g(8), left(8);
         for (std::size_t i = 0; i < 2; ++i) {
             f[i].gradient(exact.x(), g);
-            for (std::size_t j = 0; j < 8; ++j) left[j] += (g[j] - exact.known(i)[j] + exact.mean_known()[j]) / 2;
+            for (std::size_t j = 0; j < 8; ++j) left[j] += (g[j] - exact.known(i)[j] + exact.mean_shift()[j]) / 2;
         }
         CHECK(norm2(left) < 1e-30);
 
@@ -598,8 +598,8 @@ TEST_CASE("structural equalities") {
     auto const states = history(composed(diana{rand_k{2}}, p), f, vec(5, 1.0), 200);
     for (std::size_t k : {1u, 10u, 200u}) {
         auto const mean = mean_of(states[k].known);
-        for (auto const& kept : states[k].mean_known) {
-            CHECK(kept == states[k].mean_known[0]);
+        for (auto const& kept : states[k].mean_shift) {
+            CHECK(kept == states[k].mean_shift[0]);
             CHECK(std::sqrt(distance2(kept, mean)) < 1e-13 * (1 + std::sqrt(norm2(mean))));
         }
     }
@@ -611,7 +611,7 @@ TEST_CASE("the numbers of the theorem, by hand") {
     CHECK(r.feedback.rate() == doctest::Approx(1. / 8));
     CHECK(r.step.step.rate == doctest::Approx(2 / (7.5 * (1 + 6. / 5))));
     CHECK(r.step.rate == r.step.step.rate);
-    CHECK_FALSE(r.feedback.keeps_unsaid());
+    CHECK_FALSE(r.feedback.keeps_residual());
     CHECK(r.scale == 1);
     problem const flat{8, 5, 3, 2.5, 7, 6, 2.5};  // the other arm: alpha / mu
     CHECK(composed(diana{rand_k{2}}, flat).step.step.rate == doctest::Approx(.125 / 2.5));

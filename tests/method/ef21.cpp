@@ -234,7 +234,7 @@ TEST_CASE("with everything kept it is gradient descent; what the server keeps is
     auto const some = history(composed(ef21{top_k{2}}, p), f, vec(5, 1.0), 200);
     for (std::size_t k : {1u, 10u, 200u}) {
         auto const mean = mean_of(some[k].known);
-        for (auto const& h : some[k].mean_known)
+        for (auto const& h : some[k].mean_shift)
             CHECK(std::sqrt(distance2(h, mean)) < 1e-13 * (1 + std::sqrt(norm2(mean))));
     }
 }
@@ -244,7 +244,7 @@ TEST_CASE("the numbers of the theorem, by hand") {
     auto const r = composed(ef21{top_k{3.5 / 8}}, problem{16, 5, 4, .5, 9, 6});
     CHECK(r.step.rate == doctest::Approx(1 / (4 + 6 * std::sqrt(18.))));
     CHECK(r.feedback.rate() == 1);
-    CHECK_FALSE(r.feedback.keeps_unsaid());
+    CHECK_FALSE(r.feedback.keeps_residual());
     CHECK(r.scale == 1);
     CHECK(composed(ef21{top_k{3.5 / 8}}, problem{16, 5, 4, 0, 9, 6}).step.rate == doctest::Approx(1. / 22));
     CHECK(composed(ef21{top_k{3.5 / 8}}, problem{16, 5, .1, .1, .1, .1}).step.rate ==

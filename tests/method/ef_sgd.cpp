@@ -84,7 +84,7 @@ TEST_CASE("x - mean e takes uncompressed steps, and e is what was not said") {
     auto const whole = mean_of(f);
     auto const virtual_iterate = [&](std::size_t k) {
         vec v = states[k].x[0];
-        auto const e = mean_of(states[k].unsaid);
+        auto const e = mean_of(states[k].residual);
         for (std::size_t j = 0; j < 6; ++j) v[j] -= e[j];
         return v;
     };
@@ -94,7 +94,7 @@ TEST_CASE("x - mean e takes uncompressed steps, and e is what was not said") {
         whole.gradient(states[k].x[0], g);
         for (std::size_t j = 0; j < 6; ++j) expected[j] -= recursion.scale * g[j];
         CHECK(std::sqrt(distance2(virtual_iterate(k + 1), expected)) < 1e-13);
-        for (auto const& e : states[k + 1].unsaid) {
+        for (auto const& e : states[k + 1].residual) {
             largest_error = std::max(largest_error, norm2(e));
             CHECK(std::count(e.begin(), e.end(), 0.0) >= 2);  // what is said is said exactly
         }
@@ -117,12 +117,12 @@ double excess(std::vector<F> const& f, problem const& p, optimum const& best, st
     auto const virtual_iterate = [&] {
         vec moved = run.x();
         for (std::size_t i = 0; i < f.size(); ++i)
-            for (std::size_t j = 0; j < moved.size(); ++j) moved[j] -= run.unsaid(i)[j] / n;
+            for (std::size_t j = 0; j < moved.size(); ++j) moved[j] -= run.residual(i)[j] / n;
         return moved;
     };
     auto const lyapunov = [&](vec const& moved) {
         double errors = 0;
-        for (std::size_t i = 0; i < f.size(); ++i) errors += norm2(run.unsaid(i)) / n;
+        for (std::size_t i = 0; i < f.size(); ++i) errors += norm2(run.residual(i)) / n;
         return distance2(moved, best.x) + 12 * step * l / delta * errors;
     };
     vec moved = virtual_iterate();
@@ -186,7 +186,7 @@ TEST_CASE("for a linear compressor it is ef21: the same iterates, each message t
     }
 }
 
-TEST_CASE("with everything kept it is gradient descent, and leaves nothing unsaid") {
+TEST_CASE("with everything kept it is gradient descent, and leaves nothing residual") {
     auto const f = random_ridges(4, 5, 1, 8);
     auto const p = constants(f);
     rates const given{.step = step_size{1, true}};
@@ -194,7 +194,7 @@ TEST_CASE("with everything kept it is gradient descent, and leaves nothing unsai
     auto const kept = history(composed(ef_sgd{top_k{5}, given}, p), f, vec(5, 1.0), 60);
     for (std::size_t k = 0; k <= 60; ++k) {
         CHECK(std::sqrt(distance2(gradient[k].x[0], kept[k].x[0])) < 1e-12);
-        for (auto const& e : kept[k].unsaid) CHECK(e == vec(5, 0.0));
+        for (auto const& e : kept[k].residual) CHECK(e == vec(5, 0.0));
     }
 }
 
@@ -203,7 +203,7 @@ TEST_CASE("the step of the theorem, by hand") {
     auto const r = composed(ef_sgd{top_k{2}}, p);  // delta = 1/4: 0.25 / (14 sqrt(0.75 x 36))
     CHECK(r.scale == doctest::Approx(.25 / (14 * std::sqrt(27.))));
     CHECK(r.step.rate == 1);
-    CHECK(r.feedback.keeps_unsaid());
+    CHECK(r.feedback.keeps_residual());
     CHECK(r.feedback.rate() == 0);
     CHECK(composed(ef_sgd{top_k{8}}, p).scale == doctest::Approx(1. / 16));  // delta = 1: 1 / (4 L)
     CHECK(composed(ef_sgd{top_k{4} | natural{}}, p).scale ==

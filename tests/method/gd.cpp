@@ -103,7 +103,7 @@ TEST_CASE("one step by hand, and every number in full on the wire") {
     for (auto const& x : states[1].x) CHECK(x == vec{3, 0});
     for (auto const& bytes : states[1].bytes) CHECK(bytes.size() == 16);
     CHECK(states[1].known[0].empty());
-    CHECK(states[1].unsaid[0].empty());
+    CHECK(states[1].residual[0].empty());
 }
 
 TEST_CASE("its step, and what it refuses") {

@@ -47,10 +47,10 @@ TEST_CASE("the known trace, with what is said and what is kept") {
             for (std::size_t j = 0; j < 2; ++j)  // h grew by half of it
                 CHECK(std::abs(2 * (states[k + 1].known[m][j] - states[k].known[m][j]) - said[m][k][j]) < 1e-12);
     }
-    CHECK(std::sqrt(distance2(states[2].unsaid[0], vec{-.58, 2})) < 1e-12);
-    CHECK(std::sqrt(distance2(states[2].unsaid[1], vec{0, 7})) < 1e-12);
-    CHECK(std::sqrt(distance2(states[3].unsaid[1], vec{.6132, 0})) < 1e-12);
-    CHECK(states[1].unsaid[0] == vec{0, 0});
+    CHECK(std::sqrt(distance2(states[2].residual[0], vec{-.58, 2})) < 1e-12);
+    CHECK(std::sqrt(distance2(states[2].residual[1], vec{0, 7})) < 1e-12);
+    CHECK(std::sqrt(distance2(states[3].residual[1], vec{.6132, 0})) < 1e-12);
+    CHECK(states[1].residual[0] == vec{0, 0});
 }
 
 TEST_CASE("these parameters are unsafe, and diverge; safe ones are as quick as gradient descent") {
@@ -83,7 +83,7 @@ double safe_xi(double q, double c) {
 // before|^2; how many numbers were held back is counted.
 template <class F>
 double excess(std::vector<F> const& f, problem const& p, optimum const& best, double q, double beta, vec const& start,
-              int rounds, std::size_t& unsaid) {
+              int rounds, std::size_t& residual) {
     double const step = (1 - q) / p.smoothness, c = step * p.strong_convexity, xi = safe_xi(q, c);
     double const bound = xi * p.smoothness, b2 = step * bound * bound / (1 - c);
     double const b1 = (step * bound * bound + b2) / (1 - c);
@@ -101,7 +101,7 @@ double excess(std::vector<F> const& f, problem const& p, optimum const& best, do
         worst = std::max(worst, next - (1 - c) * v);
         v = next;
         for (std::size_t i = 0; i < f.size(); ++i)
-            for (double const e : run.unsaid(i)) unsaid += e != 0;
+            for (double const e : run.residual(i)) residual += e != 0;
     }
     return worst;
 }
@@ -116,9 +116,9 @@ TEST_CASE("within the safe bound the Lyapunov function falls by 1 - step mu ever
                 CAPTURE(q);
                 CAPTURE(beta);
                 auto const f = random_ridges(5, 12, 1, seed);
-                std::size_t unsaid = 0;
-                CHECK(excess(f, constants(f), optimum(f), q, beta, vec(12, 1.0), 200, unsaid) <= 2e-12);
-                CHECK(unsaid > 20);  // it does hold something back
+                std::size_t residual = 0;
+                CHECK(excess(f, constants(f), optimum(f), q, beta, vec(12, 1.0), 200, residual) <= 2e-12);
+                CHECK(residual > 20);  // it does hold something back
             }
 }
 
@@ -129,9 +129,9 @@ TEST_CASE("real data: the same, every round") {
         for (double const beta : {.01, .5}) {
             CAPTURE(q);
             CAPTURE(beta);
-            std::size_t unsaid = 0;
-            CHECK(excess(real->f, real->p, real->best, q, beta, vec(13, 0.0), 400, unsaid) <= 1e-14);
-            CHECK(unsaid > 20);
+            std::size_t residual = 0;
+            CHECK(excess(real->f, real->p, real->best, q, beta, vec(13, 0.0), 400, residual) <= 1e-14);
+            CHECK(residual > 20);
         }
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("x - step mean e takes uncompressed steps, and no error is above its b
     double const step = 1 / p.smoothness;
     auto const virtual_iterate = [&](std::size_t k) {
         vec v = states[k].x[0];
-        auto const e = mean_of(states[k].unsaid);
+        auto const e = mean_of(states[k].residual);
         for (std::size_t j = 0; j < 6; ++j) v[j] -= step * e[j];
         return v;
     };
@@ -153,13 +153,13 @@ TEST_CASE("x - step mean e takes uncompressed steps, and no error is above its b
         whole.gradient(states[k].x[0], g);
         for (std::size_t j = 0; j < 6; ++j) expected[j] -= step * g[j];
         CHECK(std::sqrt(distance2(virtual_iterate(k + 1), expected)) < 1e-12);
-        for (auto const& e : states[k + 1].unsaid)
+        for (auto const& e : states[k + 1].residual)
             for (std::size_t j = 0; j < 6; ++j) {
                 double const moved = k == 0 ? 0 : std::abs(states[k].x[0][j] - states[k - 1].x[0][j]);
                 CHECK(std::abs(e[j]) <= 3 * p.smoothness * moved * (1 + 1e-12));
             }
         auto const mean = mean_of(states[k + 1].known);
-        CHECK(std::sqrt(distance2(states[k + 1].mean_known[2], mean)) < 1e-13 * (1 + std::sqrt(norm2(mean))));
+        CHECK(std::sqrt(distance2(states[k + 1].mean_shift[2], mean)) < 1e-13 * (1 + std::sqrt(norm2(mean))));
     }
     std::size_t first = 0, later = 0;
     for (std::size_t i = 0; i < 4; ++i) {
@@ -281,7 +281,7 @@ TEST_CASE("without a threshold it is gradient descent") {
     auto const none = history(composed(gd_sec{0, {}}, p), f, vec(5, 1.0), 60);
     for (std::size_t k = 0; k <= 60; ++k) {
         CHECK(std::sqrt(distance2(gradient[k].x[0], none[k].x[0])) < 1e-12);
-        for (auto const& e : none[k].unsaid) CHECK(e == vec(5, 0.0));
+        for (auto const& e : none[k].residual) CHECK(e == vec(5, 0.0));
     }
 }
 
@@ -290,16 +290,16 @@ TEST_CASE("its numbers, by hand") {
     auto const r = composed(gd_sec{100, {}}, p);
     CHECK(r.step.rate == .25);
     CHECK(r.feedback.rate() == .01);
-    CHECK(r.feedback.keeps_unsaid());
+    CHECK(r.feedback.keeps_residual());
     CHECK(r.scale == 1);
     auto level = r.level;
     auto compressor = r.compressor;
     host on;
     vec const x{0, 0, 0, 0, 0, 0, 0, 0}, y{.5, -1, 0, 0, 0, 0, 0, 2};
-    level.tune(on, compressor, occasion{}, std::span<double const>(x), std::span<double const>(x));
+    level.tune(on, compressor, round_context{}, std::span<double const>(x), std::span<double const>(x));
     CHECK(copied(compressor.bound) == vec(8, 0.0));
-    level.said(on, std::span<double const>(x), 0);
-    level.tune(on, compressor, occasion{}, std::span<double const>(y), std::span<double const>(x));
+    level.update(on, std::span<double const>(x), 0);
+    level.tune(on, compressor, round_context{}, std::span<double const>(y), std::span<double const>(x));
     CHECK(copied(compressor.bound) == vec{200, 400, 0, 0, 0, 0, 0, 800});
     CHECK(composed(gd_sec{100, {.step = .5, .memory = 0.}}, p).feedback.rate() == 0);
     CHECK(composed(gd_sec{0, {.step = .5}}, problem{}).step.rate == .5);

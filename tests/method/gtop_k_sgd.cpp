@@ -48,12 +48,12 @@ TEST_CASE("two rounds by hand") {
     auto const all = history(r, f, vec(3, 0.0), 2);
     // -2.5 and 2 at the first: -0.5 is said to all. The first keeps 1.5 of its own, the second 1 and -0.5.
     for (std::size_t i = 0; i < 2; ++i) CHECK(all[1].x[i] == vec{.25, 0, 0});
-    CHECK(all[1].unsaid[0] == vec{0, 1.5, 0});
-    CHECK(all[1].unsaid[1] == vec{0, 1, -.5});
+    CHECK(all[1].residual[0] == vec{0, 1.5, 0});
+    CHECK(all[1].residual[1] == vec{0, 1, -.5});
     // Now news are (-2.375, 3, 0) and (2.125, 2, -1): 3 at the second and 2.125 at the first, of which 3 is applied.
     for (std::size_t i = 0; i < 2; ++i) CHECK(all[2].x[i] == vec{.25, -1.5, 0});
-    CHECK(all[2].unsaid[0] == vec{-2.375 + 2.125, 0, 0});
-    CHECK(all[2].unsaid[1] == vec{0, 2, -1});
+    CHECK(all[2].residual[0] == vec{-2.375 + 2.125, 0, 0});
+    CHECK(all[2].residual[1] == vec{0, 2, -1});
 }
 
 TEST_CASE("it leads to the optimum, as top_k_sgd does, and so it does as published, at another pace") {
@@ -74,7 +74,7 @@ TEST_CASE("its numbers, what it refuses, and as it is written") {
     auto const r = gtop_k_sgd{.25, true, {.step = step_size{2, true}, .batch = 3}}.compose<double, host>(p);
     CHECK(r.scale == .5);
     CHECK(r.step.rate == 1);
-    CHECK(r.feedback.keeps_returned());
+    CHECK(r.feedback.keeps_leftover());
     CHECK(r.transport == gtop_k{.25, left_out::as_published});
     CHECK(r.compressor == top_k{.25});
     CHECK(to_string(r.estimator) == "mini_batch(3)");

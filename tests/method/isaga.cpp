@@ -107,7 +107,7 @@ TEST_CASE("real data: the function of its theorem falls as it says, in exact exp
             for (auto const& [row, gradient] : rows)
                 for (auto const& [coordinate, own] : coordinates) {
                     auto mine = run.method(i).estimator;
-                    occasion now;
+                    round_context now;
                     now.own = own;
                     now.gradient = gradient;
                     vec g(13), said(13);
@@ -116,7 +116,7 @@ TEST_CASE("real data: the function of its theorem falls as it says, in exact exp
                     add_message(on, std::span(said), 1.0, m);
                     for (std::size_t j = 0; j < 13; ++j) mean[j] += said[j] / 351;
                     squares += norm2(said) / 351;
-                    mine.said(on, std::span<double const>(run.x()));
+                    mine.update(on, std::span<double const>(run.x()));
                     stale += staleness(mine, i) / 351;
                 }
             for (std::size_t j = 0; j < 13; ++j) next[j] -= step * mean[j] / 10;

@@ -64,8 +64,8 @@ TEST_CASE("with its own L_i a rank is silent only where lag_wk would be, and the
             if (!run.method().level.spoke()) {
                 vec g(8);
                 f[me].gradient(at, g);
-                all = all && run.said().support.empty() &&
-                      distance2(g, run.method().feedback.known()) <= .04 / (step * step) * moved * (1 + 1e-9) + 1e-24;
+                all = all && run.message().support.empty() &&
+                      distance2(g, run.method().feedback.shift()) <= .04 / (step * step) * moved * (1 + 1e-9) + 1e-24;
             }
             moves.push_back(distance2(x, at));
         }

@@ -31,16 +31,16 @@ vec next_estimate(Run const& run, std::vector<F> const& f, key from) {
     auto first = run.method(0);
     for (std::size_t i = 0; i < n; ++i) {
         auto mine = run.method(i);
-        auto const now = occasion::of(from, 1, static_cast<int>(i), static_cast<int>(n));
+        auto const now = round_context::of(from, 1, static_cast<int>(i), static_cast<int>(n));
         vec g(mean.size());
         f[i].gradient(run.x(), g);
-        mine.feedback.before(on, now, g);
+        mine.feedback.compensate(on, now, g);
         mine.level.tune(on, mine.compressor, now, std::span<double const>(run.x()), std::span<double const>(g));
         message_of<decltype(mine.compressor)> m;
         mine.compressor(on, std::span<double const>(g), now.own, m);
         add_message(on, std::span<double>(mean), 1. / static_cast<double>(n), m);
     }
-    first.feedback.estimate(on, occasion::of(from, 1, 0, static_cast<int>(n)), mean);
+    first.feedback.reconstruct(on, round_context::of(from, 1, 0, static_cast<int>(n)), mean);
     return mean;
 }
 

@@ -15,7 +15,7 @@ namespace {
 std::string complaint(std::string const& text) {
     try {
         parse_method(text);
-    } catch (spelling_error const& e) {
+    } catch (parse_error const& e) {
         CHECK(e.text == text);
         return std::to_string(e.column) + "|" + e.what();
     }

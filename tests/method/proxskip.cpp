@@ -20,9 +20,9 @@ static_assert(Method<proxskip>);
 namespace {
 
 // A round of so many local steps.
-occasion round_of(local_steps<> const& e, std::uint64_t steps) {
+round_context round_of(local_steps<> const& e, std::uint64_t steps) {
     for (std::uint64_t k = 0;; ++k)
-        if (auto const now = occasion::of(key{2}, k, 0, 2); e.steps(now) == steps) return now;
+        if (auto const now = round_context::of(key{2}, k, 0, 2); e.steps(now) == steps) return now;
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ double worst_ratio(R const& recursion, double meets, std::vector<F> const& f, op
             vec const next = mean_of(y);
             std::vector<vec> h_next;
             for (std::size_t i = 0; i < n; ++i) {
-                parts[i].said(on, std::span<double const>(next));
+                parts[i].update(on, std::span<double const>(next));
                 h_next.push_back(copied(parts[i].shift()));
             }
             double const apart = lyapunov(y, h), together = lyapunov(std::vector<vec>(n, next), h_next);

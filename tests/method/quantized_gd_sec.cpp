@@ -21,7 +21,7 @@ TEST_CASE("what is not said, for either reason, is kept: x - step mean e takes u
     auto const virtual_iterate = [&] {
         vec v = run.x();
         for (std::size_t i = 0; i < 4; ++i)
-            for (std::size_t j = 0; j < run.unsaid(i).size(); ++j) v[j] -= step * run.unsaid(i)[j] / 4;
+            for (std::size_t j = 0; j < run.residual(i).size(); ++j) v[j] -= step * run.residual(i)[j] / 4;
         return v;
     };
     std::size_t held_back = 0, rounded = 0;
@@ -34,7 +34,7 @@ TEST_CASE("what is not said, for either reason, is kept: x - step mean e takes u
         for (std::size_t i = 0; i < 4; ++i) {
             auto const& support = run.message_of_rank(i).support;
             held_back += 6 - support.size();
-            for (auto const j : support) rounded += run.unsaid(i)[j] != 0;
+            for (auto const j : support) rounded += run.residual(i)[j] != 0;
         }
     }
     CHECK(held_back > 100);
@@ -64,7 +64,7 @@ TEST_CASE("its numbers and how it is written") {
     auto const r = quantized_gd_sec{quantize{4}, 100}.compose<double, host>(p);
     CHECK(r.step.rate == .25);
     CHECK(r.feedback.rate() == .01);
-    CHECK(r.feedback.keeps_unsaid());
+    CHECK(r.feedback.keeps_residual());
     CHECK(r.compressor.rest == quantize{4});
     CHECK(to_string(r.level) == "follow_last_move(400)");
     CHECK(to_string(r.estimator) == "the full gradient");

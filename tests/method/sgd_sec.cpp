@@ -81,7 +81,7 @@ TEST_CASE("its numbers are gd_sec's, its gradients of one row where no batch is 
     auto const r = sgd_sec{100, {}}.compose<double, host>(p);
     CHECK(r.step.rate == .25);
     CHECK(r.feedback.rate() == .01);
-    CHECK(r.feedback.keeps_unsaid());
+    CHECK(r.feedback.keeps_residual());
     CHECK(to_string(r.level) == "follow_last_move(400)");
     CHECK(to_string(r.estimator) == "mini_batch(1)");
     CHECK(to_string(sgd_sec{100, {.batch = 7}}.compose<double, host>(p).estimator) == "mini_batch(7)");

@@ -73,14 +73,14 @@ struct narrow {
 // The gradient of round k times 0.1 / sqrt(k + 1): a learning rate that is inside the memory.
 struct learning_rate {
     template <class B, class F, Scalar T>
-    std::optional<double> operator()(B& on, F const& f, occasion const& now, std::span<T const> x,
+    std::optional<double> operator()(B& on, F const& f, round_context const& now, std::span<T const> x,
                                      std::span<T> g) const {
         f.gradient(x, g);
         multiply(on, .1 / std::sqrt(double(now.round + 1)), g);
         return std::nullopt;
     }
     template <class B, Scalar T>
-    void said(B&, std::span<T const>) const {}
+    void update(B&, std::span<T const>) const {}
 };
 // x <- x - 0.1 / sqrt(k) d in the k-th step.
 struct shrinking_step {

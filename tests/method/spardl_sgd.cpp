@@ -22,13 +22,13 @@ TEST_CASE("two rounds by hand, of blocks of neighbours") {
     // News are (-4, -3, -.5, 0) and (-3.5, 1, 0, -2), of which (-4, -3) and (-3.5, -2) are said. Of its second half the
     // first has nothing to hand on; of the first half -7.5 is applied, and of the second -2.
     for (std::size_t i = 0; i < 2; ++i) CHECK(all[1].x[i] == vec{3.75, 0, 0, 1});
-    CHECK(all[1].unsaid[0] == vec{0, -3, -.5, 0});
-    CHECK(all[1].unsaid[1] == vec{0, 1, 0, 0});
+    CHECK(all[1].residual[0] == vec{0, -3, -.5, 0});
+    CHECK(all[1].residual[1] == vec{0, 1, 0, 0});
     // Then (-2.125, -6, -1, .5) and (-1.625, 2, 0, -1.5): (-2.125, -6) and (-1.625, 2) are said, which the second hands
     // over as 2 alone.
     for (std::size_t i = 0; i < 2; ++i) CHECK(all[2].x[i] == vec{3.75, 2, 0, 1});
-    CHECK(all[2].unsaid[0] == vec{-2.125, 0, -1, .5});
-    CHECK(all[2].unsaid[1] == vec{-1.625, 0, 0, -1.5});
+    CHECK(all[2].residual[0] == vec{-2.125, 0, -1, .5});
+    CHECK(all[2].residual[1] == vec{-1.625, 0, 0, -1.5});
 }
 
 TEST_CASE("dealt to blocks anew in each round, it says other numbers") {
@@ -64,7 +64,7 @@ TEST_CASE("its numbers, what it refuses, and as it is written") {
     problem const p{8, 5, 4, .5, 9, 6};
     auto const r = spardl_sgd{.25, true, {.step = step_size{2, true}, .batch = 3}}.compose<double, host>(p);
     CHECK(r.scale == .5);
-    CHECK(r.feedback.keeps_returned());
+    CHECK(r.feedback.keeps_leftover());
     CHECK(r.transport == spar_reduce_scatter{.25, true});
     CHECK(spardl_sgd{.25, false, {.step = .1}}.compose<double, host>(p).transport == spar_reduce_scatter{.25});
     CHECK(r.compressor == top_k{.25});

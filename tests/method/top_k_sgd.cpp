@@ -18,7 +18,7 @@ TEST_CASE("it is ef_sgd with top_k, byte for byte") {
     for (std::size_t k = 0; k <= 20; ++k) {
         CHECK(a[k].x == b[k].x);
         CHECK(a[k].bytes == b[k].bytes);
-        CHECK(a[k].unsaid == b[k].unsaid);
+        CHECK(a[k].residual == b[k].residual);
     }
 }
 

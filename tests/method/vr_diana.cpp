@@ -142,7 +142,7 @@ double lyapunov(std::vector<R> const& parts, std::span<double const> x, tasks co
     for (std::size_t i = 0; i < f.size(); ++i) {
         vec g(x.size());
         f[i].gradient(best, g);
-        h += distance2(parts[i].feedback.known(), g);
+        h += distance2(parts[i].feedback.shift(), g);
         stale += staleness(parts[i].estimator, f[i], best);
     }
     return distance2(x, best) +
@@ -158,18 +158,18 @@ vec one_round(std::vector<R>& parts, std::span<double const> x, tasks const& f, 
     message_of<any> m;
     for (int i = 0; i < n; ++i) {
         auto& mine = parts[std::size_t(i)];
-        auto const now = occasion::of(from, 1, i, n);
+        auto const now = round_context::of(from, 1, i, n);
         vec g(x.size());
         mine.estimator(on, f[std::size_t(i)], now, x, std::span<double>(g));
-        mine.feedback.before(on, now, g);
+        mine.feedback.compensate(on, now, g);
         mine.compressor(on, std::span<double const>(g), now.own, m);
         add_message(on, std::span<double>(mean), 1. / n, m);
-        mine.feedback.after(on, std::span<double const>(g), m);
+        mine.feedback.update(on, std::span<double const>(g), m);
     }
     auto first = parts[0];
-    first.feedback.estimate(on, occasion::of(from, 1, 0, n), std::span<double>(mean));
+    first.feedback.reconstruct(on, round_context::of(from, 1, 0, n), std::span<double>(mean));
     first.step(on, std::span<double>(next), std::span<double>(mean));
-    for (int i = 0; i < n; ++i) parts[std::size_t(i)].estimator.said(on, std::span<double const>(next));
+    for (int i = 0; i < n; ++i) parts[std::size_t(i)].estimator.update(on, std::span<double const>(next));
     return next;
 }
 
@@ -220,11 +220,11 @@ namespace {
 double staleness_after(l_svrg<> e, logistic_regression<> const& f, vec const& x, vec const& best) {
     double const before = staleness(e, f, best), m = double(f.samples());
     host on;
-    occasion now;
+    round_context now;
     vec g(x.size());
     for (std::uint64_t seed = 0; !(now.shared.uniform(0) < 1 / m); ++seed) now.shared = key{seed};
     e(on, f, now, std::span<double const>(x), std::span<double>(g));
-    e.said(on, std::span<double const>(x));
+    e.update(on, std::span<double const>(x));
     CHECK(copied(e.reference()) == x);
     return staleness(e, f, best) / m + (1 - 1 / m) * before;
 }
@@ -234,11 +234,11 @@ double staleness_after(saga<> const& e, logistic_regression<> const& f, vec cons
     double mean = 0;
     for (auto const from : keys_of_all_rows(m)) {
         auto mine = e;
-        occasion now;
+        round_context now;
         now.gradient = from;
         vec g(x.size());
         mine(on, f, now, std::span<double const>(x), std::span<double>(g));
-        mine.said(on, std::span<double const>(x));
+        mine.update(on, std::span<double const>(x));
         mean += staleness(mine, f, best) / double(m);
     }
     return mean;
@@ -272,7 +272,7 @@ double worst_ratio(M const& method, toys::real_problem const& real) {
             news.emplace_back();
             for (auto const from : keys_of_all_rows(27)) {
                 auto mine = e;
-                occasion now;
+                round_context now;
                 now.gradient = from;
                 news[i].emplace_back(13);
                 mine(on, f[i], now, std::span<double const>(run.x()), std::span<double>(news[i].back()));
@@ -341,7 +341,7 @@ TEST_CASE("its numbers, by hand, and how it is written") {
     CHECK(r.step.rate == doctest::Approx(1 / (9 * (1 + 36 * 4 / 5.))));
     CHECK(r.step.rate == r.step.step.rate);
     CHECK(r.feedback.rate() == .25);
-    CHECK_FALSE(r.feedback.keeps_unsaid());
+    CHECK_FALSE(r.feedback.keeps_residual());
     CHECK(to_string(r.estimator) == "l_svrg(batch=4, p=0.1)");
     CHECK(to_string(composed(vr_diana{rand_k{2}}, p).estimator) == "l_svrg(batch=1, p=0.025)");
     CHECK(to_string(composed(vr_diana_saga{rand_k{2}}, p).estimator) == "saga(batch=1)");

@@ -22,7 +22,7 @@ one with_residual(std::vector<double> const& e, memory<double> how) {
     one m(how, e.size());
     full_vector<double, host> nothing;
     nothing.values.assign(e.size(), 0);
-    m.feedback().after(on, std::span<double const>(e), nothing);
+    m.feedback().update(on, std::span<double const>(e), nothing);
     return m;
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("the states of several ranks become their mean") {
         m.add_state(on);
     }
     m.take_mean_state(on, 2);
-    auto const e = m.feedback().unsaid();
+    auto const e = m.feedback().residual();
     CHECK(std::vector<double>(e.begin(), e.end()) == std::vector<double>{2, 4});
     CHECK(m.bytes() == 16);
     CHECK(m.residual_squared(on) == 20);
@@ -74,6 +74,6 @@ TEST_CASE("the digest is of the estimate and the mean shift") {
     CHECK(a.digest_with(on, std::span<double const>(x)) == b.digest_with(on, std::span<double const>(x)));
     CHECK(a.digest_with(on, std::span<double const>(x)) != a.digest_with(on, std::span<double const>(y)));
     auto mean = y;
-    a.feedback().estimate(on, {}, std::span(mean));
+    a.feedback().reconstruct(on, {}, std::span(mean));
     CHECK(a.digest_with(on, std::span<double const>(x)) != b.digest_with(on, std::span<double const>(x)));
 }

@@ -20,7 +20,7 @@ using one_layer = detail::reduced_layer<how, double, host>;
 
 detail::caller_vector<double> numbers(std::vector<double>& x) { return detail::caller_vector<double>(std::span(x)); }
 std::vector<double> waits(one_layer const& l) {
-    auto const e = l.feedback().unsaid();
+    auto const e = l.feedback().residual();
     return {e.begin(), e.end()};
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("a layer in full has no memory, and a step in full sends what waits, t
         };
         step(full_one, x, 0, false);
         CHECK(x == std::vector<double>{1, 3, -1});
-        CHECK(full_one.feedback().unsaid().empty());
+        CHECK(full_one.feedback().residual().empty());
         step(l, y, 0, false);
         CHECK(y == std::vector<double>{0, 3, 0});
         y = {1, 1, 1};

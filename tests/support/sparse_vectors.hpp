@@ -83,7 +83,7 @@ std::pair<lists<T>, lists<T>> after(lists<T> const& brought, Make make) {
         laconic::host on;
         auto collective = make(comm);
         collective(on, comm, all.first[me]);
-        if constexpr (requires { collective.returned(); }) all.second[me] = collective.returned();
+        if constexpr (requires { collective.leftover(); }) all.second[me] = collective.leftover();
     });
     return all;
 }

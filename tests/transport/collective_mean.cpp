@@ -94,7 +94,7 @@ TEST_CASE("the mean of four messages, of terms and in full") {
 }
 
 TEST_CASE("what is not applied goes to the feedbacks of those that cut it") {
-    std::array<vec, 4> unsaid;
+    std::array<vec, 4> residual;
     fibers::run(4, [&](fibers::member& comm) {
         host on;
         memory<> errors(0, true);
@@ -105,14 +105,14 @@ TEST_CASE("what is not applied goes to the feedbacks of those that cut it") {
         vec out(5);
         mean(on, comm, sent, 0, std::span<double>(out));
         CHECK(out == vec{1, 3, 0, 0, 0});
-        errors.after(on, std::span<double const>(v), sent);
+        errors.update(on, std::span<double const>(v), sent);
         mean.give_back(on, errors);
-        unsaid[std::size_t(comm.rank())].assign(errors.unsaid().begin(), errors.unsaid().end());
+        residual[std::size_t(comm.rank())].assign(errors.residual().begin(), errors.residual().end());
     });
-    CHECK(unsaid[0] == vec{0, 0, 4, 1, 0});  // 1 of its own was not sent, and 4 of rank 3 was cut
-    CHECK(unsaid[1] == vec{0, 0, 0, 0, 2});
-    CHECK(unsaid[2] == vec{0, 0, 0, 1, 0});
-    CHECK(unsaid[3] == vec{0, 0, 0, 2, 0});
+    CHECK(residual[0] == vec{0, 0, 4, 1, 0});  // 1 of its own was not sent, and 4 of rank 3 was cut
+    CHECK(residual[1] == vec{0, 0, 0, 0, 2});
+    CHECK(residual[2] == vec{0, 0, 0, 1, 0});
+    CHECK(residual[3] == vec{0, 0, 0, 2, 0});
 }
 
 TEST_CASE("beside a feedback that would lose what comes back, it is refused") {

@@ -30,16 +30,16 @@ TEST_CASE("messages that are gathered travel beside others, and lead to the mean
         memory<> feedback(1, 0);
         feedback.start(4);
         auto const blank = [&](auto& there, int, auto& m) { c.blank(there, 4, key{}, m); };
-        first.send(on, comm, occasion{}, mine, frame, 0);
-        second.send(on, comm, occasion{}, mine, frame, 1);
-        first.receive(on, comm, occasion{}, mine, frame, blank, feedback, std::span(mean), 0);
-        second.receive(on, comm, occasion{}, mine, frame, blank, feedback, std::span(other), 1);
+        first.send(on, comm, round_context{}, mine, frame, 0);
+        second.send(on, comm, round_context{}, mine, frame, 1);
+        first.receive(on, comm, round_context{}, mine, frame, blank, feedback, std::span(mean), 0);
+        second.receive(on, comm, round_context{}, mine, frame, blank, feedback, std::span(other), 1);
         CHECK(mean == std::vector<double>{1, 1, 1, 0});
         CHECK(other == mean);
-        feedback.after(on, std::span<double const>(x), mine);
-        first.reconstruct(on, comm, occasion{}, feedback, std::span(mean));
+        feedback.update(on, std::span<double const>(x), mine);
+        first.reconstruct(on, comm, round_context{}, feedback, std::span(mean));
         CHECK(mean == other);  // the mean shift was 0
-        first.reconstruct(on, comm, occasion{}, feedback, std::span(mean));
+        first.reconstruct(on, comm, round_context{}, feedback, std::span(mean));
         CHECK(mean == std::vector<double>{2, 2, 2, 0});
     });
 }

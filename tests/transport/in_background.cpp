@@ -44,7 +44,7 @@ struct seat {
     memory<> feedback;
     message mine;
     error_frame frame;
-    occasion now;
+    round_context now;
     std::vector<double> mean = std::vector<double>(10);
 
     static_assert(Transport<decltype(by), ranks, message, memory<>>);

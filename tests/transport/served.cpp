@@ -33,18 +33,18 @@ struct seat {
     }
     void send(fibers::member& comm, vec const& x) {
         full{}(on, std::span<double const>(x), key{}, mine);
-        by.send(on, comm, occasion{}, mine, frame);
+        by.send(on, comm, round_context{}, mine, frame);
     }
     void receive(fibers::member& comm, std::uint64_t round) {
         by.receive(
-            on, comm, occasion::of(key{1}, round, comm.rank(), comm.size()), mine, frame,
+            on, comm, round_context::of(key{1}, round, comm.rank(), comm.size()), mine, frame,
             [](auto& there, int, auto& m) { full{}.blank(there, 3, key{}, m); }, feedback, std::span(mean));
     }
     vec estimate(fibers::member& comm, vec const& x, std::uint64_t round) {
         send(comm, x);
         receive(comm, round);
-        feedback.after(on, std::span<double const>(x), mine);
-        by.reconstruct(on, comm, occasion::of(key{1}, round, comm.rank(), comm.size()), feedback, std::span(mean));
+        feedback.update(on, std::span<double const>(x), mine);
+        by.reconstruct(on, comm, round_context::of(key{1}, round, comm.rank(), comm.size()), feedback, std::span(mean));
         return mean;
     }
 };
@@ -58,7 +58,7 @@ TEST_CASE("the server's answer is compressed, and what it leaves out is sent lat
         vec const x = comm.rank() == 0 ? vec{4, 2, 0} : vec{0, 4, 2};
         CHECK(at.estimate(comm, x, 0) == vec{0, 3, 0});  // of (2, 3, 1)
         CHECK(at.estimate(comm, x, 1) == vec{4, 0, 0});  // of (4, 3, 2)
-        auto const left = at.by.feedback().unsaid();
+        auto const left = at.by.feedback().residual();
         residual[std::size_t(comm.rank())].assign(left.begin(), left.end());
         // The state is what the server remembers.
         seat again(comm);

@@ -12,7 +12,7 @@
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/transport/gathered.hpp"
 
@@ -46,7 +46,7 @@ void each_way(X const& collective, bool uses_collective) {
         auto const round = [&](std::uint64_t k) {
             auto const x = numbers(comm.rank());
             c(on, std::span<double const>(x), key{}, mine);
-            occasion now;
+            round_context now;
             now.round = k;
             means.send(on, comm, now, mine, frame);
             means.receive(on, comm, now, mine, frame, blank, feedback, std::span(mean));
@@ -101,14 +101,14 @@ TEST_CASE("what a collective leaves out goes back to a feedback that keeps it, a
         top_k{1}(on, std::span<double const>(x), key{}, mine);
         std::vector<double> mean(5);
         error_frame const frame;
-        means.send(on, comm, occasion{}, mine, frame);
+        means.send(on, comm, round_context{}, mine, frame);
         means.receive(
-            on, comm, occasion{}, mine, frame, [](auto&, int, auto&) {}, keeps, std::span(mean));
-        keeps.after(on, std::span<double const>(x), mine);
+            on, comm, round_context{}, mine, frame, [](auto&, int, auto&) {}, keeps, std::span(mean));
+        keeps.update(on, std::span<double const>(x), mine);
         means.give_back(on, keeps);
         CHECK(mean == std::vector<double>{0, 0, 3, 0, 0});  // a third of 9, the largest
         for (std::size_t i = 0; i < 5; ++i) {
-            left[i] += keeps.unsaid()[i];
+            left[i] += keeps.residual()[i];
             brought[i] += x[i];
         }
     });

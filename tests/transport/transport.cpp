@@ -28,7 +28,7 @@ struct counting : gathered<M, T, B> {
     double rounds = 0;
     counting(auto, std::size_t d, position_code positions) : gathered<M, T, B>({}, d, positions) {}
     template <class C, class F>
-    void reconstruct(B& on, C const& comm, occasion const& now, F& feedback, std::span<T> mean) {
+    void reconstruct(B& on, C const& comm, round_context const& now, F& feedback, std::span<T> mean) {
         ++rounds;
         gathered<M, T, B>::reconstruct(on, comm, now, feedback, mean);
     }
@@ -48,7 +48,7 @@ template <class M, class T, class B>
 struct halving : gathered<M, T, B> {
     halving(auto, std::size_t d, position_code positions) : gathered<M, T, B>({}, d, positions) {}
     template <class C, class F>
-    void reconstruct(B& on, C const&, occasion const&, F&, std::span<T> mean) {
+    void reconstruct(B& on, C const&, round_context const&, F&, std::span<T> mean) {
         multiply(on, T(0.5), mean);
     }
 };

@@ -20,7 +20,7 @@ class follow_last_move {
     explicit follow_last_move(double scale = 0) : scale_(static_cast<T>(scale)) {}
 
     template <class C>
-    void tune(B& on, C& compressor, occasion const&, std::span<T const> x, std::span<T const>) {
+    void tune(B& on, C& compressor, round_context const&, std::span<T const> x, std::span<T const>) {
         bounds_.resize(x.size());
         bool follows = !last_.empty();
         if (follows) {
@@ -31,7 +31,7 @@ class follow_last_move {
         compressor.bound = std::span<T const>(bounds_);
     }
     template <class M>
-    void said(B& on, std::span<T const> x, M const&) {
+    void update(B& on, std::span<T const> x, M const&) {
         assign(on, x, last_);
     }
     template <class Archive>

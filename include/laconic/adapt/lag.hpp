@@ -29,7 +29,7 @@ class lag {
     lag(double xi, std::size_t d, double step, double smoothness = 0)
         : xi_(xi), step_(step), smoothness_(smoothness), moves_(d > 0 ? d - 1 : 0) {}
 
-    void tune(B& on, threshold<>& compressor, occasion const&, std::span<T const> x, std::span<T const> news) {
+    void tune(B& on, threshold<>& compressor, round_context const&, std::span<T const> x, std::span<T const> news) {
         away_.resize(x.size());
         move_ = last_.empty() ? 0 : square_of_distance(on, x, last_);
         double const moved = std::accumulate(moves_.begin(), moves_.end(), move_);
@@ -37,7 +37,7 @@ class lag {
         compressor.bound = speaks_ ? 0 : std::numeric_limits<double>::infinity();
     }
     template <class M>
-    void said(B& on, std::span<T const> x, M const&) {
+    void update(B& on, std::span<T const> x, M const&) {
         if (speaks_) assign(on, x, spoke_);
         assign(on, x, last_);
         if (!moves_.empty()) {

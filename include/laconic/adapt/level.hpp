@@ -7,7 +7,7 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 
 namespace laconic {
 
@@ -15,23 +15,23 @@ namespace laconic {
 ///   level.tune(on, compressor, now, x, news)   sets the compressor's parameters for this round from the iterate and
 ///                                              from what is about to be compressed; it may be called again for the
 ///                                              same round, and then does the same;
-///   level.said(on, x, m)                       is told the iterate and this rank's message of a round that has been
+///   level.update(on, x, m)                       is told the iterate and this rank's message of a round that has been
 ///                                              said, before the step is taken.
 /// With to_string(level) its numbers are among what the ranks agree on before they start; with state(archive)
 /// (wire/state.hpp) what it remembers is saved.
 template <class L, class C, class T = double, class B = host>
-concept Level = std::movable<L> &&
-    requires(L& level, B& on, C& compressor, occasion const& now, std::span<T const> x, message_of<C, T, B> const& m) {
+concept Level = std::movable<L> && requires(L& level, B& on, C& compressor, round_context const& now,
+                                            std::span<T const> x, message_of<C, T, B> const& m) {
     level.tune(on, compressor, now, x, x);
-    level.said(on, x, m);
+    level.update(on, x, m);
 };
 
 /// Leaves the compressor as it was given.
 struct fixed_level {
     template <class B, class C, Scalar T>
-    void tune(B&, C&, occasion const&, std::span<T const>, std::span<T const>) const {}
+    void tune(B&, C&, round_context const&, std::span<T const>, std::span<T const>) const {}
     template <class B, Scalar T, class M>
-    void said(B&, std::span<T const>, M const&) const {}
+    void update(B&, std::span<T const>, M const&) const {}
     friend std::string to_string(fixed_level) { return "fixed"; }
 };
 

@@ -16,11 +16,11 @@ struct synchronise {
     double p = 1;
 
     template <class B, class C, Scalar T>
-    void tune(B&, full_or<C>& compressor, occasion const& now, std::span<T const>, std::span<T const>) const {
+    void tune(B&, full_or<C>& compressor, round_context const& now, std::span<T const>, std::span<T const>) const {
         compressor.in_full = speaks_in_full(now, p);
     }
     template <class B, Scalar T, class M>
-    void said(B&, std::span<T const>, M const&) const {}
+    void update(B&, std::span<T const>, M const&) const {}
     friend std::string to_string(synchronise l) { return detail::concat({"synchronise(", l.p, ")"}); }
 };
 

@@ -27,15 +27,16 @@ class warm_start {
   public:
     template <class C>
     requires std::same_as<decltype(C::start), std::span<T const>>
-    void tune(B&, C& compressor, occasion const&, std::span<T const>, std::span<T const>) {
+    void tune(B&, C& compressor, round_context const&, std::span<T const>, std::span<T const>) {
         compressor.start = std::span<T const>(last_);
     }
     template <class M>
-    void said(B& on, std::span<T const>, M const& m) {
+    void update(B& on, std::span<T const>, M const& m) {
         assign(on, std::span<T const>(m.shorter()), last_);
     }
 
-    void tune(B&, parts<low_rank<std::span<T const>>>& c, occasion const&, std::span<T const>, std::span<T const>) {
+    void tune(B&, parts<low_rank<std::span<T const>>>& c, round_context const&, std::span<T const>,
+              std::span<T const>) {
         std::span<T const> left(last_);
         for (std::size_t i = 0; i < c.pieces.size(); ++i) {
             auto const n = i < lengths_.size() ? std::min(left.size(), static_cast<std::size_t>(lengths_[i])) : 0;
@@ -43,7 +44,7 @@ class warm_start {
             left = left.subspan(n);
         }
     }
-    void said(B& on, std::span<T const>, parts_of<factors<T, B>> const& m) {
+    void update(B& on, std::span<T const>, parts_of<factors<T, B>> const& m) {
         last_.resize(0);
         lengths_.resize(0);
         for (auto const& one : m.each) {

@@ -33,11 +33,11 @@ struct warm_up {
 
     template <class B, class C, Scalar T>
     requires std::same_as<decltype(C::k), portion>
-    void tune(B&, C& compressor, occasion const& now, std::span<T const>, std::span<T const> news) const {
+    void tune(B&, C& compressor, round_context const& now, std::span<T const>, std::span<T const> news) const {
         compressor.k = at(now.round, news.size());
     }
     template <class B, Scalar T, class M>
-    void said(B&, std::span<T const>, M const&) const {}
+    void update(B&, std::span<T const>, M const&) const {}
     friend std::string to_string(warm_up const& l) {
         return detail::concat({"warm_up(", to_string(l.k), ", rounds=", l.rounds, ")"});
     }

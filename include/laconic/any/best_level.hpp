@@ -8,7 +8,7 @@
 #include "laconic/adapt/message_sizes.hpp"
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/cost.hpp"
-#include "laconic/any/spelling.hpp"
+#include "laconic/any/grammar.hpp"
 #include "laconic/compress/best_level.hpp"
 #include "laconic/compress/one_of.hpp"
 #include "laconic/compress/quantizer_levels.hpp"
@@ -17,13 +17,13 @@
 namespace laconic::detail {
 
 /// The argument cost=...; bits where there is none.
-inline two_way_cost cost_argument(spelling::arguments& a) {
+inline two_way_cost cost_argument(grammar::arguments& a) {
     auto const* const price = a.find("cost", false);
     return price ? make_cost(a.text(), price->calls) : two_way_cost{};
 }
 
 /// The argument that names a family of compressors.
-inline spelling::item const& family_argument(spelling::arguments& a, char const* example) {
+inline grammar::item const& family_argument(grammar::arguments& a, char const* example) {
     auto const* const family = a.find("compressor");
     if (!family)
         a.refuse(a.from().position,
@@ -34,9 +34,9 @@ inline spelling::item const& family_argument(spelling::arguments& a, char const*
 /// Calls f(C) with the family that is written without its level, such as top_k | scaled_sign. bernoulli stands for
 /// proportional, whose probabilities are the best ones.
 template <class F>
-auto with_family_of(spelling::arguments& a, spelling::item const& family, F f) {
+auto with_family_of(grammar::arguments& a, grammar::item const& family, F f) {
     auto const& calls = family.calls;
-    spelling::arguments first(a.text(), calls[0]), second(a.text(), calls.back());
+    grammar::arguments first(a.text(), calls[0]), second(a.text(), calls.back());
     if (calls[0].name == "top_k" && calls.size() == 1) {
         first.finish();
         return f(top_k<>{1});
@@ -76,7 +76,7 @@ auto with_family_of(spelling::arguments& a, spelling::item const& family, F f) {
 
 /// Calls f(C) with one family, or with the two of top_k, top_k | scaled_sign, of which each round has the better one.
 template <class F>
-auto with_families_of(spelling::arguments& a, spelling::item const& family, F f) {
+auto with_families_of(grammar::arguments& a, grammar::item const& family, F f) {
     auto const* const other = a.find("or");
     if (!other) return with_family_of(a, family, f);
     auto const& one = family.calls;
@@ -84,29 +84,28 @@ auto with_families_of(spelling::arguments& a, spelling::item const& family, F f)
     if (one.size() != 1 || one[0].name != "top_k" || two.size() != 2 || two[0].name != "top_k" ||
         two[1].name != "scaled_sign")
         a.refuse(other->position, "only top_k goes with another, top_k | scaled_sign; in C++ one_of takes any two");
-    for (auto const* const call : {&one[0], &two[0]}) spelling::arguments(a.text(), *call).finish();
-    spelling::arguments signs(a.text(), two[1]);
+    for (auto const* const call : {&one[0], &two[0]}) grammar::arguments(a.text(), *call).finish();
+    grammar::arguments signs(a.text(), two[1]);
     auto const bucket = signs.whole("bucket", 0, 0, 0x1p53);
     signs.finish();
     return f(one_of{top_k<>{1}, top_k<scaled_sign>{1, {bucket}}});
 }
 
 /// The argument sizes=formula or sizes=written; as papers count where there is none.
-inline message_sizes sizes_argument(spelling::arguments& a) {
+inline message_sizes sizes_argument(grammar::arguments& a) {
     auto const* const i = a.find("sizes", false);
     if (i && i->word != "formula" && i->word != "written") a.refuse(i->position, "sizes is formula or written");
     return {i && i->word == "written"};
 }
 
 template <Scalar T, class B>
-any_compressor<T, B> make_best_level(spelling::arguments& a) {
+any_compressor<T, B> make_best_level(grammar::arguments& a) {
     return with_families_of(a, family_argument(a, "top_k"), [&](auto const& family) -> any_compressor<T, B> {
         auto const cost = cost_argument(a);
         best_level chosen{family, cost, sizes_argument(a)};
         if (auto const* const i = a.find("sort_up_to", false)) {
             double value = 0;
-            if (!spelling::read_number(i->word, value) || !(value >= 0 && value <= 0x1p53) ||
-                value != std::floor(value))
+            if (!grammar::read_number(i->word, value) || !(value >= 0 && value <= 0x1p53) || value != std::floor(value))
                 a.refuse(i->position, concat({"sort_up_to is a whole number from 0 to ", 0x1p53}));
             chosen.sort_up_to = static_cast<std::size_t>(value);
         }

@@ -38,9 +38,9 @@ class any_sum {
     }
     bool wants_terms() const { return held_->wants_terms(); }
 
-    /// Whether something may come back, which is then in returned().
-    bool gives_back() const { return held_->returned() != nullptr; }
-    sparse_sum<T, B> const& returned() const { return *held_->returned(); }
+    /// Whether something may come back, which is then in leftover().
+    bool gives_back() const { return held_->leftover() != nullptr; }
+    sparse_sum<T, B> const& leftover() const { return *held_->leftover(); }
 
     template <class Archive>
     void state(Archive& archive) {
@@ -55,7 +55,7 @@ class any_sum {
         virtual bool wants_terms() const = 0;
         virtual void sum(B& on, any_communicator& comm, sparse_sum<T, B>& v, std::uint64_t round) = 0;
         virtual void sum(B& on, any_communicator& comm, std::span<T> x, std::uint64_t round) = 0;
-        virtual sparse_sum<T, B> const* returned() const = 0;
+        virtual sparse_sum<T, B> const* leftover() const = 0;
     };
     template <class S>
     struct model final : face {
@@ -76,9 +76,9 @@ class any_sum {
             LACONIC_EXPECTS(!terms);
             if constexpr (!terms) inside(on, comm, x, round);
         }
-        sparse_sum<T, B> const* returned() const override {
+        sparse_sum<T, B> const* leftover() const override {
             if constexpr (GivesBack<S, T, B>)
-                return &inside.returned();
+                return &inside.leftover();
             else
                 return nullptr;
         }
@@ -92,7 +92,8 @@ class any_sum {
     std::unique_ptr<face> held_;
 };
 
-/// Any collective for vectors of T, gather_all among them, which is the default. Two are equal iff they are written alike.
+/// Any collective for vectors of T, gather_all among them, which is the default. Two are equal iff they are written
+/// alike.
 template <Scalar T = double, class B = host>
 class any_collective {
   public:

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "laconic/any/spelling.hpp"
+#include "laconic/any/grammar.hpp"
 #include "laconic/core/cost.hpp"
 #include "laconic/core/text.hpp"
 
@@ -15,12 +15,12 @@ namespace laconic {
 
 namespace detail {
 
-inline message_cost make_message_cost(std::string_view text, spelling::pipe const& calls);
+inline message_cost make_message_cost(std::string_view text, grammar::pipe const& calls);
 
 // The cost of one way that a call names, such as packets(512, 64, 60); other(a) for any other name.
 template <class Cost, class Other>
-Cost cost_named(std::string_view text, spelling::pipe const& calls, Other other) {
-    spelling::arguments a(text, calls[0]);
+Cost cost_named(std::string_view text, grammar::pipe const& calls, Other other) {
+    grammar::arguments a(text, calls[0]);
     auto const cost = [&]() -> Cost {
         auto const& name = calls[0].name;
         // Argument by argument, as C++ would not keep their order.
@@ -62,20 +62,20 @@ Cost cost_named(std::string_view text, spelling::pipe const& calls, Other other)
 }
 
 // The same, where there is no other.
-inline message_cost make_message_cost(std::string_view text, spelling::pipe const& calls) {
-    return cost_named<message_cost>(text, calls, [&](spelling::arguments const& a) -> message_cost {
-        a.refuse(calls[0].position, spelling::no_such("cost of one way", calls[0].name,
-                                                      {"bits", "affine", "packets", "energy", "air_time", "lossy"}));
+inline message_cost make_message_cost(std::string_view text, grammar::pipe const& calls) {
+    return cost_named<message_cost>(text, calls, [&](grammar::arguments const& a) -> message_cost {
+        a.refuse(calls[0].position, grammar::no_such("cost of one way", calls[0].name,
+                                                     {"bits", "affine", "packets", "energy", "air_time", "lossy"}));
     });
 }
 
 // The cost that a call names, of one way or two.
-inline two_way_cost make_cost(std::string_view text, spelling::pipe const& calls) {
-    return cost_named<two_way_cost>(text, calls, [&](spelling::arguments& a) -> two_way_cost {
+inline two_way_cost make_cost(std::string_view text, grammar::pipe const& calls) {
+    return cost_named<two_way_cost>(text, calls, [&](grammar::arguments& a) -> two_way_cost {
         if (calls[0].name != "two_way")
             a.refuse(calls[0].position,
-                     spelling::no_such("cost", calls[0].name,
-                                       {"bits", "affine", "packets", "energy", "air_time", "lossy", "two_way"}));
+                     grammar::no_such("cost", calls[0].name,
+                                      {"bits", "affine", "packets", "energy", "air_time", "lossy", "two_way"}));
         auto const way = [&](std::string const& name) {
             auto const* const i = a.find(name);
             if (!i) a.refuse(calls[0].position, concat({"two_way needs ", name, ": two_way(", name, "=...)"}));
@@ -91,8 +91,8 @@ inline two_way_cost make_cost(std::string_view text, spelling::pipe const& calls
 
 /// Reads a written cost: bits, affine(per_bit, per_message), packets(payload, header, fixed), energy(per_bit,
 /// per_packet, payload, to_wake) or air_time(rate, preamble, payload, wait), any of them on a lossy link, lossy(once,
-/// loss), or one for each way, two_way(up, down, answer=0, others=0), with or without the names. Throws spelling_error
+/// loss), or one for each way, two_way(up, down, answer=0, others=0), with or without the names. Throws parse_error
 /// with the place.
-inline two_way_cost parse_cost(std::string_view text) { return detail::make_cost(text, spelling::read_pipe(text)); }
+inline two_way_cost parse_cost(std::string_view text) { return detail::make_cost(text, grammar::read_pipe(text)); }
 
 }  // namespace laconic

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/any/spelling.hpp"
+#include "laconic/any/grammar.hpp"
 #include "laconic/compress/norm.hpp"
 
 namespace laconic::detail {
 
-/// The argument p=1, 2 or inf, 2 where it is absent; throws spelling_error for another.
-inline p_norm norm_named(spelling::arguments& a) {
+/// The argument p=1, 2 or inf, 2 where it is absent; throws parse_error for another.
+inline p_norm norm_named(grammar::arguments& a) {
     auto const* const p = a.find("p", false);
     if (p && (p->calls.size() != 1 || !p->calls[0].items.empty())) a.refuse(p->position, "p is 1, 2 or inf");
     if (!p || p->word == "2") return p_norm::two;

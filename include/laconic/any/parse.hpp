@@ -10,8 +10,8 @@
 
 #include "laconic/any/best_level.hpp"
 #include "laconic/any/compressor.hpp"
+#include "laconic/any/grammar.hpp"
 #include "laconic/any/norm.hpp"
-#include "laconic/any/spelling.hpp"
 #include "laconic/compress/about_top_k.hpp"
 #include "laconic/compress/bernoulli.hpp"
 #include "laconic/compress/damped_quantize.hpp"
@@ -46,7 +46,7 @@ template <Scalar T, class B>
 struct named_piece {
     std::string name;
     bool sparsifier;
-    any_compressor<T, B> (*make)(spelling::arguments&, any_compressor<T, B> const* rest);
+    any_compressor<T, B> (*make)(grammar::arguments&, any_compressor<T, B> const* rest);
 };
 
 template <Scalar T, class B, class S>
@@ -55,7 +55,7 @@ any_compressor<T, B> with_rest(S const& piece, any_compressor<T, B> const* rest)
     return piece;
 }
 
-inline rounding rounding_named(spelling::arguments& a) {
+inline rounding rounding_named(grammar::arguments& a) {
     auto const* const r = a.find("rounding", false);
     if (!r || (a.is_word(*r) && r->word == "random")) return rounding::random;
     if (!a.is_word(*r) || r->word != "nearest") a.refuse(r->position, "rounding is random or nearest");
@@ -63,12 +63,12 @@ inline rounding rounding_named(spelling::arguments& a) {
 }
 
 template <Scalar T, class B>
-any_compressor<T, B> make_compressor(std::string_view text, spelling::pipe const& calls);
+any_compressor<T, B> make_compressor(std::string_view text, grammar::pipe const& calls);
 
 template <Scalar T, class B>
 std::vector<named_piece<T, B>> const& named_pieces() {
     using any = any_compressor<T, B>;
-    using arguments = spelling::arguments;
+    using arguments = grammar::arguments;
     static std::vector<named_piece<T, B>> const all = {
         {"dense", true, [](arguments&, any const* rest) { return with_rest<T, B>(dense{}, rest); }},
         {"top_k", true, [](arguments& a, any const* rest) { return with_rest<T, B>(top_k{a.number("k")}, rest); }},
@@ -159,16 +159,16 @@ std::vector<named_piece<T, B>> const& named_pieces() {
 }
 
 template <Scalar T, class B>
-any_compressor<T, B> make_compressor(std::string_view text, spelling::pipe const& calls) {
+any_compressor<T, B> make_compressor(std::string_view text, grammar::pipe const& calls) {
     std::vector<std::string> names;
     for (auto const& piece : named_pieces<T, B>()) names.push_back(piece.name);
     any_compressor<T, B> result;
     for (auto at = calls.size(); at-- > 0;) {
-        spelling::arguments a(text, calls[at]);
+        grammar::arguments a(text, calls[at]);
         auto const& pieces = named_pieces<T, B>();
         auto const found =
             std::find_if(pieces.begin(), pieces.end(), [&](auto const& p) { return p.name == calls[at].name; });
-        if (found == pieces.end()) a.refuse(calls[at].position, spelling::no_such("compressor", calls[at].name, names));
+        if (found == pieces.end()) a.refuse(calls[at].position, grammar::no_such("compressor", calls[at].name, names));
         bool const last = at + 1 == calls.size();
         if (!last && !found->sparsifier)
             a.refuse(calls[at + 1].position,
@@ -182,10 +182,10 @@ any_compressor<T, B> make_compressor(std::string_view text, spelling::pipe const
 }  // namespace detail
 
 /// Reads a written compressor, such as "top_k(0.01) | natural"; to_string of the result reads back as the same. Throws
-/// spelling_error with the place and the valid names.
+/// parse_error with the place and the valid names.
 template <Scalar T = double, class B = host>
 any_compressor<T, B> parse_compressor(std::string_view text) {
-    return detail::make_compressor<T, B>(text, spelling::read_pipe(text));
+    return detail::make_compressor<T, B>(text, grammar::read_pipe(text));
 }
 
 }  // namespace laconic

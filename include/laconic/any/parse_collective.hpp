@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "laconic/any/collective.hpp"
+#include "laconic/any/grammar.hpp"
 #include "laconic/any/norm.hpp"
-#include "laconic/any/spelling.hpp"
 #include "laconic/collective/automatic.hpp"
 #include "laconic/collective/dense/engine_all_reduce.hpp"
 #include "laconic/collective/dense/halving_doubling.hpp"
@@ -36,25 +36,25 @@ namespace detail {
 template <Scalar T, class B>
 struct named_collective {
     collective_description about;
-    any_collective<T, B> (*make)(spelling::arguments&);
+    any_collective<T, B> (*make)(grammar::arguments&);
 };
 
 // With quantize as any/parse.hpp reads it, but for damping, which is another compressor.
 template <Scalar T, class B>
-any_collective<T, B> split_all_gather_named(spelling::arguments& a) {
+any_collective<T, B> split_all_gather_named(grammar::arguments& a) {
     auto const* const i = a.find("then");
     if (!i || (a.is_word(*i) && i->word == "sparse")) return split_all_gather{second_stage::sparse};
     if (a.is_word(*i) && i->word == "dense") return split_all_gather{second_stage::dense};
     if (i->calls.size() != 1 || i->calls[0].name != "quantize")
         a.refuse(i->position, "what is gathered is sparse, dense or quantize(levels)");
-    spelling::arguments q(a.text(), i->calls[0]);
+    grammar::arguments q(a.text(), i->calls[0]);
     auto const levels = q.whole("levels", 1, 1, 32767), bucket = q.whole("bucket", 0, 0, 0x1p53);
     quantize const how{static_cast<int>(levels), bucket, norm_named(q)};
     q.finish();
     return compressed_split_all_gather{how, a.whole("seed", 0, 0, 0x1p53)};
 }
 
-inline automatic automatic_named(spelling::arguments& a) {
+inline automatic automatic_named(grammar::arguments& a) {
     automatic_settings s;
     s.net.latency = a.number("latency", s.net.latency);
     s.net.seconds_per_bit = a.number("seconds_per_bit", s.net.seconds_per_bit);
@@ -69,7 +69,7 @@ inline automatic automatic_named(spelling::arguments& a) {
 template <Scalar T, class B>
 std::vector<named_collective<T, B>> const& named_collectives() {
     using any = any_collective<T, B>;
-    using arguments = spelling::arguments;
+    using arguments = grammar::arguments;
     static std::vector<named_collective<T, B>> const all = {
         {{"gather", "", "everyone hears everyone's message, or a server does"},
          [](arguments&) -> any { return gather_all{}; }},
@@ -118,17 +118,17 @@ std::vector<named_collective<T, B>> const& named_collectives() {
 }
 
 template <Scalar T, class B>
-any_collective<T, B> make_collective(std::string_view text, spelling::pipe const& calls) {
-    return spelling::make_named(named_collectives<T, B>(), text, calls, "a collective");
+any_collective<T, B> make_collective(std::string_view text, grammar::pipe const& calls) {
+    return grammar::make_named(named_collectives<T, B>(), text, calls, "a collective");
 }
 
 }  // namespace detail
 
 /// Reads a written collective, such as "gtop_k(0.01)"; to_string of the result reads back as the same. Throws
-/// spelling_error with the place and the valid names.
+/// parse_error with the place and the valid names.
 template <Scalar T = double, class B = host>
 any_collective<T, B> parse_collective(std::string_view text) {
-    return detail::make_collective<T, B>(text, spelling::read_pipe(text));
+    return detail::make_collective<T, B>(text, grammar::read_pipe(text));
 }
 
 /// All collectives that parse_collective knows. (A template, so that only those pay for all collectives who ask.)

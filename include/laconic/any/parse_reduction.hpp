@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "laconic/any/grammar.hpp"
 #include "laconic/any/parse.hpp"
 #include "laconic/any/parse_collective.hpp"
 #include "laconic/any/reduction.hpp"
-#include "laconic/any/spelling.hpp"
 #include "laconic/core/text.hpp"
 
 namespace laconic {
@@ -23,14 +23,14 @@ namespace detail {
 template <Scalar T, class B>
 struct named_reduction {
     reduction_description about;
-    any_reduction<T, B> (*make)(spelling::arguments&);
+    any_reduction<T, B> (*make)(grammar::arguments&);
 };
 
 template <Scalar T, class B>
-any_reduction<T, B> make_reduction(std::string_view text, spelling::pipe const& calls);
+any_reduction<T, B> make_reduction(std::string_view text, grammar::pipe const& calls);
 
 template <Scalar T, class B>
-any_compressor<T, B> reduced_compressor(spelling::arguments& a, bool needed) {
+any_compressor<T, B> reduced_compressor(grammar::arguments& a, bool needed) {
     if (auto const* const i = a.find("compressor")) return make_compressor<T, B>(a.text(), i->calls);
     if (needed)
         a.refuse(a.from().position,
@@ -38,7 +38,7 @@ any_compressor<T, B> reduced_compressor(spelling::arguments& a, bool needed) {
     return full{};
 }
 template <Scalar T, class B>
-any_collective<T, B> reduced_over(spelling::arguments& a) {
+any_collective<T, B> reduced_over(grammar::arguments& a) {
     if (auto const* const i = a.find("over", false)) return make_collective<T, B>(a.text(), i->calls);
     return gather_all{};
 }
@@ -46,7 +46,7 @@ any_collective<T, B> reduced_over(spelling::arguments& a) {
 template <Scalar T, class B>
 std::vector<named_reduction<T, B>> const& named_reductions() {
     using any = any_reduction<T, B>;
-    using arguments = spelling::arguments;
+    using arguments = grammar::arguments;
     static std::vector<named_reduction<T, B>> const all = {
         {{"plain", "(C=full, over=gather)", "nothing is remembered; C unbiased"},
          [](arguments& a) -> any {
@@ -85,17 +85,17 @@ std::vector<named_reduction<T, B>> const& named_reductions() {
 }
 
 template <Scalar T, class B>
-any_reduction<T, B> make_reduction(std::string_view text, spelling::pipe const& calls) {
-    return spelling::make_named(named_reductions<T, B>(), text, calls, "a reduction");
+any_reduction<T, B> make_reduction(std::string_view text, grammar::pipe const& calls) {
+    return grammar::make_named(named_reductions<T, B>(), text, calls, "a reduction");
 }
 
 }  // namespace detail
 
 /// Reads a written reduction, such as "error_feedback(top_k(0.01) | natural, decay=0.9)"; to_string of the result
-/// reads back as the same. Throws spelling_error with the place and the valid names.
+/// reads back as the same. Throws parse_error with the place and the valid names.
 template <Scalar T = float, class B = host>
 any_reduction<T, B> parse_reduction(std::string_view text) {
-    return detail::make_reduction<T, B>(text, spelling::read_pipe(text));
+    return detail::make_reduction<T, B>(text, grammar::read_pipe(text));
 }
 
 /// All reductions that parse_reduction knows. (A template, so that only those pay for all who ask.)

@@ -26,41 +26,45 @@ class any_feedback {
     using array = typename B::template array<T>;
     struct face : detail::part_face<face> {
         virtual void start(std::size_t d) = 0;
-        virtual void before(B& on, occasion const& now, std::span<T> g) = 0;
-        virtual bool news(B& on, occasion const& now, T scale, std::span<T> g) = 0;
-        virtual void after(B& on, std::span<T const> news, any_message<T, B> const& m) = 0;
-        virtual void after(B& on, array&& news, any_message<T, B> const& m) = 0;
-        virtual void estimate(B& on, occasion const& now, std::span<T> mean) = 0;
-        virtual void preview(B& on, occasion const& now, std::span<T> mean) const = 0;
-        virtual bool keeps_returned() const = 0;
+        virtual void compensate(B& on, round_context const& now, std::span<T> g) = 0;
+        virtual bool news(B& on, round_context const& now, T scale, std::span<T> g) = 0;
+        virtual void update(B& on, std::span<T const> news, any_message<T, B> const& m) = 0;
+        virtual void update(B& on, array&& news, any_message<T, B> const& m) = 0;
+        virtual void reconstruct(B& on, round_context const& now, std::span<T> mean) = 0;
+        virtual void preview(B& on, round_context const& now, std::span<T> mean) const = 0;
+        virtual bool keeps_leftover() const = 0;
         virtual void keep(B& on, returned const& m) = 0;
     };
     template <class F>
     struct model final : detail::part_model<model<F>, face, F> {
         using detail::part_model<model<F>, face, F>::part_model;
         void start(std::size_t d) override { this->inside.start(d); }
-        void before(B& on, occasion const& now, std::span<T> g) override { this->inside.before(on, now, g); }
-        bool news(B& on, occasion const& now, T scale, std::span<T> g) override {
+        void compensate(B& on, round_context const& now, std::span<T> g) override {
+            this->inside.compensate(on, now, g);
+        }
+        bool news(B& on, round_context const& now, T scale, std::span<T> g) override {
             return detail::make_news(this->inside, on, now, scale, g);
         }
-        void after(B& on, std::span<T const> news, any_message<T, B> const& m) override {
-            this->inside.after(on, news, m);
+        void update(B& on, std::span<T const> news, any_message<T, B> const& m) override {
+            this->inside.update(on, news, m);
         }
-        void after(B& on, array&& news, any_message<T, B> const& m) override {
-            this->inside.after(on, std::move(news), m);
+        void update(B& on, array&& news, any_message<T, B> const& m) override {
+            this->inside.update(on, std::move(news), m);
         }
-        void estimate(B& on, occasion const& now, std::span<T> mean) override { this->inside.estimate(on, now, mean); }
-        void preview(B& on, occasion const& now, std::span<T> mean) const override {
+        void reconstruct(B& on, round_context const& now, std::span<T> mean) override {
+            this->inside.reconstruct(on, now, mean);
+        }
+        void preview(B& on, round_context const& now, std::span<T> mean) const override {
             detail::preview_estimate(this->inside, on, now, mean);
         }
-        bool keeps_returned() const override {
-            if constexpr (KeepsReturned<F>)
-                return this->inside.keeps_returned();
+        bool keeps_leftover() const override {
+            if constexpr (KeepsLeftover<F>)
+                return this->inside.keeps_leftover();
             else
                 return false;
         }
         void keep(B& on, returned const& m) override {
-            if constexpr (KeepsReturned<F>) this->inside.keep(on, m);
+            if constexpr (KeepsLeftover<F>) this->inside.keep(on, m);
         }
     };
     detail::held_part<face> held_;
@@ -73,13 +77,13 @@ class any_feedback {
         : held_(std::make_unique<model<F>>(std::move(feedback))) {}
 
     void start(std::size_t d) { held_->start(d); }
-    void before(B& on, occasion const& now, std::span<T> g) { held_->before(on, now, g); }
-    bool news(B& on, occasion const& now, T scale, std::span<T> g) { return held_->news(on, now, scale, g); }
-    void after(B& on, std::span<T const> news, any_message<T, B> const& m) { held_->after(on, news, m); }
-    void after(B& on, array&& news, any_message<T, B> const& m) { held_->after(on, std::move(news), m); }
-    void estimate(B& on, occasion const& now, std::span<T> mean) { held_->estimate(on, now, mean); }
-    void preview(B& on, occasion const& now, std::span<T> mean) const { held_->preview(on, now, mean); }
-    bool keeps_returned() const { return held_->keeps_returned(); }
+    void compensate(B& on, round_context const& now, std::span<T> g) { held_->compensate(on, now, g); }
+    bool news(B& on, round_context const& now, T scale, std::span<T> g) { return held_->news(on, now, scale, g); }
+    void update(B& on, std::span<T const> news, any_message<T, B> const& m) { held_->update(on, news, m); }
+    void update(B& on, array&& news, any_message<T, B> const& m) { held_->update(on, std::move(news), m); }
+    void reconstruct(B& on, round_context const& now, std::span<T> mean) { held_->reconstruct(on, now, mean); }
+    void preview(B& on, round_context const& now, std::span<T> mean) const { held_->preview(on, now, mean); }
+    bool keeps_leftover() const { return held_->keeps_leftover(); }
     void keep(B& on, returned const& m) { held_->keep(on, m); }
     template <class Archive>
     void state(Archive& archive) {
@@ -133,25 +137,25 @@ class any_step {
 template <Scalar T = double, class B = host>
 class any_level {
     struct face : detail::part_face<face> {
-        virtual void tune(B& on, any_compressor<T, B>& c, occasion const& now, std::span<T const> x,
+        virtual void tune(B& on, any_compressor<T, B>& c, round_context const& now, std::span<T const> x,
                           std::span<T const> news) = 0;
-        virtual void said(B& on, std::span<T const> x, any_message<T, B> const& m) = 0;
+        virtual void update(B& on, std::span<T const> x, any_message<T, B> const& m) = 0;
     };
     template <class L, class C>
     struct model final : detail::part_model<model<L, C>, face, L> {
         using detail::part_model<model<L, C>, face, L>::part_model;
-        void tune(B& on, any_compressor<T, B>& c, occasion const& now, std::span<T const> x,
+        void tune(B& on, any_compressor<T, B>& c, round_context const& now, std::span<T const> x,
                   std::span<T const> news) override {
             if constexpr (std::same_as<C, any_compressor<T, B>>)
                 this->inside.tune(on, c, now, x, news);
             else if constexpr (!std::same_as<L, fixed_level>)
                 this->inside.tune(on, c.template own<C>(), now, x, news);
         }
-        void said(B& on, std::span<T const> x, any_message<T, B> const& m) override {
+        void update(B& on, std::span<T const> x, any_message<T, B> const& m) override {
             if constexpr (std::same_as<C, any_compressor<T, B>>)
-                this->inside.said(on, x, m);
+                this->inside.update(on, x, m);
             else if constexpr (!std::same_as<L, fixed_level>)
-                this->inside.said(on, x, m.template get<message_of<C, T, B>>());
+                this->inside.update(on, x, m.template get<message_of<C, T, B>>());
         }
     };
     detail::held_part<face> held_;
@@ -162,10 +166,10 @@ class any_level {
     template <class L, class C>
     any_level(L level, C const&) : held_(std::make_unique<model<L, C>>(std::move(level))) {}
 
-    void tune(B& on, any_compressor<T, B>& c, occasion const& now, std::span<T const> x, std::span<T const> news) {
+    void tune(B& on, any_compressor<T, B>& c, round_context const& now, std::span<T const> x, std::span<T const> news) {
         held_->tune(on, c, now, x, news);
     }
-    void said(B& on, std::span<T const> x, any_message<T, B> const& m) { held_->said(on, x, m); }
+    void update(B& on, std::span<T const> x, any_message<T, B> const& m) { held_->update(on, x, m); }
     template <class Archive>
     void state(Archive& archive) {
         held_->state(archive);
@@ -178,18 +182,18 @@ template <Scalar T = double, class B = host>
 class any_estimator {
     using objective = any_objective<T>;
     struct face : detail::part_face<face> {
-        virtual std::optional<double> gradient(B& on, objective const& f, occasion const& now, std::span<T const> x,
-                                               std::span<T> g) = 0;
-        virtual void said(B& on, std::span<T const> x) = 0;
+        virtual std::optional<double> gradient(B& on, objective const& f, round_context const& now,
+                                               std::span<T const> x, std::span<T> g) = 0;
+        virtual void update(B& on, std::span<T const> x) = 0;
     };
     template <class E>
     struct model final : detail::part_model<model<E>, face, E> {
         using detail::part_model<model<E>, face, E>::part_model;
-        std::optional<double> gradient(B& on, objective const& f, occasion const& now, std::span<T const> x,
+        std::optional<double> gradient(B& on, objective const& f, round_context const& now, std::span<T const> x,
                                        std::span<T> g) override {
             return this->inside(on, f, now, x, g);
         }
-        void said(B& on, std::span<T const> x) override { this->inside.said(on, x); }
+        void update(B& on, std::span<T const> x) override { this->inside.update(on, x); }
     };
     detail::held_part<face> held_;
 
@@ -200,11 +204,11 @@ class any_estimator {
         any_estimator(E estimator)  // NOLINT: implicit, as std::function's
         : held_(std::make_unique<model<E>>(std::move(estimator))) {}
 
-    std::optional<double> operator()(B& on, objective const& f, occasion const& now, std::span<T const> x,
+    std::optional<double> operator()(B& on, objective const& f, round_context const& now, std::span<T const> x,
                                      std::span<T> g) {
         return held_->gradient(on, f, now, x, g);
     }
-    void said(B& on, std::span<T const> x) { held_->said(on, x); }
+    void update(B& on, std::span<T const> x) { held_->update(on, x); }
     template <class Archive>
     void state(Archive& archive) {
         held_->state(archive);

@@ -13,7 +13,7 @@
 #include "laconic/any/compressor.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/contract.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/served.hpp"
@@ -74,11 +74,11 @@ class any_mean {
         std::visit([&](auto& tr) { tr.start(comm); }, held_);
     }
     template <Communicator C>
-    void send(B& on, C& comm, occasion const& now, M const& mine, error_frame const& frame, int lane = 0) {
+    void send(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, int lane = 0) {
         std::visit([&](auto& tr) { tr.send(on, comm, now, mine, frame, lane); }, held_);
     }
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, occasion const& now, M const& mine, error_frame const& frame, Blank blank,
+    void receive(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, Blank blank,
                  F const& feedback, std::span<T> mean, int lane = 0) {
         std::visit([&](auto& tr) { tr.receive(on, comm, now, mine, frame, blank, feedback, mean, lane); }, held_);
     }
@@ -87,7 +87,7 @@ class any_mean {
         std::visit([&](auto& tr) { tr.give_back(on, feedback); }, held_);
     }
     template <Communicator C, class F>
-    void reconstruct(B& on, C const& comm, occasion const& now, F& feedback, std::span<T> mean) {
+    void reconstruct(B& on, C const& comm, round_context const& now, F& feedback, std::span<T> mean) {
         std::visit([&](auto& tr) { tr.reconstruct(on, comm, now, feedback, mean); }, held_);
     }
     void write(bit_writer& sink, B& on, M const& mine) {

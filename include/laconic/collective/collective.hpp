@@ -34,10 +34,10 @@ template <class S, class T, class B, class C>
 concept SumsNumbers = requires(S& sum, B& on, C& comm, std::span<T> x) {
     sum(on, comm, x, std::uint64_t{});
 };
-/// sum.returned() is what of the last sum was not applied and this rank must bring again, in a later round.
+/// sum.leftover() is what of the last sum was not applied and this rank must bring again, in a later round.
 template <class S, class T, class B>
 concept GivesBack = requires(S const& sum) {
-    { sum.returned() } -> std::same_as<sparse_sum<T, B> const&>;
+    { sum.leftover() } -> std::same_as<sparse_sum<T, B> const&>;
 };
 
 /// One that is chosen at run time has all members, and tells which may be called.

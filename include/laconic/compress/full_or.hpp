@@ -6,7 +6,7 @@
 #include <string>
 
 #include "laconic/compress/full.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/either.hpp"
 
@@ -14,7 +14,7 @@ namespace laconic {
 
 /// Whether everybody says everything in full in this round: in the first one, and with probability p in each other. The
 /// coin is the same on all ranks.
-inline bool speaks_in_full(occasion const& now, double p) {
+inline bool speaks_in_full(round_context const& now, double p) {
     return now.round == 0 || now.shared.child(1).uniform(0) < p;
 }
 

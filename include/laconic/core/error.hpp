@@ -102,11 +102,11 @@ struct file_error : error {
 };
 
 /// A written composition, such as "diana(rand_k(0.1))", that cannot be read; the column counts characters from 1.
-struct spelling_error : error {
+struct parse_error : error {
     std::string text;
     std::size_t column;
 
-    spelling_error(std::string text_, std::size_t column_, std::string const& why)
+    parse_error(std::string text_, std::size_t column_, std::string const& why)
         : error(detail::concat({"'", text_, "', column ", column_, ": ", why})),
           text(std::move(text_)),
           column(column_) {}

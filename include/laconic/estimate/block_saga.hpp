@@ -28,7 +28,7 @@ class block_saga {
 
     template <class F>
     requires FiniteSum<F, T> std::optional<double>
-    operator()(B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
+    operator()(B& on, F const& f, round_context const& now, std::span<T const> x, std::span<T> g) {
         detail::draw_rows(now.gradient, f.samples(), 1, row_);
         detail::draw_support_of(on, blocks_, x.size(), now.own, drawn_);
         fresh_.resize(x.size());
@@ -47,7 +47,7 @@ class block_saga {
         add_scaled(on, T(1), std::span<T const>(mean_), g);
         return std::nullopt;
     }
-    void said(B& on, std::span<T const> x) {
+    void update(B& on, std::span<T const> x) {
         if (table_.empty()) {
             table_.swap(next_table_);
             mean_.swap(next_mean_);

@@ -31,7 +31,8 @@ struct clipped {
     clip_at unit = clip_at::norm;
 
     template <class B, class F, Scalar T>
-    std::optional<double> operator()(B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
+    std::optional<double> operator()(B& on, F const& f, round_context const& now, std::span<T const> x,
+                                     std::span<T> g) {
         auto const value = of(on, f, now, x, g);
         if (!(limit > 0) || g.empty()) return value;
         if (unit == clip_at::norm)
@@ -41,8 +42,8 @@ struct clipped {
         return value;
     }
     template <class B, Scalar T>
-    void said(B& on, std::span<T const> x) {
-        of.said(on, x);
+    void update(B& on, std::span<T const> x) {
+        of.update(on, x);
     }
 
     template <class Archive>

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/objective/objective.hpp"
 
 namespace laconic {
@@ -16,7 +16,8 @@ namespace laconic {
 ///   estimator(on, f, now, x, g)   writes an estimate of the gradient of f at x to g, drawing from now.gradient and
 ///                                 now.shared, and returns std::optional<double>: f(x) where that came for nothing. It
 ///                                 may be called again for the same round, and then gives the same;
-///   estimator.said(on, x)         is told that the round has been said and x is the next iterate: the place to change
+///   estimator.update(on, x)         is told that the round has been said and x is the next iterate: the place to
+///   change
 ///                                 what it remembers.
 /// Only what was written to g is looked at before the round is said. So whatever asks f is asked in the first call, and
 /// a number that will be remembered and is not finite makes g so too (detail::show_non_finite).
@@ -24,9 +25,9 @@ namespace laconic {
 /// it remembers is saved.
 template <class E, class F, class T = double, class B = host>
 concept Estimator = std::movable<E> &&
-    requires(E& estimator, B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
+    requires(E& estimator, B& on, F const& f, round_context const& now, std::span<T const> x, std::span<T> g) {
     { estimator(on, f, now, x, g) } -> std::same_as<std::optional<double>>;
-    estimator.said(on, x);
+    estimator.update(on, x);
 };
 
 namespace detail {
@@ -43,7 +44,7 @@ void show_non_finite(B& on, std::span<T const> kept, std::span<T> g) {
 /// The gradient itself.
 struct full_gradient {
     template <class B, class F, Scalar T>
-    std::optional<double> operator()(B&, F const& f, occasion const&, std::span<T const> x, std::span<T> g) const {
+    std::optional<double> operator()(B&, F const& f, round_context const&, std::span<T const> x, std::span<T> g) const {
         if constexpr (FusedObjective<F, T>) {
             return static_cast<double>(f.value_and_gradient(x, g));
         } else {
@@ -52,7 +53,7 @@ struct full_gradient {
         }
     }
     template <class B, Scalar T>
-    void said(B&, std::span<T const>) const {}
+    void update(B&, std::span<T const>) const {}
     friend std::string to_string(full_gradient) { return "the full gradient"; }
 };
 

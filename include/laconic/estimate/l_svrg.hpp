@@ -29,7 +29,7 @@ class l_svrg {
 
     template <class F>
     requires FiniteSum<F, T> std::optional<double>
-    operator()(B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
+    operator()(B& on, F const& f, round_context const& now, std::span<T const> x, std::span<T> g) {
         double const p = p_ > 0 ? p_ : std::min(1.0, static_cast<double>(batch_) / static_cast<double>(f.samples()));
         bool const first = reference_.empty();
         moves_ = first || now.shared.uniform(0) < p;
@@ -56,7 +56,7 @@ class l_svrg {
         }
         return std::nullopt;
     }
-    void said(B& on, std::span<T const>) {
+    void update(B& on, std::span<T const>) {
         if (!moves_) return;
         assign(on, std::span<T const>(next_), reference_);
         assign(on, std::span<T const>(next_full_), full_);

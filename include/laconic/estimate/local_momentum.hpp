@@ -26,16 +26,16 @@ class local_momentum {
 
     template <class F>
     requires Estimator<E, F, T, B> std::optional<double>
-    operator()(B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
+    operator()(B& on, F const& f, round_context const& now, std::span<T const> x, std::span<T> g) {
         auto const value = of_(on, f, now, x, g);
         multiply(on, static_cast<T>(1 - beta_), g);
         if (!mean_.empty()) add_scaled(on, static_cast<T>(beta_), std::span<T const>(mean_), g);
         assign(on, std::span<T const>(g), next_);
         return value;
     }
-    void said(B& on, std::span<T const> x) {
+    void update(B& on, std::span<T const> x) {
         assign(on, std::span<T const>(next_), mean_);
-        of_.said(on, x);
+        of_.update(on, x);
     }
 
     /// v; empty before the first round.

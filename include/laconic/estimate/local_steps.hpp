@@ -28,7 +28,7 @@ class local_steps {
     }
 
     /// How many steps a round takes: n with probability p (1 - p)^(n - 1).
-    std::uint64_t steps(occasion const& now) const {
+    std::uint64_t steps(round_context const& now) const {
         key const coins = now.shared.child(2);
         std::uint64_t n = 1;
         while (!(coins.uniform(n) < p_)) ++n;
@@ -36,11 +36,12 @@ class local_steps {
     }
 
     template <class F>
-    std::optional<double> operator()(B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
+    std::optional<double> operator()(B& on, F const& f, round_context const& now, std::span<T const> x,
+                                     std::span<T> g) {
         assign(on, x, local_);
         std::span<T> const y(local_);
         std::optional<double> value;
-        occasion at = now;
+        round_context at = now;
         for (std::uint64_t l = 0, n = steps(now); l < n; ++l) {
             at.gradient = now.gradient.child(l);
             auto const here = gradient_(on, f, at, std::span<T const>(y), g);
@@ -53,7 +54,7 @@ class local_steps {
         multiply(on, static_cast<T>(1 / step_), g);
         return value;
     }
-    void said(B& on, std::span<T const> x) {
+    void update(B& on, std::span<T const> x) {
         shift_.resize(x.size());
         add_scaled(on, T(-1), x, std::span<T>(local_));
         add_scaled(on, static_cast<T>(-p_ / step_), std::span<T const>(local_), std::span<T>(shift_));

@@ -34,7 +34,8 @@ class mini_batch {
 
     /// Throws argument_error where the size is above 0 and f is no FiniteSum.
     template <class B, class F, Scalar T>
-    std::optional<double> operator()(B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
+    std::optional<double> operator()(B& on, F const& f, round_context const& now, std::span<T const> x,
+                                     std::span<T> g) {
         if (size_ == 0) return full_gradient{}(on, f, now, x, g);
         if constexpr (FiniteSum<F, T>) {
             detail::draw_rows(now.gradient, f.samples(), size_, rows_);
@@ -47,7 +48,7 @@ class mini_batch {
         }
     }
     template <class B, Scalar T>
-    void said(B&, std::span<T const>) const {}
+    void update(B&, std::span<T const>) const {}
     friend std::string to_string(mini_batch const& e) {
         return e.size_ == 0 ? "the full gradient" : detail::concat({"mini_batch(", e.size_, ")"});
     }

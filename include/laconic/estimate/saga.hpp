@@ -27,7 +27,7 @@ class saga {
 
     template <class F>
     requires GeneralisedLinear<F, T> std::optional<double>
-    operator()(B& on, F const& f, occasion const& now, std::span<T const> x, std::span<T> g) {
+    operator()(B& on, F const& f, round_context const& now, std::span<T const> x, std::span<T> g) {
         std::size_t const m = f.samples(), k = f.outputs();
         if (table_.empty()) {
             rows_.clear();
@@ -68,7 +68,7 @@ class saga {
         detail::show_non_finite(on, std::span<T const>(next_mean_), g);
         return std::nullopt;
     }
-    void said(B& on, std::span<T const>) {
+    void update(B& on, std::span<T const>) {
         if (rows_.empty()) {  // the first round
             table_ = fresh_;
             assign(on, std::span<T const>(next_mean_), mean_);

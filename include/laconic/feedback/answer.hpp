@@ -19,16 +19,16 @@ void check_answer(B& on, char const* what, std::span<T const> x) {
 }
 
 /// The server's answer m to the messages' mean d, which becomes what m is about; `kept` is what it was, for
-/// feedback.estimate(), as nothing is remembered yet. Throws error where something is not finite, and what the
+/// feedback.reconstruct(), as nothing is remembered yet. Throws error where something is not finite, and what the
 /// server's compressor throws.
 template <class F, class Server, class B, Scalar T, class Array, class M>
-void make_answer(F const& feedback, Server const& server, B& on, occasion const& now, std::span<T> d, Array& kept,
+void make_answer(F const& feedback, Server const& server, B& on, round_context const& now, std::span<T> d, Array& kept,
                  M& m) {
     check_answer(on, "the mean of the messages", std::span<T const>(d));
     assign(on, std::span<T const>(d), kept);
     preview_estimate(feedback, on, now, d);
-    server.feedback.before(on, now, d);
-    check_answer(on, "what the server has to say", std::span<T const>(d));
+    server.feedback.compensate(on, now, d);
+    check_answer(on, "what the server has to send", std::span<T const>(d));
     server.compressor(on, std::span<T const>(d), now.answer, m);
 }
 

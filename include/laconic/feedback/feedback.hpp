@@ -7,46 +7,46 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/message/full_vector.hpp"
 
 namespace laconic {
 
-/// What is remembered of what was said. Satisfied iff
-///   feedback.start(d)                makes it ready for gradients of d numbers;
-///   feedback.before(on, now, g)      turns the gradient g, in place, into what is worth saying; it may be called again
-///                                    for the same round, and then does the same;
-///   feedback.after(on, news, m)      is told that the message m about those news has reached the others; as
-///                                    after(on, std::move(news), m) it may keep the news' array, and leaves one of as
-///                                    many numbers for it;
-///   feedback.estimate(on, now, mean) turns the mean of all ranks' messages, in place, into an estimate of the mean
-///                                    gradient, once a round, on every rank that hears the messages.
+/// What a rank remembers of what it has sent. Satisfied iff
+///   feedback.start(d)                    makes it ready for gradients of d numbers;
+///   feedback.compensate(on, now, g)      turns the gradient g, in place, into what is worth sending; it may be called
+///                                        again for the same round, and then does the same;
+///   feedback.update(on, delta, m)        learns that the message m about that delta has reached the others; as
+///                                        update(on, std::move(delta), m) it may keep the array of delta, and leaves
+///                                        one of as many numbers for it;
+///   feedback.reconstruct(on, now, mean)  turns the mean of all ranks' messages, in place, into an estimate of the mean
+///                                        gradient, once a round, on every rank that receives the messages.
 /// What it may have besides, the concepts below name. With to_string(feedback) its numbers are among what the ranks
 /// agree on; with state(archive) (wire/state.hpp) what it remembers is saved.
 template <class F, class T = double, class B = host, class M = full_vector<T, B>>
 concept Feedback = std::movable<F> &&
-    requires(F& feedback, B& on, occasion const& now, std::span<T> g, std::span<T const> news, M const& m) {
+    requires(F& feedback, B& on, round_context const& now, std::span<T> g, std::span<T const> news, M const& m) {
     feedback.start(std::size_t{});
-    feedback.before(on, now, g);
-    feedback.after(on, news, m);
-    feedback.estimate(on, now, g);
+    feedback.compensate(on, now, g);
+    feedback.update(on, news, m);
+    feedback.reconstruct(on, now, g);
 };
 
-/// feedback.keeps_returned() tells whether what a collective leaves out of the messages' sum is only postponed by it:
-/// then feedback.keep(on, m) is told, after after(), which terms this rank must send again, its own or others'.
+/// feedback.keeps_leftover() tells whether what a collective leaves out of the messages' sum is only postponed by it:
+/// then feedback.keep(on, m) learns, after update(), which terms this rank must send again, its own or others'.
 template <class F>
-concept KeepsReturned = requires(F const& feedback) {
-    { feedback.keeps_returned() } -> std::same_as<bool>;
+concept KeepsLeftover = requires(F const& feedback) {
+    { feedback.keeps_leftover() } -> std::same_as<bool>;
 };
-/// feedback.preview(on, now, mean) is estimate() that remembers nothing, on a const feedback, too. A server, whose
+/// feedback.preview(on, now, mean) is reconstruct() that remembers nothing, on a const feedback, too. A server, whose
 /// answer may be refused before anybody remembers it, needs it.
 template <class F, class T, class B>
-concept Previews = requires(F const& feedback, B& on, occasion const& now, std::span<T> mean) {
+concept Previews = requires(F const& feedback, B& on, round_context const& now, std::span<T> mean) {
     feedback.preview(on, now, mean);
 };
-/// feedback.news(on, now, scale, g) is before() for scale x g, and tells whether all of it is finite: fewer passes.
+/// feedback.news(on, now, scale, g) is compensate() for scale x g, and tells whether all of it is finite: fewer passes.
 template <class F, class T, class B>
-concept ChecksNews = requires(F& feedback, B& on, occasion const& now, T scale, std::span<T> g) {
+concept CompensatesFinite = requires(F& feedback, B& on, round_context const& now, T scale, std::span<T> g) {
     { feedback.news(on, now, scale, g) } -> std::same_as<bool>;
 };
 /// feedback.make_delta(on, scale, x, waited, out) is the same from x to out, with the residual times `waited`.
@@ -54,19 +54,19 @@ template <class F, class T, class B>
 concept ScalesResidual = requires(F const& feedback, B& on, T scale, std::span<T const> x, std::span<T> out) {
     { feedback.make_delta(on, scale, x, scale, out) } -> std::same_as<bool>;
 };
-/// feedback.unsaid() is the residual e_i, d numbers or none.
+/// feedback.residual() is the residual e_i, d numbers or none.
 template <class F>
 concept HasResidual = requires(F const& feedback) {
-    feedback.unsaid().size_bytes();
+    feedback.residual().size_bytes();
 };
-/// feedback.known() is the shift h_i, d numbers or none, mean_known() the mean shift, which set_mean_known(on, h) sets,
+/// feedback.shift() is the shift h_i, d numbers or none, mean_shift() the mean shift, which set_mean_shift(on, h) sets,
 /// and rate() alpha.
 template <class F, class B>
 concept HasShift = requires(F& feedback, F const& same, B& on) {
     { same.rate() } -> std::convertible_to<double>;
-    same.known().size_bytes();
-    same.mean_known().size_bytes();
-    feedback.set_mean_known(on, same.known());
+    same.shift().size_bytes();
+    same.mean_shift().size_bytes();
+    feedback.set_mean_shift(on, same.shift());
 };
 /// feedback.add(on, w, other) adds w times what another one remembers, and feedback.scale(on, w) multiplies all of it:
 /// so the states of several ranks become one.
@@ -80,20 +80,20 @@ namespace detail {
 
 /// feedback.news(), or what it stands for.
 template <class F, class B, Scalar T>
-bool make_news(F& feedback, B& on, occasion const& now, T scale, std::span<T> g) {
-    if constexpr (ChecksNews<F, T, B>) {
+bool make_news(F& feedback, B& on, round_context const& now, T scale, std::span<T> g) {
+    if constexpr (CompensatesFinite<F, T, B>) {
         return feedback.news(on, now, scale, g);
     } else {
         if (first_non_finite(on, std::span<T const>(g)) < g.size()) return false;
         if (scale != 1) multiply(on, scale, g);
-        feedback.before(on, now, g);
+        feedback.compensate(on, now, g);
         return first_non_finite(on, std::span<T const>(g)) == g.size();  // it may have overflowed
     }
 }
 
 /// feedback.preview(); throws argument_error where there is none.
 template <class F, class B, Scalar T>
-void preview_estimate(F const& feedback, B& on, occasion const& now, std::span<T> mean) {
+void preview_estimate(F const& feedback, B& on, round_context const& now, std::span<T> mean) {
     if constexpr (Previews<F, T, B>)
         feedback.preview(on, now, mean);
     else

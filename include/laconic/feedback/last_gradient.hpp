@@ -14,7 +14,7 @@
 namespace laconic {
 
 /// What changed since the last gradient is news, and the estimate of the mean gradient grows by the mean of what is
-/// said of that; in the rounds in which everybody speaks in full (`speaks_in_full` with this p) the gradient itself is
+/// sent of that; in the rounds in which everybody speaks in full (`speaks_in_full` with this p) the gradient itself is
 /// news, and the estimate starts anew (MARINA; Gorbunov, Burlachenko, Li, Richtarik, ICML 2021).
 template <Scalar T = double, class B = host>
 class last_gradient {
@@ -27,24 +27,24 @@ class last_gradient {
         estimate_.resize(dimension);
     }
     /// g <- g - last g, or as it is. One pass.
-    void before(B& on, occasion const& now, std::span<T> g) {
+    void compensate(B& on, round_context const& now, std::span<T> g) {
         if (speaks_in_full(now, p_))
             assign(on, std::span<T const>(g), next_);
         else
             subtract_last(on, g, std::span<T const>(last_), std::span<T>(next_));
     }
     /// The same of scale x g; true where all of it is finite.
-    bool news(B& on, occasion const& now, T scale, std::span<T> g) {
+    bool news(B& on, round_context const& now, T scale, std::span<T> g) {
         if (scale != 1) multiply(on, scale, g);
-        before(on, now, g);
+        compensate(on, now, g);
         return first_non_finite(on, std::span<T const>(g)) == g.size();
     }
     template <class M>
-    void after(B&, std::span<T const>, M const&) {
+    void update(B&, std::span<T const>, M const&) {
         std::swap(last_, next_);
     }
     /// mean <- mean + last estimate, or as it is. One pass.
-    void estimate(B& on, occasion const& now, std::span<T> mean) {
+    void reconstruct(B& on, round_context const& now, std::span<T> mean) {
         if (speaks_in_full(now, p_))
             assign(on, std::span<T const>(mean), estimate_);
         else  // both are the sum then
@@ -52,11 +52,11 @@ class last_gradient {
     }
 
     /// mean <- mean + last estimate, or as it is, and remembers nothing.
-    void preview(B& on, occasion const& now, std::span<T> mean) const {
+    void preview(B& on, round_context const& now, std::span<T> mean) const {
         if (!speaks_in_full(now, p_)) add_scaled(on, T(1), std::span<T const>(estimate_), mean);
     }
 
-    /// This rank's gradient at the last iterate, and the estimate of the mean that all ranks made of what was said.
+    /// This rank's gradient at the last iterate, and the estimate of the mean that all ranks made of what was sent.
     std::span<T const> last() const { return last_; }
     std::span<T const> last_estimate() const { return estimate_; }
 

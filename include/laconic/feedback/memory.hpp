@@ -20,7 +20,7 @@ namespace laconic {
 /// Both 0 remembers nothing. Every vector starts at zero and has the gradient's dimension.
 ///
 /// What the equation must move: each of g, h and e is read once to make the news, which are written once, in g's place;
-/// after() leaves them there, as e, and touches what m names. So with error correction news, level, compress and spell
+/// update() leaves them there, as e, and touches what m names. So with error correction news, level, compress and spell
 /// read 2 vectors and write 1, and read one more where the compressor must see all news before it chooses, as top_k:
 /// 16 bytes a coordinate in float, and what the message has. bench/kernel has the case say/... .
 template <Scalar T = double, class B = host>
@@ -33,70 +33,71 @@ class memory {
     }
 
     void start(std::size_t dimension) {
-        if (rate_ != 0) known_.resize(dimension);
-        if (keeps_unsaid()) unsaid_.resize(dimension);
+        if (rate_ != 0) shift_.resize(dimension);
+        if (keeps_residual()) residual_.resize(dimension);
     }
 
-    /// g <- g - h + decay e: the gradient becomes what is worth saying. One pass.
-    void before(B& on, occasion const& now, std::span<T> g) const { this->news(on, now, T(1), g); }
+    /// g <- g - h + decay e: the gradient becomes what is worth sending. One pass.
+    void compensate(B& on, round_context const& now, std::span<T> g) const { this->news(on, now, T(1), g); }
     /// g <- scale g - h + decay e; true where all of it is finite. One pass.
-    bool news(B& on, occasion const&, T scale, std::span<T> g) const {
-        if (scale == 1 && known_.empty() && unsaid_.empty())
+    bool news(B& on, round_context const&, T scale, std::span<T> g) const {
+        if (scale == 1 && shift_.empty() && residual_.empty())
             return first_non_finite(on, std::span<T const>(g)) == g.size();
         return make_delta(on, scale, std::span<T const>(g), 1, g);
     }
     /// out <- scale g - h + decay residual_scale e; true where all of it is finite. One pass.
     bool make_delta(B& on, T scale, std::span<T const> g, T residual_scale, std::span<T> out) const {
-        return compensate(on, scale, g, std::span<T const>(known_), static_cast<T>(decay_) * residual_scale,
-                          std::span<T const>(unsaid_), out);
+        using laconic::compensate;  // the kernel
+        return compensate(on, scale, g, std::span<T const>(shift_), static_cast<T>(decay_) * residual_scale,
+                          std::span<T const>(residual_), out);
     }
 
     /// e <- news - m, h <- h + rate m, once m has reached the others.
     template <class M>
-    void after(B& on, std::span<T const> news, M const& m) {
-        if (keeps_unsaid()) assign(on, news, unsaid_);
+    void update(B& on, std::span<T const> news, M const& m) {
+        if (keeps_residual()) assign(on, news, residual_);
         take_off(on, m);
     }
     /// The same, but the news become e where they are, and what e was is left there: the terms of m are all that is
     /// touched.
     template <class M>
-    void after(B& on, typename B::template array<T>&& news, M const& m) {
-        if (keeps_unsaid()) unsaid_.swap(news);
+    void update(B& on, typename B::template array<T>&& news, M const& m) {
+        if (keeps_residual()) residual_.swap(news);
         take_off(on, m);
     }
 
-    /// mean <- mean h + mean, mean h <- mean h + rate mean: the mean of what was said becomes an estimate of the
+    /// mean <- mean h + mean, mean h <- mean h + rate mean: the mean of what was sent becomes an estimate of the
     /// gradient. One pass.
-    void estimate(B& on, occasion const&, std::span<T> mean) {
+    void reconstruct(B& on, round_context const&, std::span<T> mean) {
         if (rate_ == 0) return;
-        mean_known_.resize(mean.size());
-        complete_and_remember(on, mean, static_cast<T>(rate_), std::span<T>(mean_known_));
+        mean_shift_.resize(mean.size());
+        complete_and_remember(on, mean, static_cast<T>(rate_), std::span<T>(mean_shift_));
     }
 
     /// mean <- mean h + mean alone.
-    void preview(B& on, occasion const&, std::span<T> mean) const {
-        if (!mean_known_.empty()) add_scaled(on, T(1), std::span<T const>(mean_known_), mean);
+    void preview(B& on, round_context const&, std::span<T> mean) const {
+        if (!mean_shift_.empty()) add_scaled(on, T(1), std::span<T const>(mean_shift_), mean);
     }
 
     /// With a rate h_i would hold what nobody applied, and the mean of the h_i would not be what the ranks keep as
     /// such.
-    bool keeps_returned() const { return rate_ == 0 && keeps_unsaid(); }
+    bool keeps_leftover() const { return rate_ == 0 && keeps_residual(); }
     /// e <- e + m.
     template <class M>
     void keep(B& on, M const& m) {
-        LACONIC_EXPECTS(keeps_returned());
-        add_message(on, std::span<T>(unsaid_), T(1), m);
+        LACONIC_EXPECTS(keeps_leftover());
+        add_message(on, std::span<T>(residual_), T(1), m);
     }
 
     double rate() const { return rate_; }
     double decay() const { return decay_; }
-    bool keeps_unsaid() const { return decay_ != 0; }
+    bool keeps_residual() const { return decay_ != 0; }
     /// h_i: what the others know of this rank's gradient; empty where the rate is 0.
-    std::span<T const> known() const { return known_; }
-    /// mean h_i, as every rank that hears all messages keeps it; empty before the first.
-    std::span<T const> mean_known() const { return mean_known_; }
+    std::span<T const> shift() const { return shift_; }
+    /// mean h_i, as every rank that receives all messages keeps it; empty before the first.
+    std::span<T const> mean_shift() const { return mean_shift_; }
     /// e_i, of which decay e_i is sent next; empty where the decay is 0.
-    std::span<T const> unsaid() const { return unsaid_; }
+    std::span<T const> residual() const { return residual_; }
 
     /// For the state of several ranks in one: h, mean h and e <- those plus `share` times the other's, which has the
     /// same rate and decay.
@@ -106,25 +107,25 @@ class memory {
             to.resize(from.size());
             add_scaled(on, share, std::span<T const>(from), std::span<T>(to));
         };
-        one(other.known_, known_);
-        one(other.known_, mean_known_);
-        one(other.unsaid_, unsaid_);
+        one(other.shift_, shift_);
+        one(other.shift_, mean_shift_);
+        one(other.residual_, residual_);
     }
     /// h, mean h and e <- `share` times them.
     void scale(B& on, T share) {
-        for (auto* x : {&known_, &mean_known_, &unsaid_}) multiply(on, share, std::span<T>(*x));
+        for (auto* x : {&shift_, &mean_shift_, &residual_}) multiply(on, share, std::span<T>(*x));
     }
     /// mean h <- this, for ranks that go on without some of those that it was the mean of.
-    void set_mean_known(B& on, std::span<T const> mean) {
-        mean_known_.resize(mean.size());
-        copy(on, mean, std::span<T>(mean_known_));
+    void set_mean_shift(B& on, std::span<T const> mean) {
+        mean_shift_.resize(mean.size());
+        copy(on, mean, std::span<T>(mean_shift_));
     }
 
     template <class Archive>
     void state(Archive& archive) {
-        archive(known_);
-        archive.vectors(mean_known_);
-        archive(unsaid_);
+        archive(shift_);
+        archive.vectors(mean_shift_);
+        archive(residual_);
     }
     friend std::string to_string(memory const& m) {
         return detail::concat(
@@ -134,12 +135,12 @@ class memory {
   private:
     template <class M>
     void take_off(B& on, M const& m) {
-        if (keeps_unsaid()) add_message(on, std::span<T>(unsaid_), T(-1), m);
-        if (rate_ != 0) add_message(on, std::span<T>(known_), static_cast<T>(rate_), m);
+        if (keeps_residual()) add_message(on, std::span<T>(residual_), T(-1), m);
+        if (rate_ != 0) add_message(on, std::span<T>(shift_), static_cast<T>(rate_), m);
     }
 
     double rate_, decay_;
-    typename B::template array<T> known_, mean_known_, unsaid_;
+    typename B::template array<T> shift_, mean_shift_, residual_;
 };
 
 }  // namespace laconic

@@ -14,11 +14,11 @@
 
 namespace laconic {
 
-/// Momentum on each rank, gathered until it is said (Deep Gradient Compression, Lin, Han, Mao, Wang, Dally, ICLR 2018):
+/// Momentum on each rank, gathered until it is sent (Deep Gradient Compression, Lin, Han, Mao, Wang, Dally, ICLR 2018):
 ///     u <- m u + g,           v <- v + u          news = v
 ///     u <- m (u + g),         v <- v + u + g      with Nesterov's momentum
-/// and of what has been said v loses the message and, with factor masking, u all that it has: where the message is not
-/// 0, u = 0. What a sparse message says exactly therefore starts anew. Without masking, and with messages in full, it
+/// and of what has been sent v loses the message and, with factor masking, u all that it has: where the message is not
+/// 0, u = 0. What a sparse message holds exactly therefore starts anew. Without masking, and with messages in full, it
 /// is momentum SGD; with masking that is SGD. m in [0, 1); both vectors start at zero and have the gradient's
 /// dimension.
 template <Scalar T = double, class B = host>
@@ -33,51 +33,51 @@ class momentum_correction {
     void start(std::size_t dimension) {
         momentum_.resize(dimension);
         next_.resize(dimension);
-        unsaid_.resize(dimension);
+        residual_.resize(dimension);
     }
 
     /// One pass: reads g, u and v, writes g and what u will be.
-    void before(B& on, occasion const&, std::span<T> g) {
+    void compensate(B& on, round_context const&, std::span<T> g) {
         gather_momentum(on, static_cast<T>(factor_), nesterov_, g, std::span<T const>(momentum_),
-                        std::span<T const>(unsaid_), std::span<T>(next_));
+                        std::span<T const>(residual_), std::span<T>(next_));
     }
     /// The same of scale x g; true where all of it is finite.
-    bool news(B& on, occasion const& now, T scale, std::span<T> g) {
+    bool news(B& on, round_context const& now, T scale, std::span<T> g) {
         if (scale != 1) multiply(on, scale, g);
-        before(on, now, g);
+        compensate(on, now, g);
         return first_non_finite(on, std::span<T const>(g)) == g.size();
     }
 
     template <class M>
-    void after(B& on, std::span<T const> news, M const& m) {
-        assign(on, news, unsaid_);
+    void update(B& on, std::span<T const> news, M const& m) {
+        assign(on, news, residual_);
         take_off(on, m);
     }
     /// The same, but the news become v where they are: where m lists its terms, they are all that is touched.
     template <class M>
-    void after(B& on, typename B::template array<T>&& news, M const& m) {
-        unsaid_.swap(news);
+    void update(B& on, typename B::template array<T>&& news, M const& m) {
+        residual_.swap(news);
         take_off(on, m);
     }
 
-    void estimate(B&, occasion const&, std::span<T>) const {}
-    void preview(B&, occasion const&, std::span<T>) const {}
+    void reconstruct(B&, round_context const&, std::span<T>) const {}
+    void preview(B&, round_context const&, std::span<T>) const {}
 
     /// v <- v + m. Momentum that was forgotten where this rank spoke stays so: what comes back may be others'.
-    static constexpr bool keeps_returned() { return true; }
+    static constexpr bool keeps_leftover() { return true; }
     template <class M>
     void keep(B& on, M const& m) {
-        add_message(on, std::span<T>(unsaid_), T(1), m);
+        add_message(on, std::span<T>(residual_), T(1), m);
     }
 
-    /// v: what this rank has not said yet.
-    std::span<T const> unsaid() const { return unsaid_; }
+    /// v: what this rank has not sent yet.
+    std::span<T const> residual() const { return residual_; }
     /// u: this rank's momentum.
     std::span<T const> momentum() const { return momentum_; }
 
     template <class Archive>
     void state(Archive& archive) {
-        archive(momentum_, unsaid_);
+        archive(momentum_, residual_);
     }
     friend std::string to_string(momentum_correction const& f) {
         return detail::concat({"momentum_correction(", f.factor_, (f.nesterov_ ? ", nesterov" : ""),
@@ -87,7 +87,7 @@ class momentum_correction {
   private:
     template <class M>
     void take_off(B& on, M const& m) {
-        add_message(on, std::span<T>(unsaid_), T(-1), m);
+        add_message(on, std::span<T>(residual_), T(-1), m);
         momentum_.swap(next_);
         if (!masking_) return;
         if constexpr (TermMessage<M>) {
@@ -102,7 +102,7 @@ class momentum_correction {
 
     double factor_;
     bool nesterov_, masking_;
-    typename B::template array<T> momentum_, next_, unsaid_, said_;
+    typename B::template array<T> momentum_, next_, residual_, said_;
 };
 
 }  // namespace laconic

@@ -5,7 +5,7 @@
 
 #include "laconic/any/best_level.hpp"
 #include "laconic/any/compressor.hpp"
-#include "laconic/any/spelling.hpp"
+#include "laconic/any/grammar.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/method/any_method.hpp"
 #include "laconic/method/arguments.hpp"
@@ -32,8 +32,8 @@ of_any_compressor(M) -> of_any_compressor<M>;
 
 // cat(METHOD(rand_k), cost=...), a method of unbiased compressors.
 template <Scalar T, template <class...> class Method>
-any_method<T> cat_of_rand_k(spelling::arguments& a, spelling::call const& method) {
-    spelling::arguments of_method(a.text(), method);
+any_method<T> cat_of_rand_k(grammar::arguments& a, grammar::call const& method) {
+    grammar::arguments of_method(a.text(), method);
     auto const& family = family_argument(of_method, "rand_k");
     auto const given = rates_arguments(of_method, {.memory = true, .batch = true});
     of_method.finish();
@@ -44,15 +44,15 @@ any_method<T> cat_of_rand_k(spelling::arguments& a, spelling::call const& method
         a.refuse(family.position, concat({method.name,
                                           ": k can be chosen for rand_k and rand_k | natural, which are written "
                                           "without their own"}));
-    for (auto const& piece : calls) spelling::arguments(a.text(), piece).finish();
+    for (auto const& piece : calls) grammar::arguments(a.text(), piece).finish();
     if (natural_too) return of_any_compressor{cat{Method<rand_k<natural>>{{}, given, {}}, cost}};
     return of_any_compressor{cat{Method<rand_k<>>{{}, given, {}}, cost}};
 }
 
 // cat(ef_sgd(top_k), cost=...), or of another family.
 template <Scalar T>
-any_method<T> cat_of_ef_sgd(spelling::arguments& a, spelling::call const& method) {
-    spelling::arguments of_method(a.text(), method);
+any_method<T> cat_of_ef_sgd(grammar::arguments& a, grammar::call const& method) {
+    grammar::arguments of_method(a.text(), method);
     auto const& family = family_argument(of_method, "top_k");
     auto const given = rates_arguments(of_method, {.batch = true});
     of_method.finish();
@@ -65,7 +65,7 @@ any_method<T> cat_of_ef_sgd(spelling::arguments& a, spelling::call const& method
 /// Reads cat(FAMILY, cost=..., step=...), of a family written without its level, or cat(METHOD(FAMILY), cost=...),
 /// where the method has numbers of its own. error_feedback stands for ef_sgd.
 template <Scalar T>
-any_method<T> cat_argument(spelling::arguments& a) {
+any_method<T> cat_argument(grammar::arguments& a) {
     auto const& what = family_argument(a, "top_k");
     auto const& first = what.calls[0];
     bool const unbiased = first.name == "diana" || first.name == "vr_diana" || first.name == "vr_diana_saga";

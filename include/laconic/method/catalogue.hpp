@@ -57,11 +57,11 @@ namespace detail {
 template <Scalar T>
 struct named_method {
     method_description about;
-    std::function<any_method<T>(spelling::arguments&)> make;
+    std::function<any_method<T>(grammar::arguments&)> make;
 };
 
 template <Scalar T>
-any_compressor<T> compressor_argument(spelling::arguments& a) {
+any_compressor<T> compressor_argument(grammar::arguments& a) {
     auto const* const i = a.find("compressor");
     if (!i)
         a.refuse(a.from().position,
@@ -70,13 +70,13 @@ any_compressor<T> compressor_argument(spelling::arguments& a) {
 }
 
 template <Scalar T>
-any_method<T> make_method(std::string_view text, spelling::pipe const& calls);
+any_method<T> make_method(std::string_view text, grammar::pipe const& calls);
 
 template <Scalar T>
 std::vector<named_method<T>> const& named_methods() {
     using any = any_compressor<T>;
     using method = any_method<T>;
-    using arguments = spelling::arguments;
+    using arguments = grammar::arguments;
     static std::vector<named_method<T>> const all = {
         {{"gd", "(step=)", "g full, C identity, alpha 0", "gradient descent"},
          [](arguments& a) -> method { return gd{rates_arguments(a)}; }},

@@ -12,17 +12,17 @@ namespace laconic {
 namespace detail {
 
 template <Scalar T>
-any_method<T> make_method(std::string_view text, spelling::pipe const& calls) {
-    return spelling::make_named(named_methods<T>(), text, calls, "a method");
+any_method<T> make_method(std::string_view text, grammar::pipe const& calls) {
+    return grammar::make_named(named_methods<T>(), text, calls, "a method");
 }
 
 }  // namespace detail
 
-/// Reads a written method, such as "diana(rand_k(0.1))" or "gd_sec(xi=100, beta=0.01)"; throws spelling_error with the
+/// Reads a written method, such as "diana(rand_k(0.1))" or "gd_sec(xi=100, beta=0.01)"; throws parse_error with the
 /// place and the valid names.
 template <Scalar T = double>
 any_method<T> parse_method(std::string_view text) {
-    return detail::make_method<T>(text, spelling::read_pipe(text));
+    return detail::make_method<T>(text, grammar::read_pipe(text));
 }
 
 /// All methods that parse_method knows. (A template, so that only those pay for all methods who ask.)

@@ -9,7 +9,7 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/full.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/statistics.hpp"
 #include "laconic/transport/error_frame.hpp"
@@ -50,7 +50,7 @@ class exact_mean {
         }
         full{}(on, std::span<T const>(mean), key{}, mine_);
         auto const blank = [&](auto& there, int, auto& m) { full{}.blank(there, d_, key{}, m); };
-        occasion now;
+        round_context now;
         now.round = round;
         means_.send(on, comm, now, mine_, frame_);
         means_.receive(on, comm, now, mine_, frame_, blank, nullptr, mean);

@@ -12,7 +12,7 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/collective/agreement.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/feedback/feedback.hpp"
 
 namespace laconic::detail {
@@ -36,7 +36,7 @@ class layer_memory {
                 throw argument_error("a weight other than the other ranks' goes with no shift");
     }
     /// out <- scale x - h + decay e, e at this step size where one is given; true where all of it is finite.
-    bool make_delta(B& on, occasion const& now, T scale, std::span<T const> x, double step_size,
+    bool make_delta(B& on, round_context const& now, T scale, std::span<T const> x, double step_size,
                     std::span<T> out) const {
         T const waited = static_cast<T>(step_size > 0 && step_size_ > 0 ? step_size_ / step_size : 1);
         if constexpr (ScalesResidual<F, T, B>) {
@@ -54,13 +54,13 @@ class layer_memory {
 
     std::size_t bytes() const {
         std::size_t all = 0;
-        if constexpr (HasShift<F, B>) all += feedback_.known().size_bytes() + feedback_.mean_known().size_bytes();
-        if constexpr (HasResidual<F>) all += feedback_.unsaid().size_bytes();
+        if constexpr (HasShift<F, B>) all += feedback_.shift().size_bytes() + feedback_.mean_shift().size_bytes();
+        if constexpr (HasResidual<F>) all += feedback_.residual().size_bytes();
         return all;
     }
     double residual_squared([[maybe_unused]] B& on) const {
         if constexpr (HasResidual<F>)
-            return sum_of_squares(on, feedback_.unsaid());
+            return sum_of_squares(on, feedback_.residual());
         else
             return 0;
     }
@@ -75,7 +75,7 @@ class layer_memory {
             return fingerprint(std::as_bytes(x));
         };
         if constexpr (HasShift<F, B>)
-            return of(mean) ^ (3 * of(feedback_.mean_known()));
+            return of(mean) ^ (3 * of(feedback_.mean_shift()));
         else
             return of(mean);
     }

@@ -13,7 +13,7 @@
 #include "laconic/collective/agreement.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/full.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/exact_mean.hpp"
@@ -174,9 +174,9 @@ class reduced_layer {
         if (skipped_) return;
         auto& feedback = memory_.feedback();
         if (goes_in_full_) {
-            feedback.after(on, std::move(news_), full_message_);
+            feedback.update(on, std::move(news_), full_message_);
         } else {
-            feedback.after(on, std::move(news_), message_);
+            feedback.update(on, std::move(news_), message_);
             means_.give_back(on, feedback);
         }
         std::span<T> const mean(mean_);
@@ -208,13 +208,13 @@ class reduced_layer {
     void renew_mean_shift(B& on, C& comm, std::uint64_t round) {
         auto& feedback = memory_.feedback();
         if constexpr (HasShift<feedback_type, B>) {
-            if (feedback.known().empty()) return;  // mean_known() may be empty on some ranks
-            full{}(on, feedback.known(), key{}, full_message_);
+            if (feedback.shift().empty()) return;  // mean_shift() may be empty on some ranks
+            full{}(on, feedback.shift(), key{}, full_message_);
             frame_.clear();
             full_means_.send(on, comm, now(comm, round), full_message_, frame_);
             full_means_.receive(on, comm, now(comm, round), full_message_, frame_, full_blank(), feedback,
                                 std::span<T>(mean_));
-            feedback.set_mean_known(on, std::span<T const>(mean_));
+            feedback.set_mean_shift(on, std::span<T const>(mean_));
         }
     }
 
@@ -233,13 +233,13 @@ class reduced_layer {
         goes_in_full_ ? use(full_means_, full_message_) : use(means_, message_);
     }
     template <Communicator C>
-    occasion now(C const& comm, std::uint64_t round) const {
-        return occasion::of(seed_, round, comm.rank(), comm.size());
+    round_context now(C const& comm, std::uint64_t round) const {
+        return round_context::of(seed_, round, comm.rank(), comm.size());
     }
     template <Communicator C>
     auto blank(C const& comm, std::uint64_t round) const {
         return [this, round, ranks = comm.size()](auto& there, int rank, auto& m) {
-            compressor_at(round).blank(there, is_.size, occasion::of(seed_, round, rank, ranks).own, m);
+            compressor_at(round).blank(there, is_.size, round_context::of(seed_, round, rank, ranks).own, m);
         };
     }
     auto full_blank() const {

@@ -59,8 +59,8 @@ class whole_sums {
 template <class F>
 void require_collective_beside(std::string const& name, bool gives_back, F const& feedback,
                                std::string const& described) {
-    if constexpr (KeepsReturned<F>)
-        if (feedback.keeps_returned()) return;
+    if constexpr (KeepsLeftover<F>)
+        if (feedback.keeps_leftover()) return;
     if (gives_back)
         throw argument_error(concat({"the collective ", name, " gives back what it leaves out, which the feedback ",
                                      described, " would lose: it goes with memory(0, 1) or momentum_correction"}));
@@ -134,8 +134,8 @@ class collective_mean {
     template <class F>
     void give_back(B& on, F& feedback) const {
         if constexpr (GivesBack<sum_type, T, B>)
-            if constexpr (KeepsReturned<F>)
-                if (gives_back()) feedback.keep(on, sum_.returned().message());
+            if constexpr (KeepsLeftover<F>)
+                if (gives_back()) feedback.keep(on, sum_.leftover().message());
     }
 
     /// See whole_sums.

@@ -108,7 +108,7 @@ requires(!OnHost<B>) class collective_mean<X, T, B> {
     template <class F>
     void give_back(B& on, F& feedback) const {
         if constexpr (lists)
-            if constexpr (KeepsReturned<F>) feedback.keep(on, sum_.returned().message());
+            if constexpr (KeepsLeftover<F>) feedback.keep(on, sum_.leftover().message());
     }
 
     void require_whole() const { whole_.require(); }

@@ -8,7 +8,7 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/collective.hpp"
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/message/full_vector.hpp"
 #include "laconic/transport/by_gather.hpp"
 #include "laconic/transport/error_frame.hpp"
@@ -32,7 +32,7 @@ class gathered : public plain_transport {
     }
     /// Over a communicator that is Overlapping it waits for nobody.
     template <Communicator C>
-    void send(B& on, C& comm, occasion const&, M const& mine, error_frame const& frame, int lane = 0) {
+    void send(B& on, C& comm, round_context const&, M const& mine, error_frame const& frame, int lane = 0) {
         if (frame.is_set())
             messages_.complain(comm, frame.bytes(), lane);
         else
@@ -40,7 +40,7 @@ class gathered : public plain_transport {
     }
     /// mean <- the mean of all messages, the same bits on all ranks.
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, occasion const& now, M const&, error_frame const&, Blank blank, F const&,
+    void receive(B& on, C& comm, round_context const& now, M const&, error_frame const&, Blank blank, F const&,
                  std::span<T> mean, int lane = 0) {
         fill(on, mean, T(0));  // while the messages are on their way
         auto const raise = [&](int rank, std::span<std::byte const> bytes) {

@@ -15,7 +15,7 @@
 #include "laconic/collective/collective.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/transport/collective_mean.hpp"
 #include "laconic/transport/error_frame.hpp"
@@ -138,7 +138,7 @@ class summed_in_background : public plain_transport {
     }
     /// Waits for nobody. `comm` must stay where it is until receive().
     template <Communicator C>
-    void send(B& on, C& comm, occasion const& now, M const& mine, error_frame const& frame, int = 0) {
+    void send(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, int = 0) {
         beside_->require_free();
         round_ = now.round;
         if (frame.is_set())
@@ -155,7 +155,7 @@ class summed_in_background : public plain_transport {
     }
     /// As summed::receive().
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, occasion const&, M const&, error_frame const& frame, Blank const&, F const&,
+    void receive(B& on, C& comm, round_context const&, M const&, error_frame const& frame, Blank const&, F const&,
                  std::span<T> mean, int = 0) {
         detail::raise_alike(comm, frame, [&] { beside_->finish(); });
         mean_.template take<C>(on, comm.size(), std::span<T>(numbers_));

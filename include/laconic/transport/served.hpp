@@ -11,7 +11,7 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/answer.hpp"
 #include "laconic/feedback/memory.hpp"
@@ -56,7 +56,7 @@ class served_mean : public plain_transport {
         if (comm.rank() == 0) how_.feedback.start(dimension_);
     }
     template <Communicator Comm>
-    void send(B& on, Comm& comm, occasion const&, M const& mine, error_frame const& frame, int = 0) {
+    void send(B& on, Comm& comm, round_context const&, M const& mine, error_frame const& frame, int = 0) {
         if (frame.is_set())
             server_.complain(comm, frame.bytes());
         else
@@ -65,8 +65,8 @@ class served_mean : public plain_transport {
     /// On rank 0: mean <- what the answer is about. Throws compression_error on every rank where the server has no
     /// answer; where an answer is damaged or lost the server has moved on: see require_whole().
     template <Communicator Comm, class Blank, class F>
-    void receive(B& on, Comm& comm, occasion const& now, M const&, error_frame const&, Blank blank, F const& feedback,
-                 std::span<T> mean, int = 0) {
+    void receive(B& on, Comm& comm, round_context const& now, M const&, error_frame const&, Blank blank,
+                 F const& feedback, std::span<T> mean, int = 0) {
         round_ = now.round;
         if (comm.rank() == 0) fill(on, mean, T(0));
         server_.receive(
@@ -85,14 +85,14 @@ class served_mean : public plain_transport {
     }
     /// The server's own feedback moves on; mean <- the estimate, of the answer.
     template <Communicator Comm, class F>
-    void reconstruct(B& on, Comm const& comm, occasion const& now, F& feedback, std::span<T> mean) {
+    void reconstruct(B& on, Comm const& comm, round_context const& now, F& feedback, std::span<T> mean) {
         if (comm.rank() == 0) {
-            feedback.estimate(on, now, std::span<T>(mean_of_messages_));
-            how_.feedback.after(on, std::span<T const>(mean), answer_);
+            feedback.reconstruct(on, now, std::span<T>(mean_of_messages_));
+            how_.feedback.update(on, std::span<T const>(mean), answer_);
         }
         fill(on, mean, T(0));
         add_message(on, mean, T(1), answer_);
-        how_.feedback.estimate(on, now, mean);
+        how_.feedback.reconstruct(on, now, mean);
     }
     void require_whole() const { broken_.require_whole(0, round_); }
     void make_whole() { broken_.make_whole(); }
@@ -105,7 +105,7 @@ class served_mean : public plain_transport {
 
   private:
     template <class F>
-    void make_answer(B& on, occasion const& now, F const& feedback, std::span<T> d, answer_type& m) {
+    void make_answer(B& on, round_context const& now, F const& feedback, std::span<T> d, answer_type& m) {
         frame_.clear();
         try {
             detail::make_answer(feedback, how_, on, now, d, mean_of_messages_, m);

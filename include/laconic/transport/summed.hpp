@@ -11,7 +11,7 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/transport/collective_mean.hpp"
 #include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/transport.hpp"
@@ -50,12 +50,13 @@ class summed : public plain_transport {
     }
     static constexpr bool uses_collective() { return true; }
     template <Communicator C>
-    void send(B&, C&, occasion const&, M const&, error_frame const&, int = 0) {}  // messages go as they are added up
+    void send(B&, C&, round_context const&, M const&, error_frame const&, int = 0) {
+    }  // messages go as they are added up
     /// mean <- of the mean of all messages what is applied, the same bits on all ranks. Throws the collective's errors,
     /// too.
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, occasion const& now, M const& mine, error_frame const& frame, Blank const&, F const&,
-                 std::span<T> mean, int = 0) {
+    void receive(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, Blank const&,
+                 F const&, std::span<T> mean, int = 0) {
         if (frame.is_set())
             mean_.template load_bad<C>(on, frame.coordinate(), mean);
         else

@@ -9,7 +9,7 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/contract.hpp"
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/transport/error_frame.hpp"
@@ -39,7 +39,7 @@ namespace laconic {
 /// One of your own may inherit what most have in common from plain_transport; the value that a recursion carries names
 /// it as its member X::transport<M, T, B>.
 template <class Tr, class C, class M, class F, class T = double, class B = host>
-concept Transport = requires(Tr& tr, Tr const& same, B& on, C& comm, occasion const& now, M const& mine,
+concept Transport = requires(Tr& tr, Tr const& same, B& on, C& comm, round_context const& now, M const& mine,
                              error_frame const& frame, void (*blank)(B&, int, M&), F& feedback, std::span<T> mean,
                              std::string const& name) {
     same.require_beside(feedback, name);
@@ -69,8 +69,8 @@ struct plain_transport {
     template <class B, class F>
     void give_back(B&, F&) const {}
     template <class B, class C, class F, Scalar T>
-    void reconstruct(B& on, C const&, occasion const& now, F& feedback, std::span<T> mean) {
-        feedback.estimate(on, now, mean);
+    void reconstruct(B& on, C const&, round_context const& now, F& feedback, std::span<T> mean) {
+        feedback.reconstruct(on, now, mean);
     }
     /// Of messages that are gathered, several may share a contribution: gathered's. Nobody asks others for it.
     template <class B, class M>

@@ -30,17 +30,26 @@ TEST_CASE_TEMPLATE("updates agree with the host's, to the bit", T, float, double
                 CHECK(kept_a[i] == kept_b[i]);
             }
         };
-        std::span<T const> const known(h), unsaid(e), none;
-        same([&](auto& on, std::span<T> x, auto) { compensate(on, T(0.7), std::span<T const>(x), known, T(0.6), unsaid, x); });
-        same([&](auto& on, std::span<T> x, auto) { compensate(on, T(0.7), std::span<T const>(x), known, T(0.6), none, x); });
-        same([&](auto& on, std::span<T> x, auto) { compensate(on, T(0.7), std::span<T const>(x), none, T(0.6), unsaid, x); });
-        same([&](auto& on, std::span<T> x, auto) { compensate(on, T(0.7), std::span<T const>(x), none, T(0.6), none, x); });
+        std::span<T const> const known(h), residual(e), none;
+        same([&](auto& on, std::span<T> x, auto) {
+            compensate(on, T(0.7), std::span<T const>(x), known, T(0.6), residual, x);
+        });
+        same([&](auto& on, std::span<T> x, auto) {
+            compensate(on, T(0.7), std::span<T const>(x), known, T(0.6), none, x);
+        });
+        same([&](auto& on, std::span<T> x, auto) {
+            compensate(on, T(0.7), std::span<T const>(x), none, T(0.6), residual, x);
+        });
+        same([&](auto& on, std::span<T> x, auto) {
+            compensate(on, T(0.7), std::span<T const>(x), none, T(0.6), none, x);
+        });
         same([&](auto& on, std::span<T> x, auto kept) { subtract_last(on, x, known, kept); });
-        same([&](auto& on, std::span<T> x, auto kept) { gather_momentum(on, T(0.9), false, x, known, unsaid, kept); });
-        same([&](auto& on, std::span<T> x, auto kept) { gather_momentum(on, T(0.9), true, x, known, unsaid, kept); });
+        same(
+            [&](auto& on, std::span<T> x, auto kept) { gather_momentum(on, T(0.9), false, x, known, residual, kept); });
+        same([&](auto& on, std::span<T> x, auto kept) { gather_momentum(on, T(0.9), true, x, known, residual, kept); });
         same([&](auto& on, std::span<T> x, auto kept) { complete_and_remember(on, x, T(0.25), kept); });
         same([&](auto& on, std::span<T> x, auto) { add_scaled(on, T(-0.5), known, x); });
         same([&](auto& on, std::span<T> x, auto) { multiply(on, T(0.3), x); });
-        same([&](auto& on, std::span<T> x, auto) { scaled_distances(on, T(2), known, unsaid, x); });
+        same([&](auto& on, std::span<T> x, auto) { scaled_distances(on, T(2), known, residual, x); });
     }
 }

@@ -203,7 +203,7 @@ TEST_CASE("with error feedback what merges leave out decides how near the optimu
                 for (auto const j : chosen) v.append(j, std::exchange(e[j], 0));
                 collective(on, comm, v, round);
                 for (std::size_t j = 0; j < v.size(); ++j) x[v.support()[j]] -= v.values()[j] / n;
-                auto const& back = collective.returned();
+                auto const& back = collective.leftover();
                 for (std::size_t j = 0; j < back.size(); ++j) e[back.support()[j]] += back.values()[j];
             }
             for (std::size_t j = 0; j < d; ++j) sum_of_e[j] += e[j];

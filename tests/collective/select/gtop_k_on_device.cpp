@@ -28,7 +28,7 @@ std::pair<sv::lists<T>, sv::lists<T>> after(sv::lists<T> const& brought, Make ma
         auto v = on_device::taken(on, brought[me]);
         collective(on, comm, v);
         all.first[me] = on_device::brought(on, v);
-        all.second[me] = on_device::brought(on, collective.returned());
+        all.second[me] = on_device::brought(on, collective.leftover());
     });
     return all;
 }

@@ -63,7 +63,7 @@ story<T> hold(std::vector<sv::lists<T>> const& rounds, std::size_t k, reused_for
             auto const before = comm.bytes_sent();
             counts.handed = 0;
             collective(on, comm, s.applied[t][me], t);
-            s.returned[t][me] = collective.returned();
+            s.returned[t][me] = collective.leftover();
             s.sent[t][me] = comm.bytes_sent() - before;
             if (me == 0) {
                 s.regions[t] = collective.regions();

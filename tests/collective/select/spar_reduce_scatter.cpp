@@ -202,6 +202,6 @@ TEST_CASE("thousands of terms are scattered and come back in their places") {
         auto collective = make_sum<float>(spar_reduce_scatter{d, false, 3}, comm, d);
         collective(on, comm, v);
         CHECK(v == wanted);
-        CHECK(collective.returned().size() == 0);
+        CHECK(collective.leftover().size() == 0);
     });
 }

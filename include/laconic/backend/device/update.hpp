@@ -64,10 +64,10 @@ struct add_momentum {
     T const *u, *v;
     T* next;
     LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
-        T const now = g[i], before = u[i], unsaid = v[i];
+        T const now = g[i], before = u[i], residual = v[i];
         T const momentum = nesterov ? product(a, before + now) : product(a, before) + now;
         next[i] = momentum;
-        g[i] = (nesterov ? now + momentum : momentum) + unsaid;
+        g[i] = (nesterov ? now + momentum : momentum) + residual;
     }
 };
 template <Scalar T>
@@ -122,8 +122,8 @@ void multiply(device& on, T a, std::span<T> x) {
     detail::on_device::for_each_index(on, x.size(), detail::on_device::multiply_by<T>{a, x.data()});
 }
 
-/// out <- a g - h + b e, where an empty h or e stands for zeros, and out may be g. True where all of it is finite; waits
-/// for that.
+/// out <- a g - h + b e, where an empty h or e stands for zeros, and out may be g. True where all of it is finite;
+/// waits for that.
 template <Scalar T>
 bool compensate(device& on, T a, std::span<T const> g, std::span<T const> h, T b, std::span<T const> e,
                 std::span<T> out) {

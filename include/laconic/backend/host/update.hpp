@@ -88,19 +88,19 @@ void multiply(basic_host<A>&, T a, std::span<T> x) {
     });
 }
 
-/// out <- a g - h + b e, where an empty h or e stands for zeros, and out may be g: what a worker has to send. True where
-/// all of it is finite. 1 + 1, and one more read for each of h and e that is not empty.
+/// out <- a g - h + b e, where an empty h or e stands for zeros, and out may be g: what a worker has to send. True
+/// where all of it is finite. 1 + 1, and one more read for each of h and e that is not empty.
 template <class A, Scalar T>
 bool compensate(basic_host<A>&, T a, std::span<T const> g, std::span<T const> h, T b, std::span<T const> e,
                 std::span<T> out) {
     LACONIC_EXPECTS((h.empty() || h.size() == g.size()) && (e.empty() || e.size() == g.size()));
     LACONIC_EXPECTS(out.size() == g.size());
     using pack = simd::pack<T, A>;
-    auto const pass = [&](auto known, auto unsaid) {
+    auto const pass = [&](auto known, auto residual) {
         auto const make = [&]<class V>(std::type_identity<V>, std::size_t i) {
             auto v = settled(V::load(g.data() + i) * V::all(a));
             if constexpr (known) v = v - V::load(h.data() + i);
-            if constexpr (unsaid) v = v + settled(V::load(e.data() + i) * V::all(b));
+            if constexpr (residual) v = v + settled(V::load(e.data() + i) * V::all(b));
             v.store(out.data() + i);
             return v - v;  // 0, or NaN where v is not finite
         };
@@ -113,7 +113,7 @@ bool compensate(basic_host<A>&, T a, std::span<T const> g, std::span<T const> h,
             constexpr std::size_t bytes = 2 * sizeof(T) * pack::width;
             detail::fetch_next_page(g.data() + i, bytes);
             if constexpr (known) detail::fetch_next_page(h.data() + i, bytes);
-            if constexpr (unsaid) detail::fetch_next_page(e.data() + i, bytes);
+            if constexpr (residual) detail::fetch_next_page(e.data() + i, bytes);
             odd = odd + make(std::type_identity<pack>{}, i);
             other = other + make(std::type_identity<pack>{}, i + pack::width);
         }
@@ -141,7 +141,7 @@ void subtract_last(basic_host<A>&, std::span<T> g, std::span<T const> last, std:
 }
 
 /// next <- a u + g, g <- next + v; with Nesterov's momentum next <- a (u + g), g <- g + next + v. What momentum has
-/// gathered, and what is unsaid with it. 3 + 2.
+/// gathered, and what is residual with it. 3 + 2.
 template <class A, Scalar T>
 void gather_momentum(basic_host<A>&, T a, bool nesterov, std::span<T> g, std::span<T const> u, std::span<T const> v,
                      std::span<T> next) {

@@ -32,17 +32,17 @@ class gtop_k_algorithm {
     }
 
     /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually its top k. What the
-    /// errors mean, see session::finish; then v and returned() are unspecified.
+    /// errors mean, see session::finish; then v and leftover() are unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         int const me = comm.rank();
         make_room(on, v, comm.size());
         session_.start(round);
         session_.check_input(on, me, v, d_);
-        returned_.reset(d_);
+        leftover_.reset(d_);
         brought_.reset(d_);
         if (goes_ == left_out::as_published && !session_.failed()) brought_.append(v, 0);
-        if (!session_.failed()) v.keep_largest(on, k_, returned_);
+        if (!session_.failed()) v.keep_largest(on, k_, leftover_);
         int const reach = go_up(on, comm, v);
         auto const send = [&](bit_writer& sink) { write(sink, v); };
         if (me != 0)
@@ -53,12 +53,12 @@ class gtop_k_algorithm {
         for (int distance = reach / 2; distance > 0; distance /= 2)
             if (me + distance < comm.size()) session_.send(comm, me + distance, send);
         session_.finish();
-        if (goes_ == left_out::as_published) returned_.assign_without(brought_, v);
+        if (goes_ == left_out::as_published) leftover_.assign_without(brought_, v);
     }
 
     /// What this rank keeps, to be sent later: of the sums that it merged, itself among them, what was not passed on;
     /// as published, those of its terms whose coordinates are not applied.
-    sparse_sum<T, B> const& returned() const { return returned_; }
+    sparse_sum<T, B> const& leftover() const { return leftover_; }
 
   private:
     // Once: later messages and sums may be longer.
@@ -68,7 +68,7 @@ class gtop_k_algorithm {
         theirs_.reserve(kept);
         v.reserve_to_cut(on, std::max(own, std::min(2 * kept, d_)));
         if (goes_ == left_out::as_published) brought_.reserve(own);
-        returned_.reserve(std::min(own + width_of(static_cast<std::uint64_t>(ranks)) * kept, d_));
+        leftover_.reserve(std::min(own + width_of(static_cast<std::uint64_t>(ranks)) * kept, d_));
     }
 
     // Merges until it is this rank's turn to hand over: its lowest bit is the distance to its parent. At rank 0 what is
@@ -91,8 +91,8 @@ class gtop_k_algorithm {
             if (session_.failed()) continue;
             session_.check_sum(on, v);
             if (session_.failed()) continue;
-            v.keep_largest(on, k_, returned_);
-            if (goes_ == left_out::to_merger) session_.check_sum(on, returned_);  // it adds up over the merges
+            v.keep_largest(on, k_, leftover_);
+            if (goes_ == left_out::to_merger) session_.check_sum(on, leftover_);  // it adds up over the merges
         }
         return distance;
     }
@@ -100,7 +100,7 @@ class gtop_k_algorithm {
     std::size_t d_, k_;
     left_out goes_;
     session session_;
-    sparse_sum<T, B> theirs_, brought_, returned_;
+    sparse_sum<T, B> theirs_, brought_, leftover_;
 };
 
 }  // namespace detail

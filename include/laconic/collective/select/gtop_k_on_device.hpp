@@ -35,7 +35,7 @@ requires(!OnHost<B>) class gtop_k_algorithm<T, B> {
     }
 
     /// v <- the terms that are applied, the same on all ranks; each brings its own v. What the errors mean, see
-    /// session::finish: all but those of the communicator are thrown on all ranks. Then v and returned() are
+    /// session::finish: all but those of the communicator are thrown on all ranks. Then v and leftover() are
     /// unspecified.
     template <ArrayCarrier<B> C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
@@ -44,9 +44,9 @@ requires(!OnHost<B>) class gtop_k_algorithm<T, B> {
         make_room(on, v, comm.size());
         session_.start(round);
         session_.check_input(on, me, v, d_);
-        returned_.reset(d_);
+        leftover_.reset(d_);
         if (goes_ == left_out::as_published && !session_.failed()) brought_.assign(on, v);
-        if (!session_.failed()) v.keep_largest(on, k_, returned_);
+        if (!session_.failed()) v.keep_largest(on, k_, leftover_);
         for (int distance = 1; distance < comm.size(); distance *= 2) {
             tell_lengths(comm, v.size());
             merge_level(on, comm, distance, v);
@@ -57,11 +57,11 @@ requires(!OnHost<B>) class gtop_k_algorithm<T, B> {
             comm.spread(0, read(v.support()), v.support());
             comm.spread(0, read(v.values()), v.values());
         });
-        if (goes_ == left_out::as_published) returned_.assign_without(on, brought_, v);
+        if (goes_ == left_out::as_published) leftover_.assign_without(on, brought_, v);
     }
 
     /// What this rank keeps, to be sent later, as on the host.
-    sparse_sum<T, B> const& returned() const { return returned_; }
+    sparse_sum<T, B> const& leftover() const { return leftover_; }
 
   private:
     template <class E>
@@ -75,7 +75,7 @@ requires(!OnHost<B>) class gtop_k_algorithm<T, B> {
         v.reserve(on, std::min(2 * kept, d_));
         auto const own = v.room();
         if (goes_ == left_out::as_published) brought_.reserve(on, own);
-        returned_.reserve(on, std::min(own + static_cast<std::size_t>(std::bit_width(unsigned(ranks))) * kept, d_));
+        leftover_.reserve(on, std::min(own + static_cast<std::size_t>(std::bit_width(unsigned(ranks))) * kept, d_));
         lengths_.resize(static_cast<std::size_t>(ranks));
     }
     // All learn all lengths, or all throw what is wrong on any, before any memory is asked for.
@@ -112,15 +112,15 @@ requires(!OnHost<B>) class gtop_k_algorithm<T, B> {
         v.add(on, theirs_);
         session_.check_sum(on, v);
         if (session_.failed()) return;
-        v.keep_largest(on, k_, returned_);
-        if (goes_ == left_out::to_merger) session_.check_sum(on, returned_);  // it adds up over the merges
+        v.keep_largest(on, k_, leftover_);
+        if (goes_ == left_out::to_merger) session_.check_sum(on, leftover_);  // it adds up over the merges
     }
 
     std::size_t d_, k_;
     left_out goes_;
     session session_;
     std::vector<std::uint64_t> lengths_;
-    sparse_sum<T, B> theirs_, brought_, returned_;
+    sparse_sum<T, B> theirs_, brought_, leftover_;
 };
 
 }  // namespace laconic::detail

@@ -56,7 +56,7 @@ class ok_top_k_algorithm {
     }
 
     /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually about its top k. What the
-    /// errors mean, see session::finish; then v and returned() are unspecified, and what is remembered is as it
+    /// errors mean, see session::finish; then v and leftover() are unspecified, and what is remembered is as it
     /// was. Throws shape_error where a loaded state is of another number of ranks, wire_error where it is not that of
     /// the others.
     template <PointToPoint C>
@@ -74,11 +74,11 @@ class ok_top_k_algorithm {
         session_.finish();
         put_together(v, static_cast<std::size_t>(comm.rank()));
         learn(on, v);
-        returned_.assign_without(brought_, v);
+        leftover_.assign_without(brought_, v);
     }
 
     /// What this rank keeps, to be sent later: those of its terms whose coordinates are not applied.
-    sparse_sum<T, B> const& returned() const { return returned_; }
+    sparse_sum<T, B> const& leftover() const { return leftover_; }
     /// What a sum must reach to be applied in the next round, if its threshold is not found anew; 0 before the first.
     T threshold() const { return threshold_; }
     /// Where the ranks' regions start in the next round, and d; before the first nothing, or equal ones.
@@ -104,7 +104,7 @@ class ok_top_k_algorithm {
         auto const own = std::max(std::min(v.size(), d_), k_);
         auto const all = own > d_ / next_.size() ? d_ : own * next_.size();
         for (auto* const list : {&mine_, &piece_, &share_}) list->reserve(all);
-        for (auto* const list : {&brought_, &returned_}) list->reserve(own);
+        for (auto* const list : {&brought_, &leftover_}) list->reserve(own);
         v.reserve_to_cut(on, all);
         lists_.reserve(next_.size(), all);
         session_.template make_room<T>(all + next_.size());
@@ -246,7 +246,7 @@ class ok_top_k_algorithm {
     bool anew_ = false, uneven_ = false;  // the next round finds the threshold; deals its sums, and finds regions
     detail::regions regions_;
     std::vector<std::uint64_t> next_;  // where each rank would have its region start
-    sparse_sum<T, B> mine_, piece_, share_, brought_, returned_;
+    sparse_sum<T, B> mine_, piece_, share_, brought_, leftover_;
     detail::gathered_lists<T, B> lists_;  // this rank's first
     std::vector<std::size_t> seen_;       // how far each is put together
 };

@@ -33,7 +33,7 @@ class spar_reduce_scatter_algorithm {
     }
 
     /// v <- the terms that are applied, at most ceil(k / P) of each block, the same on all ranks; each brings its own
-    /// v, usually its top k, and the same round. What the errors mean, see session::finish; then v and returned()
+    /// v, usually its top k, and the same round. What the errors mean, see session::finish; then v and leftover()
     /// are unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
@@ -59,7 +59,7 @@ class spar_reduce_scatter_algorithm {
         reduce_scatter(on, comm, order, quota, [&](std::uint64_t i) { return undealt((i + order.origin()) % d_); });
         detail::all_gather_turned(on, comm, session_, order, held_, piece_);
         session_.finish();
-        for (auto const& [from, to] : {std::pair(&held_, &v), std::pair(&cut_, &returned_)})
+        for (auto const& [from, to] : {std::pair(&held_, &v), std::pair(&cut_, &leftover_)})
             if (scatter_)
                 rearrange(*from, *to, [&](std::span<coordinate> at) {
                     turn_all(at, back);
@@ -70,7 +70,7 @@ class spar_reduce_scatter_algorithm {
     }
 
     /// What this rank keeps, to be sent later: what it cut from the blocks that it handed on or added up.
-    sparse_sum<T, B> const& returned() const { return returned_; }
+    sparse_sum<T, B> const& leftover() const { return leftover_; }
 
   private:
     // A block reaches its rank over at most ceil(log2 P) others, each of which adds its own to it. In turned order
@@ -137,7 +137,7 @@ class spar_reduce_scatter_algorithm {
         auto const n = blocks.parts, own = std::max(std::min(v.size(), d_), k_);
         auto const all = std::min(own + n * quota, d_);
         auto const block = std::min(own + width_of(n) * quota, d_ / n + 1);
-        for (auto* const list : {&held_, &arrived_, &cut_, &returned_, &v}) list->reserve(all);
+        for (auto* const list : {&held_, &arrived_, &cut_, &leftover_, &v}) list->reserve(all);
         piece_.reserve_to_cut(on, block);
         session_.template make_room<T>(std::min((n + 1) / 2 * quota, d_) + n);
         if (!scatter_) return;
@@ -149,7 +149,7 @@ class spar_reduce_scatter_algorithm {
     std::optional<key> scatter_;
     session session_;
     sparse_sum<T, B> held_, arrived_, cut_;  // in turned order
-    sparse_sum<T, B> piece_, returned_;
+    sparse_sum<T, B> piece_, leftover_;
     std::vector<coordinate> moved_;
     detail::term_sort<T> sort_;
 };

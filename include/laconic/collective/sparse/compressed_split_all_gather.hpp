@@ -35,7 +35,7 @@ class compressed_split_all_gather_algorithm {
 
     /// v <- the sum of all ranks' v as the messages have it, those numbers that are not 0. What the errors mean, see
     /// session::finish; argument_error also where the compressor does not suit parts of d / P numbers, or has no
-    /// message about a sum. Then v and returned() are unspecified.
+    /// message about a sum. Then v and leftover() are unspecified.
     template <PointToPoint Ranks>
     void operator()(B& on, Ranks& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
@@ -61,7 +61,7 @@ class compressed_split_all_gather_algorithm {
     }
 
     /// What this rank keeps, to be sent later: of the part that it added up, the sum less what it sent.
-    sparse_sum<T, B> const& returned() const { return returned_; }
+    sparse_sum<T, B> const& leftover() const { return leftover_; }
 
   private:
     void compress(B& on, int rank, key from) {
@@ -76,9 +76,9 @@ class compressed_split_all_gather_algorithm {
     template <class M>
     void keep_rest(B& on, M const& sent, std::size_t first) {
         add_message(on, std::span<T>(numbers_), T(-1), sent);
-        returned_.reset(d_);
+        leftover_.reset(d_);
         for (std::size_t i = 0; i < numbers_.size(); ++i)
-            if (numbers_[i] != 0) returned_.append(first + i, numbers_[i]);
+            if (numbers_[i] != 0) leftover_.append(first + i, numbers_[i]);
     }
 
     // What ranks with as many terms need in any round. Messages are about all numbers of a part.
@@ -86,7 +86,7 @@ class compressed_split_all_gather_algorithm {
         auto const most = detail::most_terms_of_sum(v, d_, ranges.parts);
         session_.template make_room<T>(d_);
         messages_.resize(ranges.parts);
-        for (auto* const list : {&sum_, &piece_, &returned_}) list->reserve(std::min(most, d_ / ranges.parts + 1));
+        for (auto* const list : {&sum_, &piece_, &leftover_}) list->reserve(std::min(most, d_ / ranges.parts + 1));
         lists_.reserve(ranges.parts, most);
         v.reserve(most);
     }
@@ -97,7 +97,7 @@ class compressed_split_all_gather_algorithm {
     session session_;
     std::vector<message_of<C, T, B>> messages_;
     typename B::template array<T> numbers_;
-    sparse_sum<T, B> sum_, piece_, returned_;
+    sparse_sum<T, B> sum_, piece_, leftover_;
     detail::gathered_lists<T, B> lists_;
 };
 

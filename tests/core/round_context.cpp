@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/core/occasion.hpp"
+#include "laconic/core/round_context.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@ using namespace laconic;
 
 namespace {
 
-constexpr auto at_compile_time = occasion::of({7}, 3, 1, 4);
+constexpr auto at_compile_time = round_context::of({7}, 3, 1, 4);
 static_assert(at_compile_time.round == 3 && at_compile_time.own == key{7}.child(3).child(1));
 
 }  // namespace
@@ -22,9 +22,9 @@ TEST_CASE("keys of different purposes, ranks, rounds and seeds all differ; what 
         std::size_t expected = 0;
         for (std::uint64_t seed = 0; seed < 3; ++seed)
             for (std::uint64_t round : {0u, 1u, 2u, 1000u}) {
-                auto const first = occasion::of({seed}, round, 0, ranks);
+                auto const first = round_context::of({seed}, round, 0, ranks);
                 for (int r = 0; r < ranks; ++r) {
-                    auto const now = occasion::of({seed}, round, r, ranks);
+                    auto const now = round_context::of({seed}, round, r, ranks);
                     CHECK(now.round == round);
                     CHECK(now.shared == first.shared);
                     CHECK(now.answer == first.answer);
@@ -41,7 +41,7 @@ TEST_CASE("keys of different purposes, ranks, rounds and seeds all differ; what 
 TEST_CASE("a rank's own key does not depend on how many there are: the round's child of its number") {
     for (int r = 0; r < 5; ++r) {
         auto const expected = key{9}.child(6).child(static_cast<std::uint64_t>(r));
-        CHECK(occasion::of({9}, 6, r, 5).own == expected);
-        CHECK(occasion::of({9}, 6, r, 50).own == expected);
+        CHECK(round_context::of({9}, 6, r, 5).own == expected);
+        CHECK(round_context::of({9}, 6, r, 50).own == expected);
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/any/spelling.hpp"
+#include "laconic/any/grammar.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
 using namespace laconic;
-using spelling::read_pipe;
+using grammar::read_pipe;
 
 namespace {
 
@@ -15,7 +15,7 @@ void refused(std::string const& text, std::size_t column, char const* why) {
     try {
         read_pipe(text);
         FAIL_CHECK("was read");
-    } catch (spelling_error const& e) {
+    } catch (parse_error const& e) {
         CHECK(e.column == column);
         CHECK(e.text == text);
         CHECK(std::string(e.what()).find(why) != std::string::npos);
@@ -87,24 +87,24 @@ TEST_CASE("numbers are whole words and finite") {
     double v = 7;
     for (auto const* bad : {"", "x", "1x", "0x10", "nan", "inf", "-inf", "1e400", "1 ", " 1", "+1", "1/2", "--1"}) {
         CAPTURE(bad);
-        CHECK_FALSE(spelling::read_number(bad, v));
+        CHECK_FALSE(grammar::read_number(bad, v));
     }
-    CHECK((spelling::read_number("-1.5e-3", v) && v == -1.5e-3));
-    CHECK((spelling::read_number("0", v) && v == 0));
-    CHECK((spelling::read_number("1e+05", v) && v == 100000));
+    CHECK((grammar::read_number("-1.5e-3", v) && v == -1.5e-3));
+    CHECK((grammar::read_number("0", v) && v == 0));
+    CHECK((grammar::read_number("1e+05", v) && v == 100000));
 }
 
 TEST_CASE("lists") {
-    CHECK(spelling::list({}) == "");
-    CHECK(spelling::list({"a"}) == "a");
-    CHECK(spelling::list({"a", "b"}) == "a or b");
-    CHECK(spelling::list({"a", "b", "c"}) == "a, b or c");
+    CHECK(grammar::list({}) == "");
+    CHECK(grammar::list({"a"}) == "a");
+    CHECK(grammar::list({"a", "b"}) == "a or b");
+    CHECK(grammar::list({"a", "b", "c"}) == "a, b or c");
 }
 
 TEST_CASE("what a name that is none was meant to be") {
     std::vector<std::string> const names{"gd", "sgd", "qsgd", "one_bit_sgd", "top_k", "about_top_k"};
     auto const meant = [&](std::string const& name) -> std::string {
-        auto const text = spelling::no_such("method", name, names);
+        auto const text = grammar::no_such("method", name, names);
         CHECK(text.starts_with("there is no method '" + name + "'"));
         CHECK(text.ends_with("; there are gd, sgd, qsgd, one_bit_sgd, top_k or about_top_k"));
         auto const from = text.find("(did you mean ");
@@ -121,32 +121,31 @@ TEST_CASE("what a name that is none was meant to be") {
     CHECK(meant("gdd") == "gd");
     for (char const* const far : {"3", "g", "adam", "foo", ""}) CHECK(meant(far) == "");
     CHECK(meant(std::string(1000000, 'a')) == "");  // and at once
-    CHECK(spelling::no_such("thing", "a", {}) == "there is no thing 'a'; there are ");
+    CHECK(grammar::no_such("thing", "a", {}) == "there is no thing 'a'; there are ");
 }
 
 TEST_CASE("arguments are taken by name, then by position, and none is left over") {
     std::string const text = "f(1, b=2, 3)";
     auto const p = read_pipe(text);
-    spelling::arguments a(text, p[0]);
+    grammar::arguments a(text, p[0]);
     CHECK(a.number("b") == 2);
     CHECK(a.number("a") == 1);
     CHECK(a.number("z", 9.0, false) == 9);
-    CHECK_THROWS_WITH_AS(a.finish(), "'f(1, b=2, 3)', column 11: f takes b, a or z; this is none of them",
-                         spelling_error);
+    CHECK_THROWS_WITH_AS(a.finish(), "'f(1, b=2, 3)', column 11: f takes b, a or z; this is none of them", parse_error);
     CHECK(a.number("c") == 3);
     CHECK_NOTHROW(a.finish());
     CHECK(a.number("d", 4.0) == 4);
-    CHECK_THROWS_WITH_AS(a.number("d"), "'f(1, b=2, 3)', column 1: f needs d: f(d=...)", spelling_error);
+    CHECK_THROWS_WITH_AS(a.number("d"), "'f(1, b=2, 3)', column 1: f needs d: f(d=...)", parse_error);
 
     std::string const wrong = "f(x, y(3), 3|4)";
     auto const q = read_pipe(wrong);
-    spelling::arguments b(wrong, q[0]);
-    CHECK_THROWS_WITH_AS(b.number("a"), "'f(x, y(3), 3|4)', column 3: a is a number", spelling_error);
-    CHECK_THROWS_WITH_AS(b.number("b"), "'f(x, y(3), 3|4)', column 6: b is a number", spelling_error);
-    CHECK_THROWS_WITH_AS(b.number("c"), "'f(x, y(3), 3|4)', column 12: c is a number", spelling_error);
+    grammar::arguments b(wrong, q[0]);
+    CHECK_THROWS_WITH_AS(b.number("a"), "'f(x, y(3), 3|4)', column 3: a is a number", parse_error);
+    CHECK_THROWS_WITH_AS(b.number("b"), "'f(x, y(3), 3|4)', column 6: b is a number", parse_error);
+    CHECK_THROWS_WITH_AS(b.number("c"), "'f(x, y(3), 3|4)', column 12: c is a number", parse_error);
     CHECK(b.find("d") == nullptr);
     std::string const bare = "f(1)";
     auto const r = read_pipe(bare);
-    CHECK_THROWS_WITH_AS(spelling::arguments(bare, r[0]).finish(), "'f(1)', column 3: f takes no arguments",
-                         spelling_error);
+    CHECK_THROWS_WITH_AS(grammar::arguments(bare, r[0]).finish(), "'f(1)', column 3: f takes no arguments",
+                         parse_error);
 }

@@ -22,7 +22,7 @@
 ///     item  = [ name "=" ] ( word | pipe )
 ///
 /// where a word is a number or anything else without blanks and punctuation, such as 0.1, 1e-3, 1/L, inf.
-namespace laconic::spelling {
+namespace laconic::grammar {
 
 /// name(items...), and where its name stands in the text.
 struct call;
@@ -55,7 +55,7 @@ class reader {
         if (at_ < text_.size()) refuse("this is left over");
         return result;
     }
-    [[noreturn]] void refuse(std::string const& why) const { throw spelling_error(std::string(text_), at_ + 1, why); }
+    [[noreturn]] void refuse(std::string const& why) const { throw parse_error(std::string(text_), at_ + 1, why); }
 
   private:
     static constexpr int deepest = 32;
@@ -129,7 +129,7 @@ class reader {
 
 }  // namespace detail
 
-/// Reads a pipe of calls; throws spelling_error with the place.
+/// Reads a pipe of calls; throws parse_error with the place.
 inline pipe read_pipe(std::string_view text) { return detail::reader(text).all(); }
 
 /// The whole of a word as a finite number; false where it is none.
@@ -236,7 +236,7 @@ class arguments {
     static bool is_word(item const& i) { return i.calls.size() == 1 && !i.calls[0].parentheses; }
 
     [[noreturn]] void refuse(std::size_t position, std::string const& why) const {
-        throw spelling_error(std::string(text_), position + 1, why);
+        throw parse_error(std::string(text_), position + 1, why);
     }
     /// Throws where an argument was not taken, listing the valid ones.
     void finish() const {
@@ -258,7 +258,7 @@ class arguments {
 };
 
 /// What the one call of a text makes, by that of these entries, each with about.name and make(arguments), which it
-/// names. `kind` is what they are, with its article. Throws spelling_error with the place and the valid names.
+/// names. `kind` is what they are, with its article. Throws parse_error with the place and the valid names.
 template <class Entries>
 auto make_named(Entries const& all, std::string_view text, pipe const& calls, std::string const& kind) {
     arguments a(text, calls[0]);
@@ -275,4 +275,4 @@ auto make_named(Entries const& all, std::string_view text, pipe const& calls, st
     return made;
 }
 
-}  // namespace laconic::spelling
+}  // namespace laconic::grammar
