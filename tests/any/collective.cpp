@@ -17,9 +17,9 @@ namespace sv = sparse_vectors;
 
 namespace {
 
-constexpr std::size_t d = 50;
+constexpr std::size_t dimension = 50;
 
-auto brought() { return sv::all_whole_numbers<float>(sv::shape::spread, d, 12, 6); }
+auto brought() { return sv::all_whole_numbers<float>(sv::shape::spread, dimension, 12, 6); }
 
 // Behind a face the sum is the same, and what comes back.
 template <class X>
@@ -28,7 +28,7 @@ void is_the_same(X const& x) {
     CHECK(to_string(any) == to_string(x));
     CHECK(!any.gathers());
     auto const make = [](auto const& recipe) {
-        return [&recipe](auto&) { return recipe.template make<float, host>(d, position_code::smallest); };
+        return [&recipe](auto&) { return recipe.template make<float, host>(dimension, position_code::smallest); };
     };
     if constexpr (SumsTerms<detail::sum_of<X, float, host>, float, host, fibers::member>) {
         auto const plain = sv::after(brought(), make(x));
@@ -36,7 +36,7 @@ void is_the_same(X const& x) {
         fibers::run(6, [&](fibers::member& comm) {
             auto const me = std::size_t(comm.rank());
             host on;
-            auto sum = any.make<float, host>(d, position_code::smallest);
+            auto sum = any.make<float, host>(dimension, position_code::smallest);
             CHECK(sum.wants_terms());
             sums[me] = brought()[me];
             sum(on, comm, sums[me]);
@@ -53,7 +53,7 @@ void is_the_same(X const& x) {
                 auto const start = sv::dense(brought()[me]);
                 std::vector<float> v(start.begin(), start.end());
                 if (face) {
-                    auto sum = any.make<float, host>(d, position_code::smallest);
+                    auto sum = any.make<float, host>(dimension, position_code::smallest);
                     CHECK(!sum.wants_terms());
                     CHECK(!sum.gives_back());
                     sum(on, comm, std::span<float>(v));
@@ -83,11 +83,11 @@ TEST_CASE("a handle to any ranks is taken as it is, and ranks that do not talk i
         any_communicator comm(inner);
         host on;
         any_collective<float> const any = gtop_k{2};
-        auto sum = any.make<float, host>(d, position_code::smallest);
-        auto v = sv::of<float>(d, {{std::size_t(inner.rank()), float(1 + inner.rank())}});
+        auto sum = any.make<float, host>(dimension, position_code::smallest);
+        auto v = sv::of<float>(dimension, {{std::size_t(inner.rank()), float(1 + inner.rank())}});
         sum(on, comm, v);
-        CHECK(v == sv::of<float>(d, {{1, 2}, {2, 3}}));
-        CHECK(sum.leftover() == (inner.rank() == 0 ? sv::of<float>(d, {{0, 1}}) : sv::list<float>(d)));
+        CHECK(v == sv::of<float>(dimension, {{1, 2}, {2, 3}}));
+        CHECK(sum.leftover() == (inner.rank() == 0 ? sv::of<float>(dimension, {{0, 1}}) : sv::list<float>(dimension)));
     });
     struct meeting {
         int rank() const { return 0; }
@@ -98,8 +98,8 @@ TEST_CASE("a handle to any ranks is taken as it is, and ranks that do not talk i
         contribution from(int) const { return {}; }
     } comm;
     host on;
-    auto sum = any_collective<float>(gtop_k{2}).make<float, host>(d, position_code::smallest);
-    sv::list<float> v(d);
+    auto sum = any_collective<float>(gtop_k{2}).make<float, host>(dimension, position_code::smallest);
+    sv::list<float> v(dimension);
     CHECK_THROWS_WITH_AS(sum(on, comm, v), doctest::Contains("do not talk in pairs"), argument_error);
 }
 
@@ -113,4 +113,10 @@ TEST_CASE("gathering is the default, and what is written alike is equal") {
     any_collective<>{}.check(2);
     any_collective<>(gtop_k{3}).check(3);
     CHECK_THROWS_WITH_AS(any_collective<>(gtop_k{3}).check(2), "k = 3 is above the dimension d = 2", argument_error);
+}
+
+TEST_CASE("gather adds nothing up") {
+    fibers::run(1, [](fibers::member& comm) {
+        CHECK_THROWS_AS(make_sum<double>(any_collective<>{}, comm, 5), argument_error);
+    });
 }

@@ -8,6 +8,7 @@
 
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/natural.hpp"
+#include "laconic/compress/parts.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
@@ -223,6 +224,20 @@ TEST_CASE("one worker needs no memory: a contractive compressor and step 1/L fal
     auto const states = history(composed(dcgd{top_k{1}, {.step = step_size{1, true}}}, f), f, vec(3, 1.0), 5);
     double const known[] = {3.5, 1.5, .75, .53125, .34375, .220703125};
     for (std::size_t k = 0; k <= 5; ++k) CHECK(f[0].value(states[k].x[0]) == doctest::Approx(known[k]).epsilon(1e-12));
+}
+
+TEST_CASE("one worker may use parts that are contractive, chosen at run time or not; of mixed parts each is asked") {
+    Eigen::Vector3d const diagonal(1, 2, 4);
+    workers const f{{diagonal.asDiagonal().toDenseMatrix(), Eigen::Vector3d::Zero(), 0}};
+    parts<top_k<>> const typed{{1, top_k{1}}, {2, top_k{1}}};
+    CHECK(composed(dcgd{typed}, f).step.rate == 1. / 4);
+    CHECK(composed(dcgd{any_compressor<>(typed)}, f).step.rate == 1. / 4);
+    using any = any_compressor<>;
+    auto const of = [](any a, any b) { return any(parts<any>{{1, std::move(a)}, {2, std::move(b)}}); };
+    CHECK(composed(dcgd{of(top_k{1}, natural{})}, f).step.rate == 1. / 4);
+    CHECK((is_contractive(of(top_k{1}, top_k{1})) && !is_unbiased(of(top_k{1}, natural{}))));
+    CHECK(is_unbiased(of(rand_k{1}, natural{})));
+    CHECK(composed(dcgd{of(full{}, natural{})}, f).step.rate == doctest::Approx(1 / (4 + 2 * .125 * 4)));
 }
 
 TEST_CASE("without news to leave out it is gradient descent") {

@@ -18,6 +18,7 @@
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/descent.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/reducer.hpp"
 
@@ -61,6 +62,16 @@ struct seat {
         auto const blank = [&](auto& there, int, auto& m) { compressor.blank(there, 10, key{}, m); };
         by.receive(on, comm, now, mine, frame, blank, feedback, std::span(mean));
         return mean;
+    }
+};
+
+// |x - c|^2 / 2 on each rank.
+struct bowl {
+    double c;
+    std::size_t dimension() const { return 10; }
+    double value(std::span<double const>) const { return 0; }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        for (std::size_t i = 0; i < 10; ++i) g[i] = x[i] - c;
     }
 };
 
@@ -198,5 +209,30 @@ TEST_CASE("a reducer of two layers by it, and what gTop-k leaves out comes back"
     CHECK(estimates(in_background{gtop_k{2}}) == estimates(gtop_k{2}));
     fibers::run(1, [](fibers::member& comm) {
         CHECK_THROWS_AS(reducer(plain{full{}, in_background{ring{}}}, comm, 10), argument_error);
+        reducer(plain{full{}, in_background{ring{}}}, comm, 10, {.dense_below = 11});  // which never uses it
     });
+}
+
+TEST_CASE(
+    "a descent by it: the same iterates; two halves in a wrong order, and a round that is left out for a saved state") {
+    using method = recursion<full, memory<>, gradient_step, fixed_level, full_gradient, in_background<ring>>;
+    std::vector<double> ends, expected;
+    threads::run(3, [&](threads::member& comm) {
+        bowl const f{1.0 * comm.rank()};
+        std::vector<double> x(10, 1.0), y(10, 1.0);
+        descent run(method{.step = {0.1}}, f, comm, std::span(x), 1);
+        descent same(recursion<full>{.step = {0.1}}.with_transport(ring{}), f, comm, std::span(y), 1);
+        auto const saved = run.save();
+        run.send();
+        CHECK_THROWS_WITH_AS(run.send(), "a round is under way: receive() comes before the next send()",
+                             argument_error);
+        run.restore(saved);  // of which all ranks take the same step again
+        for (int round = 0; round < 10; ++round) {
+            run.send();
+            run.receive();
+            same.round();
+        }
+        if (comm.rank() == 0) ends = x, expected = y;
+    });
+    CHECK(ends == expected);
 }

@@ -11,12 +11,12 @@
 
 namespace laconic {
 
-/// Sets how much a compressor says, each round. Satisfied iff
+/// Sets how much a compressor sends, each round. Satisfied iff
 ///   level.tune(on, compressor, now, x, news)   sets the compressor's parameters for this round from the iterate and
 ///                                              from what is about to be compressed; it may be called again for the
 ///                                              same round, and then does the same;
-///   level.update(on, x, m)                       is told the iterate and this rank's message of a round that has been
-///                                              said, before the step is taken.
+///   level.update(on, x, m)                     learns the iterate and this rank's message of a round in which all
+///                                              messages have been received, before the step is taken.
 /// With to_string(level) its numbers are among what the ranks agree on before they start; with state(archive)
 /// (wire/state.hpp) what it remembers is saved.
 template <class L, class C, class T = double, class B = host>

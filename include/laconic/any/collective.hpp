@@ -110,7 +110,10 @@ class any_collective {
     }
     template <Scalar S, class On>
     requires(std::same_as<S, T>&& std::same_as<On, B>) any_sum<T, B> make(std::size_t d, position_code positions)
-    const { return held_->make(d, positions); }
+    const {
+        if (!held_) throw argument_error("gather adds nothing up: messages go to all as they are");
+        return held_->make(d, positions);
+    }
 
     // Templates, so that no other type is tried for conversion here.
     template <std::same_as<any_collective> Self>

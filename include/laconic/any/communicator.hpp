@@ -89,7 +89,7 @@ class any_communicator {
         return *static_cast<C*>(comm);
     }
     template <class C>
-    static contribution collective_of(void* comm, int to, contribution mine, int from) {
+    static contribution exchange_of(void* comm, int to, contribution mine, int from) {
         if constexpr (PointToPoint<C>)
             return as<C>(comm).exchange(to, mine, from);
         else
@@ -129,7 +129,7 @@ class any_communicator {
         [](void* comm, int root, contribution mine) { as<C>(comm).gather(root, mine); },
         [](void* comm, int root, contribution mine) { as<C>(comm).broadcast(root, mine); },
         [](void* comm, int r) { return as<C>(comm).from(r); },
-        collective_of<C>,
+        exchange_of<C>,
         all_reduce_of<C, float>,
         all_reduce_of<C, double>,
     };

@@ -22,7 +22,7 @@ namespace laconic {
 
 template <Scalar T = double, class B = host>
 class any_feedback {
-    using returned = typename sparse_sum<T, B>::message_type;
+    using leftover_message = typename sparse_sum<T, B>::message_type;
     using array = typename B::template array<T>;
     struct face : detail::part_face<face> {
         virtual void start(std::size_t d) = 0;
@@ -33,7 +33,7 @@ class any_feedback {
         virtual void reconstruct(B& on, round_context const& now, std::span<T> mean) = 0;
         virtual void preview(B& on, round_context const& now, std::span<T> mean) const = 0;
         virtual bool keeps_leftover() const = 0;
-        virtual void keep(B& on, returned const& m) = 0;
+        virtual void keep(B& on, leftover_message const& m) = 0;
     };
     template <class F>
     struct model final : detail::part_model<model<F>, face, F> {
@@ -63,7 +63,7 @@ class any_feedback {
             else
                 return false;
         }
-        void keep(B& on, returned const& m) override {
+        void keep(B& on, leftover_message const& m) override {
             if constexpr (KeepsLeftover<F>) this->inside.keep(on, m);
         }
     };
@@ -84,7 +84,7 @@ class any_feedback {
     void reconstruct(B& on, round_context const& now, std::span<T> mean) { held_->reconstruct(on, now, mean); }
     void preview(B& on, round_context const& now, std::span<T> mean) const { held_->preview(on, now, mean); }
     bool keeps_leftover() const { return held_->keeps_leftover(); }
-    void keep(B& on, returned const& m) { held_->keep(on, m); }
+    void keep(B& on, leftover_message const& m) { held_->keep(on, m); }
     template <class Archive>
     void state(Archive& archive) {
         held_->state(archive);
@@ -103,13 +103,9 @@ class any_step {
         using detail::part_model<model<S>, face, S>::part_model;
         void move(B& on, std::span<T> x, std::span<T> d) override { this->inside(on, x, d); }
         double rate() const override {
-            if constexpr (requires {
-                              { this->inside.rate } -> std::convertible_to<double>;
-                          })
+            if constexpr (HasRate<S>)
                 return this->inside.rate;
-            else if constexpr (requires {
-                                   { this->inside.rate() } -> std::convertible_to<double>;
-                               })
+            else if constexpr (TellsRate<S>)
                 return this->inside.rate();
             else
                 return 0;

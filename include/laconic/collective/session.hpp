@@ -22,7 +22,7 @@
 
 namespace laconic {
 
-/// One rank's part in a schedule of exchanges through which everybody receives of everybody. Once something is wrong (a
+/// One rank's part in a schedule of exchanges through which all ranks learn of all. Once something is wrong (a
 /// number that is not finite, a vector of another dimension, bytes that are no message) the rank goes on with the
 /// schedule and hands over a complaint instead of what it would send; who receives one does the same. So at the end all
 /// ranks know and throw the same, nobody waits for anybody, and the next round can be held. Of several complaints the

@@ -47,7 +47,9 @@ struct about_top_k {
         select_about(on, x, least_of(x.size()), k.of(x.size()), most_of(x.size()), m.support);
         detail::speak_for_chosen(on, x, T(1), m);
     }
-    bool contractive() const { return is_contractive(rest) || is_unbiased(rest); }
+    bool contractive() const requires(Contractive<Rest> || Unbiased<Rest>) {
+        return is_contractive(rest) || is_unbiased(rest);
+    }
     double delta(std::size_t d) const requires(Contractive<Rest> || Unbiased<Rest>) {
         if (d == 0) return 1;
         double worst = 1;

@@ -40,7 +40,7 @@ struct bernoulli {
     /// How the coordinates that travel come from the key, and what their values are multiplied by.
     draw recipe(std::size_t, key from) const { return {draw_method::each, 0, p, from}; }
     double scale(std::size_t) const { return 1 / drawable(p); }
-    bool unbiased() const { return is_unbiased(rest); }
+    bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }
     double omega(std::size_t d) const requires Unbiased<Rest> {
         return (1 + detail::largest_omega(rest, d)) / drawable(p) - 1;
     }

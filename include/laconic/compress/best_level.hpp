@@ -117,7 +117,7 @@ struct best_level {
         return has_curve<C> && d > sort_up_to ? 0.99 : 1;
     }
 
-    bool contractive() const { return is_contractive(compressor); }
+    bool contractive() const requires Contractive<C> { return is_contractive(compressor); }
     double delta(std::size_t d) const requires Contractive<C> {
         return d == 0 ? 1 : levels<C>::at(compressor, 1, d).delta(d);
     }

@@ -26,8 +26,8 @@ struct dense {
     void operator()(B& on, std::span<T const> x, key from, M& m) const {
         rest(on, x, from, m);
     }
-    bool unbiased() const { return is_unbiased(rest); }
-    bool contractive() const { return is_contractive(rest); }
+    bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }
+    bool contractive() const requires Contractive<Rest> { return is_contractive(rest); }
     double omega(std::size_t d) const requires Unbiased<Rest> { return rest.omega(d); }
     double delta(std::size_t d) const requires Contractive<Rest> { return rest.delta(d); }
 

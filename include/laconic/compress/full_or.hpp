@@ -43,8 +43,8 @@ struct full_or {
         // In its first message it speaks both ways: later ones then find room.
         if (!in_full || m.second.dimension() != x.size()) otherwise(on, x, from, m.second);
     }
-    bool unbiased() const { return in_full || is_unbiased(otherwise); }
-    bool contractive() const { return in_full || is_contractive(otherwise); }
+    bool unbiased() const requires Unbiased<C> { return in_full || is_unbiased(otherwise); }
+    bool contractive() const requires Contractive<C> { return in_full || is_contractive(otherwise); }
     double omega(std::size_t d) const requires Unbiased<C> { return in_full ? 0 : otherwise.omega(d); }
     double delta(std::size_t d) const requires Contractive<C> { return in_full ? 1 : otherwise.delta(d); }
 

@@ -43,8 +43,12 @@ struct one_of {
         is_first ? first(on, x, from, m.first) : second(on, x, from, m.second);
     }
     /// Of the worse one, whichever it is now.
-    bool unbiased() const { return is_unbiased(first) && is_unbiased(second); }
-    bool contractive() const { return is_contractive(first) && is_contractive(second); }
+    bool unbiased() const requires(Unbiased<First>&& Unbiased<Second>) {
+        return is_unbiased(first) && is_unbiased(second);
+    }
+    bool contractive() const requires(Contractive<First>&& Contractive<Second>) {
+        return is_contractive(first) && is_contractive(second);
+    }
     double omega(std::size_t d) const requires(Unbiased<First>&& Unbiased<Second>) {
         return std::max(first.omega(d), second.omega(d));
     }

@@ -69,10 +69,10 @@ struct parts {
             x = x.subspan(pieces[i].length);
         }
     }
-    bool unbiased() const {
+    bool unbiased() const requires Unbiased<C> {
         return std::all_of(pieces.begin(), pieces.end(), [](auto const& p) { return is_unbiased(p.compressor); });
     }
-    bool contractive() const {
+    bool contractive() const requires Contractive<C> {
         return std::all_of(pieces.begin(), pieces.end(),
                            [](auto const& p) { return is_contractive(p.compressor) || is_unbiased(p.compressor); });
     }

@@ -84,16 +84,21 @@ void begin(M& m, std::size_t d, C const& c, key from) {
     m.payload_key = from.child(0);
 }
 
+// A sparsifier that chooses blocks of c.block numbers, not single ones.
+template <class C>
+concept DrawsBlocks = requires(C const& c) {
+    { c.block } -> std::convertible_to<std::size_t>;
+};
 // blank() and the compression itself of a sparsifier whose support both ends draw: c.recipe(places, key) says how, and
 // what is found there is multiplied by c.scale(d).
 template <class B, class C, class M>
 void draw_support_of(B& on, C const& c, std::size_t d, key from, M& m) {
     begin(m, d, c, from);
-    if constexpr (requires { c.block; }) m.unit = {c.block};
+    if constexpr (DrawsBlocks<C>) m.unit = {c.block};
     m.drawn = c.recipe(m.places(), from.child(1));
     if (m.drawn.how != draw_method::exactly)
         m.make_room(on, d);
-    else if constexpr (requires { c.block; })  // the last of which may be shorter
+    else if constexpr (DrawsBlocks<C>)  // the last of which may be shorter
         m.make_room(on, std::min<std::size_t>(m.drawn.count * c.block, d));
     draw_support(on, m.drawn, m.places(), m.support);
 }
@@ -132,9 +137,11 @@ double largest_omega(Rest rest, std::size_t d) {
 // What a rest keeps of the chosen numbers' energy: its delta, or 1 - omega of an unbiased one.
 template <class Rest>
 requires(Contractive<Rest> || Unbiased<Rest>) double kept_by(Rest const& rest, std::size_t n) {
-    if constexpr (Contractive<Rest>)
-        if (!Unbiased<Rest> || is_contractive(rest)) return rest.delta(n);
-    if constexpr (Unbiased<Rest>) {
+    if constexpr (!Unbiased<Rest>) {
+        return rest.delta(n);
+    } else {
+        if constexpr (Contractive<Rest>)
+            if (is_contractive(rest)) return rest.delta(n);
         double const omega = rest.omega(n);
         if (omega >= 1)
             throw theory_error(

@@ -89,7 +89,7 @@ struct proportional {
         raise_magnitudes(on, bound, Damped ? static_cast<T>(how.share) : T(1), std::span<T>(m.chosen));
         m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
     }
-    bool unbiased() const { return is_unbiased(rest); }
+    bool unbiased() const requires(!Damped && Unbiased<Rest>) { return is_unbiased(rest); }
     double omega(std::size_t d) const requires(!Damped && Unbiased<Rest>) {
         double const spread = d == 0 ? 1 : static_cast<double>(d) / static_cast<double>(k.of(d));
         return spread * (1 + detail::largest_omega(rest, d)) - 1;

@@ -49,7 +49,7 @@ struct rand_block {
         auto const all = detail::blocks_in(d, block), n = k.of(all);
         return n == 0 ? 0 : static_cast<double>(all) / static_cast<double>(n);
     }
-    bool unbiased() const { return is_unbiased(rest); }
+    bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }
     double omega(std::size_t d) const requires Unbiased<Rest> {
         if (d == 0) return 0;
         double worst = 0;

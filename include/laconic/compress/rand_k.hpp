@@ -45,7 +45,7 @@ struct rand_k {
         auto const n = k.of(d);
         return n == 0 ? 0 : static_cast<double>(d) / static_cast<double>(n);
     }
-    bool unbiased() const { return is_unbiased(rest); }
+    bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }
     double omega(std::size_t d) const requires Unbiased<Rest> {
         auto const n = k.of(d);
         return d == 0 ? 0 : static_cast<double>(d) / static_cast<double>(n) * (1 + rest.omega(n)) - 1;

@@ -46,7 +46,9 @@ struct top_blocks {
         select_largest_blocks(on, x, block, k.of(m.places()), m.support);
         detail::speak_for_chosen(on, x, T(1), m);
     }
-    bool contractive() const { return is_contractive(rest) || is_unbiased(rest); }
+    bool contractive() const requires(Contractive<Rest> || Unbiased<Rest>) {
+        return is_contractive(rest) || is_unbiased(rest);
+    }
     double delta(std::size_t d) const requires(Contractive<Rest> || Unbiased<Rest>) {
         if (d == 0) return 1;
         double kept = 1;

@@ -38,7 +38,9 @@ struct top_k {
         select_largest(on, x, k.of(x.size()), m.support);
         detail::speak_for_chosen(on, x, T(1), m);
     }
-    bool contractive() const { return is_contractive(rest) || is_unbiased(rest); }
+    bool contractive() const requires(Contractive<Rest> || Unbiased<Rest>) {
+        return is_contractive(rest) || is_unbiased(rest);
+    }
     double delta(std::size_t d) const requires(Contractive<Rest> || Unbiased<Rest>) {
         auto const n = k.of(d);
         return d == 0 ? 1 : detail::kept_by(rest, n) * static_cast<double>(n) / static_cast<double>(d);

@@ -44,8 +44,8 @@ struct zero_blocks {
         select_nonzero_blocks(on, x, block, m.support);
         detail::speak_for_chosen(on, x, T(1), m);
     }
-    bool unbiased() const { return is_unbiased(rest); }
-    bool contractive() const { return is_contractive(rest); }
+    bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }
+    bool contractive() const requires Contractive<Rest> { return is_contractive(rest); }
     double omega(std::size_t d) const requires Unbiased<Rest> { return detail::largest_omega(rest, d); }
     double delta(std::size_t d) const requires Contractive<Rest> {
         double least = 1;

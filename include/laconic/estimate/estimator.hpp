@@ -16,10 +16,9 @@ namespace laconic {
 ///   estimator(on, f, now, x, g)   writes an estimate of the gradient of f at x to g, drawing from now.gradient and
 ///                                 now.shared, and returns std::optional<double>: f(x) where that came for nothing. It
 ///                                 may be called again for the same round, and then gives the same;
-///   estimator.update(on, x)         is told that the round has been said and x is the next iterate: the place to
-///   change
-///                                 what it remembers.
-/// Only what was written to g is looked at before the round is said. So whatever asks f is asked in the first call, and
+///   estimator.update(on, x)       comes when all messages of the round have been received and x is the next iterate:
+///                                 the place to change what it remembers.
+/// Only what was written to g is looked at before that. So whatever asks f is asked in the first call, and
 /// a number that will be remembered and is not finite makes g so too (detail::show_non_finite).
 /// With to_string(estimator) its numbers are among what the ranks agree on; with state(archive) (wire/state.hpp) what
 /// it remembers is saved.

@@ -92,7 +92,6 @@ namespace detail {
 // What ef_sgd's theorem is told of a compressor.
 struct keeps_at_least {
     double share = 1;
-    void check(std::size_t) const {}
     double delta(std::size_t) const { return share; }
     friend std::string to_string(keeps_at_least c) { return concat({"a share of ", c.share}); }
 };
@@ -100,7 +99,7 @@ struct keeps_at_least {
 }  // namespace detail
 
 /// With error feedback, on any number of workers: ef_sgd{best_level{C, cost}}, whose levels are chosen for the news,
-/// the gradient times the step and what is still residual. The step is that of ef_sgd's theorem, unless given, with
+/// the gradient times the step and what is still to be sent. The step is that of ef_sgd's theorem, unless given, with
 /// guaranteed_share as delta: at least that of C's lowest level, and far longer where a message as such costs. Steps
 /// of 1 / L usually work and are yours to give. As in cat{ef_sgd{top_k{1}}, packet_cost(512, 64, 60)}.
 template <class C, CommunicationCost Cost>

@@ -51,15 +51,23 @@ inline double known(double constant, char const* name, char const* method) {
                 "problem with its constants, or the method a step of your own: {.step = ...}"}));
 }
 
+// What lacks it is no compressor, which is told elsewhere, in one error; a share that stands for one has none.
+template <class C>
+concept HasCheck = requires(C const& compressor, std::size_t d) {
+    compressor.check(d);
+};
+
 // Throws argument_error where the compressor's own numbers are outside their ranges: a theorem would then give what
 // means nothing. Where the dimension is not known, the loop will.
 template <class C>
 void check_compressor(C const& compressor, problem const& p, std::string const& method) {
-    if (p.dimension == 0) return;
-    try {
-        compressor.check(p.dimension);
-    } catch (argument_error const& e) {
-        throw argument_error(concat({method, ": ", e.what()}));
+    if constexpr (HasCheck<C>) {
+        if (p.dimension == 0) return;
+        try {
+            compressor.check(p.dimension);
+        } catch (argument_error const& e) {
+            throw argument_error(concat({method, ": ", e.what()}));
+        }
     }
 }
 

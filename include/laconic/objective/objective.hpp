@@ -43,6 +43,17 @@ concept SmoothObjective = Objective<F, T> && requires(F const& f) {
     { f.strong_convexity() } -> std::convertible_to<double>;
 };
 
+/// f.samples() is how many rows of data it has, and f.sample_smoothness() the largest smoothness of the functions of
+/// one row: for methods that take some rows at a time.
+template <class F>
+concept KnowsSamples = requires(F const& f) {
+    { f.samples() } -> std::convertible_to<std::size_t>;
+};
+template <class F>
+concept KnowsSampleSmoothness = requires(F const& f) {
+    { f.sample_smoothness() } -> std::convertible_to<double>;
+};
+
 namespace detail {
 
 // Says what an F that is no objective for numbers of T lacks, where it is compiled: one line for each member.

@@ -16,4 +16,14 @@ concept Step = std::movable<S> && requires(S& step, B& on, std::span<T> x, std::
     step(on, x, d);
 };
 
+/// A step that is rate d long has that number, or a function that returns it.
+template <class S>
+concept HasRate = requires(S const& step) {
+    { step.rate } -> std::convertible_to<double>;
+};
+template <class S>
+concept TellsRate = requires(S const& step) {
+    { step.rate() } -> std::convertible_to<double>;
+};
+
 }  // namespace laconic

@@ -102,7 +102,7 @@ class omni_aggregator {
         left_[w] = true;
     }
 
-    /// When all was sent and somebody does not send that he leaves, he need not be waited for for ever.
+    /// When all was sent and somebody has sent no word that he leaves, he need not be waited for for ever.
     void wake(double now) {
         if (now >= gives_up_) stay_ = 0;
     }

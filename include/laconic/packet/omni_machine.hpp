@@ -44,8 +44,8 @@ class omni_machine {
         refused_by_.resize(static_cast<std::size_t>(how.nodes()));
     }
 
-    /// A new round, in which a worker's x, of d numbers, becomes the sum; nodes without a vector send so. x must stay
-    /// until the round is done.
+    /// A new round, in which a worker's x, of d numbers, becomes the sum; nodes without a vector tell the others. x
+    /// must stay until the round is done.
     void begin(std::span<T> x, std::uint64_t round) {
         started_ = differs_ = false;
         round_ = round;
@@ -174,7 +174,7 @@ class omni_machine {
         to(from, packet_.begin(h).finish());
     }
 
-    // Who receives of nodes that differ sends so to all, some times, and to whoever did not know, until all have sent
+    // Who learns of nodes that differ tells all, some times, and to whoever did not know, until all have sent
     // so.
     template <class Out>
     bool hear_of_difference(double now, int from, omni_header const& h, to_self<Out>& to) {

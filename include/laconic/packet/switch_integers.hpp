@@ -58,7 +58,7 @@ class fixed_point {
             store(to + 4 * i, static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(rounded)));
         }
     }
-    /// x <- the sums that such integers send; infinite where one, as rounded, is beyond T. Returns
+    /// x <- the sums that such integers stand for; infinite where one, as rounded, is beyond T. Returns
     /// whether all are finite.
     template <Scalar T>
     bool take(std::byte const* from, std::span<T> x) const {

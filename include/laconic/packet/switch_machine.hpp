@@ -37,8 +37,8 @@ class switch_machine {
         if (int const which = how.switch_of_node(me); which != no_rank) pool_.emplace(how, which, when);
     }
 
-    /// A new round, in which a worker's x, of d numbers, becomes the sum; nodes without a vector send so. x must stay
-    /// until the node is done. Rounds have numbers that grow with each sum over the same network.
+    /// A new round, in which a worker's x, of d numbers, becomes the sum; nodes without a vector tell the others. x
+    /// must stay until the node is done. Rounds have numbers that grow with each sum over the same network.
     void begin(std::span<T> x, std::uint64_t round) {
         x_ = x;
         round_ = round;

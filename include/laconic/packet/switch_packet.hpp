@@ -105,7 +105,7 @@ struct switch_complaint {
         store_word(to + 16, theirs);
         store_word(to + 24, ours);
     }
-    /// None where the bytes send none that there is.
+    /// None where the bytes are none of them.
     static std::optional<switch_complaint> take(std::byte const* from) {
         std::uint64_t const first = load_word(from);
         switch_complaint const c{static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32),
@@ -113,7 +113,7 @@ struct switch_complaint {
         if (c.what > disagreement || (c.what == disagreement && c.where >= switch_items.size())) return {};
         return c;
     }
-    /// Throws what it sends, if anything.
+    /// Throws the error that it names, if any.
     void raise(std::uint64_t round) const {
         if (what == input) throw non_finite_error(static_cast<int>(rank), round, static_cast<std::size_t>(where));
         if (what == disagreement)

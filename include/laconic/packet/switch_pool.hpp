@@ -77,7 +77,7 @@ class switch_pool {
         return false;
     }
 
-    /// Workers that were received of no more have left.
+    /// Workers that send nothing more have left.
     void wake(double now) { left_alone_ |= now >= wakes_at(); }
     double wakes_at() const { return all_is_sent() && !done() ? leaves_at_ : never; }
     bool done() const { return bye_.full() || left_alone_; }

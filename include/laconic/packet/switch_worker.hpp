@@ -155,7 +155,7 @@ class switch_worker {
     template <class Out>
     bool take_sums(double now, detail::switch_header const& h, std::span<std::byte const> sent, Out out) {
         std::size_t const i = h.block % how_.slots;
-        // An exponent below this worker's own would let numbers overflow: no switch sends so.
+        // An exponent below this worker's own would let numbers overflow: no switch sends one.
         if (i >= slots_.size() || slots_[i].block != h.block || !asked_.waits(i) || h.exponent < slots_[i].own_next)
             return false;
         slot const s = slots_[i];

@@ -50,7 +50,7 @@ class reduced_layer {
           news_(is_.size),
           mean_(is_.size) {
         check_dimension(is_.size);
-        if constexpr (requires { how_.over.server(); })
+        if constexpr (MayServe<decltype(R::over)>)
             if (how_.over.server()) throw argument_error(concat({"a reducer has no server: ", to_string(how_.over)}));
         // By the name, not the place: layers may be listed in another order on another day.
         if (!is_.name.empty()) seed_ = seed_.child(fingerprint(std::as_bytes(std::span(is_.name))));
@@ -63,7 +63,7 @@ class reduced_layer {
     /// Before the first step over these ranks, on all of them.
     template <Communicator C>
     void start(C& comm) {
-        means_.start(comm);
+        if (!in_full_) means_.start(comm);
     }
     std::string const& name() const { return is_.name; }
     std::string title() const { return is_.name.empty() ? "the vector" : concat({"layer ", is_.name}); }

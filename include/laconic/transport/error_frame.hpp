@@ -39,7 +39,7 @@ class error_frame {
         return at == no_coordinate ? 0 : static_cast<std::size_t>(at);
     }
 
-    /// Throws what that rank's frame of that round sends: non_finite_error, or compression_error with the reason;
+    /// Throws what that rank's frame of that round holds: non_finite_error, or compression_error with the reason;
     /// comm_error where the bytes are no frame.
     [[noreturn]] static void raise(int rank, std::uint64_t round, std::span<std::byte const> bytes) {
         auto const at = bytes.size() < 8 ? 0 : detail::load_word(bytes.data());

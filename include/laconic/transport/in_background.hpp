@@ -54,6 +54,13 @@ class companion {
         of_ = of;
         called_.notify_all();
     }
+    /// Waits until what is under way, if anything, is done, and drops how it ended.
+    void drop() {
+        std::unique_lock lock(mutex_);
+        called_.wait(lock, [this] { return run_ == nullptr; });
+        failure_ = nullptr;
+        busy_ = false;
+    }
     /// Waits until it is done, and throws what it threw. Throws argument_error where nothing was started.
     void finish() {
         if (!busy_) throw argument_error("receive() comes after a send()");
@@ -123,11 +130,11 @@ template <class X, class M, Scalar T, class B>
 class summed_in_background : public plain_transport {
   public:
     summed_in_background(in_background<X> const& how, std::size_t d, position_code positions)
-        : mean_(how.collective, d, positions), numbers_(d) {}
+        : work_(std::make_unique<work>(how.collective, d, positions)) {}
 
     template <class F>
     void require_beside(F const& feedback, std::string const& described) const {
-        mean_.require_beside(feedback, described);
+        work_->mean.require_beside(feedback, described);
     }
     static constexpr bool uses_collective() { return true; }
     /// Throws argument_error where the communicator serves one thread only.
@@ -136,49 +143,66 @@ class summed_in_background : public plain_transport {
         if (!detail::may_change_threads(comm))
             throw argument_error("this communicator serves one thread only: no collective runs on another meanwhile");
     }
-    /// Waits for nobody. `comm` must stay where it is until receive().
+    /// Waits for nobody. `comm` must stay where it is until receive(). Throws argument_error before that.
     template <Communicator C>
     void send(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, int = 0) {
-        beside_->require_free();
-        round_ = now.round;
+        auto& w = *work_;
+        w.beside.require_free();
         if (frame.is_set())
-            mean_.template load_bad<C>(on, frame.coordinate(), std::span<T>(numbers_));
+            w.mean.template load_bad<C>(on, frame.coordinate(), std::span<T>(w.numbers));
         else
-            mean_.template load<C>(on, mine, std::span<T>(numbers_));
-        comm_ = &comm;
-        beside_->start(
-            [](void* me) {
-                auto& self = *static_cast<summed_in_background*>(me);
-                self.mean_.add_up(self.on_, *static_cast<C*>(self.comm_), self.round_, std::span<T>(self.numbers_));
+            w.mean.template load<C>(on, mine, std::span<T>(w.numbers));
+        w.round = now.round;
+        w.comm = &comm;
+        w.beside.start(
+            [](void* of) {
+                auto& its = *static_cast<work*>(of);
+                its.mean.add_up(its.on, *static_cast<C*>(its.comm), its.round, std::span<T>(its.numbers));
             },
-            this);
+            &w);
     }
     /// As summed::receive().
     template <Communicator C, class Blank, class F>
     void receive(B& on, C& comm, round_context const&, M const&, error_frame const& frame, Blank const&, F const&,
                  std::span<T> mean, int = 0) {
-        detail::raise_alike(comm, frame, [&] { beside_->finish(); });
-        mean_.template take<C>(on, comm.size(), std::span<T>(numbers_));
-        copy(on, std::span<T const>(numbers_), mean);
+        auto& w = *work_;
+        detail::raise_alike(comm, frame, [&] { w.beside.finish(); });
+        w.mean.template take<C>(on, comm.size(), std::span<T>(w.numbers));
+        copy(on, std::span<T const>(w.numbers), mean);
     }
     template <class F>
     void give_back(B& on, F& feedback) const {
-        mean_.give_back(on, feedback);
+        work_->mean.give_back(on, feedback);
     }
-    void require_whole() const { mean_.require_whole(); }
-    void make_whole() { mean_.make_whole(); }
+    /// Throws argument_error, too, while a round is under way.
+    void require_whole() const {
+        work_->beside.require_free();
+        work_->mean.require_whole();
+    }
+    /// Ends a round that is under way without one, as state() does.
+    void make_whole() {
+        work_->beside.drop();
+        work_->mean.make_whole();
+    }
     template <class Archive>
     void state(Archive& archive) {
-        mean_.state(archive);
+        work_->beside.drop();
+        work_->mean.state(archive);
     }
 
   private:
-    collective_mean<X, T, B> mean_;
-    typename B::template array<T> numbers_;
-    B on_;
-    void* comm_ = nullptr;  // of the round that is under way
-    std::uint64_t round_ = 0;
-    std::unique_ptr<detail::companion> beside_ = std::make_unique<detail::companion>();  // ends before what it works on
+    // What the thread works on, which stays where it is when this is moved.
+    struct work {
+        collective_mean<X, T, B> mean;
+        typename B::template array<T> numbers;
+        B on{};
+        void* comm = nullptr;  // of the round that is under way
+        std::uint64_t round = 0;
+        detail::companion beside{};  // ends before the rest
+
+        work(X const& x, std::size_t d, position_code positions) : mean(x, d, positions), numbers(d) {}
+    };
+    std::unique_ptr<work> work_;
 };
 
 }  // namespace laconic

@@ -127,6 +127,11 @@ class served_mean : public plain_transport {
 
 namespace detail {
 
+/// A transport that is chosen at run time tells by server() whether it is served.
+template <class X>
+concept MayServe = requires(X const& transport) {
+    transport.server().has_value();
+};
 template <class X>
 inline constexpr bool is_served = false;
 template <class C, class T, class B>

@@ -17,6 +17,18 @@
 /// and hundreds are squeezed together in the first cache, by loops of which compilers make vectors.
 namespace laconic {
 
+/// A source that tells how many bits are left.
+template <class R>
+concept KnowsWhatIsLeft = BitSource<R> && requires(R const& source) {
+    { source.left() } -> std::convertible_to<std::uint64_t>;
+};
+
+/// One that copies whole bytes as well.
+template <class R>
+concept ReadsBytes = KnowsWhatIsLeft<R> && requires(R& source, std::span<std::byte> bytes) {
+    source.take_bytes_to(bytes);
+};
+
 namespace detail {
 
 // Of lanes of 8 or 16 bits in a word of 64, the lowest `width` bits, side by side and back: neighbours are moved
@@ -155,10 +167,7 @@ template <class Lane, BitSource R, class Codes, class Right, class CodeOf>
 void take_in_lanes(R& source, Codes& codes, unsigned width, Right right, char const* wrong, CodeOf code_of) {
     using code = std::remove_reference_t<decltype(codes[0])>;
     std::size_t i = 0;
-    if constexpr (requires(std::span<std::byte> bytes) {
-                      source.left();
-                      source.take_bytes_to(bytes);
-                  }) {
+    if constexpr (ReadsBytes<R>) {
         lane_packer<Lane> pack(width);
         while (i + 8 <= codes.size()) {
             std::size_t const n = std::min(pack.most, (codes.size() - i) / 8 * 8);

@@ -44,12 +44,6 @@ template <class W>
 concept AsksForPositions = requires(W const& sink) {
     { sink.positions_as() } -> std::same_as<position_code>;
 };
-/// A source that tells how many bits are left.
-template <class R>
-concept KnowsWhatIsLeft = BitSource<R> && requires(R const& source) {
-    { source.left() } -> std::convertible_to<std::uint64_t>;
-};
-
 /// Says to a sink that keeps books what the bits that follow are spent on.
 template <BitSink W>
 void charge(W& sink, part to) {

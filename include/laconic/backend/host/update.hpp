@@ -141,7 +141,7 @@ void subtract_last(basic_host<A>&, std::span<T> g, std::span<T const> last, std:
 }
 
 /// next <- a u + g, g <- next + v; with Nesterov's momentum next <- a (u + g), g <- g + next + v. What momentum has
-/// gathered, and what is residual with it. 3 + 2.
+/// gathered, and the residual with it. 3 + 2.
 template <class A, Scalar T>
 void gather_momentum(basic_host<A>&, T a, bool nesterov, std::span<T> g, std::span<T const> u, std::span<T const> v,
                      std::span<T> next) {

@@ -134,7 +134,7 @@ class omni_reduce_algorithm {
             to += part.size_bytes();
         }
     }
-    // Puts the numbers of a part's blocks where room(row) sends, and sends so to placed(row, numbers).
+    // Puts the numbers of a part's blocks into room(row), and calls placed(row, numbers).
     template <class Room, class Placed>
     void read(B& on, bit_reader& source, std::size_t part, std::size_t c, Room room, Placed placed) {
         auto const first = chunks_.first(c), length = chunks_.length(c);

@@ -10,7 +10,7 @@
 namespace laconic::detail {
 
 /// Each rank hands to every other the part of v that the other adds up: mine <- the sum of the part of this rank's
-/// number, in the order of ranks. Parts::first(p) sends where part p of P starts, first(P) = d. P - 1 messages, to the
+/// number, in the order of ranks. Parts::first(p) is where part p of P starts, first(P) = d. P - 1 messages, to the
 /// next rank first, so that no rank receives all others at once. In front of a part stands what send(sink, p) writes
 /// for rank p, and receive(source, r) reads. `piece` and `lists` are scratch: all lists are there before they are added
 /// up, at once.

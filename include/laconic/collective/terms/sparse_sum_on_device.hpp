@@ -14,7 +14,7 @@
 namespace laconic {
 
 /// A list of terms where the host cannot reach them: the same as sparse_sum of the host's, by B's kernels list_terms,
-/// add_lists, part_list and list_without, which it finds beside B (backend/device/terms.hpp). What sends so waits.
+/// add_lists, part_list and list_without, which it finds beside B (backend/device/terms.hpp). What says so waits.
 template <Scalar T, class B>
 requires(!OnHost<B>) class sparse_sum<T, B> {
   public:
