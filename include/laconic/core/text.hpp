@@ -66,11 +66,14 @@ class text_piece {
     std::size_t size_ = 0;
 };
 
+/// What concat() takes, by name: nvcc loses the type of a braced list in a template where all depends on parameters.
+using pieces = std::initializer_list<text_piece>;
+
 /// The pieces, one behind the other: strings, and numbers in decimal (real ones as shortest() writes them). It is
 /// compiled once, where each + between strings is compiled anew.
-[[gnu::cold, gnu::noinline]] inline std::string concat(std::initializer_list<text_piece> pieces) {
+[[gnu::cold, gnu::noinline]] inline std::string concat(pieces all) {
     std::string text;
-    for (auto const& piece : pieces) piece.add_to(text);
+    for (auto const& piece : all) piece.add_to(text);
     return text;
 }
 

@@ -52,8 +52,8 @@ class linear_model {
             throw argument_error(detail::concat({"lambda = ", lambda, " is not a finite number of at least 0"}));
         for (std::size_t j = 0; j < samples(); ++j)
             if (!Each::knows(rows_.label(j)))
-                throw argument_error(
-                    detail::concat({rows_.data().name, ": the label ", rows_.label(j), " is not ", Each::labels}));
+                throw argument_error(detail::concat(
+                    detail::pieces{rows_.data().name, ": the label ", rows_.label(j), " is not ", Each::labels}));
     }
 
     std::size_t dimension() const { return rows_.features(); }

@@ -21,7 +21,8 @@ template <class B, BitSource R, class M>
 void read(B& on, R& source, parts_of<M>& m) {
     std::size_t sum = 0;
     for (auto const& one : m.each) sum += one.dimension();
-    if (sum != m.count) source.refuse(detail::concat({"parts of ", sum, " numbers in all do not make ", m.count}));
+    if (sum != m.count)
+        source.refuse(detail::concat(detail::pieces{"parts of ", sum, " numbers in all do not make ", m.count}));
     for (auto& one : m.each) read(on, source, one);
 }
 /// How many parts, then of each its length and its shape.
