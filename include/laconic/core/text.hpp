@@ -67,11 +67,11 @@ class text_piece {
 };
 
 /// What concat() takes, by name: nvcc loses the type of a braced list in a template where all depends on parameters.
-using pieces = std::initializer_list<text_piece>;
+using text_pieces = std::initializer_list<text_piece>;
 
 /// The pieces, one behind the other: strings, and numbers in decimal (real ones as shortest() writes them). It is
 /// compiled once, where each + between strings is compiled anew.
-[[gnu::cold, gnu::noinline]] inline std::string concat(pieces all) {
+[[gnu::cold, gnu::noinline]] inline std::string concat(text_pieces all) {
     std::string text;
     for (auto const& piece : all) piece.add_to(text);
     return text;

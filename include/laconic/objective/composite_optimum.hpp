@@ -171,8 +171,8 @@ optimum find_composite_optimum(F const& f, double weight, double tolerance = 1e-
         norm = search.subgradient(search.at).norm();
     }
     if (!(norm <= goal))
-        throw error(detail::concat(detail::pieces{"no optimum: the shortest subgradient still has the norm ", norm,
-                                                  " after ", search.newton_steps, " Newton steps, not ", goal}));
+        throw error(detail::concat(detail::text_pieces{"no optimum: the shortest subgradient still has the norm ", norm,
+                                                       " after ", search.newton_steps, " Newton steps, not ", goal}));
     return {{search.at.x.begin(), search.at.x.end()}, search.at.value, norm, search.newton_steps};
 }
 

@@ -75,8 +75,9 @@ void binary_labels(dataset<T>& data) {
         std::string list;
         for (std::size_t c = 0; c < std::min<std::size_t>(found.size(), 5); ++c)
             list += (c ? ", " : ": ") + shortest(double(found[c]));
-        throw argument_error(detail::concat(detail::pieces{data.name, ": two classes are needed, the labels name ",
-                                                           found.size(), list, (found.size() > 5 ? ", ..." : "")}));
+        throw argument_error(
+            detail::concat(detail::text_pieces{data.name, ": two classes are needed, the labels name ", found.size(),
+                                               list, (found.size() > 5 ? ", ..." : "")}));
     }
     for (auto& label : data.labels) label = label == found[0] ? T(-1) : T(1);
 }
@@ -100,10 +101,11 @@ template <Scalar T>
 dataset<T> only_classes(dataset<T> const& data, T a, T b) {
     if (a == b)
         throw argument_error(
-            detail::concat(detail::pieces{data.name, ": one class, ", double(a), ", was asked for twice"}));
+            detail::concat(detail::text_pieces{data.name, ": one class, ", double(a), ", was asked for twice"}));
     for (auto const label : {a, b})
         if (std::find(data.labels.begin(), data.labels.end(), label) == data.labels.end())
-            throw argument_error(detail::concat(detail::pieces{data.name, ": no row has the label ", double(label)}));
+            throw argument_error(
+                detail::concat(detail::text_pieces{data.name, ": no row has the label ", double(label)}));
 
     dataset<T> result{data.name, {}, {}};
     std::vector<std::ptrdiff_t> kept;

@@ -53,7 +53,7 @@ class linear_model {
         for (std::size_t j = 0; j < samples(); ++j)
             if (!Each::knows(rows_.label(j)))
                 throw argument_error(detail::concat(
-                    detail::pieces{rows_.data().name, ": the label ", rows_.label(j), " is not ", Each::labels}));
+                    detail::text_pieces{rows_.data().name, ": the label ", rows_.label(j), " is not ", Each::labels}));
     }
 
     std::size_t dimension() const { return rows_.features(); }

@@ -78,11 +78,11 @@ class shared_rows {
     /// than rows.
     explicit shared_rows(dataset<T> data) {
         if (data.samples() == 0 || data.features() == 0)
-            throw argument_error(detail::concat(detail::pieces{data.name, ": ", data.samples(), " rows of ",
-                                                               data.features(), " features make no objective"}));
+            throw argument_error(detail::concat(detail::text_pieces{data.name, ": ", data.samples(), " rows of ",
+                                                                    data.features(), " features make no objective"}));
         if (data.labels.size() != data.samples())
             throw shape_error(detail::concat(
-                detail::pieces{data.name, ": ", data.samples(), " rows, but ", data.labels.size(), " labels"}));
+                detail::text_pieces{data.name, ": ", data.samples(), " rows, but ", data.labels.size(), " labels"}));
         data.rows.makeCompressed();
         auto const* const columns = data.rows.innerIndexPtr();
         columns_ = std::make_shared<std::vector<coordinate> const>(columns, columns + data.rows.nonZeros());

@@ -95,8 +95,8 @@ class softmax {
         places_ = std::make_shared<std::vector<std::uint32_t> const>(class_index(rows_.data(), classes_));
         if (rows_.features() > largest_dimension / classes_.size())
             throw argument_error(
-                detail::concat(detail::pieces{rows_.data().name, ": ", rows_.features(), " features times ",
-                                              classes_.size(), " classes are more than a vector can hold"}));
+                detail::concat(detail::text_pieces{rows_.data().name, ": ", rows_.features(), " features times ",
+                                                   classes_.size(), " classes are more than a vector can hold"}));
     }
 
     /// features times classes.

@@ -24,7 +24,7 @@ void write(W& sink, factors<T, B> const& m) {
 template <class B, BitSource R, Scalar T>
 void read(B&, R& source, factors<T, B>& m) {
     if (m.rows * m.cols() != m.count)
-        source.refuse(detail::concat(detail::pieces{m.count, " numbers are no matrix of ", m.rows, " rows"}));
+        source.refuse(detail::concat(detail::text_pieces{m.count, " numbers are no matrix of ", m.rows, " rows"}));
     auto const take = [&](auto& factor) {
         T largest = 0;
         for (T& v : factor) {

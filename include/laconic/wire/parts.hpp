@@ -22,7 +22,7 @@ void read(B& on, R& source, parts_of<M>& m) {
     std::size_t sum = 0;
     for (auto const& one : m.each) sum += one.dimension();
     if (sum != m.count)
-        source.refuse(detail::concat(detail::pieces{"parts of ", sum, " numbers in all do not make ", m.count}));
+        source.refuse(detail::concat(detail::text_pieces{"parts of ", sum, " numbers in all do not make ", m.count}));
     for (auto& one : m.each) read(on, source, one);
 }
 /// How many parts, then of each its length and its shape.
