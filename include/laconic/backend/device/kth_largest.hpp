@@ -196,13 +196,17 @@ __global__ void __launch_bounds__(finding_threads) find_in_block(find_digit<T> p
     }
 }
 
+inline std::size_t multiprocessors() {
+    int where = 0, count = 0;
+    check(cudaGetDevice(&where));
+    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, where));
+    return static_cast<std::size_t>(count);
+}
+
 template <Scalar T, list_is List>
 void run(device& on, std::size_t n, count_digits<T, List> pass) {
-    int where = 0, processors = 0;
-    check(cudaGetDevice(&where));
-    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, where));
     constexpr std::size_t together = counting_threads * each_of_thread;
-    auto const blocks = std::min<std::size_t>((n + together - 1) / together, static_cast<std::size_t>(4 * processors));
+    auto const blocks = std::min((n + together - 1) / together, 4 * multiprocessors());
     count_in_blocks<<<static_cast<unsigned>(blocks), counting_threads, 0, on.stream()>>>(pass, n);
     check(cudaGetLastError());
 }

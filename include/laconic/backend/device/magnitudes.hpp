@@ -13,6 +13,7 @@
 #include <limits>
 #include <span>
 
+#include "laconic/backend/device/kth_largest.hpp"
 #include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/device/passes.hpp"
 #include "laconic/backend/device/reduce.hpp"
@@ -46,6 +47,41 @@ struct count_in_bins {
         if (bin < bins) add_together(counts[bin], 1u);
     }
 };
+#if defined(LACONIC_ON_CUDA)
+
+// As kth_largest.hpp counts digits: each block of threads by itself, as most numbers lie in few bins.
+template <Scalar T>
+__global__ void __launch_bounds__(counting_threads) count_bins_in_blocks(count_in_bins<T> pass, std::size_t n) {
+    __shared__ std::uint32_t counts[magnitude_bins::count];
+    auto const bins = static_cast<unsigned>(pass.bins);
+    for (unsigned b = threadIdx.x; b < bins; b += counting_threads) counts[b] = 0;
+    __syncthreads();
+    auto* const all = pass.counts;
+    pass.counts = counts;
+    std::size_t const together = std::size_t{gridDim.x} * counting_threads;
+    for (std::size_t i = std::size_t{blockIdx.x} * counting_threads + threadIdx.x; i < n; i += together) pass(i);
+    __syncthreads();
+    for (unsigned b = threadIdx.x; b < bins; b += counting_threads)
+        if (counts[b] != 0) atomicAdd(&all[b], counts[b]);
+}
+template <Scalar T>
+void run(device& on, std::size_t n, count_in_bins<T> pass) {
+    LACONIC_EXPECTS(pass.bins <= magnitude_bins::count);
+    constexpr std::size_t numbers = counting_threads * each_of_thread;
+    auto const blocks = std::min((n + numbers - 1) / numbers, 4 * multiprocessors());
+    count_bins_in_blocks<<<static_cast<unsigned>(blocks), counting_threads, 0, on.stream()>>>(pass, n);
+    check(cudaGetLastError());
+}
+
+#else
+
+template <Scalar T>
+void run(device& on, std::size_t n, count_in_bins<T> pass) {
+    for_each_index(on, n, pass);
+}
+
+#endif
+
 template <Scalar T>
 struct shrink_by {
     T by;
@@ -97,7 +133,7 @@ void count_by_magnitude(device& on, std::span<T const> x, T largest, std::span<s
     auto const top = static_cast<bits_of<T>>(magnitude_bits(largest * scale) >> count_in_bins<T>::shift);
     auto const there = on.scratch<std::uint32_t>(scratch_for::counts, counts.size());
     clear_bytes(on, there.data(), there.size_bytes());
-    for_each_index(on, x.size(), count_in_bins<T>{x.data(), scale, top, there.data(), there.size()});
+    run(on, x.size(), count_in_bins<T>{x.data(), scale, top, there.data(), there.size()});
     copy_to_host(on, std::span<std::uint32_t const>(there), counts);
 }
 
