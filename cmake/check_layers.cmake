@@ -191,11 +191,11 @@ foreach(header IN LISTS headers)
     endif()
 endforeach()
 
-# The other way round: a test in a folder of the library has its header.
+# The other way round: a test in a folder of the library has its header; x_on_device.cpp tests x.hpp with a device.
 file(GLOB_RECURSE tests RELATIVE "${ROOT}/tests" "${ROOT}/tests/*.cpp")
 foreach(test IN LISTS tests)
     string(REGEX REPLACE "/.*" "" folder "${test}")
-    string(REGEX REPLACE "[.]cpp$" ".hpp" header "${test}")
+    string(REGEX REPLACE "(_on_device)?[.]cpp$" ".hpp" header "${test}")
     if(DEFINED row_${folder} AND NOT EXISTS "${include}/${header}")
         complain("tests/${test}:1" "has no include/laconic/${header}")
     endif()

@@ -53,7 +53,7 @@ endforeach()
 # Another language: the first line is what to change, and few come after it.
 foreach(flags -std=c++17 -std=gnu++14)
     execute_process(
-        COMMAND "${COMPILER}" ${flags} -I "${INCLUDE}" -fsyntax-only -include laconic/core/key.hpp -include laconic/collective/terms/term_sort.hpp
+        COMMAND "${COMPILER}" ${flags} -I "${INCLUDE}" -fsyntax-only -include laconic/core/key.hpp -include laconic/backend/host/sort_list.hpp
                 "${WORK}/refused_flags.cpp"
         RESULT_VARIABLE status
         OUTPUT_QUIET

@@ -48,7 +48,7 @@ class measurement {
             vec const x = numbers(r, d_);
             top_k<>::message<float, host> said;
             top_k{k_}(on, std::span<float const>(x), key{}, said);
-            brought_.emplace_back(d_).assign(said);
+            brought_.emplace_back(d_).assign(on, said);
         }
     }
 

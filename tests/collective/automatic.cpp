@@ -188,7 +188,7 @@ TEST_CASE("it takes as long as what it has chosen, and the count before") {
             host on;
             auto sum = automatic{{net, {}, 1}}.make<float>(d);
             sparse_sum<float> v = sv::whole_numbers<float>(sv::shape::apart, d, k / 8, comm.rank(), 8);
-            if (k == d) v.assign_in_full(sparse_sum<float>(v), 0, d);
+            if (k == d) v.assign_in_full(on, sparse_sum<float>(v), 0, d);
             sum(on, comm, v);
             last = std::max(last, comm.clock());
             if (comm.rank() == 0) why = sum.why();

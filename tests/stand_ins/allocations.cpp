@@ -12,13 +12,15 @@
 #include <type_traits>
 #include <vector>
 
+#include "laconic/collective/dense/engine_all_reduce.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/compress/about_top_k.hpp"
 #include "laconic/compress/bernoulli.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/transport/collective_mean_on_device.hpp"
+#include "laconic/transport/collective_mean.hpp"
 #include "stand_ins/nccl.hpp"
 #include "support/on_device.hpp"
 

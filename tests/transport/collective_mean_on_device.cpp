@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/transport/collective_mean_on_device.hpp"
+#include "laconic/transport/collective_mean.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "laconic/collective/dense/engine_all_reduce.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/compress/bernoulli.hpp"
 #include "laconic/compress/full_or.hpp"
 #include "laconic/compress/low_rank.hpp"

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "laconic/backend/listed_terms.hpp"
 #include "laconic/backend/matrix_is.hpp"
 #include "laconic/backend/norm.hpp"
 #include "laconic/backend/rounding.hpp"
@@ -20,15 +21,16 @@ namespace laconic {
 /// Where arrays live and loops run. Satisfied iff B names an array type and the kernels below are found for it by
 /// argument-dependent lookup; all above this folder is written once against them, and never touches an element itself:
 /// the memory need not be the host's (backend/array.hpp). Each kernel's contract stands at its host form, in
-/// backend/host/. Besides these there are, of any terms (message/message.hpp), add_terms(on, y, a, terms) and
-/// clear_terms(on, y, terms), and the copies for all that arrays hold. A backend object belongs to one rank and carries
-/// what its kernels need between calls.
+/// backend/host/. Besides these there are, of any terms (message/message.hpp), add_terms(on, y, a, terms),
+/// clear_terms(on, y, terms) and list_terms(on, terms, at, y), and the copies for all that arrays hold. A backend
+/// object belongs to one rank and carries what its kernels need between calls.
 template <class B, class T>
 concept Backend = std::movable<B> && Scalar<T> &&
     requires(B& on, std::span<T const> x, std::span<T> y, T a, std::size_t k, key from, std::uint64_t first,
              typename B::template array<coordinate>& at, typename B::template array<T>& values,
              std::span<std::int8_t> few_levels, std::span<std::int16_t> levels, std::span<std::uint16_t> powers,
-             std::span<std::uint8_t> bytes, std::span<std::uint64_t> words, std::span<std::uint32_t> counts) {
+             std::span<std::uint8_t> bytes, std::span<std::uint64_t> words, std::span<std::uint32_t> counts,
+             listed_terms<T> list, std::span<coordinate> some_at) {
     // memory
     values.resize(k);
     values.assign(k, a);
@@ -62,6 +64,15 @@ concept Backend = std::movable<B> && Scalar<T> &&
     sort_magnitudes(on, x, values);
     count_by_magnitude(on, x, a, counts);  // the counts are the host's
     sample_in_proportion(on, x, a, from, at);
+    // lists of terms
+    add_lists(on, list, list, at, values);
+    sum_lists(on, std::span<listed_terms<T> const>(&list, 1), at, values);
+    part_list(on, list, std::span<coordinate const>{}, at, values, at, values);
+    list_without(on, list, std::span<coordinate const>{}, at, values);
+    sort_list(on, std::span<coordinate const>{}, x, k, some_at, y);
+    reserve_for_lists<T>(on, k);
+    reserve_to_sum<T>(on, k, k);
+    reserve_to_sort<T>(on, k, k);
     // round
     { rounding_variance(on, x, a) } -> std::same_as<double>;
     round_to_powers(on, x, from, first, powers);

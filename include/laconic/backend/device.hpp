@@ -10,6 +10,7 @@
 #include "laconic/backend/device/buckets.hpp"
 #include "laconic/backend/device/grids.hpp"
 #include "laconic/backend/device/kth_largest.hpp"
+#include "laconic/backend/device/lists.hpp"
 #include "laconic/backend/device/magnitudes.hpp"
 #include "laconic/backend/device/matrix.hpp"
 #include "laconic/backend/device/memory.hpp"
@@ -21,7 +22,6 @@
 #include "laconic/backend/device/select.hpp"
 #include "laconic/backend/device/sum.hpp"
 #include "laconic/backend/device/system.hpp"
-#include "laconic/backend/device/terms.hpp"
 #include "laconic/backend/device/update.hpp"
 
 namespace laconic {}  // namespace laconic

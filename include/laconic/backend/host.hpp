@@ -5,6 +5,7 @@
 #include "laconic/backend/backend.hpp"
 #include "laconic/backend/host/buckets.hpp"
 #include "laconic/backend/host/fetch.hpp"
+#include "laconic/backend/host/lists.hpp"
 #include "laconic/backend/host/magnitudes.hpp"
 #include "laconic/backend/host/matrix.hpp"
 #include "laconic/backend/host/memory.hpp"

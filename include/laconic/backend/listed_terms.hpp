@@ -11,8 +11,8 @@ namespace laconic {
 /// A sparse vector in a backend's memory, for kernels to read: ascending coordinates, none twice, and as many values.
 template <Scalar T>
 struct listed_terms {
-    std::span<coordinate const> at;
-    std::span<T const> values;
+    std::span<coordinate const> at{};
+    std::span<T const> values{};
 };
 
 }  // namespace laconic

@@ -4,6 +4,7 @@
 /// The definition of each kernel's result, whole.
 #include "laconic/backend/backend.hpp"
 #include "laconic/backend/reference/buckets.hpp"
+#include "laconic/backend/reference/lists.hpp"
 #include "laconic/backend/reference/magnitudes.hpp"
 #include "laconic/backend/reference/matrix.hpp"
 #include "laconic/backend/reference/memory.hpp"

@@ -48,7 +48,7 @@ struct automatic_settings {
 namespace detail {
 
 /// The algorithm of automatic, on one rank. Reuses its memory.
-template <Scalar T, class B = host>
+template <Scalar T, OnHost B = host>
 class automatic_algorithm {
   public:
     /// For vectors of d numbers.
@@ -73,7 +73,7 @@ class automatic_algorithm {
         if (in_full(now))
             sum_terms_in_full(on, comm, v, round, now.best);
         else
-            sum_lists(on, comm, v, round, now.best);
+            sum_terms(on, comm, v, round, now.best);
         keep(now);
     }
     /// x <- the sum of all ranks' x. Errors as above.
@@ -186,7 +186,7 @@ class automatic_algorithm {
         (*with)(on, comm, v, round);
     }
     template <class C>
-    void sum_lists(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round, std::uint8_t best) {
+    void sum_terms(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round, std::uint8_t best) {
         switch (static_cast<sum_by>(best)) {
             case sum_by::gathered_sum:
                 return sum(gathered_, on, comm, v, round, positions_);
@@ -214,23 +214,16 @@ class automatic_algorithm {
         full_.assign(d_, T(0));
         // What has another length is for the sum to refuse.
         if (v.dimension() != d_) full_.resize(v.dimension());
-        for (std::size_t j = 0; j < v.size(); ++j) full_[v.support()[j]] = v.values()[j];
+        scatter(on, v.values(), v.support(), 1, std::span(full_));
         sum_numbers(on, comm, std::span(full_), round, best);
-        list(full_, v);
+        v.assign_nonzero(on, full_);
     }
     template <class C>
     void sum_numbers_as_terms(B& on, C& comm, std::span<T> x, std::uint64_t round, std::uint8_t best) {
-        list(x, list_);
-        sum_lists(on, comm, list_, round, best);
-        std::fill(x.begin(), x.end(), T(0));
-        for (std::size_t j = 0; j < list_.size(); ++j) x[list_.support()[j]] = list_.values()[j];
-    }
-    // v <- the terms of x that are not 0.
-    void list(std::span<T const> x, sparse_sum<T, B>& v) {
-        v.reset(x.size());
-        v.reserve(x.size());
-        for (std::size_t i = 0; i < x.size(); ++i)
-            if (x[i] != 0) v.append(i, x[i]);
+        list_.assign_nonzero(on, x);
+        sum_terms(on, comm, list_, round, best);
+        fill(on, x, T(0));
+        scatter(on, list_.values(), list_.support(), 1, x);
     }
 
     std::size_t d_;
@@ -262,7 +255,7 @@ struct automatic {
     automatic_settings how{};
 
     void check(std::size_t) const { how.check(); }
-    template <Scalar T, class B = host>
+    template <Scalar T, OnHost B = host>
     detail::automatic_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return detail::automatic_algorithm<T, B>(d, how, positions);
     }

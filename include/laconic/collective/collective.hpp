@@ -60,6 +60,16 @@ struct some_ranks {
     contribution exchange(int, contribution, int);
     template <class T>
     void all_reduce(std::span<T>);
+    template <class B>
+    void require_stream_of(B&);
+    template <class Calls>
+    void together(Calls);
+    template <class T>
+    void spread(int, std::span<T const>, std::span<T>);
+    template <class T>
+    void send(int, std::span<T>);
+    template <class T>
+    void receive(int, std::span<T>);
 };
 
 template <class X, class T, class B>
@@ -74,10 +84,10 @@ using sum_of = decltype(std::declval<X const&>().template make<T, B>(std::size_t
 ///                                 give back, and reuses its memory from round to round; with state(archive)
 ///                                 (wire/state.hpp) what else it remembers is saved;
 ///   to_string(x)                  is what the ranks must agree on.
-/// Numbers are the host's: a collective works on them where they are. Where the object throws a wire_error or a
-/// comm_error, some ranks may have the sum; any other laconic::error is thrown on all.
+/// Where make() is for one backend alone, as `template <Scalar T, OnHost B> make` is, so is the collective. Where the
+/// object throws a wire_error or a comm_error, some ranks may have the sum; any other laconic::error is thrown on all.
 template <class X, class T = double, class B = host>
-concept Collective = OnHost<B> && std::copyable<X> && requires(X const& x, std::size_t d) {
+concept Collective = std::copyable<X> && requires(X const& x, std::size_t d) {
     x.check(d);
     { to_string(x) } -> std::convertible_to<std::string>;
     typename detail::sum_of<X, T, B>;

@@ -65,6 +65,11 @@ template <class M, class N>
 concept MayBe = std::same_as<M, N> || requires(M const& m) {
     { m.template holds<N>() } -> std::same_as<bool>;
 };
+/// m.most_terms() is how many terms m has, or a later message of its kind may have.
+template <class M>
+concept MayGrow = requires(M const& m) {
+    { m.most_terms() } -> std::same_as<std::size_t>;
+};
 /// m.make_room(on, d) makes room for whatever it may say about d numbers.
 template <class M, class B>
 concept GivenRoom = requires(M& m, B& on, std::size_t d) {

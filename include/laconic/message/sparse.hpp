@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <tuple>
@@ -76,6 +77,9 @@ struct sparse {
         }
         room = n;
     }
+
+    /// How many numbers there may be, in later messages of its kind too.
+    std::size_t most_terms() const { return std::max(room, support.size() * unit.length); }
 
     /// How many places there are, chosen or not.
     std::size_t places() const { return length / unit.length + (length % unit.length != 0); }

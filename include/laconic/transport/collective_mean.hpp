@@ -72,7 +72,9 @@ void require_collective_beside(std::string const& name, bool gives_back, F const
 /// vector in full, whichever the collective sums. Reuses its memory.
 template <class X, Scalar T, class B = host>
 class collective_mean {
-    static_assert(Collective<X, T, B>, "this is no collective for these numbers: see collective/collective.hpp");
+    static_assert(Collective<X, T, B>,
+                  "this is no collective for these numbers (collective/collective.hpp); on a device messages are "
+                  "gathered, or added up by gtop_k or engine_all_reduce");
     using sum_type = detail::sum_of<X, T, B>;
 
   public:
@@ -101,18 +103,15 @@ class collective_mean {
     /// non_finite_error.
     template <Communicator C, class M>
     void load(B& on, M const& m, std::span<T> mean) {
-        sums_terms<C>() ? list(on, m, mean) : scatter(on, m, mean);
+        sums_terms<C>() ? list(on, m, mean) : write_out(on, m, mean);
     }
     template <Communicator C>
-    void load_bad(B&, std::size_t i, std::span<T> mean) {
+    void load_bad(B& on, std::size_t i, std::span<T> mean) {
         T const bad = std::numeric_limits<T>::quiet_NaN();
-        if (sums_terms<C>()) {
-            mine_.reset(mean.size());
-            mine_.append(i, bad);
-        } else {
-            std::fill(mean.begin(), mean.end(), T(0));
-            mean[i] = bad;
-        }
+        auto const at = static_cast<coordinate>(i);
+        if (sums_terms<C>()) return mine_.assign(on, mean.size(), std::span(&at, 1), std::span(&bad, 1));
+        fill(on, mean, T(0));
+        copy_from_host(on, std::span(&bad, 1), mean.subspan(i, 1));
     }
     template <Communicator C>
     void add_up(B& on, C& comm, std::uint64_t round, std::span<T> mean) {
@@ -126,8 +125,9 @@ class collective_mean {
     void take(B& on, int ranks, std::span<T> mean) {
         T const share = T(1) / static_cast<T>(ranks);
         if (!sums_terms<C>()) return multiply(on, share, mean);
-        std::fill(mean.begin(), mean.end(), T(0));
-        for (std::size_t j = 0; j < mine_.size(); ++j) mean[mine_.support()[j]] = share * mine_.values()[j];
+        multiply(on, share, mine_.values_to_fill());
+        fill(on, mean, T(0));
+        scatter(on, mine_.values(), mine_.support(), 1, mean);
     }
 
     /// Tells the feedback what this rank must bring again.
@@ -170,20 +170,18 @@ class collective_mean {
     }
 
     template <class M>
-    static void scatter(B& on, M const& m, std::span<T> out) {
-        std::fill(out.begin(), out.end(), T(0));
+    static void write_out(B& on, M const& m, std::span<T> out) {
+        fill(on, out, T(0));
         add_message(on, out, T(1), m);
     }
     template <class M>
     void list(B& on, M const& m, std::span<T> spare) {
         if constexpr (TermMessage<M>) {
-            mine_.assign(m);
-        } else {  // what is not 0 is listed; a later message may have more of that
-            scatter(on, m, spare);
-            mine_.reset(spare.size());
-            mine_.reserve(spare.size());
-            for (std::size_t i = 0; i < spare.size(); ++i)
-                if (spare[i] != 0) mine_.append(i, spare[i]);
+            if constexpr (MayGrow<M>) mine_.reserve(on, m.most_terms());
+            mine_.assign(on, m);
+        } else {  // what is not 0 is listed
+            write_out(on, m, spare);
+            mine_.assign_nonzero(on, spare);
         }
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/collective/select/gtop_k_on_device.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
 
 #include <doctest/doctest.h>
 

@@ -33,6 +33,7 @@ TEST_CASE("the pairs in which ranks are added up") {
 }
 
 TEST_CASE("each rank sends all that it has added up so far") {
+    host on;
     std::size_t const d = 300;
     for (int const n : {1, 2, 3, 4, 7, 8}) {
         auto const brought = sv::all_whole_numbers<float>(sv::shape::spread, d, 20, n);
@@ -42,13 +43,13 @@ TEST_CASE("each rank sends all that it has added up so far") {
         auto at = brought;
         for (std::size_t r = q; r < all; ++r) {
             expected[r] = size(at[r]);
-            at[r - q].add(at[r]);
+            at[r - q].add(on, at[r]);
         }
         for (std::size_t distance = 1; distance < q; distance *= 2) {
             auto const before = at;
             for (std::size_t r = 0; r < q; ++r) {
                 expected[r] += size(before[r]);
-                at[r].add(before[r ^ distance]);
+                at[r].add(on, before[r ^ distance]);
             }
         }
         for (std::size_t r = q; r < all; ++r) expected[r - q] += size(at[0]);

@@ -36,6 +36,7 @@ TEST_CASE("the order of ranks decides the last bits, wherever the part is added 
 }
 
 TEST_CASE("each rank sends what others add up, and then what it and others have added up") {
+    host on;
     std::size_t const d = 300;
     for (bool const dense : {false, true})
         for (int const n : {1, 2, 3, 5, 8}) {
@@ -43,7 +44,7 @@ TEST_CASE("each rank sends what others add up, and then what it and others have 
             auto const brought = sv::all_whole_numbers<float>(sv::shape::spread, d, 20, n);
             detail::partition const ranges{d, all};
             sparse_sum<float> sum(d), part;
-            for (auto const& v : brought) sum.add(v);
+            for (auto const& v : brought) sum.add(on, v);
             std::vector<std::uint64_t> expected(all);
             for (std::size_t r = 0; r < all; ++r) {
                 for (std::size_t p = 0; p < all; ++p)

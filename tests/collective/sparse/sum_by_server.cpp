@@ -39,13 +39,14 @@ TEST_CASE("ranks are added up in their order") {
 }
 
 TEST_CASE("each rank sends its own to the server, which sends the sum to each") {
+    host on;
     std::size_t const d = 100;
     for (int const n : {1, 2, 5}) {
         auto const brought = sparse_vectors::all_whole_numbers<float>(sparse_vectors::shape::spread, d, 9, n);
         sparse_sum<float> sum(d);
         std::vector<std::uint64_t> expected, sent(std::size_t(n), 0);
         for (auto const& v : brought) {
-            sum.add(v);
+            sum.add(on, v);
             expected.push_back(bits(v.message()) / 8);
         }
         expected[0] = std::uint64_t(n - 1) * bits(sum.message()) / 8;

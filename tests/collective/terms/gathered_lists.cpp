@@ -33,6 +33,7 @@ TEST_CASE("lists stand one behind another, as they came") {
 
 TEST_CASE("lists are added up from one of them on, as merges do, however far apart their terms are") {
     for (std::size_t const d : {60, 4000000}) {
+        host on;
         // Sums that are rounded differently in another order.
         auto const all = sv::all_whole_numbers<float>(sv::shape::apart, 60, 9, 5);
         sv::lists<float> came;
@@ -45,17 +46,18 @@ TEST_CASE("lists are added up from one of them on, as merges do, however far apa
             detail::gathered_lists<float> lists;
             sparse_sum<float> wanted(d), sum(d);
             for (auto const& list : came) lists.append(list, 0);
-            for (std::size_t i = 0; i < 5; ++i) wanted.add(came[(start + i) % 5]);
+            for (std::size_t i = 0; i < 5; ++i) wanted.add(on, came[(start + i) % 5]);
             sum.append(d - 1, 1);
-            lists.add_up(start, sum);
+            lists.add_up(on, start, sum);
             CHECK(sum == wanted);
         }
     }
 }
 
 TEST_CASE("within its room it stays where it is") {
+    host on;
     detail::gathered_lists<float> lists;
-    lists.reserve(3, 4);
+    lists.reserve(on, 3, 4);
     auto const* const there = lists.values().data();
     for (int i = 0; i < 2; ++i) lists.append(sv::of<float>(5, {{0, 1}, {4, 1}}), 5);
     CHECK(lists.values().data() == there);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/collective/terms/sparse_sum_on_device.hpp"
+#include "laconic/collective/terms/sparse_sum.hpp"
 
 #include <doctest/doctest.h>
 
@@ -27,7 +27,7 @@ TEST_CASE_TEMPLATE("a list on the device is the host's after all that is done wi
             auto there = taken(on, v), left_there = taken(on, left);
             auto const other_there = taken(on, other);
             CHECK(brought(on, there) == v);
-            v.add(other);
+            v.add(cpu, other);
             there.add(on, other_there);
             CHECK(brought(on, there) == v);
             v.keep_largest(cpu, k, left);
@@ -36,7 +36,7 @@ TEST_CASE_TEMPLATE("a list on the device is the host's after all that is done wi
             CHECK(brought(on, left_there) == left);
             sparse_sum<T> rest;
             sparse_sum<T, device> rest_there;
-            rest.assign_without(other, v);
+            rest.assign_without(cpu, other, v);
             rest_there.assign_without(on, other_there, there);
             CHECK(brought(on, rest_there) == rest);
             rest_there.assign(on, there);

@@ -140,7 +140,7 @@ void multiply_matrix(basic_host<A>& on, std::span<T const> x, matrix_is how, std
 template <class A, Scalar T>
 void multiply_to_orthonormal(basic_host<A>& on, std::span<T const> x, matrix_is how, std::span<T const> by,
                              std::size_t columns, std::span<T> out) {
-    auto const y = on.template scratch<double>(0, out.size());
+    auto const y = on.template scratch<double>(detail::scratch_for::numbers, out.size());
     detail::multiply_into(on, x, how, by, columns, y);
     detail::orthonormalise(on, y, columns);
     for (std::size_t i = 0; i < y.size(); ++i) out[i] = static_cast<T>(y[i]);

@@ -13,6 +13,13 @@
 
 namespace laconic {
 
+namespace detail {
+
+/// What scratch memory is for; kernels that call each other use different ones.
+enum class scratch_for { numbers, energies, marks, counts, parts, coordinates, sums, kinds };
+
+}  // namespace detail
+
 /// The CPU as a backend: arrays are std::vector, kernels are loops over xsimd's vectors. One object per rank; it holds
 /// the kernels' scratch memory, so that from the second call on nothing is allocated, and is not shared by threads.
 /// The instruction set is part of the type: translation units compiled for different ones never share a kernel.
@@ -22,16 +29,16 @@ class basic_host {
     template <class T>
     using array = std::vector<T>;
 
-    /// Scratch memory for n numbers, with arbitrary contents, valid until the next call with the same slot.
+    /// Scratch memory for n numbers, with arbitrary contents, valid until the next call for the same use.
     template <class T>
-    requires std::is_trivially_copyable_v<T> std::span<T> scratch(std::size_t slot, std::size_t n) {
-        auto& bytes = scratch_[slot];
+    requires std::is_trivially_copyable_v<T> std::span<T> scratch(detail::scratch_for use, std::size_t n) {
+        auto& bytes = scratch_[static_cast<std::size_t>(use)];
         if (bytes.size() < n * sizeof(T)) bytes.resize(n * sizeof(T));
         return {reinterpret_cast<T*>(bytes.data()), n};
     }
 
   private:
-    std::array<std::vector<std::byte>, 2> scratch_;
+    std::array<std::vector<std::byte>, static_cast<std::size_t>(detail::scratch_for::kinds)> scratch_;
 };
 
 using host = basic_host<simd::arch>;

@@ -98,7 +98,7 @@ void list_marks(std::span<std::uint64_t const> marks, std::uint64_t flip, std::s
 // is missing on average, so five are enough for any d. O(n).
 template <class A>
 void list_different(basic_host<A>& on, key from, std::size_t d, std::size_t n, std::vector<coordinate>& out) {
-    auto const spare = on.template scratch<coordinate>(0, n);
+    auto const spare = on.template scratch<coordinate>(detail::scratch_for::numbers, n);
     out.resize(n);
     draw_below(on, from, 0, d, std::span(out));
     sort_ascending(out, spare, d);
@@ -131,7 +131,7 @@ template <class A>
 void sample(basic_host<A>& on, key from, std::size_t d, std::size_t k, std::vector<coordinate>& out) {
     LACONIC_EXPECTS(k <= d && d <= largest_dimension);
     if (k < d / detail::worth_a_bitmap) return detail::list_different(on, from, d, k, out);
-    auto const marks = on.template scratch<std::uint64_t>(0, (d + 63) / 64);
+    auto const marks = on.template scratch<std::uint64_t>(detail::scratch_for::numbers, (d + 63) / 64);
     std::fill(marks.begin(), marks.end(), std::uint64_t{0});
     detail::mark_different(on, from, d, std::min(k, d - k), marks);
     out.resize(k);

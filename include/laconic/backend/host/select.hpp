@@ -102,7 +102,7 @@ void sort_magnitudes(basic_host<A>& on, std::span<T const> x, std::vector<T>& ou
     for (T const v : x)
         for (int d = 0; d < digits; ++d) ++places[static_cast<std::size_t>(d)][digit(v, d)];
     for (auto& p : places) std::exclusive_scan(p.begin(), p.end(), p.begin(), coordinate{0});
-    auto const spare = on.template scratch<T>(0, x.size());
+    auto const spare = on.template scratch<T>(detail::scratch_for::numbers, x.size());
     auto const pass = [&](std::span<T const> from, int d, std::span<T> to) {
         for (T const v : from) to[places[static_cast<std::size_t>(d)][digit(v, d)]++] = std::abs(v);
     };
@@ -216,7 +216,7 @@ namespace detail {
 template <class A, class Exact>
 bool settle_energies(basic_host<A>& on, std::span<double> energies, std::size_t k, double largest, Exact exact) {
     if (!(largest >= 0x1p-300 && largest <= 0x1p300)) return false;
-    auto const room = on.template scratch<double>(0, room_for(energies.size()));
+    auto const room = on.template scratch<double>(detail::scratch_for::numbers, room_for(energies.size()));
     double const kth = kth_largest<A>(std::span<double const>(energies), k, room).value;
     if (!(kth >= largest * largest * 0x1p-200)) return false;
     constexpr double near = 0x1p-16;  // far more than rounding makes of 2^32 summands
@@ -242,7 +242,7 @@ void select_largest_blocks(basic_host<A>& on, std::span<T const> x, std::size_t 
     std::size_t const blocks = x.size() / block + (x.size() % block != 0);
     LACONIC_EXPECTS(k <= blocks);
     if (k == 0) return out.clear();
-    auto const energies = on.template scratch<double>(1, blocks);
+    auto const energies = on.template scratch<double>(detail::scratch_for::energies, blocks);
     auto const part = [&](std::size_t b) { return x.subspan(b * block, std::min(block, x.size() - b * block)); };
     T largest = 0;
     for (std::size_t b = 0; b < blocks; ++b) {

@@ -201,7 +201,7 @@ inline constexpr std::size_t worth_a_pass = std::size_t{1} << 15;
 // and name(i) is the coordinate of values[i], ascending. 1 <= k <= x.size().
 template <class A, Scalar T, class Use>
 void with_kth_largest(basic_host<A>& on, std::span<T const> x, std::size_t k, Use use) {
-    auto const room = on.template scratch<T>(0, room_for(x.size()));
+    auto const room = on.template scratch<T>(detail::scratch_for::numbers, room_for(x.size()));
     if (x.size() >= worth_a_pass && k <= x.size() / 8)
         if (auto const b = guess_bracket<A>(x, k, first_spread, room); std::isfinite(b.low)) {
             auto const found = collect_above<A>(x, b.low, k <= x.size() / 32, room);

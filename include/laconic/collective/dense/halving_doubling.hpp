@@ -18,7 +18,7 @@ namespace laconic {
 namespace detail {
 
 /// The algorithm of halving_doubling, on one rank. Reuses its memory.
-template <Scalar T, class B = host>
+template <Scalar T, OnHost B = host>
 class halving_doubling_algorithm {
   public:
     /// For vectors of d numbers.
@@ -98,7 +98,7 @@ class halving_doubling_algorithm {
 /// received: on a link that holds more than 512 kB on its way that takes longer.
 struct halving_doubling {
     void check(std::size_t) const {}
-    template <Scalar T, class B = host>
+    template <Scalar T, OnHost B = host>
     detail::halving_doubling_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
         return detail::halving_doubling_algorithm<T, B>(d);
     }

@@ -22,7 +22,7 @@ namespace laconic {
 namespace detail {
 
 /// The algorithm of omni_reduce, on one rank. Reuses its memory.
-template <Scalar T, class B = host>
+template <Scalar T, OnHost B = host>
 class omni_reduce_algorithm {
   public:
     /// For vectors of d numbers.
@@ -224,7 +224,7 @@ struct omni_reduce {
     std::size_t block = 256;
 
     void check(std::size_t d) const { omni_blocks{d, block}.check(); }
-    template <Scalar T, class B = host>
+    template <Scalar T, OnHost B = host>
     detail::omni_reduce_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
         return detail::omni_reduce_algorithm<T, B>(d, block);
     }

@@ -16,7 +16,7 @@ namespace laconic {
 namespace detail {
 
 /// The algorithm of ring, on one rank. Reuses its memory.
-template <Scalar T, class B = host>
+template <Scalar T, OnHost B = host>
 class ring_algorithm {
   public:
     /// For vectors of d numbers.
@@ -64,7 +64,7 @@ class ring_algorithm {
 /// of so many, each as soon as it is added up.
 struct ring {
     void check(std::size_t) const {}
-    template <Scalar T, class B = host>
+    template <Scalar T, OnHost B = host>
     detail::ring_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
         return detail::ring_algorithm<T, B>(d);
     }

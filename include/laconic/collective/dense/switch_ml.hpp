@@ -21,7 +21,7 @@ namespace laconic {
 namespace detail {
 
 /// The algorithm of switch_ml, on one rank. Reuses its memory.
-template <Scalar T, class B = host>
+template <Scalar T, OnHost B = host>
 class switch_ml_algorithm {
   public:
     /// For vectors of d numbers.
@@ -160,7 +160,7 @@ class switch_ml_algorithm {
 /// of them one after another. Reuses its memory, at most 0.6 MB for each rank and 1.4 MB.
 struct switch_ml {
     void check(std::size_t) const {}
-    template <Scalar T, class B = host>
+    template <Scalar T, OnHost B = host>
     detail::switch_ml_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
         return detail::switch_ml_algorithm<T, B>(d);
     }

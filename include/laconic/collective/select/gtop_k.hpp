@@ -7,7 +7,7 @@
 #include <string>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/session.hpp"
+#include "laconic/collective/terms/list_exchange.hpp"
 #include "laconic/core/portion.hpp"
 #include "laconic/core/text.hpp"
 
@@ -27,33 +27,27 @@ class gtop_k_algorithm {
   public:
     /// For vectors of d numbers.
     gtop_k_algorithm(std::size_t d, std::size_t k, left_out goes, position_code positions)
-        : d_(d), k_(k), goes_(goes), session_(positions) {
+        : d_(d), k_(std::min(k, d)), goes_(goes), lists_(positions) {
         detail::check_dimension(d);
     }
 
     /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually its top k. What the
     /// errors mean, see session::finish; then v and leftover() are unspecified.
-    template <PointToPoint C>
+    template <ListCarrier<B> C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
-        int const me = comm.rank();
-        make_room(on, v, comm.size());
-        session_.start(round);
-        session_.check_input(on, me, v, d_);
+        auto& errors = lists_.errors();
+        make_room(on, v, static_cast<std::size_t>(comm.size()));
+        lists_.start(on, comm, d_, k_, round);
+        errors.check_input(on, comm.rank(), v, d_);
         leftover_.reset(d_);
         brought_.reset(d_);
-        if (goes_ == left_out::as_published && !session_.failed()) brought_.append(v, 0);
-        if (!session_.failed()) v.keep_largest(on, k_, leftover_);
-        int const reach = go_up(on, comm, v);
-        auto const send = [&](bit_writer& sink) { write(sink, v); };
-        if (me != 0)
-            session_.receive(comm, me - reach, [&](bit_reader& source) {
-                v.reset(d_);
-                read(on, source, v);
-            });
-        for (int distance = reach / 2; distance > 0; distance /= 2)
-            if (me + distance < comm.size()) session_.send(comm, me + distance, send);
-        session_.finish();
-        if (goes_ == left_out::as_published) leftover_.assign_without(brought_, v);
+        if (!errors.failed()) {
+            if (goes_ == left_out::as_published) brought_.assign(on, v);
+            v.keep_largest(on, k_, leftover_);
+        }
+        for (int distance = 1; distance < comm.size(); distance *= 2) merge_level(on, comm, distance, v);
+        lists_.spread(on, comm, v);
+        if (goes_ == left_out::as_published) leftover_.assign_without(on, brought_, v);
     }
 
     /// What this rank keeps, to be sent later: of the sums that it merged, itself among them, what was not passed on;
@@ -61,45 +55,33 @@ class gtop_k_algorithm {
     sparse_sum<T, B> const& leftover() const { return leftover_; }
 
   private:
-    // Once: later messages and sums may be longer.
-    void make_room(B& on, sparse_sum<T, B>& v, int ranks) {
-        auto const kept = std::min(k_, d_), own = std::max(v.size(), kept);
-        session_.template make_room<T>(kept);
-        theirs_.reserve(kept);
-        v.reserve_to_cut(on, std::max(own, std::min(2 * kept, d_)));
-        if (goes_ == left_out::as_published) brought_.reserve(own);
-        leftover_.reserve(std::min(own + width_of(static_cast<std::uint64_t>(ranks)) * kept, d_));
+    // Once, for all that v may bring later.
+    void make_room(B& on, sparse_sum<T, B>& v, std::size_t ranks) {
+        auto const own = std::max(v.room(), k_);
+        theirs_.reserve(on, k_);
+        v.reserve_to_cut(on, std::max(own, std::min(2 * k_, d_)));
+        if (goes_ == left_out::as_published) brought_.reserve(on, own);
+        leftover_.reserve(on, std::min(own + width_of(ranks) * k_, d_));
     }
 
-    // Merges until it is this rank's turn to hand over: its lowest bit is the distance to its parent. At rank 0 what is
-    // returned is beyond the last child.
-    template <PointToPoint C>
-    int go_up(B& on, C& comm, sparse_sum<T, B>& v) {
-        int const me = comm.rank();
-        int distance = 1;
-        for (; distance < comm.size(); distance *= 2) {
-            if (me & distance) {
-                session_.send(comm, me - distance, [&](bit_writer& sink) { write(sink, v); });
-                break;
-            }
-            if (me + distance >= comm.size()) continue;
-            session_.receive(comm, me + distance, [&](bit_reader& source) {
-                theirs_.expect(d_);
-                read(on, source, theirs_);
-                v.add(theirs_);
-            });
-            if (session_.failed()) continue;
-            session_.check_sum(on, v);
-            if (session_.failed()) continue;
-            v.keep_largest(on, k_, leftover_);
-            if (goes_ == left_out::to_merger) session_.check_sum(on, leftover_);  // it adds up over the merges
-        }
-        return distance;
+    // A rank whose lowest bit is the distance hands over, and has nothing to merge from then on.
+    template <class C>
+    void merge_level(B& on, C& comm, int distance, sparse_sum<T, B>& v) {
+        int const me = comm.rank(), above = me % (2 * distance);
+        int const to = above == distance ? me - distance : no_rank;
+        int const from = above == 0 && me + distance < comm.size() ? me + distance : no_rank;
+        if (!lists_.pass(on, comm, to, v, from, theirs_)) return;
+        auto& errors = lists_.errors();
+        v.add(on, theirs_);
+        errors.check_sum(on, v);
+        if (errors.failed()) return;
+        v.keep_largest(on, k_, leftover_);
+        if (goes_ == left_out::to_merger) errors.check_sum(on, leftover_);  // it adds up over the merges
     }
 
     std::size_t d_, k_;
     left_out goes_;
-    session session_;
+    list_exchange<T, B> lists_;
     sparse_sum<T, B> theirs_, brought_, leftover_;
 };
 
@@ -109,7 +91,8 @@ class gtop_k_algorithm {
 /// largest magnitude, of equal ones those of lower coordinates, and what is left at rank 0 goes down to all. Any number
 /// of ranks. Bits are the same on all ranks and in every run. 2 ceil(log2 P) messages one after another; rank 0
 /// receives and sends ceil(log2 P) of at most k terms: as pairs of words 4 k log2 P words in all, here less. Reuses its
-/// memory.
+/// memory. On a device the lists stay there, over a communicator that carries arrays (comm/array_carrier.hpp), and all
+/// ranks wait for each other before each of the ceil(log2 P) + 1 steps.
 ///
 /// By default the rank that merges keeps what it leaves out (the rule that SparDL has for its own partial sums), so
 /// that nothing is lost, at no cost.

@@ -45,7 +45,7 @@ inline std::string written(reused_for rounds) {
 namespace detail {
 
 /// The algorithm of ok_top_k, on one rank. Reuses its memory.
-template <Scalar T, class B = host>
+template <Scalar T, OnHost B = host>
 class ok_top_k_algorithm {
   public:
     /// For vectors of d numbers. Throws argument_error for 0 rounds.
@@ -68,13 +68,13 @@ class ok_top_k_algorithm {
         brought_.reset(d_);
         if (!session_.failed()) brought_.append(v, 0);
         split(on, comm);
-        if (!exact()) drop_below_threshold();
+        if (!exact()) mine_.keep_from(on, threshold_);
         if (uneven_) deal(on, comm);
         gather(on, comm);
         session_.finish();
         put_together(v, static_cast<std::size_t>(comm.rank()));
         learn(on, v);
-        leftover_.assign_without(brought_, v);
+        leftover_.assign_without(on, brought_, v);
     }
 
     /// What this rank keeps, to be sent later: those of its terms whose coordinates are not applied.
@@ -103,10 +103,10 @@ class ok_top_k_algorithm {
     void make_room(B& on, sparse_sum<T, B>& v) {
         auto const own = std::max(std::min(v.size(), d_), k_);
         auto const all = own > d_ / next_.size() ? d_ : own * next_.size();
-        for (auto* const list : {&mine_, &piece_, &share_}) list->reserve(all);
-        for (auto* const list : {&brought_, &leftover_}) list->reserve(own);
+        for (auto* const list : {&mine_, &piece_, &share_}) list->reserve(on, all);
+        for (auto* const list : {&brought_, &leftover_}) list->reserve(on, own);
         v.reserve_to_cut(on, all);
-        lists_.reserve(next_.size(), all);
+        lists_.reserve(on, next_.size(), all);
         session_.template make_room<T>(all + next_.size());
     }
     // The same on ranks that remember the same, as they must to understand each other.
@@ -138,10 +138,6 @@ class ok_top_k_algorithm {
         };
         detail::split_and_add(on, comm, session_, regions_, brought_, mine_, piece_, lists_, send, receive);
         next_[me] = sum / n;
-    }
-
-    void drop_below_threshold() {
-        mine_.keep_if([this](T sum) { return !(std::abs(sum) < threshold_); });
     }
 
     // Every rank gets as many of each region's terms, of all coordinates.
@@ -277,7 +273,7 @@ struct ok_top_k {
         k.check(d);
         rounds.check();
     }
-    template <Scalar T, class B = host>
+    template <Scalar T, OnHost B = host>
     detail::ok_top_k_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return detail::ok_top_k_algorithm<T, B>(d, k.of(d), rounds, positions);
     }

@@ -23,7 +23,7 @@ namespace laconic {
 namespace detail {
 
 /// The algorithm of spar_reduce_scatter, on one rank. Reuses its memory.
-template <Scalar T, class B = host>
+template <Scalar T, OnHost B = host>
 class spar_reduce_scatter_algorithm {
   public:
     /// For vectors of d numbers.
@@ -48,7 +48,7 @@ class spar_reduce_scatter_algorithm {
         held_.reset(d_);
         if (!session_.failed()) {
             if (scatter_)
-                rearrange(v, held_, [&](std::span<coordinate> at) {
+                rearrange(on, v, held_, [&](std::span<coordinate> at) {
                     dealt(at);
                     turn_all(at, order.origin());
                 });
@@ -61,7 +61,7 @@ class spar_reduce_scatter_algorithm {
         session_.finish();
         for (auto const& [from, to] : {std::pair(&held_, &v), std::pair(&cut_, &leftover_)})
             if (scatter_)
-                rearrange(*from, *to, [&](std::span<coordinate> at) {
+                rearrange(on, *from, *to, [&](std::span<coordinate> at) {
                     turn_all(at, back);
                     dealt.inverse(at);
                 });
@@ -90,7 +90,7 @@ class spar_reduce_scatter_algorithm {
                         write(sink, piece_);
                     }
                     held_.drop_from(order.first(gap));
-                    cut_.add(arrived_);
+                    cut_.add(on, arrived_);
                 },
                 static_cast<int>((order.me + n - gap) % n),
                 [&](bit_reader& source) {
@@ -101,14 +101,14 @@ class spar_reduce_scatter_algorithm {
                         if (piece_.size() > quota) source.refuse("more terms than a block may have");
                         arrived_.append(piece_, order.first(j));
                     }
-                    held_.add(arrived_);
+                    held_.add(on, arrived_);
                     session_.check_sum(on, held_, where);
                 });
         }
         if (session_.failed()) return;
         arrived_.reset(d_);
         cut(on, order, 0, quota);
-        cut_.add(arrived_);
+        cut_.add(on, arrived_);
         held_.reset(d_);
         held_.append(piece_, 0);
     }
@@ -121,10 +121,10 @@ class spar_reduce_scatter_algorithm {
 
     // to <- from, where each coordinate becomes what move(at) makes of it.
     template <class Move>
-    void rearrange(sparse_sum<T, B> const& from, sparse_sum<T, B>& to, Move move) {
+    void rearrange(B& on, sparse_sum<T, B> const& from, sparse_sum<T, B>& to, Move move) {
         moved_.assign(from.support().begin(), from.support().end());
         move(std::span<coordinate>(moved_));
-        to.assign(sort_, moved_, from.values(), d_);
+        to.assign_unsorted(on, moved_, from.values(), d_);
     }
     // Counted from `origin` on, and round.
     void turn_all(std::span<coordinate> at, std::size_t origin) const {
@@ -137,12 +137,12 @@ class spar_reduce_scatter_algorithm {
         auto const n = blocks.parts, own = std::max(std::min(v.size(), d_), k_);
         auto const all = std::min(own + n * quota, d_);
         auto const block = std::min(own + width_of(n) * quota, d_ / n + 1);
-        for (auto* const list : {&held_, &arrived_, &cut_, &leftover_, &v}) list->reserve(all);
+        for (auto* const list : {&held_, &arrived_, &cut_, &leftover_, &v}) list->reserve(on, all);
         piece_.reserve_to_cut(on, block);
         session_.template make_room<T>(std::min((n + 1) / 2 * quota, d_) + n);
         if (!scatter_) return;
         moved_.reserve(all);
-        sort_.reserve(all, d_);
+        reserve_to_sort<T>(on, all, d_);
     }
 
     std::size_t d_, k_;
@@ -151,7 +151,6 @@ class spar_reduce_scatter_algorithm {
     sparse_sum<T, B> held_, arrived_, cut_;  // in turned order
     sparse_sum<T, B> piece_, leftover_;
     std::vector<coordinate> moved_;
-    detail::term_sort<T> sort_;
 };
 
 }  // namespace detail
@@ -174,7 +173,7 @@ struct spar_reduce_scatter {
     std::uint64_t seed = 0;     ///< of the permutations
 
     void check(std::size_t d) const { k.check(d); }
-    template <Scalar T, class B = host>
+    template <Scalar T, OnHost B = host>
     detail::spar_reduce_scatter_algorithm<T, B> make(std::size_t d,
                                                      position_code positions = position_code::smallest) const {
         return detail::spar_reduce_scatter_algorithm<T, B>(

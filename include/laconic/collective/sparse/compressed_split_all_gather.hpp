@@ -23,7 +23,7 @@ namespace laconic {
 namespace detail {
 
 /// The algorithm of compressed_split_all_gather, on one rank. Reuses its memory.
-template <Scalar T, class C, class B>
+template <Scalar T, class C, OnHost B>
 requires Compressor<C, T, B> && TermMessage<message_of<C, T, B>>
 class compressed_split_all_gather_algorithm {
   public:
@@ -41,7 +41,7 @@ class compressed_split_all_gather_algorithm {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         detail::partition const ranges{d_, n};
         for (auto const length : {d_ / n, d_ / n + (d_ % n != 0)}) compressor_.check(length);
-        make_room(v, ranges);
+        make_room(on, v, ranges);
         session_.start(round);
         session_.check_input(on, comm.rank(), v, d_);
         detail::split_and_add(on, comm, session_, ranges, v, sum_, piece_, lists_);
@@ -66,7 +66,7 @@ class compressed_split_all_gather_algorithm {
   private:
     void compress(B& on, int rank, key from) {
         numbers_.assign(sum_.dimension(), T(0));
-        for (std::size_t j = 0; j < sum_.size(); ++j) numbers_[sum_.support()[j]] = sum_.values()[j];
+        scatter(on, sum_.values(), sum_.support(), 1, std::span<T>(numbers_));
         try {
             compressor_(on, std::span<T const>(numbers_), from, messages_[static_cast<std::size_t>(rank)]);
         } catch (std::exception const& e) {
@@ -82,13 +82,13 @@ class compressed_split_all_gather_algorithm {
     }
 
     // What ranks with as many terms need in any round. Messages are about all numbers of a part.
-    void make_room(sparse_sum<T, B>& v, detail::partition const& ranges) {
+    void make_room(B& on, sparse_sum<T, B>& v, detail::partition const& ranges) {
         auto const most = detail::most_terms_of_sum(v, d_, ranges.parts);
         session_.template make_room<T>(d_);
         messages_.resize(ranges.parts);
-        for (auto* const list : {&sum_, &piece_, &leftover_}) list->reserve(std::min(most, d_ / ranges.parts + 1));
-        lists_.reserve(ranges.parts, most);
-        v.reserve(most);
+        for (auto* const list : {&sum_, &piece_, &leftover_}) list->reserve(on, std::min(most, d_ / ranges.parts + 1));
+        lists_.reserve(on, ranges.parts, most);
+        v.reserve(on, most);
     }
 
     std::size_t d_;
@@ -116,7 +116,7 @@ struct compressed_split_all_gather {
     std::uint64_t seed = 0;
 
     void check(std::size_t d) const { compressor.check(d); }
-    template <Scalar T, class B = host>
+    template <Scalar T, OnHost B = host>
     detail::compressed_split_all_gather_algorithm<T, C, B> make(
         std::size_t d, position_code positions = position_code::smallest) const {
         return {d, compressor, key{seed}, positions};

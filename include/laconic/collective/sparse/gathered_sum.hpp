@@ -14,7 +14,7 @@ namespace laconic {
 namespace detail {
 
 /// The algorithm of gathered_sum, on one rank. Reuses its memory.
-template <Scalar T, class B = host>
+template <Scalar T, OnHost B = host>
 class gathered_sum_algorithm {
   public:
     /// For vectors of d numbers.
@@ -29,8 +29,8 @@ class gathered_sum_algorithm {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         auto const most = detail::most_terms_of_sum(v, d_, n);
         session_.template make_room<T>(most);
-        v.reserve(most);
-        lists_.reserve(n, most);
+        v.reserve(on, most);
+        lists_.reserve(on, n, most);
         session_.start(round);
         session_.check_input(on, comm.rank(), v, d_);
         lists_.clear();
@@ -43,7 +43,7 @@ class gathered_sum_algorithm {
                 lists_.append(theirs_, 0);
             });
         session_.finish();
-        lists_.add_up((n - me) % n, v);
+        lists_.add_up(on, (n - me) % n, v);
         session_.check_sum(on, v);  // all see the same
         session_.finish();
     }
@@ -63,7 +63,7 @@ class gathered_sum_algorithm {
 /// memory, which goes with the terms of all ranks, and grows where they have more than ever before.
 struct gathered_sum {
     void check(std::size_t) const {}
-    template <Scalar T, class B = host>
+    template <Scalar T, OnHost B = host>
     detail::gathered_sum_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return detail::gathered_sum_algorithm<T, B>(d, positions);
     }

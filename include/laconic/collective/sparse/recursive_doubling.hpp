@@ -14,7 +14,7 @@ namespace laconic {
 namespace detail {
 
 /// The algorithm of recursive_doubling, on one rank. Reuses its memory.
-template <Scalar T, class B = host>
+template <Scalar T, OnHost B = host>
 class recursive_doubling_algorithm {
   public:
     /// For vectors of d numbers.
@@ -29,15 +29,15 @@ class recursive_doubling_algorithm {
         int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
         auto const most = detail::most_terms_of_sum(v, d_, static_cast<std::size_t>(comm.size()));
         session_.template make_room<T>(most);
-        theirs_.reserve(most);
-        v.reserve(most);
+        theirs_.reserve(on, most);
+        v.reserve(on, most);
         session_.start(round);
         session_.check_input(on, me, v, d_);
         auto const send = [&](bit_writer& sink) { write(sink, v); };
         auto const add = [&](bit_reader& source) {
             theirs_.expect(d_);
             read(on, source, theirs_);
-            v.add(theirs_);
+            v.add(on, theirs_);
             session_.check_sum(on, v);
         };
         if (me >= paired) {
@@ -68,7 +68,7 @@ class recursive_doubling_algorithm {
 /// there are more than ever before.
 struct recursive_doubling {
     void check(std::size_t) const {}
-    template <Scalar T, class B = host>
+    template <Scalar T, OnHost B = host>
     detail::recursive_doubling_algorithm<T, B> make(std::size_t d,
                                                     position_code positions = position_code::smallest) const {
         return detail::recursive_doubling_algorithm<T, B>(d, positions);

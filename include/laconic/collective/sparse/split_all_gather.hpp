@@ -23,7 +23,7 @@ enum class second_stage {
 namespace detail {
 
 /// The algorithm of split_all_gather, on one rank. Reuses its memory.
-template <Scalar T, class B = host>
+template <Scalar T, OnHost B = host>
 class split_all_gather_algorithm {
   public:
     /// For vectors of d numbers.
@@ -37,13 +37,13 @@ class split_all_gather_algorithm {
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         detail::partition const ranges{d_, n};
-        make_room(v, ranges);
+        make_room(on, v, ranges);
         session_.start(round);
         session_.check_input(on, comm.rank(), v, d_);
         sum_.expect(ranges.length(me));
         detail::split_and_add(on, comm, session_, ranges, v, sum_, piece_, lists_);
         if (then_ == second_stage::dense) {
-            auto const numbers = v.assign_in_full(sum_, ranges.first(me), d_);
+            auto const numbers = v.assign_in_full(on, sum_, ranges.first(me), d_);
             detail::all_gather_numbers(comm, session_, ranges, numbers);
             return session_.finish();
         }
@@ -66,12 +66,12 @@ class split_all_gather_algorithm {
 
   private:
     // What ranks with as many terms need in any round.
-    void make_room(sparse_sum<T, B>& v, detail::partition const& ranges) {
+    void make_room(B& on, sparse_sum<T, B>& v, detail::partition const& ranges) {
         auto const most = detail::most_terms_of_sum(v, d_, ranges.parts);
         session_.template make_room<T>(most + ranges.parts);
-        for (auto* const list : {&sum_, &piece_}) list->reserve(std::min(most, d_ / ranges.parts + 1));
-        lists_.reserve(ranges.parts, most);
-        v.reserve(most);
+        for (auto* const list : {&sum_, &piece_}) list->reserve(on, std::min(most, d_ / ranges.parts + 1));
+        lists_.reserve(on, ranges.parts, most);
+        v.reserve(on, most);
     }
 
     std::size_t d_;
@@ -93,7 +93,7 @@ struct split_all_gather {
     second_stage then = second_stage::sparse;
 
     void check(std::size_t) const {}
-    template <Scalar T, class B = host>
+    template <Scalar T, OnHost B = host>
     detail::split_all_gather_algorithm<T, B> make(std::size_t d,
                                                   position_code positions = position_code::smallest) const {
         return detail::split_all_gather_algorithm<T, B>(d, then, positions);

@@ -43,7 +43,7 @@ void split_and_add(B& on, C& comm, session& talk, Parts const& parts, sparse_sum
         });
     }
     if (talk.failed()) return;
-    lists.add_up(0, mine);
+    lists.add_up(on, 0, mine);
     talk.check_sum(on, mine, [&](std::uint64_t i) { return parts.first(me) + i; });
 }
 template <class B, PointToPoint C, class Parts, Scalar T>

@@ -16,7 +16,7 @@ namespace laconic {
 namespace detail {
 
 /// The algorithm of sum_by_server, on one rank. Reuses its memory.
-template <Scalar T, class B = host>
+template <Scalar T, OnHost B = host>
 class sum_by_server_algorithm {
   public:
     /// For vectors of d numbers.
@@ -28,8 +28,8 @@ class sum_by_server_algorithm {
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const most = detail::most_terms_of_sum(v, d_, static_cast<std::size_t>(comm.size()));
-        if (comm.rank() == 0) theirs_.reserve(std::min(v.size(), d_));
-        v.reserve(most);
+        if (comm.rank() == 0) theirs_.reserve(on, std::min(v.size(), d_));
+        v.reserve(on, most);
         session_.template make_room<T>(most);
         auto const take = [&](bit_reader& source, sparse_sum<T, B>& to) {
             to.reset(d_);
@@ -37,7 +37,7 @@ class sum_by_server_algorithm {
         };
         auto const add = [&](bit_reader& source) {
             take(source, theirs_);
-            v.add(theirs_);
+            v.add(on, theirs_);
         };
         serve(
             on, comm, v, round, [&](bit_writer& sink) { write(sink, v); }, add,
@@ -84,7 +84,7 @@ class sum_by_server_algorithm {
 /// grows where there are more than ever before.
 struct sum_by_server {
     void check(std::size_t) const {}
-    template <Scalar T, class B = host>
+    template <Scalar T, OnHost B = host>
     detail::sum_by_server_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return detail::sum_by_server_algorithm<T, B>(d, positions);
     }

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "laconic/backend/array.hpp"
+#include "laconic/backend/listed_terms.hpp"
 #include "laconic/collective/terms/sparse_sum.hpp"
 #include "laconic/core/contract.hpp"
 
@@ -12,16 +14,16 @@ namespace laconic::detail {
 
 /// Lists of terms of one vector, one behind another in the order in which they come: what takes as much memory as all
 /// of their terms, whoever has most of them. Coordinates are the vector's.
-template <Scalar T, class B = host>
+template <Scalar T, OnHost B = host>
 class gathered_lists {
   public:
     /// Makes room for so many lists that have so many terms together.
-    void reserve(std::size_t lists, std::size_t terms) {
+    void reserve(B& on, std::size_t lists, std::size_t terms) {
         ends_.reserve(lists);
         at_.reserve(terms);
         values_.reserve(terms);
         views_.reserve(lists);
-        adder_.make_room(lists, terms);
+        reserve_to_sum<T>(on, lists, terms);
     }
     void clear() {
         ends_.clear();
@@ -39,13 +41,13 @@ class gathered_lists {
     }
     /// sum <- the sum of all lists, of which the first is the `start`-th, and so on round; in the dimension that it
     /// has.
-    void add_up(std::size_t start, sparse_sum<T, B>& sum) {
+    void add_up(B& on, std::size_t start, sparse_sum<T, B>& sum) {
         views_.clear();
         for (std::size_t l = 0; l < size(); ++l) {
             auto const i = (start + l) % size(), n = end(i) - begin(i);
             views_.push_back({support().subspan(begin(i), n), values().subspan(begin(i), n)});
         }
-        sum.assign_sum(adder_, views_);
+        sum.assign_sum(on, views_);
     }
 
     std::size_t size() const { return ends_.size(); }
@@ -62,8 +64,7 @@ class gathered_lists {
     std::vector<std::size_t> ends_;
     std::vector<coordinate> at_;
     typename B::template array<T> values_;
-    std::vector<typename merge<T>::list> views_;
-    sum_of_lists<T> adder_;
+    std::vector<listed_terms<T>> views_;
 };
 
 }  // namespace laconic::detail

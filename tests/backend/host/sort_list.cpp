@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/collective/terms/term_sort.hpp"
+#include "laconic/backend/host/sort_list.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "laconic/core/key.hpp"
@@ -12,7 +13,7 @@
 using namespace laconic;
 
 TEST_CASE_TEMPLATE("terms in any order are sorted by their coordinates, equal ones stay in theirs", T, float, double) {
-    detail::term_sort<T> sort;
+    host on;
     for (std::size_t const n : {0, 1, 2, 100, 4095, 4096, 9000})
         for (std::size_t const d : {std::size_t{1}, std::size_t{2}, std::size_t{256}, std::size_t{257},
                                     std::size_t{25000000}, largest_dimension}) {
@@ -25,7 +26,8 @@ TEST_CASE_TEMPLATE("terms in any order are sorted by their coordinates, equal on
             std::vector<std::size_t> wanted(n);
             std::iota(wanted.begin(), wanted.end(), std::size_t{0});
             std::stable_sort(wanted.begin(), wanted.end(), [&](auto a, auto b) { return at[a] < at[b]; });
-            sort(at, values, d, sorted_at, sorted_values);
+            sort_list(on, std::span<coordinate const>(at), std::span<T const>(values), d, std::span(sorted_at),
+                      std::span(sorted_values));
             for (std::size_t j = 0; j < n; ++j) {
                 REQUIRE(sorted_at[j] == at[wanted[j]]);
                 REQUIRE(sorted_values[j] == values[wanted[j]]);

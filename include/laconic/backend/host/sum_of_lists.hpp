@@ -2,14 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
-#include "laconic/collective/terms/merge.hpp"
+#include "laconic/backend/host/memory.hpp"
+#include "laconic/backend/listed_terms.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
@@ -26,7 +25,7 @@ namespace laconic::detail {
 template <Scalar T>
 class sum_of_lists {
   public:
-    using list = typename merge<T>::list;
+    using list = listed_terms<T>;
 
     /// Whether it takes less time than merges: where terms are far apart, there are too many bits to look at.
     static bool pays_for(std::span<list const> lists) {
@@ -41,31 +40,28 @@ class sum_of_lists {
         return terms > 0 && lists.size() > 2 && (last - first) / word_bits <= 2 * (lists.size() - 1) * terms;
     }
 
-    /// Makes room for so many lists that have so many terms together.
-    void make_room(std::size_t lists, std::size_t terms) {
-        parts_.reserve(lists);
-        marks_.resize(window / word_bits + 1);
-        below_.resize(window / word_bits);
+    /// Takes scratch memory of `on` for so many lists that have so many terms together.
+    template <class A>
+    sum_of_lists(basic_host<A>& on, std::size_t lists, std::size_t terms)
+        : parts_(on.template scratch<part>(scratch_for::parts, lists)),
+          marks_(on.template scratch<std::uint64_t>(scratch_for::marks, window / word_bits + 1)),
+          below_(on.template scratch<coordinate>(scratch_for::counts, window / word_bits)) {
         auto const in_window = std::min(most_of_a_list(lists) * lists, terms);
-        if (at_.size() >= in_window) return;
-        at_.resize(in_window);
-        sums_.resize(in_window);
+        at_ = on.template scratch<coordinate>(scratch_for::coordinates, in_window);
+        sums_ = on.template scratch<T>(scratch_for::sums, in_window);
     }
 
     /// take(at, values) is given the terms of the sum, some at a time, ascending.
     template <class Take>
     void operator()(std::span<list const> lists, Take take) {
-        std::size_t terms = 0;
-        for (auto const& l : lists) terms += l.at.size();
-        make_room(lists.size(), terms);
-        parts_.assign(lists.size(), {0, 0});
+        std::fill_n(parts_.data(), lists.size(), part{0, 0});
         while (choose_window(lists, most_of_a_list(lists.size()))) {
+            std::fill_n(marks_.data(), words() + 1, 0);
             for (std::size_t l = 0; l < lists.size(); ++l) mark(lists[l], parts_[l]);
             auto const n = count();
             std::fill_n(sums_.data(), n, T(-0.0));
             for (std::size_t l = 0; l < lists.size(); ++l) add(lists[l], parts_[l]);
-            std::fill_n(marks_.data(), words() + 1, 0);
-            take(std::span<coordinate const>(at_).first(n), std::span<T const>(sums_).first(n));
+            take(std::span<coordinate const>(at_.first(n)), std::span<T const>(sums_.first(n)));
         }
     }
 
@@ -160,10 +156,10 @@ class sum_of_lists {
         for (; j < p.end; ++j) add_one(from[j], values[j]);
     }
 
-    std::vector<part> parts_;
-    std::vector<std::uint64_t> marks_;  // of a window and a word more, for runs; zeros between windows
-    std::vector<coordinate> below_, at_;
-    std::vector<T> sums_;
+    std::span<part> parts_;
+    std::span<std::uint64_t> marks_;  // of a window and a word more, for runs
+    std::span<coordinate> below_, at_;
+    std::span<T> sums_;
     std::uint64_t first_ = 0, end_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/collective/terms/merge.hpp"
+#include "laconic/backend/host/merge_lists.hpp"
 
 #include <doctest/doctest.h>
 

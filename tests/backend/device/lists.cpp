@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/backend/device/terms.hpp"
+#include "laconic/backend/device/lists.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "backend/device/both.hpp"
+#include "laconic/backend/reference/lists.hpp"
 
 using namespace laconic;
 using both::here;
@@ -82,6 +85,50 @@ TEST_CASE_TEMPLATE("a sum of lists has every coordinate once, and what both have
                 add_lists(on, b_there.listed(), a_there.listed(), sum.at, sum.values);
                 CHECK(sum.brought(on) == sparse_vector<T>(expected));
             }
+}
+
+TEST_CASE_TEMPLATE("a sum of many lists is the reference's, to the bit; and terms are sorted as it does", T, float,
+                   double) {
+    device on;
+    reference plain;
+    sparse_vector_there<T> sum;
+    for (std::size_t const d : {0, 1, 40, 3000})
+        for (std::size_t const count : {0, 1, 2, 5}) {
+            std::vector<sparse_vector<T>> lists;
+            for (std::size_t l = 0; l < count; ++l) {
+                lists.push_back(drawn<T>(d, shares[l % 4], d + l));
+                for (std::size_t j = 0; j < lists[l].values.size(); ++j)
+                    lists[l].values[j] = static_cast<T>(key{l}.uniform(j) - 0.5);
+            }
+            std::vector<sparse_vector_there<T>> there;
+            for (auto const& l : lists) there.push_back(taken(on, l));
+            std::vector<listed_terms<T>> here_listed, there_listed;
+            for (std::size_t l = 0; l < count; ++l) {
+                here_listed.push_back({lists[l].at, lists[l].values});
+                there_listed.push_back(there[l].listed());
+            }
+            sparse_vector<T> expected;
+            sum_lists(plain, std::span<listed_terms<T> const>(here_listed), expected.at, expected.values);
+            sum_lists(on, std::span<listed_terms<T> const>(there_listed), sum.at, sum.values);
+            CHECK(sum.brought(on) == expected);
+        }
+    for (std::size_t const n : {0, 1, 700}) {
+        both::coordinates at(n), sorted_at(n);
+        std::vector<T> values(n), sorted(n);
+        for (std::size_t j = 0; j < n; ++j) {
+            at[j] = static_cast<coordinate>(key{n}.below(j, 300));
+            values[j] = static_cast<T>(j);
+        }
+        sort_list(plain, both::in(at), both::in(values), 300, std::span(sorted_at), std::span(sorted));
+        auto const at_there = both::there(on, at);
+        auto const values_there = both::there(on, values);
+        sum.at.resize(n);
+        sum.values.resize(n);
+        sort_list(on, both::in(at_there), both::in(values_there), 300, std::span<coordinate>(sum.at),
+                  std::span<T>(sum.values));
+        CHECK(here(on, sum.at) == sorted_at);
+        CHECK(here(on, sum.values) == sorted);
+    }
 }
 
 TEST_CASE("coordinates up to the largest") {

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "laconic/backend/host/merge_terms.hpp"
+#include "laconic/backend/listed_terms.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
@@ -23,10 +24,7 @@ namespace laconic::detail {
 template <Scalar T>
 class merge {
   public:
-    struct list {
-        std::span<coordinate const> at;
-        std::span<T const> values;
-    };
+    using list = listed_terms<T>;
 
     /// Writes the terms to at[0], at[1], .. and values, which overlap neither list, and gives how many there are. Where
     /// there is no room for as many as both lists have, the sum is made in one part.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/collective/terms/sum_of_lists.hpp"
+#include "laconic/backend/host/sum_of_lists.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "laconic/backend/host/merge_lists.hpp"
 #include "support/lists_of_terms.hpp"
 
 using namespace laconic;
@@ -26,11 +27,13 @@ terms<T> some_terms(std::size_t first, std::size_t d, double share, std::size_t 
 
 // Against merges of one list after another, to the bit.
 template <class T>
-void check_sum(detail::sum_of_lists<T>& sum, std::vector<terms<T>> const& all) {
-    std::vector<typename detail::merge<T>::list> lists;
+void check_sum(host& on, std::vector<terms<T>> const& all) {
+    std::vector<listed_terms<T>> lists;
+    std::size_t count = 0;
     terms<T> wanted, next, found;
     for (auto const& l : all) {
         lists.push_back({l.at, l.values});
+        count += l.at.size();
         next.at.resize(wanted.at.size() + l.at.size());
         next.values.resize(next.at.size());
         auto const n = detail::merge<T>{}({wanted.at, wanted.values}, lists.back(), next.at, next.values);
@@ -38,11 +41,12 @@ void check_sum(detail::sum_of_lists<T>& sum, std::vector<terms<T>> const& all) {
         next.values.resize(n);
         std::swap(wanted, next);
     }
-    sum(lists, [&](std::span<coordinate const> at, std::span<T const> values) {
-        REQUIRE(at.size() == values.size());
-        found.at.insert(found.at.end(), at.begin(), at.end());
-        found.values.insert(found.values.end(), values.begin(), values.end());
-    });
+    detail::sum_of_lists<T>(on, lists.size(), count)(
+        lists, [&](std::span<coordinate const> at, std::span<T const> values) {
+            REQUIRE(at.size() == values.size());
+            found.at.insert(found.at.end(), at.begin(), at.end());
+            found.values.insert(found.values.end(), values.begin(), values.end());
+        });
     REQUIRE(found.at == wanted.at);
     for (std::size_t j = 0; j < found.at.size(); ++j)
         REQUIRE(std::bit_cast<bits_of<T>>(found.values[j]) == std::bit_cast<bits_of<T>>(wanted.values[j]));
@@ -51,7 +55,7 @@ void check_sum(detail::sum_of_lists<T>& sum, std::vector<terms<T>> const& all) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("the sum of many lists is that of merges, to the bit, in the order of lists", T, float, double) {
-    detail::sum_of_lists<T> sum;
+    host on;
     for (std::size_t const d : {0, 1, 63, 64, 65, 500, 3000})
         for (double const share : {.02, .4, 1.})
             for (std::size_t const block : {1, 5, 8, 64, 200})
@@ -59,21 +63,21 @@ TEST_CASE_TEMPLATE("the sum of many lists is that of merges, to the bit, in the 
                     std::vector<terms<T>> all;
                     for (std::size_t l = 0; l < n; ++l)
                         all.push_back(some_terms<T>(37 * l, d, l == 1 ? 0.1 : share, block, 100 * d + l));
-                    check_sum(sum, all);
+                    check_sum<T>(on, all);
                 }
-    check_sum(sum, {});
+    check_sum<T>(on, {});
 }
 
 TEST_CASE("windows end where a list has too many terms, at their full length, and far from the next") {
-    detail::sum_of_lists<float> sum;
+    host on;
     std::vector<terms<float>> all;
     for (std::size_t const first : {0, 1, 65535, 70000}) {
         all.push_back(some_terms<float>(first, 200000, 0.004, 1, first + 1));
-        check_sum(sum, all);
+        check_sum<float>(on, all);
         all.push_back(some_terms<float>(first, 30000, 0.9, 1, first + 2));
-        check_sum(sum, all);
+        check_sum<float>(on, all);
         all.push_back(some_terms<float>(first, 30000, 1, 1, first + 3));
-        check_sum(sum, all);
+        check_sum<float>(on, all);
     }
     // Runs across the end of a window, the last coordinates that there are, and many lists.
     terms<float> ends;
@@ -82,9 +86,9 @@ TEST_CASE("windows end where a list has too many terms, at their full length, an
             ends.at.push_back(static_cast<coordinate>(start + i));
             ends.values.push_back(float(i) + 1);
         }
-    check_sum(sum, {ends});
-    check_sum(sum, {ends, all[0], ends});
-    check_sum(sum, std::vector<terms<float>>(300, some_terms<float>(5, 2000, .3, 3, 9)));
+    check_sum<float>(on, {ends});
+    check_sum<float>(on, {ends, all[0], ends});
+    check_sum<float>(on, std::vector<terms<float>>(300, some_terms<float>(5, 2000, .3, 3, 9)));
 }
 
 TEST_CASE("it is for three lists or more whose terms are not far apart") {
@@ -92,8 +96,8 @@ TEST_CASE("it is for three lists or more whose terms are not far apart") {
     auto const near = some_terms<double>(0, 3000, .1, 1, 4);
     terms<double> far;
     for (coordinate i = 0; i < 100; ++i) far.at.push_back(10000000 * i), far.values.push_back(1);
-    detail::merge<double>::list const close{near.at, near.values}, apart{far.at, far.values}, none{};
-    auto const pays = [](std::vector<detail::merge<double>::list> const& lists) { return sum::pays_for(lists); };
+    listed_terms<double> const close{near.at, near.values}, apart{far.at, far.values}, none{};
+    auto const pays = [](std::vector<listed_terms<double>> const& lists) { return sum::pays_for(lists); };
     CHECK(pays({close, close, close}));
     CHECK(pays({close, none, close}));
     CHECK(!pays({close, close}));
@@ -103,15 +107,16 @@ TEST_CASE("it is for three lists or more whose terms are not far apart") {
 }
 
 TEST_CASE("within its room it allocates nothing: what it hands out stays where it is") {
-    detail::sum_of_lists<float> sum;
+    host on;
     float const* there = nullptr;
     auto const list = some_terms<float>(0, 4000, 1, 1, 5);
-    sum.make_room(3, 3 * list.at.size());
+    detail::sum_of_lists<float>(on, 3, 3 * list.at.size());
     for (std::size_t const n : {1, 3, 2}) {
-        std::vector<detail::merge<float>::list> const lists(n, {list.at, list.values});
-        sum(lists, [&](std::span<coordinate const>, std::span<float const> values) {
-            if (there == nullptr) there = values.data();
-            CHECK(values.data() == there);
-        });
+        std::vector<listed_terms<float>> const lists(n, {list.at, list.values});
+        detail::sum_of_lists<float>(on, n, n * list.at.size())(
+            lists, [&](std::span<coordinate const>, std::span<float const> values) {
+                if (there == nullptr) there = values.data();
+                CHECK(values.data() == there);
+            });
     }
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "laconic/backend/device/system.hpp"  // first: it refuses compilers that Thrust would not
+
+#include <thrust/sort.h>
+
 #include <cstddef>
 #include <span>
 
@@ -11,8 +15,7 @@
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
-/// Sparse vectors as two arrays, ascending coordinates, none twice, and their values: what device sums of them are made
-/// of. Each term finds its place by itself, by bisection.
+/// Lists of terms. Of two lists each term finds its place by itself, by bisection.
 namespace laconic {
 
 namespace detail::on_device {
@@ -74,7 +77,7 @@ struct is_first_of_its_kind {
     coordinate const* at;
     LACONIC_HOST_DEVICE bool operator()(coordinate i) const { return i == 0 || at[i] != at[i - 1]; }
 };
-// Adds up the one or two terms of a coordinate.
+// Adds up the terms of a coordinate, in their order.
 template <Scalar T>
 struct add_equals {
     coordinate const *first, *at;
@@ -85,9 +88,17 @@ struct add_equals {
     LACONIC_HOST_DEVICE void operator()(std::size_t j) const {
         std::size_t const i = first[j];
         sum_at[j] = at[i];
-        sums[j] = i + 1 < n && at[i + 1] == at[i] ? values[i] + values[i + 1] : values[i];
+        T sum = values[i];
+        for (std::size_t next = i + 1; next < n && at[next] == at[i]; ++next) sum += values[next];
+        sums[j] = sum;
     }
 };
+
+template <Scalar T>
+void sort_by_coordinates(device& on, std::span<coordinate> at, std::span<T> values) {
+    on.call_thrust(
+        [&](auto const& how) { thrust::stable_sort_by_key(how, at.data(), at.data() + at.size(), values.data()); });
+}
 
 template <Scalar T>
 struct part_from_others {
@@ -138,24 +149,65 @@ void list_terms(device& on, Terms terms, std::span<coordinate> at, std::span<T> 
                                       detail::on_device::write_term<T, Terms>{terms, at.data(), values.data()});
 }
 
-/// The sum of two, which are none of the results; where both have a coordinate, a's value is added to b's. Waits for
-/// its length.
+namespace detail::on_device {
+
+// Terms by ascending coordinates, of which some are equal: the sum of each goes to the results. Waits for their number.
+template <Scalar T>
+void add_equal(device& on, std::span<coordinate const> sorted, T const* numbers, device_array<coordinate>& at,
+               device_array<T>& values) {
+    auto* const first = on.scratch<coordinate>(scratch_for::counts, sorted.size()).data();
+    auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
+    list_indices(on, sorted.size(), is_first_of_its_kind{sorted.data()}, first, count);
+    std::size_t const different = sorted.empty() ? 0 : fetched(on, count);
+    at.resize_to_overwrite(different);
+    values.resize_to_overwrite(different);
+    for_each_index(on, different,
+                   add_equals<T>{first, sorted.data(), numbers, sorted.size(), at.data(), values.data()});
+}
+
+}  // namespace detail::on_device
+
+/// The sum of two; where both have a coordinate, b's value is added to a's. Waits for its length.
 template <Scalar T>
 void add_lists(device& on, listed_terms<T> a, listed_terms<T> b, device_array<coordinate>& at,
                device_array<T>& values) {
     using namespace detail::on_device;
-    std::size_t const n = a.at.size(), m = b.at.size(), all = n + m;
-    auto const places = on.scratch<coordinate>(scratch_for::marks, 2 * all);
-    auto* const first = places.data() + all;
-    auto* const both = on.scratch<T>(scratch_for::numbers, all).data();
-    auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
+    std::size_t const n = a.at.size(), m = b.at.size();
+    auto const places = on.scratch<coordinate>(scratch_for::marks, n + m);
+    auto* const both = on.scratch<T>(scratch_for::numbers, n + m).data();
     for_each_index(
-        on, all, interleave<T>{a.at.data(), a.values.data(), n, b.at.data(), b.values.data(), m, places.data(), both});
-    list_indices(on, all, is_first_of_its_kind{places.data()}, first, count);
-    std::size_t const different = fetched(on, count);
-    at.resize_to_overwrite(different);
-    values.resize_to_overwrite(different);
-    for_each_index(on, different, add_equals<T>{first, places.data(), both, all, at.data(), values.data()});
+        on, n + m,
+        interleave<T>{a.at.data(), a.values.data(), n, b.at.data(), b.values.data(), m, places.data(), both});
+    add_equal(on, std::span<coordinate const>(places), both, at, values);
+}
+
+/// The sum of many, added in their order: all of their terms are sorted together. Waits for its length.
+template <Scalar T>
+void sum_lists(device& on, std::span<listed_terms<T> const> lists, device_array<coordinate>& at,
+               device_array<T>& values) {
+    using namespace detail::on_device;
+    std::size_t all = 0;
+    for (auto const& l : lists) all += l.at.size();
+    auto const places = on.scratch<coordinate>(scratch_for::marks, all);
+    auto const numbers = on.scratch<T>(scratch_for::numbers, all);
+    std::size_t n = 0;
+    for (auto const& l : lists) {
+        copy(on, l.at, places.subspan(n, l.at.size()));
+        copy(on, l.values, numbers.subspan(n, l.at.size()));
+        n += l.at.size();
+    }
+    sort_by_coordinates(on, places, numbers);
+    add_equal(on, std::span<coordinate const>(places), numbers.data(), at, values);
+}
+
+/// Terms in any order by ascending coordinates; of equal ones the first comes first. Does not wait.
+template <Scalar T>
+void sort_list(device& on, std::span<coordinate const> at, std::span<T const> values, std::size_t,
+               std::span<coordinate> sorted_at, std::span<T> sorted_values) {
+    LACONIC_EXPECTS(values.size() == at.size() && sorted_at.size() == at.size() && sorted_values.size() == at.size());
+    copy(on, at, sorted_at);
+    copy(on, values, sorted_values);
+    detail::on_device::sort_by_coordinates(on, sorted_at, sorted_values);
 }
 
 /// Those terms whose numbers are listed, ascending, go to `kept`, the others to `left`.
@@ -183,10 +235,29 @@ void list_without(device& on, listed_terms<T> v, std::span<coordinate const> oth
     auto* const list = on.scratch<coordinate>(scratch_for::marks, n).data();
     auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
     list_indices(on, n, is_not_in{v.at.data(), other.data(), other.size()}, list, count);
-    std::size_t const different = fetched(on, count);
+    std::size_t const different = n == 0 ? 0 : fetched(on, count);
     at.resize_to_overwrite(different);
     values.resize_to_overwrite(different);
     for_each_index(on, different, take_listed<T>{list, v.at.data(), v.values.data(), at.data(), values.data()});
 }
+
+/// Makes room for the kernels above, of lists that have as many as n terms together. CUB's own room is found by a list
+/// of as many indices.
+template <Scalar T>
+void reserve_for_lists(device& on, std::size_t n) {
+    using namespace detail::on_device;
+    auto const places = on.scratch<coordinate>(scratch_for::marks, n);
+    auto* const first = on.scratch<coordinate>(scratch_for::counts, n).data();
+    on.scratch<T>(scratch_for::numbers, n);
+    clear_bytes(on, places.data(), places.size_bytes());
+    list_indices(on, n, is_first_of_its_kind{places.data()}, first,
+                 on.scratch<coordinate>(scratch_for::result, 1).data());
+}
+template <Scalar T>
+void reserve_to_sum(device& on, std::size_t, std::size_t terms) {
+    reserve_for_lists<T>(on, terms);
+}
+template <Scalar T>
+void reserve_to_sort(device&, std::size_t, std::size_t) {}
 
 }  // namespace laconic
