@@ -34,7 +34,7 @@ struct term {
     T value;
 };
 
-/// The least number of bits that tell n things apart.
+/// The least number of bits that distinguish n values.
 constexpr unsigned width_of(std::uint64_t n) { return n < 2 ? 0u : static_cast<unsigned>(std::bit_width(n - 1)); }
 
 }  // namespace laconic
