@@ -46,9 +46,8 @@ struct run_settings {
     double target = -std::numeric_limits<double>::infinity();  ///< stop where f(x) is at most this
     double seconds = std::numeric_limits<double>::infinity();  ///< by rank 0's clock
     std::uint64_t check_every = 1;
-    std::vector<trace_point>* trace = nullptr;  ///< trace points are appended here, on every rank
-    std::span<std::byte const> resume_from =
-        {};  ///< the state of descent::save on this rank; bits and seconds start at 0
+    std::vector<trace_point>* trace = nullptr;    ///< trace points are appended here, on every rank
+    std::span<std::byte const> resume_from = {};  ///< from descent::save on this rank; bits and seconds start at 0
 };
 
 /// How a run ended: after how many rounds in all, and why.

@@ -18,8 +18,7 @@ namespace laconic {
 class any_communicator {
   public:
     template <Communicator C>
-    requires(!std::same_as<C, any_communicator>)
-        any_communicator(C& comm)  // NOLINT: implicit, like that of std::function
+    requires(!std::same_as<C, any_communicator>) any_communicator(C& comm)  // NOLINT: implicit, as std::function
         : comm_(&comm), face_(&face_of<C>), rank_(comm.rank()), size_(comm.size()) {}
 
     int rank() const { return rank_; }

@@ -116,8 +116,7 @@ class any_step {
   public:
     any_step() : any_step(gradient_step{}) {}
     template <class S>
-    requires(!std::same_as<S, any_step> && Step<S, T, B>)
-        any_step(S step)  // NOLINT: implicit, like that of std::function
+    requires(!std::same_as<S, any_step> && Step<S, T, B>) any_step(S step)  // NOLINT: implicit, as std::function
         : held_(std::make_unique<model<S>>(std::move(step))) {}
 
     void operator()(B& on, std::span<T> x, std::span<T> d) { held_->move(on, x, d); }

@@ -126,8 +126,7 @@ class mpi {
                 if (!was_there) MPI_Finalize();
             }
         } const running(argc, argv);
-        std::optional<member>
-            comm;  // outlives the exception: the job ends before its destructor would wait for the others
+        std::optional<member> comm;  // outlives the exception: the job ends before a wait for the others
         try {
             comm.emplace(MPI_COMM_WORLD, how);
             body(*comm);

@@ -25,11 +25,10 @@ namespace laconic {
 ///   count(c, d)               their number for vectors of d numbers; 0 only where d is 0;
 ///   at(c, level, d)           c at that level; at level 0, c for a vector of no numbers;
 ///   family(c)                 the text of c without its level;
-///   bits<T>(c, level, d)      the bits of its message, as papers count them: values in full, positions in
-///                             ceil(log2 d);
-///   kept(on, c, x, room, q)   sets q[level - 1] to the share of |x|^2 that the level keeps,
-///                             1 - E|C(x) - x|^2 / |x|^2, or to less. x is finite and not zero; room is an array that
-///                             lasts from call to call;
+///   bits<T>(c, level, d)      the bits of its message, as papers count them: values in full, positions in ceil(log2
+///                             d);
+///   kept(on, c, x, room, q)   sets q[level - 1] to the share of |x|^2 that the level keeps, 1 - E|C(x) - x|^2 / |x|^2,
+///                             or to less. x is finite and not zero; room is an array that lasts from call to call;
 ///   curve(c, histogram)       optional: the same from a histogram of the vector (compress/curves.hpp), so that long
 ///                             vectors are not sorted.
 /// Specialize it for a compressor of your own.

@@ -53,9 +53,7 @@ struct levels<damped_quantize> {
             }
         };
         std::size_t const bucket = detail::bucket_of(c.bucket, x.size());
-        if constexpr (requires {
-                          facts_of_buckets(on, x, bucket, c.p, std::span<int const>());
-                      }) {  // all buckets at once
+        if constexpr (requires { facts_of_buckets(on, x, bucket, c.p, std::span<int const>()); }) {  // all at once
             std::array<int, 15> points{};
             for (std::size_t level = 1; level <= q.size(); ++level) points[level - 1] = at(c, level, x.size()).levels;
             auto const facts = facts_of_buckets(on, x, bucket, c.p, std::span<int const>(points).first(q.size()));

@@ -109,8 +109,7 @@ struct two_way_cost {
     double answer = 0, others = 0;
 
     two_way_cost() = default;
-    two_way_cost(message_cost up_)
-        : up(up_) {}  // NOLINT: implicit: a message_cost is a two_way_cost whose way back is free
+    two_way_cost(message_cost up_) : up(up_) {}  // NOLINT: implicit: the way back is then free
     /// Throws argument_error for a count that is negative or not finite.
     two_way_cost(message_cost up_, message_cost down_, double answer_ = 0, double others_ = 0)
         : up(up_),

@@ -144,8 +144,7 @@ class composite_search {
 
     F const& f_;
     double weight_;
-    double smoothness_ = 1e-6,
-           noise_ = 0;  // the smoothness of f, found by doubling; the rounding noise of its gradient
+    double smoothness_ = 1e-6, noise_ = 0;  // of f, by doubling; of the gradient, by rounding
     Eigen::MatrixXd whole_, part_;
 };
 

@@ -27,8 +27,7 @@ void weighted_gram(Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t> const& 
     double pairs = 0;
     for (Eigen::Index j = 0; j < samples; ++j) pairs += std::pow(double(begin[j + 1] - begin[j]), 2);
 
-    if (pairs * 10 <
-        double(samples) * double(d) * double(d)) {  // a scattered addition costs about ten in a dense block
+    if (pairs * 10 < double(samples) * double(d) * double(d)) {  // a scattered sum costs as much as ten dense ones
         for (Eigen::Index j = 0; j < samples; ++j) {
             double const w = weight(static_cast<std::size_t>(j));
             for (auto p = begin[j]; p < begin[j + 1]; ++p) {

@@ -278,9 +278,8 @@ class omni_aggregator {
     double longest_silence_, gives_up_ = never;
     omni_header head_;
     std::vector<turn> groups_, slots_;
-    std::vector<std::uint32_t> here_,
-        next_;                         // for this aggregator's columns: the current block, and the least after it
-    std::vector<std::uint32_t> said_;  // for slots and workers: the columns whose numbers came
+    std::vector<std::uint32_t> here_, next_;  // of its columns: the current block, the least after it
+    std::vector<std::uint32_t> said_;         // for slots and workers: the columns whose numbers came
     std::vector<T> numbers_, sum_;
     std::vector<bool> left_;
     int stay_ = 1;               // the number of workers that have not left

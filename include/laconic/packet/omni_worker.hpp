@@ -278,12 +278,11 @@ class omni_worker {
     std::vector<coordinate> found_;
     std::vector<std::uint64_t> nonzero_;
     std::size_t openings_ = 0, gone_ = 0, overflow_ = 0;
-    unanswered asked_;                  // by the numbers of openings, slots and farewells
-    std::vector<missing> lacks_;        // the worker that the aggregator waits for
-    std::vector<std::uint32_t> turns_;  // the turns of slots; 0: not open yet
-    std::vector<std::uint32_t> here_,
-        coming_;                        // for columns: the current block among all workers, and this worker's next
-    std::vector<std::size_t> to_come_;  // for aggregators: the number of slots that are not over
+    unanswered asked_;                          // by the numbers of openings, slots and farewells
+    std::vector<missing> lacks_;                // the worker that the aggregator waits for
+    std::vector<std::uint32_t> turns_;          // the turns of slots; 0: not open yet
+    std::vector<std::uint32_t> here_, coming_;  // of columns: the current block of all, this worker's next
+    std::vector<std::size_t> to_come_;          // for aggregators: the number of slots that are not over
     int culprit_ = no_rank;
     std::uint64_t complaint_ = 0;
     omni_packet_writer packet_;

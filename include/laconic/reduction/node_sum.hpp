@@ -282,9 +282,8 @@ class node_sum {
     host on_;
     std::vector<std::vector<T>> sums_;  // this rank's shares
     std::vector<T> numbers_, piece_;
-    std::vector<char> mine_, present_,
-        everywhere_;                        // which layers this rank, some rank, and every rank of the node has
-    std::vector<std::size_t> read_so_far_;  // in bytes, of each rank's shares
+    std::vector<char> mine_, present_, everywhere_;  // layers: of this rank, of any and of all of the node
+    std::vector<std::size_t> read_so_far_;           // in bytes, of each rank's shares
     std::vector<std::byte> bytes_;
     double weight_ = 1, share_ = 1;  // the node's weight among the nodes, and this rank's share in the node
     std::optional<node_error> wrong_;

@@ -51,8 +51,7 @@ void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& le
     std::uint64_t const last = at + source.left() - 64, low = (std::uint64_t{1} << r) - 1;
     std::size_t j = 0;
     while (j + at_a_look < left.size() && at <= last) {
-        std::uint64_t zeros =
-            ~(load_word(bytes + at / 8) >> at % 8);  // a one for each zero: the first one ends the quotient
+        std::uint64_t zeros = ~(load_word(bytes + at / 8) >> at % 8);  // a one for each zero: the first ends the ones
         std::uint64_t place = next;
         unsigned width = 0;
         // A loop in place: compilers may not inline a function for one code.
