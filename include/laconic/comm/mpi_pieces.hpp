@@ -34,8 +34,8 @@ inline bool are_over(std::vector<MPI_Request>& requests) {
 /// A payload between two ranks: MPI states the length of a piece, and the tag the rest. It is cut into pieces that MPI
 /// can carry, of at most `longest` bytes, all but the last as long as the first.
 struct mpi_pieces {
-    static constexpr int notice = 32767;  // the highest tag that MPI promises: this rank sends nothing more
-    static constexpr int came = 32766;    // this rank has come to its next meeting, to which it will send a message
+    static constexpr int notice = 32767;  // the highest tag that MPI guarantees: this rank sends nothing more
+    static constexpr int came = 32766;    // this rank has entered its next collective call, and will send a message
     static constexpr std::size_t most_told = 16382;
 
     /// The number of pieces that follow, or most_told for more.

@@ -20,7 +20,7 @@
 #include "laconic/wire/user_message.hpp"
 
 /// The encoding of each message; docs/wire-format.md specifies it to the bit. Every message m has
-///   write(sink, m)         writes all that a receiver does not have who runs the same composition: the bare form;
+///   write(sink, m)         writes all that a receiver which runs the same composition does not have: the bare form;
 ///   read(on, source, m)    fills in a blank m, made by the same compressor for the same dimension and key, and throws
 ///                          wire_error at the first bit that cannot be right;
 ///   write_shape(sink, m)   writes the rest, for the self-describing form; see wire/described.hpp;

@@ -21,11 +21,13 @@ namespace laconic {
 
 inline constexpr std::uint64_t longest_support = std::uint64_t{1} << 40;
 
-/// raw      every coordinate in width_of(length) bits; bitmap   a bit for each coordinate, the lowest first; rice
-/// the gaps between neighbours (the first: to -1), less one, in a Rice code; packed   the same gaps in groups of 128:
-/// six bits give the width of those of the group; runs     the gaps between runs of neighbours and the lengths of the
-/// runs, each less one (the first gap: as it is),
-///          in two Rice codes.
+/// The codes:
+///   raw      every coordinate in width_of(length) bits;
+///   bitmap   a bit for each coordinate, the lowest first;
+///   rice     the gaps between neighbours (the first: to -1), less one, in a Rice code;
+///   packed   the same gaps in groups of 128: six bits give the width of those of the group;
+///   runs     the gaps between runs of neighbours and the lengths of the runs, each less one (the first gap: as it is),
+///            in two Rice codes.
 enum class support_code : std::uint8_t { raw, bitmap, rice, packed, runs };
 
 namespace detail {
