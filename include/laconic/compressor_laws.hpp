@@ -25,6 +25,7 @@ namespace compressor_laws {
 
 using bytes = std::vector<std::byte>;
 
+/// A number with four digits, for the texts of errors.
 inline std::string rounded(double x) {
     char text[32];
     std::snprintf(text, sizeof text, "%.4g", x);
@@ -87,6 +88,7 @@ std::vector<std::vector<T>> theory_vectors() {
             noise<T>(20, 2, 3)};
 }
 
+/// |x|^2, in double.
 template <class T>
 double energy(std::vector<T> const& x) {
     double s = 0;
@@ -98,6 +100,7 @@ double energy(std::vector<T> const& x) {
 template <class T>
 inline constexpr double rounding = 8 * static_cast<double>(std::numeric_limits<T>::epsilon()) + 1e-12;
 
+/// The vector w m.
 template <class M, class T, class B = host>
 std::vector<T> decoded(M const& m, T w = 1) {
     B on;
@@ -106,6 +109,7 @@ std::vector<T> decoded(M const& m, T w = 1) {
     return out;
 }
 
+/// The bare form of m.
 template <class M>
 bytes written(M const& m) {
     bit_writer sink;

@@ -31,6 +31,7 @@ struct trace_point {
 /// Why a run ended.
 enum class stop { rounds, bits, target, time, watch };
 
+/// The name of the reason.
 constexpr char const* to_string(stop s) {
     constexpr char const* names[] = {"rounds", "bits", "target", "time", "watch"};
     return names[static_cast<int>(s)];

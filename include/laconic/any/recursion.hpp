@@ -92,6 +92,7 @@ class any_feedback {
     friend std::string to_string(any_feedback const& f) { return f.held_->name(); }
 };
 
+/// Any step; a step without a step size has rate() 0.
 template <Scalar T = double, class B = host>
 class any_step {
     struct face : detail::part_face<face> {

@@ -16,6 +16,7 @@
 /// State that lasts from one call to the next is in feedback/.
 namespace laconic {
 
+/// The type of the messages of C about vectors of T on the backend B.
 template <class C, Scalar T = double, class B = host>
 using message_of = typename C::template message<T, B>;
 

@@ -30,6 +30,7 @@
 
 namespace laconic {
 
+/// The level of contract checks that this translation unit is compiled with.
 inline constexpr int contract_level = LACONIC_CONTRACTS;
 
 namespace detail {

@@ -14,6 +14,7 @@ namespace laconic {
 /// A coordinate of a vector in memory. Vectors hold fewer than 2^32 numbers.
 using coordinate = std::uint32_t;
 
+/// The most coordinates of a vector in memory: 2^32 - 1.
 inline constexpr std::uint64_t largest_dimension = std::numeric_limits<coordinate>::max();
 
 namespace detail {

@@ -66,6 +66,7 @@ inline std::uint32_t load_half(std::byte const* from) {
 
 }  // namespace detail
 
+/// The bytes of a header.
 inline constexpr std::size_t omni_header_bytes = 24;
 
 /// Writes a packet. Reuses its memory.

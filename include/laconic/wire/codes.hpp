@@ -105,6 +105,7 @@ void read_trits(R& source, Codes& codes) {
 
 }  // namespace detail
 
+/// Writes codes in -levels .. levels.
 template <BitSink W, class Codes>
 void write_codes(W& sink, Codes const& codes, int levels) {
     if (levels == 1) return detail::write_trits(sink, codes);

@@ -18,6 +18,7 @@
 /// message, its bare form, and a checksum if asked for. docs/wire-format.md specifies it to the bit.
 namespace laconic {
 
+/// The first four bytes of the self-describing form.
 inline constexpr std::uint32_t described_magic = 0x6e63616c;  // "lacn"
 
 /// How a message is described.

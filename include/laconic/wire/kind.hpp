@@ -16,6 +16,7 @@ namespace laconic {
 /// The version of the format. Ranks that run another version refuse each other at the start.
 inline constexpr unsigned wire_version = 1;
 
+/// The kinds of stages in a shape. The numbers are part of the format.
 enum class kind : std::uint8_t {
     plain = 1,
     quantized = 2,

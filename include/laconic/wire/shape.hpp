@@ -17,6 +17,7 @@
 /// is followed by the stages of its first part, then those of the second, and so on.
 namespace laconic {
 
+/// The most stages inside each other, and the most in one shape, that a reader accepts.
 inline constexpr std::size_t deepest_stage = 32, most_stages = 65536;
 
 /// One stage: its kind and the parameters that this kind has.

@@ -19,6 +19,7 @@
 /// to 2^40.
 namespace laconic {
 
+/// The largest length of a vector in the wire format.
 inline constexpr std::uint64_t longest_support = std::uint64_t{1} << 40;
 
 /// The codes:
