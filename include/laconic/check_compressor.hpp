@@ -16,10 +16,10 @@
 
 namespace laconic {
 
-/// With what check_compressor() tries a compressor.
+/// The settings with which check_compressor() tries a compressor.
 struct compressor_trial {
-    std::size_t dimension = 0;  ///< of all vectors; 0: vectors of many lengths, of which check(d) may refuse some
-    int keys = 4000;            ///< over which averages are taken
+    std::size_t dimension = 0;  ///< of all vectors; 0: many lengths, some of which check(d) may refuse
+    int keys = 4000;            ///< the number of keys over which averages are taken
     std::uint64_t seed = 1;
 };
 
@@ -163,11 +163,11 @@ class compressor_check {
 
 }  // namespace detail
 
-/// Tries what every compressor promises on one of your own, for float and double as far as it takes them, and returns
-/// the laws that it breaks, one sentence each: messages are pure functions with one spelling that is read back whole,
-/// and add linearly; damaged ones are refused or harmless, also in the self-describing form where they have a user_kind
-/// (wire/user_message.hpp); E C(x) = x and omega, or delta, hold on average. An empty
-/// list is no proof. It takes some seconds, and suits a test of yours.
+/// Tries the laws of all compressors on one of your own, for float and double as far as it takes them, and returns the
+/// laws that it breaks, one sentence each: messages are pure functions with one encoding that is read back whole, and
+/// add linearly; damaged ones are refused or harmless, also in the self-describing form where they have a user_kind
+/// (wire/user_message.hpp); E C(x) = x and omega, or delta, hold on average. An empty list is no proof. It takes some
+/// seconds, and suits a unit test.
 template <class C>
 std::vector<std::string> check_compressor(C const& c, compressor_trial how = {}) {
     static_assert(detail::require_compressor<C>());

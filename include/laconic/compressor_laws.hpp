@@ -20,11 +20,12 @@
 
 namespace laconic {
 
-/// What every compressor promises, one function for each law: it returns what is wrong in plain English, or nothing.
+/// The laws of every compressor, one function for each: it returns what is wrong in plain English, or an empty text.
 namespace compressor_laws {
 
 using bytes = std::vector<std::byte>;
 
+/// A number with four digits, for the texts of errors.
 inline std::string rounded(double x) {
     char text[32];
     std::snprintf(text, sizeof text, "%.4g", x);
@@ -87,6 +88,7 @@ std::vector<std::vector<T>> theory_vectors() {
             noise<T>(20, 2, 3)};
 }
 
+/// |x|^2, in double.
 template <class T>
 double energy(std::vector<T> const& x) {
     double s = 0;
@@ -94,10 +96,11 @@ double energy(std::vector<T> const& x) {
     return s;
 }
 
-/// What a sum of a few T, or a mean of thousands of doubles, may be off by.
+/// The rounding error that a sum of a few T, or a mean of thousands of doubles, may have.
 template <class T>
 inline constexpr double rounding = 8 * static_cast<double>(std::numeric_limits<T>::epsilon()) + 1e-12;
 
+/// The vector w m.
 template <class M, class T, class B = host>
 std::vector<T> decoded(M const& m, T w = 1) {
     B on;
@@ -106,6 +109,7 @@ std::vector<T> decoded(M const& m, T w = 1) {
     return out;
 }
 
+/// The bare form of m.
 template <class M>
 bytes written(M const& m) {
     bit_writer sink;
@@ -114,8 +118,9 @@ bytes written(M const& m) {
     return {said.begin(), said.end()};
 }
 
-/// One vector, one key: the message is a pure function, has one spelling of the size that bits() tells, is read back
-/// whole, also by one who has read others, and is linear where it is added. Leaves its bytes, and its numbers.
+/// For one vector and one key: the message is a pure function, has one encoding of the size that bits() returns, is
+/// read back whole, also into a message that was used before, and is linear where it is added. Returns its bytes in
+/// `said` and its values in `numbers`.
 template <class T, class B, class C>
 std::string message_trouble(C const& c, std::vector<T> const& x, std::vector<T> const& other, key from, bytes& said,
                             std::vector<T>& numbers) {
@@ -160,10 +165,10 @@ std::string message_trouble(C const& c, std::vector<T> const& x, std::vector<T> 
     return "";
 }
 
-/// Gives bytes from nowhere to a receiver of C's messages about d numbers. Either they are refused, at a place within
-/// them, or what comes out is a message of d finite numbers that is written and then read as the same (in other bytes,
-/// perhaps: positions have several spellings, and a writer does not try every parameter). Returns what is wrong, or
-/// nothing; `accepted` says which of the two it was.
+/// Gives arbitrary bytes to a receiver of C's messages about d numbers. Either they are refused, at a place within
+/// them, or the result is a message of d finite numbers that is written and then read as the same (perhaps in other
+/// bytes: positions have several encodings, and a writer does not try every parameter). Returns what is wrong, or an
+/// empty text; `accepted` is set to whether they were accepted.
 template <class T, class B = host, class C>
 std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byte const> said, bool& accepted) {
     static thread_local B on;
@@ -191,13 +196,13 @@ std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byt
     return written(same) == again ? "" : "one message, written twice, in two ways";
 }
 
-/// Every truncation, every flipped bit, a byte too many; accepts(bytes) tells whether they are taken for a message.
-/// Counts the flipped ones that are.
+/// Tries every truncation, every flipped bit, and a byte too many; accepts(bytes) returns whether they are read as a
+/// message. `taken` counts the flipped ones that are.
 template <class Accepts>
 std::string changes_trouble(bytes said, std::uint64_t unpadded, Accepts accepts, std::size_t& taken) {
     if (!accepts(said)) return "the message itself is refused";
-    // A shorter message can be whole only where its beginning says how much follows, and it never does here: the count
-    // fixes the length and was not changed.
+    // A shorter message can be whole only where its beginning has the length of the rest, which is never so here: the
+    // count fixes the length and was not changed.
     for (std::size_t n = 0; n < said.size(); ++n)
         if (accepts(std::span(said).first(n)))
             return detail::concat({"cut off after ", n, " of ", said.size(), " bytes, it is accepted"});
@@ -217,10 +222,10 @@ std::string changes_trouble(bytes said, std::uint64_t unpadded, Accepts accepts,
     return "";
 }
 
-/// What n messages about x say on average: add() each, then finish().
+/// The averages of n messages about x: call add() for each, then finish().
 struct moments {
-    std::vector<double> mean, variance;  // of each coordinate
-    double largest = 0;                  // magnitude that was ever said
+    std::vector<double> mean, variance;  // for each coordinate
+    double largest = 0;                  // the largest magnitude in any message
     double error = 0, error_variance = 0;
     double nonzeros = 0, nonzeros_variance = 0;
     int n = 0;
@@ -248,8 +253,8 @@ struct moments {
     }
 };
 
-/// E C(x) = x, coordinate by coordinate to 5 sigma. The variance of a coordinate is the sampled one, or, where that saw
-/// too few events, the bound mean x range.
+/// Checks E C(x) = x, coordinate by coordinate to 5 sigma. The variance of a coordinate is the sampled one, or, where
+/// that saw too few events, the bound mean x range.
 template <class T>
 std::string mean_trouble(moments const& m, std::vector<T> const& x) {
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -263,7 +268,7 @@ std::string mean_trouble(moments const& m, std::vector<T> const& x) {
     return "";
 }
 
-/// E|C(x) - x|^2 <= omega |x|^2 to 5 sigma.
+/// Checks E|C(x) - x|^2 <= omega |x|^2 to 5 sigma.
 template <class T>
 std::string omega_trouble(moments const& m, std::vector<T> const& x, double omega) {
     double const all = energy(x);
@@ -272,7 +277,8 @@ std::string omega_trouble(moments const& m, std::vector<T> const& x, double omeg
                            rounded(m.error / all), " |x|^2 on average over ", m.n, " keys"});
 }
 
-/// E|C(x) - x|^2 <= (1 - delta) |x|^2 with delta in (0, 1]; exactly where nothing is drawn (n = 1), else to 5 sigma.
+/// Checks E|C(x) - x|^2 <= (1 - delta) |x|^2 with delta in (0, 1]; exactly where nothing is drawn (n = 1), else to 5
+/// sigma.
 template <class T>
 std::string delta_trouble(moments const& m, std::vector<T> const& x, double delta) {
     std::string const its = detail::concat({"delta(", x.size(), ") = ", rounded(delta)});

@@ -27,7 +27,7 @@
 
 namespace laconic {
 
-/// What an observer is shown: the iterate x^k before round k, and this rank's own estimate of its gradient there.
+/// The argument of an observer: the iterate x^k before round k, and this rank's own estimate of its gradient there.
 template <class F, Scalar T>
 struct observation {
     std::uint64_t round;
@@ -35,7 +35,7 @@ struct observation {
     F const* objective;
     std::optional<double> known_value;
 
-    /// f_i(x^k), this rank's share; costs a pass over the data unless it came with the gradient.
+    /// f_i(x^k), for this rank's f_i; costs a pass over the data unless it came with the gradient.
     double value() const { return known_value ? *known_value : static_cast<double>(objective->value(x)); }
 };
 
@@ -84,8 +84,8 @@ class descent {
         transport_.start(comm);
     }
 
-    /// Estimates this rank's gradient at x^k; the next round() uses it. What the objective throws comes through, and
-    /// nothing has changed.
+    /// Estimates this rank's gradient at x^k; the next round() uses it. What the objective throws passes through, and
+    /// then nothing has changed.
     observation<F, T> look() {
         require_whole();
         if (!looked_) {
@@ -95,21 +95,22 @@ class descent {
         return {round_, x_, news_, objective_, value_};
     }
 
-    /// One round: every rank sends its message, receives all, and moves x the same way. Throws non_finite_error on
-    /// every rank where one's gradient, or what is left of it to send, is not finite, and compression_error where a
-    /// rank's feedback, level or compressor throws, or the server's: that rank has sent an error frame in place of a
-    /// message, the others' messages are dropped unread, nothing has changed, and the next round() estimates the
-    /// gradient anew. The same holds for a wire_error, of a rank's damaged message; but where a server's answer is
-    /// damaged or lost the server itself has moved on, where a collective breaks off other ranks may have, and where a
-    /// part throws once the messages are there this rank has in part: every later look(), round() and save() throws
-    /// comm_error until a saved state is restored.
+    /// One round: every rank sends its message, receives all, and moves x in the same way. Throws non_finite_error on
+    /// every rank where the gradient of a rank, or its delta, is not finite, and compression_error where a rank's
+    /// feedback, level or compressor throws, or the server's: that rank has sent an error frame in place of a message,
+    /// the others' messages are dropped unread, nothing has changed, and the next round() estimates the gradient anew.
+    /// The same holds for a wire_error, of a rank's damaged message. But where a server's answer is damaged or lost,
+    /// the server itself has moved on; where a collective breaks off, other ranks may have; and where a part throws
+    /// after the messages have come, this rank has in part. In these cases every later look(), round() and save()
+    /// throws comm_error until a saved state is restored.
     void round() {
         send();
         receive();
     }
 
-    /// The first half of a round: this rank's message is made and, unless a collective is to add it up, handed over.
-    /// Where the communicator is Overlapping and nobody serves, it travels while the caller computes until receive().
+    /// The first half of a round: makes this rank's message and, unless a collective is to add it up, starts to send
+    /// it. Where the communicator is Overlapping and there is no server, it travels while the caller computes until
+    /// receive().
     void send() {
         look();
         looked_ = false;
@@ -117,7 +118,7 @@ class descent {
         transport_.send(on_, *comm_, now(), message_, frame_);
     }
 
-    /// The second half: everybody's messages become a step.
+    /// The second half: receives the messages of all ranks, and takes the step.
     void receive() {
         std::span<T> const mean(mean_);
         auto const at = now();
@@ -136,17 +137,17 @@ class descent {
         broken_.make_whole();
     }
 
-    /// All that the next rounds depend on, for restore(): on every rank its own. Call it between rounds.
+    /// The state of this rank on which the next rounds depend, for restore(). Call it between rounds.
     std::vector<std::byte> save() const {
         require_whole();
-        auto& self = const_cast<descent&>(*this);  // a walk that only reads
+        auto& self = const_cast<descent&>(*this);  // state() only reads here
         state_writer archive(identity(), self.on_);
         self.state(archive);
         return archive.finish();
     }
-    /// Makes this run the one that was saved, which had the same recursion, seed, rank and number of ranks; its next
-    /// rounds are then the same, bit for bit. Throws shape_error for another run's state, wire_error for bytes that are
-    /// damaged; nothing has changed then.
+    /// Restores the state of a run with the same recursion, seed, rank and number of ranks; the next rounds are then
+    /// the same, bit for bit. Throws shape_error for another run's state, wire_error for damaged bytes; then nothing
+    /// has changed.
     void restore(std::span<std::byte const> saved) {
         state_reader archive(saved, identity(), x_.size(), on_);
         state(archive);
@@ -159,7 +160,7 @@ class descent {
 
     std::uint64_t rounds() const { return round_; }
     std::span<T const> x() const { return x_; }
-    /// The recursion as it stands: what its parts remember can be asked of them.
+    /// The recursion in its present state, whose parts give access to what they remember.
     R const& method() const { return method_; }
     message_type const& message() const { return message_; }
     transport_type const& transport() const { return transport_; }
@@ -173,7 +174,7 @@ class descent {
     }
     round_context now() const { return round_context::of(seed_, round_, comm_->rank(), comm_->size()); }
 
-    // This rank's message, or its error frame.
+    // Makes this rank's message, or its error frame.
     void make_message() {
         std::span<T> const news(news_);
         auto const at = now();
@@ -216,7 +217,7 @@ class descent {
     message_type message_;
     std::vector<agreed_item> items_;
     std::uint64_t round_ = 0;
-    error_frame frame_;  // outlives send(): an engine may hand over its bytes later
+    error_frame frame_;  // outlives send(), as an engine may send its bytes later
     std::optional<double> value_;
     bool looked_ = false;
     detail::broken_round broken_;

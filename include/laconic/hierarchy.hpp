@@ -24,8 +24,9 @@
 
 namespace laconic {
 
-/// In place of a reducer's communicator: the ranks of one node, and those of all nodes that have this one's number in
-/// theirs, such as comm.split(rank / 4, 0) and comm.split(rank % 4, 0). All nodes have as many ranks. It does not own.
+/// In place of a reducer's communicator: the ranks of one node, and the ranks of all nodes that have this one's number
+/// in their node, such as comm.split(rank / 4, 0) and comm.split(rank % 4, 0). All nodes must have as many ranks. It
+/// does not own the communicators.
 template <PointToPoint I, Communicator A>
 struct hierarchy {
     I& inside;
@@ -35,11 +36,11 @@ template <class I, class A>
 hierarchy(I&, A&) -> hierarchy<I, A>;
 
 /// A reducer over nodes: within a node the gradients are added up in full, each rank adding up a share of the numbers;
-/// the nodes' means of each share are reduced as `how` says; and within a node the estimates are gathered in full. So
-/// what is compressed, and the state of a rank, is 1 / n of the numbers for n ranks a node. It behaves as any reducer,
-/// but that all of a step happens in finish(), that drop() is for all ranks, and that an error names ranks as node
-/// times n plus the number in the node. Beside a shift the nodes must count alike. Numbers are the host's. Cost, beside
-/// the reduction of d / n numbers: four passes, and 2 (n - 1) / n d numbers sent within the node.
+/// the nodes' means of each share are reduced as `how` specifies; and within a node the estimates are gathered in full.
+/// So the vector that is compressed, and the state of a rank, has 1 / n of the numbers for n ranks a node. It behaves
+/// as any reducer, except that all of a step happens in finish(), that drop() is for all ranks, and that an error names
+/// ranks as node times n plus the number in the node. With a shift all nodes must have the same weight. Numbers are the
+/// host's. Cost, beside the reduction of d / n numbers: four passes, and 2 (n - 1) / n d numbers sent within the node.
 template <class R, class I, class A, Scalar T>
 class reducer<R, hierarchy<I, A>, T, host> {
     using step_type = detail::reduction_step<R, A, T, host>;
@@ -47,10 +48,10 @@ class reducer<R, hierarchy<I, A>, T, host> {
   public:
     using layer_type = typename step_type::layer_type;
 
-    /// As reducer's, on every rank of every node.
+    /// The same as reducer's, on every rank of every node.
     reducer(R how, hierarchy<I, A> nodes, std::vector<layer> const& layers, reducer_options options = {})
         : reducer([&](layer const&) { return how; }, nodes, layers, std::move(options)) {}
-    /// With rule(layer) for each, whose size is that of this rank's share of it.
+    /// With a reduction rule(layer) for each layer, whose size is that of this rank's share of it.
     template <std::invocable<layer const&> Rule>
     requires std::convertible_to<std::invoke_result_t<Rule const&, layer const&>, R> reducer(
         Rule const& rule, hierarchy<I, A> nodes, std::vector<layer> const& layers, reducer_options options = {})
@@ -111,7 +112,7 @@ class reducer<R, hierarchy<I, A>, T, host> {
         step_->complete();
         node_.gather(held_, given_);
     }
-    /// Ends a step without one, on all ranks: nothing changes. Where one drops alone, the others' finish() throws
+    /// Drops a step, on all ranks: nothing changes. Where one rank drops it alone, the others' finish() throws
     /// compression_error, which names it.
     void drop() {
         ending const however_it_ends{this};
@@ -119,7 +120,7 @@ class reducer<R, hierarchy<I, A>, T, host> {
         static_cast<void>(prepare());
     }
 
-    /// As reducer's, but that a state is of a share: other nodes must have as many ranks each.
+    /// The same as reducer's, but a state is of a share: other nodes must have as many ranks each.
     std::vector<std::byte> save() const { return detail::saved(const_cast<step_type&>(*step_)); }
     void restore(std::span<std::byte const> saved) {
         require_no_step();
@@ -135,8 +136,8 @@ class reducer<R, hierarchy<I, A>, T, host> {
         for (auto r = static_cast<std::size_t>(node_.rank()); r < saved.size(); r += n) mine.push_back(saved[r]);
         detail::restore_any(*step_, mine);
     }
-    /// As reducer's, over nodes of as many ranks, in which each rank has the same number. Throws shape_error on all
-    /// ranks where one has another.
+    /// The same as reducer's, over nodes of as many ranks, in which each rank has the same number. Throws shape_error
+    /// on all ranks where one has another.
     void rebind(hierarchy<I, A> nodes) {
         end_step();
         node_.rebind(nodes.inside, nodes.across);
@@ -151,9 +152,9 @@ class reducer<R, hierarchy<I, A>, T, host> {
     }
 
     std::uint64_t steps() const { return step_->round(); }
-    /// This rank's share of each.
+    /// This rank's share of each layer.
     std::deque<layer_type> const& layers() const { return step_->layers().all(); }
-    /// bytes_sent and all else is of what goes from node to node; bytes_inside of what is sent within the node.
+    /// bytes_inside is sent within the node; all other statistics are of what is sent from node to node.
     reducer_statistics statistics() const {
         auto all = step_->statistics();
         all.bytes_inside = node_.bytes_sent();
@@ -161,7 +162,8 @@ class reducer<R, hierarchy<I, A>, T, host> {
     }
 
   private:
-    // All but what changes what is remembered; why that cannot be, the same on all ranks.
+    // The first half of a step, without a change of state; returns the reason why it cannot be completed, if any, the
+    // same on all ranks.
     std::optional<detail::node_error> prepare() {
         auto const& present = node_.agree(held_, given_, whole_, options_.not_started, step_->round());
         std::exception_ptr failed;
@@ -202,10 +204,10 @@ class reducer<R, hierarchy<I, A>, T, host> {
     reducer_options options_;
     detail::node_sum<I, A, T> node_;
     std::optional<step_type> step_;
-    // Of the step that is under way.
+    // The state of the step in progress.
     std::vector<detail::caller_vector<T>> held_;
     std::vector<step_options> given_;
-    step_options whole_;  // the weight, and whether it is dense
+    step_options whole_;  // the options of the whole step: weight, dense
     bool begun_ = false;
 };
 

@@ -15,15 +15,15 @@
 
 namespace laconic {
 
-/// One method, as the parts and numbers of the one equation:
+/// One method, as the parts and parameters of the one equation:
 ///
 ///     g_i    = scale x estimator's gradient    news_i = g_i - h_i + e_i   by the feedback
 ///     m_i    = C(news_i)                       C tuned by the level
 ///     d      = mean_i(h_i + m_i)               by the transport and the feedback
 ///     x     <- step(x, d)
 ///
-/// The named methods of method/ fill one in from the theorems; change any part of what they give as you like. All
-/// ranks start with the same.
+/// The named methods of method/ fill one in from the theorems; you may replace any part. All ranks start with the same
+/// recursion.
 template <class C, class F = memory<>, class S = gradient_step, class L = fixed_level, class E = full_gradient,
           class X = gather_all>
 struct recursion {
@@ -78,7 +78,7 @@ concept Recursion = std::movable<R> && requires(R r) {
     { r.scale } -> std::convertible_to<double>;
 };
 
-/// A method of method/: something that fills in a recursion from the constants of a problem.
+/// A method of method/: a type that fills in a recursion from the constants of a problem.
 template <class M, class T = double, class B = host>
 concept Method = requires(M const& method, problem const& p) {
     { method.template compose<T, B>(p) } -> Recursion;

@@ -25,7 +25,8 @@
 
 namespace laconic {
 
-/// One call in place of the dense all-reduce: a gradient in, the estimate of all ranks' mean gradient out, in place.
+/// One call in place of the dense all-reduce: it replaces this rank's gradient by an estimate of all ranks' mean
+/// gradient.
 ///
 ///     laconic::reducer reduce(laconic::error_feedback{laconic::top_k{0.01}}, comm, gradient);
 ///     for (;;) {
@@ -34,7 +35,7 @@ namespace laconic {
 ///         adam.step(model, gradient);
 ///     }
 ///
-/// Or several vectors, layers, each as soon as there is its gradient; its message travels while the next is computed:
+/// Or several vectors, layers, each as soon as its gradient is ready; its message travels while the next is computed:
 ///
 ///     laconic::reducer reduce(how, comm, layers_of({784 * 128, 128, 128 * 10, 10}));
 ///     reduce.start(3, g3), reduce.start(2, g2), reduce.start(1, g1), reduce.start(0, g0);
@@ -43,11 +44,11 @@ namespace laconic {
 /// Every rank makes one, with the same reduction, layers and options, and makes the same calls, layers in the order of
 /// the first step. A step is a transaction: where finish() throws, or propagates NaN, all residuals and shifts are on
 /// every rank as they were before it, and so are the caller's numbers unless they became NaN: the step can be tried
-/// again, or left out, and the next ones are the same as without it. (Only what a collective itself remembers from
-/// round to round may differ.) A reducer works over a duplicate of its communicator, if that is Splitting, so that two
-/// of them, or a reducer and what else the caller sends, never mix; it does not outlive its engine's run but to
-/// rebind(). Up to 8 messages of a rank are on their way at once. Memory, beside the reduction's: 2 d numbers, and the
-/// messages. After the first step nothing is allocated but where a collective's lists grow.
+/// again, or left out, and the next ones are the same as without it. (Only the state of a collective itself may
+/// differ.) A reducer works over a duplicate of its communicator, if that is Splitting, so that two of them, or a
+/// reducer and other traffic of the caller, never mix; it does not outlive its engine's run except by rebind(). Up to 8
+/// messages of a rank are in flight at once. Memory, beside the reduction's: 2 d numbers, and the messages. After the
+/// first step it allocates only where a collective's lists grow.
 template <class R, class C, Scalar T = float, class B = host>
 class reducer {
     static_assert(Communicator<C>,
@@ -62,9 +63,9 @@ class reducer {
   public:
     using layer_type = detail::reduced_layer<R, T, B>;
 
-    /// For layers of numbers of T, which take their places in this list. Throws argument_error where the reduction does
-    /// not suit a layer, has no theorem and no unproved{...} around it, or two layers have one name; shape_error on
-    /// every rank where ranks disagree on the reduction, the layers, T, the seed or the options.
+    /// For layers of numbers of T, whose index is their position in this list. Throws argument_error where the
+    /// reduction does not suit a layer, has no theorem and no unproved{...} around it, or two layers have one name;
+    /// shape_error on every rank where ranks disagree on the reduction, the layers, T, the seed or the options.
     reducer(R how, C& comm, std::vector<layer> const& layers, reducer_options options = {}, B on = {})
         : reducer([&](layer const&) { return how; }, comm, layers, std::move(options), std::move(on)) {}
     /// With a reduction for each layer, rule(layer), all of one type R: as layers differ, or an any_reduction.
@@ -77,7 +78,7 @@ class reducer {
     /// For one vector of d numbers.
     reducer(R how, C& comm, std::size_t d, reducer_options options = {}, B on = {})
         : reducer(std::move(how), comm, std::vector<layer>{{"", d}}, std::move(options), std::move(on)) {}
-    /// For one vector such as `like`: its count of its numbers. `like` is not kept.
+    /// For one vector with the length and the number type of `like`, which is not kept.
     template <Contiguous X>
     requires ReducedAs<element_of<X>, T> reducer(R how, C& comm, X const& like, reducer_options options = {}, B on = {})
         : reducer(std::move(how), comm, static_cast<std::size_t>(like.size()), std::move(options), std::move(on)) {}
@@ -95,57 +96,57 @@ class reducer {
         finish();
     }
 
-    /// This layer's gradient is there: its message starts on its way, and x, which finish() makes the estimate, must
-    /// stay until then. Whatever is wrong is thrown by finish(), on all ranks. Throws argument_error at once for a
-    /// layer that does not exist, and for one more where all messages of the step are sent; that step goes on. In the
-    /// first step messages are sent by finish(), once the ranks have compared their orders of layers. Cost: the
-    /// compensation reads d numbers, and d of each of h and e that there is, and writes d; then come the compressor's
-    /// passes, the messages' terms, and three more passes over the mean; numbers of 16 bits take a pass more each way.
+    /// Starts this layer: its message begins to travel, and x, which finish() replaces by the estimate, must stay until
+    /// then. finish() throws all errors, on all ranks; start() itself throws argument_error only for a layer that does
+    /// not exist, and for one more where all messages of the step are sent; that step goes on. In the first step
+    /// messages are sent by finish(), once the ranks have compared their orders of layers. Cost: the compensation reads
+    /// d numbers, and d of each of h and e that there is, and writes d; then come the compressor's passes, the
+    /// messages' terms, and three more passes over the mean; numbers of 16 bits take one more pass each way.
     template <Contiguous X>
     requires ReducedAs<element_of<X>, T>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
         step_.start(l, detail::caller_vector<T>(view(x)), options);
     }
 
-    /// Every started layer's numbers become the estimate. Throws, the same on every rank, non_finite_error,
+    /// Replaces every started layer's numbers by the estimate. Throws, the same on every rank, non_finite_error,
     /// compression_error where a rank's message cannot be made (a vector of another length, an option out of range, a
     /// layer that is started twice, out of order or not at all, a compressor that throws), shape_error where the first
-    /// step has another order of layers on another rank, wire_error for damaged bytes; and comm_error. Where an
+    /// step has another order of layers on another rank, wire_error for damaged bytes; and comm_error. Where a
     /// collective breaks off, other ranks may have its sum: then every later call throws comm_error until a saved state
     /// is restored.
     void finish() { step_.finish(); }
 
-    /// Ends a step without one: nothing changes. Every rank must drop it; where one alone does, after it has started a
-    /// layer and before it has started all, the others' finish() throws compression_error, which names it, or
-    /// shape_error in the first step. With reducer_options::steps_vary it does so where none is started, too.
+    /// Drops a step: nothing changes. Every rank must drop it; where one rank alone does, after it has started a layer
+    /// and before it has started all, the others' finish() throws compression_error, which names it, or shape_error in
+    /// the first step. With reducer_options::steps_vary it does so where no layer is started, too.
     void drop() { step_.drop(); }
 
-    /// All that the next steps depend on, for restore(): on every rank its own. Call it between steps.
+    /// The state of this rank on which the next steps depend, for restore(). Call it between steps.
     std::vector<std::byte> save() const {
-        return detail::saved(const_cast<reducer&>(*this).step_);  // a walk that only reads
+        return detail::saved(const_cast<reducer&>(*this).step_);  // which only reads
     }
-    /// Makes this the reducer that was saved, which had the same reduction, options, rank and number of ranks, and the
-    /// same layers, in any order; its next steps are the same, bit for bit. All ranks restore, and where their states
-    /// are not of one step, the next finish() throws shape_error on all of them. Throws shape_error for the state of
-    /// another one, wire_error for bytes that are damaged, argument_error while a step is under way; nothing has
-    /// changed then.
+    /// Restores a reducer from the saved state of one with the same reduction, options, rank and number of ranks, and
+    /// the same layers, in any order; its next steps are the same, bit for bit. All ranks restore, and where their
+    /// states are not of one step, the next finish() throws shape_error on all of them. Throws shape_error for the
+    /// state of another reducer, wire_error for damaged bytes, argument_error while a step is in progress; then nothing
+    /// has changed.
     void restore(std::span<std::byte const> saved) { detail::restore_own(step_, saved); }
-    /// The same from what all ranks of the saved reducer have saved, in their order, on every rank: where they were
-    /// another number than now, each rank gets the mean of their residuals and of their shifts, so that both means are
-    /// kept. (Not the sum of the residuals: an estimate divides by the number of ranks.) What a collective remembers by
-    /// itself begins anew then. Throws shape_error, too, where the states are not of one step.
+    /// The same from the states of all ranks of the saved reducer, in their order, on every rank: where their number
+    /// differs from the present one, each rank gets the mean of their residuals and of their shifts, so that both means
+    /// are kept. (Not the sum of the residuals: an estimate divides by the number of ranks.) The state of a collective
+    /// itself then starts anew. Throws shape_error, too, where the states are not of one step.
     void restore(std::span<std::vector<std::byte> const> saved) { detail::restore_any(step_, saved); }
-    /// Goes on over other ranks, such as those that are left after a comm_error; each of them calls it. A step that is
-    /// under way ends without one. Residuals and shifts stay, and the mean shift becomes that of these ranks, whose
-    /// shifts are sent in full. A rank may have taken a last step that the others have not: see to it that all have the
-    /// same model. Throws shape_error where they disagree.
+    /// Goes on over other ranks, such as those that are left after a comm_error; each of them calls it. It drops a step
+    /// in progress. Residuals and shifts stay, and the mean shift becomes that of these ranks, whose shifts are sent in
+    /// full. One rank may have completed a last step that the others have not: make sure that all have the same model.
+    /// Throws shape_error where the ranks disagree.
     void rebind(C& comm) { step_.rebind(comm); }
 
-    /// Steps that have succeeded.
+    /// The number of steps that have succeeded.
     std::uint64_t steps() const { return step_.round(); }
-    /// Its name, its size, its reduction, and h_i and e_i in units of the gradient without a loss scale.
+    /// The layers: name, size, reduction, and h_i and e_i in units of the gradient without a loss scale.
     std::deque<layer_type> const& layers() const { return step_.layers().all(); }
-    /// What it has done so far. Costs nothing but in steps that are probed (reducer_options).
+    /// What it has done so far. Costs nothing except in steps that are probed (reducer_options).
     reducer_statistics statistics() const { return step_.statistics(); }
 
   private:

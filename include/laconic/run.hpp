@@ -20,34 +20,35 @@
 
 namespace laconic {
 
-/// A run's progress, the same on all ranks: before `round` was said.
+/// A run's progress before the messages of `round` are sent, the same on all ranks.
 struct trace_point {
     std::uint64_t round = 0;
     double value = 0;                   ///< f(x) = mean f_i(x)
-    double bits_up = 0, bits_down = 0;  ///< said, and heard, by a worker so far: the mean over the workers
-    double seconds = 0;                 ///< of rank 0's clock
+    double bits_up = 0, bits_down = 0;  ///< sent and received by a worker so far: the mean over the workers
+    double seconds = 0;                 ///< by rank 0's clock
 };
 
 /// Why a run ended.
 enum class stop { rounds, bits, target, time, watch };
 
+/// The name of the reason.
 constexpr char const* to_string(stop s) {
     constexpr char const* names[] = {"rounds", "bits", "target", "time", "watch"};
     return names[static_cast<int>(s)];
 }
 
-/// When to stop, and what randomness to use. Limits besides the rounds, and a trace, cost a meeting of 32 bytes a rank
-/// every `check_every` rounds, beside what a metered communicator counts, and a value of the objective.
+/// When to stop, and the seed. Limits other than the rounds, and a trace, cost a collective call of 32 bytes a rank
+/// every `check_every` rounds, which a metered communicator does not count, and a value of the objective.
 struct run_settings {
     std::uint64_t rounds = 1000;
     std::uint64_t seed = 0;
-    position_code positions = position_code::smallest;         ///< short messages, or ones that are fast to read
-    double bits = std::numeric_limits<double>::infinity();     ///< said by a worker, the mean over the workers
-    double target = -std::numeric_limits<double>::infinity();  ///< f(x) at most this
-    double seconds = std::numeric_limits<double>::infinity();  ///< of rank 0's clock
+    position_code positions = position_code::smallest;         ///< short messages, or messages that are fast to read
+    double bits = std::numeric_limits<double>::infinity();     ///< sent by a worker, the mean over the workers
+    double target = -std::numeric_limits<double>::infinity();  ///< stop where f(x) is at most this
+    double seconds = std::numeric_limits<double>::infinity();  ///< by rank 0's clock
     std::uint64_t check_every = 1;
-    std::vector<trace_point>* trace = nullptr;    ///< where marks are appended, on every rank
-    std::span<std::byte const> resume_from = {};  ///< what descent::save gave on this rank; bits and seconds start anew
+    std::vector<trace_point>* trace = nullptr;    ///< trace points are appended here, on every rank
+    std::span<std::byte const> resume_from = {};  ///< from descent::save on this rank; bits and seconds start at 0
 };
 
 /// How a run ended: after how many rounds in all, and why.
@@ -58,7 +59,7 @@ struct run_result {
 
 namespace detail {
 
-/// This rank's share of a trace_point, met with the others'.
+/// Combines this rank's values for a trace_point with the others'. A collective call.
 template <Communicator C>
 trace_point meet(C& comm, std::uint64_t round, double value, double up, double down, double seconds) {
     double const mine[4] = {value, up, down, seconds};
@@ -83,7 +84,7 @@ trace_point meet(C& comm, std::uint64_t round, double value, double up, double d
     return m;
 }
 
-// Whether descend() takes these; where not, the compiler says what to change and reads no further.
+// Whether descend() takes these types; where not, the compiler prints what to change and compiles no further.
 template <class M, class F, class X, class C>
 consteval bool can_descend() {
     static_assert(!OutOfReach<X>,
@@ -123,7 +124,7 @@ run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settin
     metered<C> counted(comm);
     descent<R, F, metered<C>, T> run(std::move(method), objective, counted, view(x), how.seed, {}, how.positions);
     if (!how.resume_from.empty()) run.restore(how.resume_from);
-    // Ranks with other settings would wait for each other in different meetings.
+    // Ranks with other settings would wait for each other in different collective calls.
     require_agreement(uncounted(comm), {{"the round to start from", std::to_string(run.rounds())},
                                         {"the iterate to start from", digest(std::as_bytes(run.x()))},
                                         {"the rounds", std::to_string(how.rounds)},
@@ -166,11 +167,11 @@ run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settin
 
 }  // namespace detail
 
-/// Runs a named method, its numbers filled in from the constants p of the problem, and where this rank's own smoothness
-/// is not among them, from what its objective knows. It moves x in place; every rank calls it with the same arguments
-/// but its own objective. Before each round, and once after the last, `watch(observation)` is called; where it returns
-/// a bool, false stops the run, and all ranks must return the same. With `watch(observation, descent)` the loop itself
-/// can be looked at, and saved. Errors as descent's; argument_error for a check_every of 0.
+/// Runs a named method, with its parameters from the constants p of the problem; where p lacks this rank's own
+/// smoothness, the objective's is used. It moves x in place; every rank calls it with the same arguments but its own
+/// objective. It calls `watch(observation)` before each round, and once after the last; where that returns a bool,
+/// false stops the run, and all ranks must return the same. `watch(observation, descent)` also has access to the loop,
+/// such as to save it. Throws what descent throws; argument_error for a check_every of 0.
 template <class M, class F, class X, class C, class Watch>
 run_result descend(M const& method, problem p, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
     if constexpr (!detail::can_descend<M, F, X, C>()) {
@@ -183,8 +184,8 @@ run_result descend(M const& method, problem p, F const& objective, X& x, C& comm
     }
 }
 
-/// The same with the constants that the ranks' objectives know of themselves: L is bounded by the mean of the L_i. A
-/// method whose step is given may need none of them. Or runs a recursion, which has its numbers.
+/// The same with the constants of the ranks' objectives: L is bounded by the mean of the L_i. A method whose step is
+/// given may need none of them. Or runs a recursion, which has its parameters.
 template <class M, class F, class X, class C, class Watch>
 run_result descend(M method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
     if constexpr (!detail::can_descend<M, F, X, C>())
@@ -195,7 +196,7 @@ run_result descend(M method, F const& objective, X& x, C& comm, run_settings how
         return descend(method, agree_on_problem(comm, objective), objective, x, comm, how, std::move(watch));
 }
 
-/// Without a watch.
+/// The same without a watch.
 template <class M, class F, class X, class C>
 run_result descend(M const& method, F const& objective, X& x, C& comm, run_settings how = {}) {
     return descend(method, objective, x, comm, how, [](auto const&) {});

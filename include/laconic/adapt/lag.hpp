@@ -17,12 +17,12 @@
 
 namespace laconic {
 
-/// All or nothing (lazily aggregated gradients; Chen, Giannakis, Sun, Yin, NeurIPS 2018): the news are said, every
-/// number of them that is not 0, in the first round and where
-///     |news|^2  >  (xi / step^2) sum of the last D squared moves |x^j - x^(j-1)|^2 ,
-/// else nothing is. With a smoothness L_i, which need not be the same on all ranks, L_i |x - where this rank spoke
-/// last| stands in place of |news|, which it bounds: then the iterates alone decide. Where a square leaves the range of
-/// doubles, so that the two cannot be compared, the news are said.
+/// All or nothing (lazily aggregated gradients, LAG; Chen, Giannakis, Sun, Yin, NeurIPS 2018): delta is sent in full,
+/// but for zeros, in the first round and where
+///     |delta|^2  >  (xi / step^2) sum of the last D squared moves |x^j - x^(j-1)|^2 ,
+/// else nothing is sent. `step` is the step size. With a smoothness L_i, which need not be the same on all ranks, L_i
+/// |x - the last x at which this rank sent| replaces |delta|, which it bounds: then the iterates alone decide. Where a
+/// square leaves the range of doubles, so that the two cannot be compared, delta is sent.
 template <Scalar T = double, class B = host>
 class lag {
   public:
@@ -46,7 +46,7 @@ class lag {
         }
     }
 
-    /// Whether this rank said its news in the last round.
+    /// Whether this rank sent its delta in the last round.
     bool spoke() const { return speaks_; }
 
     template <class Archive>
@@ -54,7 +54,7 @@ class lag {
         archive.vectors(last_, spoke_);
         archive(moves_);
     }
-    /// Without the smoothness, which is a rank's own.
+    /// The text leaves out the smoothness, which differs between ranks.
     friend std::string to_string(lag const& l) {
         return detail::concat({"lag(xi=", l.xi_, ", D=", l.moves_.size() + 1, ", step=", l.step_,
                                (l.smoothness_ > 0 ? ", by the iterate)" : ", by the news)")});

@@ -12,13 +12,13 @@
 namespace laconic {
 
 /// Sets how much a compressor sends, each round. Satisfied iff
-///   level.tune(on, compressor, now, x, news)   sets the compressor's parameters for this round from the iterate and
-///                                              from what is about to be compressed; it may be called again for the
+///   level.tune(on, compressor, now, x, delta)  sets the compressor's parameters for this round from the iterate and
+///                                              from the vector that is compressed next; it may be called again for the
 ///                                              same round, and then does the same;
-///   level.update(on, x, m)                     learns the iterate and this rank's message of a round in which all
-///                                              messages have been received, before the step is taken.
-/// With to_string(level) its numbers are among what the ranks agree on before they start; with state(archive)
-/// (wire/state.hpp) what it remembers is saved.
+///   level.update(on, x, m)                     updates its state from the iterate and this rank's message, once all
+///                                              messages of the round have been received, before the step is taken.
+/// With to_string(level) its parameters are among those that the ranks compare before they start; with state(archive)
+/// (wire/state.hpp) its state is saved.
 template <class L, class C, class T = double, class B = host>
 concept Level = std::movable<L> && requires(L& level, B& on, C& compressor, round_context const& now,
                                             std::span<T const> x, message_of<C, T, B> const& m) {

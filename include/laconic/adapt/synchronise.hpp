@@ -10,8 +10,8 @@
 
 namespace laconic {
 
-/// Lets a full_or say everything in full in the first round and then, on all ranks at once, with probability p in each
-/// (MARINA's shared coin).
+/// Sets a full_or to send everything in full in the first round and then, on all ranks at once, with probability p in
+/// each (the shared coin of MARINA; Gorbunov et al., ICML 2021).
 struct synchronise {
     double p = 1;
 

@@ -16,12 +16,12 @@
 
 namespace laconic {
 
-/// Starts a low_rank<std::span<T const>> from the factor that this rank said last, the one of the matrix's shorter
-/// side; in the first round from what the key gives. Where the matrix changes slowly each round is a step of the power
+/// Starts a low_rank<std::span<T const>> from the factor that this rank sent last, the one of the matrix's shorter
+/// side; in the first round from what the key draws. Where the matrix changes slowly each round is a step of the power
 /// method towards its best approximation (PowerSGD's warm start, Vogels et al., NeurIPS 2019, section 3).
 ///
-/// Of parts<low_rank<std::span<T const>>> it starts every part. A part that is no matrix, as the biases of a network
-/// are, is one of rows = 1, which says its numbers up to rounding, and one more.
+/// For parts<low_rank<std::span<T const>>> it starts every part. A part that is no matrix, such as the biases of a
+/// network, has rows = 1: its message is exact up to rounding, and has one more number.
 template <Scalar T, class B = host>
 class warm_start {
   public:
@@ -63,7 +63,7 @@ class warm_start {
 
   private:
     typename B::template array<T> last_;  // the parts' factors one after another
-    std::vector<std::uint64_t> lengths_;  // of each part's
+    std::vector<std::uint64_t> lengths_;  // the length of each
 };
 
 }  // namespace laconic

@@ -15,16 +15,16 @@
 
 namespace laconic {
 
-/// Lets a compressor with a portion k say more at first: in the four quarters of the first `rounds` rounds 25 %, 6.25
+/// Lets a compressor with a portion k send more at first: in the four quarters of the first `rounds` rounds 25 %, 6.25
 /// %, 1.5625 % and 0.4 % of the coordinates, but never fewer than k; from then on k (the warm-up of Deep Gradient
-/// Compression, Lin et al., ICLR 2018, section 3.3). The round's number alone decides, so it remembers nothing.
+/// Compression, Lin et al., ICLR 2018, section 3.3). The round's number alone decides, so it has no state.
 struct warm_up {
     portion k = 0.001;
     std::uint64_t rounds = 0;
 
     static constexpr std::array<double, 4> densities{0.25, 0.0625, 0.015625, 0.004};
 
-    /// What is said of d numbers in that round.
+    /// The number of coordinates sent out of d in that round.
     portion at(std::uint64_t round, std::size_t d) const {
         if (round >= rounds) return k;
         auto const quarter = static_cast<std::size_t>(4 * static_cast<double>(round) / static_cast<double>(rounds));

@@ -25,7 +25,7 @@ namespace laconic {
 
 namespace detail {
 
-// Three digits of a number and the unit that leaves 1 to 3 of them before the point, where one up to `largest` does.
+// Writes a number with three digits and the unit, up to `largest`, that leaves 1 to 3 of them before the point.
 inline std::string with_unit(double x, char const* unit, double largest = 1e9) {
     struct {
         double size;
@@ -40,7 +40,7 @@ inline std::string with_unit(double x, char const* unit, double largest = 1e9) {
     return concat({std::string(text, r.ptr), " ", (step == std::end(steps) ? "" : step->prefix), unit});
 }
 
-// What a gradient may look like: numbers of either sign whose magnitudes fall off exponentially.
+// Draws a vector that resembles a gradient: numbers of either sign whose magnitudes fall off exponentially.
 template <Scalar T>
 std::vector<T> drawn_gradient(key from, std::size_t n) {
     std::vector<T> x(n);
@@ -53,19 +53,20 @@ std::vector<T> drawn_gradient(key from, std::size_t n) {
 
 }  // namespace detail
 
-/// What a round takes, in seconds: to find the mean of all workers' vectors with these in full, and with messages.
+/// The seconds that a round takes: for the mean of all workers' vectors in full, and with messages.
 struct payoff {
     std::string compressor;
-    std::size_t dimension = 0, measured = 0;  ///< of the vectors, and of those that were measured
+    std::size_t dimension = 0, measured = 0;  ///< of the vectors, and of those that were timed
     int workers = 1;
     double bits_in_full = 0, bits = 0;  ///< of a vector, and of a message about it
     double in_full = 0;
-    double encode = 0, send = 0, decode = 0;  ///< own message; all messages; all messages
+    double encode = 0, send = 0, decode = 0;  ///< seconds for this rank's message; for all messages; for all messages
     bool pays = false;
-    /// The price of a bit at which both take as long, with the link's other prices as they are; none where none does.
+    /// The seconds per bit at which both take as long, with the link's other prices as they are; none where no price
+    /// does.
     std::optional<double> break_even;
 
-    /// Whether dearer bits speak for messages: fewer of them are sent than of vectors in full.
+    /// Whether messages pay above that price rather than below: they send fewer bits than vectors in full.
     bool dearer_bits_help = false;
 
     double with_messages() const { return encode + send + decode; }
@@ -91,9 +92,9 @@ struct payoff {
 
 /// How would_it_pay measures.
 struct pay_measurement {
-    double seconds = 0.5;                        ///< after so many no repetition begins; the first two always do
-    std::size_t longest = std::size_t{1} << 22;  ///< longer vectors are measured in part
-    key from{};                                  ///< what is drawn comes from it
+    double seconds = 0.5;                        ///< no repetition begins after so many; the first two always do
+    std::size_t longest = std::size_t{1} << 22;  ///< of longer vectors a part is timed
+    key from{};                                  ///< the key of all that is drawn
 };
 
 namespace detail {
@@ -102,7 +103,7 @@ struct message_speed {
     double encode, decode, bits;
 };
 
-// The quickest of several repetitions on n numbers, after one that gets the memory and gives the bits.
+// The quickest of several repetitions on n numbers, after one that allocates the memory and gives the bits.
 template <Scalar T, class B, Compressor<T> C, Clock Now>
 message_speed time_one_message(C const& compressor, std::size_t n, pay_measurement const& how, Now& clock) {
     constexpr std::uint64_t most = 20;
@@ -138,8 +139,8 @@ message_speed time_one_message(C const& compressor, std::size_t n, pay_measureme
     }
 }
 
-// The same for d numbers from what is measured on fewer: times in proportion, bits along a line through two lengths, as
-// a count such as top_k{100} does not grow with d.
+// The same for d numbers from measurements of fewer: times in proportion, bits along a line through two lengths, as a
+// count such as top_k{100} does not grow with d.
 template <Scalar T, class B, Compressor<T> C, Clock Now>
 message_speed speed_of_messages(C const& compressor, std::size_t d, pay_measurement const& how, Now& clock) {
     if (d <= how.longest) return time_one_message<T, B>(compressor, d, how, clock);
@@ -161,7 +162,7 @@ message_speed speed_of_messages(C const& compressor, std::size_t d, pay_measurem
     return {times * whole.encode, times * whole.decode, std::max(0.0, whole.bits + more * growth)};
 }
 
-// All that a round takes when the speed is known: by_gather against a ring's all-reduce.
+// Computes all times of a round from the measured speed: by_gather against a ring's all-reduce.
 inline void price_rounds(payoff& p, message_cost const& link, message_speed const& speed) {
     double const n = p.workers, d = p.bits_in_full / n;
     auto const in_full = [&](message_cost const& c) { return 2 * (n - 1) * c(d); };
@@ -182,13 +183,13 @@ inline void price_rounds(payoff& p, message_cost const& link, message_speed cons
 
 }  // namespace detail
 
-/// Whether compression pays on a link: n workers, each with a vector of d numbers, want the mean of all. With messages
-/// each encodes one, hands it to all others and decodes all n, as by_gather does: it is (n - 1) link(b) on the way, b
-/// the bits of a message. In full they all-reduce along a ring, 2 (n - 1) link(bits / n), whose additions are left out.
-/// All send and are sent to at the same time, and nothing is done while waiting. link(bits) is the seconds from one
-/// worker to one other: what measure_cost gives, through between_two. Encoding and decoding are timed here and now, on
-/// one thread, with a vector that is drawn. Whether compression takes more rounds is not looked at. Throws
-/// argument_error for d = 0, no workers and a compressor that does not suit d.
+/// Whether compression pays on a link: n workers, each with a vector of d numbers, compute the mean of all. With
+/// messages each encodes one, sends it to all others and decodes all n, as by_gather does: the transfer takes (n - 1)
+/// link(b), b being the bits of a message. In full they all-reduce along a ring, 2 (n - 1) link(bits / n), without the
+/// time of additions. All ranks send and receive at the same time, and compute nothing meanwhile. link(bits) is the
+/// seconds from one worker to one other, such as that of measure_cost through between_two. Encoding and decoding are
+/// timed by this call, on one thread, with a vector that is drawn. It does not consider whether compression takes more
+/// rounds. Throws argument_error for d = 0, no workers and a compressor that does not suit d.
 template <Scalar T = float, Compressor<T> C = top_k<>, Clock Now = monotonic_clock, class B = host>
 payoff would_it_pay(message_cost const& link, std::size_t d, int workers, C const& compressor = C{0.01},
                     pay_measurement const& how = {}, Now clock = {}) {

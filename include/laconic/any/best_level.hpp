@@ -16,13 +16,13 @@
 
 namespace laconic::detail {
 
-/// The argument cost=...; bits where there is none.
+/// Reads the argument cost=...; the default is bits.
 inline two_way_cost cost_argument(grammar::arguments& a) {
     auto const* const price = a.find("cost", false);
     return price ? make_cost(a.text(), price->calls) : two_way_cost{};
 }
 
-/// The argument that names a family of compressors.
+/// The argument that names a family of compressors; it is required.
 inline grammar::item const& family_argument(grammar::arguments& a, char const* example) {
     auto const* const family = a.find("compressor");
     if (!family)
@@ -31,8 +31,8 @@ inline grammar::item const& family_argument(grammar::arguments& a, char const* e
     return *family;
 }
 
-/// Calls f(C) with the family that is written without its level, such as top_k | scaled_sign. bernoulli stands for
-/// proportional, whose probabilities are the best ones.
+/// Calls f(C) with the family that is written without its level, such as top_k | scaled_sign. bernoulli means
+/// proportional, which has the best probabilities.
 template <class F>
 auto with_family_of(grammar::arguments& a, grammar::item const& family, F f) {
     auto const& calls = family.calls;
@@ -74,7 +74,7 @@ auto with_family_of(grammar::arguments& a, grammar::item const& family, F f) {
              "which are written without their own");
 }
 
-/// Calls f(C) with one family, or with the two of top_k, top_k | scaled_sign, of which each round has the better one.
+/// Calls f(C) with one family, or with top_k and top_k | scaled_sign, of which each round uses the better one.
 template <class F>
 auto with_families_of(grammar::arguments& a, grammar::item const& family, F f) {
     auto const* const other = a.find("or");
@@ -91,7 +91,7 @@ auto with_families_of(grammar::arguments& a, grammar::item const& family, F f) {
     return f(one_of{top_k<>{1}, top_k<scaled_sign>{1, {bucket}}});
 }
 
-/// The argument sizes=formula or sizes=written; as papers count where there is none.
+/// Reads the argument sizes=formula or sizes=written; the default is formula, the sizes that papers count.
 inline message_sizes sizes_argument(grammar::arguments& a) {
     auto const* const i = a.find("sizes", false);
     if (i && i->word != "formula" && i->word != "written") a.refuse(i->position, "sizes is formula or written");

@@ -14,18 +14,18 @@
 #include "laconic/core/contract.hpp"
 #include "laconic/wire/state.hpp"
 
-/// Exchanges that are chosen while the program runs; each is compiled once, for any_communicator, which the ranks' own
-/// becomes where it is another.
+/// Collectives that are chosen at run time; each is compiled once, for any_communicator, which the ranks' own
+/// communicator is converted to.
 namespace laconic {
 
-/// The object of an any_collective that works.
+/// The working object of an any_collective.
 template <Scalar T, class B>
 class any_sum {
   public:
     template <class S>
     explicit any_sum(S sum) : held_(std::make_unique<model<S>>(std::move(sum))) {}
 
-    /// One of them may be called: which, wants_terms() tells.
+    /// Only one of the two may be called: the first where wants_terms(), else the second.
     template <Communicator C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         any_communicator any(comm);
@@ -38,7 +38,7 @@ class any_sum {
     }
     bool wants_terms() const { return held_->wants_terms(); }
 
-    /// Whether something may come back, which is then in leftover().
+    /// Whether a sum may leave something out, which is then in leftover().
     bool gives_back() const { return held_->leftover() != nullptr; }
     sparse_sum<T, B> const& leftover() const { return *held_->leftover(); }
 
@@ -92,18 +92,17 @@ class any_sum {
     std::unique_ptr<face> held_;
 };
 
-/// Any collective for vectors of T, gather_all among them, which is the default. Two are equal iff they are written
-/// alike.
+/// Any collective for vectors of T, or gather_all, which is the default. Two are equal iff their texts are.
 template <Scalar T = double, class B = host>
 class any_collective {
   public:
     any_collective() = default;
-    any_collective(gather_all) {}  // NOLINT: implicit, as std::function's
+    any_collective(gather_all) {}  // NOLINT: implicit, like that of std::function
     template <class X>
     requires(!std::same_as<X, any_collective> && Collective<X, T, B>) any_collective(X collective)  // NOLINT: implicit
         : held_(std::make_shared<model<X> const>(std::move(collective))) {}
 
-    /// Whether it is gather_all, which has no sum to make.
+    /// Whether it is gather_all, which makes no sum.
     bool gathers() const { return !held_; }
     void check(std::size_t d) const {
         if (held_) held_->check(d);

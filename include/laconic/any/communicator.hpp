@@ -10,15 +10,15 @@
 
 namespace laconic {
 
-/// A communicator that is chosen while the program runs: a handle to one that outlives it, so that a loop is compiled
-/// once for all engines. Copies stand for the same communicator, and what that one counts or delays it counts and
-/// delays here; each call costs one indirect call more. Where the ranks underneath do not talk in pairs, exchange
-/// throws argument_error; where they cannot compute during an all-gather, finish waits for all of it, and a start and
-/// its finish go through the same copy; share throws argument_error where in_one_process() is false.
+/// A communicator that is chosen at run time: a handle to one that outlives it, so that a loop is compiled once for all
+/// engines. Copies refer to the same communicator, which counts and delays as it does without the handle; each call
+/// costs one more indirect call. Where the communicator is not PointToPoint, exchange throws argument_error; where it
+/// is not Overlapping, finish makes the whole all-gather, and a start and its finish must use the same copy; share
+/// throws argument_error where in_one_process() is false.
 class any_communicator {
   public:
     template <Communicator C>
-    requires(!std::same_as<C, any_communicator>) any_communicator(C& comm)  // NOLINT: implicit, as std::function's
+    requires(!std::same_as<C, any_communicator>) any_communicator(C& comm)  // NOLINT: implicit, as std::function
         : comm_(&comm), face_(&face_of<C>), rank_(comm.rank()), size_(comm.size()) {}
 
     int rank() const { return rank_; }
@@ -137,7 +137,7 @@ class any_communicator {
     void* comm_;
     face const* face_;
     int rank_, size_;
-    detail::under_way later_;  // where the engine does not overlap: what finish will do
+    detail::under_way later_;  // where the engine does not overlap: the all-gathers that finish will make
     detail::per_lane<contribution> started_;
 };
 

@@ -14,11 +14,11 @@
 #include "laconic/message/copy_message.hpp"
 #include "laconic/wire/message.hpp"
 
-/// Compressors that are chosen while the program runs: the same values behind one type. It costs a virtual call a
-/// message; the bytes are those of the compressor inside.
+/// Compressors that are chosen at run time: the same values behind one type. They cost a virtual call a message; the
+/// bytes are those of the compressor inside.
 namespace laconic {
 
-/// The message of an any_compressor: some message, or none yet.
+/// The message of an any_compressor: a message of any type, or none yet.
 template <Scalar T, class B>
 class any_message {
   public:
@@ -42,7 +42,7 @@ class any_message {
     bool holds() const {
         return held_ && held_->kind() == &kind_of<M>;
     }
-    /// The message inside, which is an M.
+    /// The message inside, which must be an M.
     template <class M>
     M const& get() const {
         return static_cast<model<M> const&>(*held_).message;
@@ -68,7 +68,8 @@ class any_message {
         return a.held_ && b.held_ ? a.held_->equals(*b.held_) : !a.held_ && !b.held_;
     }
 
-    /// What copy_message does: to the host, and from there, of this kind of message, which a compressor has made blank.
+    /// Parts of copy_message: copies the message inside to the host, and from there; a compressor must have made it
+    /// blank.
     void copy_to(B& on, host& to_on, any_message<T, host>& to) const requires(!OnHost<B>) {
         if (held_)
             held_->copy_to(on, to_on, to);
@@ -80,7 +81,8 @@ class any_message {
     }
 
   private:
-    // Its address tells which message is inside, also with -fno-rtti. Not const, so that no linker merges two of them.
+    // Its address identifies the type of the message inside, also with -fno-rtti. Not const, so that no linker merges
+    // two.
     template <class M>
     static inline char kind_of = 0;
 
@@ -99,7 +101,7 @@ class any_message {
         virtual void copy_to(B& on, host& to_on, any_message<T, host>& to) const = 0;
         virtual void copy_from(host& from_on, any_message<T, host> const& from, B& on) = 0;
     };
-    // Messages on the host are spelled there, others are copied there.
+    // Messages on the host are encoded here, others are copied there first.
     template <class M>
     struct model final : face {
         M message;
@@ -168,8 +170,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Any compressor of vectors of T. Constants that the compressor inside does not have throw theory_error, which names
-/// it. Two are equal iff they are written alike. Default: full.
+/// Any compressor of vectors of T. A constant that the compressor inside does not have throws theory_error, which names
+/// the compressor. Two are equal iff their texts are. Default: full.
 template <Scalar T = double, class B = host>
 class any_compressor {
   public:
@@ -181,7 +183,7 @@ class any_compressor {
     any_compressor() : any_compressor(full{}) {}
     template <class C>
     requires(!std::same_as<C, any_compressor> && Compressor<C, T, B>)
-        any_compressor(C compressor)  // NOLINT: implicit, as std::function's
+        any_compressor(C compressor)  // NOLINT: implicit, like that of std::function
         : held_(static_cast<face const*>(new model<C>(std::move(compressor)))) {}  // one shared_ptr for all C
 
     void check(std::size_t d) const { held_->check(d); }
@@ -190,13 +192,13 @@ class any_compressor {
         held_->compress(on, x, from, m);
     }
 
-    /// Whether the compressor inside is of a kind that has the constant.
+    /// Whether the compressor inside has the constant.
     bool unbiased() const { return held_->unbiased(); }
     bool contractive() const { return held_->contractive(); }
     double omega(std::size_t d) const { return held_->omega(d); }
     double delta(std::size_t d) const { return held_->delta(d); }
 
-    /// The compressor inside, which is a C and is from now on this value's alone: for a level that tunes it.
+    /// The compressor inside, which must be a C; from then on this value alone owns it: for a level that tunes it.
     template <class C>
     C& own() {
         if (!owned_.value) {
@@ -206,8 +208,8 @@ class any_compressor {
         return const_cast<model<C>&>(static_cast<model<C> const&>(*held_)).inside;
     }
 
-    // Templates, so that no other type is tried for conversion here, which would ask the constructor's constraint of
-    // it.
+    // Templates, so that no other type is tried for conversion here, which would evaluate the constructor's constraint
+    // for it.
     template <std::same_as<any_compressor> Self>
     friend bool operator==(Self const& a, Self const& b) {
         return a.held_->name() == b.held_->name();
@@ -256,7 +258,7 @@ class any_compressor {
         }
         std::string name() const override { return to_string(inside); }
     };
-    // Shared by copies until one is tuned; a copy owns nothing.
+    // Copies share the compressor until one is tuned; a copy owns nothing.
     struct mine {
         bool value = false;
         mine() = default;

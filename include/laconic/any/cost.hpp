@@ -23,7 +23,7 @@ Cost cost_named(std::string_view text, grammar::pipe const& calls, Other other) 
     grammar::arguments a(text, calls[0]);
     auto const cost = [&]() -> Cost {
         auto const& name = calls[0].name;
-        // Argument by argument, as C++ would not keep their order.
+        // Argument by argument, as C++ does not fix the order of evaluation.
         auto const with = [&](auto const& names, auto make) {
             std::vector<double> v;
             for (char const* const n : names) v.push_back(a.number(n));
@@ -61,7 +61,7 @@ Cost cost_named(std::string_view text, grammar::pipe const& calls, Other other) 
     return result;
 }
 
-// The same, where there is no other.
+// The same, where no other name is valid.
 inline message_cost make_message_cost(std::string_view text, grammar::pipe const& calls) {
     return cost_named<message_cost>(text, calls, [&](grammar::arguments const& a) -> message_cost {
         a.refuse(calls[0].position, grammar::no_such("cost of one way", calls[0].name,
@@ -89,10 +89,10 @@ inline two_way_cost make_cost(std::string_view text, grammar::pipe const& calls)
 
 }  // namespace detail
 
-/// Reads a written cost: bits, affine(per_bit, per_message), packets(payload, header, fixed), energy(per_bit,
+/// Reads the text of a cost: bits, affine(per_bit, per_message), packets(payload, header, fixed), energy(per_bit,
 /// per_packet, payload, to_wake) or air_time(rate, preamble, payload, wait), any of them on a lossy link, lossy(once,
-/// loss), or one for each way, two_way(up, down, answer=0, others=0), with or without the names. Throws parse_error
-/// with the place.
+/// loss), or one for each way, two_way(up, down, answer=0, others=0), with or without the argument names. Throws
+/// parse_error with the place.
 inline two_way_cost parse_cost(std::string_view text) { return detail::make_cost(text, grammar::read_pipe(text)); }
 
 }  // namespace laconic

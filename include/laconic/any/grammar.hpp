@@ -16,7 +16,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 
-/// The grammar of written compositions, which reads as the C++ does:
+/// The grammar of written compositions, which is that of the C++ expressions:
 ///
 ///     pipe  = call { "|" call }         call = name [ "(" [ item { "," item } ] ")" ]
 ///     item  = [ name "=" ] ( word | pipe )
@@ -24,7 +24,7 @@
 /// where a word is a number or anything else without blanks and punctuation, such as 0.1, 1e-3, 1/L, inf.
 namespace laconic::grammar {
 
-/// name(items...), and where its name stands in the text.
+/// A call, name(items...), and the position of its name in the text.
 struct call;
 using pipe = std::vector<call>;
 
@@ -132,7 +132,7 @@ class reader {
 /// Reads a pipe of calls; throws parse_error with the place.
 inline pipe read_pipe(std::string_view text) { return detail::reader(text).all(); }
 
-/// The whole of a word as a finite number; false where it is none.
+/// Reads the whole of a word as a finite number; returns false where it is none.
 inline bool read_number(std::string_view word, double& value) {
     auto const r = read_decimal(word.data(), word.data() + word.size(), value);
     return r.ec == std::errc{} && r.ptr == word.data() + word.size() && std::isfinite(value);
@@ -148,11 +148,11 @@ inline std::string list(std::vector<std::string> const& names) {
 
 namespace detail {
 
-// How many letters must be put in, taken out or changed to make b of a (Levenshtein); '-' and capitals count as '_' and
-// small ones.
+// The number of letters that must be inserted, removed or changed to turn a into b (Levenshtein); '-' counts as '_' and
+// capitals as small letters.
 inline std::size_t edits_between(std::string_view a, std::string_view b) {
     auto const plain = [](char c) { return c == '-' ? '_' : std::tolower(static_cast<unsigned char>(c)); };
-    std::vector<std::size_t> row(b.size() + 1);  // from the letters of a so far to each beginning of b
+    std::vector<std::size_t> row(b.size() + 1);  // from the letters of a so far to each prefix of b
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
     for (std::size_t i = 0; i < a.size(); ++i) {
         std::size_t diagonal = std::exchange(row[0], i + 1);
@@ -167,8 +167,8 @@ inline std::size_t edits_between(std::string_view a, std::string_view b) {
 
 }  // namespace detail
 
-/// Why a name is refused: there is no such `what`, the nearest name where a third of its letters or fewer differ, and
-/// all names that there are.
+/// The error for an unknown name: there is no such `what`, the nearest name where a third of its letters or fewer
+/// differ, and all valid names.
 inline std::string no_such(std::string const& what, std::string const& name, std::vector<std::string> const& names) {
     std::string nearest;
     auto fewest = std::string::npos;
@@ -184,7 +184,7 @@ inline std::string no_such(std::string const& what, std::string const& name, std
          list(names)});
 }
 
-/// The arguments of one call, taken one by one by name or position; what is left over at the end is refused.
+/// The arguments of one call, taken one by one by name or position; finish() refuses those that are left over.
 class arguments {
   public:
     arguments(std::string_view text, call const& from) : text_(text), from_(&from), used_(from.items.size()) {}
@@ -200,7 +200,7 @@ class arguments {
         return nullptr;
     }
 
-    /// A number; throws where it is absent and has no default, or is none.
+    /// Takes a number; throws parse_error where it is absent and has no default, or is no number.
     double number(std::string const& name, std::optional<double> by_default = {}, bool by_position = true) {
         auto const* const i = find(name, by_position);
         if (!i && by_default) return *by_default;
@@ -213,7 +213,7 @@ class arguments {
         return value;
     }
 
-    /// A whole number from least to largest; throws where it is none.
+    /// Takes a whole number from least to largest; throws parse_error where it is none.
     std::size_t whole(std::string const& name, std::size_t by_default, double least, double largest) {
         auto const* const i = find(name);
         if (!i) return by_default;
@@ -224,7 +224,7 @@ class arguments {
         return static_cast<std::size_t>(value);
     }
 
-    /// yes or no, given by name; no where it is absent.
+    /// Takes yes or no, given by name; no where it is absent.
     bool yes(std::string const& name) {
         auto const* const i = find(name, false);
         if (!i) return false;
@@ -238,7 +238,7 @@ class arguments {
     [[noreturn]] void refuse(std::size_t position, std::string const& why) const {
         throw parse_error(std::string(text_), position + 1, why);
     }
-    /// Throws where an argument was not taken, listing the valid ones.
+    /// Throws parse_error where an argument was not taken; the error lists the valid ones.
     void finish() const {
         for (std::size_t i = 0; i < used_.size(); ++i)
             if (!used_[i])
@@ -257,8 +257,8 @@ class arguments {
     std::vector<std::string> known_;
 };
 
-/// What the one call of a text makes, by that of these entries, each with about.name and make(arguments), which it
-/// names. `kind` is what they are, with its article. Throws parse_error with the place and the valid names.
+/// Makes what the one call of a text names, by the entry with that name: each entry has about.name and make(arguments).
+/// `kind` is the kind of the entries, with its article. Throws parse_error with the place and the valid names.
 template <class Entries>
 auto make_named(Entries const& all, std::string_view text, pipe const& calls, std::string const& kind) {
     arguments a(text, calls[0]);

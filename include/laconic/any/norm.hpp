@@ -6,7 +6,7 @@
 
 namespace laconic::detail {
 
-/// The argument p=1, 2 or inf, 2 where it is absent; throws parse_error for another.
+/// Reads the argument p=1, 2 or inf, with the default 2; throws parse_error for another.
 inline p_norm norm_named(grammar::arguments& a) {
     auto const* const p = a.find("p", false);
     if (p && (p->calls.size() != 1 || !p->calls[0].items.empty())) a.refuse(p->position, "p is 1, 2 or inf");

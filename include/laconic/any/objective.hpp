@@ -13,14 +13,14 @@
 
 namespace laconic {
 
-/// An objective that is chosen while the program runs. What the one inside cannot do throws argument_error; constants
-/// that it does not know are 0. Copies share it.
+/// An objective that is chosen at run time. Functions that the one inside does not have throw argument_error; constants
+/// that it does not have are 0. Copies share it.
 template <Scalar T = double>
 class any_objective {
   public:
     template <class F>
     requires(!std::same_as<F, any_objective> && Objective<F, T>)
-        any_objective(F f)  // NOLINT: implicit, as std::function's
+        any_objective(F f)  // NOLINT: implicit, like that of std::function
         : held_(std::make_shared<model<F> const>(std::move(f))) {}
 
     std::size_t dimension() const { return held_->dimension(); }

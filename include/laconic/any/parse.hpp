@@ -41,7 +41,7 @@ namespace laconic {
 
 namespace detail {
 
-// A piece by its name. A sparsifier gets what follows it in the pipe; a quantizer has nothing behind it.
+// A piece by its name. A sparsifier gets what follows it in the pipe; nothing may follow a quantizer.
 template <Scalar T, class B>
 struct named_piece {
     std::string name;
@@ -181,8 +181,8 @@ any_compressor<T, B> make_compressor(std::string_view text, grammar::pipe const&
 
 }  // namespace detail
 
-/// Reads a written compressor, such as "top_k(0.01) | natural"; to_string of the result reads back as the same. Throws
-/// parse_error with the place and the valid names.
+/// Reads the text of a compressor, such as "top_k(0.01) | natural"; to_string of the result reads back as the same.
+/// Throws parse_error with the place and the valid names.
 template <Scalar T = double, class B = host>
 any_compressor<T, B> parse_compressor(std::string_view text) {
     return detail::make_compressor<T, B>(text, grammar::read_pipe(text));

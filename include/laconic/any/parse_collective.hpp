@@ -26,7 +26,7 @@
 
 namespace laconic {
 
-/// A collective for a list: how it is written, and what it does.
+/// The description of a collective in a list: its text, and what it does.
 struct collective_description {
     std::string name, parameters, about;
 };
@@ -39,7 +39,7 @@ struct named_collective {
     any_collective<T, B> (*make)(grammar::arguments&);
 };
 
-// With quantize as any/parse.hpp reads it, but for damping, which is another compressor.
+// With quantize as any/parse.hpp reads it, but without damping, which is another compressor.
 template <Scalar T, class B>
 any_collective<T, B> split_all_gather_named(grammar::arguments& a) {
     auto const* const i = a.find("then");
@@ -124,14 +124,14 @@ any_collective<T, B> make_collective(std::string_view text, grammar::pipe const&
 
 }  // namespace detail
 
-/// Reads a written collective, such as "gtop_k(0.01)"; to_string of the result reads back as the same. Throws
+/// Reads the text of a collective, such as "gtop_k(0.01)"; to_string of the result reads back as the same. Throws
 /// parse_error with the place and the valid names.
 template <Scalar T = double, class B = host>
 any_collective<T, B> parse_collective(std::string_view text) {
     return detail::make_collective<T, B>(text, grammar::read_pipe(text));
 }
 
-/// All collectives that parse_collective knows. (A template, so that only those pay for all collectives who ask.)
+/// All collectives that parse_collective reads. (A template, so that only its callers compile all collectives.)
 template <Scalar T = double, class B = host>
 std::vector<collective_description> describe_collectives() {
     std::vector<collective_description> all;

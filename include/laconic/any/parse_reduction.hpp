@@ -13,7 +13,7 @@
 
 namespace laconic {
 
-/// A reduction for a list: how it is written, and what it does.
+/// The description of a reduction in a list: its text, and what it does.
 struct reduction_description {
     std::string name, parameters, about;
 };
@@ -91,14 +91,14 @@ any_reduction<T, B> make_reduction(std::string_view text, grammar::pipe const& c
 
 }  // namespace detail
 
-/// Reads a written reduction, such as "error_feedback(top_k(0.01) | natural, decay=0.9)"; to_string of the result
+/// Reads the text of a reduction, such as "error_feedback(top_k(0.01) | natural, decay=0.9)"; to_string of the result
 /// reads back as the same. Throws parse_error with the place and the valid names.
 template <Scalar T = float, class B = host>
 any_reduction<T, B> parse_reduction(std::string_view text) {
     return detail::make_reduction<T, B>(text, grammar::read_pipe(text));
 }
 
-/// All reductions that parse_reduction knows. (A template, so that only those pay for all who ask.)
+/// All reductions that parse_reduction reads. (A template, so that only its callers compile all reductions.)
 template <Scalar T = float, class B = host>
 std::vector<reduction_description> describe_reductions() {
     std::vector<reduction_description> all;

@@ -16,8 +16,8 @@
 #include "laconic/collective/terms/sparse_sum.hpp"
 #include "laconic/recursion.hpp"
 
-/// Recursions that are chosen while the program runs: each part behind a face, so that all methods are one type, and
-/// one loop is compiled for all. It costs some virtual calls a round; the bytes and the iterates are the same.
+/// Recursions that are chosen at run time: each part behind a face, so that all methods are one type, and one loop is
+/// compiled for all. They cost some virtual calls a round; the bytes and the iterates are the same.
 namespace laconic {
 
 template <Scalar T = double, class B = host>
@@ -73,7 +73,7 @@ class any_feedback {
     any_feedback() : any_feedback(memory<T, B>{}) {}
     template <class F>
     requires(!std::same_as<F, any_feedback> && Feedback<F, T, B, any_message<T, B>>)
-        any_feedback(F feedback)  // NOLINT: implicit, as std::function's
+        any_feedback(F feedback)  // NOLINT: implicit, like that of std::function
         : held_(std::make_unique<model<F>>(std::move(feedback))) {}
 
     void start(std::size_t d) { held_->start(d); }
@@ -92,6 +92,7 @@ class any_feedback {
     friend std::string to_string(any_feedback const& f) { return f.held_->name(); }
 };
 
+/// Any step; a step without a step size has rate() 0.
 template <Scalar T = double, class B = host>
 class any_step {
     struct face : detail::part_face<face> {
@@ -116,11 +117,11 @@ class any_step {
   public:
     any_step() : any_step(gradient_step{}) {}
     template <class S>
-    requires(!std::same_as<S, any_step> && Step<S, T, B>) any_step(S step)  // NOLINT: implicit, as std::function's
+    requires(!std::same_as<S, any_step> && Step<S, T, B>) any_step(S step)  // NOLINT: implicit, as std::function
         : held_(std::make_unique<model<S>>(std::move(step))) {}
 
     void operator()(B& on, std::span<T> x, std::span<T> d) { held_->move(on, x, d); }
-    /// The length of the step where it has one; else 0.
+    /// The step size where the step has one; else 0.
     double rate() const { return held_->rate(); }
     template <class Archive>
     void state(Archive& archive) {
@@ -129,7 +130,7 @@ class any_step {
     friend std::string to_string(any_step const& s) { return s.held_->name(); }
 };
 
-/// Tunes a compressor whose type it knows, inside an any_compressor.
+/// Tunes a compressor of a type that it was made for, inside an any_compressor.
 template <Scalar T = double, class B = host>
 class any_level {
     struct face : detail::part_face<face> {
@@ -158,7 +159,7 @@ class any_level {
 
   public:
     any_level() : any_level(fixed_level{}, full{}) {}
-    /// A level for compressors of C's type.
+    /// A level for compressors of type C.
     template <class L, class C>
     any_level(L level, C const&) : held_(std::make_unique<model<L, C>>(std::move(level))) {}
 
@@ -197,7 +198,7 @@ class any_estimator {
     any_estimator() : any_estimator(full_gradient{}) {}
     template <class E>
     requires(!std::same_as<E, any_estimator> && Estimator<E, any_objective<T>, T, B>)
-        any_estimator(E estimator)  // NOLINT: implicit, as std::function's
+        any_estimator(E estimator)  // NOLINT: implicit, like that of std::function
         : held_(std::make_unique<model<E>>(std::move(estimator))) {}
 
     std::optional<double> operator()(B& on, objective const& f, round_context const& now, std::span<T const> x,
@@ -217,7 +218,7 @@ template <Scalar T = double, class B = host>
 using any_recursion = recursion<any_compressor<T, B>, any_feedback<T, B>, any_step<T, B>, any_level<T, B>,
                                 any_estimator<T, B>, any_transport<T, B>>;
 
-/// The same recursion behind faces.
+/// The same recursion, with each part behind a face.
 template <Scalar T, class B, class C, class F, class S, class L, class E, class X>
 any_recursion<T, B> erased(recursion<C, F, S, L, E, X> r) {
     any_level<T, B> level(std::move(r.level), r.compressor);

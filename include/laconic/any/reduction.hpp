@@ -19,13 +19,13 @@
 
 namespace laconic {
 
-/// A reduction of vectors of T that is chosen while the program runs: its compressor and its collective are behind one
-/// type. What has no theorem and no unproved{...} around it is refused by the reducer that is made with it. It costs
-/// some virtual calls a message; the bytes are those of the reduction inside. Two are equal iff they are written alike.
+/// A reduction of vectors of T that is chosen at run time: its compressor and its collective are behind one type. A
+/// reducer refuses one that has no theorem and no unproved{...} around it. It costs some virtual calls a message; the
+/// bytes are those of the reduction inside. Two are equal iff their texts are.
 template <Scalar T = float, class B = host>
 class any_reduction {
   public:
-    static constexpr bool is_proved = true;  // check_proof() looks
+    static constexpr bool is_proved = true;  // check_proof() decides
 
     any_compressor<T, B> compressor;
     any_collective<T, B> over;
@@ -92,7 +92,7 @@ class any_reduction {
 };
 
 /// A reducer whose type depends neither on its reduction nor on its communicator, for a member of a class: it is made
-/// with any_reduction, such as parse_reduction() gives, and an any_communicator that outlives it.
+/// with an any_reduction, such as that of parse_reduction(), and an any_communicator that outlives it.
 template <Scalar T = float, class B = host>
 using any_reducer = reducer<any_reduction<T, B>, any_communicator, T, B>;
 

@@ -21,12 +21,12 @@
 
 namespace laconic {
 
-/// A transport that is chosen while the program runs: gather_all, which is the default, a collective, or served.
+/// A transport that is chosen at run time: gather_all, which is the default, a collective, or served.
 template <Scalar T = double, class B = host>
 class any_transport {
   public:
     any_transport() = default;
-    any_transport(gather_all) {}  // NOLINT: implicit, as std::function's
+    any_transport(gather_all) {}  // NOLINT: implicit, like that of std::function
     template <class X>
     requires(!std::same_as<X, any_transport> && !detail::is_served<X> &&
              (std::same_as<X, any_collective<T, B>> || Collective<X, T, B>))
@@ -50,7 +50,7 @@ class any_transport {
     std::optional<served<any_compressor<T, B>, T, B>> server_;
 };
 
-/// The class that works for one, of messages M.
+/// The working object of an any_transport, for messages M.
 template <class M, Scalar T, class B>
 class any_mean {
     using gathering = gathered<M, T, B>;

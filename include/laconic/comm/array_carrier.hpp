@@ -9,20 +9,20 @@
 namespace laconic {
 
 namespace detail {
-struct no_calls {  // nvcc finds no concept satisfied that has a lambda in it
+struct no_calls {  // nvcc takes a concept that contains a lambda for unsatisfied
     void operator()() const {}
 };
 }  // namespace detail
 
-/// A communicator that also carries arrays in the memory of a backend that the host cannot reach, from where they are
-/// to where they go, in the order of the backend's kernels: nobody waits for them. Satisfied iff C also has
-///   together(calls)          calls calls(), and starts what it carries at the same time; within it
+/// A communicator that also carries arrays in the memory of a backend that the host cannot reach, from device to
+/// device, in the order of the backend's kernels; no call waits for the transfer. Satisfied iff C also has
+///   together(calls)          calls calls(), and starts all transfers in it at the same time; within it
 ///   spread(root, mine, theirs)   `mine` of rank `root` goes to `theirs` on all ranks, that one included;
 ///   send(to, mine), receive(from, theirs)   pair up, in the order of their calls;
 ///   require_stream_of(on)    throws argument_error where `on` does not run its kernels in that order.
-/// All ranks call together() right after the same meeting, with the same calls of spread() in the same order, and the
-/// spans that go together are as long as one another: who needs to learn lengths learns them in that meeting. What is
-/// carried must stay as it is until it is done, as for a kernel.
+/// All ranks call together() right after the same collective call, with the same calls of spread() in the same order,
+/// and the spans of one transfer have one length: ranks that need to exchange lengths do so in that collective call.
+/// The arrays must stay as they are until the transfer is done, as for a kernel.
 template <class C, class B>
 concept ArrayCarrier = Communicator<C> && !OnHost<B> &&
                        requires(C & comm, B& on, std::span<float const> mine, std::span<float> theirs, int r) {

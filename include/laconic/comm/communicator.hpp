@@ -15,21 +15,21 @@
 
 namespace laconic {
 
-/// What one rank hands to the others: a message, or a complaint in place of one (the bytes then say what is wrong). The
-/// difference travels with the length, in the engine's envelope.
+/// The payload that one rank sends: a message, or an error frame in place of one (`complaint`; the bytes are then its
+/// text). The mark travels with the length, in the engine's envelope.
 struct contribution {
     std::span<std::byte const> bytes;
     bool complaint = false;
 };
 
-/// How bytes travel between ranks that all run the same lines, as with MPI. Satisfied iff C has
-///   rank(), size()     this rank, 0 .. size() - 1, and how many there are;
-///   all_gather(mine)   hands `mine` to every rank and waits until every rank's contribution is here; all ranks must
-///                      call it, in the same order. Throws comm_error, which names a rank, where one cannot come;
-///   gather(root, mine) the same, but only the root gets the contributions;
-///   broadcast(root, mine)   hands the root's contribution to every rank; the others' are ignored;
-///   from(r)            what rank r handed over in the last of these meetings, on the ranks that got it; valid until
-///                      the next one begins.
+/// Carries bytes between ranks that all run the same lines, as with MPI. Satisfied iff C has
+///   rank(), size()     this rank, 0 .. size() - 1, and the number of ranks;
+///   all_gather(mine)   sends `mine` to every rank and waits until every rank's payload is here; all ranks must call
+///                      it, in the same order. Throws comm_error, which names a rank, where one cannot come;
+///   gather(root, mine) the same, but only the root gets the payloads;
+///   broadcast(root, mine)   sends the root's payload to every rank; the others' are ignored;
+///   from(r)            the payload of rank r in the last of these collective calls, on the ranks that got it; valid
+///                      until the next one begins.
 template <class C>
 concept Communicator = requires(C& comm, contribution mine, int r) {
     { comm.rank() } -> std::same_as<int>;
@@ -40,45 +40,46 @@ concept Communicator = requires(C& comm, contribution mine, int r) {
     { comm.from(r) } -> std::same_as<contribution>;
 };
 
-/// The bytes of a piece, where long vectors go in pieces. What is below 2^16 Open MPI sends off at once over TCP; of
-/// longer ones it first asks the receiver, who may not have a core to answer.
+/// The bytes of a piece, where long vectors travel in pieces. Open MPI sends less than 2^16 bytes at once over TCP; for
+/// more, it first waits for a reply of the receiver, which may not have a core to make it.
 inline constexpr std::size_t longest_piece = 64000;
 
-/// In place of a rank: nothing is handed over, or nothing awaited.
+/// In place of a rank: this call sends nothing, or receives nothing.
 inline constexpr int no_rank = -1;
 
-/// A communicator whose ranks also talk in pairs, by any schedule: ring, tree, hypercube. Satisfied iff C also has
-///   exchange(to, mine, from)   hands `mine` to rank `to` and returns what rank `from` handed to this one, in the order
-///                      in which it did, of any number of bytes; valid until this rank's next exchange, to which it
-///                      may be handed on. Either may be no_rank, and either may be this rank itself. What is handed
-///                      over is copied and waits for its receiver as long as need be, so that a schedule goes on if
-///                      every hand-over that is awaited is made somewhere; meetings may stand between the two, and do
-///                      not touch what an exchange returned, nor an exchange what from() shows. Throws argument_error
-///                      for ranks that do not exist, comm_error where rank `from` will not hand over anything more.
+/// A communicator whose ranks also exchange payloads in pairs, by any schedule: ring, tree, hypercube. Satisfied iff C
+/// also has
+///   exchange(to, mine, from)   sends `mine` to rank `to` and returns what rank `from` sent to this one, in the order
+///                      in which it was sent, of any number of bytes. The result is valid until this rank's next
+///                      exchange, to which it may be passed. `to` and `from` may be no_rank, and may be this rank
+///                      itself. What is sent is copied and waits for its receiver as long as need be, so that a
+///                      schedule goes on if every payload that is awaited is sent somewhere. Collective calls may stand
+///                      between the two: they do not touch what an exchange returned, nor an exchange what from()
+///                      shows. Throws argument_error for ranks that do not exist, comm_error where rank `from` will not
+///                      send anything more.
 template <class C>
 concept PointToPoint = Communicator<C> && requires(C& comm, contribution mine, int r) {
     { comm.exchange(r, mine, r) } -> std::same_as<contribution>;
 };
 
-/// A communicator whose engine adds up vectors of T by itself, by the algorithm that it takes for the best. Satisfied
-/// iff C also has
-///   all_reduce(x)      x <- the sum of all ranks' x, with the same bits on all ranks, but in an order of the engine's,
-///                      which may be another in another run. All ranks must call it, with as many numbers: it does not
-///                      see to that. As a meeting, it may stand between the hand-overs of exchanges.
+/// A communicator whose engine adds up vectors of T itself, by an algorithm of its choice. Satisfied iff C also has
+///   all_reduce(x)      x <- the sum of all ranks' x, with the same bits on all ranks, but in an order that the engine
+///                      chooses and that may differ from run to run. A collective call: all ranks must make it, with
+///                      the same number of elements, which it need not check. It may stand between exchanges.
 template <class C, class T>
 concept AllReducer = Communicator<C> && requires(C& comm, std::span<T> x) {
     comm.all_reduce(x);
 };
 
-/// How many all-gathers a rank can have in flight at the same time: their lanes are 0 to most_in_flight - 1.
+/// The number of all-gathers that a rank can have in flight at the same time: their lanes are 0 to most_in_flight - 1.
 inline constexpr int most_in_flight = 8;
 
 /// A communicator that carries all-gathers while its rank computes, one in each lane. Satisfied iff C has
-///   start_all_gather(mine, lane)   starts to send `mine` and waits for nobody; its bytes must stay as they are until
-///   finish(lane)       which waits until every rank's contribution is here and throws what all_gather would. from(r)
-///                      then shows this meeting, whatever is in flight in other lanes, until the next start or finish.
+///   start_all_gather(mine, lane)   starts to send `mine` and does not wait; its bytes must stay as they are until
+///   finish(lane)       which waits until every rank's payload is here and throws what all_gather would. from(r) then
+///                      shows this all-gather, whatever is in flight in other lanes, until the next start or finish.
 /// The lane is 0 where none is given. All ranks start the same lanes in the same order and finish them in the order of
-/// the starts. While a lane is in flight a rank only computes, starts others and finishes: all else throws
+/// the starts. While a lane is in flight a rank only computes, starts others and finishes: all other calls throw
 /// argument_error, as do a start of a lane that is in flight, a finish out of order or without a start, and a lane that
 /// does not exist; these change nothing. After any other error no lane is in flight.
 template <class C>
@@ -89,30 +90,29 @@ concept Overlapping = Communicator<C> && requires(C& comm, contribution mine, in
     comm.finish();
 };
 
-/// A communicator that makes others of its ranks, as MPI_Comm_dup and MPI_Comm_split do. What goes through one of them,
-/// meetings, lanes and exchanges, mixes with no other's; a rank uses all of its communicators from one thread at a
-/// time. Satisfied iff C also has
+/// A communicator that makes others of its ranks, as MPI_Comm_dup and MPI_Comm_split do. The traffic of one of them
+/// (collective calls, lanes and exchanges) mixes with no other's; a rank uses all of its communicators from one thread
+/// at a time. Satisfied iff C also has
 ///   split(color, key)  a communicator of those ranks that give the same color, in the order of their keys, and of
-///   equal
-///                      keys in that of their ranks here. All ranks call it, as a meeting. Throws argument_error on all
-///                      of them where a color is below 0;
+///                      equal keys in the order of their ranks here. A collective call. Throws argument_error on all of
+///                      them where a color is below 0;
 ///   duplicate()        one of the same ranks in the same order.
-/// A comm_error of one that was made so names the rank as it is numbered in the communicator that all come from. A
-/// rank that lets go of it waits for nobody, and others who wait for it there get a comm_error. All let go of it before
-/// the engine ends.
+/// A comm_error of such a communicator names the rank by its number in the communicator that all come from. A rank that
+/// destroys its part waits for no other rank; ranks that wait for it there get a comm_error. All parts must be
+/// destroyed before the engine ends.
 template <class C>
 concept Splitting = Communicator<C> && requires(C& comm, int color, int key) {
     { comm.split(color, key) } -> std::same_as<C>;
     { comm.duplicate() } -> std::same_as<C>;
 };
 
-/// A communicator of an engine whose ranks are in one process, so that one rank can compute what all need. Satisfied
+/// A communicator of an engine whose ranks may be in one process, so that one rank can compute what all need. Satisfied
 /// iff C also has
 ///   in_one_process()   whether they are: the same on all ranks;
-///   share(mine)        where they are, all_gather() of what every rank could compute from what it was handed before.
-///                      Between processes it would not be handed over: nothing counts it as communication, and it takes
-///                      no time on a network.
-/// Only engines have it: who has inner() leaves it to what is underneath (uncounted, comm/metered.hpp).
+///   share(mine)        where they are, all_gather() of what every rank could compute from what it has received.
+///                      Between processes it would not be sent: it does not count as communication, and takes no time
+///                      on a simulated network.
+/// Only engines have it: a wrapper with inner() leaves it to the engine (uncounted, comm/metered.hpp).
 template <class C>
 concept OneProcess = requires(std::remove_cvref_t<C>& comm, contribution mine) {
     requires Communicator<std::remove_cvref_t<C>>;
@@ -122,14 +122,14 @@ concept OneProcess = requires(std::remove_cvref_t<C>& comm, contribution mine) {
 
 namespace detail {
 
-/// For an engine's member whose ranks are in one process.
+/// The base of an engine's member whose ranks are in one process.
 template <class Member>
 struct one_process {
     static constexpr bool in_one_process() { return true; }
     void share(contribution mine) { static_cast<Member&>(*this).all_gather(mine); }
 };
 
-/// Something for each lane.
+/// One value for each lane.
 template <class T>
 class per_lane {
   public:
@@ -142,7 +142,8 @@ class per_lane {
     std::array<T, static_cast<std::size_t>(most_in_flight)> all_{};
 };
 
-/// Which all-gathers a rank has started and not finished, in the order of the starts, for the engines' refusals.
+/// The all-gathers that a rank has started and not finished, in the order of the starts. Refuses calls in another
+/// order.
 class under_way {
   public:
     explicit operator bool() const { return count_ > 0; }
@@ -158,7 +159,7 @@ class under_way {
     void finish(int lane = 0) {
         finish(lane, [] {});
     }
-    /// Calls call() where this may be started; after an error of that nothing is under way.
+    /// Calls call() where the lane may be started; after an error of call() nothing is in flight.
     template <class Call>
     void start(int lane, Call call) {
         check(lane);
@@ -169,7 +170,7 @@ class under_way {
         or_nothing(call);
         lanes_[count_++] = lane;
     }
-    /// The same where this is the one to be finished, which call() finds here for the last time.
+    /// Calls call() where the lane may be finished; it still counts as in flight during the call.
     template <class Call>
     void finish(int lane, Call call) {
         check(lane);
@@ -200,7 +201,7 @@ class under_way {
     int count_ = 0;
 };
 
-// Whether a rank's communicator may be used from another thread while its own leaves it alone.
+// Whether a rank's communicator may be used from another thread while its own thread does not use it.
 template <class C>
 concept TellsOfThreads = requires(C const& comm) {
     { comm.may_change_threads() } -> std::same_as<bool>;
@@ -218,7 +219,7 @@ inline void check_partners(int ranks, int to, int from) {
         if (r < no_rank || r >= ranks) throw argument_error(concat({"an exchange with rank ", r, " of ", ranks}));
 }
 
-// Who waits for whom, from one rank on: waits_for(r) is the rank that r waits for, or no_rank.
+// The text of who waits for whom, from one rank on: waits_for(r) is the rank that r waits for, or no_rank.
 template <class WaitsFor>
 std::string say_who_waits(int rank, WaitsFor waits_for) {
     std::string text = concat({"rank ", rank});

@@ -27,14 +27,14 @@
 
 namespace laconic::detail {
 
-/// A host and a port, IPv4 or IPv6.
+/// The address of a socket: a host and a port, IPv4 or IPv6.
 struct place {
     sockaddr_storage bytes{};
     socklen_t length = sizeof(sockaddr_storage);
 
     sockaddr* get() { return reinterpret_cast<sockaddr*>(&bytes); }
 
-    /// Port and host, of which no two places have the same.
+    /// The bytes of port and host, which identify a place.
     std::string name() const {
         auto const text = [](auto const& port, auto const& at) {
             return std::string(reinterpret_cast<char const*>(&port), sizeof port) +
@@ -51,7 +51,7 @@ struct place {
     }
 };
 
-/// Where HOST:PORT or [HOST]:PORT is, of this family of addresses or of any. Throws argument_error where there is none.
+/// Resolves HOST:PORT or [HOST]:PORT, of this family of addresses or of any. Throws argument_error where it cannot.
 inline place find_place(std::string const& address, int family = AF_UNSPEC) {
     auto const colon = address.rfind(':');
     if (colon == std::string::npos || colon == 0 || colon + 1 == address.size())
@@ -72,35 +72,34 @@ inline place find_place(std::string const& address, int family = AF_UNSPEC) {
     return p;
 }
 
-/// The system's socket for datagrams. Packets of one length for one place go through the system as one where it can
-/// (Linux, UDP_SEGMENT and UDP_GRO): a call for each, and its way through the system, take longer than all else.
+/// The system's socket for datagrams. Packets of one length for one place go through the system in one call where it
+/// can (Linux, UDP_SEGMENT and UDP_GRO), as a call for each would take longer than all other work.
 class datagram_socket {
   public:
-    /// So many bytes, and packets, may be handed over together.
+    /// The most bytes, and packets, of one call.
     static constexpr std::size_t longest_together = 65000, most_together = 64;
 
-    /// What has come from one place: packets one behind another, of this length but the last, which may be shorter.
+    /// What one place has sent: packets one behind another, all of this length but the last, which may be shorter.
     struct arrival {
         place from{};
         std::span<std::byte const> bytes{};
         std::size_t length = 0;
     };
 
-    /// Opens it at this address; port 0 is one that is free. `buffer` is asked of the system for what comes, and as
-    /// much for what goes, bytes. Throws argument_error for an address that cannot be, comm_error where the system
-    /// refuses.
+    /// Opens it at this address; port 0 takes one that is free. `buffer` is the number of bytes that the system is to
+    /// reserve for each direction. Throws argument_error for an invalid address, comm_error where the system refuses.
     datagram_socket(std::string const& own, std::size_t buffer) {
         auto at = find_place(own);
         family_ = at.bytes.ss_family;
         socket_ = ::socket(family_, SOCK_DGRAM, 0);
         if (socket_ < 0) fail("socket");
         ::fcntl(socket_, F_SETFD, FD_CLOEXEC);
-        // As much of it as there may be.
+        // The system reserves at most what it allows.
         auto const bytes = static_cast<int>(std::min<std::size_t>(buffer, 1u << 30));
         ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
         ::setsockopt(socket_, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
         int const yes = 1;
-        ::setsockopt(socket_, IPPROTO_UDP, come_together, &yes, sizeof yes);  // refused: packets come by themselves
+        ::setsockopt(socket_, IPPROTO_UDP, come_together, &yes, sizeof yes);  // where refused, packets come one by one
         if (::bind(socket_, at.get(), at.length) != 0) {
             int const why = errno;
             ::close(std::exchange(socket_, -1));
@@ -121,7 +120,7 @@ class datagram_socket {
     /// AF_INET or AF_INET6.
     int family() const { return family_; }
 
-    /// Where it is, as others find it if it was opened on an address that they know.
+    /// Its address, which others can use if it was opened on an address that they can reach.
     std::string address() const {
         place p;
         if (::getsockname(socket_, p.get(), &p.length) != 0) fail("getsockname");
@@ -133,8 +132,8 @@ class datagram_socket {
         return (six ? "[" : "") + std::string(name) + (six ? "]:" : ":") + port;
     }
 
-    /// Hands over packets of this length > 0, the last of which may be shorter, one behind another. What the network
-    /// has no room for is lost. Throws comm_error for packets that are too long for the system.
+    /// Sends packets of this length > 0, one behind another; the last may be shorter. Packets for which the network has
+    /// no room are lost. Throws comm_error for packets that are too long for the system.
     void send(place& to, std::span<std::byte const> packets, std::size_t length) {
         if (go_together_ && packets.size() > length) {
             go_together_ = send_together(to, packets, length);
@@ -147,14 +146,14 @@ class datagram_socket {
         }
     }
 
-    /// Waits so many seconds at most, rounded up to milliseconds, for something to come.
+    /// Waits for a packet, at most so many seconds, rounded up to milliseconds.
     void wait(double seconds) const {
         pollfd waits{socket_, POLLIN, 0};
         auto const milliseconds = static_cast<int>(std::ceil(std::clamp(seconds, 0.0, 1e6) * 1000));
         if (::poll(&waits, 1, milliseconds) < 0 && errno != EINTR) fail("poll");
     }
 
-    /// What is here already; no bytes where nothing is. Valid until the next call.
+    /// Returns what has come already; no bytes where nothing has. Valid until the next call. Does not wait.
     arrival receive() {
         arrival a;
         alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
@@ -190,10 +189,10 @@ class datagram_socket {
         return message;
     }
 
-    // False where the system cannot do that, or not with packets that long, and has sent nothing.
+    // Returns false where the system cannot do that, or not with packets of that length; then it has sent nothing.
     bool send_together(place& to, std::span<std::byte const> packets, std::size_t length) const {
         alignas(cmsghdr) char room[CMSG_SPACE(sizeof(std::uint16_t))] = {};
-        iovec bytes{const_cast<std::byte*>(packets.data()), packets.size()};  // which it only reads
+        iovec bytes{const_cast<std::byte*>(packets.data()), packets.size()};  // sendmsg only reads
         auto const message = message_of(to, bytes, room);
         cmsghdr* const option = CMSG_FIRSTHDR(&message);
         option->cmsg_level = IPPROTO_UDP;
@@ -205,7 +204,7 @@ class datagram_socket {
         return errno != EINVAL && errno != EIO && errno != EMSGSIZE && errno != EOPNOTSUPP && errno != ENOPROTOOPT;
     }
 
-    // Linux's numbers for UDP_SEGMENT and UDP_GRO; others refuse them.
+    // Linux's numbers of UDP_SEGMENT and UDP_GRO; other systems refuse them.
     static constexpr int as_packets_of = 103, come_together = 104;
 
     int family_ = AF_UNSPEC, socket_ = -1;

@@ -15,21 +15,22 @@
 
 namespace laconic {
 
-/// Lets the ranks of any engine talk over a network that is not there: each has a clock, which only this moves, in
-/// seconds from 0, and what is handed over arrives when the network would have brought it. Nothing really waits for it,
-/// so the clocks are the same on every machine, and with fibers thousands of ranks are timed in one process.
+/// Simulates a network for the ranks of any engine: each rank has a clock, which only this class moves, in seconds from
+/// 0, and what is sent arrives at the time at which the network would have delivered it. No call really waits for that
+/// time, so the clocks are the same on every machine, and with fibers thousands of ranks are timed in one process.
 /// - exchange: the message leaves when its sender's clock and port allow; the sender goes on, the receiver's clock
-///   moves to its arrival. What comes at the same time through one port in is served one after the other.
-/// - all_gather goes around a ring: in P - 1 steps each rank sends rank + 1 what it heard in the step before.
-/// - gather: each rank sends to the root, which takes them in the order of ranks; broadcast: the root sends to each
-///   rank, in that order. Other schedules are written with exchange.
+///   moves to its arrival. Messages that come at the same time through one port in are served one after the other.
+/// - all_gather goes around a ring: in P - 1 steps each rank sends to rank + 1 what it received in the step before.
+/// - gather: each rank sends to the root, which receives in the order of ranks; broadcast: the root sends to each rank,
+///   in that order. Other schedules are written with exchange.
 /// - start_all_gather, finish: the same ring, which begins at the start's time and whose messages are passed on while
-///   the ranks compute; finish moves the clock to where it has come, if that is later. The ring of the next lane sends
-///   its first message when it is started and the ring before has sent its last.
-/// Where one port serves both ways, what a rank sends goes before what it has not yet asked for. What is left out: ways
-/// that several ranks share (see racks), lost packets, and a port's work for messages that its rank takes later.
-/// What a rank hands itself takes no time. The times travel in front of the messages and in meetings of their own:
-/// count above this (metered over delayed), where only what is said is seen. Every rank gives the same network.
+///   the ranks compute; finish moves the clock to the ring's end, if that is later. The ring of the next lane sends its
+///   first message when it is started and the ring before has sent its last.
+/// Where one port serves both ways, what a rank sends goes before what it has not yet received. Not modelled: links
+/// that several ranks share (see racks), lost packets, and a port's work for messages that its rank receives later.
+/// What a rank sends to itself takes no time. The times travel in front of the messages and in collective calls of
+/// their own: count bytes above this (metered over delayed), where they are not seen. Every rank must be given the same
+/// network.
 template <PointToPoint C>
 class delayed {
   public:
@@ -44,7 +45,7 @@ class delayed {
 
     /// This rank's time, in seconds.
     double clock() const { return mine_.now; }
-    /// This rank works for so long. Throws argument_error unless that is finite and at least 0.
+    /// Adds the time that this rank computes. Throws argument_error unless it is finite and at least 0.
     void compute(double seconds) {
         if (!(seconds >= 0 && seconds <= 1e300))
             throw argument_error(detail::concat({"a rank works for ", seconds, " seconds: at least 0, and finite"}));
@@ -108,7 +109,7 @@ class delayed {
         return {bytes, heard.complaint};
     }
 
-    /// The communicator underneath: what goes through it directly takes no time.
+    /// The communicator underneath: calls to it directly take no time.
     C& inner() const { return *inner_; }
 
   private:
@@ -123,7 +124,7 @@ class delayed {
     };
 
     void finish(start const& begun) {
-        stamp begin{mine_, net_.busy(begun.mine.bytes.size())};  // the ports as the lane before has left them
+        stamp begin{mine_, net_.busy(begun.mine.bytes.size())};  // the ports as the previous lane has left them
         begin.at.now = begun.now;
         inner_->gather(0, {bytes_of(begin)});
         if (rank() == 0) go_around();
@@ -150,13 +151,13 @@ class delayed {
     }
     double& arrival(int r) { return arrivals_[static_cast<std::size_t>(r)]; }
 
-    // On rank 0: all_ <- when everyone is through with the ring.
+    // On rank 0: all_ <- the clocks at the end of the ring.
     void go_around() {
         auto const n = arrivals_.size();
         all_.resize(n);
         for (std::size_t r = 0; r < n; ++r) read(static_cast<int>(r), inner_->from(static_cast<int>(r)), all_[r]);
         for (std::size_t step = 0; step + 1 < n; ++step) {
-            // In this step r hands on what rank r - step has said.
+            // In this step r sends the message of rank r - step.
             auto const busy = [&](std::size_t r) { return all_[r < step ? r + n - step : r - step].busy; };
             for (std::size_t r = 0; r < n; ++r) arrivals_[r] = all_[r].at.send(net_, busy(r));
             for (std::size_t r = 0; r < n; ++r) all_[r + 1 < n ? r + 1 : 0].at.receive(arrivals_[r], busy(r));
@@ -169,7 +170,7 @@ class delayed {
     detail::under_way under_way_;
     detail::per_lane<start> started_;
     std::vector<std::byte> said_;
-    std::vector<double> arrivals_;  // at each rank, or from it
+    std::vector<double> arrivals_;  // the arrival times at each rank, or from it
     std::vector<stamp> all_;
 };
 

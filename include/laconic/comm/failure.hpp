@@ -10,18 +10,18 @@
 
 namespace laconic::detail {
 
-/// Why ranks cannot go on together: which rank is to blame, and what it did. The first reason stands, and every rank
-/// is told this one. Not safe against concurrent use.
+/// Why ranks cannot go on together: the rank at fault and the reason. The first reason stands, and every rank throws
+/// it. Not safe against concurrent use.
 class failure {
   public:
     explicit operator bool() const { return known_; }
-    /// The reason is `why`, unless there is one.
+    /// Sets the reason to `why`, unless there is one.
     void is(int rank, std::string why) {
         if (std::exchange(known_, true)) return;
         rank_ = rank;
         why_ = std::move(why);
     }
-    /// The body of this rank ended with the exception that is handled now.
+    /// Sets the reason: the body of this rank ended with the exception that is handled now.
     void threw(int rank) {
         try {
             throw;
@@ -37,9 +37,9 @@ class failure {
     }
     int rank() const { return rank_; }
     std::string const& why() const { return why_; }
-    /// Throws the comm_error that every rank is told.
+    /// Throws the comm_error that every rank gets.
     [[noreturn]] void tell() const { throw comm_error(rank_, why_); }
-    /// Throws the first exception that a body ended with, if there was one.
+    /// Throws the first exception that ended a body, if there was one.
     void rethrow() const {
         if (thrown_) std::rethrow_exception(thrown_);
     }

@@ -27,26 +27,26 @@
 
 namespace laconic {
 
-/// The ranks as fibers of the calling thread, which take turns, each until it must wait for others, rank 0 first: what
-/// is computed is the same as with `threads`, and where a round is short it takes a fraction of the time, as no rank
-/// waits to be woken by the system. fibers::run(n, body) calls body(comm) once per rank and returns when all have;
-/// where one throws, the others' meetings end with a comm_error that names it, and the first exception is thrown again.
-/// Ranks that all wait for each other are told who waits for whom. Once a rank has been told a comm_error nobody waits
-/// any more: all are told the same one, and whoever catches it is told it again by each later call, which hands nothing
-/// over: in all communicators that were made by splits, too. A rank that computes for ever keeps all others from going
-/// on. A rank must not meet or exchange while it handles an exception. For POSIX systems with <ucontext.h>; laconic.hpp
-/// leaves it out.
+/// The ranks as fibers of the calling thread, which take turns, each until it must wait for others, rank 0 first. The
+/// results are the same as with `threads`, and where a round is short it takes a fraction of the time, as the system
+/// need not wake any rank. fibers::run(n, body) calls body(comm) once per rank and returns when all have returned;
+/// where one throws, the others' calls end with a comm_error that names it, and run() throws the first exception again.
+/// If all ranks wait for each other, each gets a comm_error that names who waits for whom. After one comm_error no rank
+/// waits any more: all get the same one, and each later call of a rank that caught it throws it again and sends
+/// nothing, in all communicators that were made by splits, too. A rank that computes for ever keeps all others from
+/// going on. A rank must not communicate while it handles an exception. For POSIX systems with <ucontext.h>;
+/// laconic.hpp leaves it out.
 class fibers {
   public:
     struct settings {
         std::size_t stack = std::size_t{1} << 20;  ///< bytes for each rank; to write beyond them ends the program
         /// The longest wait for the others, from a call until this rank goes on, or until its body begins; 0: no limit.
-        /// Then all ranks are told a comm_error that names the rank which computed when it passed, as soon as that one
+        /// After it all ranks get a comm_error that names the rank which computed when it passed, as soon as that one
         /// waits or its body returns: nothing interrupts a rank.
         std::chrono::milliseconds deadline{0};
     };
 
-    /// One rank's end.
+    /// One rank's communicator.
     using member = detail::local_member<fibers>;
 
     /// Throws argument_error for fewer than one rank and for a negative deadline, comm_error where a rank left early or
@@ -75,13 +75,13 @@ class fibers {
     using group = detail::local_group;
     struct seat {
         detail::mapped_stack run;
-        group* in = nullptr;                        // where it waits,
-        int as = 0;                                 // as which of its ranks,
-        int waits_for = no_rank;                    // for which of its ranks, or for everyone,
-        std::uint64_t awaited = 0;                  // until so many of its meetings are complete
-        bool told = false;                          // why nobody can go on
+        group* in = nullptr;                        // the group in which it waits,
+        int as = 0;                                 // its own rank there,
+        int waits_for = no_rank;                    // the rank there that it waits for, or everyone,
+        std::uint64_t awaited = 0;                  // and the number of complete collective calls that it waits for
+        bool told = false;                          // whether it got the comm_error
         bool left = false;                          // its body has returned
-        detail::deadline::clock::time_point until;  // it waits no longer, where there is a deadline
+        detail::deadline::clock::time_point until;  // the end of its wait, where there is a deadline
         std::list<seat*>::iterator place;           // in waiting_ or computing_
     };
 
@@ -97,7 +97,7 @@ class fibers {
             auto& run = at(r).run;
             if (!run.map(how.stack)) throw comm_error(r, detail::concat({"rank ", r, " could not be given a stack"}));
             run.context.uc_link = &scheduler_.context;
-            // It can be handed nothing but ints: the halves of a pointer, and the rank.
+            // makecontext passes ints only: the halves of a pointer, and the rank.
             auto const self = reinterpret_cast<std::uintptr_t>(this);
             makecontext(&run.context, reinterpret_cast<void (*)()>(&fibers::enter), 3,
                         static_cast<unsigned>(self >> 16 >> 16), static_cast<unsigned>(self), r);
@@ -118,7 +118,7 @@ class fibers {
         detail::paused_stack::end(self.scheduler_);
     }
 
-    // Every rank goes on until it must wait, again and again, until all have left.
+    // Lets every rank run until it must wait, again and again, until all have left.
     void take_turns() {
         while (left_ < size()) {
             bool moved = false;
@@ -128,7 +128,7 @@ class fibers {
                 moved = true;
             }
             if (moved) continue;
-            // The lowest learns that it waits in vain.
+            // The lowest rank gets the error that it waits in vain.
             for (auto& s : seats_) {
                 if (s.left) continue;
                 in_vain_ = &s;
@@ -137,7 +137,8 @@ class fibers {
             }
         }
     }
-    // It does, until it must wait; meanwhile others may have waited for too long. Who waits longest stands first.
+    // Lets s run until it must wait; meanwhile the wait of another may have become too long. The longest wait stands
+    // first.
     void goes_on(seat& s) {
         computing_.splice(computing_.end(), waiting_, s.place);
         scheduler_.go_on(s.run);
@@ -152,19 +153,20 @@ class fibers {
                                                                             : " handed over nothing"),
                                              " within ", deadline_.text()}));
     }
-    // Rank r, or, where it waits itself, whom it waits for in the end; where that one could go on, the one that ran.
+    // Rank r, or, where it waits itself, the last of the ranks that wait for each other; where that one could go on,
+    // the one that ran.
     int slowest(int r, seat const& ran) const {
         for (int n = 0; n < size() && at(r).waits_for != no_rank && !there(at(r)); ++n) r = lacks(r);
         return can_go_on(at(r)) ? rank_of(ran) : r;
     }
     void pause(seat& s) {
-        LACONIC_EXPECTS(!std::current_exception());  // all ranks share what it is kept in
+        LACONIC_EXPECTS(!std::current_exception());  // all ranks share the place where it is kept
         s.until = deadline_.from_now();
         waiting_.splice(waiting_.end(), computing_, s.place);
         s.run.go_on(scheduler_);
     }
 
-    // What s waits for is there, or will never be.
+    // Whether what s waits for is there, or will never be.
     bool can_go_on(seat const& s) const {
         return s.waits_for == no_rank || there(s) || failure_ || (left_ > 0 && hopeless(s));
     }
@@ -194,7 +196,8 @@ class fibers {
         my.told = true;
         failure_.tell();
     }
-    // The rank that this one waits for, in a meeting the first that has not come and, where there is one, has left.
+    // The rank that this one waits for; in a collective call the first that has not come and, if there is one, has
+    // left.
     int lacks(int rank) const {
         seat const& s = at(rank);
         if (s.waits_for != everyone) return s.in->number(s.waits_for);
@@ -212,7 +215,7 @@ class fibers {
     }
     void finish(group& in, int rank, int lane, std::uint64_t turn, std::uint64_t meetings) {
         wait(in, rank, everyone, meetings);
-        // Nobody reads the other one any more: it is made as large as this one, so that later turns allocate nothing.
+        // The other buffer is not read any more: it gets the same capacity, so that later turns allocate nothing.
         auto& sent = in.at(rank).sent[lane];
         sent[1 - turn % 2].bytes.reserve(sent[turn % 2].bytes.capacity());
     }
@@ -220,13 +223,13 @@ class fibers {
     contribution exchange(group& in, int rank, int to, contribution mine, int from) {
         seat& my = at(in.number(rank));
         auto& handed = in.at(rank).handed;
-        check_goes_on(my, my.told);  // what it handed over again its receiver would take for the next
+        check_goes_on(my, my.told);  // sent again, it would reach the receiver as the next message
         if (to != no_rank) {
             in.at(to).handed.next(rank, mine.bytes.size()).say(mine);
             in.at(to).handed.post(rank);
         }
         handed.release();  // not earlier: `mine` may lie there
-        // Who runs ahead lets the others catch up, lest a ring of P ranks have P x P messages under way.
+        // A rank that runs ahead lets the others catch up, or a ring of P ranks could have P x P messages in flight.
         if (to != no_rank && in.at(to).handed.waiting(rank) > 8) pause(my);
         if (from == no_rank) return {};
         wait(in, rank, from, 0);
@@ -251,8 +254,8 @@ class fibers {
     void (*live_)(fibers&, int, void*) = nullptr;
     void* body_ = nullptr;
     std::shared_ptr<group> everybody_;
-    int left_ = 0;             // whose bodies have returned
-    seat* in_vain_ = nullptr;  // who is to learn that all wait
+    int left_ = 0;             // the number of ranks whose bodies have returned
+    seat* in_vain_ = nullptr;  // the rank that will report that all wait
     bool too_late_ = false;    // a deadline has passed
     detail::failure failure_;
 };

@@ -17,23 +17,23 @@
 
 namespace laconic::detail {
 
-/// What travels between some ranks of one process, and to how many meetings each of them has come. How they wait for
-/// each other, and who may call when, is their engine's.
+/// The messages between some ranks of one process, and how many collective calls each has entered. How ranks wait, and
+/// who may call when, is up to their engine.
 class local_group {
   public:
     /// One rank's part.
     struct end {
-        // Of each lane two in turns: a rank that is one meeting ahead in it writes into the other one, and it cannot be
-        // two ahead. So what a rank reads stays until it starts this lane again.
+        // Two buffers for each lane, in turns: a rank that is one call ahead in the lane writes into the other one, and
+        // it cannot be two ahead. So what a rank reads stays until it starts this lane again.
         per_lane<std::array<mailbox::utterance, 2>> sent;
-        mailbox handed;             // to it, and not yet taken
-        std::uint64_t arrived = 0;  // meetings it has come to
-        // The last one that it has made for others, who take it before they come to the next meeting but one: there
-        // they may wait for this rank to make another.
+        mailbox handed;             // sent to it, and not yet received
+        std::uint64_t arrived = 0;  // collective calls that it has entered
+        // The last group that it has made for others. They fetch it before they enter the collective call after the
+        // next, where they may wait for this rank to make another.
         std::shared_ptr<local_group> made;
     };
 
-    /// For the ranks that the engine knows by these numbers.
+    /// For the ranks that have these numbers in the engine.
     explicit local_group(std::vector<int> ranks) : ranks_(std::move(ranks)), ends_(ranks_.size()) {}
 
     int size() const { return static_cast<int>(ranks_.size()); }
@@ -43,8 +43,8 @@ class local_group {
     end& at(int rank) { return ends_[static_cast<std::size_t>(rank)]; }
     end const& at(int rank) const { return ends_[static_cast<std::size_t>(rank)]; }
 
-    /// This rank comes to its next meeting; whether all have come to it now. Throws argument_error where others have
-    /// come to it in another lane.
+    /// This rank enters its next collective call; returns whether all have entered it now. Throws argument_error where
+    /// others have entered it in another lane.
     bool arrive(int rank, int lane) {
         auto& my = at(rank);
         auto& now = open_[static_cast<int>(my.arrived % most_in_flight)];
@@ -58,16 +58,16 @@ class local_group {
         complete_ = my.arrived;
         return true;
     }
-    /// Meetings that all ranks have come to.
+    /// The number of collective calls that all ranks have entered.
     std::uint64_t complete() const { return complete_; }
-    /// The number of the first rank that has not come to so many meetings, of those that are such; or no_rank.
+    /// The number of the first rank that has not entered so many calls and for which such() holds; or no_rank.
     template <class Such>
     int missing(std::uint64_t meetings, Such such) const {
         for (int r = 0; r < size(); ++r)
             if (at(r).arrived < meetings && such(number(r))) return number(r);
         return no_rank;
     }
-    /// The least number of meetings that one of those has come to who have left; found anew where more have left.
+    /// The least number of calls that a rank which has left had entered; computed anew where more have left.
     template <class Left>
     std::uint64_t least_of_left(int how_many, Left left) {
         if (std::exchange(left_, how_many) != how_many)
@@ -84,7 +84,7 @@ class local_group {
     std::vector<int> const ranks_;
     std::vector<end> ends_;
     std::uint64_t complete_ = 0;
-    per_lane<meeting> open_;  // those after the complete ones, as many as can be in flight
+    per_lane<meeting> open_;  // the calls after the complete ones, as many as can be in flight
     int left_ = 0;
     std::uint64_t least_of_left_ = ~std::uint64_t{0};
 };

@@ -15,9 +15,9 @@
 
 namespace laconic::detail {
 
-/// One rank's end of a group of ranks of one process. The engine outlives it, and has
+/// One rank's communicator in a group of ranks of one process. The engine outlives it, and has
 ///   start(group, rank, lane, turn, mine, about_to_wait)   for the turn-th all-gather in this lane;
-///   finish(group, rank, lane, turn, meetings)   which waits until so many meetings are complete;
+///   finish(group, rank, lane, turn, meetings)   which waits until so many collective calls are complete;
 ///   exchange(group, rank, to, mine, from);
 ///   may_change_threads.
 template <class Engine>
@@ -52,7 +52,8 @@ class local_member : public one_process<local_member<Engine>> {
         return engine_->exchange(*group_, rank_, to, mine, from);
     }
 
-    /// As Splitting has it. Of a new group's ranks the first makes it, and the others find it there after a meeting.
+    /// As Splitting describes it. The first rank of a new group makes it, and the others find it after a collective
+    /// call.
     local_member split(int color, int key) {
         auto const ranks = subgroup(*this, color, key);
         auto& made = group_->at(ranks.front()).made;
@@ -84,8 +85,8 @@ class local_member : public one_process<local_member<Engine>> {
     std::shared_ptr<local_group> group_;
     int rank_;
     int shown_ = none;               // the lane that from() shows
-    per_lane<std::uint64_t> begun_;  // meetings
-    std::uint64_t finished_ = 0;     // of all lanes
+    per_lane<std::uint64_t> begun_;  // all-gathers started
+    std::uint64_t finished_ = 0;     // all-gathers finished, in all lanes
     under_way under_way_;
 };
 

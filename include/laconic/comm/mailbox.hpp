@@ -11,12 +11,12 @@
 
 namespace laconic {
 
-/// What the ranks of one process have handed to one of them and it has not taken: for each sender a queue, first in
-/// first out. Allocates where a sender is new, has more under way than ever before, or a longer message. One thread at
-/// a time may use it; only what next() gave is its sender's, who may fill it meanwhile.
+/// The messages that the ranks of one process have sent to one of them and that it has not received: for each sender a
+/// queue, first in first out. Allocates where a sender is new, has more in flight than ever before, or a longer
+/// message. One thread at a time may use it; but what next() returned belongs to the sender, who may fill it meanwhile.
 class mailbox {
   public:
-    /// A contribution that an engine has copied, as it is under way. Reuses its memory.
+    /// A payload that an engine has copied, while it is in flight. Reuses its memory.
     struct utterance {
         std::vector<std::byte> bytes;
         bool complaint = false;
@@ -28,11 +28,11 @@ class mailbox {
         operator contribution() const { return {bytes, complaint}; }
     };
 
-    /// Where `sender` writes its next message of this many bytes; it is under way when post() says so.
+    /// The buffer for the next message of `sender`, of this many bytes; it is in flight once post() is called.
     utterance& next(int sender, std::size_t bytes) {
         auto& q = queues_[sender];
         if (q.count == q.ring.size()) {
-            // What is moved keeps its bytes where they are: nobody who reads them notices.
+            // A moved buffer keeps its bytes where they are, so that readers are not disturbed.
             std::rotate(q.ring.begin(), q.ring.begin() + static_cast<std::ptrdiff_t>(q.first), q.ring.end());
             q.first = 0;
             q.ring.resize(std::max<std::size_t>(2, 2 * q.count));
@@ -44,20 +44,20 @@ class mailbox {
     }
     void post(int sender) { ++queues_[sender].count; }
 
-    /// How much there is from `sender` that was not taken, and whether there is anything.
+    /// The number of messages from `sender` that were not received, and whether there are any.
     std::size_t waiting(int sender) const {
         auto const q = queues_.find(sender);
         return q == queues_.end() ? 0 : q->second.count - (&q->second == reading_ ? 1 : 0);
     }
     bool has(int sender) const { return waiting(sender) > 0; }
-    /// The oldest from `sender`, of which there must be one; valid until the next release() or take().
+    /// The oldest message from `sender`, of which there must be one; valid until the next release() or take().
     contribution take(int sender) {
         release();
         LACONIC_EXPECTS(has(sender));
         reading_ = &queues_[sender];
         return reading_->ring[reading_->first];
     }
-    /// Nobody reads any more what was taken last.
+    /// Ends the use of the message that take() returned last.
     void release() {
         if (!reading_) return;
         reading_->first = (reading_->first + 1) % reading_->ring.size();
@@ -68,7 +68,7 @@ class mailbox {
   private:
     struct queue {
         std::vector<utterance> ring;
-        std::size_t first = 0, count = 0, longest = 0;  // what was taken last is counted until it is released
+        std::size_t first = 0, count = 0, longest = 0;  // the message taken last counts until it is released
     };
     std::map<int, queue> queues_;
     queue* reading_ = nullptr;

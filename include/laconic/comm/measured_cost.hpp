@@ -18,7 +18,7 @@
 
 namespace laconic {
 
-/// Which messages measure_cost sends: of `least` bytes, 4 least, 16 least, ... up to `most`, each so many times.
+/// The messages that measure_cost sends: of `least` bytes, 4 least, 16 least, ... up to `most`, each so many times.
 struct cost_measurement {
     std::size_t least = 8, most = std::size_t{1} << 20;
     int repetitions = 5;
@@ -42,7 +42,7 @@ struct cost_measurement {
 
 namespace detail {
 
-// Seconds that this rank is in an all-gather of messages of each size, repetition after repetition.
+// The seconds that this rank is in an all-gather of messages of each size, repetition after repetition.
 template <Communicator C, Clock Now>
 std::vector<double> time_messages(C& comm, cost_measurement const& how, Now& clock) {
     auto const sizes = how.sizes();
@@ -50,7 +50,7 @@ std::vector<double> time_messages(C& comm, cost_measurement const& how, Now& clo
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(167 * i + (i >> 8));
     std::vector<double> seconds;
     seconds.reserve(sizes.size() * static_cast<std::size_t>(how.repetitions));
-    comm.all_gather({bytes});  // now the engine has its memory
+    comm.all_gather({bytes});  // so that the engine has its memory
     for (int k = 0; k < how.repetitions; ++k)
         for (auto const n : sizes) {
             comm.all_gather({});  // all begin together
@@ -61,7 +61,7 @@ std::vector<double> time_messages(C& comm, cost_measurement const& how, Now& clo
     return seconds;
 }
 
-// The numbers that rank r handed over in the last meeting, as many as `to` has.
+// Reads the numbers that rank r sent in the last collective call, as many as `to` has.
 template <Communicator C, class N>
 void hear_numbers(C& comm, int r, std::span<N> to) {
     auto const heard = comm.from(r);
@@ -72,11 +72,12 @@ void hear_numbers(C& comm, int r, std::span<N> to) {
 
 }  // namespace detail
 
-/// What a message costs in seconds that all ranks hear while each says one of its size, per_bit x bits + per_message:
-/// fitted to an all-gather of messages of several sizes, each as long as its slowest rank in the quickest repetition.
-/// Every rank calls it with the same `how`, with nothing else going on, and all get the same numbers, bit for bit.
-/// Meets 4 + 2 x sizes x repetitions times; through metered the messages count, through its inner() they do not. Throws
-/// argument_error where `how` makes no sense or the clock stands still, shape_error where ranks do not measure alike.
+/// Measures what a message costs in seconds when each rank sends one of its size to all, per_bit x bits + per_message:
+/// the fit to all-gathers of messages of several sizes, each timed as its slowest rank in the quickest repetition.
+/// Every rank calls it with the same `how`, while nothing else runs, and all get the same numbers, bit for bit. It
+/// makes 4 + 2 x sizes x repetitions collective calls; through metered their bytes count, through its inner() they do
+/// not. Throws argument_error where `how` is invalid or the clock stands still, shape_error where ranks do not measure
+/// alike.
 template <Communicator C, Clock Now = monotonic_clock>
 message_cost measure_cost(C& comm, cost_measurement const& how = {}, Now clock = {}) {
     how.check();
@@ -104,7 +105,7 @@ message_cost measure_cost(C& comm, cost_measurement const& how = {}, Now clock =
             least[i % sizes.size()].seconds = std::min(least[i % sizes.size()].seconds, slowest[i]);
     }
 
-    // All fit the same times and throw alike, but where ranks are compiled differently the last bit could differ.
+    // All ranks fit the same times and throw alike, but where ranks are compiled differently the last bit could differ.
     auto const fitted = fit_cost(least);
     std::array<double, 2> numbers{fitted.per_bit, fitted.per_message};
     comm.broadcast(0, {std::as_bytes(std::span(numbers))});
@@ -112,8 +113,8 @@ message_cost measure_cost(C& comm, cost_measurement const& how = {}, Now clock =
     return affine_cost(numbers[0], numbers[1]);
 }
 
-/// The cost of a message from one rank to one other, where an all-gather among so many ranks costs that and is nothing
-/// but such messages one after another. Throws argument_error for fewer than two ranks.
+/// The cost of a message from one rank to one other, for an all-gather among so many ranks that consists of such
+/// messages one after another. Throws argument_error for fewer than two ranks.
 inline message_cost between_two(message_cost const& all_gather, int ranks) {
     if (ranks < 2) throw argument_error(detail::concat({ranks, " ranks: between two there are two or more"}));
     message_cost one = all_gather;

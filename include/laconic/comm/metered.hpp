@@ -9,9 +9,9 @@
 
 namespace laconic {
 
-/// Counts the bytes that this rank really hands over and is handed by others, through any communicator, without that
-/// communicator knowing. Its own contribution, which it also finds in from(), is not counted as received. Envelopes
-/// (lengths, and the mark of a complaint) are the engine's and are not counted.
+/// Counts the bytes that this rank sends to and receives from others, through any communicator. Its own payload, which
+/// it also finds in from(), does not count as received. Envelopes (lengths, and the mark of an error frame) belong to
+/// the engine and do not count.
 template <Communicator C>
 class metered {
   public:
@@ -54,8 +54,8 @@ class metered {
         return heard;
     }
 
-    /// The numbers that this rank hands to its engine, and is handed back: what the engine makes of them it knows
-    /// alone.
+    /// Counts the numbers that this rank passes to its engine and gets back; the bytes that the engine really sends are
+    /// not known here.
     template <class T>
     void all_reduce(std::span<T> x) requires AllReducer<C, T> {
         inner_->all_reduce(x);
@@ -63,7 +63,7 @@ class metered {
         received_ += x.size_bytes();
     }
 
-    /// What an ArrayCarrier carries, counted as in all_gather and exchange.
+    /// The transfers of an ArrayCarrier, counted as in all_gather and exchange.
     template <class Calls>
     void together(Calls calls) requires requires(C& c) {
         c.together(calls);
@@ -99,17 +99,18 @@ class metered {
     }
     { inner_->require_stream_of(on); }
 
-    /// As one of many: handed to all_gather, gather and all_reduce, and to another rank in an exchange.
+    /// As one of many: sent by all_gather, gather and all_reduce, and to another rank by exchange. In bytes, as all
+    /// below.
     std::uint64_t bytes_sent() const { return sent_; }
-    /// As one of many: what others handed to all_gather and, in an exchange, to this rank, and the root to broadcast;
-    /// the sums of all_reduce.
+    /// As one of many: received from others by all_gather and exchange, and from the root by broadcast; the sums of
+    /// all_reduce.
     std::uint64_t bytes_received() const { return received_; }
-    /// As the root: handed to broadcast, counted once for all.
+    /// As the root: sent by broadcast, counted once for all receivers.
     std::uint64_t bytes_told() const { return told_; }
-    /// As the root: what others handed to gather.
+    /// As the root: received from others by gather.
     std::uint64_t bytes_collected() const { return collected_; }
 
-    /// The communicator underneath: what goes through it directly is not counted.
+    /// The communicator underneath: calls to it directly are not counted.
     C& inner() const { return *inner_; }
 
   private:
@@ -130,7 +131,7 @@ template <class C>
 concept Wraps = requires(C& comm) {
     requires Communicator<std::remove_cvref_t<decltype(comm.inner())>>;
 };
-/// What lies under counters, and whatever else wraps a communicator; any other communicator is itself.
+/// The communicator under counters and other wrappers; a communicator that wraps none is returned itself.
 template <Communicator C>
 auto& uncounted(C& comm) {
     if constexpr (Wraps<C>)

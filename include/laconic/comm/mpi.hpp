@@ -26,9 +26,9 @@
 namespace laconic {
 
 /// The ranks as processes of an MPI job (MPI-3 or later; laconic::mpi is CMake's name for the library with MPI).
-/// mpi::run(argc, argv, body) calls body(comm) on this rank. Where a body throws, that rank prints who it is and why
-/// and ends the whole job with MPI_Abort. Where one returns before the others are done, these get a comm_error that
-/// names it. The job's launcher notices a process that dies. For a rank that never comes there is the deadline. Once a
+/// mpi::run(argc, argv, body) calls body(comm) on this rank. Where a body throws, that rank prints its number and the
+/// reason and ends the whole job with MPI_Abort. Where one returns before the others are done, these get a comm_error
+/// that names it. The job's launcher notices a process that dies; the deadline is for a rank that never comes. Once a
 /// rank has got a comm_error of these two kinds each later call throws the same. Other threads of a rank may run
 /// meanwhile, but only one at a time may call, and where MPI was started with less than MPI_THREAD_SERIALIZED only the
 /// one that started it. laconic.hpp leaves this out.
@@ -36,33 +36,34 @@ class mpi {
   public:
     /// The same on all ranks.
     struct settings {
-        std::size_t longest = std::size_t{1} << 30;  ///< bytes that MPI carries at a time
-        std::size_t piece = longest_piece;           ///< the same between two ranks, at most `longest`
-        /// The longest wait for another rank within a call; 0: no limit. Then a comm_error names that rank, which may
-        /// wait for another itself, unless it is a meeting that it did not come to. With a deadline contributions go
-        /// from each rank to each, not by MPI's collectives, which cannot be given up.
+        std::size_t longest = std::size_t{1} << 30;  ///< the most bytes of one call of MPI
+        std::size_t piece = longest_piece;           ///< the same of one message between two ranks, at most `longest`
+        /// The longest wait for another rank within a call; 0: no limit. After it a comm_error names that rank, which
+        /// may itself wait for another, unless the error states that it did not come. With a deadline payloads go from
+        /// each rank to each, not by MPI's collectives, which cannot be abandoned.
         std::chrono::milliseconds deadline{0};
     };
 
-    /// One rank's end, over duplicates of the communicator that it is given: what else goes through that one does not
-    /// mix with this. All ranks make it and let go of it together; MPI must be running. Its errors are comm_errors with
-    /// MPI's own text. By itself it ends no job: whoever makes one without mpi::run decides what an exception means.
-    /// In one that split or duplicate made ranks send to each other one by one, as with a deadline, and each rank lets
-    /// go of it when it likes, without a wait: those that wait there for that rank get a comm_error that names it. Once
-    /// a member was moved elsewhere, it can only be destroyed or assigned to.
+    /// One rank's communicator, over duplicates of the one that it is given, so that other traffic there does not mix
+    /// with this. All ranks make it and destroy it together; MPI must be running. Its errors are comm_errors with MPI's
+    /// own text. It does not end the job: a program without mpi::run decides what an exception means. In a communicator
+    /// that split or duplicate made, ranks send to each other one by one, as with a deadline, and each rank may destroy
+    /// its part at any time, without a wait: those that wait there for that rank get a comm_error that names it. A
+    /// member that was moved from can only be destroyed or assigned to.
     ///
-    /// As a rank lets go of one, it sends to the others that it hands over nothing more. The last of a member and all
-    /// that come from it, which is to be the member itself, waits until the other ranks have let go of the same ones:
-    /// but where a deadline has passed, what MPI may still use is left to the end of the process.
+    /// A rank that destroys one sends a notice to the others that it sends nothing more. The last of a member and all
+    /// that come from it, which should be the member itself, waits until the other ranks have destroyed the same ones;
+    /// but where a deadline has passed, what MPI may still use is leaked until the process ends.
     class member {
       public:
         explicit member(MPI_Comm all) : member(all, settings{}) {}
-        /// Throws argument_error for a `longest` of 0, or beyond an int, a `piece` of 0, and a negative deadline.
+        /// Throws argument_error for a `longest` of 0 or beyond an int, a `piece` of 0, and a negative deadline.
         member(MPI_Comm all, settings how) : member(all, how, {}, std::make_shared<detail::mpi_dropped>()) {}
 
         int rank() const { return meetings().rank(); }
         int size() const { return meetings().size(); }
-        /// Whether another thread may talk while that which started MPI does not: MPI_THREAD_SERIALIZED, or more.
+        /// Whether another thread may communicate while the one that started MPI does not: MPI_THREAD_SERIALIZED, or
+        /// more.
         bool may_change_threads() const {
             int given = 0;
             detail::check_mpi(MPI_Query_thread(&given), "MPI_Query_thread");
@@ -70,18 +71,18 @@ class mpi {
         }
 
         void all_gather(contribution mine) { meetings().all_gather(mine); }
-        /// MPI need not carry anything but while a rank calls it: what travels between these two depends on the
-        /// library, on whether it has a thread of its own, and on the network; of long messages what goes to the first
-        /// two ranks, at most.
+        /// MPI need only make progress while a rank calls it: what travels between start and finish depends on the MPI
+        /// library, on whether it has a thread of its own, and on the network; of long messages at most those to the
+        /// first two ranks.
         void start_all_gather(contribution mine, int lane = 0) { meetings().start_all_gather(mine, lane); }
         void finish(int lane = 0) { meetings().finish(lane); }
-        /// Only the root waits for the others, but a long message waits until the root takes it.
+        /// Only the root waits for the others, but a long message waits until the root receives it.
         void gather(int root, contribution mine) { meetings().gather(root, mine); }
         void broadcast(int root, contribution mine) { meetings().broadcast(root, mine); }
         contribution from(int r) const { return meetings().from(r); }
 
-        /// x <- the sum of all ranks' x by whatever algorithm MPI takes for it. Throws shape_error on all ranks where
-        /// they do not bring as many numbers.
+        /// x <- the sum of all ranks' x, by an algorithm that MPI chooses. Throws shape_error on all ranks where their
+        /// lengths differ.
         template <Scalar T>
         void all_reduce(std::span<T> x) {
             meetings().all_reduce(x);
@@ -89,11 +90,11 @@ class mpi {
 
         contribution exchange(int to, contribution mine, int from) { return end_->exchange(to, mine, from); }
 
-        /// As Splitting has it.
+        /// As Splitting describes it.
         member split(int color, int key) {
             auto ranks = detail::subgroup(*this, color, key);  // they are all here: MPI's split need not wait
             for (int& r : ranks) r = meetings().wait().name(r);
-            end_.get_deleter().to->look();  // communicators are few
+            end_.get_deleter().to->look();  // a time to free ends, as communicators are few
             detail::mpi_part const part(meetings().comm(), color, key);
             return member(part.all, how_, std::move(ranks), end_.get_deleter().to);
         }
@@ -111,21 +112,21 @@ class mpi {
         std::unique_ptr<detail::mpi_end, detail::mpi_drop> end_;
     };
 
-    /// Starts MPI unless it runs, and ends it then. Does not return where body(comm) throws.
+    /// Starts MPI unless it runs, and then ends it. Does not return where body(comm) throws.
     template <class Body>
     static void run(int& argc, char**& argv, Body body, settings how) {
         struct environment {
             int was_there = 0;
             environment(int& c, char**& v) {
                 MPI_Initialized(&was_there);
-                int given = 0;  // less does for a rank that talks from one thread
+                int given = 0;  // less suffices for a rank that communicates from one thread
                 if (!was_there) MPI_Init_thread(&c, &v, MPI_THREAD_SERIALIZED, &given);
             }
             ~environment() {
                 if (!was_there) MPI_Finalize();
             }
         } const running(argc, argv);
-        std::optional<member> comm;  // it outlives the exception: the job ends before it waits for the others
+        std::optional<member> comm;  // outlives the exception: the job ends before a wait for the others
         try {
             comm.emplace(MPI_COMM_WORLD, how);
             body(*comm);

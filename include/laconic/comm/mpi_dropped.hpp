@@ -11,18 +11,18 @@
 
 namespace laconic::detail {
 
-/// The ends that this rank has let go of while others have not, of one mpi::member and all that come from it: they
-/// share this, and the last of them destroys it. An end that is over is destroyed, which frees its communicators: by
-/// then all ranks have let go of it, at other times and in another order, so MPI_Comm_free must wait for no other rank,
-/// as MPI's standard expects of it.
+/// The ends of an mpi::member, and of all that come from it, that this rank has left and others have not: they share
+/// this, and the last of them destroys it. An end that is over is destroyed, which frees its communicators. By then all
+/// ranks have left it, at other times and in another order, so MPI_Comm_free must not wait for another rank, which
+/// MPI's standard expects.
 class mpi_dropped {
   public:
     mpi_dropped() = default;
     mpi_dropped(mpi_dropped const&) = delete;
     mpi_dropped& operator=(mpi_dropped const&) = delete;
-    /// Waits until all of them are over. None comes before another: a rank that looked at one only would not take the
-    /// long messages of the next, for which another rank may wait. Where the one that all come from gave up, what MPI
-    /// may still use is left to the end of the process, as is each end that gave up.
+    /// Waits until all of them are over. They are polled together: a rank that polled one only would not receive the
+    /// long messages of the next, for which another rank may wait. Where the end that all come from gave up, what MPI
+    /// may still use is leaked until the process ends, and so is each end that gave up.
     ~mpi_dropped() {
         while (!ends_.empty()) look();
     }
@@ -37,7 +37,7 @@ class mpi_dropped {
             leak(end);
         }
     }
-    /// Destroys those that are over.
+    /// Destroys the ends that are over.
     void look() noexcept {
         for (std::size_t i = 0; i < ends_.size();) {
             if (!is_over(ends_[i])) {
@@ -67,7 +67,7 @@ class mpi_dropped {
     bool gave_up_ = false;
 };
 
-/// How an mpi::member's std::unique_ptr lets go of its end.
+/// How an mpi::member's std::unique_ptr gives up its end.
 struct mpi_drop {
     std::shared_ptr<mpi_dropped> to;
     void operator()(mpi_end* end) const { to->add(std::unique_ptr<mpi_end>(end)); }

@@ -18,10 +18,10 @@
 
 namespace laconic::detail {
 
-/// All that MPI may use of an mpi::member: the meetings and the exchanges, each over communicators of its own.
+/// All memory that MPI may use of an mpi::member: collective calls and exchanges, each over communicators of their own.
 class mpi_end {
   public:
-    /// As mpi_meetings has them.
+    /// The parameters are those of mpi_meetings.
     mpi_end(MPI_Comm all, std::size_t longest, std::size_t piece, std::chrono::milliseconds longest_wait,
             std::vector<int> names)
         : piece_(std::min(piece, longest)),
@@ -34,7 +34,7 @@ class mpi_end {
     mpi_meetings& meetings() { return meetings_; }
     bool is_part() const { return is_part_; }
 
-    /// As PointToPoint has it.
+    /// As PointToPoint describes it.
     contribution exchange(int to, contribution mine, int from) {
         check_partners(meetings_.size(), to, from);
         meetings_.check_goes_on();
@@ -51,18 +51,19 @@ class mpi_end {
         return inbox_.take(from, received_);
     }
 
-    /// Sends to the others that this rank hands over nothing more. A part waits for nobody; other ends wait as
-    /// mpi_meetings do.
+    /// Sends the others the notice that this rank sends nothing more. A part waits for no other rank; other ends wait
+    /// as mpi_meetings do.
     void leave() {
         inbox_.leave();
         meetings_.leave();
     }
-    /// After leave(): takes what has come. Whether all others have left too, and MPI uses nothing of this any more.
+    /// After leave(): receives what has come. Returns whether all others have left too, and MPI uses nothing of this
+    /// any more.
     bool is_over() {
         return meetings_.is_over() && inbox_.is_over() &&
                std::all_of(waiting_.begin(), waiting_.end(), [&](std::size_t w) { return sent_[w].is_over(); });
     }
-    /// Whether MPI may use this until the end of the process, as a deadline has passed.
+    /// Whether MPI may use this until the process ends, as a deadline has passed.
     bool gave_up() { return meetings_.wait().gave_up; }
 
   private:
@@ -72,8 +73,8 @@ class mpi_end {
 
         bool is_over() { return are_over(requests); }
     };
-    // One that is over, whichever: behind one that waits for a late receiver the others must not pile up. They may be
-    // hundreds: four are looked at, in turn.
+    // Any one that is over: behind one that waits for a late receiver the others must not pile up. They may be
+    // hundreds: four are tested, in turn.
     sending& room_to_send(std::size_t bytes) {
         for (int looks = 4; looks > 0 && !waiting_.empty(); --looks) {
             turn_ = (turn_ + 1) % waiting_.size();
@@ -98,7 +99,7 @@ class mpi_end {
     mpi_inbox inbox_{pairs_.all, meetings_.wait()};
     std::vector<std::byte> received_;
     std::vector<sending> sent_;
-    std::vector<std::size_t> waiting_, free_;  // which of them
+    std::vector<std::size_t> waiting_, free_;  // indices into sent_
     std::size_t turn_ = 0;
 };
 

@@ -20,8 +20,8 @@
 
 namespace laconic::detail {
 
-/// Takes one out of `free`, of which size(f) tells the bytes: the least that has `need`, or else the largest. So the
-/// memory of long messages goes to long ones, and need not be found anew; of equal ones it is the last that came.
+/// Takes one out of `free`, where size(f) is its size in bytes: the smallest that has `need`, or else the largest. So
+/// long messages reuse the memory of long ones; of equal ones it takes the last.
 template <class Size>
 std::size_t take_room(std::vector<std::size_t>& free, std::size_t need, Size size) {
     auto best = free.begin();
@@ -40,15 +40,15 @@ class mpi_inbox;
 struct mpi_wait {
     deadline longest;
     failure why;
-    bool gave_up = false;               // a deadline has passed: MPI may go on to use what this rank began with others
-    std::vector<mpi_inbox*> inboxes{};  // over which the others learn why
-    std::vector<int> names{};           // of the ranks in errors; none: their numbers
+    bool gave_up = false;               // a deadline has passed: MPI may go on to use the memory of unfinished calls
+    std::vector<mpi_inbox*> inboxes{};  // which send the reason to the others
+    std::vector<int> names{};           // the numbers of the ranks in errors; empty: their own
 
     int name(int rank) const { return rank < 0 || names.empty() ? rank : names[static_cast<std::size_t>(rank)]; }
     void check() const {
         if (why) why.tell();
     }
-    /// From now on this rank sends nothing more; it tells the others.
+    /// Records the reason, sends it to the others as the last message of this rank, and throws it.
     [[noreturn]] void fail(int culprit, std::string text);
     [[noreturn]] void too_late(int rank, std::string const& what) {
         gave_up = true;
@@ -57,11 +57,11 @@ struct mpi_wait {
     }
 };
 
-/// What other ranks sent to this one in pieces, one message after another from each. MPI carries a long piece only once
-/// its receiver takes it; so a rank that waits for one message takes whatever comes meanwhile, or ranks that hear the
-/// others in the same order would have the links of one after another busy, and those of all others idle. Pieces are
-/// written where their message wants them. A rank's last message is the notice that it leaves, and why. Reuses its
-/// memory.
+/// The messages that other ranks sent to this one in pieces, one after another from each. MPI transfers a long piece
+/// only once its receiver takes it; so a rank that waits for one message takes whatever comes meanwhile. Otherwise
+/// ranks that receive from the others in the same order would keep the links of one after another busy, and those of
+/// all others idle. Pieces are written to their place in the message. A rank's last message is the notice that it
+/// leaves, with the reason. Reuses its memory.
 class mpi_inbox {
   public:
     /// For one use of `all`; its errors and its waits are those of `how`. Where that gave up, MPI may write here until
@@ -75,16 +75,16 @@ class mpi_inbox {
     }
     mpi_inbox(mpi_inbox const&) = delete;
     mpi_inbox& operator=(mpi_inbox const&) = delete;
-    /// Waits for what it has begun to take.
+    /// Waits for the receives that it has begun.
     ~mpi_inbox() {
         std::erase(how_->inboxes, this);
         for (auto& l : letters_) l.wait();
         MPI_Waitall(static_cast<int>(told_.size()), told_.data(), MPI_STATUSES_IGNORE);
     }
 
-    /// Waits for the next message of rank `from`, whose bytes then are the first of `bytes`. Throws comm_error where it
-    /// left before, or sends none before the deadline; `all_come`: as this one was to in a meeting, of all ranks from
-    /// this one down to the next above the own.
+    /// Waits for the next message of rank `from`, and puts its bytes at the start of `bytes`. Throws comm_error where
+    /// that rank left before, or sends none before the deadline. With `all_come`, in a collective call, the error names
+    /// the first of the ranks from this one down to the next above the own that did not come.
     contribution take(int from, std::vector<std::byte>& bytes, bool all_come = false) {
         auto const until = how_->longest.from_now();
         auto& q = queues_[static_cast<std::size_t>(from)];
@@ -109,25 +109,25 @@ class mpi_inbox {
         }
     }
 
-    /// A message of this rank was taken that it has announced.
+    /// A message that this rank had announced was taken.
     void forget_coming(int from) { --queues_[static_cast<std::size_t>(from)].coming; }
 
-    /// How many ranks have left, as far as was looked.
+    /// The number of ranks whose notice has been read.
     std::size_t left() const { return left_; }
     bool has_left(int rank) const { return queues_[static_cast<std::size_t>(rank)].left.has_value(); }
-    /// Throws why this rank left, as its notice has it.
+    /// Throws the reason for which this rank left, from its notice.
     [[noreturn]] void fail_as_told(int rank) {
         auto const& q = queues_[static_cast<std::size_t>(rank)];
         how_->fail(q.left->culprit, q.left->why);
     }
-    /// The same for the first rank that left: the notice is here or on its way.
+    /// The same for the first rank that left: its notice is here or on its way.
     [[noreturn]] void fail_as_told() {
         while (left_ == 0) look();
         int rank = 0;
         while (!has_left(rank)) ++rank;
         fail_as_told(rank);
     }
-    /// Tells all others that this rank sends nothing more, and why; once.
+    /// Sends all others the notice that this rank sends nothing more, and why; once.
     void leave() {
         if (!told_.empty()) return;
         bool const failed = static_cast<bool>(how_->why);
@@ -142,8 +142,8 @@ class mpi_inbox {
                                     all_, &told_.emplace_back(MPI_REQUEST_NULL)),
                           "MPI_Isend");
     }
-    /// After leave(): takes what has come, so that no other rank waits for this one to take a message. Whether all
-    /// others have left and MPI uses nothing of this any more.
+    /// After leave(): receives what has come, so that no other rank waits for this one to take a message. Returns
+    /// whether all others have left and MPI uses nothing of this any more.
     bool is_over() {
         while (look()) {
         }
@@ -151,7 +151,7 @@ class mpi_inbox {
                std::all_of(letters_.begin(), letters_.end(), [](letter& l) { return are_over(l.requests); });
     }
 
-    /// Begins to take one more piece; whether there is one.
+    /// Begins to receive one more piece; returns whether there was one.
     bool look() {
         int found = 0, count = 0;
         MPI_Message piece = MPI_MESSAGE_NULL;
@@ -175,8 +175,8 @@ class mpi_inbox {
         l.complaint = mpi_pieces::is_complaint(status.MPI_TAG);
         l.whole = left == 0;
         if (l.bytes.size() < l.count) {
-            l.wait();  // MPI writes into the memory that goes
-            // Of a message longer than its tags tell, as much more as they do tell, not twice what there is.
+            l.wait();  // MPI still writes into the memory that is freed
+            // A message longer than its tags can state grows by as much as they state, not to twice its size.
             l.bytes.reserve(at + length * (left + 1));
             l.bytes.resize(at + length * (left + 1));
         }
@@ -189,7 +189,7 @@ class mpi_inbox {
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
     struct letter {
         bool complaint = false, whole = false;
-        std::size_t count = 0, behind = none;  // bytes so far; which letter of the same rank comes next
+        std::size_t count = 0, behind = none;  // bytes so far; the next letter of the same rank
         std::vector<std::byte> bytes{};
         std::vector<MPI_Request> requests{};  // of pieces
 
@@ -216,21 +216,21 @@ class mpi_inbox {
         head first{};
         std::memcpy(&first, text.data(), sizeof first);
         text.erase(0, sizeof first);
-        if (first.gave_up != 0) {  // it takes nothing any more: this rank does not wait for it
+        if (first.gave_up != 0) {  // it receives nothing any more: this rank does not wait for it
             how_->gave_up = true;
             how_->why.is(first.culprit, text);
         }
         queues_[static_cast<std::size_t>(rank)].left = {first.culprit, std::move(text)};
         ++left_;
     }
-    // Of the ranks from this one down to the next above the own, the first of which nothing has come; else this one.
+    // The first of the ranks from this one down to the next above the own from which nothing has come; else this one.
     int first_without_word(int from) const {
         int const n = static_cast<int>(queues_.size());
         for (int r = from; r != rank_; r = (r + n - 1) % n)
             if (!queues_[static_cast<std::size_t>(r)].begun()) return r;
         return from;
     }
-    // The one that a piece from this rank belongs to; a new one is to have so many bytes.
+    // The letter that a piece from this rank belongs to; a new one should have so many bytes.
     letter& letter_from(std::size_t from, std::size_t bytes) {
         auto& q = queues_[from];
         if (q.first != none && !letters_[q.last].whole) return letters_[q.last];
@@ -255,7 +255,7 @@ class mpi_inbox {
     std::vector<std::size_t> free_;
     std::vector<queue> queues_;  // of each rank
     std::size_t left_ = 0;
-    std::vector<char> notice_;  // the own
+    std::vector<char> notice_;  // this rank's own
     std::vector<MPI_Request> told_;
 };
 

@@ -15,12 +15,12 @@
 
 namespace laconic::detail {
 
-/// The meetings of an MPI job's ranks as messages from one to another: those that are started and finished, and those
-/// that can be given up. What a rank sends to another arrives in the order of the starts, so that no message names its
-/// lane. Reuses its memory.
+/// The collective calls of an MPI job's ranks as messages from rank to rank: those that are started and finished, and
+/// those that can be abandoned. Messages from one rank to another arrive in the order of the starts, so that no message
+/// names its lane. Reuses its memory.
 class mpi_lanes {
   public:
-    /// What each rank has brought to a meeting; valid until its lane is started again.
+    /// The payload of each rank in a collective call; valid until its lane is started again.
     using contributions = std::vector<contribution>;
 
     /// Over a duplicate of `all`, in pieces of at most `piece` bytes.
@@ -35,14 +35,15 @@ class mpi_lanes {
     under_way const& started() const { return started_; }
     mpi_inbox& inbox() { return inbox_; }
 
-    // To each rank by itself: MPI_Iallgatherv would want to know how long the messages are. In pieces that MPI sends
-    // off at once, as before a whole message it asks the receiver, who answers only when it calls MPI. Long messages go
-    // to two others, and to the next one when one was received: else all would send to each at the same time.
+    // To each rank one by one: MPI_Iallgatherv would need the lengths of the messages. In pieces that MPI sends at
+    // once, as before a whole message it waits for the receiver, which answers only when it calls MPI. Long messages
+    // start to two others, and to the next one when one was received: else all would send to each rank at the same
+    // time.
     void start(contribution mine, int number) {
         started_.start(number, [&] {
             lane& l = take_own(mine, number);
             l.sent_to = 0;
-            // At the deadline it counts who came, not whose bytes wait for others.
+            // For the deadline, which counts the ranks that came, not those whose bytes wait for others.
             if (wait_->longest)
                 for (int step = 1; step < size_; ++step) l.out->send({}, after(step), mpi_pieces::came);
             int const before = started_.count() - 1;
@@ -69,7 +70,7 @@ class mpi_lanes {
         return finish(0);
     }
 
-    /// Only the root waits for the others, but a long message waits until the root takes it.
+    /// Only the root waits for the others, but a long message waits until the root receives it.
     contributions const& gather(int root, contribution mine) {
         lane& l = take_own(mine, 0);
         if (rank_ != root) {
@@ -93,33 +94,34 @@ class mpi_lanes {
         return l.received;
     }
 
-    /// Sends the rest of what was started, so that the others can finish it, and that this rank comes no more. Waits
-    /// for nobody.
+    /// Sends the rest of what was started, so that the others can finish it, and the notice that this rank leaves. Does
+    /// not wait.
     void leave() {
         if (!wait_->why)
             while (send_on()) {
             }
         inbox_.leave();
     }
-    /// After that: takes what has come. Whether all others have left too, and MPI uses nothing of this any more.
+    /// After leave(): receives what has come. Returns whether all others have left too, and MPI uses nothing of this
+    /// any more.
     bool is_over() {
         return inbox_.is_over() && std::all_of(lanes_.begin(), lanes_.end(), [](lane& l) { return l.out->is_over(); });
     }
 
   private:
-    static constexpr std::size_t most_at_once = 500000;  // bytes to one rank at the same time: switches hold as much
+    static constexpr std::size_t most_at_once = 500000;  // bytes to one rank at the same time: a switch buffers as much
     struct lane {
         std::optional<mpi_outbox> out{};
-        std::vector<std::vector<std::byte>> arrived{};  // from each rank; the own as it was sent
+        std::vector<std::vector<std::byte>> arrived{};  // from each rank; this rank's own as it was sent
         contributions received{};
-        int sent_to = 0;  // how many of the others, no two ranks beginning with the same
+        int sent_to = 0;  // the number of others it was sent to; no two ranks begin with the same
     };
 
     static std::size_t place(int rank) { return static_cast<std::size_t>(rank); }
     int after(int step) const { return (rank_ + step) % size_; }
     int before(int step) const { return (rank_ + size_ - step) % size_; }
 
-    // What this rank brings, where it stays until all have it.
+    // Copies this rank's payload to where it stays until all have received it.
     lane& take_own(contribution mine, int number) {
         wait_->check();
         lane& l = lanes_[number];
@@ -136,8 +138,8 @@ class mpi_lanes {
         l.received[place(from)] = inbox_.take(from, l.arrived[place(from)], all_come);
     }
     void send_on(lane& l) { l.out->send(l.received[place(rank_)], after(++l.sent_to), piece_); }
-    // Of what was started, the first that not all others were sent goes to the next one: so each is sent this rank's
-    // messages in the order of the starts. Whether there was one.
+    // Of what was started, sends the first that not all others have to the next one, so that each gets this rank's
+    // messages in the order of the starts. Returns whether there was one.
     bool send_on() {
         for (int i = 0; i < started_.count(); ++i)
             if (lane& l = lanes_[started_.lane(i)]; l.sent_to + 1 < size_) {

@@ -26,15 +26,15 @@
 
 namespace laconic::detail {
 
-/// The meetings of an MPI job's ranks, as Communicator, Overlapping and AllReducer have them. Without a deadline they
-/// are MPI's collectives, and each begins with an envelope from every rank: it tells the length, and in its lowest bit
-/// whether it is a complaint. A rank that leaves sends envelopes that say so until all leave, so that none waits for
-/// it. With a deadline, and where the ranks are a part of others, what MPI cannot take back is not begun: ranks send to
-/// each other one by one. Reuses its memory.
+/// The collective calls of an MPI job's ranks, as Communicator, Overlapping and AllReducer describe them. Without a
+/// deadline they are MPI's collectives, and each begins with an envelope from every rank: the length, and in its lowest
+/// bit the mark of an error frame. A rank that leaves sends envelopes with that notice until all leave, so that none
+/// waits for it. With a deadline, and in a part of the ranks, ranks send to each other one by one, as MPI cannot
+/// abandon a collective. Reuses its memory.
 class mpi_meetings {
   public:
-    /// MPI carries at most `longest` bytes at a time; what goes from one rank to another, in pieces of at most `piece`.
-    /// `names` are those of a part's ranks in errors.
+    /// MPI carries at most `longest` bytes in one call; messages from rank to rank go in pieces of at most `piece`
+    /// bytes. `names` are the numbers of a part's ranks in errors.
     mpi_meetings(MPI_Comm all, std::size_t longest, std::size_t piece, std::chrono::milliseconds longest_wait = {},
                  std::vector<int> names = {})
         : longest_(longest),
@@ -54,7 +54,7 @@ class mpi_meetings {
     }
     mpi_meetings(mpi_meetings const&) = delete;
     mpi_meetings& operator=(mpi_meetings const&) = delete;
-    /// Leaves, and waits until it is over. Where this rank gave up it may not be destroyed: MPI may use it until the
+    /// Leaves, and waits until it is over. Where this rank gave up it must not be destroyed: MPI may use it until the
     /// process ends.
     ~mpi_meetings() {
         try {
@@ -65,8 +65,8 @@ class mpi_meetings {
         }
     }
 
-    /// Sends to the others that this rank comes no more: only is_over() may be called after it. Where the meetings are
-    /// MPI's collectives it waits until all leave, else for nobody.
+    /// Sends the others the notice that this rank leaves: only is_over() may be called after it. Where the calls are
+    /// MPI's collectives it waits until all leave, else it does not wait.
     void leave() {
         if (std::exchange(left_, true)) return;
         lanes_.leave();
@@ -74,14 +74,15 @@ class mpi_meetings {
                 share(gone);
             while (std::count(envelopes_.begin(), envelopes_.end(), gone) < size_);
     }
-    /// After that: takes what has come. Whether all others have left too, and MPI uses nothing of this any more.
+    /// After leave(): receives what has come. Returns whether all others have left too, and MPI uses nothing of this
+    /// any more.
     bool is_over() { return lanes_.is_over(); }
 
     int rank() const { return rank_; }
     int size() const { return size_; }
     MPI_Comm comm() const { return comm_.all; }
     mpi_wait& wait() { return wait_; }
-    /// For what else is said between the ranks: throws where an all-gather is under way, or where they cannot go on.
+    /// For the other calls: throws where an all-gather is in flight, or where the ranks cannot go on.
     void check_goes_on() const {
         lanes_.started().check_none();
         wait_.check();
@@ -101,7 +102,7 @@ class mpi_meetings {
     }
     void finish(int lane = 0) { show(lanes_.finish(lane)); }
 
-    /// Only the root waits for the others, but a long message waits until the root takes it.
+    /// Only the root waits for the others, but a long message waits until the root receives it.
     void gather(int root, contribution mine) {
         check_root(root);
         show(lanes_.gather(root, mine));
@@ -114,7 +115,7 @@ class mpi_meetings {
         broadcast_bytes(root, mine);
         show(received_);
     }
-    /// Throws shape_error on all ranks where they do not bring as many numbers.
+    /// Throws shape_error on all ranks where their lengths differ.
     template <Scalar T>
     void all_reduce(std::span<T> x) {
         check_goes_on();
@@ -138,7 +139,7 @@ class mpi_meetings {
                 check_mpi(MPI_Allreduce(MPI_IN_PLACE, piece.data(), n, type, MPI_SUM, comm_.all), "MPI_Allreduce");
                 continue;
             }
-            // Not in the caller's memory, which MPI would go on using.
+            // Not in the caller's memory, which MPI would go on using after a deadline.
             auto const bytes = std::as_writable_bytes(piece);
             sum_.assign(bytes.begin(), bytes.end());
             MPI_Request request = MPI_REQUEST_NULL;
@@ -180,7 +181,7 @@ class mpi_meetings {
         share(envelope);
         if (std::count(envelopes_.begin(), envelopes_.end(), gone) > 0) lanes_.inbox().fail_as_told();
     }
-    // Where in bytes_ each rank's contribution lies, as the envelopes have it.
+    // The place of each rank's payload in bytes_, from the envelopes.
     void lay_out() {
         std::size_t total = 0;
         for (auto const e : envelopes_) total += e >> 1;
@@ -192,7 +193,7 @@ class mpi_meetings {
         }
     }
     std::byte* place_of(std::size_t r) { return bytes_.data() + (received_[r].bytes.data() - bytes_.data()); }
-    // Everybody's bytes, once bytes_ is laid out.
+    // Gathers all ranks' bytes, once bytes_ is laid out.
     void gather_bytes(contribution mine) {
         std::size_t end = 0;
         for (auto const& h : received_) end += h.bytes.size();

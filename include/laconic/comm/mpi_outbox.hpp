@@ -13,7 +13,7 @@
 
 namespace laconic::detail {
 
-/// MPI's communicator once more, whose errors come back.
+/// A duplicate of an MPI communicator that returns its errors.
 struct mpi_duplicate {
     MPI_Comm all = MPI_COMM_NULL;
     explicit mpi_duplicate(MPI_Comm of) {
@@ -27,7 +27,7 @@ struct mpi_duplicate {
     }
 };
 
-/// MPI's communicator of the ranks of `of` that give the same color, in the order of their keys.
+/// The MPI communicator of the ranks of `of` that give the same color, in the order of their keys.
 struct mpi_part {
     MPI_Comm all = MPI_COMM_NULL;
     mpi_part(MPI_Comm of, int color, int key) { check_mpi(MPI_Comm_split(of, color, key, &all), "MPI_Comm_split"); }
@@ -38,7 +38,7 @@ struct mpi_part {
     }
 };
 
-/// What this rank sends to others from memory that must stay as it is until they have taken it. Reuses its memory.
+/// The messages of this rank to others, from memory that must stay as it is until they are received. Reuses its memory.
 class mpi_outbox {
   public:
     mpi_outbox(MPI_Comm all, mpi_wait& how) : all_(all), how_(&how) {}
@@ -49,15 +49,15 @@ class mpi_outbox {
                             &sent_.emplace_back(MPI_REQUEST_NULL)),
                   "MPI_Isend");
     }
-    /// In pieces of at most `piece` bytes.
+    /// Sends it in pieces of at most `piece` bytes.
     void send(contribution said, int to, std::size_t piece) {
         mpi_pieces::for_each(said, piece, [&](std::span<std::byte const> bytes, int tag) { send(bytes, to, tag); });
     }
-    /// Whether not all of it is known to be taken.
+    /// Whether some may not have been received.
     bool waits() const { return !sent_.empty(); }
-    /// Waits until all of it is taken, or a receiver has left, which may not take its part before this rank leaves,
-    /// too. Returns that receiver, or no_rank. Others may leave meanwhile: they have done all that they had to. Throws
-    /// comm_error, which names the receiver, where the deadline passes before.
+    /// Waits until all of it is received, or a receiver has left, which may not receive its part before this rank
+    /// leaves, too. Returns that receiver, or no_rank. Others may leave meanwhile: they have done all that they had to.
+    /// Throws comm_error, which names the receiver, where the deadline passes before.
     int await(mpi_inbox& inbox) {
         auto const until = how_->longest.from_now();
         while (!is_over()) {
@@ -73,11 +73,11 @@ class mpi_outbox {
         to_.clear();
         return no_rank;
     }
-    /// Whether all of it is taken.
+    /// Whether all of it is received.
     bool is_over() { return are_over(sent_); }
 
   private:
-    // The first receiver that has not taken its part, of those that `counts`, or no_rank.
+    // The first receiver for which counts() holds that has not received its part, or no_rank.
     template <class Counts>
     int first_not_taken(Counts counts) {
         for (std::size_t i = 0; i < sent_.size(); ++i) {

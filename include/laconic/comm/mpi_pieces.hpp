@@ -31,14 +31,14 @@ inline bool are_over(std::vector<MPI_Request>& requests) {
     return over != 0;
 }
 
-/// A contribution between two ranks: MPI tells the length of a piece, and the tag the rest. It is cut into pieces that
-/// MPI can carry, `longest` bytes at most, and all but the last as long as the first.
+/// A payload between two ranks: MPI states the length of a piece, and the tag the rest. It is cut into pieces that MPI
+/// can carry, of at most `longest` bytes, all but the last as long as the first.
 struct mpi_pieces {
-    static constexpr int notice = 32767;  // the highest tag that MPI promises: this rank sends nothing more
-    static constexpr int came = 32766;    // this rank has come to its next meeting, to which it will send a message
+    static constexpr int notice = 32767;  // the highest tag that MPI guarantees: this rank sends nothing more
+    static constexpr int came = 32766;    // this rank has entered its next collective call, and will send a message
     static constexpr std::size_t most_told = 16382;
 
-    /// How many pieces follow, or most_told of more.
+    /// The number of pieces that follow, or most_told for more.
     static constexpr int tag(std::size_t left, bool complaint) {
         return static_cast<int>(std::min(left, most_told) << 1 | (complaint ? 1 : 0));
     }

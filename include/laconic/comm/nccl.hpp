@@ -22,31 +22,31 @@
 
 namespace laconic {
 
-/// One rank's end where the ranks are GPUs that NCCL joins (laconic::nccl is CMake's name for the library with it). All
-/// that it tells the GPU goes through the one stream that it is given, and that stream's device must be the current one
-/// wherever it is called. All ranks make it and let go of it together. laconic.hpp leaves this out.
+/// One rank's communicator where the ranks are GPUs that NCCL joins (laconic::nccl is CMake's name for the library with
+/// it). All its work for the GPU goes through the one stream that it is given, and that stream's device must be the
+/// current one in every call. All ranks make it and destroy it together. laconic.hpp leaves this out.
 ///
-/// Bytes are the host's, and go by way of memory on the device that is kept, and grows by half where a meeting's bytes
-/// are more than of any before: no bound is known for them here. A call that waits for others waits for the stream too,
-/// for its lengths and then for its bytes (nccl_rounds.hpp). Arrays are the device's, and are carried without a copy,
-/// and without waiting: see the second half.
+/// Bytes are the host's, and go by way of memory on the device that is kept. It grows by half where a call has more
+/// bytes than any before, as no bound is known here. A call that waits for others waits for the stream too, for its
+/// lengths and then for its bytes (nccl_rounds.hpp). Arrays are the device's, and are carried without a copy and
+/// without a wait: see the second half.
 ///
-/// What NCCL or CUDA refuse is a comm_error with their words. It ends the communicator, which is aborted at once, so
-/// that nothing of it holds the stream up; later calls throw again. Errors of what went on without waiting are found by
-/// the next call that waits, or by wait().
+/// Errors of NCCL or CUDA become a comm_error with their text. It ends the communicator, which is aborted at once, so
+/// that nothing of it blocks the stream; later calls throw again. Errors of work that went on without a wait are found
+/// by the next call that waits, or by wait().
 class nccl {
   public:
     struct settings {
-        /// The longest wait for the others, 0: none. NCCL by itself notices few of the ranks that are lost.
+        /// The longest wait for the others, 0: no limit. NCCL itself notices few of the ranks that are lost.
         std::chrono::milliseconds deadline{0};
     };
 
-    /// Over a communicator of the caller's, which goes on being its own, unless an error has aborted it: then it must
-    /// not be destroyed. Nothing else may go through it meanwhile.
+    /// Over a communicator of the caller's, which the caller still owns, unless an error has aborted it: then it must
+    /// not be destroyed. Nothing else may use it meanwhile.
     nccl(ncclComm_t all, cudaStream_t stream) : nccl(all, stream, settings{}) {}
     nccl(ncclComm_t all, cudaStream_t stream, settings how) : in_(all, stream, how.deadline) {}
-    /// Over one that is made, and destroyed, here: of `size` ranks, all of which were handed the same id(), by MPI, a
-    /// file, or memory that they share. Waits until all have come, whatever the deadline.
+    /// Over a communicator that is made and destroyed here: of `size` ranks, all of which were given the same id(), by
+    /// MPI, a file, or shared memory. Waits until all have come, whatever the deadline.
     nccl(ncclUniqueId const& id, int rank, int size, cudaStream_t stream) : nccl(id, rank, size, stream, settings{}) {}
     nccl(ncclUniqueId const& id, int rank, int size, cudaStream_t stream, settings how)
         : in_(id, rank, size, stream, how.deadline) {}
@@ -56,7 +56,7 @@ class nccl {
     ~nccl() {
         try {
             rounds_.leave();
-        } catch (error const&) {  // the others are told by their own calls
+        } catch (error const&) {  // the others get the error from their own calls
         }
     }
     static ncclUniqueId id() {
@@ -77,27 +77,27 @@ class nccl {
         LACONIC_EXPECTS(r >= 0 && r < size());
         return rounds_.from(r);
     }
-    /// A rank that waits here takes part in whatever the others wait for, but what is handed over leaves this rank when
-    /// it waits next, or is let go of.
+    /// A rank that waits here takes part in whatever the others wait for, but what it sends leaves this rank when it
+    /// waits next, or is destroyed.
     contribution exchange(int to, contribution mine, int from) {
         detail::check_partners(size(), to, from);
         return rounds_.exchange(to, mine, from);
     }
 
-    /// x <- the sum of all ranks' x, in device memory. Waits until all have come to it, and throws shape_error on all
-    /// where they bring different lengths, but does not wait for the sum, unless there is a deadline to keep. Floats
-    /// and doubles do not meet.
+    /// x <- the sum of all ranks' x, in device memory. Waits until all ranks have called it, and throws shape_error on
+    /// all where their lengths differ, but does not wait for the sum, unless there is a deadline. Ranks with floats and
+    /// ranks with doubles wait in vain for each other: comm_error.
     template <Scalar T>
     void all_reduce(std::span<T> x) {
         rounds_.meet({detail::nccl_call::all_reduce, sizeof(T), {}, x.size()});
         sum_in_stream(x);
     }
 
-    // Arrays in the device's memory, in the order of the stream. Nobody waits, but where there is a deadline, for what
-    // else would wait later, without one. All ranks make the same calls, with lengths on which they agree, right after
-    // the same meeting: NCCL sees to neither.
+    // Arrays in the device's memory, in the order of the stream. These calls do not wait, unless there is a deadline,
+    // for what would otherwise wait later without one. All ranks make the same calls, with lengths on which they agree,
+    // right after the same collective call: NCCL checks neither.
 
-    /// The same sum with nobody asked whether all ranks have come to it, and with as many numbers.
+    /// The same sum without the check that all ranks call it with the same length.
     template <Scalar T>
     void sum_in_stream(std::span<T> x) {
         auto const type = std::same_as<T, float> ? ncclFloat : ncclDouble;
@@ -106,7 +106,7 @@ class nccl {
                       "ncclAllReduce");
         keep_deadline();
     }
-    /// All that calls() carries starts at the same time.
+    /// All transfers in calls() start at the same time.
     template <class Calls>
     void together(Calls calls) {
         in_.together(calls);
@@ -140,7 +140,7 @@ class nccl {
             if (on.stream() != stream())
                 throw argument_error("the backend's kernels and NCCL must be given the same stream");
     }
-    /// Waits until all that was told to the stream is done, with the deadline, and finds what went wrong since.
+    /// Waits until all work in the stream is done, with the deadline, and throws what went wrong since the last wait.
     void wait() { in_.wait(); }
 
   private:

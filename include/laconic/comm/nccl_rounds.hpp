@@ -22,20 +22,21 @@ namespace laconic::detail {
 /// The calls in which a rank waits for others.
 enum class nccl_call : std::uint64_t { exchange, all_gather, gather, broadcast, all_reduce, end };
 
-/// How ranks that have only NCCL hold meetings and talk in pairs. NCCL takes nothing from a sender before its receiver
-/// asks for it, and knows no length beforehand. So whoever has to wait for others takes part in a round, and a round
-/// begins when all ranks wait: all tell each other what they wait for and what they have for whom (one all-gather of a
-/// few words), then what was handed over in pairs is brought to its receivers, and if all wait for the same meeting it
-/// is held. Rounds follow until everybody has what it waits for. So ranks that all wait in vain are told so, and one
-/// that has left is named. Bytes go by way of a reused memory on the device.
+/// Collective calls and exchanges of ranks that have only NCCL. NCCL takes nothing from a sender before its receiver
+/// asks for it, and needs every length beforehand. So each rank that has to wait for others takes part in a round, and
+/// a round begins when all ranks wait: each sends to all what it waits for and the lengths that it has for each (one
+/// all-gather of a few words), then what was sent in pairs is delivered, and if all wait for the same collective call
+/// it is made. Rounds follow until every rank has what it waits for. So if all ranks wait in vain, each gets an error,
+/// and one that has left is named. Bytes go by way of a reused memory on the device.
 class nccl_rounds {
   public:
-    /// What a rank waits for: `with` is the rank to hear from, a meeting's root, or an all-reduce's bytes of a number.
+    /// What a rank waits for: `with` is the sender, a collective call's root, or the bytes of a number of an
+    /// all-reduce.
     struct waiting_for {
         nccl_call call;
         std::uint64_t with = 0;
         contribution mine{};
-        std::uint64_t count = 0;  ///< an all-reduce's
+        std::uint64_t count = 0;  ///< the count of an all-reduce
     };
 
     explicit nccl_rounds(nccl_stream& in)
@@ -52,7 +53,8 @@ class nccl_rounds {
     nccl_rounds(nccl_rounds const&) = delete;
     nccl_rounds& operator=(nccl_rounds const&) = delete;
 
-    /// Holds a meeting with all ranks. Throws shape_error on all where they bring different counts to an all-reduce.
+    /// Makes a collective call with all ranks. Throws shape_error on all where they bring different counts to an
+    /// all-reduce.
     void meet(waiting_for const& what) {
         while (go_on(what) != outcome::held) {
         }
@@ -70,22 +72,22 @@ class nccl_rounds {
         } else if (to != no_rank) {
             hand_over(outgoing_[static_cast<std::size_t>(to)], mine);
         }
-        inbox_.release();  // not earlier: `mine` may lie there
+        inbox_.release();  // not earlier: `mine` may refer to it
         if (from == no_rank) return {};
         while (!inbox_.has(from)) go_on({nccl_call::exchange, static_cast<std::uint64_t>(from)});
         return inbox_.take(from);
     }
 
-    /// Takes part in the others' rounds until all are done, as they may still wait for what this rank handed over.
-    /// Waits for nobody who has learnt that there will be no further round.
+    /// Takes part in the others' rounds until all are done, as they may still wait for what this rank has sent. Does
+    /// not wait for a rank that has seen that there will be no further round.
     void leave() {
         while (in_->alive() && left_ == no_rank && round({nccl_call::end}) == outcome::brought) {
         }
     }
 
   private:
-    // A rank's row of the table: its call, with, the envelope of its contribution or its count, and for each rank how
-    // many bytes it has for it.
+    // A rank's row of the table: its call, `with`, the envelope of its payload or its count, and the number of bytes
+    // that it has for each rank.
     static constexpr std::size_t first_pair = 3;
     std::size_t row_words() const { return first_pair + ranks_; }
     std::uint64_t word(std::size_t r, std::size_t i) const {
@@ -109,7 +111,8 @@ class nccl_rounds {
         queue.insert(queue.end(), mine.bytes.begin(), mine.bytes.end());
     }
 
-    // Of a round: the meeting was held; somebody was brought something; nobody, and so nobody can go on.
+    // The outcome of a round: the collective call was made; some message was delivered; or none, so that no rank can go
+    // on.
     enum class outcome { held, brought, in_vain };
 
     outcome round(waiting_for const& what) {
@@ -147,8 +150,8 @@ class nccl_rounds {
         in_->wait();
     }
 
-    // What ranks have for each other: all that this one sends lies before all that it receives. True where any rank
-    // has anything for any.
+    // Delivers what ranks have for each other: all that this one sends lies before all that it receives. True where any
+    // rank has anything for any.
     bool bring_pairs() {
         bool any = false;
         std::size_t leaving = 0, arriving = 0;
@@ -192,7 +195,7 @@ class nccl_rounds {
         }
     }
 
-    // Starts what brings the contributions of a meeting to those who get them.
+    // Starts the transfers of a collective call's payloads to the ranks that get them.
     void hold(waiting_for const& what) {
         bool const gathers = what.call == nccl_call::gather, to_me = what.with == me_;
         auto const heard = [&](std::size_t r) {
@@ -207,7 +210,7 @@ class nccl_rounds {
         meeting_.make_room(std::max(total, own));
         for (std::size_t r = 0, at = 0; r < ranks_; at += heard_[r++].bytes.size())
             heard_[r] = {{meeting_.host() + at, heard(r) ? word(r, 2) >> 1 : 0}, heard(r) && (word(r, 2) & 1) != 0};
-        // Who is not heard here sends, or only listens.
+        // A rank whose payload does not arrive here only sends, or only receives.
         if (!heard(me_) && !gathers) own = 0;
         std::size_t const place = heard(me_) ? place_of(me_) : 0;
         if (own > 0) std::memcpy(meeting_.host() + place, what.mine.bytes.data(), own);
@@ -246,7 +249,7 @@ class nccl_rounds {
             in_->check(ncclRecv(to, n, ncclUint8, static_cast<int>(from), in_->comm(), in_->stream()), "ncclRecv");
     }
 
-    // All ranks wait, and none has anything for any: all learn it in the same round.
+    // All ranks wait, and none has anything for any: all find that in the same round.
     void end_a_vain_wait() const {
         require_all_here();
         auto const whom = [this](int rank) {

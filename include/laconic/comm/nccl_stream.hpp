@@ -16,17 +16,17 @@
 
 namespace laconic::detail {
 
-/// A NCCL communicator and the stream in which it talks: what goes wrong with them, and how long to wait. Any error
-/// aborts the communicator at once (ncclCommAbort), so that nothing of it is left in the stream; from then on every
-/// call throws comm_error.
+/// A NCCL communicator and the stream that it uses: their errors, and how long to wait. Any error aborts the
+/// communicator at once (ncclCommAbort), so that nothing of it is left in the stream; from then on every call throws
+/// comm_error.
 class nccl_stream {
   public:
-    /// A communicator that is the caller's to destroy, unless an error aborted it: then there is nothing to destroy.
+    /// A communicator that the caller destroys, unless an error aborted it: then there is nothing to destroy.
     nccl_stream(ncclComm_t comm, cudaStream_t stream, std::chrono::milliseconds deadline)
         : comm_(comm), stream_(stream), deadline_(deadline), owned_(false) {
         introduce();
     }
-    /// One of its own. Waits until all ranks make theirs, whatever the deadline.
+    /// Makes a communicator of its own. Waits until all ranks make theirs, whatever the deadline.
     nccl_stream(ncclUniqueId const& id, int rank, int size, cudaStream_t stream, std::chrono::milliseconds deadline)
         : stream_(stream), deadline_(deadline), owned_(true) {
         check(ncclCommInitRank(&comm_, size, id, rank), "ncclCommInitRank");
@@ -42,7 +42,7 @@ class nccl_stream {
     int size() const { return size_; }
     /// Whether no error has aborted it.
     bool alive() const { return comm_ != nullptr; }
-    /// Throws where one has.
+    /// Throws where an error has aborted it.
     ncclComm_t comm() const {
         if (comm_ == nullptr)
             throw comm_error(-1, concat({"an error has aborted NCCL's communicator before: ", failure_}));
@@ -51,7 +51,7 @@ class nccl_stream {
     cudaStream_t stream() const { return stream_; }
     bool has_deadline() const { return deadline_.count() > 0; }
 
-    /// Throws comm_error, with NCCL's or CUDA's own words, for what `call` returned.
+    /// Throws comm_error, with NCCL's or CUDA's own text, where `status` is an error of `call`.
     void check(ncclResult_t status, char const* call) {
         if (status == ncclSuccess) return;
         std::string why = concat({std::string(call), ": ", ncclGetErrorString(status)});
@@ -63,7 +63,8 @@ class nccl_stream {
         if (status != cudaSuccess) fail(concat({std::string(call), ": ", cudaGetErrorString(status)}));
     }
 
-    /// What calls() tells NCCL starts at the same time: what one rank sends need not be taken before it receives.
+    /// NCCL starts all calls within calls() at the same time: what one rank sends need not be received before it
+    /// receives.
     template <class Calls>
     void together(Calls calls) {
         comm();
@@ -71,7 +72,7 @@ class nccl_stream {
         grouped_ = true;
         try {
             calls();
-        } catch (...) {  // an open group would keep what this thread tells NCCL later
+        } catch (...) {  // an open group would keep this thread's later calls of NCCL
             ncclGroupEnd();
             grouped_ = false;
             abort();
@@ -81,8 +82,8 @@ class nccl_stream {
         check(ncclGroupEnd(), "ncclGroupEnd");
     }
 
-    /// Waits until all that was told to the stream is done; throws comm_error where NCCL has met an error meanwhile, or
-    /// where the deadline passes. NCCL cannot tell which rank it waits for.
+    /// Waits until all work in the stream is done; throws comm_error where NCCL has met an error meanwhile, or where
+    /// the deadline passes. NCCL cannot name the rank that it waits for.
     void wait() {
         auto const begin = std::chrono::steady_clock::now();
         for (;; std::this_thread::yield()) {
@@ -90,7 +91,7 @@ class nccl_stream {
             auto const status = cudaStreamQuery(stream_);
             if (status == cudaSuccess) break;
             if (status != cudaErrorNotReady) check(status, "cudaStreamQuery");
-            // CUDA keeps "not ready" for who asks for the last error, which the next kernel's launch does.
+            // CUDA keeps "not ready" as the last error, which the next kernel's launch would report.
             static_cast<void>(cudaGetLastError());
             if (has_deadline() && std::chrono::steady_clock::now() - begin > deadline_)
                 fail(concat({"not all ranks came within ", deadline_.count(), " ms"}));
@@ -125,8 +126,8 @@ class nccl_stream {
     std::string failure_;
 };
 
-/// As many bytes of the host's page-locked memory as of the device's, and the ways between them. Grows only, and waits
-/// for the device then: nobody knows beforehand how long the ranks' bytes will be.
+/// As many bytes of the host's page-locked memory as of the device's, and the copies between them. It grows only, and
+/// then waits for the device, as the lengths of the ranks' bytes are not known beforehand.
 class nccl_staging {
   public:
     explicit nccl_staging(nccl_stream& in) : in_(&in) {}
@@ -137,7 +138,7 @@ class nccl_staging {
     std::byte* host() const { return host_; }
     std::byte* device() const { return device_; }
 
-    /// Room for n bytes; what was there is lost where there was less. Nothing may be under way to it or from it.
+    /// Makes room for n bytes; the contents are lost where there was less. No copy to it or from it may be in flight.
     void make_room(std::size_t n) {
         if (n <= room_) return;
         n = std::max(n, room_ + room_ / 2);  // lengths differ a little from round to round
@@ -149,7 +150,7 @@ class nccl_staging {
         device_ = static_cast<std::byte*>(p);
         room_ = n;
     }
-    /// Bytes first .. first + n - 1, in the order of the stream.
+    /// Copies bytes first .. first + n - 1, in the order of the stream.
     void to_device(std::size_t first, std::size_t n) { copy(host_ + first, device_ + first, n); }
     void to_host(std::size_t first, std::size_t n) { copy(device_ + first, host_ + first, n); }
 

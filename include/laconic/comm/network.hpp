@@ -11,9 +11,9 @@
 
 namespace laconic {
 
-/// What messages take between any two ranks. Each rank has a port out and a port in, which serve one message at a time
-/// each: a message of b bits keeps them busy for overhead + b x seconds_per_bit, and is on its way for as long and the
-/// latency. So alpha of the alpha-beta model is latency + overhead, and beta seconds_per_bit.
+/// The time of messages between any two ranks. Each rank has a port out and a port in, which serve one message at a
+/// time each: a message of b bits keeps them busy for overhead + b x seconds_per_bit, and arrives after that time and
+/// the latency. So alpha of the alpha-beta model is latency + overhead, and beta is seconds_per_bit.
 struct network {
     double latency = 0;          ///< seconds
     double seconds_per_bit = 0;  ///< 1 / bandwidth
@@ -33,21 +33,21 @@ struct network {
 
 namespace detail {
 
-/// When a port is busy: the last times between which it had a pause. What came before those passes.
+/// The times at which a port is busy, apart from each other; it keeps the last 32.
 class busy_times {
   public:
-    /// When the last message is through.
+    /// The time at which the last message is through.
     double end() const { return count_ == 0 ? 0 : times_[count_ - 1].end; }
 
-    /// A message that leaves from `now` on, after all others. Returns when it has left.
+    /// Adds a message that leaves from `now` on, after all others. Returns when it has left.
     double append(double now, double busy) {
         double const begin = std::max(now, end());
         put(count_, count_, {begin, begin + busy});
         return begin + busy;
     }
-    /// A message whose last bit is there at `there`, and which takes `busy`: bits that come while the port serves
+    /// Adds a message whose last bit arrives at `there`, and which takes `busy`: bits that come while the port serves
     /// others wait for its next pauses. Returns when it is through. How long a port works without a pause does not
-    /// depend on the order in which its messages are told.
+    /// depend on the order in which its messages are added.
     double serve(double there, double busy) {
         std::size_t i = count_;
         double at = there - busy, left = busy;
@@ -71,11 +71,11 @@ class busy_times {
         double begin, end;
     };
 
-    // In place of those from `first` to before `last`.
+    // Replaces the times from `first` to before `last`.
     void put(std::size_t first, std::size_t last, time t) {
         if (first > 0 && times_[first - 1].end == t.begin) t.begin = times_[--first].begin;
         if (last < count_ && times_[last].begin == t.end) t.end = times_[last++].end;
-        if (first == last && count_ == times_.size()) {  // the first is forgotten
+        if (first == last && count_ == times_.size()) {  // the first is dropped
             if (first == 0) return;
             std::move(times_.begin() + 1, times_.begin() + static_cast<std::ptrdiff_t>(first), times_.begin());
             times_[first - 1] = t;
@@ -91,14 +91,14 @@ class busy_times {
         times_[first] = t;
     }
 
-    std::array<time, 32> times_{};  // ascending, apart
+    std::array<time, 32> times_{};  // ascending, with pauses between them
     std::size_t count_ = 0;
 };
 
-/// A rank's time and its ports'.
+/// A rank's clock and the times of its ports, in seconds.
 struct port_clock {
     double now = 0;
-    double out_free = 0;  // where there are two ports
+    double out_free = 0;  // used where there are two ports
     busy_times in;
 
     /// Sends a message as soon as the port is free, and goes on. Returns when it has left the port.
@@ -106,7 +106,7 @@ struct port_clock {
         if (net.half_duplex) return in.append(now, busy);
         return out_free = std::max(now, out_free) + busy;
     }
-    /// The same; returns when it is there, if the port there is free.
+    /// The same; returns when it arrives, if the port there is free.
     double send(network const& net, double busy) { return leave(net, busy) + net.latency; }
     /// Waits for a message.
     void receive(double there, double busy) { now = std::max(now, in.serve(there, busy)); }

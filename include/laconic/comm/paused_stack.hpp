@@ -12,27 +12,27 @@
 
 namespace laconic::detail {
 
-// AddressSanitizer must be told which stack runs, or an exception there makes it blame what is right. Null where it is
-// not linked in.
+// AddressSanitizer needs to know which stack runs, or it reports exceptions there as errors. Null where it is not
+// linked.
 extern "C" {
 [[gnu::weak]] void __sanitizer_start_switch_fiber(void** state, void const* bottom, std::size_t size);
 [[gnu::weak]] void __sanitizer_finish_switch_fiber(void* state, void const** bottom, std::size_t* size);
 }
 
-/// A stack that another may run instead of.
+/// A stack on which execution can pause while another runs.
 struct paused_stack {
     ucontext_t context{};
     void const* bottom = nullptr;
     std::size_t size = 0;  // bytes
 
-    /// Lets another run, until one goes on here.
+    /// Runs `other`, until another stack switches back to this one.
     void go_on(paused_stack& other) {
         void* state = nullptr;
         if (&__sanitizer_start_switch_fiber) __sanitizer_start_switch_fiber(&state, other.bottom, other.size);
         swapcontext(&context, &other.context);
         if (&__sanitizer_finish_switch_fiber) __sanitizer_finish_switch_fiber(state, nullptr, nullptr);
     }
-    /// What a new one does first, and last: it learns where the other is, and leaves for it for good.
+    /// The first call, and the last, on a new stack: it gets the bounds of the other stack, and leaves for it for good.
     static void begin(paused_stack& other) {
         if (&__sanitizer_finish_switch_fiber) __sanitizer_finish_switch_fiber(nullptr, &other.bottom, &other.size);
     }
@@ -41,10 +41,11 @@ struct paused_stack {
     }
 };
 
-/// One that has memory of its own, below which lies a page that cannot be touched.
+/// A stack in memory of its own, below which lies a page that cannot be accessed.
 class mapped_stack : public paused_stack {
   public:
-    /// Gets so many bytes, rounded up to pages, and a context in which to run there; whether there was memory for it.
+    /// Maps so many bytes, rounded up to pages, and makes a context that runs there; returns whether there was memory
+    /// for it.
     bool map(std::size_t bytes) {
         auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
         size = (bytes + page - 1) / page * page;

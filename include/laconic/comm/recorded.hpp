@@ -11,7 +11,8 @@
 
 namespace laconic {
 
-/// What a rank did: it worked for so many seconds, then handed over so many bytes, then took what another handed to it.
+/// One entry of a rank's log: it computes for so many seconds, then sends so many bytes, then receives from another
+/// rank.
 struct deed {
     /// In place of `to` and `from`: an all-gather, which goes around a ring.
     static constexpr int everyone = -2;
@@ -19,18 +20,18 @@ struct deed {
     int to = no_rank, from = no_rank;
     std::uint64_t bytes = 0;
     double seconds = 0;
-    bool meets = false;      ///< in a meeting, which does not touch what is exchanged in pairs
-    bool meanwhile = false;  ///< it worked while the messages of an all-gather were on their way, not before
+    bool meets = false;      ///< part of a collective call, which does not mix with exchanges
+    bool meanwhile = false;  ///< it computes while the messages of an all-gather are in flight, not before
 
     bool operator==(deed const&) const = default;
 };
 
-/// Writes down whom this rank talks to and in how many bytes, through any communicator, without that communicator
-/// knowing: replay tells when it would have happened over any network, as often as one likes, as long as nobody does
-/// anything else because of the time. A gather is written down as what the root takes from the others, a broadcast as
-/// what it says to each, in the order of ranks. The log grows by 32 bytes each time. All-gathers that are in flight at
-/// the same time are written down one after another, as they are finished, each with the work since the finish before:
-/// a replay lets the next one begin only then, which may take longer than it would.
+/// Records with whom this rank communicates and in how many bytes, through any communicator: replay computes when it
+/// would have happened over any network, any number of times, as long as no rank acts on the time. A gather is recorded
+/// as the root's receives from the others, a broadcast as its sends to each, in the order of ranks. The log grows by 32
+/// bytes for each entry. All-gathers that are in flight at the same time are recorded one after another, as they are
+/// finished, each with the computation since the finish before: a replay begins the next one only then, which may take
+/// longer than it would.
 template <PointToPoint C>
 class recorded {
   public:
@@ -39,7 +40,7 @@ class recorded {
     int rank() const { return inner_->rank(); }
     int size() const { return inner_->size(); }
 
-    /// This rank works for so long. Throws argument_error unless that is finite and at least 0.
+    /// Records that this rank computes for so long. Throws argument_error unless that is finite and at least 0.
     void compute(double seconds) {
         if (!(seconds >= 0 && seconds <= 1e300))
             throw argument_error(detail::concat({"a rank works for ", seconds, " seconds: at least 0, and finite"}));
@@ -81,10 +82,10 @@ class recorded {
     }
 
     std::vector<deed> const& log() const { return log_; }
-    /// The log, which then begins anew.
+    /// Returns the log and starts a new one.
     std::vector<deed> take_log() { return std::exchange(log_, {}); }
 
-    /// The communicator underneath: what goes through it directly is not written down.
+    /// The communicator underneath: calls to it directly are not recorded.
     C& inner() const { return *inner_; }
 
   private:
@@ -94,9 +95,9 @@ class recorded {
 
     C* inner_;
     std::vector<deed> log_;
-    detail::under_way under_way_;  // all-gathers, of so many bytes
+    detail::under_way under_way_;  // the all-gathers in flight
     detail::per_lane<std::uint64_t> started_;
-    double worked_ = 0;  // meanwhile, since the last of them was finished
+    double worked_ = 0;  // while they are in flight, since the last finish
 };
 
 }  // namespace laconic

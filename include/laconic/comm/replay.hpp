@@ -19,14 +19,14 @@
 
 namespace laconic {
 
-/// A network whose ranks stand in racks, 0 .. per_rack - 1 in the first. What goes from rack to rack also passes an
-/// uplink and a downlink, which all ranks of a rack share.
+/// A network whose ranks stand in racks, 0 .. per_rack - 1 in the first. Messages from rack to rack also pass an uplink
+/// and a downlink, which all ranks of a rack share.
 struct racks {
-    network ports{};   ///< a rank's, and the way within its rack
-    int per_rack = 0;  ///< 0: all ranks are in one
-    network links{};   ///< a rack's; its latency comes once, on top of that of the ports
+    network ports{};   ///< a rank's ports, and the way within its rack
+    int per_rack = 0;  ///< 0: all ranks are in one rack
+    network links{};   ///< a rack's links; their latency comes once, on top of that of the ports
 
-    /// Throws argument_error for a network of negative or infinite seconds, or fewer than no ranks a rack.
+    /// Throws argument_error for a network of negative or infinite seconds, or a negative number of ranks a rack.
     void check() const {
         ports.check();
         links.check();
@@ -37,10 +37,10 @@ struct racks {
 
 namespace detail {
 
-/// What happens to everyone, in the order of time wherever ranks share a link. A link works for one message at a time,
-/// that first whose first bit is there first, of equal ones that of the lowest rank; it passes bits on as they come,
-/// and is through with a message not before its last bit has come. All else is as in `delayed`. So every number depends
-/// on the logs alone.
+/// Replays all ranks, in the order of time wherever ranks share a link. A link serves one message at a time, first the
+/// one whose first bit arrives first, of equal ones that of the lowest rank; it passes bits on as they come, and is
+/// through with a message not before its last bit has come. All else is as in `delayed`. So every number depends on the
+/// logs alone.
 class replayer {
   public:
     replayer(racks const& how, std::span<std::vector<deed> const> logs) : how_(how), logs_(logs), seats_(logs.size()) {
@@ -61,7 +61,7 @@ class replayer {
         links_.resize(n == 0 ? 0 : 2 * (static_cast<std::size_t>(how.rack_of(static_cast<int>(n) - 1)) + 1));
     }
 
-    /// When each rank is done. Throws comm_error where one waits for what nobody handed over.
+    /// The time at which each rank is done. Throws comm_error where one waits for what no rank sent.
     std::vector<double> operator()() {
         for (std::size_t r = seats_.size(); r-- > 0;) ready_.push_back(static_cast<int>(r));
         while (!ready_.empty() || !under_way_.empty()) {
@@ -89,18 +89,18 @@ class replayer {
   private:
     struct seat {
         port_clock at;
-        std::size_t next = 0, step = 0, round = 0;  // of its deeds; of an all-gather; which one
-        double worked = 0;                          // when its work for this deed is done
-        bool said = false;                          // what is next
+        std::size_t next = 0, step = 0, round = 0;  // the next deed; the step of an all-gather; the number of that
+        double worked = 0;                          // the time at which its computation for this deed is done
+        bool said = false;                          // whether it has sent this deed's message
         int waits_for = no_rank;
-        // By sender, and whether they meet: when it is there, and how many bytes.
+        // By sender, and whether it is part of a collective call: the time of arrival, and the number of bytes.
         std::multimap<std::pair<int, bool>, std::pair<double, std::uint64_t>> here;
     };
-    // On its way between racks.
+    // A message in flight between racks.
     struct message {
-        double first, last;  // when these bits are at the link that is next
+        double first, last;  // the times at which its first and last bits are at the next link
         int from, to;
-        std::uint64_t number;  // of those between racks
+        std::uint64_t number;  // counted over the messages between racks
         std::uint64_t bytes;
         bool meets, down;
 
@@ -109,7 +109,7 @@ class replayer {
         }
     };
 
-    // Until it must wait.
+    // Runs a rank until it must wait.
     void go_on(int rank) {
         seat& my = at(rank);
         auto const& log = logs_[static_cast<std::size_t>(rank)];
@@ -168,7 +168,7 @@ class replayer {
     }
     void arrive(int to, std::pair<int, bool> from, double there, std::uint64_t bytes) {
         at(to).here.emplace(from, std::pair(there, bytes));
-        if (at(to).waits_for != from.first) return;  // it looks for itself whether this is it
+        if (at(to).waits_for != from.first) return;  // it checks itself whether this is the one
         at(to).waits_for = no_rank;
         ready_.push_back(to);
     }
@@ -189,28 +189,28 @@ class replayer {
     racks how_;
     std::span<std::vector<deed> const> logs_;
     std::vector<seat> seats_;
-    std::size_t rounds_ = 0;           // all-gathers
-    std::vector<std::uint64_t> told_;  // in each of them, rank after rank
-    std::vector<double> links_;        // when they are free: of each rack, up and down
-    std::vector<int> ready_;           // ranks that can go on; no link is asked for before they have
+    std::size_t rounds_ = 0;           // the number of all-gathers
+    std::vector<std::uint64_t> told_;  // bytes in each of them, rank after rank
+    std::vector<double> links_;        // the times at which they are free: of each rack, up and down
+    std::vector<int> ready_;           // ranks that can go on; links serve messages only after they have
     std::priority_queue<message> under_way_;
     std::uint64_t sent_ = 0;
 };
 
 }  // namespace detail
 
-/// When each rank is done, in seconds from 0, if the ranks do what was recorded over this network: the same numbers on
-/// every machine. Packets are not lost, and a link does not mix its messages but serves them whole. Throws
-/// argument_error for a network that makes no sense or logs of different all-gathers, comm_error where a rank waits for
-/// what nobody handed over.
+/// The time at which each rank is done, in seconds from 0, if the ranks do what was recorded over this network: the
+/// same numbers on every machine. Packets are not lost, and a link serves whole messages one by one. Throws
+/// argument_error for an invalid network or logs of different all-gathers, comm_error where a rank waits for what no
+/// rank sent.
 inline std::vector<double> replay(racks const& how, std::span<std::vector<deed> const> logs) {
     how.check();
     return detail::replayer(how, logs)();
 }
 
-/// When this rank is done, if the ranks do what each has recorded over this network. Every rank calls it; the meetings
-/// that this takes are not written down. Throws argument_error for a network that makes no sense, comm_error for what
-/// was recorded, on every rank.
+/// The time at which this rank is done, in seconds, if the ranks do what each has recorded over this network. A
+/// collective call, which is not recorded itself. Throws argument_error for an invalid network, comm_error for an
+/// invalid record, on every rank.
 template <PointToPoint C>
 double replayed_clock(recorded<C>& comm, racks const& how) {
     how.check();

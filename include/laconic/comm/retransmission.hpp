@@ -13,12 +13,12 @@
 
 namespace laconic {
 
-/// When a packet that was not answered is sent again, in seconds.
+/// When a packet without an answer is sent again, in seconds.
 struct retransmission {
-    double first = 0.02;   ///< before any answer was timed
+    double first = 0.02;   ///< the wait before any answer was timed
     double least = 0.001;  ///< the shortest wait
-    double most = 0.2;     ///< the longest, however often it was sent
-    int farewells = 6;     ///< how often what nobody need answer is sent
+    double most = 0.2;     ///< the longest wait, however often it was sent
+    int farewells = 6;     ///< how often a packet that needs no answer is sent
 
     /// Throws argument_error for waits that are not 0 < least <= first <= most, and for no farewell.
     void check() const {
@@ -34,8 +34,8 @@ class round_trip {
   public:
     explicit round_trip(retransmission how) : how_(how) {}
 
-    /// An answer came after so many seconds. Only to what was sent once: of others nobody knows to which copy (Karn,
-    /// Partridge, SIGCOMM 1987).
+    /// An answer came after so many seconds. Only for packets that were sent once: for others it is unknown which copy
+    /// it answers (Karn, Partridge, SIGCOMM 1987).
     void answered(double after) {
         if (mean_ < 0) {
             mean_ = after;
@@ -45,7 +45,7 @@ class round_trip {
         deviation_ += (std::abs(after - mean_) - deviation_) / 4;
         mean_ += (after - mean_) / 8;
     }
-    /// For a packet that was sent `before` times already.
+    /// The wait, in seconds, for a packet that was sent `before` times already.
     double wait(int before) const {
         double const once = mean_ < 0 ? how_.first : std::max(how_.least, mean_ + 4 * deviation_);
         return std::min(how_.most, std::ldexp(once, std::min(before, 30)));
@@ -53,16 +53,15 @@ class round_trip {
 
   private:
     retransmission how_;
-    double mean_ = -1, deviation_ = 0;  // below 0: none was timed
+    double mean_ = -1, deviation_ = 0;  // below 0: no answer was timed
 };
 
-/// The packets of one node that wait for an answer, by numbers of their own, each to one of several peers. Reuses its
-/// memory.
+/// The packets of one node that wait for an answer, numbered from 0, each to one of several peers. Reuses its memory.
 class unanswered {
   public:
     explicit unanswered(retransmission how) : how_(how) {}
 
-    /// None, of n packets to `peers` peers, whose round trips are not known.
+    /// Starts with n packets to `peers` peers, none of which waits, and with no round trips measured.
     void reset(std::size_t n, std::size_t peers) {
         all_.assign(n, {});
         peers_.assign(peers, round_trip(how_));
@@ -81,19 +80,19 @@ class unanswered {
         if (p.before == 0) peers_[p.peer].answered(now - p.sent);
         p.waits = false;
     }
-    /// The peer says that it had packet i already: it is the second copy that it answers, if there are two.
+    /// The peer reports that it had packet i already: it answers the second copy, if there are two.
     void had(std::size_t i, double now) {
         auto const& p = all_[i];
         if (p.waits && p.before == 1) peers_[p.peer].answered(now - p.sent);
     }
-    /// Nobody need answer any more.
+    /// Packet i needs no answer any more.
     void forget(std::size_t i) { all_[i].waits = false; }
 
     bool waits(std::size_t i) const { return all_[i].waits; }
-    /// How often it was sent.
+    /// The number of times that it was sent.
     int times(std::size_t i) const { return all_[i].before + 1; }
 
-    /// Calls late(i) for each packet whose time has come, to send or to forget it.
+    /// Calls late(i) for each packet whose time has come, to send it again or to forget it.
     template <class F>
     void each_late(double now, F late) {
         wakes_ = never;
@@ -105,13 +104,13 @@ class unanswered {
                 wakes_ = std::min(wakes_, all_[i].due);
         }
     }
-    /// Not later than the first such time; it may be that of a packet that was answered meanwhile.
+    /// A time no later than the first of these times; it may be that of a packet that was answered meanwhile.
     double wakes_at() const { return wakes_; }
 
   private:
     struct packet {
         bool waits = false;
-        int before = 0;  // how often it was sent before
+        int before = 0;  // the number of times it was sent before
         std::size_t peer = 0;
         double sent = 0, due = never;
     };

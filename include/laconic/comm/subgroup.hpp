@@ -15,8 +15,8 @@
 
 namespace laconic::detail {
 
-/// The ranks that have this one's color, in the order of their keys, those of equal keys in that of their ranks. All
-/// ranks call it: it is one all-gather. Throws argument_error on all ranks where a color is below 0.
+/// The ranks that have this one's color, in the order of their keys, and of equal keys in the order of their ranks. A
+/// collective call: one all-gather. Throws argument_error on all ranks where a color is below 0.
 template <Communicator C>
 std::vector<int> subgroup(C& comm, int color, int key) {
     using pair = std::array<int, 2>;

@@ -25,26 +25,26 @@
 
 namespace laconic {
 
-/// The default engine: the ranks are threads of one process, and what they say to each other is copied as bytes.
-/// threads::run(n, body) calls body(comm) once per rank and returns when all have; where one throws, the others' waits
-/// end with a comm_error that names it, every thread is joined, and the first exception is thrown again. Ranks that all
-/// wait for each other are told who waits for whom. Once a rank has been told a comm_error nobody waits any more: all
-/// are told the same one, and whoever catches it is told it again by each later call, which hands nothing over: in all
-/// communicators that were made by splits, too.
+/// The default engine: the ranks are threads of one process, and messages between them are copied as bytes.
+/// threads::run(n, body) calls body(comm) once per rank and returns when all have returned; where one throws, the
+/// others' waits end with a comm_error that names it, every thread is joined, and run() throws the first exception
+/// again. If all ranks wait for each other, each gets a comm_error that names who waits for whom. After one comm_error
+/// no rank waits any more: all get the same one, and each later call of a rank that caught it throws it again and sends
+/// nothing, in all communicators that were made by splits, too.
 class threads {
   public:
     struct settings {
-        int at_once = 0;  ///< how many ranks may compute at the same time; 0: all. The result does not depend on it.
+        int at_once = 0;  ///< the most ranks that compute at the same time; 0: all. The result does not depend on it.
         /// The longest wait for the others, from a call until this rank has what it needs and may compute again, or
-        /// until its body begins; 0: no limit. Then all ranks are told a comm_error that names the rank which was
+        /// until its body begins; 0: no limit. After it all ranks get a comm_error that names the rank which was
         /// awaited or kept its turn to compute. That rank is not interrupted: run returns when its body has, too.
         std::chrono::milliseconds deadline{0};
     };
 
-    /// One rank's end. Use it, and those that it is split into, from one thread at a time.
+    /// One rank's communicator. Use it, and those that it is split into, from one thread at a time.
     using member = detail::local_member<threads>;
 
-    /// Throws argument_error for fewer than one rank and for a negative deadline, and what the first body ended with
+    /// Throws argument_error for fewer than one rank and for a negative deadline, and the exception of the first body
     /// that threw: a comm_error where a rank left early or came too late.
     template <class Body>
     static void run(int ranks, Body body, settings how) {
@@ -75,12 +75,12 @@ class threads {
     using group = detail::local_group;
     using time_point = detail::deadline::clock::time_point;
     struct seat : detail::turns::seat {
-        group* in = nullptr;        // where it waits,
-        int as = 0;                 // as which of its ranks,
-        int waits_for = no_rank;    // for which of its ranks, or for everyone,
-        std::uint64_t awaited = 0;  // until so many of its meetings are complete
-        bool in_vain = false;       // all others wait, too
-        bool told = false;          // why nobody can go on
+        group* in = nullptr;        // the group in which it waits,
+        int as = 0;                 // its own rank there,
+        int waits_for = no_rank;    // the rank there that it waits for, or everyone,
+        std::uint64_t awaited = 0;  // and the number of complete collective calls that it waits for
+        bool in_vain = false;       // whether all others wait, too
+        bool told = false;          // whether it got the comm_error
     };
 
     threads(int ranks, settings how)
@@ -94,12 +94,12 @@ class threads {
         for (auto& s : seats_) goes_on(s);
     }
 
-    // The ranks from `first` to before `last` will not come any more, nor take a turn to compute.
+    // The ranks from `first` to before `last` come no more, nor take a turn to compute.
     void leave(std::size_t first, std::size_t last) {
         std::lock_guard lock(mutex_);
         left_ += static_cast<int>(last - first);
         for (; first < last; turns_.stops(seats_[first++])) seats_[first].left = true;
-        for (auto& other : seats_) other.called.notify_one();  // who waits for them waits in vain
+        for (auto& other : seats_) other.called.notify_one();  // ranks that wait for them wait in vain
         end_a_vain_wait();
     }
 
@@ -120,8 +120,8 @@ class threads {
         leave(static_cast<std::size_t>(rank), static_cast<std::size_t>(rank) + 1);
     }
 
-    // A rank that gave a meeting up writes no more. The last to come lets all go on that wait; where it is about to
-    // wait, too, it goes on as one of them.
+    // A rank that gave up writes no more. The last to come lets all go on that wait; where it is about to wait, too, it
+    // goes on as one of them.
     void start(group& in, int rank, int lane, std::uint64_t turn, contribution mine, bool about_to_wait) {
         seat& my = at(in.number(rank));
         if (my.told) failure_.tell();
@@ -139,7 +139,7 @@ class threads {
     void finish(group& in, int rank, int lane, std::uint64_t turn, std::uint64_t meetings) {
         std::unique_lock lock(mutex_);
         wait(lock, in, rank, everyone, meetings);
-        // Nobody reads the other one any more: it is made as large as this one, so that later turns allocate nothing.
+        // The other buffer is not read any more: it gets the same capacity, so that later turns allocate nothing.
         auto& sent = in.at(rank).sent[lane];
         sent[1 - turn % 2].bytes.reserve(sent[turn % 2].bytes.capacity());
     }
@@ -147,7 +147,7 @@ class threads {
     contribution exchange(group& in, int rank, int to, contribution mine, int from) {
         seat& my = at(in.number(rank));
         auto& handed = in.at(rank).handed;
-        if (my.told) failure_.tell();  // what it handed over again its receiver would take for the next
+        if (my.told) failure_.tell();  // sent again, it would reach the receiver as the next message
         std::unique_lock lock(mutex_);
         if (to != no_rank) {
             auto& theirs = in.at(to).handed;
@@ -196,7 +196,7 @@ class threads {
         too_late(who_computes(), " let no other rank compute");
         give_up(my);
     }
-    // Whether that is there; the number of a rank that will never bring it, or no_rank; of one that has not.
+    // Whether that is there; the number of a rank that will never bring it, or no_rank; the number of one that has not.
     bool there(seat const& s, int whom) const {
         return whom == everyone ? s.in->complete() >= s.awaited : s.in->at(s.as).handed.has(whom);
     }
@@ -209,7 +209,7 @@ class threads {
     int late(seat const& s, int whom) const {
         return whom == everyone ? s.in->missing(s.awaited, [](int) { return true; }) : s.in->number(whom);
     }
-    // Rank r, or, where it waits itself, whom it waits for in the end.
+    // Rank r, or, where it waits itself, the last of the ranks that wait for each other.
     int slowest(int r) const {
         for (int n = 0; n < size_ && at(r).waits_for != no_rank; ++n) r = late(at(r), at(r).waits_for);
         return at(r).ready ? who_computes() : r;
@@ -218,14 +218,14 @@ class threads {
     void too_late(int culprit, char const* how) {
         failure_.is(culprit, detail::concat({"rank ", culprit, how, " within ", deadline_.text()}));
     }
-    // Tells this rank, and all that wait, why nobody can go on.
+    // Throws the reason on this rank, and wakes all that wait, which then throw it, too.
     [[noreturn]] void give_up(seat& my) {
         my.told = true;
         for (auto& s : seats_) s.called.notify_one();
         failure_.tell();
     }
 
-    // After a meeting ranks go on in their order. All under the mutex.
+    // After a collective call ranks go on in their order. All calls are under the mutex.
     void goes_on(seat& s) {
         stop_waiting(s);
         turns_.goes_on(s);
@@ -236,7 +236,7 @@ class threads {
         s.in_vain = false;
     }
 
-    // Where nobody can go on, and nobody is about to learn why, the lowest rank that waits learns it.
+    // Where no rank can go on, and none is about to report why, the lowest rank that waits reports it.
     void end_a_vain_wait() {
         if (failure_ || waiting_ == 0 || waiting_ + left_ < size_) return;
         seat* lowest = nullptr;

@@ -11,13 +11,13 @@
 namespace laconic::detail {
 
 /// Which ranks of a process compute: at most so many at a time. The others wait to be called, in the order in which
-/// they could go on. One mutex, its owner's, is held in every call and stands behind every seat's condition variable.
+/// they could go on. The owner's mutex is held in every call and belongs to every seat's condition variable.
 class turns {
   public:
     struct seat {
         std::condition_variable called;
-        bool may_compute = false;  // and does, or is about to
-        bool ready = false;        // to be called to compute
+        bool may_compute = false;  // it computes, or is about to
+        bool ready = false;        // it waits to be called to compute
         bool left = false;         // its body has returned: it is not called any more
         std::uint64_t turn = 0;    // the number of its last turn, counted over all ranks
     };
@@ -31,13 +31,13 @@ class turns {
         ready_[(first_ + count_++) % ready_.size()] = &s;
         call_next();
     }
-    /// This rank computes no more, until it goes on.
+    /// This rank stops computing until goes_on() is called for it.
     void stops(seat& s) {
         if (s.may_compute) --computing_;
         s.may_compute = false;
         call_next();
     }
-    /// Which of the seats has computed for the longest time without a pause; their number where none computes.
+    /// The seat that has computed for the longest time without a pause; their number where none computes.
     template <class Seats>
     static std::size_t longest(Seats const& seats) {
         std::size_t found = seats.size();

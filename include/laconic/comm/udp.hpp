@@ -25,31 +25,31 @@
 
 namespace laconic {
 
-/// A node's datagram socket, IPv4 or IPv6, that runs packet machines: the nodes are processes anywhere, and what is
-/// lost between them the machines send again. An address is HOST:PORT or [HOST]:PORT; port 0 is one that is free. All
-/// errors of the network are losses; what does not heal ends with the deadline. What comes from another address than
-/// the peers' is dropped: that tells mistakes, not forgeries. For POSIX systems; laconic.hpp leaves it out.
+/// A node's datagram socket, IPv4 or IPv6, that runs packet machines: the nodes are processes anywhere, and the
+/// machines send lost packets again. An address is HOST:PORT or [HOST]:PORT; port 0 takes one that is free. All errors
+/// of the network are losses; those that persist end with the deadline. Packets from an address other than the peers'
+/// are dropped, which catches mistakes, not forgeries. For POSIX systems; laconic.hpp leaves it out.
 class udp {
   public:
     struct settings {
-        /// The longest wait for something that brings a machine nearer to its end.
+        /// The longest wait for a packet that brings a machine nearer to its end.
         std::chrono::milliseconds deadline{30000};
-        std::size_t longest = 1472;                 ///< bytes of a packet: what Ethernet carries in one piece over IPv4
-        std::size_t buffer = std::size_t{4} << 20;  ///< bytes asked of the system, for what comes and what goes
-        double loss = 0;                            ///< for tests: this share of what is sent is not
-        key losses{};                               ///< which
+        std::size_t longest = 1472;  ///< the most bytes of a packet: what Ethernet carries in one frame over IPv4
+        std::size_t buffer = std::size_t{4} << 20;  ///< bytes that the system is to reserve for each direction
+        double loss = 0;                            ///< for tests: the share of packets that is dropped
+        key losses{};                               ///< the key that draws them
     };
 
-    /// Opens the socket. Throws argument_error for an address or settings that cannot be, comm_error where the system
+    /// Opens the socket. Throws argument_error for an invalid address or invalid settings, comm_error where the system
     /// refuses.
     explicit udp(std::string const& own, settings how) : how_(checked(how)), socket_(own, how.buffer) {}
     explicit udp(std::string const& own) : udp(own, settings{}) {}
 
-    /// Where it is, as others find it if it was opened on an address that they know.
+    /// Its address, which others can use if it was opened on an address that they can reach.
     std::string address() const { return socket_.address(); }
 
-    /// This node's number, and the addresses of all, in the order of nodes; its own is not looked at. Throws
-    /// argument_error for addresses that cannot be, or that two nodes have.
+    /// Sets this node's number, and the addresses of all, in the order of nodes; its own is ignored. Throws
+    /// argument_error for an invalid address, or one that two nodes have.
     void meet(int me, std::vector<std::string> const& all) {
         if (me < 0 || static_cast<std::size_t>(me) >= all.size())
             throw argument_error(detail::concat({"node ", me, " of ", all.size()}));
@@ -69,8 +69,8 @@ class udp {
     }
 
     /// Runs a machine until it is done. Throws comm_error that names the node it waits for where nothing brings it
-    /// nearer to its end before the deadline; argument_error for a packet that is too long or for a node that there is
-    /// not. What the machine then has to say, such as that a rank's numbers are not finite, is asked of the machine.
+    /// nearer to its end before the deadline; argument_error for a packet that is too long or for a node that does not
+    /// exist. The machine itself has the result, such as the error that a rank's numbers are not finite.
     template <PacketMachine M>
     void run(M& machine) {
         auto const out = [this](int to, std::span<std::byte const> packet) { send(to, packet); };
@@ -90,21 +90,21 @@ class udp {
             now = seconds();
             if (machine.done()) break;
             if (machine.wakes_at() <= now) machine.wake(now, out);
-            // What is here already may be news, unless there is no end of it.
+            // Packets that are here already may bring it nearer to its end, unless they come without end.
             if (now >= news + (heard ? 2 : 1) * patience) give_up(machine.waits_for());
         }
         send_all();
     }
 
   private:
-    // Packets of one length that have not gone yet, one behind another.
+    // Packets of one length that have not been sent yet, one behind another.
     struct batch {
         std::size_t length = 0;
         std::vector<std::byte> packets{};
     };
     struct peer {
         detail::place at{};
-        std::vector<batch> batches{};  // of several lengths, as messages with and without numbers take turns
+        std::vector<batch> batches{};  // of several lengths, as packets with and without numbers alternate
     };
 
     static settings const& checked(settings const& how) {
@@ -127,13 +127,13 @@ class udp {
         if (packet.size() > how_.longest)
             throw argument_error(
                 detail::concat({"a packet of ", packet.size(), " bytes: up to ", how_.longest, " can be"}));
-        if (packet.empty()) return;  // which says nothing
+        if (packet.empty()) return;  // an empty packet carries nothing
         if (how_.loss > 0 && how_.losses.uniform(sent_++) < how_.loss) return;
         auto& b = batch_for(peers_[static_cast<std::size_t>(to)], packet.size());
         if (b.packets.empty()) waited_for_.push_back(to);
         b.packets.insert(b.packets.end(), packet.begin(), packet.end());
     }
-    // One of this length with room for one more.
+    // The batch of this length, with room for one more.
     batch& batch_for(peer& p, std::size_t length) {
         auto& all = p.batches;
         auto b = std::find_if(all.begin(), all.end(), [&](batch const& x) { return x.length == length; });
@@ -160,7 +160,7 @@ class udp {
     }
 
     // Waits for a packet, and calls take(from, packet) for it and others that are here, while that returns true.
-    // Whether there was one.
+    // Returns whether there was one.
     template <class Take>
     bool each_packet(double longest_wait, Take take) {
         bool some = false;
@@ -176,7 +176,7 @@ class udp {
             }
             auto const from = nodes_.find(here_.from.name());
             if (from == nodes_.end()) here_.bytes = {};
-            // A machine that is done leaves the others to the next.
+            // A machine that is done leaves the other packets to the next.
             while (!here_.bytes.empty()) {
                 some = true;
                 auto const packet = here_.bytes.first(std::min(here_.length, here_.bytes.size()));
@@ -197,13 +197,13 @@ class udp {
 
     settings how_;
     detail::datagram_socket socket_;
-    detail::datagram_socket::arrival here_{};  // what is left of it
+    detail::datagram_socket::arrival here_{};  // the rest of the last arrival
     int me_ = no_rank;
     std::vector<peer> peers_;
-    std::vector<int> waited_for_;       // peers with packets that have not gone yet; some more than once
-    std::map<std::string, int> nodes_;  // by names of places
-    mailbox own_;                       // what the node says to itself
-    std::uint64_t sent_ = 0;            // by which losses are drawn
+    std::vector<int> waited_for_;       // peers with packets that have not been sent yet; some more than once
+    std::map<std::string, int> nodes_;  // by the names of places
+    mailbox own_;                       // packets that the node sends to itself
+    std::uint64_t sent_ = 0;            // the number of packets sent, by which losses are drawn
 };
 
 }  // namespace laconic

@@ -14,10 +14,10 @@
 
 namespace laconic {
 
-/// Keeps the largest coordinates, about k of them: some n between (1 - band) k and (1 + band) k that a threshold on a
-/// coarse grid of magnitudes leaves, found by counting instead of sorting (the threshold estimation of SIDCo and DGC,
-/// but with the band kept always). Of equal magnitudes at the edge the lower coordinates are kept. Contractive with
-/// delta = ceil((1 - band) k) / d; with an unbiased rest of omega < 1, the least (1 - omega) n / d in the band.
+/// Keeps about k of the largest coordinates: some n between (1 - band) k and (1 + band) k that a threshold on a coarse
+/// grid of magnitudes leaves, found by counting in place of sorting (the threshold estimation of SIDCo and DGC, but the
+/// band is always kept). Of equal magnitudes at the edge it keeps the lower coordinates. Contractive with delta =
+/// ceil((1 - band) k) / d; with an unbiased rest of omega < 1, the least (1 - omega) n / d in the band. 0 <= band < 1.
 template <class Rest = full>
 struct about_top_k {
     portion k = 1;

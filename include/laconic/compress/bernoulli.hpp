@@ -15,7 +15,7 @@ namespace laconic {
 
 /// Random dropout: keeps each coordinate with probability p, independently, scaled by 1 / p. Both ends draw the set
 /// from the key, so it costs no bits. Unbiased with E|C(x) - x|^2 = (1 / p - 1) |x|^2 exactly; with an unbiased rest,
-/// omega = (1 + the largest omega of the rest for 1 .. d values) / p - 1, found in d steps. p counts down to 2^-32.
+/// omega = (1 + the largest omega of the rest for 1 .. d values) / p - 1, found in d steps. p is in [2^-32, 1].
 template <class Rest = full>
 struct bernoulli {
     double p = 0.5;
@@ -37,7 +37,7 @@ struct bernoulli {
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
         detail::say_agreed(on, *this, x, from, m);
     }
-    /// How the coordinates that travel come from the key, and what their values are multiplied by.
+    /// How the coordinates that travel are drawn from the key, and the factor of their values.
     draw recipe(std::size_t, key from) const { return {draw_method::each, 0, p, from}; }
     double scale(std::size_t) const { return 1 / drawable(p); }
     bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }

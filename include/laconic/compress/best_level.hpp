@@ -24,19 +24,20 @@ namespace laconic {
 /// C at the level that makes the most progress for the cost of its message (CAT; Khirirat, Magnusson, Aytekin,
 /// Johansson, arXiv:2003.06377), chosen anew for each vector: the lowest that has the largest
 ///     (1 - E|C(x) - x|^2 / |x|^2) / cost(bits) .
-/// With a step of 1 / L a gradient step brings f down by the share kept of |x|^2 / (2 L), at least: the best for one
-/// round, not of a whole run, where a fixed level may cost less. The level is said, as each rank has its own.
-/// Contractive with the delta of the lowest level, which equal magnitudes reach; of C only what is no level matters.
+/// With a step size of 1 / L a gradient step lowers f by at least the share kept of |x|^2 / (2 L): this level is the
+/// best for one round, not for a whole run, where a fixed level may cost less. The level is part of the message, as
+/// each rank has its own. Contractive with the delta of the lowest level, which equal magnitudes attain; the level that
+/// C itself has is ignored.
 ///
-/// Where sizes are dear, few levels are looked at: those that the sizes of lower ones leave any hope to be worth 1 /
-/// 128 more than the best so far, and the highest; as if a higher level never took less, though of signs with their
-/// positions those above two thirds of all may.
+/// Where sizes are dear, few levels are evaluated: those that may be worth 1 / 128 more than the best so far, judged by
+/// the sizes of lower ones, and the highest. The search assumes that a higher level never takes fewer bits, although of
+/// signs with their positions those above two thirds of all may.
 ///
-/// A vector of more than sort_up_to numbers is read twice instead of sorted, where C has a curve. If a higher level
-/// never costs less, what is chosen is worth more than 0.99 of the best, 0.97 where sizes are dear: squares are known
-/// to within q = 1 + 2^-8, so is what a level keeps, whatever the probabilities, and q^2 where two are compared; the
-/// search gives away 1 + 2^-9, or 2^-6. What is below 2^-48 of the largest is left out: 2^32 of them change a sum of
-/// magnitudes by 2^-16, its square by 2^-15 (of draws, give them that share of all probability, and of the error).
+/// A vector of more than sort_up_to numbers is read twice in place of a sort, where C has a curve. If a higher level
+/// never costs less, the level chosen is worth more than 0.99 of the best, 0.97 where sizes are dear: the histogram has
+/// squares to within q = 1 + 2^-8, and so what a level keeps, whatever the probabilities, and q^2 where two are
+/// compared; the search gives away 1 + 2^-9, or 2^-6. It omits numbers below 2^-48 of the largest: 2^32 of them change
+/// a sum of magnitudes by 2^-16, its square by 2^-15 (for draws, that share of all probability, and of the error).
 template <class C, CommunicationCost Cost = message_cost, class Sizes = formula_sizes>
 struct best_level {
     C compressor{};
@@ -50,7 +51,7 @@ struct best_level {
     struct memory_on;
     template <class T, class B = host>
     using memory_for = memory_on<T, B>;  // clang 14 forgets the default argument of a class that is declared first
-    /// What a message carries for its reader.
+    /// What a message carries for its reader: C, to which the level is applied once it is read.
     template <Scalar T, class B>
     struct inner {
         using workspace = memory_for<T, B>;
@@ -71,7 +72,7 @@ struct best_level {
         typename B::template array<T> room;
         std::vector<double> kept;
         histogram magnitudes;
-        std::conditional_t<OnHost<B>, none, message<T, host>> counted{};  ///< what is written of a message
+        std::conditional_t<OnHost<B>, none, message<T, host>> counted{};  ///< a copy whose bits are counted
     };
 
     void check(std::size_t d) const {
@@ -84,7 +85,7 @@ struct best_level {
         m.levels = levels<C>::count(compressor, d);
         m.compressor = {compressor};
         m.from = from;
-        if (m.length != d) {  // room for any level
+        if (m.length != d) {  // makes room for any level
             levels<C>::at(compressor, m.levels, d).blank(on, d, from, m.inside);
             if constexpr (GivenRoom<decltype(m.inside), B>) m.inside.make_room(on, d);
         }
@@ -112,7 +113,7 @@ struct best_level {
         return choose(on, x, work, [&](std::size_t level) { return cost(by_formula<T>(level, x.size())); });
     }
 
-    /// What the level is worth of the best one, at least, for vectors of d numbers.
+    /// The least ratio of the worth of the chosen level to that of the best one, for vectors of d numbers.
     double worth(std::size_t d) const requires std::same_as<Sizes, formula_sizes> {
         return has_curve<C> && d > sort_up_to ? 0.99 : 1;
     }
@@ -135,7 +136,7 @@ struct best_level {
     }
 
   private:
-    // The message where its bits can be counted.
+    // The message in memory where its bits can be counted.
     template <class B, class M>
     static auto const& counted(B& on, M& m) {
         if constexpr (OnHost<B>) {
@@ -157,10 +158,10 @@ struct best_level {
         T const largest = largest_magnitude(on, x);
         if (!std::isfinite(largest)) throw argument_error("best_level: a number is not finite");
         if (has_curve<C> && x.size() > sort_up_to) {
-            work.magnitudes.make_room();  // now: zeros may come first
+            work.magnitudes.make_room();  // here already, as a vector of zeros may come first
             if (!(largest > 0)) return 1;
             work.magnitudes.fill(on, x, largest);
-            work.kept.clear();  // of a shorter vector, before
+            work.kept.clear();  // it may hold a shorter vector's
         } else {
             work.kept.resize(count);
             work.room.resize(x.size());
@@ -172,7 +173,8 @@ struct best_level {
 
     static constexpr double dear_slack = 0x1p-7;
 
-    // What is known of a vector: its length, and what each level keeps of it or, where that is empty, its histogram.
+    // What choose() has computed of a vector: its length, and what each level keeps of it or, where that is empty, its
+    // histogram.
     struct vector_known {
         std::size_t d;
         std::span<double const> kept;
@@ -183,7 +185,7 @@ struct best_level {
             return {d, kept.empty() ? kept : kept.subspan(n), magnitudes};
         }
     };
-    // The best level of each part of one_of by itself, as a higher one costs more in one part only.
+    // The best level of each part of one_of separately, as the price of a higher level rises within one part only.
     template <class Part, class Price>
     std::size_t best_in(Part const& c, vector_known const& x, Price price) const {
         if constexpr (has_two_families<Part>) {
@@ -200,7 +202,7 @@ struct best_level {
             return sizes.are_dear() ? best_of_some(x.kept, price) : best_of_all(x.kept, price);
         }
     }
-    // What a level keeps, in units that do not depend on it or on the part.
+    // What a level keeps, in units that do not depend on the level or on the part.
     template <class Part>
     static double kept_in(Part const& c, vector_known const& x, std::size_t level) {
         if (!x.kept.empty()) return x.kept[level - 1];
@@ -210,7 +212,7 @@ struct best_level {
         } else if constexpr (has_curve<Part>) {
             return levels<Part>::curve(c, *x.magnitudes).energy(level);
         } else {
-            return 0;  // not called: it has been sorted
+            return 0;  // never called: without a curve the vector was sorted
         }
     }
 
@@ -231,8 +233,8 @@ struct best_level {
             if (worth > most) most = worth, best = level;
             return p;
         };
-        for (double const slack : {0x1p-3, dear_slack}) {  // the first leaves little to the second
-            double below = 0;                              // the price of the last one looked at
+        for (double const slack : {0x1p-3, dear_slack}) {  // the first pass leaves little to the second
+            double below = 0;                              // the price of the last level evaluated
             for (std::size_t level = 1; level <= kept.size(); ++level)
                 if (kept[level - 1] > (1 + slack) * most * below) below = look(level);
         }

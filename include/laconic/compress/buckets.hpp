@@ -8,22 +8,22 @@
 #include "laconic/core/contract.hpp"
 #include "laconic/core/text.hpp"
 
-/// How the compressors with one scale per bucket cut a vector: into buckets of `bucket` consecutive values, of which
-/// the last may be shorter; 0 means one bucket for all.
+/// How the compressors with one scale per bucket cut a vector: into buckets of `bucket` consecutive values, the last of
+/// which may be shorter; 0 means one bucket for all values.
 namespace laconic::detail {
 
-/// The length of a bucket for d values, as a message has it: at least 1, and not cut down to d.
+/// The length of a bucket for d values, as a message stores it: at least 1, and not limited to d.
 inline std::size_t bucket_of(std::size_t bucket, std::size_t d) {
     return bucket != 0 ? bucket : std::max(d, std::size_t{1});
 }
 inline std::size_t buckets_in(std::size_t d, std::size_t bucket) { return d / bucket + (d % bucket != 0); }
 
-/// How many values the first bucket of d values has, which none exceeds; 1 where there are none.
+/// The number of values in the first of the buckets of d values, which no bucket exceeds; 1 where there are no values.
 inline std::size_t longest_bucket(std::size_t bucket, std::size_t d) {
     return std::min(bucket_of(bucket, d), std::max(d, std::size_t{1}));
 }
 
-/// ", bucket=5": what is written of a bucket other than the default.
+/// ", bucket=5": the text of a bucket other than the default.
 inline std::string spelled_bucket(std::size_t bucket) { return bucket == 0 ? "" : concat({", bucket=", bucket}); }
 
 }  // namespace laconic::detail

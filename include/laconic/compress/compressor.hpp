@@ -12,22 +12,23 @@
 #include "laconic/core/text.hpp"
 #include "laconic/message/message.hpp"
 
-/// A compressor is a value and a pure function of (vector, key): the same bytes on every rank and backend. What is
-/// remembered from one call to the next lives in feedback/.
+/// A compressor is a value and a pure function of (vector, key): it gives the same bytes on every rank and backend.
+/// State that lasts from one call to the next is in feedback/.
 namespace laconic {
 
+/// The type of the messages of C about vectors of T on the backend B.
 template <class C, Scalar T = double, class B = host>
 using message_of = typename C::template message<T, B>;
 
 /// Satisfied iff C is a comparable value with
-///   check(d)                 throws argument_error where its parameters do not suit vectors of d numbers, which
-///                            need not be fewer than 2^32;
-///   c(on, x, key, m)         fills the message m about x, reusing its memory. Numbers that are not finite are never
-///                            hidden: it throws argument_error, or every reader refuses the message, or both ends
-///                            have agreed not to say them;
-///   c.blank(on, d, key, m)   makes m what the receiver of such a message knows before a word is said; both throw
-///                            argument_error for more than 2^32 - 1 numbers, before anything is read or written;
-///   to_string(c)             is what it looks like in C++, and what parse_compressor reads.
+///   check(d)                 throws argument_error where its parameters do not suit vectors of d numbers; d may be
+///                            2^32 or more here;
+///   c(on, x, key, m)         makes m the message about x, and reuses its memory. It never hides a number that is not
+///                            finite: it throws argument_error, or every reader refuses the message, or the key or the
+///                            parameters exclude that coordinate on both ends;
+///   c.blank(on, d, key, m)   makes m what the receiver of such a message has before it reads any bit; both throw
+///                            argument_error for more than 2^32 - 1 numbers, before they read or write anything;
+///   to_string(c)             is its form in C++, which parse_compressor reads.
 template <class C, class T = double, class B = host>
 concept Compressor = std::semiregular<C> && std::equality_comparable<C> && Message<message_of<C, T, B>, T, B> &&
     requires(C const& c, B& on, std::span<T const> x, key from, message_of<C, T, B>& m, std::size_t d) {
@@ -43,8 +44,8 @@ concept SomeCompressor = Compressor<C, float> || Compressor<C, double>;
 
 namespace detail {
 
-// Both say what a C that is no compressor lacks, where it is compiled: one line for each member. The first looks at
-// what needs no backend, the second at the rest as well, for messages of T on B.
+// Both print what a C that is no compressor lacks, where it is compiled: one line for each member. The first checks
+// what needs no backend, the second also the rest, for messages of T on B.
 template <class C>
 consteval bool require_members() {
     static_assert(
@@ -87,7 +88,7 @@ consteval bool require_compressor() {
     }
     return true;
 }
-// For numbers of either type, on the host.
+// The same for float or double, whichever C takes, on the host.
 template <class C>
 consteval bool require_compressor() {
     if constexpr (SomeCompressor<C>)
@@ -113,9 +114,9 @@ concept Contractive = std::semiregular<C> && requires(C const& c, std::size_t d)
     { c.delta(d) } -> std::same_as<double>;
 };
 
-/// Whether this value is one of them, and may be asked for its omega(d) or delta(d). What holds another compressor, or
-/// is chosen at run time, tells by unbiased() and contractive() where its type alone does not; for others the type
-/// does.
+/// Whether this value is unbiased (contractive), so that its omega(d) (delta(d)) may be called. A type that holds
+/// another compressor, or one chosen at run time, answers by unbiased() and contractive(), as its type alone does not
+/// decide it; for all others the type does.
 template <class C>
 constexpr bool is_unbiased([[maybe_unused]] C const& c) {
     if constexpr (Unbiased<C> && requires { c.unbiased(); })
@@ -131,7 +132,7 @@ constexpr bool is_contractive([[maybe_unused]] C const& c) {
         return Contractive<C>;
 }
 
-/// One message about x, for a look at what a compressor does; loops reuse the message instead. Throws argument_error
+/// Makes one message about x, to see what a compressor does; loops reuse the message instead. Throws argument_error
 /// where x has more than 2^32 - 1 numbers, the parameters do not suit its dimension or a number is not finite.
 template <class C, Contiguous X, class B = host>
 requires Compressor<C, element_of<X>, B>

@@ -9,18 +9,19 @@
 
 #include "laconic/compress/histogram.hpp"
 
-/// What each level of a compressor keeps of a vector that is known by its histogram, and the best level by it, without
-/// a sort. A curve walks up the levels:
-///   curve(level)         rises with the level, and with what it keeps;
-///   curve.above(y)       the first level where that is above y, or one above all levels;
+/// What each level of a compressor keeps of a vector whose histogram is given, and the best level by it, without a
+/// sort. A curve walks up the levels:
+///   curve(level)         rises with the level, and with what the level keeps;
+///   curve.above(y)       the first level where curve(level) is above y, or a number above all levels;
 ///   curve.price(level, cost)   rises too, and curve(level) / price(level, cost(level)) is the largest where the share
 ///                        that is kept is the largest for its cost;
-///   curve.energy(level)  what it keeps of |x|^2, in units that all curves share.
-/// Each level, and each y, is at least the one before. Sums are rounded alike with and without fused products.
+///   curve.energy(level)  what the level keeps of |x|^2, in units that all curves share.
+/// The levels, and the arguments y, may not decrease from call to call. Sums are rounded alike with and without fused
+/// products.
 namespace laconic {
 
-/// Over sums of the k largest: of their squares, which is what top_k keeps; or of their magnitudes, S, where signs
-/// times their mean magnitude keep S^2 / k.
+/// A curve over the sums of the k largest: of their squares, which is what top_k keeps; or of their magnitudes, S, as
+/// signs times the mean magnitude keep S^2 / k.
 template <bool Squares>
 class largest_curve {
   public:
@@ -59,12 +60,12 @@ class largest_curve {
 
     histogram const* h_;
     std::size_t bin_ = 0;
-    double before_ = 0, sum_ = 0;  // of what is in larger bins: how many, and their sum
+    double before_ = 0, sum_ = 0;  // of the numbers in larger bins: their count and their sum
     double each_;
 };
 
-/// For draws with the best probabilities: 1 / sum x_i^2 / p_i, where the bins before some one are certain, and the
-/// others are drawn in proportion (proportion_for). Uses the histogram's room.
+/// A curve for draws with the best probabilities: 1 / sum x_i^2 / p_i, where the numbers of the largest bins are
+/// certain, and the others are drawn in proportion to their magnitudes (proportion_for). It uses the histogram's room.
 class proportional_curve {
   public:
     explicit proportional_curve(histogram& h) : h_(&h) {
@@ -80,8 +81,7 @@ class proportional_curve {
         return 1 / std::fma(rest() / (static_cast<double>(level) - before_), rest(), squares_);
     }
     std::size_t above(double y) {
-        double const less =
-            1 / y;  // than that is the sum to be; it falls to this at the last level before the next bin
+        double const less = 1 / y;  // the sum must be below this; it falls to it before the next bin begins
         while (bin_ < magnitude_bins::count && !(std::fma(rest(), each_, squares_) < less)) next();
         if (bin_ == magnitude_bins::count) return std::numeric_limits<std::size_t>::max();
         return static_cast<std::size_t>(before_ + std::floor(rest() / (less - squares_) * rest())) + 1;
@@ -109,16 +109,16 @@ class proportional_curve {
     }
 
     histogram* h_;
-    std::size_t bin_ = 0;              // the first that is not certain
-    double before_ = 0, squares_ = 0;  // of those that are: how many, and the sum of their squares
+    std::size_t bin_ = 0;              // the first bin that is not certain
+    double before_ = 0, squares_ = 0;  // of the certain numbers: their count and the sum of their squares
     double each_ = 0;
 };
 
 /// The best of the levels 1 .. count by a curve, where cost(level) is no less for higher levels: by the curve over its
-/// price, none is more than 1 + slack times as good. Levels that cannot be are passed over: up to where the curve is
-/// above 1 + slack times the best so far times the price of this level, none of the next is that much better. So the
-/// curve grows by 1 + slack from one level looked at to the next, whatever the cost; the first, coarse way up finds a
-/// best that leaves little to look at on the second. Last comes the highest level, which may be said in other ways.
+/// price, no level is more than 1 + slack times as good. It skips levels that cannot be: up to where the curve is above
+/// 1 + slack times the best so far times the price of this level, no level is that much better. So the curve grows by 1
+/// + slack from one evaluated level to the next, whatever the cost; the first, coarse pass finds a best that leaves
+/// little to the second. The highest level comes last, as its message may have another, shorter encoding.
 template <class Curve, class Cost>
 std::size_t best_on(Curve const& curve, std::size_t count, Cost cost, double slack = 0x1p-10) {
     std::size_t best = 1;
@@ -132,8 +132,8 @@ std::size_t best_on(Curve const& curve, std::size_t count, Cost cost, double sla
         };
         for (std::size_t level = 1; level <= count;) {
             look(level);
-            if (!(price > 0)) return level;    // nothing pays better
-            if (!std::isfinite(price)) break;  // nor do those above
+            if (!(price > 0)) return level;    // free, so that nothing pays better
+            if (!std::isfinite(price)) break;  // nor is any price above
             level = std::max(level + 1, on.above((1 + s) * most * price));
         }
         if (s == slack) look(count);

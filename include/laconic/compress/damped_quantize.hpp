@@ -10,10 +10,10 @@
 
 namespace laconic {
 
-/// quantize, each bucket's grid shrunk by the factor that makes its error least: share = |x|^2 / E|Q(x)|^2 of that
-/// bucket, which its sender knows, and which costs no bits. Then E|C(x) - x|^2 = (1 - share) |x|^2 for each bucket, and
-/// share >= 1 / (1 + omega) of quantize: contractive with that delta. (scaled_down{quantize} divides by 1 + omega(d),
-/// as if every x were the worst, and so keeps less of all others.)
+/// quantize, with each bucket's grid shrunk by the factor that makes its error least: share = |x|^2 / E|Q(x)|^2 of that
+/// bucket, which its sender computes, and which costs no bits. Then E|C(x) - x|^2 = (1 - share) |x|^2 for each bucket,
+/// and share >= 1 / (1 + omega) of quantize: contractive with that delta. (scaled_down{quantize} divides by 1 +
+/// omega(d), as if every x were the worst, and so keeps less of all others.)
 struct damped_quantize {
     int levels = 1;
     std::size_t bucket = 0;
@@ -23,7 +23,7 @@ struct damped_quantize {
     using message = quantized<T, B>;
 
     void check(std::size_t d) const { plain().check(d); }
-    /// Levels may change from one message to the next: from the first on there is room for codes of either width.
+    /// Levels may change from one message to the next, so that the first call makes room for codes of either width.
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, quantized<T, B>& m) const {
         detail::check_dimension(d);

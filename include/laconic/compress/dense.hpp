@@ -9,7 +9,7 @@
 
 namespace laconic {
 
-/// The sparsifier that lets every coordinate travel: dense | quantize{4} says what quantize{4} alone says.
+/// The sparsifier that keeps every coordinate: dense | quantize{4} makes the same messages as quantize{4} alone.
 template <class Rest = full>
 struct dense {
     Rest rest{};

@@ -7,11 +7,11 @@
 
 namespace laconic {
 
-/// What messages take, for best_level: as papers count. Any other is a comparable value with
-///   sizes(formula, said)   the bits of a message: formula() by levels<C>::bits, or of said(), the message itself,
-///                          which takes a compression;
-///   sizes.are_dear()       whether it asks for that, so that not all levels are looked at;
-///   to_string(sizes)       its name.
+/// The bits of messages, for best_level: this counts them as papers do. Any other type is a comparable value with
+///   sizes(formula, message)  the bits of a message: of formula(), by levels<C>::bits, or of message(), the message
+///                            itself, which costs a compression;
+///   sizes.are_dear()         whether it calls message(), so that best_level evaluates few levels;
+///   to_string(sizes)         its name.
 struct formula_sizes {
     template <class Formula, class Said>
     double operator()(Formula formula, Said) const {

@@ -11,7 +11,7 @@
 
 namespace laconic {
 
-/// Writes every value in full: the identity, omega = 0 and delta = 1.
+/// Sends every value in full: the identity, with omega = 0 and delta = 1.
 struct full {
     template <Scalar T, class B>
     using message = full_vector<T, B>;

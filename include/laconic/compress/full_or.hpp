@@ -12,14 +12,14 @@
 
 namespace laconic {
 
-/// Whether everybody says everything in full in this round: in the first one, and with probability p in each other. The
+/// Whether all ranks send all values in full in this round: in the first one, and with probability p in each other. The
 /// coin is the same on all ranks.
 inline bool speaks_in_full(round_context const& now, double p) {
     return now.round == 0 || now.shared.child(1).uniform(0) < p;
 }
 
-/// Every value in full, or what another compressor says. Which of the two, both ends know, so it costs no bits; a level
-/// sets it for each round (adapt/synchronise.hpp).
+/// Every value in full, or the message of another compressor. Both ends know which of the two, so it costs no bits; a
+/// level sets it for each round (adapt/synchronise.hpp).
 template <class C>
 struct full_or {
     static_assert(detail::require_compressor<C>());
@@ -40,7 +40,7 @@ struct full_or {
     void operator()(B& on, std::span<T const> x, key from, M& m) const {
         m.is_first = in_full;
         full{}(on, x, from, m.first);
-        // In its first message it speaks both ways: later ones then find room.
+        // The first call also makes the other message, so that later calls find room.
         if (!in_full || m.second.dimension() != x.size()) otherwise(on, x, from, m.second);
     }
     bool unbiased() const requires Unbiased<C> { return in_full || is_unbiased(otherwise); }

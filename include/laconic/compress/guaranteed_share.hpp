@@ -10,13 +10,13 @@
 #include "laconic/compress/one_of.hpp"
 #include "laconic/core/cost.hpp"
 
-/// What best_level{c, cost} keeps of |x|^2 for every x of d numbers of T, at least: its delta, where the cost is known.
-/// The level l that is chosen has the largest q(l) / cost(l), so that it keeps at least cost(l) max_k q(k) / cost(k). A
-/// cost per message or per packet can make that far more than what the lowest level keeps. `worth` is for levels that
-/// are chosen by less than all of x: what they are worth of the best one, at least.
+/// The least share of |x|^2 that best_level{c, cost} keeps for any x of d numbers of T: its delta, where the cost is
+/// known. The level l that is chosen has the largest q(l) / cost(l), so that it keeps at least cost(l) max_k q(k) /
+/// cost(k). A cost per message or per packet can make that far more than what the lowest level keeps. `worth` is for
+/// levels that are chosen from less than all of x: the least ratio of their worth to that of the best one.
 namespace laconic {
 
-/// As min_l max{ delta(l), cost(l) max_k delta(k) / cost(k) }. For top_k it is reached where the cost is affine.
+/// Computed as min_l max{ delta(l), cost(l) max_k delta(k) / cost(k) }. top_k attains it where the cost is affine.
 template <Scalar T, class C, CommunicationCost Cost>
 requires Contractive<C>
 double guaranteed_share(C const& c, Cost const& cost, std::size_t d, double worth = 1) {
@@ -29,17 +29,18 @@ double guaranteed_share(C const& c, Cost const& cost, std::size_t d, double wort
         most = std::max(most, delta(k) / price(k));
         priced = priced && price(k) > 0 && std::isfinite(price(k));
     }
-    if (!priced) most = 0;  // no level, or one that is free or has no finite price
+    if (!priced) most = 0;  // there is no level, or one is free or has no finite price
     for (std::size_t k = 1; k <= count; ++k) share = std::min(share, std::max(delta(k), worth * most * price(k)));
     return share;
 }
 
-/// Of top_k | scaled_sign, whose levels say x_1 >= .. >= x_k as their mean. With r the largest of q(k) / cost(k), the
-/// sums S_k = x_1 + .. + x_k are at most sqrt(r k cost(k)) |x|, and so at most sqrt(r) |x| U_k, where U is the least
-/// concave sequence above 0 and all sqrt(k cost(k)). Of descending numbers with sums S <= sqrt(r) |x| U, where U is
-/// concave, none have more squares than the increments u of sqrt(r) |x| U themselves (sum by parts, twice): so r is at
-/// least 1 / sum u_k^2, and cost(1) / sum u_k^2 is kept. Reached where sqrt(k cost(k)) is concave, as for affine costs:
-/// the share then goes down with log d where the message is what costs, and with d where the bits are.
+/// The same for top_k | scaled_sign, whose levels send x_1 >= .. >= x_k as their mean. With r the largest of q(k) /
+/// cost(k), the sums S_k = x_1 + .. + x_k are at most sqrt(r k cost(k)) |x|, and so at most sqrt(r) |x| U_k, where U is
+/// the least concave sequence above 0 and all sqrt(k cost(k)). Of descending numbers with sums S <= sqrt(r) |x| U,
+/// where U is concave, none have more squares than the increments u of sqrt(r) |x| U themselves (sum by parts, twice):
+/// so r is at least 1 / sum u_k^2, and the share is at least cost(1) / sum u_k^2. It is attained where sqrt(k cost(k))
+/// is concave, as for affine costs: the share then goes down with log d where the message is what costs, and with d
+/// where the bits are.
 template <Scalar T, CommunicationCost Cost>
 double guaranteed_share(top_k<scaled_sign> const& c, Cost const& cost, std::size_t d, double worth = 1) {
     if (d == 0) return 1;
@@ -64,8 +65,8 @@ double guaranteed_share(top_k<scaled_sign> const& c, Cost const& cost, std::size
     return std::max(alone, worth / squares);
 }
 
-/// Of the better one of two: worth no less than the better one's best level, and no cheaper than the cheaper one's
-/// first.
+/// The same for the better one of two: the worth is at least that of the better one's best level, and the cost at least
+/// that of the cheaper one's first level.
 template <Scalar T, class First, class Second, CommunicationCost Cost>
 double guaranteed_share(one_of<First, Second> const& c, Cost const& cost, std::size_t d, double worth = 1) {
     if (d == 0) return 1;

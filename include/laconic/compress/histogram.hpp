@@ -11,18 +11,18 @@
 
 namespace laconic {
 
-/// The magnitudes of a vector, largest first, each to within a factor of 1 + 2^-8; what is below 2^-48 of the largest
-/// is as 0. A vector of any length takes 144 KiB.
+/// The magnitudes of a vector, largest first, each to within a factor of 1 + 2^-8; those below 2^-48 of the largest
+/// count as 0. It takes 144 KiB, whatever the length of the vector.
 struct histogram {
     magnitude_bins bins;
     std::vector<std::uint32_t> counts;  ///< per bin
-    std::vector<double> room;           ///< for one number per bin, of whoever reads it
+    std::vector<double> room;           ///< one number per bin, for the use of a curve
 
     void make_room() {
         counts.resize(magnitude_bins::count);
         room.resize(magnitude_bins::count);
     }
-    /// One pass over x, whose largest magnitude is `largest`: finite and above 0.
+    /// Fills it in one pass over x, whose largest magnitude is `largest`: finite and above 0.
     template <class B, Scalar T>
     void fill(B& on, std::span<T const> x, T largest) {
         make_room();

@@ -11,9 +11,9 @@
 
 namespace laconic {
 
-/// All or nothing: says the whole vector, scaled by 1 / p, with probability p, and otherwise nothing. Both ends draw
+/// All or nothing: sends the whole vector, scaled by 1 / p, with probability p, and nothing otherwise. Both ends draw
 /// which from the key. Unbiased with E|C(x) - x|^2 = (1 / p - 1) |x|^2 exactly; with an unbiased rest, omega = (1 +
-/// omega of the rest) / p - 1. p counts down to 2^-32.
+/// omega of the rest) / p - 1. p is in [2^-32, 1].
 template <class Rest = full>
 struct lazy {
     double p = 0.5;
@@ -35,7 +35,7 @@ struct lazy {
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
         detail::say_agreed(on, *this, x, from, m);
     }
-    /// How the coordinates that travel come from the key, and what their values are multiplied by.
+    /// How the coordinates that travel are drawn from the key, and the factor of their values.
     draw recipe(std::size_t, key from) const { return {draw_method::all_or_none, 0, p, from}; }
     double scale(std::size_t) const { return 1 / drawable(p); }
     bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }

@@ -17,24 +17,25 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/text.hpp"
 
-/// Compressors whose level can be chosen: how many levels there are, what each would keep of a vector, and what each
-/// would take to say.
+/// Compressors whose level can be chosen: how many levels there are, what each would keep of a vector, and how many
+/// bits each would take.
 namespace laconic {
 
-/// What best_level needs to know of a compressor C, as static members; the levels are 1 .. count(c, d):
-///   count(c, d)               for vectors of d numbers; 0 only where d is;
-///   at(c, level, d)           c at that level, and at 0 what is said of no numbers;
-///   family(c)                 how c is written without its level;
-///   bits<T>(c, level, d)      of its message, as papers count them (spelled in full, positions in ceil(log2 d) bits);
-///   kept(on, c, x, room, q)   sets q[level - 1] to the share of |x|^2 that it keeps, 1 - E|C(x) - x|^2 / |x|^2, or
-///                             to less. x is finite and not zero; room is an array that lasts from call to call;
-///   curve(c, histogram)       may be absent: the same of a vector known by its histogram (compress/curves.hpp), so
-///                             that long ones are not sorted.
+/// What best_level needs of a compressor C, as static members; the levels are 1 .. count(c, d):
+///   count(c, d)               their number for vectors of d numbers; 0 only where d is 0;
+///   at(c, level, d)           c at that level; at level 0, c for a vector of no numbers;
+///   family(c)                 the text of c without its level;
+///   bits<T>(c, level, d)      the bits of its message, as papers count them: values in full, positions in ceil(log2
+///                             d);
+///   kept(on, c, x, room, q)   sets q[level - 1] to the share of |x|^2 that the level keeps, 1 - E|C(x) - x|^2 / |x|^2,
+///                             or to less. x is finite and not zero; room is an array that lasts from call to call;
+///   curve(c, histogram)       optional: the same from a histogram of the vector (compress/curves.hpp), so that long
+///                             vectors are not sorted.
 /// Specialize it for a compressor of your own.
 template <class C>
 struct levels;
 
-/// Such a compressor.
+/// A compressor with such levels.
 template <class C, class T = double, class B = host>
 concept Levelled = requires(C const& c, std::size_t n, B& on, std::span<T const> x, typename B::template array<T>& room,
                             std::span<double> q) {
@@ -45,7 +46,7 @@ concept Levelled = requires(C const& c, std::size_t n, B& on, std::span<T const>
     levels<C>::kept(on, c, x, room, q);
 };
 
-/// Whether the levels of C can be compared by a histogram.
+/// Whether a histogram suffices to compare the levels of C.
 template <class C>
 inline constexpr bool has_curve = requires(C const& c, histogram& h) {
     levels<C>::curve(c, h);
@@ -57,12 +58,12 @@ inline constexpr bool has_two_families = false;
 
 namespace detail {
 
-// ceil(log2 n), which papers count for one place of n. n >= 1.
+// ceil(log2 n), the bits that papers count for one position out of n. n >= 1.
 inline std::size_t bits_of_place(std::size_t n) { return static_cast<std::size_t>(std::bit_width(n - 1)); }
 
 }  // namespace detail
 
-/// k, by the largest magnitudes: what they have of the energy.
+/// The level is k; it keeps the share of the energy that the k largest magnitudes have.
 template <>
 struct levels<top_k<>> {
     static std::size_t count(top_k<> const&, std::size_t d) { return d; }
@@ -77,7 +78,7 @@ struct levels<top_k<>> {
                      std::span<double> q) {
         sort_magnitudes(on, x, room);
         auto const sorted = on_host(on, std::span<T const>(room));
-        double const largest = static_cast<double>(sorted[0]);  // its square may not be finite
+        double const largest = static_cast<double>(sorted[0]);  // whose square may not be finite
         double sum = 0;
         for (std::size_t j = 0; j < x.size(); ++j) {
             double const v = static_cast<double>(sorted[j]) / largest;
@@ -88,8 +89,8 @@ struct levels<top_k<>> {
     static largest_curve<true> curve(top_k<> const&, histogram& h) { return largest_curve<true>(h); }
 };
 
-/// k, where the largest are said as signs times their mean magnitude: |x_k|_1^2 / (k |x|^2), which is not unimodal.
-/// With buckets it is at least that (Cauchy-Schwarz).
+/// The level is k; the largest are sent as signs times their mean magnitude, which keeps |x_k|_1^2 / (k |x|^2), not
+/// unimodal in k. With buckets it keeps at least that (Cauchy-Schwarz).
 template <>
 struct levels<top_k<scaled_sign>> {
     using type = top_k<scaled_sign>;
@@ -122,7 +123,8 @@ struct levels<top_k<scaled_sign>> {
     static largest_curve<false> curve(type const&, histogram& h) { return largest_curve<false>(h); }
 };
 
-/// An expected count of k, drawn with the best probabilities and damped: the share, in expectation, as are its bits.
+/// The level is k, the expected count of the draw, with the best probabilities and damped: share and bits are
+/// expectations.
 template <>
 struct levels<proportional<full, true>> {
     using type = proportional<full, true>;
@@ -133,7 +135,7 @@ struct levels<proportional<full, true>> {
     static double bits(type const&, std::size_t level, std::size_t d) {
         return static_cast<double>(level * (detail::bits_of_place(d) + 8 * sizeof(T)));
     }
-    // As proportion_for, for every count at once: the fewer are said, the fewer of them are certain.
+    // As proportion_for, for every count at once: the lower the count, the fewer coordinates are certain.
     template <class B, Scalar T>
     static void kept(B& on, type const&, std::span<T const> x, typename B::template array<T>& room,
                      std::span<double> q) {
@@ -143,11 +145,11 @@ struct levels<proportional<full, true>> {
         auto const at = [&](std::size_t i) { return static_cast<double>(sorted[i]) / largest; };
         double rest = 0, squares = 0;
         for (std::size_t i = x.size(); i-- > 0;) {
-            q[i] = rest += at(i);  // for now, the sum from i on
+            q[i] = rest += at(i);  // for now the sum from i on
             squares = std::fma(at(i), at(i), squares);
         }
         std::size_t certain = x.size();
-        double of_certain = squares;  // theirs, of the squares
+        double of_certain = squares;  // the sum of the squares of the certain ones
         auto const one_less = [&] {
             --certain;
             of_certain = certain == 0 ? 0 : std::fma(-at(certain), at(certain), of_certain);
@@ -162,7 +164,7 @@ struct levels<proportional<full, true>> {
     static proportional_curve curve(type const&, histogram& h) { return proportional_curve(h); }
 };
 
-/// k blocks, by their energies.
+/// The level is k, the number of blocks; it keeps the share of the energy that the k largest blocks have.
 template <>
 struct levels<top_blocks<>> {
     using type = top_blocks<>;
@@ -179,9 +181,9 @@ struct levels<top_blocks<>> {
     }
     template <class B, Scalar T>
     static void kept(B& on, type const& c, std::span<T const> x, typename B::template array<T>&, std::span<double> q) {
-        // The squares of doubles as such may not be finite.
+        // The squares of unscaled doubles may not be finite.
         double const unit = sizeof(T) == 8 ? static_cast<double>(largest_magnitude(on, x)) : 1;
-        if constexpr (requires { squares_of_blocks(on, x, c.block, unit); }) {  // of all at once
+        if constexpr (requires { squares_of_blocks(on, x, c.block, unit); }) {  // all blocks at once
             auto const squares = squares_of_blocks(on, x, c.block, unit);
             std::copy(squares.begin(), squares.end(), q.begin());
         } else {

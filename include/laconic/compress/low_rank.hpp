@@ -17,27 +17,27 @@
 
 namespace laconic {
 
-/// Where low_rank starts: anew each time, drawn from the key.
+/// The start of low_rank: drawn anew from the key for each message.
 struct no_start {
     bool operator==(no_start const&) const = default;
 };
 
-/// Reads the vector as a matrix X of `rows` rows, row after row, and says a matrix of rank at most `rank`: with a
+/// Reads the vector as a matrix X of `rows` rows, row after row, and sends a matrix of rank at most `rank`: with a
 /// matrix Q of that many columns, and P the columns of X Q made orthonormal, it is P (X' P)', the projection of X on
-/// the span of X Q. PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019), for each worker by itself: the paper averages
-/// both factors over all workers. Where X is wider than tall, all this is done to X', so that Q has n = min(rows, cols)
-/// rows; a rank above n means n. It costs rank (rows + cols) numbers.
+/// the span of X Q. PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019), for each worker separately: the paper averages
+/// both factors over all workers. Where X is wider than tall, the same is done to X', so that Q has n = min(rows, cols)
+/// rows; a rank above n means n. The message takes rank (rows + cols) numbers.
 ///
 /// Start = no_start: the numbers of Q are drawn, independent and symmetric. Contractive with delta = rank / n, up to
-/// rounding. With Pi the projection on the span of Q, X Pi is in the span of X Q, so the error is at most
-/// |X - X Pi|^2 = |X|^2 - |X Pi|^2; and E Pi = (rank / n) I, since its law does not change where coordinates change
-/// places or signs, and its trace is rank. (Q's columns are dependent with a probability below n 2^-24 for float, n
-/// 2^-53 for double.) Reached by every orthogonal X, whatever Q is.
+/// rounding. With Pi the projection on the span of Q, X Pi is in the span of X Q, so the error is at most |X - X Pi|^2
+/// = |X|^2 - |X Pi|^2; and E Pi = (rank / n) I, since its law does not change where coordinates change places or signs,
+/// and its trace is rank. (Q's columns are dependent with a probability below n 2^-24 for float, n 2^-53 for double.)
+/// Every orthogonal X attains it, whatever Q is.
 ///
-/// Start = std::span<T const>: Q itself, one column after another, such as the last message's shorter(), which must
-/// outlive the call; a column that is 0 or not finite is drawn, and all are where the span is empty. Rounds of this on
-/// one matrix come near its best approximation (adapt/warm_start.hpp), but it is not contractive: all that is new may
-/// be orthogonal to what was, and then nothing is said.
+/// Start = std::span<T const>: the span is Q itself, one column after another, such as the last message's shorter(); it
+/// must outlive the call. A column that is 0 or not finite is drawn, and all columns are where the span is empty.
+/// Rounds of this on one matrix approach its best approximation (adapt/warm_start.hpp), but it is not contractive: what
+/// is new may be orthogonal to Q, and then the message is zero.
 template <class Start = no_start>
 struct low_rank {
     std::size_t rows = 1, rank = 1;
@@ -59,7 +59,7 @@ struct low_rank {
                     detail::concat({"low_rank: a start of ", start.size(), " numbers for ", rows, " x ", d / rows}));
     }
 
-    /// About a number of numbers that is no matrix it makes a message which no reader accepts.
+    /// Where d numbers are no matrix of so many rows it makes a message which every reader refuses.
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, factors<T, B>& m) const {
         detail::check_dimension(d);
@@ -71,7 +71,7 @@ struct low_rank {
     }
 
     /// Throws argument_error where x is no matrix of so many rows, a number of x is not finite, or the factors are so
-    /// large that their product might not be; shape_error where the start has another size.
+    /// large that their product may not be finite; shape_error where the start has another size.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, factors<T, B>& m) const {
         detail::check_dimension(x.size());
@@ -80,7 +80,7 @@ struct low_rank {
             throw argument_error(detail::concat({"low_rank: coordinate ", j, " is not finite"}));
         blank(on, x.size(), from, m);
         if (m.rank == 0) return;
-        // Q stands where X' P will.
+        // Q is stored where X' P will be.
         begin(on, from, unit_scale(largest_magnitude(on, x)), m.rank, m.shorter());
         std::span<T> const q(m.shorter()), p(m.longer());
         auto const x_q = m.tall() ? matrix_is::as_it_stands : matrix_is::transposed;
@@ -110,7 +110,7 @@ struct low_rank {
     }
 
   private:
-    // Q in q, its numbers at most about `scale`, which keeps X Q in range.
+    // Puts Q into q, with numbers of at most about `scale`, which keeps X Q in range.
     template <class B, Scalar T, class Array>
     void begin(B& on, key from, T scale, std::size_t columns, Array& q) const {
         std::size_t const n = q.size() / columns;

@@ -10,9 +10,9 @@
 
 namespace laconic {
 
-/// Random rounding to one of the two nearest powers of two: 9 bits a float, 12 a double, unbiased, omega = 1/8, reached
-/// at |x| = 4/3 of a power of two (Horvath et al., "Natural compression", MSML 2022, theorem 1). The constant holds for
-/// normal numbers up to the largest power of two.
+/// Rounds randomly to one of the two nearest powers of two: 9 bits for a float, 12 for a double. Unbiased with omega =
+/// 1/8, attained at |x| = 4/3 of a power of two (Horvath et al., "Natural compression", MSML 2022, theorem 1). The
+/// constant holds for normal numbers up to the largest power of two.
 struct natural {
     template <Scalar T, class B>
     using message = powers<T, B>;

@@ -14,15 +14,15 @@
 
 namespace laconic {
 
-/// Random rounding to the levels 0 and |x|_p 2^(j - levels), j = 1 .. levels, one norm per bucket of consecutive values
-/// (bucket = 0: one bucket). Unbiased (natural dithering; Horvath et al., "Natural compression", MSML 2022). Levels
-/// from 1 to 1000; those below the smallest normal number of T are left out. Of buckets of b values, with a = b^(1/2)
-/// 2^(1 - levels), or b 2^(1 - levels) for p = 1,
+/// Rounds randomly to the levels 0 and |x|_p 2^(j - levels), j = 1 .. levels, with one norm per bucket of consecutive
+/// values (bucket = 0: one bucket). Unbiased (natural dithering; Horvath et al., "Natural compression", MSML 2022).
+/// levels is in 1 .. 1000; levels below the smallest normal number of T are left out. Of buckets of b values, with a =
+/// b^(1/2) 2^(1 - levels), or b 2^(1 - levels) for p = 1,
 ///   omega = 1/8 + (a <= 9/4 ? 2 a^2 / 9 : a - 9/8),
 /// below the paper's 1/8 + a min(1, a). Proof, for |x|_2 = 1: a value above the least level l has at most the variance
-/// x_i^2 / 8, one below it |x_i| (l - |x_i|). Let those below be q in norm; they sum to at most b^(1/2) q, and
-/// l b^(1/2) <= a. So the variance is at most (1 - q^2) / 8 + a q - q^2, and omega is the maximum of that over q in
-/// [0, 1]. Equal magnitudes attain it for p = 1 and 2 where a >= 9/4. One level is quantize{1}, and has its omega.
+/// x_i^2 / 8, one below it |x_i| (l - |x_i|). Let those below have norm q; they sum to at most b^(1/2) q, and l b^(1/2)
+/// <= a. So the variance is at most (1 - q^2) / 8 + a q - q^2, and omega is the maximum of that over q in [0, 1]. Equal
+/// magnitudes attain it for p = 1 and 2 where a >= 9/4. One level is quantize{1}, and has its omega.
 struct natural_dithering {
     int levels = 8;
     std::size_t bucket = 0;
@@ -46,8 +46,8 @@ struct natural_dithering {
         m.codes.resize(d);
     }
 
-    /// Throws argument_error where the norm of a bucket is not finite in T. One pass over x in memory where buckets fit
-    /// the first cache, else one for the codes and those of norm_of.
+    /// Throws argument_error where the norm of a bucket is not finite in T. It passes over x in memory once where
+    /// buckets fit the first cache, else once for the codes and as often as norm_of for the norms.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, dithered<T, B>& m) const {
         blank(on, x.size(), from, m);

@@ -8,14 +8,14 @@
 
 namespace laconic {
 
-/// The most that |x|_p |x|_1 / |x|_2^2 can be for b numbers.
+/// The largest value of |x|_p |x|_1 / |x|_2^2 for b numbers.
 inline double norm_ratio(p_norm p, double b) {
     return p == p_norm::one ? b : p == p_norm::two ? std::sqrt(b) : (1 + std::sqrt(b)) / 2;
 }
 
 namespace detail {
 
-// ", p=1": what is written of a norm other than the default.
+// ", p=1": the text of a norm other than the default.
 inline std::string spelled(p_norm p) { return p == p_norm::two ? "" : p == p_norm::one ? ", p=1" : ", p=inf"; }
 
 }  // namespace detail

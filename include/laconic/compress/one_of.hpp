@@ -14,8 +14,8 @@
 namespace laconic {
 
 /// One of two compressors; both ends know which, as it is a part of this value. best_level chooses it with the level:
-/// best_level{one_of{top_k{1}, top_k{1} | scaled_sign{}}} says in each round a few numbers in full or more by their
-/// signs, whichever makes more progress for the cost. one_of nests where there are more than two.
+/// best_level{one_of{top_k{1}, top_k{1} | scaled_sign{}}} sends in each round a few numbers in full or the signs of
+/// more, whichever makes more progress for the cost. For more than two, nest one_of.
 template <class First, class Second>
 struct one_of {
     static_assert(detail::require_compressor<First>() && detail::require_compressor<Second>());
@@ -33,7 +33,7 @@ struct one_of {
     template <class B, class M>
     void blank(B& on, std::size_t d, key from, M& m) const {
         m.is_first = is_first;
-        // Before its first message it gets ready for both: later ones then find room.
+        // Its first call prepares both messages, so that later calls find room.
         if (is_first || m.first.dimension() != d) first.blank(on, d, from, m.first);
         if (!is_first || m.second.dimension() != d) second.blank(on, d, from, m.second);
     }
@@ -42,7 +42,7 @@ struct one_of {
         blank(on, x.size(), from, m);
         is_first ? first(on, x, from, m.first) : second(on, x, from, m.second);
     }
-    /// Of the worse one, whichever it is now.
+    /// The properties are those of the worse one, whichever is chosen now.
     bool unbiased() const requires(Unbiased<First>&& Unbiased<Second>) {
         return is_unbiased(first) && is_unbiased(second);
     }
@@ -65,15 +65,15 @@ struct one_of {
 template <class First, class Second>
 one_of(First, Second, bool = true) -> one_of<First, Second>;
 
-/// The levels of the first, then those of the second.
+/// The levels of the first compressor, followed by those of the second.
 template <class First, class Second>
 struct levels<one_of<First, Second>> {
     using type = one_of<First, Second>;
     static std::size_t count(type const& c, std::size_t d) {
         return levels<First>::count(c.first, d) + levels<Second>::count(c.second, d);
     }
-    // While the first speaks the second is at its lowest level, so that delta is the least of both; while the second
-    // does, the first is at its highest, so that there is room for all.
+    // While the first is chosen, the second is at its lowest level, so that delta is the least of both; while the
+    // second is chosen, the first is at its highest, so that there is room for all.
     static type at(type const& c, std::size_t level, std::size_t d) {
         auto const n = levels<First>::count(c.first, d);
         bool const is_first = level <= n;

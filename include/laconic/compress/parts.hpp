@@ -17,10 +17,10 @@
 namespace laconic {
 
 /// A vector as consecutive parts, such as the layers of a network, each with a compressor of its own: parts<C>{{6, a},
-/// {2, b}} about vectors of 8 numbers. C may be any_compressor<T>, so that parts of different kinds mix. Part i draws
-/// from child i of the key. The errors of the parts add up, as their energies do, so
+/// {2, b}} compresses vectors of 8 numbers. C may be any_compressor<T>, so that parts of different kinds mix. Part i
+/// draws from child i of the key. The errors of the parts add up, as their energies do, so that
 ///     omega = the parts' largest,    delta = the parts' smallest, where 1 - omega stands for the delta of a part
-/// that is unbiased only: each reached where everything is in the worst part.
+/// that is unbiased only. Each is attained where everything is in the worst part.
 template <class C>
 struct parts {
     struct piece {
@@ -37,7 +37,7 @@ struct parts {
     template <Scalar T, class B>
     using message = parts_of<message_of<C, T, B>>;
 
-    /// The sum of the lengths, or the largest size there is.
+    /// The sum of the lengths, or the largest std::size_t where the sum is above it.
     std::size_t length() const {
         std::size_t sum = 0;
         for (auto const& p : pieces) sum += std::min(p.length, std::numeric_limits<std::size_t>::max() - sum);
@@ -48,7 +48,7 @@ struct parts {
         require_sum(d);
         for (auto const& p : pieces) p.compressor.check(p.length);
     }
-    /// About another number of numbers it makes a message which no reader accepts.
+    /// Where d is not the sum of the lengths it makes a message which every reader refuses.
     template <class B, class M>
     void blank(B& on, std::size_t d, key from, M& m) const {
         detail::check_dimension(d);
@@ -57,7 +57,7 @@ struct parts {
         for (std::size_t i = 0; i < m.each.size(); ++i)
             pieces[i].compressor.blank(on, pieces[i].length, from.child(i), m.each[i]);
     }
-    /// Throws argument_error where the lengths do not add up to x's, and what the parts' compressors throw.
+    /// Throws argument_error where the lengths do not add up to x's, and whatever the parts' compressors throw.
     template <class B, Scalar T, class M>
     void operator()(B& on, std::span<T const> x, key from, M& m) const {
         detail::check_dimension(x.size());

@@ -16,19 +16,18 @@
 #include "laconic/core/text.hpp"
 #include "laconic/message/draw.hpp"
 
-/// How pieces become one compressor: a sparsifier leaves the numbers it chose to its `rest`, which is `full` until a
-/// pipe puts something else there. top_k{3} | quantize{8} is a top_k<quantize>; top_k{100} | rand_k{10} | natural{}
-/// nests.
+/// How pieces become one compressor: a sparsifier hands the numbers that it chose to its `rest`, which is `full` until
+/// a pipe replaces it. top_k{3} | quantize{8} is a top_k<quantize>; top_k{100} | rand_k{10} | natural{} nests.
 namespace laconic {
 
-/// A sparsifier. Satisfied iff it has a member `rest` and with(r), itself with r in that place.
+/// A sparsifier. Satisfied iff it has a member `rest` and with(r), which is itself with r in that place.
 template <class C>
 concept Sparsifier = requires(C const& c) {
     c.rest;
     c.with(full{});
 };
 
-/// a | b: b speaks where a left plain numbers.
+/// a | b: b compresses the values that a chose, in place of a's innermost `full`.
 template <SomeCompressor A, SomeCompressor C>
 constexpr auto operator|(A const& a, C const& b) {
     static_assert(Sparsifier<A>,
@@ -38,7 +37,7 @@ constexpr auto operator|(A const& a, C const& b) {
     else
         return a.with(a.rest | b);
 }
-// What has a message and yet is no compressor lacks something.
+// A type that has a message and yet is no compressor lacks a member.
 template <SomeCompressor A, class C>
 requires(!SomeCompressor<C> && requires { typename message_of<C>; }) constexpr A operator|(A const& a, C const&) {
     static_assert(detail::require_compressor<C>());
@@ -47,13 +46,13 @@ requires(!SomeCompressor<C> && requires { typename message_of<C>; }) constexpr A
 
 namespace detail {
 
-// How a piece and its rest are written: "top_k(3)", or "top_k(3) | natural".
+// The text of a piece and its rest: "top_k(3)", or "top_k(3) | natural".
 template <class Rest>
 std::string spelled(std::string const& piece, Rest const& rest) {
     return std::same_as<Rest, full> ? piece : concat({piece, " | ", to_string(rest)});
 }
 
-// The payload about scale x_i for the coordinates i in m.support.
+// Makes the payload from scale x_i for the coordinates i in m.support. Throws argument_error where one is not finite.
 template <class B, Scalar T, class M>
 void speak_for_chosen(B& on, std::span<T const> x, T scale, M& m) {
     constexpr bool direct = std::same_as<decltype(m.rest), full>;
@@ -75,7 +74,7 @@ void speak_for_chosen(B& on, std::span<T const> x, T scale, M& m) {
     if constexpr (!direct) m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
 }
 
-// The start of a sparsifier's message about d numbers.
+// Starts a sparsifier's message about d numbers.
 template <class M, class C>
 void begin(M& m, std::size_t d, C const& c, key from) {
     check_dimension(d);
@@ -89,8 +88,8 @@ template <class C>
 concept DrawsBlocks = requires(C const& c) {
     { c.block } -> std::convertible_to<std::size_t>;
 };
-// blank() and the compression itself of a sparsifier whose support both ends draw: c.recipe(places, key) says how, and
-// what is found there is multiplied by c.scale(d).
+// blank() and the compression of a sparsifier whose support both ends draw: c.recipe(places, key) says how, and the
+// values found there are multiplied by c.scale(d).
 template <class B, class C, class M>
 void draw_support_of(B& on, C const& c, std::size_t d, key from, M& m) {
     begin(m, d, c, from);
@@ -113,8 +112,8 @@ void say_agreed(B& on, C const& c, std::span<T const> x, key from, M& m) {
     speak_for_chosen(on, x, static_cast<T>(c.scale(x.size())), m);
 }
 
-// How many blocks d numbers make, and how many numbers are in k of them: with the last, which may be shorter, or
-// without it.
+// The number of blocks in d numbers, and how many numbers are in k of them: with the last block, which may be shorter,
+// or without it.
 inline std::size_t blocks_in(std::size_t d, std::size_t block) { return d / block + (d % block != 0); }
 inline std::array<std::size_t, 2> numbers_in_blocks(std::size_t d, std::size_t block, portion k) {
     std::size_t const all = blocks_in(d, block), n = k.of(all), most = std::min(n * block, d);
@@ -125,7 +124,7 @@ inline void check_block(char const* name, std::size_t block) {
         throw argument_error(concat({std::string(name), ": block = ", block, " is outside 1 .. 2^32 - 1"}));
 }
 
-// The largest omega of a rest for 1 .. d numbers, where their count is random.
+// The largest omega of a rest for 1 .. d numbers, for sparsifiers that choose a random number of them. d steps.
 template <class Rest>
 double largest_omega(Rest rest, std::size_t d) {
     double worst = 0;
@@ -134,7 +133,8 @@ double largest_omega(Rest rest, std::size_t d) {
     return worst;
 }
 
-// What a rest keeps of the chosen numbers' energy: its delta, or 1 - omega of an unbiased one.
+// The share of the chosen numbers' energy that a rest keeps: its delta, or 1 - omega of an unbiased one. Throws
+// theory_error where that omega is 1 or more.
 template <class Rest>
 requires(Contractive<Rest> || Unbiased<Rest>) double kept_by(Rest const& rest, std::size_t n) {
     if constexpr (!Unbiased<Rest>) {

@@ -15,18 +15,19 @@
 
 namespace laconic {
 
-/// How a vector is to be sampled with an expected count of k so that the error is least: p_i = min(1, |x_i| / bound).
+/// The best probabilities for a sample with an expected count of k: p_i = min(1, |x_i| / bound) makes the error least.
 struct proportion {
-    double bound = 0;  ///< 0: all that are not 0, for certain
+    double bound = 0;  ///< 0: every number that is not 0 is certain
     double share = 1;  ///< |x|^2 / sum x_i^2 / p_i = 1 / (1 + E|C(x) - x|^2 / |x|^2)
 };
 
-/// For magnitudes that descend, k >= 1 (water-filling; Wangni, Wang, Liu, Zhang, NeurIPS 2018, and CAT's SS).
+/// The best proportion for descending magnitudes, k >= 1 (water-filling; Wangni, Wang, Liu, Zhang, NeurIPS 2018, and
+/// CAT's stochastic sparsification, arXiv:2003.06377). Two passes.
 template <Scalar T>
 proportion proportion_for(std::span<T const> magnitudes, std::size_t k) {
     double const largest = magnitudes.empty() ? 0 : static_cast<double>(magnitudes[0]);
     if (!(largest > 0)) return {};
-    // From the smallest on, so that what is left over is never the difference of two large sums.
+    // From the smallest on, so that the rest is never the difference of two large sums.
     std::size_t certain = magnitudes.size();
     double rest = 0;
     for (; certain > 0; --certain) {
@@ -45,10 +46,10 @@ proportion proportion_for(std::span<T const> magnitudes, std::size_t k) {
 }
 
 /// Random dropout with the probabilities that make its error least: keeps about k coordinates, i with probability p_i =
-/// min(1, |x_i| / bound), scaled by 1 / p_i. Unbiased; E|C(x) - x|^2 is at most (d / k - 1) |x|^2, as if all had the
-/// same probability, and that where all magnitudes are equal.
+/// min(1, |x_i| / bound), scaled by 1 / p_i. Unbiased; E|C(x) - x|^2 is at most (d / k - 1) |x|^2, that of equal
+/// probabilities, attained where all magnitudes are equal.
 ///
-/// Damped, it is multiplied by the share that makes its error least in turn, which is then 1 - share of |x|^2 exactly:
+/// Damped, the message is multiplied by the share that makes its error least, which is then (1 - share) |x|^2 exactly:
 /// contractive with delta = k / d.
 template <class Rest = full, bool Damped = false>
 struct proportional {
@@ -73,7 +74,7 @@ struct proportional {
         m.support.resize(0);
         m.expect_payload(on);
     }
-    /// Throws argument_error where a number is not finite, or what a number is raised to.
+    /// Throws argument_error where a number is not finite, or the bound to which the drawn numbers are raised is not.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
         blank(on, x.size(), from, m);

@@ -14,11 +14,11 @@
 
 namespace laconic {
 
-/// Random rounding to the grid {-levels, .., levels} x |x|_p / levels, one norm per bucket of consecutive values
-/// (bucket = 0: one bucket). Unbiased. p = 2 is QSGD (Alistarh et al., NeurIPS 2017), p = infinity with one level
-/// TernGrad, any p with one level DIANA's Quant_p (Mishchenko et al., arXiv:1901.09269).
-/// Of buckets of b values, omega = min(N b / (4 levels^2), M / levels), and M - 1 for one level, where N bounds
-/// |x|_p^2 / |x|_2^2 and M bounds |x|_p |x|_1 / |x|_2^2: N = b, 1, 1 and M = b, sqrt b, (1 + sqrt b) / 2.
+/// Rounds randomly to the grid {-levels, .., levels} x |x|_p / levels, with one norm per bucket of consecutive values
+/// (bucket = 0: one bucket). levels is in 1 .. 32767. Unbiased. p = 2 is QSGD (Alistarh et al., NeurIPS 2017), p =
+/// infinity with one level TernGrad, any p with one level DIANA's Quant_p (Mishchenko et al., arXiv:1901.09269). Of
+/// buckets of b values, omega = min(N b / (4 levels^2), M / levels), and M - 1 for one level, where N bounds |x|_p^2 /
+/// |x|_2^2 and M bounds |x|_p |x|_1 / |x|_2^2: N = b, 1, 1 and M = b, sqrt b, (1 + sqrt b) / 2 for p = 1, 2, infinity.
 struct quantize {
     int levels = 1;
     std::size_t bucket = 0;
@@ -42,8 +42,8 @@ struct quantize {
         m.resize(d);
     }
 
-    /// Throws argument_error where the norm of a bucket is not finite in T. One pass over x in memory where buckets fit
-    /// the first cache, else one for the codes and those of norm_of.
+    /// Throws argument_error where the norm of a bucket is not finite in T. It passes over x in memory once where
+    /// buckets fit the first cache, else once for the codes and as often as norm_of for the norms.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, quantized<T, B>& m) const {
         blank(on, x.size(), from, m);

@@ -14,8 +14,8 @@
 
 namespace laconic {
 
-/// The bits of a number: level l has 2^l - 1 grid points to each side, as many as l + 1 bits can say; the lowest is
-/// packed into 1.6 bits. Its bits are those that it writes: papers' log2(2 levels + 1) are up to 7 % less.
+/// The level l is the bits of a number: it has 2^l - 1 grid points to each side, which fit in l + 1 bits; the lowest
+/// takes 1.6 bits. The bits are those that a message writes: papers' log2(2 levels + 1) are up to 7 % less.
 template <>
 struct levels<damped_quantize> {
     using type = damped_quantize;
@@ -40,7 +40,7 @@ struct levels<damped_quantize> {
         T const largest = largest_magnitude(on, x);
         for (double& v : q) v = 0;
         double all = 0;
-        // noise(level, step) is what rounding on that grid adds.
+        // noise(level, step) is the variance that rounding on that grid adds.
         auto const add_bucket = [&](T scale, T top, double squares, auto noise) {
             if (!(top > 0)) return;
             double const ratio = top / largest;
@@ -53,7 +53,7 @@ struct levels<damped_quantize> {
             }
         };
         std::size_t const bucket = detail::bucket_of(c.bucket, x.size());
-        if constexpr (requires { facts_of_buckets(on, x, bucket, c.p, std::span<int const>()); }) {  // of all at once
+        if constexpr (requires { facts_of_buckets(on, x, bucket, c.p, std::span<int const>()); }) {  // all at once
             std::array<int, 15> points{};
             for (std::size_t level = 1; level <= q.size(); ++level) points[level - 1] = at(c, level, x.size()).levels;
             auto const facts = facts_of_buckets(on, x, bucket, c.p, std::span<int const>(points).first(q.size()));

@@ -16,7 +16,8 @@ namespace laconic {
 /// Keeps k blocks of `block` consecutive coordinates, every set of k blocks equally likely, scaled by blocks / k; the
 /// last block may be shorter. k counts blocks, or is a fraction of them. Both ends draw the set from the key, so it
 /// costs no bits. Unbiased with E|C(x) - x|^2 = (blocks / k - 1) |x|^2 exactly, whatever the blocks' lengths; with an
-/// unbiased rest, omega = (blocks / k) (1 + omega of the rest) - 1. IBCD and ISEGA use it ("99% of ... is a waste").
+/// unbiased rest, omega = (blocks / k) (1 + omega of the rest) - 1. IBCD and ISEGA use it ("99% of ... is a waste",
+/// arXiv:1901.09437).
 template <class Rest = full>
 struct rand_block {
     portion k = 1;
@@ -43,7 +44,7 @@ struct rand_block {
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
         detail::say_agreed(on, *this, x, from, m);
     }
-    /// How the blocks that travel come from the key, and what their values are multiplied by.
+    /// How the blocks that travel are drawn from the key, and the factor of their values.
     draw recipe(std::size_t places, key from) const { return {draw_method::exactly, k.of(places), 0, from}; }
     double scale(std::size_t d) const {
         auto const all = detail::blocks_in(d, block), n = k.of(all);

@@ -39,7 +39,7 @@ struct rand_k {
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
         detail::say_agreed(on, *this, x, from, m);
     }
-    /// How the coordinates that travel come from the key, and what their values are multiplied by.
+    /// How the coordinates that travel are drawn from the key, and the factor of their values.
     draw recipe(std::size_t places, key from) const { return {draw_method::exactly, k.of(places), 0, from}; }
     double scale(std::size_t d) const {
         auto const n = k.of(d);

@@ -11,9 +11,9 @@
 
 namespace laconic {
 
-/// k of rand_k, in full or rounded to powers of two. Its error is the same for every vector, so there is no kept():
-/// its level is one of a problem (method/guarantee.hpp). bits are the whole bytes that it writes, its support being
-/// free.
+/// The level is k of rand_k, with values in full or rounded to powers of two. Its error is the same for every vector,
+/// so there is no kept(): the level belongs to a problem (method/guarantee.hpp). bits() are the whole bytes that it
+/// writes, as its support is free.
 template <class Rest>
 requires(std::same_as<Rest, full> || std::same_as<Rest, natural>) struct levels<rand_k<Rest>> {
     using type = rand_k<Rest>;

@@ -14,7 +14,7 @@ namespace laconic {
 
 /// C(x) / (1 + omega) of an unbiased C: contractive with delta = 1 / (1 + omega) (Richtarik, Sokolov, Fatkhullin, EF21,
 /// NeurIPS 2021, lemma 8), so that any unbiased compressor can serve a method for contractive ones. Both ends know the
-/// factor, and it costs no bits. scaled_down{rand_k{k}} is rand_k without its scale.
+/// factor, so it costs no bits. scaled_down{rand_k{k}} is rand_k without its scale.
 template <class C>
 struct scaled_down {
     static_assert(detail::require_members<C>());
@@ -25,7 +25,7 @@ struct scaled_down {
     template <Scalar T, class B>
     using message = scaled<message_of<C, T, B>, T>;
 
-    /// Throws theory_error where the omega of what is inside is not known.
+    /// Throws theory_error where the omega of the inner compressor is not known.
     void check(std::size_t d) const {
         inside.check(d);
         static_cast<void>(inside.omega(d));

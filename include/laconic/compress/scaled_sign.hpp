@@ -12,9 +12,9 @@
 
 namespace laconic {
 
-/// The sign of every value times the mean magnitude of its bucket of consecutive values (bucket = 0: one bucket), a bit
-/// a value; 0 counts as positive. Contractive: the error is |x|^2 - |x|_1^2 / b exactly in a bucket of b values (scaled
-/// sign; Karimireddy et al., ICML 2019), so delta = 1 / b, reached where one value alone is not 0.
+/// Sends the sign of every value, a bit a value, and the mean magnitude of each bucket of consecutive values (bucket =
+/// 0: one bucket); 0 counts as positive. Contractive: the error is |x|^2 - |x|_1^2 / b exactly in a bucket of b values
+/// (scaled sign; Karimireddy et al., ICML 2019), so delta = 1 / b, attained where one value alone is not 0.
 struct scaled_sign {
     std::size_t bucket = 0;
 

@@ -10,10 +10,10 @@
 
 namespace laconic {
 
-/// Rounds every value to the nearest number of a short format, of two that are equally near to the one whose code is
-/// even: 16 or 8 bits a value. Values above the largest number of the format become that number, values below half the
-/// least one become 0, so it has neither omega nor delta: no constant holds for all vectors. Values must be finite;
-/// what is not becomes NaN, and every reader refuses such a message.
+/// Rounds every value to the nearest number of a short format, and to the even code where two are equally near: 16 or 8
+/// bits a value. Values above the largest number of the format become that number, values below half the least one
+/// become 0, so it has neither omega nor delta: no constant holds for all vectors. Values must be finite; others become
+/// NaN, and every reader refuses such a message.
 template <short_format F>
 struct short_float {
     template <Scalar T, class B>
@@ -35,13 +35,13 @@ struct short_float {
     friend std::string to_string(short_float) { return name_of(F); }
 };
 
-/// Up to 65504 and down to 2^-24, 11 binary digits.
+/// IEEE half precision: up to 65504 and down to 2^-24, 11 binary digits.
 using fp16 = short_float<short_format::binary16>;
-/// The range of a float, 8 binary digits.
+/// bfloat16: the range of a float, 8 binary digits.
 using bf16 = short_float<short_format::bfloat>;
-/// Up to 448 and down to 2^-9, 4 binary digits.
+/// 8 bits with 4 of exponent: up to 448 and down to 2^-9, 4 binary digits.
 using float8_e4m3 = short_float<short_format::e4m3>;
-/// Up to 57344 and down to 2^-16, 3 binary digits.
+/// 8 bits with 5 of exponent: up to 57344 and down to 2^-16, 3 binary digits.
 using float8_e5m2 = short_float<short_format::e5m2>;
 
 }  // namespace laconic

@@ -13,8 +13,8 @@
 
 namespace laconic {
 
-/// Keeps the coordinates with |x_i| > bound: a number for all, or (Bound = std::span<T const>) one bound each, which
-/// must outlive the call. The error is at most the sum of the squared bounds; it is not contractive.
+/// Keeps the coordinates with |x_i| > bound: one bound for all, or (Bound = std::span<T const>) one for each, which
+/// must outlive the call. The squared error is at most the sum of the squared bounds; it is not contractive.
 template <class Rest = full, class Bound = double>
 struct threshold {
     Bound bound{};

@@ -15,7 +15,8 @@ namespace laconic {
 
 /// Keeps the k blocks of `block` consecutive coordinates whose sums of squares are largest, of equal ones the lower
 /// block; the last block may be shorter. k counts blocks, or is a fraction of them. Contractive with delta = k / number
-/// of blocks, reached where all blocks weigh the same; with an unbiased rest of omega < 1, (1 - omega) times that.
+/// of blocks, attained where all blocks have the same energy; with an unbiased rest of omega < 1, (1 - omega) times
+/// that.
 template <class Rest = full>
 struct top_blocks {
     portion k = 1;

@@ -13,7 +13,7 @@
 namespace laconic {
 
 /// Keeps the k coordinates of largest magnitude, of equal ones the lower coordinate. Contractive with delta = k / d,
-/// reached where all magnitudes are equal; with an unbiased rest of omega < 1, delta = (1 - omega) k / d.
+/// attained where all magnitudes are equal; with an unbiased rest of omega < 1, delta = (1 - omega) k / d.
 template <class Rest = full>
 struct top_k {
     portion k = 1;

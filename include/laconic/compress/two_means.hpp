@@ -12,11 +12,11 @@
 
 namespace laconic {
 
-/// The mean of a bucket's negative values for each of them and the mean of the others for each of those, a bit a value
-/// (bucket = 0: one bucket); 0 counts as positive. 1-bit SGD (Seide et al., Interspeech 2014). Contractive: with n_g
-/// values of the mean m_g on each side, the error is |x|^2 - sum_g n_g m_g^2 exactly in a bucket of b values, and by
-/// Cauchy and Schwarz sum_g n_g m_g^2 >= |x|_1^2 / b >= |x|^2 / b: delta = 1 / b, reached where one value alone is
-/// not 0, and is positive.
+/// Sends the mean of each bucket's negative values and that of its others, and a bit a value for the sign (bucket = 0:
+/// one bucket); 0 counts as positive. 1-bit SGD (Seide et al., Interspeech 2014). Contractive: with n_g values of the
+/// mean m_g on each side, the error is |x|^2 - sum_g n_g m_g^2 exactly in a bucket of b values, and by Cauchy and
+/// Schwarz sum_g n_g m_g^2 >= |x|_1^2 / b >= |x|^2 / b: delta = 1 / b, attained where one value alone is not 0, and is
+/// positive.
 struct two_means {
     std::size_t bucket = 0;
 

@@ -15,12 +15,12 @@
 namespace laconic {
 
 /// Rounds to 2^bits numbers, equally far apart, from the least to the largest value of each bucket of consecutive
-/// values (bucket = 0: one bucket): min-max quantization. The least value is exact, the largest up to rounding, and so
-/// are all where they are equal. In a bucket of b > 2 values, with n = 2^bits - 1 steps of (largest - least) / n, all
-/// but the least and the largest are off by half a step in the root of the mean square, at most, and (largest -
-/// least)^2 <= 2 |x|^2: the error is at most (b - 2) / (2 n^2) |x|^2, reached by (t, -t, 0, .., 0); it is 0 for b <= 2.
-/// That is omega where rounding is random, which is unbiased, and 1 - delta where it is to the nearest, of two that are
-/// equally near to the upper.
+/// values (bucket = 0: one bucket): min-max quantization, bits in 1 .. 8. The least value is exact, the largest up to
+/// rounding, and so are all where they are equal. In a bucket of b > 2 values, with n = 2^bits - 1 steps of (largest -
+/// least) / n, all but the least and the largest are off by at most half a step in the root of the mean square, and
+/// (largest - least)^2 <= 2 |x|^2: the error is at most (b - 2) / (2 n^2) |x|^2, attained by (t, -t, 0, .., 0); it is 0
+/// for b <= 2. That is omega where rounding is random, which is unbiased, and 1 - delta where rounding is to the
+/// nearest (to the upper of two that are equally near).
 template <rounding R = rounding::random>
 struct uniform {
     int bits = 8;
@@ -45,8 +45,8 @@ struct uniform {
         m.codes.resize(d);
     }
 
-    /// Throws argument_error where a value, or the distance between two of a bucket, is not finite in T. One pass over
-    /// x in memory where buckets fit the first cache, else three.
+    /// Throws argument_error where a value, or the distance between two of a bucket, is not finite in T. It passes over
+    /// x in memory once where buckets fit the first cache, else three times.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, stepped<T, B>& m) const {
         blank(on, x.size(), from, m);

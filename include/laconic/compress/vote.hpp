@@ -11,9 +11,9 @@
 
 namespace laconic {
 
-/// The sign of every value as 1 or -1, a bit a value and nothing else; 0 counts as positive. What signSGD says
-/// (Bernstein et al., ICML 2018): the mean of such messages is positive where the majority is. It is neither unbiased
-/// nor contractive; sign, with a magnitude for each bucket, is the latter.
+/// Sends the sign of every value as 1 or -1, a bit a value and nothing else; 0 counts as positive. The message of
+/// signSGD (Bernstein et al., ICML 2018): the mean of such messages is positive where the majority is. It is neither
+/// unbiased nor contractive; scaled_sign, with a magnitude for each bucket, is contractive.
 struct vote {
     template <Scalar T, class B>
     using message = signs<T, B>;

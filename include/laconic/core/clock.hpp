@@ -8,14 +8,13 @@
 
 namespace laconic {
 
-/// What measures time. Satisfied iff clock() gives the seconds since some moment, which stays the same; later calls
-/// give no less.
+/// A clock. Satisfied iff clock() gives the seconds since some fixed moment; a later call gives no less.
 template <class C>
 concept Clock = requires(C& clock) {
     { clock() } -> std::convertible_to<double>;
 };
 
-/// The machine's own, which nobody sets back.
+/// The machine's monotonic clock, which no adjustment of the time of day sets back.
 struct monotonic_clock {
     double operator()() const {
         return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

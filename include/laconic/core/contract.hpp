@@ -7,11 +7,11 @@
 // Every header includes this one before it uses what is new in C++20.
 #if __cplusplus < 202002L && !defined(_MSVC_LANG)
 #    error "laconic needs C++20: compile with -std=c++20"
-#    include <laconic-needs-c++20>  // there is none, so that the compiler stops here
+#    include <laconic-needs-c++20>  // no such file exists, so that the compiler stops here
 #endif
 
-// Whether a number is finite, in which order sums are made and the sign of zero are what checks, messages and
-// agreement between ranks stand on. Compilers that are told to disregard them would do so without a word.
+// The checks, the messages and the agreement between ranks depend on whether a number is finite, on the order of sums
+// and on the sign of zero. A compiler with the options below would disregard them without a warning.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0) || defined(_M_FP_FAST)
 #    error "laconic: compile without -ffast-math, -Ofast, -ffinite-math-only or /fp:fast (or add -fno-fast-math after it): they remove the checks for NaN and infinity, and ranks come to different numbers"
 #elif defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
@@ -20,15 +20,17 @@
 #    error "laconic: float and double must be computed in their own precision: on 32-bit x86 compile with -msse2 -mfpmath=sse, elsewhere without -fassociative-math and -fapprox-func"
 #endif
 
-/// Contracts between parts of one program. A broken one is a bug in the caller, so the program stops with its place;
-/// what comes from outside (files, bytes, users' numbers) is never a contract but an error of core/error.hpp.
-/// LACONIC_CONTRACTS is the level: 0 checks nothing, 1 what costs nothing beside the work (default), 2 everything.
+/// Contracts between parts of one program. A broken contract is a bug in the caller, so the program stops and prints
+/// the place; what comes from outside (files, bytes, users' numbers) is never a contract but an error of
+/// core/error.hpp. LACONIC_CONTRACTS is the level: 0 checks nothing, 1 checks what is cheap beside the work (default),
+/// 2 checks all.
 #ifndef LACONIC_CONTRACTS
 #    define LACONIC_CONTRACTS 1
 #endif
 
 namespace laconic {
 
+/// The level of contract checks that this translation unit is compiled with.
 inline constexpr int contract_level = LACONIC_CONTRACTS;
 
 namespace detail {
@@ -41,13 +43,14 @@ namespace detail {
 }  // namespace detail
 }  // namespace laconic
 
-/// Cheap: O(1) beside the work that follows.
+/// A cheap check, O(1) beside the work that follows: made from level 1 on. Aborts with file and line where it fails.
 #define LACONIC_EXPECTS(condition)                  \
     ((::laconic::contract_level < 1 || (condition)) \
          ? void()                                   \
          : ::laconic::detail::broken_contract(#condition, __FILE__, __LINE__))
 
-/// Costly: as much as the work itself, or more.
+/// A costly check, as much work as the function itself or more: made at level 2. Aborts with file and line where it
+/// fails.
 #define LACONIC_EXPECTS_COSTLY(condition)           \
     ((::laconic::contract_level < 2 || (condition)) \
          ? void()                                   \

@@ -10,28 +10,28 @@
 
 namespace laconic {
 
-/// What it costs to send a message. Satisfied iff C is a comparable value, cost(bits) is the price of a message of so
-/// many bits, at least 0 and no less for more of them, and to_string(cost) names it.
+/// The price of sending a message. Satisfied iff C is a comparable value, cost(bits) is the price of a message of so
+/// many bits, at least 0 and no less for more bits, and to_string(cost) names it.
 template <class C>
 concept CommunicationCost = std::semiregular<C> && std::equality_comparable<C> && requires(C const& cost, double bits) {
     { cost(bits) } -> std::convertible_to<double>;
     { to_string(cost) } -> std::same_as<std::string>;
 };
 
-/// So much for each bit, for each packet that is begun, and for the message as such; all of it again for each time that
-/// the message is sent until it has arrived whole. A message of no bits is not sent and costs nothing. The functions
-/// below make one. Default: a message costs its bits.
+/// A price for each bit, for each packet that is begun and for the message itself, times the expected number of times
+/// that the message is sent until it arrives whole. A message of no bits is not sent and costs nothing. Default: the
+/// price is the number of bits. The functions below make the usual ones.
 struct message_cost {
     double per_bit = 1, per_packet = 0;
-    double payload = 0;  ///< how many bytes of a message go into a packet; 0: there are no packets
+    double payload = 0;  ///< bytes of a message in one packet; 0: there are no packets
     double per_message = 0;
     double loss = 0;  ///< the probability that a bit is lost, and its message with it
 
-    /// How many packets a message of so many bits takes.
+    /// The number of packets that a message of so many bits takes.
     double packets(double bits) const { return payload > 0 ? std::ceil(bits / (8 * payload)) : 0; }
     double operator()(double bits) const {
         if (!(bits > 0)) return 0;
-        // Rounded alike with and without fused products: a level turns on it.
+        // Rounded alike with and without fused products, as the choice of a level depends on it.
         double const once = std::fma(per_bit, bits, std::fma(per_packet, packets(bits), per_message));
         return loss > 0 && once > 0 ? once * std::exp(-bits * std::log1p(-loss)) : once;  // once / (1 - loss)^bits
     }
@@ -72,43 +72,44 @@ inline double packet_size(double bytes) {
 
 }  // namespace detail
 
-/// per_bit x bits + per_message (Khirirat et al., CAT, arXiv:2003.06377: c1 and c0). Like all below it throws
-/// argument_error for a price that is negative or not finite.
+/// The cost per_bit x bits + per_message (Khirirat et al., CAT, arXiv:2003.06377: c1 and c0). Like all functions below
+/// it throws argument_error for a price that is negative or not finite.
 inline message_cost affine_cost(double per_bit, double per_message) {
     return {detail::price(per_bit, "per bit"), 0, 0, detail::price(per_message, "per message")};
 }
 
-/// In bytes: each packet that is begun goes over the link as payload + header, full or not, and `fixed` more for the
-/// message (CAT's packet model: c1 = payload + header, P_max = payload, c0 = fixed). payload >= 1.
+/// The cost in bytes: each packet that is begun takes payload + header bytes on the link, full or not, and the message
+/// takes `fixed` more (CAT's packet model: c1 = payload + header, P_max = payload, c0 = fixed). payload >= 1.
 inline message_cost packet_cost(double payload, double header, double fixed) {
     return {0, detail::packet_size(payload) + detail::price(header, "per packet"), payload,
             detail::price(fixed, "per message")};
 }
 
-/// In joules, for a radio: for each bit, for each packet of `payload` bytes that is begun (preamble, header), and to
-/// wake it up for a message.
+/// The cost in joules, for a radio: per bit, per packet of `payload` bytes that is begun (preamble, header), and
+/// `to_wake` per message, to wake the radio up. payload >= 1.
 inline message_cost energy_cost(double per_bit, double per_packet, double payload, double to_wake) {
     return {detail::price(per_bit, "per bit"), detail::price(per_packet, "per packet"), detail::packet_size(payload),
             detail::price(to_wake, "per message")};
 }
 
-/// In seconds of a radio channel: bits at `rate` bits a second, `preamble` seconds for each packet of `payload` bytes
-/// that is begun, `wait` seconds to get the channel. rate > 0.
+/// The cost in seconds of a radio channel: `rate` bits a second, `preamble` seconds for each packet of `payload` bytes
+/// that is begun, and `wait` seconds per message to get the channel. rate > 0, payload >= 1.
 inline message_cost air_time_cost(double rate, double preamble, double payload, double wait) {
     if (!(rate > 0))
         throw argument_error(detail::concat({"an air time at ", rate, " bits a second: it takes more than 0"}));
     return energy_cost(1 / rate, preamble, payload, wait);
 }
 
-/// What a message costs together with what comes back for it: `up` for itself, `down` for a server's answer of `answer`
-/// bits and for each of `others` messages of about its size, which an all-gather among others + 1 ranks brings. The
-/// answer comes for a message of no bits, too. Made of a message_cost alone, nothing that comes back costs anything.
+/// The cost of a message together with that of what comes back: `up` for the message, `down` for a server's answer of
+/// `answer` bits and for each of `others` messages of about the same size, which an all-gather among others + 1 ranks
+/// brings. The answer also comes where the message has no bits. Made of a message_cost alone, it counts the way up
+/// only.
 struct two_way_cost {
     message_cost up{}, down = free();
     double answer = 0, others = 0;
 
     two_way_cost() = default;
-    two_way_cost(message_cost up_) : up(up_) {}  // NOLINT: implicit, as a cost of one way is one of both
+    two_way_cost(message_cost up_) : up(up_) {}  // NOLINT: implicit: the way back is then free
     /// Throws argument_error for a count that is negative or not finite.
     two_way_cost(message_cost up_, message_cost down_, double answer_ = 0, double others_ = 0)
         : up(up_),
@@ -132,9 +133,9 @@ struct two_way_cost {
     }
 };
 
-/// On a link that loses each bit with probability `loss`, in [0, 1), by itself: a message that does not arrive whole is
-/// sent again, and so 1 / (1 - loss)^bits times on average. Throws argument_error for another loss, or where `once` has
-/// one of its own.
+/// The cost on a link that loses each bit independently with probability `loss`, in [0, 1): a message that does not
+/// arrive whole is sent again, and so 1 / (1 - loss)^bits times on average. Throws argument_error for another loss, and
+/// where `once` has a loss already.
 inline message_cost lossy_cost(message_cost once, double loss) {
     if (!(loss >= 0 && loss < 1)) throw argument_error(detail::concat({"a loss of ", loss, ": it is in [0, 1)"}));
     if (once.loss > 0) throw argument_error(detail::concat({"a loss of ", to_string(once), ": it has one already"}));

@@ -18,7 +18,7 @@ namespace laconic {
 
 namespace detail {
 
-// How far a decimal number, with its sign, goes from `begin`; `begin` where there is none.
+// The end of the decimal number, with its sign, that starts at `begin`; `begin` where none does.
 inline char const* end_of_decimal(char const* begin, char const* end) {
     auto const digits = [end](char const* p) {
         while (p != end && *p >= '0' && *p <= '9') ++p;
@@ -40,7 +40,7 @@ inline char const* end_of_decimal(char const* begin, char const* end) {
     return p;
 }
 
-// The same as std::from_chars, by a stream; infinity and NaN have no payload.
+// The same as std::from_chars, by a stream. "infinity" and "nan" are read without a payload.
 template <std::floating_point T>
 std::from_chars_result decimal_by_stream(char const* begin, char const* end, T& value) {
     if (char const* const last = end_of_decimal(begin, end); last != begin) {
@@ -49,7 +49,7 @@ std::from_chars_result decimal_by_stream(char const* begin, char const* end, T& 
         stream.imbue(std::locale::classic());
         T read{};
         bool const failed = (stream >> read).fail();
-        // Some streams refuse subnormal numbers, and give them all the same; some take what is too small for 0.
+        // Some streams fail on subnormal numbers although they store them; some store 0 for a number that is too small.
         bool const is_zero = text.find_first_of("123456789") >= text.find_first_of("eE");
         if (read == 0 ? !is_zero : failed && std::abs(read) >= std::numeric_limits<T>::min())
             return {last, std::errc::result_out_of_range};
@@ -71,7 +71,7 @@ std::from_chars_result decimal_by_stream(char const* begin, char const* end, T& 
 
 }  // namespace detail
 
-/// std::from_chars of a floating-point number, with standard libraries too that lack it, such as libc++ before 20.
+/// std::from_chars of a floating-point number, also with standard libraries that lack it, such as libc++ before 20.
 template <std::floating_point T>
 std::from_chars_result read_decimal(char const* begin, char const* end, T& value) {
     if constexpr (requires { std::from_chars(begin, end, value); })

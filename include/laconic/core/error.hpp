@@ -10,8 +10,8 @@
 #include "laconic/core/contract.hpp"
 #include "laconic/core/text.hpp"
 
-/// What can go wrong outside the program's own logic, one type each; all derive from laconic::error.
-/// Each carries the place as data besides the text, so that a caller can act on it.
+/// The errors that come from outside the program's own logic, one type each; all derive from laconic::error. Each holds
+/// the place as data besides the text, so that a caller can act on it.
 namespace laconic {
 
 /// The base of every exception that the library throws on purpose.
@@ -19,12 +19,12 @@ struct error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// An argument outside its range: k above the dimension, zero workers, a step of zero.
+/// An argument is outside its range: k above the dimension, zero workers, a step size of zero.
 struct argument_error : error {
     using error::error;
 };
 
-/// A theorem was asked for a constant or a step size that it does not give for this composition.
+/// The theory gives no constant or step size for this composition.
 struct theory_error : error {
     using error::error;
 };
@@ -34,16 +34,16 @@ struct shape_error : error {
     using error::error;
 };
 
-/// A gradient with a NaN or an infinity, or one from which what a rank has to say overflows (the difference to what is
-/// known of it, its momentum): which rank, in which round, at which first coordinate.
-/// It is thrown on every rank, before anything of that round was decoded or remembered.
+/// A gradient has a NaN or an infinity, or what the rank would compress overflows (the difference to its shift, its
+/// momentum). The members name the rank, the round and the first such coordinate. Every rank throws it, before it has
+/// decoded or remembered anything of that round.
 struct non_finite_error : error {
     int rank;
     std::uint64_t round;
     std::size_t coordinate;
     std::string of;
 
-    /// `of`: which vector, such as "layer conv.bias"; empty where there is one alone.
+    /// `of` names the vector, such as "layer conv.bias"; it is empty where there is one vector only.
     non_finite_error(int rank_, std::uint64_t round_, std::size_t coordinate_, std::string of_ = "")
         : error(detail::concat({"rank ", rank_, ", round ", round_, ": the gradient is not finite at coordinate ",
                                 coordinate_, (of_.empty() ? "" : detail::concat({" of ", of_}))})),
@@ -53,8 +53,9 @@ struct non_finite_error : error {
           of(std::move(of_)) {}
 };
 
-/// A message that a rank could not make of a finite gradient, as its norm is beyond the range of its type: which rank,
-/// in which round, and why. It is thrown on every rank, before anything of that round was decoded or remembered.
+/// A rank could not make a message of a finite gradient, for instance because its norm is beyond the range of its type.
+/// The members name the rank, the round and the reason. Every rank throws it, before it has decoded or remembered
+/// anything of that round.
 struct compression_error : error {
     int rank;
     std::uint64_t round;
@@ -67,7 +68,7 @@ struct compression_error : error {
           why(std::move(why_)) {}
 };
 
-/// Bytes that are no message: where in them, in bits from the start, and why.
+/// Bytes are not a valid message: `bit` counts from the start of the message, `why` is the reason.
 struct wire_error : error {
     std::uint64_t bit;
     std::string why;
@@ -76,14 +77,14 @@ struct wire_error : error {
         : error(detail::concat({"at bit ", bit_, " of a message: ", why_})), bit(bit_), why(std::move(why_)) {}
 };
 
-/// A rank that failed, left or never came; `rank` is -1 where the engine cannot tell which.
+/// A rank failed, left or never came; `rank` is -1 where the engine cannot identify it.
 struct comm_error : error {
     int rank;
 
     comm_error(int rank_, std::string const& why) : error(why), rank(rank_) {}
 };
 
-/// A file that is missing or broken; line and column count from 1, 0 where the file has none.
+/// A file is missing or broken. Line and column count from 1; they are 0 where the error has no place in the file.
 struct file_error : error {
     std::string file;
     std::size_t line, column;
@@ -101,7 +102,7 @@ struct file_error : error {
     }
 };
 
-/// A written composition, such as "diana(rand_k(0.1))", that cannot be read; the column counts characters from 1.
+/// A written composition, such as "diana(rand_k(0.1))", cannot be read; `column` counts characters from 1.
 struct parse_error : error {
     std::string text;
     std::size_t column;

@@ -12,7 +12,7 @@
 
 namespace laconic {
 
-/// How long one message took: its size in bits, above 0, and the time in seconds, above 0.
+/// One measured message: its size in bits, above 0, and the time that it took in seconds, above 0.
 struct timing {
     double bits = 0, seconds = 0;
 };
@@ -34,9 +34,9 @@ inline void check_timings(std::span<timing const> timings) {
 
 }  // namespace detail
 
-/// The cost per_bit x bits + per_message in seconds, neither below 0, with the least sum of squares of the relative
-/// errors, ((cost(bits) - seconds) / seconds)^2: times go over decades, and a short message counts as much as a long
-/// one. Throws argument_error for fewer than two sizes and for sizes and times that are not finite or not above 0.
+/// The cost per_bit x bits + per_message in seconds, neither below 0, with the least sum of squared relative errors,
+/// ((cost(bits) - seconds) / seconds)^2: times span decades, and a short message counts as much as a long one. Throws
+/// argument_error for fewer than two sizes, and for sizes and times that are not finite or not above 0.
 inline message_cost fit_cost(std::span<timing const> timings) {
     detail::check_timings(timings);
     double longest = 0, shortest_time = timings[0].seconds;  // the units: squares then neither overflow nor vanish
@@ -44,7 +44,7 @@ inline message_cost fit_cost(std::span<timing const> timings) {
         longest = std::max(longest, t.bits);
         shortest_time = std::min(shortest_time, t.seconds);
     }
-    // Weighted means, then a line through them: with u = 1 / y, a relative error is one of u (line - y).
+    // Weighted means, then a line through them: with u = 1 / y, the relative error of the line is u (line - y).
     double w = 0, wx = 0, wy = 0;
     auto const each = [&](auto visit) {
         for (auto const& t : timings) visit(shortest_time / t.seconds, t.bits / longest);
@@ -59,7 +59,7 @@ inline message_cost fit_cost(std::span<timing const> timings) {
         squares += u * u * x * x;
     });
     double slope = xx > 0 ? xy / xx : 0, fixed = mean - slope * at;
-    // Where one of them would be below 0, the best lies on the edge where it is 0.
+    // Where the slope or the constant would be below 0, the best lies on the edge where it is 0.
     if (slope < 0) slope = 0, fixed = mean;
     if (fixed < 0) slope = through_zero / squares, fixed = 0;
     return affine_cost(slope * (shortest_time / longest), fixed * shortest_time);

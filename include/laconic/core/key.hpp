@@ -8,11 +8,11 @@
 
 #include "laconic/core/contract.hpp"
 
-/// Named randomness. All randomness of the library is a function of a key; there is no generator with a state.
+/// Named randomness. All randomness of the library is a function of a key; no generator has a state.
 namespace laconic {
 
-/// Philox4x32 (Salmon, Moraes, Dror, Shaw, SC 2011): 128 bits of counter and 64 of key to 128 random bits. Seven rounds
-/// are the fewest that pass all of TestU01's BigCrush (there, table 2); ten are what others mean by Philox.
+/// Philox4x32 (Salmon, Moraes, Dror, Shaw, SC 2011): maps 128 bits of counter and 64 of key to 128 random bits. Seven
+/// rounds are the fewest that pass all of TestU01's BigCrush (ibid., table 2); ten are the usual number.
 constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key,
                                               int rounds = 10) {
     for (int round = 0; round < rounds; ++round) {
@@ -27,7 +27,7 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
 
 namespace detail {
 
-// What a block of a key is drawn for. The number stands in its counter: no two purposes share one.
+// What a block of random bits is drawn for. Its number is part of the counter, so that no two purposes share a block.
 struct purpose {
     std::uint32_t number;
     int rounds;
@@ -36,8 +36,8 @@ inline constexpr purpose for_words{0, 10}, for_children{1, 10}, for_ends_of_chan
 
 }  // namespace detail
 
-/// The name of a stream of random numbers. Who holds the same key draws the same numbers, on any rank and backend and
-/// in any order; keys derived from one another with different numbers name independent streams.
+/// The name of a stream of random numbers. Whoever holds the same key draws the same numbers, on any rank and backend
+/// and in any order; children of a key with different numbers name independent streams.
 struct key {
     std::uint64_t bits = 0;
 
@@ -53,19 +53,19 @@ struct key {
     /// The n-th 32-bit word of the stream: word(4 n + j) is words(n)[j].
     constexpr std::uint32_t word(std::uint64_t n) const { return words(n / 4)[n % 4]; }
 
-    /// The n-th 16 bits to compare with a probability. They are cut from blocks of four words of their own, of seven
-    /// rounds, as each of a vector's numbers wants some. A block gives sixteen windows, and all 16 of its bytes are the
-    /// upper half of one window and the lower half of another: of the 16 words of blocks 4 g .. 4 g + 3,
-    /// windows 64 g .. 64 g + 31 are the halves, the lower ones first, and 64 g + 32 .. 64 g + 63 the halves of the
-    /// words turned right by 8 bits. Each is uniform, and whether two that share a byte are below two numbers has a
-    /// covariance of 0 to 2^-10: but for one comparison of 2^8 the upper byte decides alone.
+    /// The n-th 16 bits, for a comparison with a probability. They come from blocks of four words with seven rounds,
+    /// which are cheaper, as each number of a vector needs one. A block gives sixteen windows, so that each of its 16
+    /// bytes is the upper half of one window and the lower half of another: of the 16 words of blocks 4 g .. 4 g + 3,
+    /// windows 64 g .. 64 g + 31 are the halves, the lower ones first, and windows 64 g + 32 .. 64 g + 63 the halves of
+    /// the words rotated right by 8 bits. Each window is uniform. For two that share a byte, the events "is below a
+    /// number" have a covariance of 0 to 2^-10, since the upper byte alone decides all but one comparison of 2^8.
     constexpr std::uint16_t window(std::uint64_t n) const {
         auto const whole = block(detail::for_windows, n / 64 * 4 + n % 32 / 8)[n / 2 % 4];
         return half_of(n % 64 < 32 ? whole : std::rotr(whole, 8), n);
     }
 
-    /// The n-th 32-bit word to compare with a probability: window(n), and below it 16 bits that no other word has. The
-    /// upper half alone decides all comparisons but one of 2^16.
+    /// The n-th 32-bit word, for a comparison with a probability: window(n), and below it 16 bits that no other word
+    /// shares. The upper half alone decides all comparisons but one of 2^16.
     constexpr std::uint32_t chance(std::uint64_t n) const {
         return std::uint32_t{window(n)} << 16 | half_of(block(detail::for_ends_of_chances, n / 8)[n / 2 % 4], n);
     }
@@ -88,7 +88,7 @@ struct key {
         return x1 * b1 + (middle >> 32) + (((middle & 0xffffffffu) + x0 * b1) >> 32);
     }
 
-    /// The n-th four words that are drawn for a purpose, from which those above are made.
+    /// The n-th block of four words for a purpose, from which the functions above cut theirs.
     constexpr std::array<std::uint32_t, 4> block(detail::purpose use, std::uint64_t n) const {
         return philox({std::uint32_t(n), std::uint32_t(n >> 32), use.number, 0},
                       {std::uint32_t(bits), std::uint32_t(bits >> 32)}, use.rounds);

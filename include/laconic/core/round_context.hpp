@@ -7,15 +7,15 @@
 
 namespace laconic {
 
-/// One round as one rank sees it: its number, counted from 0, and where its randomness comes from.
+/// One round as one rank sees it: its number, counted from 0, and the keys from which its randomness comes.
 struct round_context {
     std::uint64_t round = 0;
-    key own;       ///< of this rank's message; every rank can name every other's
-    key gradient;  ///< of what this rank draws to estimate its gradient: rows of its data, say
-    key shared;    ///< the same on all ranks: coins that are tossed once for all
-    key answer;    ///< of what a server says to all
+    key own;       ///< of this rank's message; every rank can derive every other rank's
+    key gradient;  ///< of this rank's gradient estimator, such as the rows of its data
+    key shared;    ///< the same on all ranks, for draws that all ranks share
+    key answer;    ///< of the message that a server sends to all
 
-    /// The round_context of a rank among `ranks` in a round of the run with this seed.
+    /// The context of a rank among `ranks`, in a round of the run with this seed.
     static constexpr round_context of(key seed, std::uint64_t round, int rank, int ranks) {
         auto const here = seed.child(round);
         auto const r = static_cast<std::uint64_t>(rank), n = static_cast<std::uint64_t>(ranks);

@@ -14,6 +14,7 @@ namespace laconic {
 /// A coordinate of a vector in memory. Vectors hold fewer than 2^32 numbers.
 using coordinate = std::uint32_t;
 
+/// The most coordinates of a vector in memory: 2^32 - 1.
 inline constexpr std::uint64_t largest_dimension = std::numeric_limits<coordinate>::max();
 
 namespace detail {
@@ -34,7 +35,7 @@ struct term {
     T value;
 };
 
-/// The least number of bits that tell n things apart.
+/// The least number of bits that distinguish n values.
 constexpr unsigned width_of(std::uint64_t n) { return n < 2 ? 0u : static_cast<unsigned>(std::bit_width(n - 1)); }
 
 }  // namespace laconic

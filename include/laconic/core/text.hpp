@@ -22,7 +22,7 @@ inline std::string shortest(double x) {
 
 namespace detail {
 
-/// A string or a number that concat() writes. It refers to the string, which must stay until then.
+/// A string or a number that concat() writes. It refers to the string, which must live until then.
 class text_piece {
   public:
     text_piece(char const* text) : text_piece(std::string_view(text)) {}
@@ -66,18 +66,18 @@ class text_piece {
     std::size_t size_ = 0;
 };
 
-/// What concat() takes, by name: nvcc loses the type of a braced list in a template where all depends on parameters.
+/// The argument of concat(), as a named type: nvcc does not deduce a braced list in a fully dependent context.
 using text_pieces = std::initializer_list<text_piece>;
 
-/// The pieces, one behind the other: strings, and numbers in decimal (real ones as shortest() writes them). It is
-/// compiled once, where each + between strings is compiled anew.
+/// Joins the pieces: strings, and numbers in decimal (real ones as shortest() writes them). It is compiled once, where
+/// each + between strings would be compiled anew.
 [[gnu::cold, gnu::noinline]] inline std::string concat(text_pieces all) {
     std::string text;
     for (auto const& piece : all) piece.add_to(text);
     return text;
 }
 
-/// A part of a method as it is written; one without to_string has no name of its own.
+/// The text of a part of a method, for error messages; a part without to_string has a general description.
 template <class Part>
 std::string described(Part const& part) {
     if constexpr (requires { to_string(part); })

@@ -8,16 +8,16 @@
 
 #include "laconic/core/contract.hpp"
 
-/// The library's functions work on std::span; view(x) makes one of anything contiguous.
+/// The library's functions work on std::span; view(x) makes one of any contiguous range.
 namespace laconic {
 
-/// The numbers that vectors are made of.
+/// The number types of vectors.
 template <class T>
 concept Scalar = std::same_as<T, float> || std::same_as<T, double>;
 
 namespace detail {
 
-// An Eigen expression may have data() and size() and yet skip elements: an inner stride other than 1, or two
+// An Eigen expression may have data() and size() and yet skip elements: with an inner stride other than 1, or with two
 // dimensions.
 template <class X>
 consteval bool skips_elements() {
@@ -32,8 +32,8 @@ consteval bool skips_elements() {
 
 }  // namespace detail
 
-/// Something whose elements lie one after another in memory the CPU can reach: std::vector, std::span, std::array, an
-/// Eigen vector, your own type with data() and size().
+/// A range whose elements lie one after another in memory that the CPU can reach: std::vector, std::span, std::array,
+/// an Eigen vector, your own type with data() and size().
 template <class X>
 concept Contiguous = requires(X& x) {
     { x.size() } -> std::convertible_to<std::size_t>;
@@ -51,7 +51,7 @@ std::span<T> view(std::span<T> x) {
     return x;
 }
 
-/// What one element of a contiguous thing is, without const.
+/// The type of one element of a contiguous range, without const.
 template <Contiguous X>
 using element_of = std::remove_cv_t<std::remove_pointer_t<decltype(std::declval<X&>().data())>>;
 

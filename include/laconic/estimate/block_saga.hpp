@@ -16,11 +16,11 @@
 
 namespace laconic {
 
-/// SAGA with a table of whole gradients, whose rows are renewed only on the blocks that this rank says in the round:
+/// SAGA with a table of whole gradients, whose rows are renewed only on the blocks that this rank sends in the round:
 /// the estimator of ISAGA (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 5). One row j is drawn a round,
 /// and g = grad f_j(x) - table_j + mean of the table. The blocks are those that `blocks`, the recursion's compressor,
-/// draws from the rank's key. Any FiniteSum will do; the table takes samples x dimension numbers. The first round fills
-/// the table, and its gradient is exact.
+/// draws from the rank's key. Takes any FiniteSum; the table has samples x dimension numbers. The first round fills the
+/// table, and its gradient is exact. Throws shape_error where the table is of another objective.
 template <Scalar T = double, class B = host>
 class block_saga {
   public:
@@ -54,7 +54,7 @@ class block_saga {
             return;
         }
         T const share = T(1) / static_cast<T>(table_.size() / x.size());
-        // mean <- mean + share (fresh - old), old <- fresh, on the blocks: the message that is drawn says fresh - old.
+        // mean <- mean + share (fresh - old), old <- fresh, on the blocks: the drawn message holds fresh - old.
         auto const old = kept(row_[0]);
         std::span<coordinate const> const at(drawn_.support);
         auto& change = drawn_.payload.values;
@@ -79,7 +79,7 @@ class block_saga {
     }
 
   private:
-    // All rows at x, which are remembered once the first round has been said.
+    // Computes all rows at x, which are remembered once the first round is complete.
     template <class F>
     void fill_table(B& on, F const& f, std::span<T const> x) {
         auto const m = f.samples(), d = x.size();

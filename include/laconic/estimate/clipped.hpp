@@ -15,15 +15,15 @@
 
 namespace laconic {
 
-/// What a limit on a gradient counts in.
+/// The unit of a limit on a gradient.
 enum class clip_at {
     norm,        ///< |g| is at most the limit: the whole is scaled down (Deep Gradient Compression)
     deviations,  ///< |g_i| is at most limit x the standard deviation of g's numbers (TernGrad)
 };
 
-/// What another estimator gives, clipped; limit = 0 stands for none. It is biased wherever it clips. Numbers that are
-/// not finite stay so, and then nothing is clipped. The norm and the deviation may be anything: sums and squares do not
-/// leave their range. Numbers that are all equal, or one alone, have the deviation 0 and become 0.
+/// The estimate of another estimator, clipped; limit = 0 means no limit. It is biased wherever it clips. Numbers that
+/// are not finite stay so, and then nothing is clipped. The norm and the deviation may have any size: sums and squares
+/// do not leave their range. Where all numbers are equal, or there is one alone, the deviation is 0 and they become 0.
 template <class E = mini_batch>
 struct clipped {
     E of{};
@@ -68,7 +68,7 @@ struct clipped {
         if (!(size > limit_there)) return;
         if (factor >= static_cast<double>(std::numeric_limits<T>::min()))
             multiply(on, static_cast<T>(factor), g);
-        else {  // T has no such number, or has it with few digits
+        else {  // T has no such number, or only with few digits
             multiply(on, scale, g);
             multiply(on, static_cast<T>(limit / size), g);
         }

@@ -12,16 +12,16 @@
 
 namespace laconic {
 
-/// Where a rank's gradient comes from: all of its data, or some of it and what is remembered of the rest. Satisfied iff
+/// The source of a rank's gradient: all of its data, or some of it and a memory of the rest. Satisfied iff
 ///   estimator(on, f, now, x, g)   writes an estimate of the gradient of f at x to g, drawing from now.gradient and
-///                                 now.shared, and returns std::optional<double>: f(x) where that came for nothing. It
-///                                 may be called again for the same round, and then gives the same;
-///   estimator.update(on, x)       comes when all messages of the round have been received and x is the next iterate:
-///                                 the place to change what it remembers.
-/// Only what was written to g is looked at before that. So whatever asks f is asked in the first call, and
-/// a number that will be remembered and is not finite makes g so too (detail::show_non_finite).
-/// With to_string(estimator) its numbers are among what the ranks agree on; with state(archive) (wire/state.hpp) what
-/// it remembers is saved.
+///                                 now.shared, and returns std::optional<double>: f(x) where it costs nothing. It may
+///                                 be called again for the same round, and then gives the same;
+///   estimator.update(on, x)       is called when all messages of the round have been received and x is the next
+///                                 iterate: only here may its state change.
+/// Until then only g is checked. So the first call evaluates f wherever it is needed, and a number that will be
+/// remembered and is not finite must make g not finite, too (detail::show_non_finite). With to_string(estimator) its
+/// parameters are among those that the ranks compare before they start; with state(archive) (wire/state.hpp) its state
+/// is saved.
 template <class E, class F, class T = double, class B = host>
 concept Estimator = std::movable<E> &&
     requires(E& estimator, B& on, F const& f, round_context const& now, std::span<T const> x, std::span<T> g) {
@@ -31,7 +31,8 @@ concept Estimator = std::movable<E> &&
 
 namespace detail {
 
-/// g_j <- the first number of `kept` that is not finite, where there is one; `kept` are vectors as long as g.
+/// g_j <- the first number of `kept` that is not finite, where there is one; `kept` is one or more vectors as long as
+/// g.
 template <class B, Scalar T>
 void show_non_finite(B& on, std::span<T const> kept, std::span<T> g) {
     if (auto const j = first_non_finite(on, kept); j < kept.size())
@@ -40,7 +41,7 @@ void show_non_finite(B& on, std::span<T const> kept, std::span<T> g) {
 
 }  // namespace detail
 
-/// The gradient itself.
+/// The gradient itself; f(x), too, where f is a FusedObjective.
 struct full_gradient {
     template <class B, class F, Scalar T>
     std::optional<double> operator()(B&, F const& f, round_context const&, std::span<T const> x, std::span<T> g) const {

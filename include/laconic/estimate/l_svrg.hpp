@@ -16,9 +16,10 @@
 namespace laconic {
 
 /// Loopless SVRG (Hofmann et al. 2015; Kovalev, Horvath, Richtarik, ALT 2020): with a reference point w, which all
-/// ranks move to the iterate at once with probability p in each round, a few rows' gradients at x and at w correct the
+/// ranks set to the iterate at once with probability p in each round, a few rows' gradients at x and at w correct the
 /// full gradient at w: g = grad f_B(x) - grad f_B(w) + grad f(w). Unbiased; exact in the first round, where w is the
-/// starting point. p = 0 stands for batch / samples. Costs two batches a round, and a full gradient where w moves.
+/// starting point. p = 0 means batch / samples. Costs two batches a round, and a full gradient where w moves. Throws
+/// argument_error for a batch of 0 and p outside [0, 1].
 template <Scalar T = double, class B = host>
 class l_svrg {
   public:
@@ -50,7 +51,7 @@ class l_svrg {
         f.batch_gradient(rows, std::span<T const>(reference_), std::span<T>(there_));
         add_scaled(on, T(-1), std::span<T const>(there_), g);
         add_scaled(on, T(1), std::span<T const>(full_), g);
-        if (moves_) {  // now, as what is not finite must be seen before the round is said
+        if (moves_) {  // now, as a number that is not finite must be found before the message is sent
             f.gradient(x, std::span<T>(next_full_));
             detail::show_non_finite(on, std::span<T const>(next_full_), g);
         }

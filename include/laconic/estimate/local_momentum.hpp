@@ -14,8 +14,9 @@
 
 namespace laconic {
 
-/// A running mean of this rank's gradients, v <- beta v + (1 - beta) g from v = 0 on, beta in [0, 1): what Signum takes
-/// the sign of (Bernstein et al., ICML 2018). g is what another estimator gives.
+/// A running mean of this rank's gradients, v <- beta v + (1 - beta) g from v = 0 on, of which Signum sends the sign
+/// (Bernstein et al., ICML 2018). g is the estimate of another estimator. Throws argument_error for beta outside [0,
+/// 1).
 template <class E = mini_batch, Scalar T = double, class B = host>
 class local_momentum {
   public:

@@ -13,10 +13,10 @@
 
 namespace laconic {
 
-/// Some steps of each rank for itself between two meetings (ProxSkip, as Scaffnew; Mishchenko, Malinovsky, Stich,
-/// Richtarik, ICML 2022): from y = x on, y <- y - step (grad f_i(y) - h_i), a step more with probability 1 - p each
-/// time, the same number on all ranks. (x - y) / step stands for the gradient, so that a gradient_step of the same step
-/// moves x to the mean of the y_i; then h_i <- h_i + (p / step)(x - y_i), which learns grad f_i(x*) and sums to 0. With
+/// Several local steps of each rank in a round (ProxSkip, as Scaffnew; Mishchenko, Malinovsky, Stich, Richtarik, ICML
+/// 2022): from y = x on, y <- y - step (grad f_i(y) - h_i), with one more step with probability 1 - p each time, the
+/// same number on all ranks. The estimate is (x - y) / step, so that a gradient_step of the same step size moves x to
+/// the mean of the y_i; then h_i <- h_i + (p / step)(x - y_i), which converges to grad f_i(x*); the h_i sum to 0. With
 /// a batch each step draws its own rows.
 template <Scalar T = double, class B = host>
 class local_steps {
@@ -27,7 +27,7 @@ class local_steps {
         if (!(step > 0)) throw argument_error(detail::concat({"local_steps: the step ", step, " is not above 0"}));
     }
 
-    /// How many steps a round takes: n with probability p (1 - p)^(n - 1).
+    /// The number of steps in a round: n with probability p (1 - p)^(n - 1).
     std::uint64_t steps(round_context const& now) const {
         key const coins = now.shared.child(2);
         std::uint64_t n = 1;

@@ -18,7 +18,7 @@ namespace laconic {
 
 namespace detail {
 
-// `size` rows of m, each drawn from all: a pure function of the key.
+// Draws `size` rows of m, each from all of them: a pure function of the key.
 inline void draw_rows(key from, std::size_t m, std::size_t size, std::vector<std::uint32_t>& rows) {
     rows.resize(size);
     for (std::size_t t = 0; t < size; ++t) rows[t] = static_cast<std::uint32_t>(from.below(t, m));
@@ -26,8 +26,8 @@ inline void draw_rows(key from, std::size_t m, std::size_t size, std::vector<std
 
 }  // namespace detail
 
-/// The mean gradient of `size` of the rank's samples, each drawn from all of them; size = 0 stands for the full
-/// gradient, which any objective has. Unbiased, with 1 / size of one sample's variance.
+/// The mean gradient of `size` of the rank's samples, each drawn from all of them; size = 0 means the full gradient,
+/// which any objective has. Unbiased, with 1 / size of one sample's variance.
 class mini_batch {
   public:
     mini_batch(std::size_t size = 0) : size_(size) {}  // NOLINT: a number

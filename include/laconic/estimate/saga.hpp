@@ -17,7 +17,8 @@ namespace laconic {
 /// SAGA (Defazio, Bach, Lacoste-Julien, NeurIPS 2014) for generalised linear objectives: a table keeps the slopes that
 /// each sample had when it was last drawn, outputs() numbers a sample instead of a gradient, and g = (the drawn rows'
 /// new slopes less those in the table) + the table's mean + the penalty's gradient, which is exact. Unbiased; exact in
-/// the first round, which fills the table. Costs the rows' non-zeros, twice, and some passes over d.
+/// the first round, which fills the table. Costs two passes over the rows' non-zeros and some over d. Throws
+/// argument_error for a batch of 0.
 template <Scalar T = double, class B = host>
 class saga {
   public:
@@ -35,7 +36,7 @@ class saga {
             change_.resize(k);
             fresh_.reserve(std::max(m, batch_) * k);
             fresh_.resize(m * k);
-            taken_.assign(m, false);  // what came before may have been forgotten
+            taken_.assign(m, false);  // a restored state may lack it
             next_mean_.assign(x.size(), T(0));
             for (std::size_t j = 0; j < m; ++j) {
                 auto const s = std::span(fresh_).subspan(j * k, k);
@@ -83,7 +84,7 @@ class saga {
 
     /// The slopes of sample j from j * outputs() on; empty before the first round.
     std::span<double const> table() const { return table_; }
-    /// The mean of what the table stands for, without the penalty.
+    /// The mean gradient that the table represents, without the penalty.
     std::span<T const> mean() const { return mean_; }
 
     template <class Archive>

@@ -18,9 +18,9 @@ void check_answer(B& on, char const* what, std::span<T const> x) {
         throw error(concat({std::string(what), " is not finite at coordinate ", j}));
 }
 
-/// The server's answer m to the messages' mean d, which becomes what m is about; `kept` is what it was, for
-/// feedback.reconstruct(), as nothing is remembered yet. Throws error where something is not finite, and what the
-/// server's compressor throws.
+/// Makes the server's answer m to d, the mean of the messages. d becomes the vector that m compresses; `kept` gets the
+/// mean, for feedback.reconstruct(), as nothing is remembered yet. Throws error where something is not finite, and
+/// whatever the server's compressor throws.
 template <class F, class Server, class B, Scalar T, class Array, class M>
 void make_answer(F const& feedback, Server const& server, B& on, round_context const& now, std::span<T> d, Array& kept,
                  M& m) {

@@ -13,16 +13,16 @@
 namespace laconic {
 
 /// What a rank remembers of what it has sent. Satisfied iff
-///   feedback.start(d)                    makes it ready for gradients of d numbers;
-///   feedback.compensate(on, now, g)      turns the gradient g, in place, into what is worth sending; it may be called
+///   feedback.start(d)                    prepares it for gradients of d numbers;
+///   feedback.compensate(on, now, g)      replaces the gradient g by delta, which is worth sending; it may be called
 ///                                        again for the same round, and then does the same;
-///   feedback.update(on, delta, m)        learns that the message m about that delta has reached the others; as
-///                                        update(on, std::move(delta), m) it may keep the array of delta, and leaves
-///                                        one of as many numbers for it;
-///   feedback.reconstruct(on, now, mean)  turns the mean of all ranks' messages, in place, into an estimate of the mean
-///                                        gradient, once a round, on every rank that receives the messages.
-/// What it may have besides, the concepts below name. With to_string(feedback) its numbers are among what the ranks
-/// agree on; with state(archive) (wire/state.hpp) what it remembers is saved.
+///   feedback.update(on, delta, m)        updates its state, once the message m about that delta has reached the
+///                                        others; update(on, std::move(delta), m) may keep the array of delta, and
+///                                        leaves another of the same length for it;
+///   feedback.reconstruct(on, now, mean)  replaces the mean of all ranks' messages by an estimate of the mean gradient,
+///                                        once a round, on every rank that receives the messages.
+/// The concepts below name its optional members. With to_string(feedback) its parameters are among those that the ranks
+/// compare before they start; with state(archive) (wire/state.hpp) its state is saved.
 template <class F, class T = double, class B = host, class M = full_vector<T, B>>
 concept Feedback = std::movable<F> &&
     requires(F& feedback, B& on, round_context const& now, std::span<T> g, std::span<T const> news, M const& m) {
@@ -32,19 +32,20 @@ concept Feedback = std::movable<F> &&
     feedback.reconstruct(on, now, g);
 };
 
-/// feedback.keeps_leftover() tells whether what a collective leaves out of the messages' sum is only postponed by it:
-/// then feedback.keep(on, m) learns, after update(), which terms this rank must send again, its own or others'.
+/// feedback.keeps_leftover() is whether a term that a collective leaves out of the messages' sum is only postponed:
+/// then feedback.keep(on, m) adds, after update(), the terms that this rank must send again, its own or others'.
 template <class F>
 concept KeepsLeftover = requires(F const& feedback) {
     { feedback.keeps_leftover() } -> std::same_as<bool>;
 };
-/// feedback.preview(on, now, mean) is reconstruct() that remembers nothing, on a const feedback, too. A server, whose
-/// answer may be refused before anybody remembers it, needs it.
+/// feedback.preview(on, now, mean) is reconstruct() on a const feedback, without a change of state. A server needs it,
+/// as its answer may be refused before any rank has changed its state.
 template <class F, class T, class B>
 concept Previews = requires(F const& feedback, B& on, round_context const& now, std::span<T> mean) {
     feedback.preview(on, now, mean);
 };
-/// feedback.news(on, now, scale, g) is compensate() for scale x g, and tells whether all of it is finite: fewer passes.
+/// feedback.news(on, now, scale, g) is compensate() for scale x g in fewer passes; it returns whether the result is
+/// finite.
 template <class F, class T, class B>
 concept CompensatesFinite = requires(F& feedback, B& on, round_context const& now, T scale, std::span<T> g) {
     { feedback.news(on, now, scale, g) } -> std::same_as<bool>;
@@ -59,8 +60,8 @@ template <class F>
 concept HasResidual = requires(F const& feedback) {
     feedback.residual().size_bytes();
 };
-/// feedback.shift() is the shift h_i, d numbers or none, mean_shift() the mean shift, which set_mean_shift(on, h) sets,
-/// and rate() alpha.
+/// feedback.shift() is the shift h_i, d numbers or none; mean_shift() is the mean shift, which set_mean_shift(on, h)
+/// sets; and rate() is alpha.
 template <class F, class B>
 concept HasShift = requires(F& feedback, F const& same, B& on) {
     { same.rate() } -> std::convertible_to<double>;
@@ -68,8 +69,8 @@ concept HasShift = requires(F& feedback, F const& same, B& on) {
     same.mean_shift().size_bytes();
     feedback.set_mean_shift(on, same.shift());
 };
-/// feedback.add(on, w, other) adds w times what another one remembers, and feedback.scale(on, w) multiplies all of it:
-/// so the states of several ranks become one.
+/// feedback.add(on, w, other) adds w times the state of another one, and feedback.scale(on, w) multiplies all of its
+/// state: so the states of several ranks become one.
 template <class F, class T, class B>
 concept AddsUp = requires(F& feedback, F const& other, B& on, T w) {
     feedback.add(on, w, other);
@@ -78,7 +79,7 @@ concept AddsUp = requires(F& feedback, F const& other, B& on, T w) {
 
 namespace detail {
 
-/// feedback.news(), or what it stands for.
+/// feedback.news(), or the same by compensate() where a feedback has no news().
 template <class F, class B, Scalar T>
 bool make_news(F& feedback, B& on, round_context const& now, T scale, std::span<T> g) {
     if constexpr (CompensatesFinite<F, T, B>) {
@@ -87,11 +88,11 @@ bool make_news(F& feedback, B& on, round_context const& now, T scale, std::span<
         if (first_non_finite(on, std::span<T const>(g)) < g.size()) return false;
         if (scale != 1) multiply(on, scale, g);
         feedback.compensate(on, now, g);
-        return first_non_finite(on, std::span<T const>(g)) == g.size();  // it may have overflowed
+        return first_non_finite(on, std::span<T const>(g)) == g.size();  // the difference may have overflowed
     }
 }
 
-/// feedback.preview(); throws argument_error where there is none.
+/// feedback.preview(); throws argument_error where a feedback has none.
 template <class F, class B, Scalar T>
 void preview_estimate(F const& feedback, B& on, round_context const& now, std::span<T> mean) {
     if constexpr (Previews<F, T, B>)

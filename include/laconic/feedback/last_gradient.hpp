@@ -13,9 +13,9 @@
 
 namespace laconic {
 
-/// What changed since the last gradient is news, and the estimate of the mean gradient grows by the mean of what is
-/// sent of that; in the rounds in which everybody speaks in full (`speaks_in_full` with this p) the gradient itself is
-/// news, and the estimate starts anew (MARINA; Gorbunov, Burlachenko, Li, Richtarik, ICML 2021).
+/// Sends the change of the gradient since the last round; the estimate of the mean gradient grows by the mean of the
+/// messages. In the rounds in which all ranks send in full (`speaks_in_full` with this p) it sends the gradient itself,
+/// and the estimate starts anew (MARINA; Gorbunov, Burlachenko, Li, Richtarik, ICML 2021).
 template <Scalar T = double, class B = host>
 class last_gradient {
   public:
@@ -26,14 +26,14 @@ class last_gradient {
         next_.resize(dimension);
         estimate_.resize(dimension);
     }
-    /// g <- g - last g, or as it is. One pass.
+    /// g <- g - last g, or g as it is in a round in full. One pass.
     void compensate(B& on, round_context const& now, std::span<T> g) {
         if (speaks_in_full(now, p_))
             assign(on, std::span<T const>(g), next_);
         else
             subtract_last(on, g, std::span<T const>(last_), std::span<T>(next_));
     }
-    /// The same of scale x g; true where all of it is finite.
+    /// The same for scale x g; returns whether all of it is finite.
     bool news(B& on, round_context const& now, T scale, std::span<T> g) {
         if (scale != 1) multiply(on, scale, g);
         compensate(on, now, g);
@@ -43,20 +43,20 @@ class last_gradient {
     void update(B&, std::span<T const>, M const&) {
         std::swap(last_, next_);
     }
-    /// mean <- mean + last estimate, or as it is. One pass.
+    /// mean <- mean + last estimate, or mean as it is in a round in full. One pass.
     void reconstruct(B& on, round_context const& now, std::span<T> mean) {
         if (speaks_in_full(now, p_))
             assign(on, std::span<T const>(mean), estimate_);
-        else  // both are the sum then
+        else  // the mean and the estimate become their sum
             complete_and_remember(on, mean, T(1), std::span<T>(estimate_));
     }
 
-    /// mean <- mean + last estimate, or as it is, and remembers nothing.
+    /// The result of reconstruct(), without a change of state.
     void preview(B& on, round_context const& now, std::span<T> mean) const {
         if (!speaks_in_full(now, p_)) add_scaled(on, T(1), std::span<T const>(estimate_), mean);
     }
 
-    /// This rank's gradient at the last iterate, and the estimate of the mean that all ranks made of what was sent.
+    /// This rank's gradient at the last iterate, and the estimate of the mean gradient that all ranks share.
     std::span<T const> last() const { return last_; }
     std::span<T const> last_estimate() const { return estimate_; }
 

@@ -15,14 +15,14 @@ namespace laconic {
 
 /// The shift h and the residual e of one rank, and the mean shift of all. With the rate alpha and the decay:
 ///   rate > 0     difference compression: h <- h + rate m, and only g - h is sent (DIANA, EF21, GD-SEC);
-///   decay > 0    error feedback: what a message leaves out is sent later, times decay for each round that it waits
-///                (1: EF-SGD, GD-SEC; below 1: forgetting).
-/// Both 0 remembers nothing. Every vector starts at zero and has the gradient's dimension.
+///   decay > 0    error feedback: what a message leaves out is sent later, times decay for each round that it waits (1:
+///                EF-SGD, GD-SEC; below 1: forgetting).
+/// With both 0 it has no state. Every vector starts at zero and has the gradient's dimension.
 ///
-/// What the equation must move: each of g, h and e is read once to make the news, which are written once, in g's place;
-/// update() leaves them there, as e, and touches what m names. So with error correction news, level, compress and spell
-/// read 2 vectors and write 1, and read one more where the compressor must see all news before it chooses, as top_k:
-/// 16 bytes a coordinate in float, and what the message has. bench/kernel has the case say/... .
+/// Memory traffic: compensate() reads each of g, h and e once and writes delta once, in g's place; update() leaves it
+/// there, as e, and touches the terms of m only. So with error feedback compensate, level, compress and encode read 2
+/// vectors and write 1, and read one more where the compressor must see all of delta before it chooses, as top_k: 16
+/// bytes a coordinate in float, plus the message. The cases say/... of bench/kernel measure it.
 template <Scalar T = double, class B = host>
 class memory {
   public:
@@ -37,28 +37,28 @@ class memory {
         if (keeps_residual()) residual_.resize(dimension);
     }
 
-    /// g <- g - h + decay e: the gradient becomes what is worth sending. One pass.
+    /// g <- g - h + decay e: replaces the gradient by delta. One pass.
     void compensate(B& on, round_context const& now, std::span<T> g) const { this->news(on, now, T(1), g); }
-    /// g <- scale g - h + decay e; true where all of it is finite. One pass.
+    /// g <- scale g - h + decay e; returns whether all of it is finite. One pass.
     bool news(B& on, round_context const&, T scale, std::span<T> g) const {
         if (scale == 1 && shift_.empty() && residual_.empty())
             return first_non_finite(on, std::span<T const>(g)) == g.size();
         return make_delta(on, scale, std::span<T const>(g), 1, g);
     }
-    /// out <- scale g - h + decay residual_scale e; true where all of it is finite. One pass.
+    /// out <- scale g - h + decay residual_scale e; returns whether all of it is finite. One pass.
     bool make_delta(B& on, T scale, std::span<T const> g, T residual_scale, std::span<T> out) const {
         using laconic::compensate;  // the kernel
         return compensate(on, scale, g, std::span<T const>(shift_), static_cast<T>(decay_) * residual_scale,
                           std::span<T const>(residual_), out);
     }
 
-    /// e <- news - m, h <- h + rate m, once m has reached the others.
+    /// e <- delta - m, h <- h + rate m, once m has reached the others.
     template <class M>
     void update(B& on, std::span<T const> news, M const& m) {
         if (keeps_residual()) assign(on, news, residual_);
         take_off(on, m);
     }
-    /// The same, but the news become e where they are, and what e was is left there: the terms of m are all that is
+    /// The same, but the array of delta becomes e, and the old array of e is left in its place: only the terms of m are
     /// touched.
     template <class M>
     void update(B& on, typename B::template array<T>&& news, M const& m) {
@@ -66,21 +66,21 @@ class memory {
         take_off(on, m);
     }
 
-    /// mean <- mean h + mean, mean h <- mean h + rate mean: the mean of what was sent becomes an estimate of the
-    /// gradient. One pass.
+    /// mean <- mean h + mean, mean h <- mean h + rate mean: replaces the mean of the messages by an estimate of the
+    /// mean gradient. One pass.
     void reconstruct(B& on, round_context const&, std::span<T> mean) {
         if (rate_ == 0) return;
         mean_shift_.resize(mean.size());
         complete_and_remember(on, mean, static_cast<T>(rate_), std::span<T>(mean_shift_));
     }
 
-    /// mean <- mean h + mean alone.
+    /// mean <- mean h + mean, without a change of state.
     void preview(B& on, round_context const&, std::span<T> mean) const {
         if (!mean_shift_.empty()) add_scaled(on, T(1), std::span<T const>(mean_shift_), mean);
     }
 
-    /// With a rate h_i would hold what nobody applied, and the mean of the h_i would not be what the ranks keep as
-    /// such.
+    /// With a rate, h_i would include terms that no rank applied, and the mean shift that the ranks keep would not be
+    /// the mean of the h_i.
     bool keeps_leftover() const { return rate_ == 0 && keeps_residual(); }
     /// e <- e + m.
     template <class M>
@@ -92,15 +92,15 @@ class memory {
     double rate() const { return rate_; }
     double decay() const { return decay_; }
     bool keeps_residual() const { return decay_ != 0; }
-    /// h_i: what the others know of this rank's gradient; empty where the rate is 0.
+    /// h_i, which the receivers keep the mean of; empty where the rate is 0.
     std::span<T const> shift() const { return shift_; }
-    /// mean h_i, as every rank that receives all messages keeps it; empty before the first.
+    /// The mean of all h_i, which every rank keeps that receives all messages; empty before the first round.
     std::span<T const> mean_shift() const { return mean_shift_; }
     /// e_i, of which decay e_i is sent next; empty where the decay is 0.
     std::span<T const> residual() const { return residual_; }
 
-    /// For the state of several ranks in one: h, mean h and e <- those plus `share` times the other's, which has the
-    /// same rate and decay.
+    /// Merges the states of several ranks: adds `share` times h, mean h and e of another memory, which has the same
+    /// rate and decay.
     void add(B& on, T share, memory const& other) {
         auto const one = [&](auto const& from, auto& to) {
             if (from.empty()) return;
@@ -111,11 +111,11 @@ class memory {
         one(other.shift_, mean_shift_);
         one(other.residual_, residual_);
     }
-    /// h, mean h and e <- `share` times them.
+    /// Multiplies h, mean h and e by `share`.
     void scale(B& on, T share) {
         for (auto* x : {&shift_, &mean_shift_, &residual_}) multiply(on, share, std::span<T>(*x));
     }
-    /// mean h <- this, for ranks that go on without some of those that it was the mean of.
+    /// Sets mean h, for ranks that go on without some of those that it was the mean of.
     void set_mean_shift(B& on, std::span<T const> mean) {
         mean_shift_.resize(mean.size());
         copy(on, mean, std::span<T>(mean_shift_));

@@ -14,12 +14,13 @@
 
 namespace laconic {
 
-/// Momentum on each rank, gathered until it is sent (Deep Gradient Compression, Lin, Han, Mao, Wang, Dally, ICLR 2018):
-///     u <- m u + g,           v <- v + u          news = v
+/// Momentum on each rank, accumulated until it is sent (Deep Gradient Compression, Lin, Han, Mao, Wang, Dally, ICLR
+/// 2018):
+///     u <- m u + g,           v <- v + u          delta = v
 ///     u <- m (u + g),         v <- v + u + g      with Nesterov's momentum
-/// and of what has been sent v loses the message and, with factor masking, u all that it has: where the message is not
-/// 0, u = 0. What a sparse message holds exactly therefore starts anew. Without masking, and with messages in full, it
-/// is momentum SGD; with masking that is SGD. m in [0, 1); both vectors start at zero and have the gradient's
+/// After a message v loses the message and, with factor masking, u = 0 wherever the message is not 0. So a coordinate
+/// that a sparse message holds exactly starts anew. Without masking, and with messages in full, it is momentum SGD;
+/// with masking and messages in full it is SGD. m is in [0, 1); both vectors start at zero and have the gradient's
 /// dimension.
 template <Scalar T = double, class B = host>
 class momentum_correction {
@@ -36,12 +37,12 @@ class momentum_correction {
         residual_.resize(dimension);
     }
 
-    /// One pass: reads g, u and v, writes g and what u will be.
+    /// Replaces g by delta, and computes the next u. One pass: reads g, u and v, writes g and the next u.
     void compensate(B& on, round_context const&, std::span<T> g) {
         gather_momentum(on, static_cast<T>(factor_), nesterov_, g, std::span<T const>(momentum_),
                         std::span<T const>(residual_), std::span<T>(next_));
     }
-    /// The same of scale x g; true where all of it is finite.
+    /// The same for scale x g; returns whether all of it is finite.
     bool news(B& on, round_context const& now, T scale, std::span<T> g) {
         if (scale != 1) multiply(on, scale, g);
         compensate(on, now, g);
@@ -53,7 +54,7 @@ class momentum_correction {
         assign(on, news, residual_);
         take_off(on, m);
     }
-    /// The same, but the news become v where they are: where m lists its terms, they are all that is touched.
+    /// The same, but the array of delta becomes v: where m lists its terms, only they are touched.
     template <class M>
     void update(B& on, typename B::template array<T>&& news, M const& m) {
         residual_.swap(news);
@@ -63,7 +64,7 @@ class momentum_correction {
     void reconstruct(B&, round_context const&, std::span<T>) const {}
     void preview(B&, round_context const&, std::span<T>) const {}
 
-    /// v <- v + m. Momentum that was forgotten where this rank spoke stays so: what comes back may be others'.
+    /// v <- v + m. Momentum that was cleared stays so, as the leftover may be another rank's.
     static constexpr bool keeps_leftover() { return true; }
     template <class M>
     void keep(B& on, M const& m) {

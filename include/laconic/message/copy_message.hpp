@@ -13,10 +13,10 @@
 
 namespace laconic {
 
-/// to <- from, what a message on one backend says, to one of its kind on another: to's type is that of
-/// from::for_backend<To>. So a message from a device is written: copied to the host, and read: into a blank message on
-/// the host, copied from there. With what `to` is made of, its compressor for one, it stays as it was. It waits where
-/// one of the two is not the host's. Allocates where `to` has less room than is said.
+/// to <- from: copies a message on one backend to a message of the same kind on another; to's type is
+/// from::for_backend<To>. To write a message of a device, copy it to the host first; to read one, read into a blank
+/// message on the host and copy that. What `to` is configured with, such as its compressor, stays as it was. The call
+/// blocks where one of the two is not the host's, and allocates where `to` has less room than the message needs.
 template <class From, class M, class To, class N>
 void copy_message(From& from_on, M const& from, To& to_on, N& to);
 

@@ -12,8 +12,8 @@
 
 namespace laconic {
 
-/// Numbers on halvings of a norm, in buckets of equal length (the last may be shorter): number j is 0 where codes_j is,
-/// else norms_{j / bucket} x 2^(|codes_j| - levels) with the sign of codes_j, |codes_j| <= levels <= 1000.
+/// Numbers on halvings of a norm, in buckets of equal length (the last may be shorter): number j is 0 where codes_j is
+/// 0, else norms_{j / bucket} x 2^(|codes_j| - levels) with the sign of codes_j, |codes_j| <= levels <= 1000.
 template <Scalar T, class B>
 struct dithered {
     using value_type = T;
@@ -51,9 +51,9 @@ struct dithered {
     };
     static constexpr T value_of(T norm, int levels, int code) {
         int const level = code < 0 ? -code : code;
-        // In double, whose exponents reach further down than those of the floats that have 1000 levels.
+        // In double, whose exponents reach below those of the floats at 1000 levels.
         auto const exponent = static_cast<std::uint64_t>(1023 + level - levels) << 52;
-        // Chosen among whole numbers, which compilers put into vectors: 0 for level 0, and the sign in its place.
+        // Chosen among integers, which compilers vectorize: 0 for level 0; the sign is put in by its bit.
         double const power = std::bit_cast<double>(level != 0 ? exponent : 0);
         using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
         auto const size = std::bit_cast<bits>(static_cast<T>(static_cast<double>(norm) * power));

@@ -9,14 +9,14 @@
 
 namespace laconic {
 
-/// How a support comes from a key.
+/// How a key determines a support.
 enum class draw_method : std::uint8_t {
     exactly = 1,     ///< `count` of the places, every set equally likely
     each = 2,        ///< each place with probability p, independently
     all_or_none = 3  ///< all places with probability p, else none
 };
 
-/// The recipe of a support that both ends draw.
+/// The recipe by which both ends draw a support.
 struct draw {
     draw_method how = draw_method::exactly;
     std::size_t count = 0;
@@ -26,10 +26,10 @@ struct draw {
     bool operator==(draw const&) const = default;
 };
 
-/// The probability that a 32-bit word can draw, at most p: what a scale of 1 / p must undo for an exact mean.
+/// The largest probability, at most p, that a 32-bit word can draw. A scale of 1 / drawable(p) makes the mean exact.
 inline double drawable(double p) { return std::floor(p * 0x1p32) / 0x1p32; }
 
-/// Writes the places, ascending within 0 .. places - 1.
+/// Draws the places into `support`, ascending within 0 .. places - 1.
 template <class B, class Support>
 void draw_support(B& on, draw const& d, std::size_t places, Support& support) {
     if (d.how == draw_method::exactly) return sample(on, d.from, places, d.count, support);

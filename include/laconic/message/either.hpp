@@ -9,7 +9,7 @@
 
 namespace laconic {
 
-/// One of two messages; both ends know which. The other one's memory is kept for later rounds.
+/// One of two messages; both ends know which. The memory of the other is kept for later rounds.
 template <class First, class Second>
 struct either {
     using value_type = typename First::value_type;
@@ -21,7 +21,7 @@ struct either {
 
     static auto fields(auto& m) { return std::tie(m.is_first, m.first, m.second); }
     std::size_t dimension() const { return is_first ? first.dimension() : second.dimension(); }
-    /// Room for whatever either may say about d numbers, where messages can be given it.
+    /// Makes room for any message of either about d numbers, where they have make_room().
     template <class B>
     void make_room(B& on, std::size_t d) {
         if constexpr (GivenRoom<First, B>) first.make_room(on, d);

@@ -11,21 +11,21 @@
 
 namespace laconic {
 
-/// A matrix, row after row, as the product of `rank` columns with the transpose of as many others, which both stand one
-/// after another: number (i, j) of rows x cols() is sum_c left_{c rows + i} right_{c cols() + j}, in the order of c, in
-/// double with one rounding for each summand, then rounded to T.
+/// A matrix, row after row, as the product of `rank` columns with the transpose of as many others; each factor stores
+/// its columns one after another. Number (i, j) of rows x cols() is sum_c left_{c rows + i} right_{c cols() + j}, in
+/// the order of c, in double with one rounding for each summand, then rounded to T.
 template <Scalar T, class B>
 struct factors {
     using value_type = T;
     template <class Other>
     using for_backend = factors<T, Other>;
-    std::size_t count = 0, rows = 1, rank = 0;  ///< count = rows cols(), or nothing that can be said
+    std::size_t count = 0, rows = 1, rank = 0;  ///< count = rows cols(), else no reader accepts it
     typename B::template array<T> left, right;
 
     std::size_t cols() const { return rows == 0 ? 0 : count / rows; }
     bool tall() const { return rows >= cols(); }
 
-    /// The factor of the matrix's longer side, left where both are equal, and the other.
+    /// The factor of the matrix's longer side (the left one where both are equal), and the other one.
     auto& longer() { return tall() ? left : right; }
     auto& shorter() { return tall() ? right : left; }
     auto const& shorter() const { return tall() ? right : left; }
@@ -52,8 +52,8 @@ struct factors {
     bool operator==(factors const&) const = default;
 };
 
-/// Whether all numbers are finite that factors with such largest magnitudes may have: twice `rank` times their product
-/// is, which leaves room for the roundings. NaN, and products that are not finite, are not.
+/// Whether a product of factors with such largest magnitudes has finite numbers only: twice `rank` times their product
+/// is in the range of T, which leaves room for the roundings. False where the product is NaN.
 template <Scalar T>
 bool product_is_finite(T largest_left, T largest_right, std::size_t rank) {
     return static_cast<double>(largest_left) * static_cast<double>(largest_right) * (2 * static_cast<double>(rank)) <=

@@ -12,9 +12,8 @@
 
 namespace laconic {
 
-/// The message of a compressor that its sender has set to one of `levels` levels, and which: 1 .. levels, 0 where there
-/// is none, the vector being empty. C knows how a level changes what is to be expected: it has blank_at(on, level, d,
-/// key, inside).
+/// The message of a compressor whose sender has chosen one of `levels` levels, and that level: 1 .. levels, or 0 for an
+/// empty vector, which has none. C prepares the inner message for a level by blank_at(on, level, d, key, inside).
 template <class C, class M>
 struct levelled {
     using value_type = typename M::value_type;
@@ -23,9 +22,9 @@ struct levelled {
 
     std::size_t level = 0, levels = 0, length = 0;
     M inside;
-    C compressor{};  ///< what the receiver knows, beside the length and the key
+    C compressor{};  ///< what the receiver has, beside the length and the key
     key from{};
-    typename C::workspace work;  ///< the sender's, not part of what is said
+    typename C::workspace work;  ///< the sender's, not part of the message
 
     static auto fields(auto& m) { return std::tie(m.level, m.levels, m.length, m.inside, m.from); }
     std::size_t dimension() const { return length; }

@@ -21,7 +21,7 @@ struct means {
     typename B::template array<T> below, above;
     typename B::template array<std::uint64_t> words;
 
-    // Of one word of signs at most.
+    // The terms within one word of signs and one bucket.
     struct terms_of_word {
         T below, above;
         std::uint64_t word;

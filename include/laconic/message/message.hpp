@@ -11,10 +11,10 @@
 
 namespace laconic {
 
-/// A vector spelled as terms v e_i, each computed on access: free to copy, safe to hand to a kernel. Satisfied iff it
-/// is trivially copyable, has size(), t[j] with members `at` and `value`, and a constant `in_order` that is true where
-/// t[j].at == j for every j. Numbers in buckets that share something may have more: t.from(first) are the terms from
-/// coordinate `first` on that share it with that one, counted from 0, for backends that walk bucket by bucket. size()
+/// A vector as a list of terms v e_i, each computed on access: a view is cheap to copy and may be passed to a kernel.
+/// Satisfied iff it is trivially copyable, has size(), t[j] with members `at` and `value`, and a constant `in_order`
+/// that is true where t[j].at == j for every j. Numbers in buckets that share something may have t.from(first): the
+/// terms from coordinate `first` on within its bucket, counted from 0, for backends that work bucket by bucket. size()
 /// and [] are constexpr, and so may run on a device.
 template <class V>
 concept Terms = std::is_trivially_copyable_v<V> && requires(V const t, std::size_t j) {
@@ -36,7 +36,7 @@ void add_message(B& on, std::span<T> out, T w, M const& m) {
     add_terms(on, out, w, m.terms());
 }
 
-/// What X is for another backend: X::for_backend<B> where X names that, else X.
+/// The type of X on another backend: X::for_backend<B> where X has that, else X.
 template <class B, class X>
 struct moved {
     using type = X;
@@ -49,10 +49,10 @@ struct moved<B, X> {
 template <class B, class X>
 using moved_to = typename moved<B, X>::type;
 
-/// Something that a receiver can add to a vector. Satisfied iff it knows the dimension of that vector and
-/// add_message(on, out, w, m) adds w times itself; a message that has terms() gets that for nothing. With
-/// for_backend<B>, its type on another backend, and fields(m), a tuple of references to all that it says, copy_message
-/// takes it there.
+/// A message: a value that can be added to a vector. Satisfied iff it has the dimension() of that vector and
+/// add_message(on, out, w, m) adds w times its numbers to out; a message that has terms() needs no add_message of its
+/// own. One that also has for_backend<B>, its type on another backend, and fields(m), a tuple of references to all its
+/// contents, can be copied by copy_message.
 template <class M, class T, class B>
 concept Message = std::movable<M> && std::default_initializable<M> && std::equality_comparable<M> &&
     requires(M const& m, B& on, std::span<T> out, T w) {
@@ -60,7 +60,7 @@ concept Message = std::movable<M> && std::default_initializable<M> && std::equal
     add_message(on, out, w, m);
 };
 
-/// A message whose kind is chosen at run time: m.holds<N>() tells whether it is an N.
+/// A message whose kind may be chosen at run time: m.holds<N>() is whether it is an N.
 template <class M, class N>
 concept MayBe = std::same_as<M, N> || requires(M const& m) {
     { m.template holds<N>() } -> std::same_as<bool>;
@@ -70,7 +70,7 @@ template <class M>
 concept MayGrow = requires(M const& m) {
     { m.most_terms() } -> std::same_as<std::size_t>;
 };
-/// m.make_room(on, d) makes room for whatever it may say about d numbers.
+/// m.make_room(on, d) makes room for any message of that kind about d numbers.
 template <class M, class B>
 concept GivenRoom = requires(M& m, B& on, std::size_t d) {
     m.make_room(on, d);

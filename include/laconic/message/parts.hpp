@@ -16,7 +16,7 @@ struct parts_of {
     using value_type = typename M::value_type;
     template <class Other>
     using for_backend = parts_of<moved_to<Other, M>>;
-    std::size_t count = 0;  ///< the sum of the parts' dimensions, or nothing that can be said
+    std::size_t count = 0;  ///< the sum of the parts' dimensions, else no reader accepts it
     std::vector<M> each;
 
     static auto fields(auto& m) { return std::tie(m.count, m.each); }

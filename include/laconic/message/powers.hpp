@@ -11,7 +11,8 @@
 
 namespace laconic {
 
-/// Signed powers of two and zeros: code j is the sign bit above the exponent field of T, whose 0 means zero.
+/// Signed powers of two and zeros: code j is the sign bit above the exponent field of T; an exponent field of 0 means
+/// zero.
 template <Scalar T, class B>
 struct powers {
     using value_type = T;

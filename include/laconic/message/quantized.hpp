@@ -13,8 +13,7 @@
 namespace laconic {
 
 /// Numbers on a grid, in buckets of equal length (the last may be shorter): number j is code_j x steps_{j / bucket},
-/// |code_j| <= levels. Codes are bytes where these hold all levels; else they are in wide_codes, and the other array is
-/// empty.
+/// |code_j| <= levels. Codes are bytes where bytes hold all levels; else they are in wide_codes, and `codes` is empty.
 template <Scalar T, class B>
 struct quantized {
     using value_type = T;
@@ -27,11 +26,11 @@ struct quantized {
     typename B::template array<std::int8_t> codes;
     typename B::template array<std::int16_t> wide_codes = {};
 
-    /// use(codes), with the array that they are in.
+    /// Calls use() with the array that holds the codes.
     static decltype(auto) with_codes(auto& m, auto use) {
         return m.levels <= most_in_byte ? use(m.codes) : use(m.wide_codes);
     }
-    /// So many codes, to be written.
+    /// Makes room for d codes, which the caller then writes.
     void resize(std::size_t d) {
         codes.resize(levels <= most_in_byte ? d : 0);
         wide_codes.resize(levels <= most_in_byte ? 0 : d);
@@ -62,7 +61,7 @@ struct quantized {
             return {steps[first / bucket], codes + first, std::min(bucket - first % bucket, count - first)};
         }
     };
-    /// Codes of either width.
+    /// A view of codes of either width.
     struct any_codes {
         std::int8_t const* bytes;
         std::int16_t const* wide;  ///< null: they are bytes
@@ -82,7 +81,7 @@ struct quantized {
     bool operator==(quantized const&) const = default;
 };
 
-/// Asks for the codes' width once, not for each of them.
+/// Chooses the width of the codes once, not for each of them.
 template <class B, Scalar S, Scalar T, class Held>
 void add_message(B& on, std::span<S> out, S w, quantized<T, Held> const& m) {
     m.with_codes(m, [&](auto const& codes) {

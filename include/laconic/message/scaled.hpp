@@ -9,8 +9,8 @@
 
 namespace laconic {
 
-/// A message whose numbers are `factor` times those that travel; both ends know the factor. It lists no terms, so that
-/// the factor joins the weight, with one rounding, whatever is inside.
+/// A message whose numbers are `factor` times those of `inside`; both ends know the factor, so it does not travel. It
+/// lists no terms: the factor joins the weight, with one rounding, whatever the inner message is.
 template <class M, Scalar T>
 struct scaled {
     using value_type = T;

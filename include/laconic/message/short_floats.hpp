@@ -10,7 +10,7 @@
 
 namespace laconic {
 
-/// Numbers of a short format by their codes.
+/// Numbers of a short format, each as its code.
 template <short_format F, Scalar T, class B>
 struct short_floats {
     using value_type = T;

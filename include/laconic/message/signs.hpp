@@ -12,8 +12,8 @@
 
 namespace laconic {
 
-/// One magnitude per bucket of consecutive numbers (the last bucket may be shorter) and a sign for each: number j is
-/// scales_{j / bucket}, negative where bit j mod 64 of words_{j / 64} is set. With bucket = 0 there are no scales:
+/// One magnitude per bucket of consecutive numbers (the last bucket may be shorter) and a sign for each number: number
+/// j is scales_{j / bucket}, negative where bit j mod 64 of words_{j / 64} is set. With bucket = 0 there are no scales:
 /// every magnitude is 1.
 template <Scalar T, class B>
 struct signs {
@@ -24,7 +24,7 @@ struct signs {
     typename B::template array<T> scales;
     typename B::template array<std::uint64_t> words;
 
-    // Of one word of signs at most.
+    // The terms within one word of signs and one bucket.
     struct terms_of_word {
         T scale;
         std::uint64_t word;
@@ -32,7 +32,7 @@ struct signs {
         static constexpr bool in_order = true;
         constexpr std::size_t size() const { return count; }
         constexpr term<T> operator[](std::size_t j) const {
-            // The sign is put in its place: what compilers make vectors of.
+            // The sign is put in by its bit, which compilers vectorize.
             using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
             auto const sign = static_cast<bits>(word >> j & 1) << (8 * sizeof(T) - 1);
             return {static_cast<coordinate>(j), std::bit_cast<T>(std::bit_cast<bits>(scale) ^ sign)};

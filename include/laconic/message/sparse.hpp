@@ -16,14 +16,14 @@
 
 namespace laconic {
 
-/// What the receiver learns of a support from the wire.
+/// What a receiver reads of a support.
 enum class support_is {
-    told,     ///< how many places, and which
-    counted,  ///< which; how many, both ends know
+    told,     ///< the number of places, and the places
+    counted,  ///< the places; both ends know their number
     agreed    ///< nothing: both ends draw the places from a shared key
 };
 
-/// What a place of a support is: a coordinate, or a block of consecutive ones.
+/// A place of a support: one coordinate, or a block of consecutive ones.
 struct single {
     static constexpr std::size_t length = 1;
 };
@@ -32,8 +32,8 @@ struct blocks {
 };
 
 /// Some places of a vector of `length` numbers, ascending, and a message about the numbers found there. The last block
-/// may be shorter than the others. Rest is the compressor that speaks for the numbers; a receiver needs it to know what
-/// to expect once it has the count.
+/// may be shorter than the others. Rest is the compressor that makes the inner message; a receiver needs it to prepare
+/// the payload once it has the count.
 template <class Rest, support_is Known, Scalar T, class B, class Unit = single>
 struct sparse {
     using value_type = T;
@@ -46,14 +46,14 @@ struct sparse {
     [[no_unique_address]] Unit unit{};
     Rest rest{};
     key payload_key{};
-    draw drawn{};  ///< where the support is agreed
+    draw drawn{};  ///< the recipe, where the support is agreed
     typename B::template array<coordinate> support;
     payload_type payload;
-    mutable typename B::template array<T> chosen;  ///< workspace, not part of what is said
-    std::size_t room = 0;                          ///< how many numbers there has been room for
+    mutable typename B::template array<T> chosen;  ///< workspace, not part of the message
+    std::size_t room = 0;                          ///< the largest number of values that room was made for
 
     /// Makes room for n numbers, once, where the count differs from message to message. On the host, room for places
-    /// and numbers is set aside and not touched; what a quantizer says of n numbers is touched once.
+    /// and numbers is reserved and not touched; the rest's message about n numbers is touched once.
     template <class On>
     void make_room(On& on, std::size_t n) {
         if (room >= n) return;
@@ -69,7 +69,7 @@ struct sparse {
         } else {
             support.resize(places());
             rest.blank(on, n, payload_key, payload);
-            if constexpr (!direct) {  // the kernels' own room, too
+            if constexpr (!direct) {  // the kernels' workspaces, too
                 chosen.resize(n);
                 fill(on, std::span<T>(chosen), T(0));
                 rest(on, std::span<T const>(chosen), payload_key, payload);
@@ -81,16 +81,16 @@ struct sparse {
     /// How many numbers there may be, in later messages of its kind too.
     std::size_t most_terms() const { return std::max(room, support.size() * unit.length); }
 
-    /// How many places there are, chosen or not.
+    /// The number of places of the vector, chosen or not.
     std::size_t places() const { return length / unit.length + (length % unit.length != 0); }
 
-    /// How many numbers the support has. `last` is the last place that is chosen.
+    /// How many numbers the support covers. `last` is the last place that is chosen.
     std::size_t numbers(std::size_t last) const {
         std::size_t const all = support.size() * unit.length;
         return last + 1 == places() ? all - (places() * unit.length - length) : all;
     }
 
-    /// Makes room for a payload about the numbers of the support, which is there.
+    /// Makes room for a payload about the numbers of the support, which is complete.
     template <class On>
     void expect_payload(On& on) {
         std::size_t n = support.size();
@@ -126,7 +126,7 @@ struct sparse {
     }
 };
 
-/// A payload that cannot list its terms, being known at run time only, is decoded into the workspace first.
+/// A payload that cannot list its terms, as its type is chosen at run time, is decoded into the workspace first.
 template <class B, Scalar T, class Rest, support_is Known, class Unit>
 requires(!TermMessage<typename Rest::template message<T, B>>) void add_message(
     B& on, std::span<T> out, T w, sparse<Rest, Known, T, B, Unit> const& m) {

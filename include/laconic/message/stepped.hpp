@@ -19,7 +19,7 @@ constexpr T stepped_value(T least, T step, int code) {
 }
 
 /// Numbers between the least and the largest of their bucket of consecutive ones (the last bucket may be shorter):
-/// number j is least_{j / bucket} + codes_j x steps_{j / bucket}, codes_j < 2^width, width = 1 .. 8.
+/// number j is least_{j / bucket} + codes_j x steps_{j / bucket}, codes_j < 2^width, width in 1 .. 8.
 template <Scalar T, class B>
 struct stepped {
     using value_type = T;

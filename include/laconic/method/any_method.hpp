@@ -15,7 +15,7 @@
 
 namespace laconic {
 
-/// A method that is chosen while the program runs: it fills in an any_recursion, for vectors of T on the host.
+/// A method that is chosen at run time: it fills in an any_recursion, for vectors of T on the host.
 template <Scalar T = double>
 class any_method {
   public:
@@ -23,14 +23,15 @@ class any_method {
 
     template <class M>
     requires(!std::same_as<M, any_method> && Method<M, T, host>)
-        any_method(M method)  // NOLINT: implicit, as std::function's
+        any_method(M method)  // NOLINT: implicit, like that of std::function
         : held_(std::make_shared<model<M> const>(std::move(method))) {}
 
     template <Scalar S, class B>
     requires(std::same_as<S, T>&& std::same_as<B, host>) any_recursion<T> compose(problem const& p)
     const { return held_->compose(p, {}, 0); }
-    /// For f + R, where R is this weight of |x|_1 and of |x|^2 / 2, and with a heavy ball where beta is above 0. Throws
-    /// argument_error where the method's step goes with no proximal operator, or with no momentum.
+    /// The recursion for f + R, where R has these weights of |x|_1 and of |x|^2 / 2, and with a heavy ball where beta
+    /// is above 0. Throws argument_error where the method's step has no form with a proximal operator, or with
+    /// momentum.
     any_recursion<T> compose(problem const& p, elastic_net const& prox, double beta = 0) const {
         return held_->compose(p, prox, beta);
     }

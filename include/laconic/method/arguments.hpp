@@ -11,10 +11,10 @@
 #include "laconic/core/text.hpp"
 #include "laconic/method/rates.hpp"
 
-/// The arguments that written methods have in common.
+/// Arguments that the texts of several methods have in common.
 namespace laconic::detail {
 
-// A whole number from 1 to `most`, given by name.
+// Reads a whole number from 1 to `most`, given by name.
 inline std::size_t whole_argument(grammar::arguments& a, char const* name, std::size_t by_default, double most,
                                   char const* of_what) {
     auto const* const i = a.find(name, false);
@@ -25,7 +25,7 @@ inline std::size_t whole_argument(grammar::arguments& a, char const* name, std::
     return static_cast<std::size_t>(value);
 }
 
-// step=0.1 or step=0.5/L, memory=... and batch=... where the method has them.
+// Reads step=0.1 or step=0.5/L, and memory=... and batch=... where the method has them.
 struct known_rates {
     bool memory = false, batch = false;
 };
@@ -50,7 +50,7 @@ inline rates rates_arguments(grammar::arguments& a, known_rates known = {}) {
     return r;
 }
 
-// Reads `name(tau=..., block=..., rates)`, the arguments of the independent-blocks family.
+// Reads tau=... and block=..., the arguments of the independent-blocks family.
 template <class M>
 M blocks_arguments(grammar::arguments& a) {
     M m;

@@ -12,11 +12,11 @@
 
 namespace laconic {
 
-/// A method whose server answers in compressed messages too: rank 0 hears all messages and says its estimate of the
-/// gradient through C, with a memory of its own (rate and errors as in memory). With ef_sgd and kept errors it is
-/// DoubleSqueeze (Tang et al., ICML 2019), with diana and a rate Artemis' kind (Philippenko, Dieuleveut,
-/// arXiv:2006.14591). The step is the method's own unless given: its theorem knows of no answer. With unbiased
-/// compressors and neither memory,
+/// A method whose server also answers in compressed messages: rank 0 receives all messages and sends its estimate of
+/// the gradient through C, with a memory of its own (`rate` and `keep_errors`, as in memory). With ef_sgd and kept
+/// errors it is DoubleSqueeze (Tang et al., ICML 2019), with diana and a rate it is similar to Artemis (Philippenko,
+/// Dieuleveut, arXiv:2006.14591). The step is the method's own unless given: its theorem does not cover the answer.
+/// With unbiased compressors and neither memory,
 ///     beta = (1 + omega_down)(1 + omega_up / n),      step < 2 / (beta L),
 ///     mean_k E|grad f(x^k)|^2 <= (2 (f(x^0) - f*) / (step rounds) + a L step) / (2 - beta L step),
 /// where a = (1 + omega_down) omega_up / n sup_x mean_i |grad f_i(x) - grad f(x)|^2 (Horvath et al., natural
@@ -33,7 +33,7 @@ struct bidirectional {
     auto compose(problem const& p) const {
         return answered<T, B>(method.template compose<T, B>(p));
     }
-    /// For f + R, where the method is one that takes R's proximal operator.
+    /// The recursion for f + R, where the method takes R's proximal operator.
     template <class P>
     auto compose(problem const& p, P const& prox) const requires requires(M const& m) {
         m.compose(p, prox);

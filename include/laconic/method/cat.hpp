@@ -18,8 +18,8 @@ namespace laconic {
 /// anew in each round. It is dcgd{best_level{C, cost}}: with S = top_k, S + Q = top_k | scaled_sign, and step = 1 / L
 /// on one worker. The choice is the best of each round's guarantee for its cost; a fixed level may cost less over a
 /// whole run, as a step may do more than is guaranteed (top_k by bits: up to 1.5 times the best k, docs/results.md).
-/// best_level itself goes into any other method for contractive compressors, such as ef21. Of C only what is no level
-/// matters.
+/// best_level itself fits into any other method for contractive compressors, such as ef21. The level that C itself has
+/// is ignored.
 template <class C, CommunicationCost Cost = message_cost, class Sizes = formula_sizes>
 struct cat {
     C compressor;
@@ -51,10 +51,10 @@ struct cat {
 template <class C, class Cost = message_cost, class Sizes = formula_sizes>
 cat(C, Cost = {}, rates = {}, Sizes = {}) -> cat<C, Cost, Sizes>;
 
-/// The same for the unbiased rand_k, whose error is the same for every vector: diana, vr_diana or vr_diana_saga, its k
-/// chosen once, before the first round, as the one that the method's theorem guarantees the least cost for on this
-/// problem (best_rand_k). The method's numbers are its theorem's at that k; where some are given, those k compete that
-/// the theorem covers with them. As in cat{diana{rand_k{} | natural{}}, packet_cost(512, 64, 60)}.
+/// The same for the unbiased rand_k, whose error is the same for every vector: diana, vr_diana or vr_diana_saga, with k
+/// chosen once, before the first round, as the one for which the method's theorem guarantees the least cost on this
+/// problem (best_rand_k). The step and memory rate are those of the theorem at that k; where some are given, only those
+/// k compete that the theorem covers with them. Example: cat{diana{rand_k{} | natural{}}, packet_cost(512, 64, 60)}.
 template <GuaranteedByRandK M, CommunicationCost Cost>
 struct cat<M, Cost> {
     M method;
@@ -64,7 +64,7 @@ struct cat<M, Cost> {
     auto compose(problem const& p) const {
         return at(level<T>(p)).template compose<T, B>(p);
     }
-    /// The k for messages of numbers of T. Throws as best_rand_k.
+    /// The k for messages of numbers of T. Throws what best_rand_k throws.
     template <Scalar T = double>
     std::size_t level(problem const& p) const {
         return best_rand_k<T>(method, cost, p);
@@ -89,7 +89,7 @@ struct cat<M, Cost> {
 
 namespace detail {
 
-// What ef_sgd's theorem is told of a compressor.
+// A delta for ef_sgd's theorem, in place of a compressor.
 struct keeps_at_least {
     double share = 1;
     double delta(std::size_t) const { return share; }
@@ -98,10 +98,11 @@ struct keeps_at_least {
 
 }  // namespace detail
 
-/// With error feedback, on any number of workers: ef_sgd{best_level{C, cost}}, whose levels are chosen for the news,
-/// the gradient times the step and what is still to be sent. The step is that of ef_sgd's theorem, unless given, with
-/// guaranteed_share as delta: at least that of C's lowest level, and far longer where a message as such costs. Steps
-/// of 1 / L usually work and are yours to give. As in cat{ef_sgd{top_k{1}}, packet_cost(512, 64, 60)}.
+/// The same with error feedback, on any number of workers: ef_sgd{best_level{C, cost}}, whose levels are chosen for
+/// delta, the gradient times the step plus the residual. The step is that of ef_sgd's theorem, unless given, with
+/// guaranteed_share as delta: at least that of C's lowest level, and far longer where the message itself is what costs.
+/// No theorem covers steps of 1 / L, which usually work; give them yourself. Example: cat{ef_sgd{top_k{1}},
+/// packet_cost(512, 64, 60)}.
 template <class C, CommunicationCost Cost>
 struct cat<ef_sgd<C>, Cost> {
     ef_sgd<C> method;

@@ -14,7 +14,7 @@
 
 namespace laconic::detail {
 
-// A method whose recursion has its compressor behind a face: what any_method makes of it is compiled once for all.
+// A method whose recursion has its compressor behind any_compressor, so that any_method compiles it once for all.
 template <class M>
 struct of_any_compressor {
     M method;
@@ -30,7 +30,7 @@ struct of_any_compressor {
 template <class M>
 of_any_compressor(M) -> of_any_compressor<M>;
 
-// cat(METHOD(rand_k), cost=...), a method of unbiased compressors.
+// Reads cat(METHOD(rand_k), cost=...), for a method of unbiased compressors.
 template <Scalar T, template <class...> class Method>
 any_method<T> cat_of_rand_k(grammar::arguments& a, grammar::call const& method) {
     grammar::arguments of_method(a.text(), method);
@@ -49,7 +49,7 @@ any_method<T> cat_of_rand_k(grammar::arguments& a, grammar::call const& method) 
     return of_any_compressor{cat{Method<rand_k<>>{{}, given, {}}, cost}};
 }
 
-// cat(ef_sgd(top_k), cost=...), or of another family.
+// Reads cat(ef_sgd(top_k), cost=...), or of another family.
 template <Scalar T>
 any_method<T> cat_of_ef_sgd(grammar::arguments& a, grammar::call const& method) {
     grammar::arguments of_method(a.text(), method);
@@ -62,8 +62,8 @@ any_method<T> cat_of_ef_sgd(grammar::arguments& a, grammar::call const& method) 
     });
 }
 
-/// Reads cat(FAMILY, cost=..., step=...), of a family written without its level, or cat(METHOD(FAMILY), cost=...),
-/// where the method has numbers of its own. error_feedback stands for ef_sgd.
+/// Reads cat(FAMILY, cost=..., step=...), for a family written without its level, or cat(METHOD(FAMILY), cost=...),
+/// where the method may have arguments of its own. error_feedback means ef_sgd.
 template <Scalar T>
 any_method<T> cat_argument(grammar::arguments& a) {
     auto const& what = family_argument(a, "top_k");

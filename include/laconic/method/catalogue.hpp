@@ -47,7 +47,7 @@
 
 namespace laconic {
 
-/// A method for a list: how it is written, which row of the one equation it is, and where it comes from.
+/// The description of a method in a list: its text, its row of the one equation, and its source.
 struct method_description {
     std::string name, parameters, equation, reference;
 };

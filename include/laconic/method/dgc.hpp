@@ -15,9 +15,9 @@
 
 namespace laconic {
 
-/// Deep Gradient Compression (Lin, Han, Mao, Wang, Dally, ICLR 2018): the k numbers of largest magnitude of momenta
-/// that each rank gathers until they are said, momentum being forgotten where they are (see momentum_correction); each
-/// rank's gradient is clipped to a norm of clip / sqrt(n) (0: none), and the first `warm_up` rounds say more (see
+/// Deep Gradient Compression (Lin, Han, Mao, Wang, Dally, ICLR 2018): each rank sends the k numbers of largest
+/// magnitude of its accumulated momentum, which is cleared where it was sent (see momentum_correction); each rank's
+/// gradient is clipped to a norm of clip / sqrt(n) (0: none), and the first `warm_up` rounds send more (see
 /// laconic::warm_up). k, a count or a fraction, is of the whole gradient, not of each layer. No theorem gives its step.
 struct dgc {
     portion k = 0.001;

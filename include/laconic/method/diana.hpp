@@ -31,17 +31,17 @@ inline double diana_step(double omega, double alpha, rates const& given, problem
 
 }  // namespace detail
 
-/// DIANA (Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269): unbiasedly compressed differences to a memory that
-/// learns the gradients at the optimum. With memory rate alpha = 1 / (2 (1 + omega)) and
+/// DIANA (Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269): unbiasedly compressed differences to a shift that
+/// converges to the gradients at the optimum. With memory rate alpha = 1 / (2 (1 + omega)) and
 ///     step = min{ alpha / mu, 2 / ((L + mu)(1 + 2 omega / n)) },            L = max L_i, mu = min mu_i,
-/// V = |x - x*|^2 + (4 omega (1 + omega) / n) step^2 mean |h_i - grad f_i(x*)|^2 falls in expectation by 1 - step mu a
-/// round (theorem 1 there, for any unbiased compressor; a prox is allowed). For another alpha up to 1 / (1 + omega), 2
-/// omega / n becomes omega / (n (1 - alpha (1 + omega))), or step = min{ alpha / (2 mu), 2 / ((L + mu)(1 + 6 omega /
-/// n)) } (Horvath et al., arXiv:1904.05115), whichever is longer. With batches of b rows on each worker and
+/// V = |x - x*|^2 + (4 omega (1 + omega) / n) step^2 mean |h_i - grad f_i(x*)|^2 falls in expectation by the factor 1 -
+/// step mu a round (theorem 1 there, for any unbiased compressor; a prox is allowed). For another alpha up to 1 / (1 +
+/// omega), 2 omega / n becomes omega / (n (1 - alpha (1 + omega))), or step = min{ alpha / (2 mu), 2 / ((L + mu)(1 + 6
+/// omega / n)) } (Horvath et al., arXiv:1904.05115), whichever is longer. With batches of b rows on each worker and
 ///     step = min{ alpha / (2 mu), 1 / (L + 6 omega max L_i / n + (2 + 10 omega) max L_ij / (n b)) },    L and mu of f,
-/// |x - x*|^2 + (4 omega / (alpha n)) step^2 mean |h_i - grad f_i(x*)|^2 falls by that much too, down to a floor that
-/// each round adds to: (2 + 10 omega) step^2 sigma^2 / (n b), sigma^2 being the mean variance of a row's gradient at x*
-/// (by the general form's proof).
+/// |x - x*|^2 + (4 omega / (alpha n)) step^2 mean |h_i - grad f_i(x*)|^2 falls by the same factor, down to a floor to
+/// which each round adds (2 + 10 omega) step^2 sigma^2 / (n b), sigma^2 being the mean variance of a row's gradient at
+/// x* (by the general form's proof).
 template <class C, class P = no_prox>
 struct diana {
     static_assert(detail::require_members<C>());

@@ -11,12 +11,13 @@
 
 namespace laconic {
 
-/// Dual averaging (Nesterov, Math. Programming 2009), every gradient in full: x^T = x^0 - (step / sqrt(T)) (the sum of
-/// T gradients), a slow baseline that also minimises what is convex and not smooth. Of the mean of x^0 .. x^(T-1),
-/// which the step part keeps (method().step.average()), with R = |x^0 - x*| and gradients of norm at most G,
+/// Dual averaging (Nesterov, Math. Programming 2009), with every gradient in full: x^T = x^0 - (step / sqrt(T)) (the
+/// sum of T gradients), a slow baseline that also minimises convex functions that are not smooth. For the mean of x^0
+/// .. x^(T-1), which the step part keeps (method().step.average()), with R = |x^0 - x*| and gradients of norm at most
+/// G,
 ///     f(mean) - f* <= (R^2 / (2 step) + step G^2) / sqrt(T) ,
 /// least for step = R / (sqrt(2) G). Without a step it is 1 / (2 L), with which f(mean) - f* <= 2 L R^2 / sqrt(T) for
-/// smooth convex f: there |grad f|^2 <= 2 L (f - f*) takes the place of G.
+/// smooth convex f: there |grad f|^2 <= 2 L (f - f*) replaces G.
 struct dual_averaging {
     rates given{};
 

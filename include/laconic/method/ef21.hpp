@@ -11,13 +11,14 @@
 
 namespace laconic {
 
-/// EF21 (Richtarik, Sokolov, Fatkhullin, NeurIPS 2021): each rank says how its gradient differs from what it has said
-/// so far, through a contractive compressor. With theta = 1 - sqrt(1 - delta), beta = (1 - delta) / theta, and
+/// EF21 (Richtarik, Sokolov, Fatkhullin, NeurIPS 2021): each rank sends the difference of its gradient to its shift
+/// h_i, the sum of its messages so far, through a contractive compressor. With theta = 1 - sqrt(1 - delta), beta = (1 -
+/// delta) / theta, and
 ///     step = 1 / (L + Lt sqrt(beta / theta)),                               Lt = sqrt(mean L_i^2), or, where mu > 0,
 ///     step = min{ 1 / (L + Lt sqrt(2 beta / theta)), theta / (2 mu) } :
-/// f(x^k) - f* + (step / theta) mean |h_i - grad f_i(x^k)|^2, h_i as round k leaves it, falls by 1 - step mu a round
-/// (theorem 2, under the Polyak-Lojasiewicz inequality). With batches its estimates are only as good as the gradients,
-/// and the step is yours to give.
+/// f(x^k) - f* + (step / theta) mean |h_i - grad f_i(x^k)|^2, with h_i after round k, falls by the factor 1 - step mu a
+/// round (theorem 2, under the Polyak-Lojasiewicz inequality). With batches no theorem gives the step: give it
+/// yourself.
 template <class C>
 struct ef21 {
     static_assert(detail::require_members<C>());

@@ -30,13 +30,13 @@ recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_ef(C 
 }  // namespace detail
 
 /// Error feedback (EF-SGD, Top-k SGD, 1-bit SGD; Stich et al., NeurIPS 2018; Karimireddy et al., ICML 2019): what a
-/// message leaves out is added to the next one; the step is inside the memory, so it may change from round to round.
-/// For a contractive compressor, full gradients of convex f_i, and
+/// message leaves out is added to the next one; the step is inside the memory, so that it may change from round to
+/// round. For a contractive compressor, full gradients of convex f_i, and
 ///     step = min{ 1 / (4 L), delta / (14 sqrt((1 - delta) L max L_i)) },
 /// V = |x - mean e - x*|^2 + (12 step L / delta) mean |e_i|^2 obeys
 ///     V+ <= (1 - min(step mu / 2, delta / 4)) V + 48 step^3 L (1 - delta) / delta^2 mean_i |grad f_i(x*)|^2 ,
-/// by the descent of the virtual iterate x - mean e. Steps of the order of 1 / L usually work and are yours to
-/// give; so are all for batches.
+/// by the descent of the virtual iterate x - mean e. No theorem covers steps of the order of 1 / L, which usually work,
+/// nor batches: give the step yourself.
 template <class C>
 struct ef_sgd {
     static_assert(detail::require_compressor<C>());

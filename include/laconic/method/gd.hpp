@@ -9,8 +9,8 @@
 
 namespace laconic {
 
-/// Distributed gradient descent: every gradient in full. Step 1/L, with which f - f* falls at least by 1 - mu/L a round
-/// (Nesterov, Lectures on convex optimization, theorem 2.1.15). For batches see sgd.
+/// Distributed gradient descent, with every gradient in full. The step is 1/L, with which f - f* falls at least by the
+/// factor 1 - mu/L a round (Nesterov, Lectures on convex optimization, theorem 2.1.15). For batches see sgd.
 struct gd {
     rates given{};
 

@@ -37,12 +37,13 @@ inline std::string called_gd_sec(std::string const& name, std::string const& com
 
 }  // namespace detail
 
-/// GD-SEC (Chen, Blum, Takac, Sadler, IEEE JSTSP 2022): a coordinate of the news is said only where it is larger than
-/// xi L times the last move of that coordinate of x; what is not said is kept, and a share `memory` (beta in the paper)
-/// of what is said is remembered. The step is 1/L, the paper's. xi counts in units of the smoothness L of f = mean f_i:
-/// the paper's xi, for the sum of its M functions, is this xi times the sum's smoothness M L. Step (1 - q)/L with
-///     xi^2 <= q / (2 (1 - q)^2) / (1/(1 - c) + 1/(1 - c)^2),    c = step mu,
-/// is covered by a theorem (linear rate 1 - c for any beta); large xi with beta near 0.01 saves most and is not.
+/// GD-SEC (Chen, Blum, Takac, Sadler, IEEE JSTSP 2022): a coordinate of delta is sent only where it is larger than xi L
+/// times the last move of that coordinate of x; what is not sent stays in the residual, and a share `memory` (beta in
+/// the paper) of what is sent enters the shift. The step is 1/L, the paper's. xi is in units of the smoothness L of f =
+/// mean f_i: the paper's xi, for the sum of its M functions, is this xi times the sum's smoothness M L. A theorem
+/// covers step (1 - q)/L with
+///     xi^2 <= q / (2 (1 - q)^2) / (1/(1 - c) + 1/(1 - c)^2),    c = step mu
+/// (linear rate 1 - c for any beta). It does not cover a large xi with beta near 0.01, which saves most.
 struct gd_sec {
     double xi = 100;
     rates given{};

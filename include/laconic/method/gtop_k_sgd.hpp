@@ -10,11 +10,11 @@
 
 namespace laconic {
 
-/// gTop-k SGD (Shi et al., ICDCS 2019): top_k_sgd, but of the ranks' sums, too, only the k numbers of largest magnitude
-/// pass each merge of a tree, so that what a rank says and hears goes with k log P instead of k P. What a merge leaves
-/// out the merging rank says later, so that x - mean e moves along the mean gradient; as published, who brought a
-/// number keeps it only where nothing is applied, and the rest is lost. No theorem gives its step; steps of the order
-/// of 1 / L usually work.
+/// gTop-k SGD (Shi et al., ICDCS 2019): top_k_sgd in which also each merge of a tree passes only the k numbers of
+/// largest magnitude of the ranks' sums, so that the numbers that a rank sends and receives grow with k log P instead
+/// of k P. The merging rank keeps in its residual what a merge leaves out, so that x - mean e moves along the mean
+/// gradient; as published, a rank keeps its own numbers only where nothing is applied, and the rest is lost. No theorem
+/// gives its step; steps of the order of 1 / L usually work.
 struct gtop_k_sgd {
     portion k = 0.01;
     bool as_published = false;

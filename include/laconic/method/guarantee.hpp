@@ -16,15 +16,15 @@
 
 namespace laconic {
 
-/// What the theorem of a method promises, as static members:
-///   name           how the method is written;
-///   rate(m, p)     the share by which its V falls in expectation in a round, at least; 0 where the theorem does not
-///                  cover the step or the memory rate that m was given. Throws theory_error where the theorem needs a
-///                  constant that is not known, or promises no fall down to 0.
+/// The guarantee of a method's theorem, as static members:
+///   name           the method's name in texts;
+///   rate(m, p)     the least share by which its V falls in expectation in a round; 0 where the theorem does not cover
+///                  the step or the memory rate that m was given. Throws theory_error where the theorem needs a
+///                  constant that is not known, or guarantees no fall down to 0.
 template <class M>
 struct guarantee;
 
-/// A method whose theorem promises a rate for each k of a rand_k.
+/// A method whose theorem guarantees a rate for each k of a rand_k.
 template <class M>
 concept GuaranteedByRandK = requires(M m, problem const& p) {
     { guarantee<M>::rate(m, p) } -> std::same_as<double>;
@@ -39,7 +39,7 @@ inline double needed_for_rate(double constant, char const* name, char const* met
                                ", which is not known; give it in the problem, or give k yourself"}));
 }
 
-// The numbers of m: those of its theorem, or those that it was given and that the theorem covers.
+// The step and memory rate of m: those of its theorem, or those that it was given, where the theorem covers them.
 struct covered_numbers {
     double step = 0, memory = 0;  // 0: not covered
 };
@@ -98,10 +98,10 @@ struct guarantee<vr_diana_saga<rand_k<R>, P>> {
     static double rate(vr_diana_saga<rand_k<R>, P> const& m, problem const& p) { return detail::vr_diana_rate(m, p); }
 };
 
-/// The k in 1 .. d with which a method brings its V down by any factor at the least cost that its theorem guarantees:
-/// a round multiplies V by 1 - rate(k) for cost(bits(k)), and k is the lowest that has the largest
+/// The k in 1 .. d with which a method lowers its V by any factor at the least cost that its theorem guarantees: a
+/// round multiplies V by 1 - rate(k) for cost(bits(k)), and k is the lowest that has the largest
 ///     -log(1 - rate(k)) / cost(bits(k)) .
-/// All are tried: costs may have steps. bits are those of numbers of T. Throws theory_error where a constant is not
+/// It tries all d, as costs may have steps. bits are those of numbers of T. Throws theory_error where a constant is not
 /// known or the theorem covers no k, argument_error for a memory rate that is too large for all of them.
 template <Scalar T, GuaranteedByRandK M, CommunicationCost Cost>
 std::size_t best_rand_k(M m, Cost const& cost, problem const& p) {
@@ -117,7 +117,7 @@ std::size_t best_rand_k(M m, Cost const& cost, problem const& p) {
         m.compressor = family::at(m.compressor, k, d);
         double const fall = -std::log1p(-guarantee<M>::rate(m, p));
         double const costs = cost(family::template bits<T>(m.compressor, k, d));
-        // Products: a cost may be 0, and then the rate alone counts.
+        // Compared by products, as a cost may be 0; then the rate alone decides.
         double const ours = fall * price, others = most * costs;
         if (ours > others || (ours == others && fall > most && costs <= price)) {
             best = k;

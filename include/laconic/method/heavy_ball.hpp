@@ -10,7 +10,8 @@ namespace laconic {
 
 /// A method with momentum, v <- beta v + its estimate, x <- x - step v (Polyak 1964; DIANA's momentum, Mishchenko et
 /// al., arXiv:1901.09269, algorithm 1): for every method that moves along its estimate by a step of one length. The
-/// step is the method's own, whose theorem knows of no momentum: this is a heuristic, and beta in [0, 1) yours.
+/// step is the method's own, whose theorem does not cover momentum: this is a heuristic, and beta in [0, 1) is yours to
+/// choose.
 template <class M>
 struct heavy_ball {
     M method;
@@ -23,7 +24,7 @@ struct heavy_ball {
         else
             return with_momentum<T, B>(method.template compose<T, B>(p), beta);
     }
-    /// For f + R, where the method is one that takes R's proximal operator.
+    /// The recursion for f + R, where the method takes R's proximal operator.
     template <class P>
     auto compose(problem const& p, P const& prox) const requires requires(M const& m) {
         m.compose(p, prox, 0.0);

@@ -11,11 +11,11 @@
 namespace laconic {
 
 /// IASGD (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 7): accelerated steps along a random share tau of
-/// the blocks of each worker's gradient, scaled by 1 / tau. It needs strong growth, which rho >= 1 tells and no problem
-/// knows: mean_i E|g_i(x)|^2 <= rho |grad f(x)|^2 for all x, so that all gradients vanish at x*. The mean of the
-/// messages then has growth = 1 + (rho / tau - 1) / n, and with step = 1 / (growth L) and mu > 0
-///     f(y) - f* + (mu / 2) |v - x*|^2 falls in expectation by 1 - sqrt(mu / L) / growth a round
-/// (Vaswani, Bach, Schmidt, AISTATS 2019; see accelerated_step): for tau >= rho / n that is Nesterov's rate but for a
+/// the blocks of each worker's gradient, scaled by 1 / tau. It needs strong growth, with a rho >= 1 that you give:
+/// mean_i E|g_i(x)|^2 <= rho |grad f(x)|^2 for all x, so that all gradients vanish at x*. The mean of the messages then
+/// has growth = 1 + (rho / tau - 1) / n, and with step = 1 / (growth L) and mu > 0
+///     f(y) - f* + (mu / 2) |v - x*|^2 falls in expectation by the factor 1 - sqrt(mu / L) / growth a round
+/// (Vaswani, Bach, Schmidt, AISTATS 2019; see accelerated_step): for tau >= rho / n that is Nesterov's rate up to a
 /// constant.
 struct iasgd {
     portion tau = 0;

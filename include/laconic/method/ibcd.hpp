@@ -17,8 +17,8 @@ namespace laconic {
 
 namespace detail {
 
-// The blocks that a worker says: the given portion of them, or one in n where none is given. Their share of all, and
-// what one in n is, need the dimension.
+// The blocks that a worker sends: the given portion of them, or one in n where none is given. Their share of all, and
+// the meaning of one in n, need the dimension.
 inline std::size_t blocks_of(problem const& p, std::size_t block, char const* method) {
     check_block(method, block);
     if (p.dimension == 0)
@@ -55,7 +55,7 @@ double masked_step(Share share, rates const& given, problem const& p, char const
     });
 }
 
-// ", block=64" and what precedes it.
+// "name(tau=..., block=64, ...)".
 inline std::string called_blocks(char const* name, portion tau, std::size_t block, rates const& given,
                                  std::string const& more = "") {
     return called(name, concat({(tau.value != 0 ? concat({"tau=", to_string(tau), ", "}) : ""), "block=", block, more}),
@@ -65,8 +65,8 @@ inline std::string called_blocks(char const* name, portion tau, std::size_t bloc
 }  // namespace detail
 
 /// Independent block coordinate descent (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 1): each of n
-/// workers says a random share tau of the blocks of its gradient, as they are; tau is a fraction of the blocks or their
-/// count, 0 for one block in n. Where all grad f_i(x*) = 0 and f_i are convex, any step <= 1 / (tau L + (1 - tau) max
+/// workers sends a random share tau of the blocks of its gradient, unscaled; tau is a fraction of the blocks or their
+/// count, 0 means one block in n. Where all grad f_i(x*) = 0 and f_i are convex, any step <= 1 / (tau L + (1 - tau) max
 /// L_i / n) gives
 ///     E|x^k - x*|^2 <= (1 - step tau mu)^k |x^0 - x*|^2 ,
 /// and the longest is the default (by co-coercivity; an equality for f_i = |x|^2 / 2). The paper's step n / (2 max L_i

@@ -11,8 +11,8 @@
 namespace laconic {
 
 /// Independent gradient descent by coin (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 3): ibcd with one
-/// block, each of n workers saying all of its gradient with probability tau (0 for 1 / n) and otherwise nothing. Step,
-/// theorem and assumption are ibcd's.
+/// block, where each of n workers sends all of its gradient with probability tau (0 means 1 / n) and nothing otherwise.
+/// Step, theorem and assumption are ibcd's.
 struct ibgd {
     double tau = 0;
     rates given{};

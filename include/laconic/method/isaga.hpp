@@ -11,12 +11,12 @@
 namespace laconic {
 
 /// ISAGA with each worker's own data (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 5): ibcd whose
-/// gradients come from one row a round and a table of all rows' gradients, renewed on the blocks that are said (see
-/// block_saga, and its memory). For convex L-smooth f_ij, L = max L_ij, m rows a worker, all grad f_i(x*) = 0, and
+/// gradients come from one row a round and a table of all rows' gradients, renewed on the blocks that are sent (see
+/// block_saga, also for its memory). For convex L-smooth f_ij, L = max L_ij, m rows a worker, all grad f_i(x*) = 0, and
 ///     step = 1 / (L (tau + 4 / n)),        which is n / (5 L) for tau = 1 / n,
-/// |x - x*|^2 + (3 / n^2) step^2 sum_ij |table_ij - grad f_ij(x*)|^2 falls in expectation by
-/// 1 - tau min{ step mu, 1 / (3 m) } a round (theorem 5 there). Steps up to 1 / (L (tau + 3 / n)), as in the paper's
-/// plots, are yours to give.
+/// |x - x*|^2 + (3 / n^2) step^2 sum_ij |table_ij - grad f_ij(x*)|^2 falls in expectation by the factor 1 - tau min{
+/// step mu, 1 / (3 m) } a round (theorem 5 there). Give steps up to 1 / (L (tau + 3 / n)), as in the paper's plots,
+/// yourself.
 struct isaga {
     portion tau = 0;
     std::size_t block = 256;

@@ -11,8 +11,8 @@
 
 namespace laconic {
 
-/// ISEGA (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 2): a random share tau of the blocks, as in ibcd,
-/// of what the gradient differs from a memory of what was said, which reaches the optimum of any convex f_i, with a
+/// ISEGA (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 2): each worker sends a random share tau of the
+/// blocks, as in ibcd, of the difference of its gradient to its shift; it reaches the optimum of any convex f_i, with a
 /// prox too. It is diana with rand_block and memory rate tau = 1 / (1 + omega), bit for bit. With
 ///     step = min{ 1 / (4 L (1 + 1 / (n tau))), 1 / (mu / tau + 4 L / (n tau)) },    L = max L_i, mu of f,
 /// E|x^k - x*|^2 <= (1 - step mu)^k (|x^0 - x*|^2 + step / (2 L tau n) sum |h_i - grad f_i(x*)|^2) (theorem 2 there).

@@ -9,14 +9,13 @@
 
 namespace laconic {
 
-/// LAG-PS, lazily aggregated gradients by the server's rule (Chen, Giannakis, Sun, Yin, NeurIPS 2018): rank i speaks
+/// LAG-PS, lazily aggregated gradients by the server's rule (Chen, Giannakis, Sun, Yin, NeurIPS 2018): rank i sends
 /// where
-///     L_i^2 |x - where it spoke last|^2 > (xi / step^2) sum of the last D squared moves of x,
-/// which follows from the iterates: nobody needs the gradient to know. It implies lag_wk's rule, so lag_wk's theorem
-/// and step hold. L_i is the problem's own_smoothness, in which the ranks may differ; it is needed even where the step
-/// is given. A larger number is valid too and costs messages: with max L_i on all ranks they all speak in the same
-/// rounds. Here every rank hears everyone and computes its gradient in every round: what the rule saves is what is
-/// said.
+///     L_i^2 |x - the x at which it sent last|^2 > (xi / step^2) sum of the last D squared moves of x,
+/// which follows from the iterates, without the gradient. It implies lag_wk's rule, so that lag_wk's theorem and step
+/// hold. L_i is the problem's own_smoothness, in which the ranks may differ; it is needed even where the step is given.
+/// A larger number is valid too and costs messages: with max L_i on all ranks they all send in the same rounds. Here
+/// every rank receives all messages and computes its gradient in every round: the rule saves messages only.
 struct lag_ps {
     double xi = 0.05;
     std::size_t D = 10;

@@ -41,15 +41,15 @@ inline std::string called_lag(std::string const& name, double xi, std::size_t d,
 
 }  // namespace detail
 
-/// LAG-WK, lazily aggregated gradients by the workers' rule (Chen, Giannakis, Sun, Yin, NeurIPS 2018): a rank says how
-/// its gradient differs from the one it said last only where
+/// LAG-WK, lazily aggregated gradients by the workers' rule (Chen, Giannakis, Sun, Yin, NeurIPS 2018): a rank sends the
+/// difference of its gradient to the last one that it sent only where
 ///     |difference|^2 > (xi / step^2) sum of the last D squared moves of x;
-/// the others use the last one. The paper minimises the sum of M functions; here f is their mean, and its step alpha is
-/// this step / M, its alpha^2 M^2 this step^2; xi is the same. With D xi < 1 and step = (1 - sqrt(D xi)) / L,
+/// otherwise the last one is used again. The paper minimises the sum of M functions; here f is their mean, and its step
+/// alpha is this step / M, its alpha^2 M^2 this step^2; xi is the same. With D xi < 1 and step = (1 - sqrt(D xi)) / L,
 ///     f - f* + sum_d beta_d |x^(k+1-d) - x^(k-d)|^2,   beta_D = xi / (2 step) / (1 - c),
 ///     beta_d = (xi / (2 step) + beta_(d+1)) / (1 - c),   c = step mu / 2,
-/// falls by 1 - c a round where beta_1 <= 1 / (2 step) - L / 2. The paper's experiments take step 1/L and xi = 1/D,
-/// which no theorem covers: give the step.
+/// falls by the factor 1 - c a round where beta_1 <= 1 / (2 step) - L / 2. No theorem covers the step 1/L and xi = 1/D
+/// of the paper's experiments: give that step yourself.
 struct lag_wk {
     double xi = 0.05;
     std::size_t D = 10;

@@ -10,9 +10,9 @@
 
 namespace laconic {
 
-/// 1-bit SGD (Seide, Fu, Droppo, Li, Yu, Interspeech 2014): ef_sgd of a bit a number and two means a bucket of
-/// consecutive numbers (the paper's are columns of weight matrices; 0: one bucket), with ef_sgd's step for delta = 1 /
-/// bucket, which is short.
+/// 1-bit SGD (Seide, Fu, Droppo, Li, Yu, Interspeech 2014): ef_sgd with a bit a number and two means a bucket of
+/// consecutive numbers (the paper's are columns of weight matrices; 0: one bucket), and with ef_sgd's step for delta =
+/// 1 / bucket, which is short.
 struct one_bit_sgd {
     std::size_t bucket = 0;
     rates given{};

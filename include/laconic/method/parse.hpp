@@ -18,14 +18,14 @@ any_method<T> make_method(std::string_view text, grammar::pipe const& calls) {
 
 }  // namespace detail
 
-/// Reads a written method, such as "diana(rand_k(0.1))" or "gd_sec(xi=100, beta=0.01)"; throws parse_error with the
+/// Reads the text of a method, such as "diana(rand_k(0.1))" or "gd_sec(xi=100, beta=0.01)"; throws parse_error with the
 /// place and the valid names.
 template <Scalar T = double>
 any_method<T> parse_method(std::string_view text) {
     return detail::make_method<T>(text, grammar::read_pipe(text));
 }
 
-/// All methods that parse_method knows. (A template, so that only those pay for all methods who ask.)
+/// All methods that parse_method reads. (A template, so that only its callers compile all methods.)
 template <Scalar T = double>
 std::vector<method_description> describe_methods() {
     std::vector<method_description> all;

@@ -13,13 +13,13 @@
 
 namespace laconic {
 
-/// ProxSkip for consensus, or Scaffnew (Mishchenko, Malinovsky, Stich, Richtarik, ICML 2022): gradient steps of each
-/// rank for itself, of which each is followed by a meeting with probability p; a round is one meeting and the steps
-/// before it. Shifts h_i learn the gradients at the optimum, so that local steps lead nobody astray. With step = 1 / L,
-/// L = max L_i, mu = min mu_i and p = sqrt(step mu) (p = 0 stands for that),
+/// ProxSkip for consensus, or Scaffnew (Mishchenko, Malinovsky, Stich, Richtarik, ICML 2022): local gradient steps of
+/// each rank, after each of which all ranks communicate with probability p; a round is one communication and the steps
+/// before it. Shifts h_i converge to the gradients at the optimum, so that local steps do not drift to the local
+/// optima. With step = 1 / L, L = max L_i, mu = min mu_i and p = sqrt(step mu) (p = 0 means that),
 ///     sum_i |x_i - x*|^2 + (step / p)^2 sum_i |h_i - grad f_i(x*)|^2
-/// falls in expectation by 1 - min(step mu, p^2) a local step: sqrt(L / mu) meetings do what L / mu rounds of gradient
-/// descent do. With a batch it comes near the optimum.
+/// falls in expectation by the factor 1 - min(step mu, p^2) a local step: sqrt(L / mu) rounds do what L / mu rounds of
+/// gradient descent do. With a batch it approaches the optimum up to a distance.
 struct proxskip {
     double p = 0;
     rates given{};

@@ -8,9 +8,9 @@
 
 namespace laconic {
 
-/// QGD-SEC (Chen, Blum, Takac, Sadler, IEEE JSTSP 2022): gd_sec whose survivors are said through another compressor,
-/// a quantizer. What that rounds away is kept and said later, with what the threshold held back. No theorem gives its
-/// numbers; the defaults are gd_sec's.
+/// QGD-SEC (Chen, Blum, Takac, Sadler, IEEE JSTSP 2022): gd_sec whose coordinates that pass the threshold are sent
+/// through another compressor, a quantizer. Its rounding errors are sent later, with what the threshold held back. No
+/// theorem gives its parameters; the defaults are gd_sec's.
 template <class C = quantize>
 struct quantized_gd_sec {
     static_assert(detail::require_compressor<C>());

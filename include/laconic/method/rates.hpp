@@ -14,7 +14,7 @@
 
 namespace laconic {
 
-/// The length of a step: a number, or a number over the smoothness L of the problem, so that one text fits all data.
+/// The size of a step: a number, or a number over the smoothness L of the problem, so that one text fits all data.
 struct step_size {
     double value = 0;
     bool over_smoothness = false;
@@ -26,14 +26,14 @@ struct step_size {
     friend std::string to_string(step_size s) { return shortest(s.value) + (s.over_smoothness ? "/L" : ""); }
 };
 
-/// The numbers of a method that its theorem gives and that you may give instead.
+/// The parameters of a method that its theorem gives and that you may give instead.
 struct rates {
     std::optional<step_size> step{};
     std::optional<double> memory{};  ///< the rate of difference compression, alpha or beta in the papers
-    std::size_t batch = 0;           ///< rows that each gradient is taken of; 0: all
+    std::size_t batch = 0;           ///< the number of rows of each gradient; 0: all
 
     bool operator==(rates const&) const = default;
-    /// ", step=0.1, memory=0.5, batch=32", of what is given.
+    /// ", step=0.1, memory=0.5, batch=32": the parameters that are given.
     friend std::string to_string(rates const& r) {
         return (r.step ? detail::concat({", step=", to_string(*r.step)}) : "") +
                (r.memory ? detail::concat({", memory=", *r.memory}) : "") +
@@ -51,14 +51,14 @@ inline double known(double constant, char const* name, char const* method) {
                 "problem with its constants, or the method a step of your own: {.step = ...}"}));
 }
 
-// What lacks it is no compressor, which is told elsewhere, in one error; a share that stands for one has none.
+// A type without check() is no compressor, which another error reports; a share that replaces a compressor has none.
 template <class C>
 concept HasCheck = requires(C const& compressor, std::size_t d) {
     compressor.check(d);
 };
 
-// Throws argument_error where the compressor's own numbers are outside their ranges: a theorem would then give what
-// means nothing. Where the dimension is not known, the loop will.
+// Throws argument_error where the compressor's own parameters are outside their ranges, where a theorem's result would
+// mean nothing. Where the dimension is not known, the loop checks them.
 template <class C>
 void check_compressor(C const& compressor, problem const& p, std::string const& method) {
     if constexpr (HasCheck<C>) {
@@ -71,7 +71,7 @@ void check_compressor(C const& compressor, problem const& p, std::string const& 
     }
 }
 
-// omega or delta of a compressor, or a refusal that says what to do instead.
+// The omega or delta of a compressor; throws theory_error with the advice where there is none.
 template <class C>
 double omega_of(C const& compressor, problem const& p, std::string const& method, std::string const& advice) {
     check_compressor(compressor, p, method);
@@ -96,7 +96,7 @@ double delta_of(C const& compressor, problem const& p, std::string const& method
     }
 }
 
-// The user's step, or what the theorem gives; the theorem is asked only where it is needed.
+// The user's step, or the theorem's, which is computed only where it is needed.
 template <class Theorem>
 double step_or(rates const& given, problem const& p, char const* method, Theorem theorem) {
     double step = 0;
@@ -110,14 +110,14 @@ double step_or(rates const& given, problem const& p, char const* method, Theorem
     return step;
 }
 
-// The step of a method to which no theorem gives one.
+// The step of a method for which no theorem gives one.
 inline double own_step(rates const& given, problem const& p, char const* method, char const* why) {
     return step_or(given, p, method, [&]() -> double {
         throw theory_error(concat({std::string(method), ": ", why, "; give the step yourself"}));
     });
 }
 
-// For a theorem about the gradients of all rows.
+// Throws theory_error for a batch, where a theorem is about the gradients of all rows.
 inline void refuse_batch(rates const& given, char const* method) {
     if (given.batch > 0)
         throw theory_error(
@@ -125,21 +125,21 @@ inline void refuse_batch(rates const& given, char const* method) {
                     " give the step yourself"}));
 }
 
-// max L_ij over the rows that are drawn in a round of n workers; 0 where all rows are taken.
+// max L_ij over the number of rows that are drawn in a round of n workers; 0 where all rows are taken.
 inline double noise_of_batch(rates const& given, problem const& p, char const* method) {
     if (given.batch == 0) return 0;
     return known(p.largest_sample_smoothness, "max L_ij, the largest smoothness of a sample", method) /
            (static_cast<double>(p.workers) * static_cast<double>(given.batch));
 }
 
-// For a method whose memory rate is not the user's to choose.
+// Throws argument_error for a memory rate, where the user cannot choose it.
 inline void refuse_memory(rates const& given, char const* method) {
     if (given.memory)
         throw argument_error(
             concat({std::string(method), ": its memory rate is fixed; memory = ", *given.memory, " cannot be given"}));
 }
 
-// The user's memory rate within (0, largest], or the default.
+// The user's memory rate within (0, largest], or the default. Throws argument_error for another.
 inline double memory_or(rates const& given, double by_default, double largest, char const* method) {
     double const rate = given.memory.value_or(by_default);
     if (!(rate > 0 && rate <= largest * (1 + 1e-12)))

@@ -24,7 +24,7 @@ struct method_reduction {
     static constexpr bool is_proved = true;
 
     C compressor;
-    F memory_of_none;  ///< as it is before the first step
+    F memory_of_none;  ///< the feedback before the first step
     X over;
     std::string name;
 
@@ -36,10 +36,10 @@ struct method_reduction {
     friend std::string to_string(method_reduction const& r) { return r.name; }
 };
 
-/// What a method of method/ does with its gradients, for a reducer of numbers of T: its compressor, its shift or
-/// residual with the rate that its theorem gives for this problem, and its collective. The gradient and the step, to
-/// which the theorem belongs too, are the caller's; a method that scales the gradient by its step size leaves that to
-/// step_options::step_size. For methods whose compressor stays as it is from round to round and which have no server.
+/// The reduction of a method, for a reducer of numbers of T: its compressor, its shift or residual with the rate that
+/// its theorem gives for this problem, and its collective. The gradient and the step, to which the theorem applies too,
+/// are the caller's; for a method that scales the gradient by its step size use step_options::step_size. For methods
+/// whose compressor is the same in all rounds and which have no server.
 template <Scalar T = double, class B = host, class M>
 requires Method<M, T, B>
 auto reduction_of(M const& method, problem const& p) {

@@ -10,8 +10,8 @@
 
 namespace laconic {
 
-/// Distributed stochastic gradient descent: each of n workers says the gradient of a batch of b of its rows in full, of
-/// one row where no batch is given. For convex f_ij and step = 1 / (L + 2 max L_ij / (n b)),
+/// Distributed stochastic gradient descent: each of n workers sends in full the gradient of a batch of b of its rows,
+/// of one row where no batch is given. For convex f_ij and step = 1 / (L + 2 max L_ij / (n b)),
 ///     E|x^k - x*|^2 <= (1 - step mu)^k |x^0 - x*|^2 + 2 step sigma^2 / (mu n b) ,
 /// sigma^2 being the mean variance of a row's gradient at x*: dcgd's theorem for omega = 0 (Gower et al., ICML 2019,
 /// theorem 3.1, has the same for half the step). For all rows see gd.

@@ -10,8 +10,8 @@
 namespace laconic {
 
 /// SGD-SEC (Chen, Blum, Takac, Sadler, IEEE JSTSP 2022): gd_sec with the gradients of a batch of rows, of one where no
-/// batch is given. No theorem gives its numbers; the defaults are gd_sec's, and a constant step leaves it at a distance
-/// from the optimum that shrinks with the step.
+/// batch is given. No theorem gives its parameters; the defaults are gd_sec's, and with a constant step it stays at a
+/// distance from the optimum that shrinks with the step.
 struct sgd_sec {
     double xi = 100;
     rates given{};

@@ -11,12 +11,13 @@
 
 namespace laconic {
 
-/// signSGD with majority vote (Bernstein et al., ICML 2018): each rank says the signs of its gradient, a bit a number,
+/// signSGD with majority vote (Bernstein et al., ICML 2018): each rank sends the signs of its gradient, a bit a number,
 /// and the server answers with the sign of their sum; 0 and ties count as positive. Every number of x moves by the
 /// step. While the majority agrees with the sign of f's gradient, as with one worker and full gradients, K rounds obey
 ///     mean_k |grad f(x^k)|_1 <= (f(x^0) - f*) / (step K) + step d L / 2 ,
 /// least for step = sqrt(2 (f(x^0) - f*) / (d L K)); the paper's, for batches of K rows, is 1 / sqrt(|L|_1 K). No step
-/// is good for every K, so it is yours to give. Workers that differ may outvote the descent: see ef_sgd{scaled_sign{}}.
+/// suits every K, so give it yourself. With workers that differ, the majority may move x uphill: see
+/// ef_sgd{scaled_sign{}}.
 struct signsgd {
     rates given{};
 

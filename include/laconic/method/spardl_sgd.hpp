@@ -10,10 +10,11 @@
 
 namespace laconic {
 
-/// SparDL's SGD (Zhao et al., ICDE 2024): top_k_sgd, but the ranks' sums are scattered by blocks, of each of which
-/// ceil(k / P) numbers pass each step, and the rest stays with the rank that cuts, to be said later. So a rank says
-/// about 2 k numbers, however many ranks there are. The blocks are of coordinates that are dealt anew in each round; as
-/// published they are of neighbours. No theorem gives its step; steps of the order of 1 / L usually work.
+/// SparDL's SGD (Zhao et al., ICDE 2024): top_k_sgd whose sums are made by a reduce-scatter of blocks, in which each
+/// step passes ceil(k / P) numbers of each block, and the rank that drops the rest keeps it in its residual. So a rank
+/// sends about 2 k numbers, however many ranks there are. The blocks consist of coordinates that are permuted anew in
+/// each round; as published they are of neighbours. No theorem gives its step; steps of the order of 1 / L usually
+/// work.
 struct spardl_sgd {
     portion k = 0.01;
     bool as_published = false;

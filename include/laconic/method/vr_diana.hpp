@@ -33,13 +33,13 @@ inline std::size_t batch_of(rates const& given) { return std::max<std::size_t>(g
 }  // namespace detail
 
 /// VR-DIANA (Horvath, Kovalev, Mishchenko, Richtarik, Stich, Optim. Methods Softw. 2023): diana with gradients of a few
-/// rows (given.batch, or one) that l_svrg corrects: so sampling, too, ceases to disturb at the optimum. Each f_i is
-/// the mean of m functions f_ij, L = max L_ij. With memory rate alpha = 1 / (1 + omega), probability 1/m,
+/// rows (given.batch, or one) that l_svrg corrects, so that the noise of sampling, too, vanishes at the optimum. Each
+/// f_i is the mean of m functions f_ij, L = max L_ij. With memory rate alpha = 1 / (1 + omega), probability 1/m,
 ///     step = 1 / (L (1 + 36 (omega + 1) / n))
 /// and batches of one row,
-///     |x - x*|^2 + step^2 (4 (omega + 1) / (alpha n^2) sum_i |h_i - grad f_i(x*)|^2
-///                          + 16 (omega + 1) / n^2 sum_ij |grad f_ij(w_i) - grad f_ij(x*)|^2)
-/// falls in expectation by 1 - min(step mu, alpha / 2, 3 / (8 m)) a round, mu being f's; a prox is allowed.
+///     |x - x*|^2 + step^2 (4 (omega + 1) / (alpha n^2) sum_i |h_i - grad f_i(x*)|^2 + 16 (omega + 1) / n^2 sum_ij
+///                          |grad f_ij(w_i) - grad f_ij(x*)|^2)
+/// falls in expectation by the factor 1 - min(step mu, alpha / 2, 3 / (8 m)) a round, mu being f's; a prox is allowed.
 template <class C, class P = no_prox>
 struct vr_diana {
     static_assert(detail::require_members<C>());
@@ -68,7 +68,7 @@ template <class C, class P = no_prox>
 vr_diana(C, rates = {}, P = {}) -> vr_diana<C, P>;
 
 /// VR-DIANA with SAGA's table in place of l_svrg's reference point, for generalised linear objectives: w_ij is the
-/// iterate at which row j was drawn last. The numbers and the theorem are the same.
+/// iterate at which row j was drawn last. The parameters and the theorem are the same.
 template <class C, class P = no_prox>
 struct vr_diana_saga {
     static_assert(detail::require_members<C>());

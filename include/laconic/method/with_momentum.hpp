@@ -8,9 +8,9 @@
 
 namespace laconic {
 
-/// The recursion, over vectors of T on B, with a heavy ball in place of its gradient step, of the same length: v <-
-/// beta v + estimate, x <- x - step v. A prox that is there is now for step / (1 - beta), what the step comes to along
-/// an estimate that stays: with the step alone it would lead to another point than the least of f + R. Throws
+/// The recursion, over vectors of T on B, with a heavy ball in place of its gradient step, of the same size: v <- beta
+/// v + estimate, x <- x - step v. A prox that it has is then for step / (1 - beta), the limit of the step along a
+/// constant estimate: with the step alone it would lead to another point than the minimum of f + R. Throws
 /// argument_error unless beta is in [0, 1).
 template <Scalar T, class B, class C, class F, class L, class E, class X>
 auto with_momentum(recursion<C, F, gradient_step, L, E, X> const& r, double beta) {
@@ -22,7 +22,7 @@ auto with_momentum(recursion<C, F, proximal<gradient_step, Q>, L, E, X> const& r
     return r.with_step(proximal<momentum<T, B>, Q>{ball, r.step.prox, r.scale * ball.lasting_rate()});
 }
 
-// A shift that corrects local steps knows of no ball.
+// The shift that corrects local steps does not take a heavy ball into account.
 template <Scalar T, class B, class C, class F, class L, class X>
 auto with_momentum(recursion<C, F, gradient_step, L, local_steps<T, B>, X> const& r, double beta) = delete;
 

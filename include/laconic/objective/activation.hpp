@@ -9,8 +9,8 @@
 
 namespace laconic {
 
-/// What a hidden unit makes of its input: in place, for a matrix of them; the slope there, from the output; and how far
-/// from 0 the first weights of a layer may be drawn.
+/// The activation of a hidden unit: apply() works in place, on a matrix of inputs; multiply_by_slope() takes the
+/// derivative from the outputs; first_weight() is the bound of the uniform distribution of a layer's first weights.
 template <class A>
 concept Activation = requires(Eigen::MatrixXd& h, Eigen::MatrixXd const& there, double inputs, double outputs) {
     A::apply(h);
@@ -21,7 +21,7 @@ concept Activation = requires(Eigen::MatrixXd& h, Eigen::MatrixXd const& there, 
 
 namespace activation {
 
-/// max(u, 0), and what is not a number stays so. The slope is taken as 0 at 0.
+/// max(u, 0); NaN stays NaN. The slope at 0 is taken as 0.
 struct relu {
     static constexpr bool smooth = false;
 
@@ -33,11 +33,12 @@ struct relu {
     static void multiply_by_slope(Eigen::MatrixBase<D>& d, Eigen::MatrixBase<H> const& h) {
         d = (h.array() > typename H::Scalar(0)).select(d, typename D::Scalar(0));
     }
-    /// Uniform up to here has the variance 2 / inputs (He, Zhang, Ren, Sun 2015).
+    /// A uniform distribution up to this bound has the variance 2 / inputs (He, Zhang, Ren, Sun 2015).
     static double first_weight(double inputs, double) { return std::sqrt(6 / inputs); }
 };
 
-/// The hyperbolic tangent. Its slope is 1 - tanh^2 <= 1, and it bends by at most 4 / (3 sqrt 3), where tanh^2 = 1/3.
+/// The hyperbolic tangent. Its slope is 1 - tanh^2 <= 1, and its second derivative is at most 4 / (3 sqrt 3) in
+/// magnitude, where tanh^2 = 1/3.
 struct tanh {
     static constexpr bool smooth = true;
     static constexpr double largest_slope = 1, largest_bend = 0.76980035891950105;
@@ -50,7 +51,7 @@ struct tanh {
     static void multiply_by_slope(Eigen::MatrixBase<D>& d, Eigen::MatrixBase<H> const& h) {
         d.array() *= 1 - h.array().square();
     }
-    /// Uniform up to here has the variance 2 / (inputs + outputs) (Glorot, Bengio 2010).
+    /// A uniform distribution up to this bound has the variance 2 / (inputs + outputs) (Glorot, Bengio 2010).
     static double first_weight(double inputs, double outputs) { return std::sqrt(6 / (inputs + outputs)); }
 };
 

@@ -15,8 +15,8 @@
 
 namespace laconic {
 
-/// For each row the place, from 0, of its label among the classes. Throws argument_error unless the classes are at
-/// least two whole numbers, increasing, and every label is one of them.
+/// The index, from 0, of each row's label among the classes. Throws argument_error unless the classes are at least two
+/// whole numbers, increasing, and every label is one of them.
 template <Scalar T>
 std::vector<std::uint32_t> class_index(dataset<T> const& data, std::vector<T> const& classes) {
     if (classes.size() < 2)

@@ -45,8 +45,8 @@ class composite_search {
         return r;
     }
 
-    // FISTA (Beck, Teboulle 2009) that restarts where it would climb (O'Donoghue, Candes 2015), until the signs have
-    // stayed for a fifth of the steps. F is never higher at its end than at its begin: the first step is one without
+    // FISTA (Beck, Teboulle 2009) with a restart where F would increase (O'Donoghue, Candes 2015), until the signs have
+    // stayed for a fifth of the steps. F is never higher at the end than at the start, as the first step is one without
     // momentum.
     void accelerate(int steps) {
         composite_point ahead = at, next = at, last = at;
@@ -58,7 +58,7 @@ class composite_search {
                     next.x[c] = shrink(ahead.x[c] - ahead.g[c] / smoothness_, weight_ / smoothness_);
                 look(next);
                 d = next.x - ahead.x;
-                // then F(next) <= F(ahead), by convexity
+                // implies F(next) <= F(ahead), by convexity
                 if ((next.g - ahead.g).dot(d) <= smoothness_ * d.squaredNorm() + noise_ * d.norm()) break;
             }
             settled = (next.x.array().sign() == last.x.array().sign()).all() ? settled + 1 : 0;
@@ -71,8 +71,9 @@ class composite_search {
         }
     }
 
-    // Newton in the coordinates that are not 0, where F is smooth as long as no sign changes. What would change its
-    // sign becomes 0, for good: all such together where F falls, else the one that comes first. F falls with each step.
+    // Newton's method in the coordinates that are not 0, where F is smooth as long as no sign changes. Coordinates that
+    // would change their sign become 0, for good: all of them together where F falls, else the first to cross. F falls
+    // with each step.
     void polish(int steps) {
         composite_point next = at;
         std::vector<Eigen::Index> support;
@@ -107,7 +108,7 @@ class composite_search {
                     slope += r[s] * (x - from);
                 }
                 look(next);
-                // Near the minimum values differ by rounding only; then the subgradient tells.
+                // Near the minimum values differ by rounding only; then the subgradient decides.
                 bool const flatter = subgradient(next)(support).norm() <= norm / 2;
                 moved = (slope < 0 && next.value <= at.value + 1e-4 * slope) ||
                         (flatter && next.value <= at.value + 1e-12 * scale);
@@ -143,19 +144,19 @@ class composite_search {
 
     F const& f_;
     double weight_;
-    double smoothness_ = 1e-6, noise_ = 0;  // of f: found by doubling; of its gradient, by rounding
+    double smoothness_ = 1e-6, noise_ = 0;  // of f, by doubling; of the gradient, by rounding
     Eigen::MatrixXd whole_, part_;
 };
 
 }  // namespace detail
 
 /// The minimum of F(x) = f(x) + weight |x|_1 for a convex f: the lasso where f is ridge with lambda = 0, the elastic
-/// net where lambda > 0. FISTA until the signs settle, Newton among the coordinates that are not 0, and again, until
-/// the shortest subgradient of F is at most tolerance times the gradient of f at 0, in norm: so the conditions of
-/// Karush, Kuhn and Tucker hold. `value` of the result is F, gradient_norm is that of the subgradient; zeros are exact.
-/// Usually some hundred passes over the data and ten Hessians, with a unique minimum; some hundred of those without.
-/// Throws argument_error unless 0 <= weight and 0 < tolerance, both finite; error, with the norm reached, where f is
-/// not finite at 0 or 30 rounds are not enough.
+/// net where lambda > 0. It alternates FISTA until the signs settle and Newton's method in the coordinates that are not
+/// 0, until the shortest subgradient of F is at most tolerance times the gradient of f at 0, in norm: so the conditions
+/// of Karush, Kuhn and Tucker hold. `value` of the result is F, gradient_norm is that of the subgradient; zeros are
+/// exact. Usually some hundred passes over the data and ten Hessians where the minimum is unique; some hundred Hessians
+/// where not. Throws argument_error unless 0 <= weight and 0 < tolerance, both finite; error, with the norm reached,
+/// where f is not finite at 0 or 30 rounds are not enough.
 template <NewtonObjective F>
 optimum find_composite_optimum(F const& f, double weight, double tolerance = 1e-12) {
     if (!(weight >= 0 && std::isfinite(weight)))

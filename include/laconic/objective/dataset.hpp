@@ -25,9 +25,9 @@ struct dataset {
     matrix rows;
     std::vector<T> labels;
 
-    /// How many rows.
+    /// The number of rows.
     std::size_t samples() const { return static_cast<std::size_t>(rows.rows()); }
-    /// How many numbers make a row, zeros included.
+    /// The number of columns, zeros included.
     std::size_t features() const { return static_cast<std::size_t>(rows.cols()); }
 
     /// The rows [begin, end) under a name of their own. Throws argument_error unless begin <= end <= samples().
@@ -66,8 +66,8 @@ std::vector<T> classes(dataset<T> const& data) {
     return found;
 }
 
-/// Turns the smaller of two labels into -1 and the larger into +1, what logistic_loss asks for.
-/// Throws argument_error, and leaves the data as they were, unless there are exactly two distinct labels.
+/// Turns the smaller of two labels into -1 and the larger into +1, as logistic_loss needs. Throws argument_error, and
+/// leaves the data as they were, unless there are exactly two distinct labels.
 template <Scalar T>
 void binary_labels(dataset<T>& data) {
     auto const found = classes(data);
@@ -82,8 +82,8 @@ void binary_labels(dataset<T>& data) {
     for (auto& label : data.labels) label = label == found[0] ? T(-1) : T(1);
 }
 
-/// Divides each feature by its largest magnitude, as LIBSVM's svm-scale can: all are then within [-1, 1], and no unit
-/// in which one was measured makes the problem badly conditioned. A feature that is zero everywhere stays.
+/// Divides each feature by its largest magnitude, as LIBSVM's svm-scale can: all numbers are then in [-1, 1], and the
+/// units of the features do not make the problem badly conditioned. A feature that is zero everywhere stays zero.
 template <Scalar T>
 void scale_features(dataset<T>& data) {
     using inner = typename dataset<T>::matrix::InnerIterator;

@@ -7,8 +7,9 @@
 
 namespace laconic {
 
-/// A sum of doubles that stays true down to its last digits: what each addition rounds away is summed beside (two-sum,
-/// Knuth, The Art of Computer Programming 2, 4.2.2). So f(x) - f* means something where f(x) has a million summands.
+/// A sum of doubles that is accurate to its last digits: the rounding error of each addition is summed separately
+/// (two-sum, Knuth, The Art of Computer Programming 2, 4.2.2). So f(x) - f* has correct digits where f(x) has a million
+/// summands.
 struct exact_sum {
     double sum = 0, lost = 0;
 

@@ -8,8 +8,8 @@
 
 #include "laconic/objective/objective.hpp"
 
-/// Objectives that are means over samples, f = (1/m) sum_j f_j: what stochastic methods draw from. The penalty belongs
-/// to every f_j, whole.
+/// Objectives that are means over samples, f = (1/m) sum_j f_j, from which stochastic methods draw. Every f_j includes
+/// the whole penalty.
 namespace laconic {
 
 /// A mean of m functions. In words, x and g being spans of f.dimension() elements that never overlap:
@@ -23,15 +23,15 @@ concept FiniteSum = Objective<F, T> && KnowsSamples<F> &&
     f.batch_gradient(rows, x, g);
 };
 
-/// A mean of functions that know a common constant:
+/// A mean of functions with a known common constant:
 ///
 ///     f.sample_smoothness()   max_j L_j, where L_j is the smoothness of f_j: at least f.smoothness()
 template <class F, class T = double>
 concept SmoothFiniteSum = FiniteSum<F, T> && SmoothObjective<F, T> && KnowsSampleSmoothness<F>;
 
-/// A mean of functions that see x through a few numbers, the predictions of sample j: f_j(x) = loss_j(a_j . x_1, ...,
-/// a_j . x_k) + penalty(x), where the blocks x_1 to x_k are disjoint parts of x. A gradient is then told by k numbers,
-/// the slopes, which is what a table of gradients keeps:
+/// A mean of functions that depend on x through a few numbers, the predictions of sample j: f_j(x) = loss_j(a_j . x_1,
+/// ..., a_j . x_k) + penalty(x), where the blocks x_1 to x_k are disjoint parts of x. So k numbers, the slopes,
+/// determine a gradient, and a table of gradients keeps them only:
 ///
 ///     f.outputs()                     k, at least 1: 1 for a linear model, the number of classes for softmax
 ///     f.slopes(j, x, s)               writes the derivatives of loss_j in its k predictions at x to s

@@ -13,8 +13,8 @@
 namespace laconic {
 
 /// out = sum_j weight(j) a_j a_j', d x d and symmetric, over the rows a_j of a compressed matrix; weight(j) >= 0 is
-/// asked for once, j increasing. One pass over the data: pairs of each row's numbers where the rows are sparse, else
-/// dense blocks of 256 rows. Allocates out if it has another size, and a block.
+/// called once for each j, in increasing order. One pass over the data: over pairs of each row's numbers where the rows
+/// are sparse, else in dense blocks of 256 rows. Allocates out if it has another size, and a block.
 template <Scalar T, class Weight>
 void weighted_gram(Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t> const& rows, Weight&& weight,
                    Eigen::MatrixXd& out) {
@@ -27,7 +27,7 @@ void weighted_gram(Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t> const& 
     double pairs = 0;
     for (Eigen::Index j = 0; j < samples; ++j) pairs += std::pow(double(begin[j + 1] - begin[j]), 2);
 
-    if (pairs * 10 < double(samples) * double(d) * double(d)) {  // a scattered sum costs about ten in a dense block
+    if (pairs * 10 < double(samples) * double(d) * double(d)) {  // a scattered sum costs as much as ten dense ones
         for (Eigen::Index j = 0; j < samples; ++j) {
             double const w = weight(static_cast<std::size_t>(j));
             for (auto p = begin[j]; p < begin[j + 1]; ++p) {

@@ -28,7 +28,7 @@ struct idx_images {
 
 namespace detail {
 
-// Never holds more than the stream does, whatever `size` claims, but for one chunk.
+// Reads `size` bytes, and holds at most one chunk more than the stream has, whatever `size` claims.
 inline std::vector<std::uint8_t> read_bytes(stream_bytes& in, std::uint64_t size) {
     std::vector<std::uint8_t> bytes;
     std::array<char, 1 << 16> chunk;
@@ -60,10 +60,10 @@ inline void expect_end(stream_bytes& in) {
 
 }  // namespace detail
 
-/// Reads an IDX file of images: magic 0x00000803, count, height, width, bytes, up to the end of the stream. Its buffer
-/// is read, so that its exceptions() do not matter and its flags stay as they are. Throws file_error (line 0) where the
-/// stream cannot be read, the magic number is another, a picture has no pixels, or bytes are missing or left over;
-/// memory is bounded by what the stream holds, whatever sizes it claims.
+/// Reads an IDX file of images: magic 0x00000803, count, height, width, bytes, up to the end of the stream. It reads
+/// the stream's buffer, so that its exceptions() do not matter and its flags stay as they are. Throws file_error (line
+/// 0) where the stream cannot be read, the magic number is another, a picture has no pixels, or bytes are missing or
+/// left over; memory is bounded by what the stream holds, whatever sizes it claims.
 inline idx_images read_idx_images(std::istream& stream, std::string const& name) {
     detail::stream_bytes in(stream, name);
     detail::expect_magic(in, 0x00000803);
@@ -86,8 +86,8 @@ inline std::vector<std::uint8_t> read_idx_labels(std::istream& stream, std::stri
     return labels;
 }
 
-/// One row a picture: pixel / 255, in [0, 1]; zeros are not stored. Throws shape_error where the counts differ and
-/// argument_error where there is no picture.
+/// Makes one row of each picture: pixel / 255, in [0, 1]; zeros are not stored. Throws shape_error where the counts
+/// differ and argument_error where there is no picture.
 template <Scalar T = double>
 dataset<T> idx_dataset(idx_images const& images, std::vector<std::uint8_t> const& labels, std::string name) {
     auto const area = images.height * images.width;

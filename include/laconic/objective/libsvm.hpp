@@ -24,7 +24,7 @@
 namespace laconic {
 namespace detail {
 
-/// Reads LIBSVM text token by token and knows where it is.
+/// Reads LIBSVM text token by token and keeps track of its position.
 template <Scalar T>
 class libsvm_reader {
   public:
@@ -103,9 +103,9 @@ class libsvm_reader {
         return index;
     }
 
-    // Whether the magnitude of a decimal number other than 0, as from_chars reads it, is below 1. Of a number outside
-    // the range of T this tells whether it is too small or too large; no wider type is needed, which has a range as
-    // well.
+    // Whether the magnitude of a decimal number other than 0, in the grammar of from_chars, is below 1. For a number
+    // outside the range of T this decides whether it is too small or too large, without a wider type, whose range would
+    // be limited, too.
     static bool is_below_one(std::string_view number) {
         std::int64_t power = 0;  // of the first digit that is not 0
         bool started = false, in_fraction = false;
@@ -127,7 +127,7 @@ class libsvm_reader {
         return power + (minus ? -exponent : exponent) < 0;
     }
 
-    // One number which is all of `digits`; `token` is what an error shows.
+    // Reads one number, which must be all of `digits`; errors show `token`.
     T read_number(std::string_view digits, std::string_view token, std::string const& what) const {
         auto begin = digits.data(), end = begin + digits.size();
         if (digits.size() > 1 && begin[0] == '+' && begin[1] != '-') ++begin;  // from_chars knows no plus

@@ -22,8 +22,8 @@
 
 namespace laconic {
 
-/// How wrong a prediction z is where the label is y, convex in z: its value, its first two derivatives in z, a bound
-/// on the second one, and which labels it knows.
+/// The loss of a prediction z for the label y, convex in z: its value, its first two derivatives in z (slope and bend),
+/// bounds on the second one, and the labels that it takes.
 template <class L>
 concept Loss = requires(double z, double y, std::pair<double, double> both) {
     { L::value(z, y) } -> std::same_as<double>;
@@ -46,7 +46,7 @@ template <Loss Each, Scalar T = double, Penalty Cost = squared_penalty>
 class linear_model {
   public:
     /// Throws argument_error where lambda is negative or not finite, where there are no rows or no features, or where
-    /// a label is none that the loss knows; shape_error where there are more or fewer labels than rows.
+    /// the loss does not take a label; shape_error where there are more or fewer labels than rows.
     linear_model(dataset<T> data, double lambda) : rows_(std::move(data)), lambda_(lambda) {
         if (!(lambda >= 0 && std::isfinite(lambda)))
             throw argument_error(detail::concat({"lambda = ", lambda, " is not a finite number of at least 0"}));
@@ -92,7 +92,7 @@ class linear_model {
         mean_gradient(row_choice::of(rows), x, g);
     }
 
-    /// How many predictions a sample has: 1.
+    /// The number of predictions of a sample: 1.
     std::size_t outputs() const { return 1; }
 
     /// Writes the derivative of sample j's loss in a_j . x to s, one number.
@@ -113,8 +113,8 @@ class linear_model {
         for (std::size_t i = 0; i < g.size(); ++i) g[i] += static_cast<T>(lambda_ * Cost::slope(double(x[i])));
     }
 
-    /// Writes the d x d Hessian at x, both triangles. Two passes' memory traffic, and the fewer of N d^2 / 2 and about
-    /// ten times the sum over the rows of their non-zeros squared in operations.
+    /// Writes the d x d Hessian at x, both triangles. The memory traffic of two passes; the operations are the fewer of
+    /// N d^2 / 2 and about ten times the sum over the rows of their non-zeros squared.
     void hessian(std::span<T const> x, Eigen::MatrixXd& out) const {
         LACONIC_EXPECTS(x.size() == dimension());
         auto const bend = [&](std::size_t j) {
@@ -135,19 +135,20 @@ class linear_model {
         mean_of_rows(row_choice::all(samples()), x, out, factor, bend);
     }
 
-    /// L = (largest bend of the loss) (largest eigenvalue of A'A / N) + lambda (largest bend of the penalty), to about
-    /// 1e-14 of itself. Some tens of passes when it, or a copy, is first asked; remembered from then on.
+    /// L = (largest second derivative of the loss) (largest eigenvalue of A'A / N) + lambda (largest second derivative
+    /// of the penalty), to about 1e-14 of itself. The first call, for this or a copy, takes some tens of passes; later
+    /// ones O(1).
     double smoothness() const { return Each::largest_bend * rows_.largest_eigenvalue() + lambda_ * Cost::largest_bend; }
 
-    /// max_j L_j = (largest bend of the loss) max_j |a_j|^2 + lambda (largest bend of the penalty), in one pass.
+    /// max_j L_j = (largest second derivative of the loss) max_j |a_j|^2 + lambda (that of the penalty), in one pass.
     double sample_smoothness() const {
         return Each::largest_bend * rows_.largest_square() + lambda_ * Cost::largest_bend;
     }
 
-    /// mu = (smallest bend of the loss) (smallest eigenvalue of A'A / N) + lambda (smallest bend of the penalty), off
-    /// by about 1e-15 L; below 0 where the penalty outweighs the loss. The smallest bend of the logistic loss is 0, and
-    /// the eigenvalue is taken as 0 above 1024 features: mu is the second summand then. Else an eigen-decomposition
-    /// when it, or a copy, is first asked; remembered from then on.
+    /// mu = (smallest second derivative of the loss) (smallest eigenvalue of A'A / N) + lambda (that of the penalty),
+    /// off by about 1e-15 L; below 0 where the penalty outweighs the loss. The logistic loss has the smallest second
+    /// derivative 0, and above 1024 features the eigenvalue is taken as 0: mu is the second summand then. Else the
+    /// first call, for this or a copy, takes an eigen-decomposition; later ones O(1).
     double strong_convexity() const {
         double const of_penalty = lambda_ * Cost::smallest_bend;
         if constexpr (Each::smallest_bend == 0)

@@ -10,7 +10,8 @@
 
 namespace laconic {
 
-/// log(1 + exp(-y z)) for labels -1 and +1; exact for any finite z, however large. It bends by at most 1/4.
+/// log(1 + exp(-y z)) for labels -1 and +1; exact for any finite z, however large. Its second derivative is at most
+/// 1/4.
 struct logistic_loss {
     static constexpr double largest_bend = 0.25, smallest_bend = 0;
     static constexpr char const* labels = "-1 or +1 (binary_labels makes it so)";

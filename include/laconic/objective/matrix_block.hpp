@@ -7,12 +7,12 @@
 
 namespace laconic {
 
-/// Where a matrix stands in a vector: `rows` rows of `columns` numbers, row after row, from `offset` on.
+/// The place of a matrix in a vector: `rows` rows of `columns` numbers, row after row, from `offset` on.
 struct matrix_block {
     std::size_t offset = 0, rows = 0, columns = 0;
 
     std::size_t size() const { return rows * columns; }
-    /// The place in the vector of what stands in row i and column j.
+    /// The index in the vector of row i and column j.
     std::size_t at(std::size_t i, std::size_t j) const { return offset + i * columns + j; }
     bool operator==(matrix_block const&) const = default;
 };

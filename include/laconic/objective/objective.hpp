@@ -9,8 +9,8 @@
 #include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"
 
-/// What is minimised, as one rank sees it. Your own objective is any type with the members below: there is nothing to
-/// derive from and nothing to register. Its const members must be safe to call from several threads at once.
+/// The function to minimise, as one rank has it. Your own objective is any type with the members below: there is
+/// nothing to derive from and nothing to register. Its const members must be safe to call from several threads at once.
 namespace laconic {
 
 /// A differentiable function of d numbers. In words, x and g being spans of d elements:
@@ -25,14 +25,14 @@ concept Objective = Scalar<T> && requires(F const& f, std::span<T const> x, std:
     f.gradient(x, g);
 };
 
-/// An objective that knows a cheaper way to both: f.value_and_gradient(x, g) writes g and returns f(x) in one pass over
-/// its data.
+/// An objective with a cheaper way to both: f.value_and_gradient(x, g) writes g and returns f(x) in one pass over its
+/// data.
 template <class F, class T = double>
 concept FusedObjective = Objective<F, T> && requires(F const& f, std::span<T const> x, std::span<T> g) {
     requires std::floating_point<decltype(f.value_and_gradient(x, g))>;
 };
 
-/// An objective that knows the constants which theorems ask for:
+/// An objective with the constants that theorems use:
 ///
 ///     f.smoothness()         L: |grad f(x) - grad f(y)| <= L |x - y| for all x, y; above 0
 ///     f.strong_convexity()   mu: f - (mu/2) |x|^2 is convex; below 0 where f is not convex, 0 where f is and nothing
@@ -43,7 +43,7 @@ concept SmoothObjective = Objective<F, T> && requires(F const& f) {
     { f.strong_convexity() } -> std::convertible_to<double>;
 };
 
-/// f.samples() is how many rows of data it has, and f.sample_smoothness() the largest smoothness of the functions of
+/// f.samples() is the number of its rows of data, and f.sample_smoothness() the largest smoothness of the functions of
 /// one row: for methods that take some rows at a time.
 template <class F>
 concept KnowsSamples = requires(F const& f) {
@@ -56,7 +56,7 @@ concept KnowsSampleSmoothness = requires(F const& f) {
 
 namespace detail {
 
-// Says what an F that is no objective for numbers of T lacks, where it is compiled: one line for each member.
+// Prints what an F that is no objective for numbers of T lacks, where it is compiled: one line for each member.
 template <class F, Scalar T>
 consteval bool require_objective() {
     if constexpr (Objective<F, T>) {
@@ -86,7 +86,7 @@ consteval bool require_objective() {
     return true;
 }
 
-// Whether F knows its constants; one alone is a mistake.
+// Whether F has its constants; one alone is a mistake.
 template <class F>
 consteval bool knows_constants() {
     constexpr bool smooth = requires(F const& f) {

@@ -29,22 +29,22 @@ concept HessianProductObjective = Objective<F> &&
     f.hessian_times(x, x, out);
 };
 
-/// What find_optimum takes: either of the two.
+/// The objectives that find_optimum takes: either of the two.
 template <class F>
 concept NewtonObjective = HessianObjective<F> || HessianProductObjective<F>;
 
-/// Where an objective is least, as far as double precision goes.
+/// The minimum of an objective, as far as double precision goes.
 struct optimum {
     std::vector<double> x;
     double value = 0;
     double gradient_norm = 0;  // at x, Euclidean
-    int iterations = 0;        // Newton steps that were taken
+    int iterations = 0;        // the Newton steps taken
 };
 
 namespace detail {
 
-// The Newton step -H^-1 g by Cholesky; a matrix that is singular in double precision is lifted until it is not. (For
-// any Matrix, so that only those compile a Cholesky factorization who need it.)
+// The Newton step -H^-1 g by Cholesky; a matrix that is singular in double precision is lifted until it is not. (A
+// template in Matrix, so that only its callers compile a Cholesky factorization.)
 template <class Matrix>
 Eigen::VectorXd dense_step(Matrix& h, Eigen::VectorXd const& g) {
     double const scale = h.trace() / double(h.rows());
@@ -56,7 +56,7 @@ Eigen::VectorXd dense_step(Matrix& h, Eigen::VectorXd const& g) {
     return factors.solve(-g);
 }
 
-// The same by conjugate gradients, as far as the outer iteration can use it (Dembo, Eisenstat, Steihaug 1982);
+// The same by conjugate gradients, as exact as the outer iteration can use it (Dembo, Eisenstat, Steihaug 1982);
 // apply(v, out) writes H v to out.
 template <class Apply>
 Eigen::VectorXd product_step(Apply&& apply, Eigen::VectorXd const& g) {
@@ -95,9 +95,9 @@ Eigen::VectorXd newton_step(F const& f, Eigen::VectorXd const& x, Eigen::VectorX
 
 /// The minimum of a convex f by damped Newton from x = 0: with its Hessian where it has one and d <= 4096, else by
 /// conjugate gradients on hessian_times. Ends where the gradient norm is at most `tolerance`, or where double precision
-/// cannot lower it any more and it is at most 1e-10 max(1, |gradient at 0|); a tolerance of 0 asks for that floor.
-/// About ten Hessians (dense), or some thousand passes over the data.
-/// Throws error, with the norm reached, where neither comes in 200 steps; argument_error for a negative tolerance.
+/// cannot lower it any more and it is at most 1e-10 max(1, |gradient at 0|); a tolerance of 0 requests that floor.
+/// About ten Hessians (dense), or some thousand passes over the data. Throws error, with the norm reached, where
+/// neither is reached in 200 steps; argument_error for a negative tolerance.
 template <NewtonObjective F>
 optimum find_optimum(F const& f, double tolerance = 1e-12) {
     if (!(tolerance >= 0)) throw argument_error(detail::concat({"a tolerance of ", tolerance, " is negative"}));
@@ -117,7 +117,7 @@ optimum find_optimum(F const& f, double tolerance = 1e-12) {
             next = x + length * step;
             next_value = evaluate(f, next, next_g);
             next_norm = next_g.norm();
-            // Near the minimum values differ by rounding only; then the gradient tells.
+            // Near the minimum values differ by rounding only; then the gradient decides.
             bool const lower = next_value <= value + 1e-4 * length * slope;
             bool const flatter = next_value <= value + 1e-12 * scale && next_norm <= norm / 2;
             if (lower || flatter || length < 1e-12) break;

@@ -8,8 +8,8 @@
 
 namespace laconic {
 
-/// What one coordinate of x costs, times a weight lambda: its value, its first two derivatives, and the range of the
-/// second one.
+/// The cost of one coordinate of x, which a weight lambda multiplies: its value, its first two derivatives (slope and
+/// bend), and the range of the second one.
 template <class P>
 concept Penalty = requires(double x) {
     { P::value(x) } -> std::same_as<double>;
@@ -19,7 +19,7 @@ concept Penalty = requires(double x) {
     { P::smallest_bend } -> std::convertible_to<double>;
 };
 
-/// x^2 / 2: convex, bends by 1 everywhere.
+/// x^2 / 2: convex, with the second derivative 1 everywhere.
 struct squared_penalty {
     static constexpr double largest_bend = 1, smallest_bend = 1;
 
@@ -29,11 +29,11 @@ struct squared_penalty {
 };
 
 /// x^2 / (1 + x^2), below 1 however large x is: the nonconvex penalty of EF21's experiments (Richtarik, Sokolov,
-/// Fatkhullin 2021). It bends by 2 at x = 0 and by -1/2, the other way, at |x| = 1.
+/// Fatkhullin 2021). Its second derivative is 2 at x = 0 and -1/2, the least, at |x| = 1.
 struct bounded_penalty {
     static constexpr double largest_bend = 2, smallest_bend = -0.5;
 
-    // w = 1 / (1 + x^2) is in (0, 1], and 0 where x^2 overflows: nothing here does.
+    // w = 1 / (1 + x^2) is in (0, 1], and 0 where x^2 overflows: nothing else overflows here.
     static double value(double x) { return std::abs(x) <= 1 ? x * x / (1 + x * x) : 1 - 1 / (1 + x * x); }
     static double slope(double x) {
         double const w = 1 / (1 + x * x);

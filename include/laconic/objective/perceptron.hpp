@@ -33,8 +33,7 @@ namespace laconic {
 
 namespace detail {
 
-// out += a b. Eigen packs its operands, and on the stack as long as they are small: in these tiles they are, so that
-// nothing is allocated.
+// out += a b, without an allocation: in tiles, for which Eigen packs its operands on the stack.
 template <class Out, class A, class B>
 void add_product(Out& out, A const& a, B const& b) {
     constexpr Eigen::Index depth = 256, side = 128 * 1024 / (depth * sizeof(typename Out::Scalar));
@@ -47,7 +46,7 @@ void add_product(Out& out, A const& a, B const& b) {
             }
 }
 
-// Room for n numbers at an address that is a multiple of 64: Eigen rounds as its operands happen to be aligned.
+// n numbers at an address that is a multiple of 64: Eigen's rounding depends on the alignment of its operands.
 template <class T>
 std::span<T> aligned(std::vector<T>& room, std::size_t n) {
     constexpr std::size_t line = 64 / sizeof(T);
@@ -58,26 +57,26 @@ std::span<T> aligned(std::vector<T>& room, std::size_t n) {
 
 }  // namespace detail
 
-/// A perceptron of two layers that tells k classes apart: f(x) = (1/N) sum_j cross_entropy(W' act(W a_j + b) + b', y_j)
-/// + (lambda/2) (|W|^2 + |W'|^2) over N rows a_j, which the user has brought to a common scale, whose labels name one
-/// of the classes. Not convex. A FusedObjective and a FiniteSum.
+/// A perceptron of two layers that classifies into k classes: f(x) = (1/N) sum_j cross_entropy(W' act(W a_j + b) + b',
+/// y_j) + (lambda/2) (|W|^2 + |W'|^2) over N rows a_j, which the caller has brought to a common scale, and whose labels
+/// name one of the classes. Not convex. A FusedObjective and a FiniteSum.
 ///
 /// x holds, one after another: W, hidden x features, row after row; b, hidden numbers; W', classes x hidden, row after
-/// row; b', classes numbers. matrices() says where W and W' stand.
+/// row; b', classes numbers. matrices() returns the places of W and W'.
 ///
 /// Copies are cheap and share the data. All members are const, safe to call from several threads, and sum in a fixed
-/// order: the same bits in every run of one build. x and g hold dimension() numbers (else the contract is broken). The
-/// rows are worked on in blocks of 64, as matrix products: about 6 hidden (features + classes) operations a row for a
+/// order: the same bits in every run of one build. x and g hold dimension() numbers (else the contract is broken). Rows
+/// are processed in blocks of 64, as matrix products: about 6 hidden (features + classes) operations a row for a
 /// gradient, a third of them for a value. A thread's first call allocates scratch memory for one block, 64 (features +
-/// 2 hidden + classes) numbers; no later one does, but for a larger network.
+/// 2 hidden + classes) numbers; later ones allocate only for a larger network.
 template <Scalar T = double, Activation Act = activation::relu>
 class perceptron {
   public:
-    /// The classes are the distinct labels; see the other one.
+    /// The classes are the distinct labels; it throws as the other constructor does.
     perceptron(dataset<T> const& data, std::size_t hidden, double lambda = 0)
         : perceptron(data, hidden, lambda, laconic::classes(data)) {}
 
-    /// For data that may lack a class, as a worker's part may: the workers name the same classes, increasing. Throws
+    /// For data that may lack a class, as a worker's part may: all workers pass the same classes, increasing. Throws
     /// argument_error where there are no hidden units, rows or features, where lambda is negative or not finite, unless
     /// the classes are two or more whole numbers and every label is one of them, or where x would have 2^32 numbers or
     /// more; shape_error where there are more or fewer labels than rows.
@@ -101,7 +100,7 @@ class perceptron {
     std::size_t samples() const { return rows_.size(); }
     double lambda() const { return lambda_; }
     dataset<T> const& data() const { return rows_.data(); }
-    /// The labels that the outputs stand for, increasing.
+    /// The labels of the outputs, increasing.
     std::vector<T> const& classes() const { return classes_; }
 
     /// The places of W and W' in x and g; the biases of a layer stand behind its matrix.
@@ -109,7 +108,7 @@ class perceptron {
         return {{{0, hidden_, features()}, {hidden_ * (features() + 1), classes_.size(), hidden_}}};
     }
 
-    /// A point to start from: weights uniform around 0, in W as Act asks, in W' as Glorot and Bengio (2010) do, from
+    /// A starting point: weights uniform around 0, in W as Act requires, in W' as Glorot and Bengio (2010) do, from
     /// children 0 and 1 of the key; biases 0.
     std::vector<T> initial_point(key from) const {
         std::vector<T> x(dimension());
@@ -130,7 +129,7 @@ class perceptron {
     }
 
     /// The share of the rows whose largest output is that of their own class; of classes with equal outputs the first
-    /// counts. For data that x was not fitted to: perceptron(those, hidden(), 0, classes()).
+    /// counts. For data that x was not fitted to, use perceptron(those, hidden(), 0, classes()).
     double accuracy(std::span<T const> x) const {
         std::size_t hits = 0;
         forward(row_choice::all(samples()), x, [&](block& b) {
@@ -163,7 +162,8 @@ class perceptron {
     /// Let s^2 = 1 + max |a_j|^2 and move (W, b) by p and (W', b') by q in norm, p^2 + q^2 = 1. As |act u| <= |u| and
     /// act' <= 1, the outputs z move by at most q sqrt(1 + s^2 |(W, b)|^2) + p s |W'| <= sqrt(1 + s^2 radius^2), and
     /// their second derivative is at most 2 s p q + c s^2 radius p^2 with c = max |act''|: the largest eigenvalue of
-    /// ((c s^2 radius, s), (s, 0)). The loss has slopes of norm sqrt 2 at most in z, and bends by 1/2 at most.
+    /// ((c s^2 radius, s), (s, 0)). The loss has slopes of norm at most sqrt 2 in z, and a second derivative of at most
+    /// 1/2.
     double smoothness_within(double radius) const requires(Act::smooth) {
         LACONIC_EXPECTS(radius >= 0);
         double const square = 1 + rows_.largest_square(), c = Act::largest_bend * square * radius;
@@ -185,7 +185,7 @@ class perceptron {
         Eigen::Map<V> second_bias;
     };
 
-    // Rows of the data that are worked on together, in scratch memory.
+    // Rows of the data that are processed together, in scratch memory.
     struct block {
         Eigen::Map<matrix> inputs, hidden, back, outputs;
         row_choice rows;
@@ -195,7 +195,7 @@ class perceptron {
         std::span<T> outputs_of(Eigen::Index r) {
             return {outputs.row(r).data(), static_cast<std::size_t>(outputs.cols())};
         }
-        // The sum of the losses; the outputs become their slopes.
+        // Returns the sum of the losses, and replaces the outputs by their slopes.
         double losses(perceptron const& of) {
             double sum = 0;
             for (Eigen::Index r = 0; r < outputs.rows(); ++r) sum += cross_entropy(outputs_of(r), of.right(row(r)));
@@ -222,7 +222,7 @@ class perceptron {
         return lambda_ / 2 * sum;
     }
 
-    // Puts blocks of rows through both layers; then(b) finds the predictions in b.outputs.
+    // Passes blocks of rows through both layers; then(b) finds the predictions in b.outputs.
     template <class Then>
     void forward(row_choice rows, std::span<T const> x, Then&& then) const {
         LACONIC_EXPECTS(x.size() == dimension());

@@ -9,7 +9,7 @@
 
 namespace laconic {
 
-/// (z - y)^2 / 2 for any finite label. It bends by 1 everywhere.
+/// (z - y)^2 / 2 for any finite label. Its second derivative is 1 everywhere.
 struct squared_loss {
     static constexpr double largest_bend = 1, smallest_bend = 1;
     static constexpr char const* labels = "finite";

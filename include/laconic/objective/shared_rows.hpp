@@ -23,14 +23,14 @@
 
 namespace laconic {
 
-/// One row a of a matrix: its numbers that are stored, and their columns.
+/// One row a of a matrix: its stored numbers, and their columns.
 template <Scalar T>
 struct row_view {
     T const* value;
     coordinate const* column;
     std::int64_t count;
 
-    /// a . x, in double. Four sums side by side: their order is part of the result.
+    /// a . x, in double. Four partial sums, whose order is part of the result.
     template <class U>
     double dot(std::span<U> x) const {
         double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
@@ -58,7 +58,7 @@ struct row_view {
     }
 };
 
-/// Which rows a sum goes over: the first `count`, or those that are listed.
+/// The rows of a sum: the first `count`, or those that are listed.
 struct row_choice {
     std::size_t count;
     std::uint32_t const* list = nullptr;
@@ -69,8 +69,8 @@ struct row_choice {
     std::size_t operator[](std::size_t k) const { return list ? list[k] : k; }
 };
 
-/// The data of an objective, N rows a_j (the matrix A) with labels, that its copies share: nothing of them changes any
-/// more. "A pass" is one over the numbers that are stored.
+/// The data of an objective, N rows a_j (the matrix A) with labels, which its copies share and never change. "A pass"
+/// is one over the numbers that are stored.
 template <Scalar T>
 class shared_rows {
   public:
@@ -93,7 +93,7 @@ class shared_rows {
         data_ = mine;
     }
 
-    /// N.
+    /// N, the number of rows.
     std::size_t size() const { return data_->samples(); }
     std::size_t features() const { return data_->features(); }
     dataset<T> const& data() const { return *data_; }
@@ -112,8 +112,8 @@ class shared_rows {
         return largest;
     }
 
-    /// The largest eigenvalue of A'A / N, to about 1e-14 of itself. Some tens of passes when it, or a copy, is first
-    /// asked; remembered from then on. Throws error where the data are not finite.
+    /// The largest eigenvalue of A'A / N, to about 1e-14 of itself. The first call, for this or a copy, takes some tens
+    /// of passes; later ones O(1). Throws error where the data are not finite.
     double largest_eigenvalue() const {
         std::call_once(known_->largest_once, [this] {
             auto const apply = [this](std::span<double const> v, std::span<double> out) {
@@ -128,8 +128,8 @@ class shared_rows {
         return known_->largest;
     }
 
-    /// A lower bound on the smallest eigenvalue of A'A / N, off by about 1e-15 of the largest: itself up to 1024
-    /// features, 0 above. An eigen-decomposition when it, or a copy, is first asked; remembered from then on.
+    /// A lower bound on the smallest eigenvalue of A'A / N, off by about 1e-15 of the largest: the eigenvalue itself up
+    /// to 1024 features, 0 above. The first call, for this or a copy, takes an eigen-decomposition; later ones O(1).
     double smallest_eigenvalue() const {
         if (features() > 1024 || size() < features()) return 0;
         std::call_once(known_->smallest_once, [this] {
@@ -148,7 +148,7 @@ class shared_rows {
     };
 
     std::shared_ptr<dataset<T> const> data_;
-    // The columns again in half the bytes: passes over the data run at the memory's pace.
+    // The columns again in half the bytes, as passes over the data are bound by the memory.
     std::shared_ptr<std::vector<coordinate> const> columns_;
     std::shared_ptr<constants> known_ = std::make_shared<constants>();
 };

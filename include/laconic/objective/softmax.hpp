@@ -29,7 +29,7 @@ namespace laconic {
 
 namespace detail {
 
-// f(width, c) for neighbouring blocks of constant width that cover the numbers c of [0, k).
+// Calls f(width, c) for neighbouring blocks of constant width that cover the numbers c of [0, k).
 template <class F>
 void for_blocks(std::size_t k, F&& f) {
     std::size_t c = 0;
@@ -70,8 +70,8 @@ void add_row_times(row_view<T> a, std::span<double const> s, double w, std::span
 
 /// Softmax regression: f(x) = (1/N) sum_j [log sum_c exp(a_j . x_c) - a_j . x_{y_j}] + (lambda/2) |x|^2 over N rows a_j
 /// whose labels name one of k classes, without an intercept. x is a matrix of features() rows and k columns, row after
-/// row, and x_c its column c: what a feature says about all classes lies side by side. Convex, a FusedObjective with
-/// products of its Hessian, a SmoothFiniteSum and GeneralisedLinear with k outputs. Two classes are the logistic
+/// row, and x_c its column c: the weights of one feature for all classes lie side by side. Convex, a FusedObjective
+/// with products of its Hessian, a SmoothFiniteSum and GeneralisedLinear with k outputs. Two classes are the logistic
 /// regression of half the lambda, with x_1 = -x_0 = half of its minimiser.
 ///
 /// Copies are cheap and share the data. All members are const, safe to call from several threads, and sum in a fixed
@@ -81,10 +81,10 @@ void add_row_times(row_view<T> a, std::span<double const> s, double w, std::span
 template <Scalar T = double>
 class softmax {
   public:
-    /// The classes are the distinct labels; see the other one.
+    /// The classes are the distinct labels; it throws as the other constructor does.
     softmax(dataset<T> const& data, double lambda) : softmax(data, lambda, laconic::classes(data)) {}
 
-    /// For data that may lack a class, as a worker's part may: the workers name the same classes, increasing. Throws
+    /// For data that may lack a class, as a worker's part may: all workers pass the same classes, increasing. Throws
     /// argument_error where lambda is negative or not finite, where there are no rows or no features, unless the
     /// classes are two or more whole numbers and every label is one of them, or where features times classes are 2^32
     /// or more; shape_error where there are more or fewer labels than rows.
@@ -105,7 +105,7 @@ class softmax {
     std::size_t samples() const { return rows_.size(); }
     double lambda() const { return lambda_; }
     dataset<T> const& data() const { return rows_.data(); }
-    /// The labels that the columns of x stand for, increasing.
+    /// The labels of the columns of x, increasing.
     std::vector<T> const& classes() const { return classes_; }
 
     /// f(x), in one pass of half the operations.
@@ -121,7 +121,8 @@ class softmax {
     }
 
     /// The share of the rows whose largest prediction is that of their own class; of classes with equal predictions the
-    /// first counts. A pass of half the operations. For data that x was not fitted to: softmax(those, 0, classes()).
+    /// first counts. A pass of half the operations. For data that x was not fitted to, use softmax(those, 0,
+    /// classes()).
     double accuracy(std::span<T const> x) const {
         LACONIC_EXPECTS(x.size() == dimension());
         auto const z = scratch().first(outputs());
@@ -152,7 +153,7 @@ class softmax {
         mean_of_rows(row_choice::of(rows), x, g, x, [](auto, auto, double) {});
     }
 
-    /// How many predictions a sample has: k, one for each class.
+    /// The number of predictions of a sample: k, one for each class.
     std::size_t outputs() const { return classes_.size(); }
 
     /// Writes the derivatives of sample j's loss in a_j . x_0 to a_j . x_{k-1} to s, k numbers: the probability of each
@@ -188,21 +189,21 @@ class softmax {
         });
     }
 
-    /// L = (largest eigenvalue of A'A / N) / 2 + lambda, since diag(p) - p p' is at most 1/2 (Boehning 1992): reached
-    /// by two classes at x = 0, and by more where all but two are ruled out. Some tens of passes when it, or a copy, is
-    /// first asked; remembered from then on.
+    /// L = (largest eigenvalue of A'A / N) / 2 + lambda, since diag(p) - p p' is at most 1/2 (Boehning 1992): attained
+    /// by two classes at x = 0, and by more where all but two are ruled out. The first call, for this or a copy, takes
+    /// some tens of passes; later ones O(1).
     double smoothness() const { return rows_.largest_eigenvalue() / 2 + lambda_; }
 
     /// max_j L_j = max_j |a_j|^2 / 2 + lambda, in one pass.
     double sample_smoothness() const { return rows_.largest_square() / 2 + lambda_; }
 
-    /// mu = lambda: where every class says the same, the loss does not bend.
+    /// mu = lambda: the loss is constant along x whose columns are all equal.
     double strong_convexity() const { return lambda_; }
 
   private:
     std::uint32_t right(std::size_t j) const { return (*places_)[j]; }
 
-    // 2 k numbers that belong to the thread.
+    // Scratch memory of the thread, 2 k numbers.
     std::span<double> scratch() const {
         thread_local std::vector<double> room;
         if (room.size() < 2 * outputs()) room.resize(2 * outputs());

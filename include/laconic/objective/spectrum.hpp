@@ -13,11 +13,11 @@
 
 namespace laconic {
 
-/// The largest eigenvalue of a symmetric positive semidefinite d x d operator, d >= 1, which `apply(v, out)` applies:
-/// v and out are spans of d doubles, and out = A v is all that is known of A. Within about 1e-14 of its size where
-/// apply is exact. Lanczos with full reorthogonalisation, restarted with its best vectors (Wu, Simon 2000), from a
-/// fixed start: the same bits in every run. Usually 10 to 60 applications; 65 vectors of memory.
-/// Throws error where 10000 applications are not enough or the operator gives something that is not finite.
+/// The largest eigenvalue of a symmetric positive semidefinite d x d operator, d >= 1. `apply(v, out)` writes A v to
+/// out; v and out are spans of d doubles. Within about 1e-14 of its size where apply is exact. Lanczos with full
+/// reorthogonalisation, restarted with its best vectors (Wu, Simon 2000), from a fixed start: the same bits in every
+/// run. Usually 10 to 60 applications; 65 vectors of memory. Throws error where 10000 applications are not enough or
+/// the operator gives a number that is not finite.
 template <class Apply>
 double largest_eigenvalue(std::size_t d, Apply&& apply) {
     constexpr Eigen::Index longest = 64, kept = 16;
@@ -27,7 +27,7 @@ double largest_eigenvalue(std::size_t d, Apply&& apply) {
     Eigen::VectorXd image(n), along;
     Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
 
-    // A random start has a share in every eigenvector, so the largest is never missed.
+    // A random start has a component along every eigenvector, so the largest is never missed.
     for (Eigen::Index i = 0; i < n; ++i) basis(i, 0) = key{0x6c616e63}.uniform(static_cast<std::uint64_t>(i)) - 0.5;
     basis.col(0).normalize();
 
@@ -67,7 +67,7 @@ double largest_eigenvalue(std::size_t d, Apply&& apply) {
 
 /// The smallest eigenvalue of a symmetric matrix, of which the lower triangle is read. Its error is relative to the
 /// largest eigenvalue: a tiny one may come out as 0 or slightly below. About d^3 operations.
-template <class Matrix>  // a template, so that only who calls it compiles the solver
+template <class Matrix>  // a template, so that only its callers compile the solver
 double smallest_eigenvalue(Matrix const& matrix) {
     return Eigen::SelfAdjointEigenSolver<Matrix>(matrix, Eigen::EigenvaluesOnly).eigenvalues()[0];
 }

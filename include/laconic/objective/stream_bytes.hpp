@@ -12,7 +12,7 @@
 namespace laconic::detail {
 
 /// The bytes of a stream, read through its buffer: whatever exceptions() the stream has, its end throws nothing, and
-/// its flags stay as they are. Throws file_error with `name` where the stream is not good at first, or its buffer
+/// its flags stay as they are. Throws file_error with `name` where the stream is not good at first, or where its buffer
 /// fails.
 class stream_bytes {
   public:

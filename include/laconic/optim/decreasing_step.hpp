@@ -10,7 +10,7 @@
 
 namespace laconic {
 
-/// x <- x - d / (a + c t) in the t-th step, counted from 0; a above 0, c at least 0, and 0 for a constant step.
+/// x <- x - d / (a + c t) in the t-th step, counted from 0; a > 0, c >= 0. c = 0 gives a constant step size.
 class decreasing_step {
   public:
     explicit decreasing_step(double a = 1, double c = 0) : a_(a), c_(c) {}
@@ -21,7 +21,7 @@ class decreasing_step {
         ++taken_;
     }
 
-    /// The length of the next step.
+    /// The size of the next step.
     double rate() const { return 1 / (a_ + c_ * static_cast<double>(taken_)); }
 
     template <class Archive>

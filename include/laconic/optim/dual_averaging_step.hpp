@@ -12,8 +12,8 @@
 
 namespace laconic {
 
-/// Dual averaging (Nesterov, Math. Programming 2009): z <- z + d, x <- x^0 - (rate / sqrt(t)) z after t gradients, and
-/// the mean of the t points at which they were taken, which is what the theorems speak of.
+/// Dual averaging (Nesterov, Math. Programming 2009): z <- z + d, x <- x^0 - (rate / sqrt(t)) z after t gradients. It
+/// also keeps the mean of the t points at which they were taken, to which the theorems apply.
 template <Scalar T = double, class B = host>
 class dual_averaging_step {
   public:
@@ -33,7 +33,7 @@ class dual_averaging_step {
         add_scaled(on, static_cast<T>(-rate_ / std::sqrt(t)), std::span<T const>(sum_), x);
     }
 
-    /// What the step after t gradients is 1 / sqrt(t) of.
+    /// The rate; the step after t gradients is rate / sqrt(t) times their sum.
     double rate() const { return rate_; }
     /// The mean of x^0 .. x^(t-1); empty before the first step.
     std::span<T const> average() const { return average_; }

@@ -9,7 +9,7 @@
 
 namespace laconic {
 
-/// x <- x - rate d.
+/// The gradient step x <- x - rate d; rate is the step size.
 struct gradient_step {
     double rate = 1;
 

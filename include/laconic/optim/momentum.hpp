@@ -30,7 +30,7 @@ class momentum {
     }
 
     double rate() const { return double{rate_}; }
-    /// What the step comes to along a d that stays the same: rate / (1 - beta).
+    /// The step size in the limit along a constant d: rate / (1 - beta).
     double lasting_rate() const { return double{rate_} / (1 - double{beta_}); }
     std::span<T const> velocity() const { return velocity_; }
     template <class Archive>

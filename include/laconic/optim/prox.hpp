@@ -20,7 +20,7 @@ concept Prox = std::semiregular<P> && std::equality_comparable<P> &&
     { prox.value(std::span<T const>(x)) } -> std::same_as<double>;
 };
 
-/// R = 0.
+/// R = 0: the identity.
 struct no_prox {
     template <class B, Scalar T>
     void operator()(B&, double, std::span<T>) const {}
@@ -87,7 +87,7 @@ struct elastic_net {
     }
 };
 
-/// Any step, then the proximal operator for the same rate.
+/// Any step, followed by the proximal operator for the rate `rate`.
 template <class S, class P>
 struct proximal {
     S step;

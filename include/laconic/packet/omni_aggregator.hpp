@@ -17,12 +17,13 @@ namespace laconic {
 
 /// An aggregator's part in an omni_stream, where packets may be lost. A turn of a slot is over when every worker has
 /// taken it; then the blocks are added up in the order of workers, starting with 0, whatever order they came in, and
-/// the answer goes to all. It is kept until the next turn is over: who takes the last turn again has not received it,
-/// and gets it alone. Nobody can be further behind, as all have taken this turn. Used by omni_machine.
+/// the answer goes to all. It is kept until the next turn is over: a worker that takes the last turn again has not
+/// received the answer, and it alone gets it again. No worker can be further behind, as all have taken this turn. Used
+/// by omni_machine.
 template <Scalar T, class B = host>
 class omni_aggregator {
   public:
-    /// Valid arguments; the a-th aggregator.
+    /// Expects arguments that pass their checks; this is the a-th aggregator.
     omni_aggregator(omni_stream const& how, std::size_t a, retransmission when)
         : how_(how),
           blocks_(how.blocks()),
@@ -31,7 +32,7 @@ class omni_aggregator {
           longest_silence_(16 * when.most),
           packet_(how.longest_packet<T>()) {}
 
-    /// A new round.
+    /// Starts a new round.
     void begin(std::uint64_t round) {
         head_ = {how_.digest<T>(), static_cast<std::uint32_t>(round), {}, 0, 0, 0};
         auto const p = static_cast<std::size_t>(how_.workers);
@@ -59,7 +60,7 @@ class omni_aggregator {
         culprit_ = how_.workers;
     }
 
-    /// A packet of worker w's, of this round; true iff it brought something new.
+    /// Takes a packet of worker w, of this round; returns true iff it brought something new.
     template <class Out>
     bool take(B& on, double now, std::size_t w, omni_header const& h, std::span<std::byte const> sent, Out& out) {
         if (gives_up_ != never) gives_up_ = now + longest_silence_;
@@ -102,13 +103,13 @@ class omni_aggregator {
         left_[w] = true;
     }
 
-    /// When all was sent and somebody has sent no word that he leaves, he need not be waited for for ever.
+    /// When all was sent and a worker has not sent that it leaves, it is not waited for without end.
     void wake(double now) {
         if (now >= gives_up_) stay_ = 0;
     }
     double wakes_at() const { return done() ? never : gives_up_; }
     bool done() const { return stay_ == 0; }
-    /// The first worker that lacks where most have come.
+    /// The first worker that is missing in the turn that most workers have taken.
     int waits_for() const {
         turn const* most = nullptr;
         if (gives_up_ != never) return no_rank;
@@ -122,13 +123,13 @@ class omni_aggregator {
 
   private:
     struct turn {
-        std::uint32_t number = 0;  // that of the turn which is being taken; slots that are not open have 0
+        std::uint32_t number = 0;  // the number of the current turn; slots that are not open have 0
         int came = 0;
-        std::vector<bool> seen;         // of workers, in this turn
-        std::vector<std::byte> answer;  // to the turn before
+        std::vector<bool> seen;         // the workers that have taken this turn
+        std::vector<std::byte> answer;  // the answer to the turn before
     };
 
-    // No further turn will be taken.
+    // Whether no further turn will be taken.
     bool over(std::size_t s, bool group) const {
         if (group) return groups_[s].number > 0;
         auto const first = here_.begin() + static_cast<std::ptrdiff_t>(s * how_.fused);
@@ -141,7 +142,7 @@ class omni_aggregator {
     std::size_t column(std::size_t s, std::size_t f) const {
         return (s * static_cast<std::size_t>(how_.aggregators) + a_) * how_.fused + f;
     }
-    // Of column f of slot s, in the order of workers.
+    // The numbers of worker w for column f of slot s, in the order of workers.
     std::span<T> numbers(std::size_t s, std::size_t w, std::size_t f) {
         auto const p = static_cast<std::size_t>(how_.workers);
         auto const b = here_[s * how_.fused + f];
@@ -251,7 +252,8 @@ class omni_aggregator {
         }
     }
 
-    // To who asks, and to who is missing: if he takes part in another collective, he finds out.
+    // To the worker that asks, and to the one that is missing: if that one takes part in another collective, it finds
+    // out.
     template <class Out>
     void say_pending(std::size_t w, omni_header const& h, turn const& t, Out& out) {
         int const lacks = missing(t);
@@ -276,14 +278,14 @@ class omni_aggregator {
     double longest_silence_, gives_up_ = never;
     omni_header head_;
     std::vector<turn> groups_, slots_;
-    std::vector<std::uint32_t> here_, next_;  // of this aggregator's columns: whose turn it is, and the least after it
-    std::vector<std::uint32_t> said_;         // of slots and workers: which columns' numbers came
+    std::vector<std::uint32_t> here_, next_;  // of its columns: the current block, the least after it
+    std::vector<std::uint32_t> said_;         // for slots and workers: the columns whose numbers came
     std::vector<T> numbers_, sum_;
     std::vector<bool> left_;
-    int stay_ = 1;                 // workers that have not left
-    std::size_t to_answer_ = 0;    // groups and slots whose last turn is not over
-    int culprit_ = 0;              // the least worker with a number that is not finite; how many there are
-    std::uint64_t complaint_ = 0;  // its first such coordinate
+    int stay_ = 1;               // the number of workers that have not left
+    std::size_t to_answer_ = 0;  // the number of groups and slots whose last turn is not over
+    int culprit_ = 0;            // the first worker with a number that is not finite; the number of workers if none has
+    std::uint64_t complaint_ = 0;  // the first such coordinate
     omni_packet_writer packet_;
 };
 

@@ -14,19 +14,19 @@
 
 namespace laconic {
 
-/// The coordinates 0 .. d - 1, d < 2^32, in blocks of `block` >= 1; the last may be shorter.
+/// Cuts the coordinates 0 .. d - 1, d < 2^32, into blocks of `block` >= 1; the last may be shorter.
 struct omni_blocks {
     std::size_t d;
     std::size_t block;
 
-    /// Throws argument_error for blocks of nothing.
+    /// Throws argument_error for block = 0.
     void check() const {
         if (block == 0) throw argument_error("blocks of 0 coordinates");
     }
     std::size_t count() const { return d / block + (d % block != 0); }
     std::size_t first(std::size_t b) const { return b * block; }
     std::size_t length(std::size_t b) const { return std::min(block, d - b * block); }
-    /// The longest one's: room for any.
+    /// The length of the longest block, which is room for any.
     std::size_t longest() const { return std::min(block, d); }
     /// The numbers of block b.
     template <class T>
@@ -35,9 +35,9 @@ struct omni_blocks {
     }
 };
 
-/// Blocks dealt to `parts` >= 1 parts: of each row of `parts` consecutive ones every part gets one. Who gets the first
-/// of a row changes from row to row by the golden section, so that neither runs of blocks nor every n-th block, as the
-/// columns of a matrix give, come to a few parts only.
+/// Deals blocks to `parts` >= 1 parts: of each row of `parts` consecutive blocks every part gets one. The part that
+/// gets the first of a row changes from row to row by the golden section, so that neither runs of blocks nor every n-th
+/// block, as the columns of a matrix give, come to a few parts only.
 struct omni_deal {
     std::size_t blocks;
     std::size_t parts;
@@ -45,13 +45,13 @@ struct omni_deal {
     std::size_t rows() const { return blocks / parts + (blocks % parts != 0); }
     std::size_t row_of(std::size_t b) const { return b / parts; }
     std::size_t part_of(std::size_t b) const { return (b % parts + turned(b / parts)) % parts; }
-    /// The block of a part in a row; one that does not exist, >= blocks, where the last row is short.
+    /// The block of a part in a row; a number >= blocks, which does not exist, where the last row is short.
     std::size_t block_of(std::size_t part, std::size_t row) const {
         return row * parts + (part + parts - turned(row)) % parts;
     }
 
   private:
-    // Below `parts`: a fraction in 32 bits of it.
+    // A number below `parts`, from a fraction in 32 bits.
     std::size_t turned(std::size_t row) const {
         return static_cast<std::size_t>(((std::uint64_t{row} * 2654435769u & 0xffffffffu) * parts) >> 32);
     }
@@ -59,13 +59,13 @@ struct omni_deal {
 
 namespace detail {
 
-// In how many chunks of rows d numbers go, so that one is looked through and added up while others are on their way.
-// Not so many that messages get short: each is of 2^17 numbers, of which most are not sent.
+// The number of chunks of rows in which d numbers are sent, so that one is scanned and added up while others are in
+// flight. Not so many that messages get short: each has at least 2^17 numbers a rank, most of which are not sent.
 inline std::size_t omni_chunks(std::size_t d, std::size_t ranks) {
     return std::clamp<std::size_t>(d / (std::max<std::size_t>(ranks, 8) << 17), 1, 8);
 }
 
-// Numbers in full, in the order of bytes of the wire: all at once where the machine has the same.
+// Stores numbers in full, in the byte order of the wire: all at once where the machine has the same.
 template <Scalar T>
 void store_numbers(std::byte* to, std::span<T const> x) {
     if constexpr (std::endian::native == std::endian::little) {

@@ -22,18 +22,18 @@
 namespace laconic {
 
 /// One node of the sum of vectors whose zeros come in blocks, over a network that loses packets (OmniReduce, Fei et
-/// al., SIGCOMM 2021): a worker, an aggregator, or both. Of its vector's blocks a worker sends those that are not zero,
-/// and receives those that anybody's is not; which comes next in each column the aggregator learns from the least of
-/// what each worker has next. Each worker takes each turn, if only to send that, so that two turns need to be
-/// remembered. What arrives twice, late, damaged or from a stranger changes nothing, sums are added up in the order of
-/// workers, and all workers get the same bits. A block that no worker has is not touched.
+/// al., SIGCOMM 2021): a worker, an aggregator, or both. A worker sends those blocks of its vector that are not zero,
+/// and receives those in which any worker's is not; the next block in each column is the least of the next blocks of
+/// all workers, which they send to the aggregator. Each worker takes each turn, if only to send its next block, so that
+/// two turns need to be remembered. Packets that are repeated, late, damaged or from a stranger change nothing, sums
+/// are added up in the order of workers, and all workers get the same bits. A block that no worker has is not touched.
 ///
-/// begin() each round on every node, let start, take and wake run until done(), then finish(). Rounds have numbers that
-/// grow with each collective over the same network, by less than 2^31, whatever is exchanged. Reuses its memory.
+/// Call begin() each round on every node, then start, take and wake until done(), then finish(). Round numbers grow
+/// with each collective over the same network, by less than 2^31, whatever is sent. Reuses its memory.
 template <Scalar T, class B = host>
 class omni_machine {
   public:
-    /// Throws argument_error for what the stream refuses, and for a node that it does not have.
+    /// Throws argument_error for a stream that does not pass its check, and for a node that it does not have.
     omni_machine(omni_stream const& how, int node, retransmission when = {}) : how_(how), node_(node), when_(when) {
         how.check();
         when.check();
@@ -44,8 +44,8 @@ class omni_machine {
         refused_by_.resize(static_cast<std::size_t>(how.nodes()));
     }
 
-    /// A new round, in which a worker's x, of d numbers, becomes the sum; nodes without a vector tell the others. x
-    /// must stay until the round is done.
+    /// Starts a new round, in which a worker's x, of d numbers, becomes the sum; a worker whose x has another length
+    /// reports that to all. x must stay until the round is done.
     void begin(std::span<T> x, std::uint64_t round) {
         started_ = differs_ = false;
         round_ = round;
@@ -93,8 +93,8 @@ class omni_machine {
         return aggregator_ ? aggregator_->waits_for() : no_rank;
     }
 
-    /// When done: throws what went wrong. shape_error where nodes run different collectives; then some may have been
-    /// summed, and x is unspecified. shape_error for a vector that has not d numbers and non_finite_error for one of
+    /// To be called when done: throws what went wrong. shape_error where nodes run different collectives; then some may
+    /// have been summed, and x is unspecified. shape_error for a vector without d numbers and non_finite_error for
     /// numbers that are not finite, the same on all workers; then x is as it was. error for a sum that overflowed.
     void finish() const {
         if (differs_)
@@ -114,8 +114,8 @@ class omni_machine {
     }
 
   private:
-    // What a node that is both sends to itself needs no network. It is received when all is sent: nobody is called
-    // twice at once.
+    // Packets of a node to itself, where it is both, need no network. They are received when all is sent, so that no
+    // call happens within another.
     template <class Out>
     struct to_self {
         omni_machine* me;
@@ -132,7 +132,7 @@ class omni_machine {
     template <class Out>
     void hear_self(double now, to_self<Out>& to) {
         for (std::size_t i = 0; i < own_count_; ++i) {
-            own_[i].swap(heard_);  // own_ may grow meanwhile
+            own_[i].swap(heard_);  // own_ may grow meanwhile, which would move the packet
             receive(now, node_, heard_, to);
             own_[i].swap(heard_);
         }
@@ -147,11 +147,11 @@ class omni_machine {
         bool const to_aggregator =
             h.kind == omni_kind::opening || h.kind == omni_kind::blocks || h.kind == omni_kind::leaving;
         auto const a = how_.aggregator_at(from);
-        if (ahead < 0) {  // who asks has all, and must only be told so
+        if (ahead < 0) {  // the sender has all its sums, and only needs the answer that it left
             if (h.kind == omni_kind::leaving && aggregator_ && from < how_.workers) say_left(from, h, to);
             return false;
         }
-        if (ahead > 0) {  // who is there needs nothing of this round any more
+        if (ahead > 0) {  // the sender needs nothing of this round any more
             if (aggregator_ && from < how_.workers && to_aggregator)
                 aggregator_->take_left(static_cast<std::size_t>(from));
             if (worker_ && a != no_rank && !to_aggregator) worker_->take_left(now, static_cast<std::size_t>(a));
@@ -174,8 +174,8 @@ class omni_machine {
         to(from, packet_.begin(h).finish());
     }
 
-    // Who learns of nodes that differ tells all, some times, and to whoever did not know, until all have sent
-    // so.
+    // A node that finds that nodes differ sends a refusal to all, some times, and to each node that did not know, until
+    // all have sent one.
     template <class Out>
     bool hear_of_difference(double now, int from, omni_header const& h, to_self<Out>& to) {
         bool const news = !differs_;
@@ -223,10 +223,10 @@ class omni_machine {
     bool started_ = false, differs_ = false;
     std::uint64_t round_ = 0;
     int differs_between_[2] = {no_rank, no_rank};
-    std::vector<bool> refused_by_;  // by nodes: they know
-    int said_ = 0;                  // how often all were told
+    std::vector<bool> refused_by_;  // for each node, whether it has sent a refusal
+    int said_ = 0;                  // how often a refusal was sent to all
     double says_again_ = never;
-    std::vector<std::vector<std::byte>> own_;  // sent to itself, the first own_count_
+    std::vector<std::vector<std::byte>> own_;  // packets to itself; the first own_count_ are in use
     std::size_t own_count_ = 0;
     std::vector<std::byte> heard_;
     omni_packet_writer packet_;

@@ -13,32 +13,32 @@
 
 namespace laconic {
 
-/// What a packet of the stream of omni_machine is. From a worker to an aggregator: opening, blocks, leaving; back:
-/// opened, sums, left, pending; from anybody to anybody: refusal.
+/// The kinds of packets in the stream of omni_machine. From a worker to an aggregator: opening, blocks, leaving; back:
+/// opened, sums, left, pending; from any node to any node: refusal.
 enum class omni_kind : std::uint8_t {
     opening = 1,  ///< the first non-zero blocks of some slots' columns, or the first coordinate that is not finite
-    opened,       ///< the least of all workers', or the least such worker and its coordinate
-    blocks,       ///< the numbers of the blocks whose turn it is, as far as they are not zero, and what comes next
-    sums,         ///< their sums, and the least of what comes next
-    pending,      ///< that came, but not yet from all workers, and from which not
-    leaving,      ///< a worker has all its sums
-    left,         ///< that was received
+    opened,       ///< the least of all workers' first blocks, or the first worker with an error and its coordinate
+    blocks,       ///< the numbers of the current blocks that are not zero, and the next blocks
+    sums,         ///< their sums, and the least of the next blocks
+    pending,      ///< the turn is not over; names a worker that has not taken it
+    leaving,      ///< the worker has all its sums
+    left,         ///< the answer to leaving
     refusal       ///< nodes `slot` and `turn` run different collectives
 };
 
-/// What every packet begins with, in 24 bytes: four for a check of all the others, then these.
+/// The header of every packet, 24 bytes: four for a check of all other bytes, then these.
 struct omni_header {
-    std::uint32_t digest = 0;  ///< of what all nodes must agree on
+    std::uint32_t digest = 0;  ///< of the settings on which all nodes must agree
     std::uint32_t round = 0;   ///< modulo 2^32
     omni_kind kind{};
-    std::uint32_t columns = 0;  ///< a bit, of 24, for each column of the slot whose numbers are there
-    std::uint32_t slot = 0;     ///< of an opening: a group of slots
-    std::uint32_t turn = 0;     ///< of that slot, from 1 on; 0 for groups
+    std::uint32_t columns = 0;  ///< 24 bits, one for each column of the slot whose numbers are in the packet
+    std::uint32_t slot = 0;     ///< the slot; in an opening, the group of slots
+    std::uint32_t turn = 0;     ///< the turn of that slot, from 1 on; 0 for groups
 };
 
 namespace detail {
 
-// Of bytes, in words of eight; any one bit that changes changes it in some of 64 bits, of which it keeps 32.
+// A check of bytes, in words of eight: each changed bit changes some of 64 bits, of which 32 are kept.
 inline std::uint32_t packet_check(std::span<std::byte const> bytes) {
     std::uint64_t h = 0x9e3779b97f4a7c15u ^ bytes.size();
     auto const mix = [&](std::uint64_t word) {
@@ -66,6 +66,7 @@ inline std::uint32_t load_half(std::byte const* from) {
 
 }  // namespace detail
 
+/// The bytes of a header.
 inline constexpr std::size_t omni_header_bytes = 24;
 
 /// Writes a packet. Reuses its memory.
@@ -109,7 +110,7 @@ class omni_packet_writer {
     std::vector<std::byte> bytes_;
 };
 
-/// Reads a packet's header; false where it is too short or damaged, so that nothing in it counts.
+/// Reads a packet's header; returns false where it is too short or damaged, so that it must be ignored.
 inline bool read_header(std::span<std::byte const> packet, omni_header& h) {
     if (packet.size() < omni_header_bytes) return false;
     auto const at = [&](std::size_t i) { return detail::load_half(packet.data() + 4 * i); };

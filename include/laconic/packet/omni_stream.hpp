@@ -25,11 +25,11 @@ struct omni_stream {
     int workers;
     int aggregators = 1;
     bool co_located = false;
-    std::size_t block = 256;  ///< numbers
-    std::size_t fused = 1;    ///< blocks in a packet, up to 24
-    std::size_t slots = 16;   ///< at most so many packets of each worker are under way to each aggregator
+    std::size_t block = 256;  ///< the numbers in a block
+    std::size_t fused = 1;    ///< the blocks in a packet, 1 to 24
+    std::size_t slots = 16;   ///< the most packets in flight from each worker to each aggregator
 
-    /// Throws argument_error for what cannot be.
+    /// Throws argument_error for settings outside their ranges.
     void check() const {
         blocks().check();
         auto const refuse = [](std::string const& why) { throw argument_error(why); };
@@ -50,27 +50,28 @@ struct omni_stream {
         return a >= 0 && a < aggregators ? a : no_rank;
     }
 
-    /// Of each aggregator: not more than blocks need.
+    /// The slots of each aggregator: not more than the blocks need.
     std::size_t slots_each() const {
         std::size_t const row = static_cast<std::size_t>(aggregators) * fused, n = blocks().count();
         return std::clamp<std::size_t>(n / row + (n % row != 0), 1, slots);
     }
-    /// In all; slot s is aggregator s mod A's, which calls it s / A.
+    /// The slots of all aggregators; slot s belongs to aggregator s mod A, where it is slot s / A.
     std::size_t all_slots() const { return slots_each() * static_cast<std::size_t>(aggregators); }
     /// Slot s has the columns s fused .. (s + 1) fused - 1.
     omni_deal columns() const { return {blocks().count(), all_slots() * fused}; }
 
-    /// So many slots of an aggregator are opened by one packet, the last perhaps fewer: it is about as long as others.
+    /// The slots of an aggregator that one packet opens; the last packet may open fewer. So it is about as long as
+    /// others.
     std::size_t slots_in_group() const { return std::clamp<std::size_t>(blocks().longest(), 1, slots_each()); }
     std::size_t groups_each() const { return (slots_each() + slots_in_group() - 1) / slots_in_group(); }
 
-    /// In bytes, the protocol's own header included.
+    /// In bytes, including the protocol's own header.
     template <Scalar T>
     std::size_t longest_packet() const {
         return omni_header_bytes +
                std::max(fused * (4 + blocks().longest() * sizeof(T)), 12 + 4 * fused * slots_in_group());
     }
-    /// What tells streams apart.
+    /// The digest that distinguishes streams.
     template <Scalar T>
     std::uint32_t digest() const {
         auto const text = detail::concat({"stream of blocks, version 1:", sizeof(T), " ", d, " ", workers, " ",
@@ -81,7 +82,7 @@ struct omni_stream {
 
 namespace detail {
 
-/// No block any more; no complaint; a vector of another dimension, which is added.
+/// Values for: no further block; no error; a vector of another dimension, to which the dimension is added.
 inline constexpr std::uint32_t no_block = 0xffffffffu;
 inline constexpr std::uint64_t no_coordinate = ~std::uint64_t{0}, other_dimension = std::uint64_t{1} << 63;
 

@@ -16,17 +16,17 @@
 namespace laconic {
 
 /// A worker's part in an omni_stream, where packets may be lost. It opens each slot with the first blocks that are not
-/// zero in its columns; the answer tells which blocks come first among all workers'. Then turn by turn it hands over
-/// those of them that it has, or none, with what comes next in its own columns; the answer to a turn, the sums and
-/// what comes next, shows that all have taken that turn. What is not answered is sent again. Used by omni_machine.
+/// zero in its columns; the answer has the first blocks among all workers'. Then turn by turn it sends those of them
+/// that it has, or none, with the next blocks in its own columns; the answer to a turn, the sums and the next blocks,
+/// shows that all have taken that turn. Packets without an answer are sent again. Used by omni_machine.
 template <Scalar T, class B = host>
 class omni_worker {
   public:
-    /// Valid arguments.
+    /// Expects arguments that pass their checks.
     omni_worker(omni_stream const& how, int rank, retransmission when)
         : how_(how), blocks_(how.blocks()), columns_(how.columns()), rank_(rank), when_(when), asked_(when) {}
 
-    /// A new round. A vector that has not d numbers is a complaint that all will receive.
+    /// Starts a new round. If x has not d numbers, all workers will receive that error.
     void begin(B& on, std::span<T> x, std::uint64_t round) {
         x_ = x;
         head_ = {how_.digest<T>(), static_cast<std::uint32_t>(round), {}, 0, 0, 0};
@@ -51,7 +51,7 @@ class omni_worker {
         for (std::size_t i = 0; i < openings_; ++i) send(i, now, out);
     }
 
-    /// A packet of aggregator a's, of this round; true iff it brought something new.
+    /// Takes a packet of aggregator a, of this round; returns true iff it brought something new.
     template <class Out>
     bool take(B& on, double now, std::size_t a, omni_header const& h, std::span<std::byte const> sent, Out& out) {
         if (h.kind == omni_kind::left) return take_left(now, a);
@@ -81,14 +81,14 @@ class omni_worker {
     void wake(double now, Out& out) {
         asked_.each_late(now, [&](std::size_t i) {
             if (i < farewell(0) || asked_.times(i) < when_.farewells) return send(i, now, out);
-            asked_.forget(i);  // it has left, too, or will notice
+            asked_.forget(i);  // the aggregator has left, too, or will notice
             ++gone_;
         });
     }
 
     double wakes_at() const { return asked_.wakes_at(); }
     bool done() const { return gone_ == aggregators(); }
-    /// Where all sums are there but not yet everybody knows, nobody.
+    /// no_rank where all sums are here, although others may not yet have the notice.
     int waits_for() const {
         for (std::size_t i = 0; i < farewell(0); ++i)
             if (asked_.waits(i))
@@ -96,15 +96,15 @@ class omni_worker {
         return no_rank;
     }
 
-    /// The worker whose vector is not for this round, or no_rank, and its complaint: the first coordinate that is not
-    /// finite, or detail::other_dimension and how many numbers there are.
+    /// The worker whose vector is not valid in this round, or no_rank, and its error: the first coordinate that is not
+    /// finite, or detail::other_dimension and the number of its elements.
     int culprit() const { return culprit_; }
     std::uint64_t complaint() const { return complaint_; }
-    /// The first coordinate of the sum that is not finite; d.
+    /// The first coordinate of the sum that is not finite; d where all are finite.
     std::size_t overflow() const { return overflow_; }
 
   private:
-    // As an aggregator sent when it had been asked so many times: it may be silent itself since.
+    // As an aggregator reported after so many requests; since then it may be silent itself.
     struct missing {
         int who = no_rank;
         int times = 0;
@@ -112,13 +112,13 @@ class omni_worker {
 
     std::size_t aggregators() const { return static_cast<std::size_t>(how_.aggregators); }
     std::size_t farewell(std::size_t a) const { return openings_ + turns_.size() + a; }
-    // Openings, slots and farewells are dealt in the same way.
+    // The numbers of openings, slots and farewells are dealt to aggregators in the same way.
     std::size_t aggregator_of(std::size_t i) const {
         return (i < openings_ ? i : i < farewell(0) ? i - openings_ : i - farewell(0)) % aggregators();
     }
     int node_of(std::size_t i) const { return how_.node_of(aggregator_of(i)); }
 
-    // A bit for each block that is not zero, and what is wrong.
+    // Finds a bit for each block that is not zero, and errors of x.
     void find_blocks(B& on) {
         std::span<T const> const x = x_;
         nonzero_.assign(blocks_.count() / 64 + 1, 0);
@@ -166,7 +166,7 @@ class omni_worker {
         std::size_t const last = std::min(first + how_.slots_in_group(), how_.slots_each());
         for (std::size_t s = first; s < last; ++s) f(s * aggregators() + aggregator_of(i));
     }
-    // The blocks of x whose turn it is are this worker's own until their sums come.
+    // The current blocks in x are this worker's own until their sums come.
     void spell_turn(std::size_t s, omni_header h) {
         auto const first = s * how_.fused;
         h.kind = omni_kind::blocks;
@@ -188,7 +188,7 @@ class omni_worker {
         if (sent.size() != 12 + 4 * n) return false;
         auto const who = static_cast<int>(detail::load_half(sent.data()));
         auto from = sent.data() + 12;
-        if (who != no_rank) {  // all aggregators send the same: none goes on
+        if (who != no_rank) {  // all aggregators send the same error: none goes on
             asked_.answered(i, now);
             culprit_ = who;
             complaint_ = detail::load_word(sent.data() + 4);
@@ -196,7 +196,7 @@ class omni_worker {
             for (std::size_t b = 0; b < aggregators(); ++b) send(farewell(b), now, out);
             return true;
         }
-        bool valid = complaint_ == detail::no_coordinate;  // nobody goes on after one
+        bool valid = complaint_ == detail::no_coordinate;  // no worker with an error goes on
         each_slot(i, [&](std::size_t s) {
             for (std::size_t c = s * how_.fused; c < (s + 1) * how_.fused; ++c, from += 4)
                 valid = valid && may_come(c, 0, detail::load_half(from));
@@ -244,13 +244,13 @@ class omni_worker {
         return true;
     }
 
-    // Whether b may be the next block of a column, from a row on: not after the next of this worker's own.
+    // Whether b may be the next block of a column, from a row on: it must not come after this worker's own next block.
     bool may_come(std::size_t column, std::size_t row, std::uint32_t b) const {
         if (b == detail::no_block) return coming_[column] == b;
         return b < columns_.blocks && columns_.part_of(b) == column && columns_.row_of(b) >= row &&
                b <= coming_[column];
     }
-    // To the blocks that `from` names.
+    // Goes on to the blocks that `from` names.
     template <class Out>
     void go_on(std::size_t s, std::byte const* from, double now, Out& out) {
         bool over = true;
@@ -278,11 +278,11 @@ class omni_worker {
     std::vector<coordinate> found_;
     std::vector<std::uint64_t> nonzero_;
     std::size_t openings_ = 0, gone_ = 0, overflow_ = 0;
-    unanswered asked_;                          // openings, slots, farewells
-    std::vector<missing> lacks_;                // whom the aggregator waits for
-    std::vector<std::uint32_t> turns_;          // of slots; 0: not open yet
-    std::vector<std::uint32_t> here_, coming_;  // of columns: whose turn it is among all, and the next of this worker's
-    std::vector<std::size_t> to_come_;          // slots of theirs that are not over
+    unanswered asked_;                          // by the numbers of openings, slots and farewells
+    std::vector<missing> lacks_;                // the worker that the aggregator waits for
+    std::vector<std::uint32_t> turns_;          // the turns of slots; 0: not open yet
+    std::vector<std::uint32_t> here_, coming_;  // of columns: the current block of all, this worker's next
+    std::vector<std::size_t> to_come_;          // for aggregators: the number of slots that are not over
     int culprit_ = no_rank;
     std::uint64_t complaint_ = 0;
     omni_packet_writer packet_;

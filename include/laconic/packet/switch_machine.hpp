@@ -19,15 +19,15 @@
 
 namespace laconic {
 
-/// One node's part in a sum by SwitchML, as worker, as switch, or both: a packet_machine, that a udp socket runs, or
-/// switch_ml over a communicator. Numbers are added as integers (fixed_point), so that the sum is the same bits on
-/// every worker, over every network and in whatever order packets come; see there how far it is off. Doubles are
-/// rounded alike: to 31 bits and a sign at most. The sum of one worker is what it brought. Reuses its memory from round
-/// to round.
+/// One node's part in a sum by SwitchML (Sapio et al., NSDI 2021), as worker, as switch, or both: a packet_machine that
+/// a udp socket runs, or switch_ml over a communicator. Numbers are added as integers (fixed_point, which states the
+/// error), so that the sum has the same bits on every worker, over every network and in whatever order packets come.
+/// Doubles are rounded in the same way: to 31 bits and a sign at most. The sum of one worker is its own vector. Reuses
+/// its memory from round to round.
 template <Scalar T, class B = host>
 class switch_machine {
   public:
-    /// Throws argument_error for a layout that cannot be, or a node that it has not.
+    /// Throws argument_error for an invalid layout, or a node that it does not have.
     switch_machine(switch_layout const& how, int me, retransmission when = {}) : how_(how), me_(me) {
         how.check();
         if (me < 0 || me >= how.nodes()) throw argument_error(detail::concat({"node ", me, " of ", how.nodes()}));
@@ -37,8 +37,8 @@ class switch_machine {
         if (int const which = how.switch_of_node(me); which != no_rank) pool_.emplace(how, which, when);
     }
 
-    /// A new round, in which a worker's x, of d numbers, becomes the sum; nodes without a vector tell the others. x
-    /// must stay until the node is done. Rounds have numbers that grow with each sum over the same network.
+    /// Starts a new round, in which a worker's x, of d numbers, becomes the sum; a worker whose x has another length
+    /// reports that to all. x must stay until the node is done. Round numbers grow with each sum over the same network.
     void begin(std::span<T> x, std::uint64_t round) {
         x_ = x;
         round_ = round;
@@ -96,16 +96,16 @@ class switch_machine {
         return pool_ ? pool_->waits_for() : no_rank;
     }
 
-    /// Whether this worker has all the sum, though others may still need this node.
+    /// Whether this worker has all of the sum, although others may still need this node.
     bool has_sum() const {
         bool all = true;
         for (auto const& w : workers_) all &= w.has_sum();
         return all;
     }
-    /// On workers that are done: throws the same on each where the sum cannot be. non_finite_error for what a rank
-    /// brought and shape_error for ranks that do not agree on the layout, T or the round: then nobody's numbers are
-    /// changed; error for a sum that is not finite. comm_error where a part of it has not come: that is for who hands
-    /// on packets himself, and counts how many there must be.
+    /// To be called on workers that are done: throws the same on each where there is no sum. non_finite_error for a
+    /// rank's numbers and shape_error for ranks that do not agree on the layout, T or the round: then no numbers are
+    /// changed; error for a sum that is not finite. comm_error where a part of it has not come: for callers that pass
+    /// on a fixed number of packets themselves.
     void finish() const {
         for (auto const& w : workers_) w.verdict().raise(round_);
         for (auto const& w : workers_)

@@ -24,18 +24,18 @@
 
 namespace laconic {
 
-/// What all nodes of a SwitchML sum must have the same. Workers are nodes 0 .. workers - 1; each switch adds up one
-/// part of the coordinates, and is the node after the workers, or a worker's too.
+/// The settings that all nodes of a SwitchML sum must share. Workers are nodes 0 .. workers - 1; each switch adds up
+/// one part of the coordinates, and is a node after the workers, or is also a worker.
 struct switch_layout {
     std::size_t d = 0;
     int workers = 1;
-    std::size_t block = 256;  ///< numbers that share an exponent and a packet
-    std::size_t slots = 128;  ///< blocks under way at a time from each worker to each switch; at most 2 blocks' numbers
+    std::size_t block = 256;  ///< the numbers that share an exponent and a packet
+    std::size_t slots = 128;  ///< the most blocks in flight from each worker to each switch; at most 2 block
     int switches = 1;
-    bool apart = true;      ///< the switches are nodes workers, workers + 1, ..; else workers 0, 1, ..
-    bool checksums = true;  ///< each packet has one; false where the network itself lets no damage through
+    bool apart = true;      ///< the switches are nodes workers, workers + 1, ..; else they are workers 0, 1, ..
+    bool checksums = true;  ///< whether each packet has one; false where the network itself lets no damage through
 
-    /// Throws argument_error for a layout that cannot be.
+    /// Throws argument_error for settings outside their ranges.
     void check() const {
         auto const refuse = [](std::string const& why) {
             throw argument_error(detail::concat({"a sum by switches ", why}));
@@ -59,7 +59,7 @@ struct switch_layout {
         return which >= 0 && which < switches ? which : no_rank;
     }
     detail::partition parts() const { return {d, static_cast<std::size_t>(switches)}; }
-    /// How many blocks a switch adds up. None where there is one worker, whose sum is its own.
+    /// The number of blocks that a switch adds up. None where there is one worker, whose sum is its own vector.
     std::size_t blocks(int which) const {
         return workers == 1 ? 0 : (parts().length(static_cast<std::size_t>(which)) + block - 1) / block;
     }
@@ -69,7 +69,7 @@ struct switch_layout {
 
 namespace detail {
 
-/// What the nodes compare, and how errors call it. The round is compared with them, last.
+/// The settings that the nodes compare, and their names in errors. The round is compared last.
 inline constexpr std::array<char const*, 8> switch_items{
     "the dimension", "the bytes of a number", "the workers",    "the block",
     "the slots",     "the switches",          "switches apart", "the round"};
@@ -87,12 +87,13 @@ inline std::uint64_t digest_of(switch_values const& values) {
     return k.bits;
 }
 
-/// Why a sum cannot be: what one rank brings is not finite, or it has another composition. Of several the least counts.
+/// The reason why there is no sum: numbers of one rank are not finite, or it has other settings. Of several the least
+/// counts.
 struct switch_complaint {
     enum kind : std::uint32_t { nothing, input, disagreement };
     std::uint32_t what = nothing, rank = 0;
-    std::uint64_t where = 0;             // the coordinate, or which of switch_items
-    std::uint64_t theirs = 0, ours = 0;  // what that rank has, what the switch has
+    std::uint64_t where = 0;             // the coordinate, or the index into switch_items
+    std::uint64_t theirs = 0, ours = 0;  // the value of that rank, the value of the switch
 
     static constexpr std::size_t bytes = 32;
     auto order() const { return std::tie(what, rank, where, theirs, ours); }
@@ -105,7 +106,7 @@ struct switch_complaint {
         store_word(to + 16, theirs);
         store_word(to + 24, ours);
     }
-    /// None where the bytes are none of them.
+    /// Reads one; nothing where the bytes are not valid.
     static std::optional<switch_complaint> take(std::byte const* from) {
         std::uint64_t const first = load_word(from);
         switch_complaint const c{static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32),
@@ -122,12 +123,12 @@ struct switch_complaint {
     }
 };
 
-/// The kinds of packets: from workers hello (what it has; exponents of its first blocks), numbers (a block's, and the
-/// exponent of the next one of that slot) and bye; from the switch the answers to these, of whom it waits for where it
-/// cannot answer yet, and that it is in a later round.
+/// The kinds of packets. From workers: hello (settings; exponents of the first blocks), numbers (of a block, and the
+/// exponent of the next one of that slot) and bye. From the switch: the answers to these; patience, which names a
+/// worker that it waits for where it cannot answer yet; and later, which reports that it is in a later round.
 enum class switch_kind : std::uint8_t { hello = 1, numbers, bye, welcome, sums, good_bye, patience, later };
 
-/// In front of every packet. 32 bytes: what it is, a checksum of what follows, then the words below.
+/// The header of every packet. 32 bytes: a mark of the protocol, a checksum of what follows, then the words below.
 struct switch_header {
     switch_kind what{};
     std::uint64_t digest = 0, round = 0;
@@ -137,7 +138,7 @@ struct switch_header {
     static constexpr std::size_t bytes = 32;
     static constexpr std::uint64_t magic = 0x314d534c;  // "LSM1"
 
-    /// Writes it in front of what a packet sends.
+    /// Writes the header in front of the packet's content, which must be complete.
     void seal(std::span<std::byte> packet, bool with_checksum) const {
         store_word(packet.data() + 8, digest);
         store_word(packet.data() + 16, round);
@@ -146,7 +147,7 @@ struct switch_header {
         std::uint64_t const sum = with_checksum ? checksum(packet.subspan(8)) : 0;
         store_word(packet.data(), magic | sum << 32);
     }
-    /// None where a packet is not of this protocol, or damaged.
+    /// Reads the header; nothing where a packet is not of this protocol, or is damaged.
     static std::optional<switch_header> open(std::span<std::byte const> packet, bool with_checksum) {
         if (packet.size() < bytes) return {};
         std::uint64_t const first = load_word(packet.data()), last = load_word(packet.data() + 24);

@@ -15,13 +15,14 @@
 namespace laconic {
 
 /// The switch of SwitchML (Sapio et al., NSDI 2021) in software, for one part of the coordinates. It adds integers of
-/// 32 bits and takes the greater of exponents; it has a fixed pool of slots, each in two versions, and of each version
+/// 32 bits and takes the greater of exponents; it has a fixed pool of slots, each in two versions, and for each version
 /// a bitmap of the workers seen and their number. Block b belongs to slot b mod slots, and its version is the parity of
 /// b / slots. A worker sends the next block of a slot only when it has the sum of the last, so the first packet for a
-/// version proves that every worker has what stood there, and may overwrite it; until then who asks again is answered.
-/// Before the first block all send hello: what they have, and the exponents of their first blocks. So who disagrees, or
-/// brings a number that is not finite, is known to all before anything is added. At the end all send bye: the switch is
-/// not done before all have the sums, that is, have sent so, or ask for nothing for long after the last sum was sent.
+/// version proves that every worker has the version's old sum, which may be overwritten; until then requests for it are
+/// answered. Before the first block all workers send hello: their settings, and the exponents of their first blocks. So
+/// all get the error of a worker that disagrees, or has a number that is not finite, before anything is added. At the
+/// end all send bye: the switch is not done before all have the sums, that is, have sent bye, or have sent nothing for
+/// long after the last sum was sent.
 template <Scalar T>
 class switch_pool {
   public:
@@ -42,7 +43,7 @@ class switch_pool {
         packet_.resize(how.longest_packet());
     }
 
-    /// A new round; what is left of the last is gone.
+    /// Starts a new round; the state of the last is dropped.
     void begin(std::uint64_t round) {
         round_ = round;
         values_ = detail::values_of<T>(how_, round);
@@ -77,11 +78,11 @@ class switch_pool {
         return false;
     }
 
-    /// Workers that send nothing more have left.
+    /// Workers that send nothing any more are taken to have left.
     void wake(double now) { left_alone_ |= now >= wakes_at(); }
     double wakes_at() const { return all_is_sent() && !done() ? leaves_at_ : never; }
     bool done() const { return bye_.full() || left_alone_; }
-    /// A worker that it lacks.
+    /// A worker that it waits for.
     int waits_for() const {
         if (!hello_.full()) return hello_.first_missing();
         if (auto const* v = oldest()) return v->seen.first_missing();
@@ -118,7 +119,7 @@ class switch_pool {
         std::size_t n_ = 0, count_ = 0;
     };
     struct version {
-        std::size_t block = 0;  // that stands here, or is awaited
+        std::size_t block = 0;  // the block that is here, or is awaited
         std::int16_t exponent = no_exponent;
         workers seen;
         std::vector<std::byte> sums;
@@ -129,7 +130,7 @@ class switch_pool {
         std::size_t const fixed = detail::switch_complaint::bytes + 8 * detail::switch_items.size();
         if (sent.size() < fixed) return false;
         if (hello_.has(w)) {
-            if (h.round > round_of_[w]) {  // it has what it wanted, and went on when its goodbyes were lost
+            if (h.round > round_of_[w]) {  // it has its sums, and went on although its byes were lost
                 bool const news = hello_.full() && !bye_.has(w);
                 if (news) bye_.add(w);
                 return news;
@@ -169,7 +170,7 @@ class switch_pool {
         auto const& other = versions_[2 * slot + 1 - row % 2];
         if (sent.size() != 4 * length_of(b)) return false;
         if (v.block != b) {
-            // The next one of this slot, which nobody sends before he has the sum of the other version.
+            // The next block of this slot, which no worker sends before it has the sum of the other version.
             if (b != v.block + 2 * how_.slots || !v.seen.full() || other.block + how_.slots != b || !other.seen.full())
                 return false;
             v.block = b;
@@ -227,7 +228,7 @@ class switch_pool {
             .seal(packet, how_.checksums);
         for (int to = first; to < last; ++to) out(to, std::span<std::byte const>(packet));
     }
-    // Of block b, or of what a hello is about: none.
+    // For block b; b = blocks_ for a hello.
     template <class Out>
     void ask_for_patience(std::size_t to, std::size_t b, workers const& seen, Out out) {
         fixed_point::store(packet_.data() + detail::switch_header::bytes,
@@ -247,7 +248,7 @@ class switch_pool {
     }
     std::size_t length_of(std::size_t b) const { return std::min(how_.block, length_ - b * how_.block); }
 
-    // The version of the lowest block that someone has brought and someone not.
+    // The version of the lowest block that some workers have sent and others not.
     version const* oldest() const {
         version const* found = nullptr;
         for (auto const& v : versions_)
@@ -262,10 +263,10 @@ class switch_pool {
     std::uint64_t round_ = 0, digest_ = 0;
     detail::switch_values values_{};
     detail::switch_complaint complaint_;
-    std::vector<version> versions_;  // of slot s: 2 s and 2 s + 1
+    std::vector<version> versions_;  // those of slot s are 2 s and 2 s + 1
     std::vector<std::int16_t> first_exponents_;
     workers hello_, bye_;
-    std::vector<std::uint64_t> round_of_;  // what each worker takes the round for
+    std::vector<std::uint64_t> round_of_;  // the round of each worker's hello
     std::vector<std::byte> packet_;
 };
 

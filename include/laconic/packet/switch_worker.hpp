@@ -14,8 +14,8 @@
 namespace laconic {
 
 /// A worker's side of a switch_pool, for the part of the coordinates that this switch adds up. Each slot has one block
-/// under way; its sum is the leave to send the next one. Sums replace the worker's numbers block by block. What is not
-/// answered in time is sent again, made anew of the numbers, which are there until the sum comes.
+/// in flight; its sum allows the worker to send the next one. Sums replace the worker's numbers block by block. Packets
+/// that are not answered in time are sent again, made anew from the numbers, which stay until the sum comes.
 template <Scalar T>
 class switch_worker {
   public:
@@ -31,7 +31,7 @@ class switch_worker {
         packet_.resize(how.longest_packet());
     }
 
-    /// A new round, and this rank's numbers of the part, which are not looked at if it complains.
+    /// Starts a new round with this rank's numbers of the part, which are not read if there is an error.
     void begin(std::span<T> x, std::uint64_t round, detail::switch_complaint const& complaint) {
         x_ = x;
         round_ = own_round_ = round;
@@ -77,17 +77,17 @@ class switch_worker {
             if (i < slots_.size()) return send_numbers(now, i, out);
             if (i == hello()) return say_hello(now, out);
             if (asked_.times(i) < when_.farewells) return say_bye(now, out);
-            asked_.forget(i);  // it has its sum, and the switch has left, or will notice
+            asked_.forget(i);  // the worker has its sum, and the switch has left, or will notice
             now_ = gone;
         });
-        if (again && ++in_vain_ > 2) missing_ = switch_;  // which would tell whom it waits for
+        if (again && ++in_vain_ > 2) missing_ = switch_;  // else it would have named the worker that it waits for
     }
 
     double wakes_at() const { return done() ? never : asked_.wakes_at(); }
     bool done() const { return now_ == gone; }
     int waits_for() const { return done() ? no_rank : missing_; }
 
-    /// Whether the sum is there, and finite; if not, why not, if all ranks were told.
+    /// Whether the sum is here, whether it is finite, and the error that all ranks got, if there is no sum.
     bool has_sum() const {
         return (now_ == leaves || now_ == gone) && verdict_.what == detail::switch_complaint::nothing;
     }
@@ -96,12 +96,12 @@ class switch_worker {
 
   private:
     struct slot {
-        std::size_t block;      // under way; from blocks_ on none
-        std::int16_t exponent;  // of that block on all workers
-        std::int16_t own_next;  // of the next one on this worker
+        std::size_t block;      // the block in flight; none if it is blocks_ or more
+        std::int16_t exponent;  // of that block, over all workers
+        std::int16_t own_next;  // of the next one, on this worker
     };
 
-    // What waits for an answer: the block of each slot, and these.
+    // The numbers of packets that wait for an answer: the block of each slot, and these.
     std::size_t hello() const { return slots_.size(); }
     std::size_t bye() const { return slots_.size() + 1; }
 
@@ -137,7 +137,7 @@ class switch_worker {
             leave(now, out);
             return true;
         }
-        // A switch that gives no verdict has an older hello of this rank's, and this one has no vector to send.
+        // A switch without an error has an older hello of this rank, and this one has no vector to send.
         if (complaint_.what != detail::switch_complaint::nothing) return false;
         auto const exponents = sent.subspan(detail::switch_complaint::bytes);
         if (h.digest != digest_ || exponents.size() != 2 * slots_.size()) return false;
@@ -145,7 +145,7 @@ class switch_worker {
             if (detail::load_exponent(exponents.data() + 2 * i) < slots_[i].own_next) return false;
         now_ = streams;
         missing_ = switch_;
-        asked_.reset(slots_.size() + 2, 1);  // that waited for all: it is no round trip, and no reason for patience
+        asked_.reset(slots_.size() + 2, 1);  // the welcome waited for all workers, so its time is no round trip
         left_ = blocks_;
         for (std::size_t i = 0; i < slots_.size(); ++i)
             send(now, i, i, detail::load_exponent(exponents.data() + 2 * i), out);
@@ -168,17 +168,16 @@ class switch_worker {
         if (--left_ == 0) leave(now, out);
         return true;
     }
-    // The switch has what was sent again, and sends whom it waits for.
+    // The switch has received the repeated packet, and names the worker that it waits for.
     void be_patient(double now, detail::switch_header const& h, std::span<std::byte const> sent) {
         if (sent.size() != 4) return;
         if (auto const whom = fixed_point::load(sent.data()); whom < static_cast<std::uint32_t>(how_.workers))
             missing_ = static_cast<int>(whom);
-        // That came at once, which sums do not: they wait for the others' packets, and for those that were lost.
+        // This answer came at once; sums wait for the packets of the others, and for those that were lost.
         std::size_t const i = h.block % how_.slots;
         if (i < slots_.size() && slots_[i].block == h.block) asked_.had(i, now);
     }
-    // The switch is in a later round. If this worker has its sum, that is how it must be; if not, it comes in with a
-    // complaint.
+    // The switch is in a later round. A worker that has its sum may leave; another joins that round with an error.
     template <class Out>
     bool take_later(double now, detail::switch_header const& h, Out out) {
         if (h.round <= round_) return false;
@@ -191,7 +190,7 @@ class switch_worker {
         return true;
     }
 
-    // Block b of slot i, whose exponent all workers have agreed on.
+    // Sends block b of slot i, whose exponent all workers have agreed on.
     template <class Out>
     void send(double now, std::size_t i, std::size_t b, std::int16_t exponent, Out out) {
         slots_[i] = {b, exponent, exponent_of_block(b + how_.slots)};
@@ -240,9 +239,9 @@ class switch_worker {
     detail::switch_complaint complaint_, verdict_;
     enum { before, greets, streams, leaves, gone } now_ = before;
     std::vector<slot> slots_;
-    std::size_t left_ = 0;  // blocks whose sums are not there
+    std::size_t left_ = 0;  // blocks whose sums are not here
     bool sum_is_finite_ = true;
-    int missing_ = no_rank, in_vain_ = 0;  // sent again since the switch was received
+    int missing_ = no_rank, in_vain_ = 0;  // packets sent again since the last packet of the switch
     std::vector<std::byte> packet_;
 };
 

@@ -21,14 +21,15 @@ concept Number16 = sizeof(E) == 2 && !std::is_integral_v<E> && std::is_trivially
     static_cast<E>(f);
 };
 
-/// What a reducer that computes in T takes: T itself, and where T is float also numbers of 16 bits.
+/// The element types that a reducer which computes in T accepts: T itself, and where T is float also numbers of 16
+/// bits.
 template <class E, class T>
 concept ReducedAs = std::same_as<E, T> ||(std::same_as<T, float>&& Number16<E>);
 
 namespace detail {
 
 /// The caller's vector in a step of a reducer that computes in T. It does not own the numbers. Cost: numbers of 16 bits
-/// are converted in a pass each way.
+/// are converted in one pass each way.
 template <Scalar T>
 class caller_vector {
   public:
@@ -47,13 +48,13 @@ class caller_vector {
 
     std::size_t size() const { return size_; }
     bool is_there() const { return is_there_; }
-    /// The numbers, where they are of T, and else converted into `room`, which has as many.
+    /// The numbers themselves where they are of T, else converted into `room`, which has the same length.
     std::span<T const> as_numbers(std::span<T> room) const {
         if (!read_) return {static_cast<T const*>(there_), size_};
         read_(there_, room);
         return room;
     }
-    /// The caller's numbers become those of `from`, which has as many: rounded, infinite where they are too large.
+    /// Sets the caller's numbers to `from`, which has the same length: rounded, infinite where they are too large.
     template <class B>
     void assign(B& on, std::span<T const> from) const {
         if (write_)
@@ -61,7 +62,7 @@ class caller_vector {
         else
             copy(on, from, std::span(static_cast<T*>(there_), size_));
     }
-    /// All of them become NaN; `room` has as many numbers.
+    /// Sets all of them to NaN; `room` has the same length.
     template <class B>
     void assign_nan(B& on, std::span<T> room) const {
         fill(on, room, std::numeric_limits<T>::quiet_NaN());
@@ -71,8 +72,8 @@ class caller_vector {
   private:
     void* there_ = nullptr;
     std::size_t size_ = 0;
-    bool is_there_ = false;                              // an empty vector may lie nowhere
-    void (*read_)(void const*, std::span<T>) = nullptr;  // none where the numbers are of T
+    bool is_there_ = false;                              // an empty vector may have no address
+    void (*read_)(void const*, std::span<T>) = nullptr;  // null where the numbers are of T
     void (*write_)(std::span<T const>, void*) = nullptr;
 };
 

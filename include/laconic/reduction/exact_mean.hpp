@@ -17,7 +17,7 @@
 
 namespace laconic::detail {
 
-/// How far an estimate is from the exact mean, over one or more layers.
+/// The deviation of an estimate from the exact mean, over one or more layers.
 struct deviation {
     double mean_squared = 0, estimate_squared = 0, difference_squared = 0;
 
@@ -30,14 +30,14 @@ struct deviation {
     }
 };
 
-/// The mean in full of what the ranks' messages are about, to compare an estimate with. Memory: 2 d numbers, from its
-/// first use on.
+/// The mean in full of the gradients that the ranks' messages compress, to compare an estimate with. Memory: 2 d
+/// numbers, from its first use on.
 template <Scalar T, class B>
 class exact_mean {
   public:
     explicit exact_mean(std::size_t d) : d_(d), means_({}, d, position_code::fastest) {}
 
-    /// The mean of all ranks' scale x; x may be absent, then it counts as zeros. Throws comm_error.
+    /// Gathers the mean of all ranks' scale x; an absent x counts as zeros. Throws comm_error.
     template <Communicator C>
     void gather(B& on, C& comm, std::uint64_t round, T scale, caller_vector<T> const& x) {
         mean_.resize(d_);
@@ -55,7 +55,7 @@ class exact_mean {
         means_.send(on, comm, now, mine_, frame_);
         means_.receive(on, comm, now, mine_, frame_, blank, nullptr, mean);
     }
-    /// Adds to `far` how far the estimate is from it, and forgets it. Three passes.
+    /// Adds the deviation of the estimate to `far`, and overwrites the mean. Three passes.
     void compare(B& on, std::span<T const> estimate, deviation& far) {
         std::span<T> const mean(mean_);
         far.mean_squared += sum_of_squares(on, std::span<T const>(mean));
@@ -72,7 +72,7 @@ class exact_mean {
     error_frame frame_;
 };
 
-/// How far the estimates of all layers that were not skipped are from their exact means, in that step.
+/// The deviation of the estimates of all layers that were not skipped from their exact means, in that step.
 template <class B, class Layers>
 reducer_statistics::probe compare_exact(B& on, Layers& layers, std::uint64_t step) {
     deviation far;

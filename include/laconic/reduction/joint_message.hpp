@@ -18,7 +18,7 @@
 
 namespace laconic::detail {
 
-/// What travels at a time: one layer's message, or those of several layers one behind the other. Errors name the layer.
+/// One message of a step: that of one layer, or those of several layers one behind the other. Errors name the layer.
 template <class Layer>
 class joint_message {
   public:
@@ -26,13 +26,13 @@ class joint_message {
         : layers_(std::move(layers)), sink_(positions) {}
 
     std::vector<Layer*> const& layers() const { return layers_; }
-    /// Whether nothing else may be on its way from send() to receive(): the same on all ranks.
+    /// Whether nothing else may be in flight from send() to receive(): the same on all ranks.
     template <Communicator C>
     bool travels_alone(C& comm) const {
         return layers_.size() == 1 && layers_[0]->travels_alone(comm);
     }
 
-    /// Starts on its way; or this rank's first error frame does.
+    /// Starts to send the message, or this rank's first error frame.
     template <class B, Communicator C>
     void send(B& on, C& comm, std::uint64_t round, int lane) {
         if (layers_.size() == 1) return layers_[0]->send(on, comm, round, lane);
@@ -49,7 +49,8 @@ class joint_message {
         for (auto* const l : layers_) l->write(on, sink_);
         start_all_gather(comm, {sink_.finish(), false}, lane);
     }
-    /// Waits for all ranks', and leaves each layer the mean. Throws what reduced_layer::receive() does.
+    /// Waits for the messages of all ranks, and leaves the mean in each layer. Throws what reduced_layer::receive()
+    /// throws.
     template <class B, Communicator C>
     void receive(B& on, C& comm, std::uint64_t round, int lane) {
         try {
@@ -96,7 +97,7 @@ class joint_message {
     error_frame frame_;
 };
 
-/// The messages of a step, in the order of layers: small ones next to each other share one.
+/// The messages of a step, in the order of layers: small layers next to each other share one.
 template <class Layers>
 auto joined(Layers& layers, std::vector<std::size_t> const& order, reducer_options const& options) {
     using layer_type = typename Layers::layer_type;

@@ -17,7 +17,7 @@
 
 namespace laconic::detail {
 
-/// What a layer of a reducer remembers: a feedback, and the step size that its residual was made at.
+/// The state of a layer of a reducer: a feedback, and the step size at which its residual was made.
 template <class F, Scalar T, class B>
 class layer_memory {
   public:
@@ -29,13 +29,14 @@ class layer_memory {
     F& feedback() { return feedback_; }
     F const& feedback() const { return feedback_; }
 
-    /// Throws argument_error for a weight other than the mean weight beside a shift, which is of unweighted gradients.
+    /// Throws argument_error for a weight other than the mean weight where there is a shift, which is of unweighted
+    /// gradients.
     void check_share(double share) const {
         if constexpr (HasShift<F, B>)
             if (share != 1 && feedback_.rate() != 0)
                 throw argument_error("a weight other than the other ranks' goes with no shift");
     }
-    /// out <- scale x - h + decay e, e at this step size where one is given; true where all of it is finite.
+    /// out <- scale x - h + decay e, with e at this step size where one is given; returns whether all of it is finite.
     bool make_delta(B& on, round_context const& now, T scale, std::span<T const> x, double step_size,
                     std::span<T> out) const {
         T const waited = static_cast<T>(step_size > 0 && step_size_ > 0 ? step_size_ / step_size : 1);
@@ -44,10 +45,10 @@ class layer_memory {
         } else {
             if (waited != 1) throw argument_error("a step size that changes goes with no such feedback");
             copy(on, x, out);
-            return make_news(const_cast<F&>(feedback_), on, now, scale, out);  // which changes nothing in it
+            return make_news(const_cast<F&>(feedback_), on, now, scale, out);  // compensate() does not change its state
         }
     }
-    /// The residual is from now on at this step size, where one is given.
+    /// Marks the residual as made at this step size, where one is given.
     void set_step_size(double step_size) {
         if (step_size > 0) step_size_ = step_size;
     }
@@ -64,7 +65,7 @@ class layer_memory {
         else
             return 0;
     }
-    /// Of an estimate's part that was sent, and of the mean shift: what all ranks must have alike.
+    /// A digest of the part of the estimate that was sent, and of the mean shift: both must be the same on all ranks.
     std::uint64_t digest_with(B& on, std::span<T const> mean) const {
         auto const of = [&](std::span<T const> x) {
             std::vector<T> here(OnHost<B> ? 0 : x.size());
@@ -80,13 +81,13 @@ class layer_memory {
             return of(mean);
     }
 
-    /// Throws argument_error where the feedback cannot be added up.
+    /// Throws argument_error where the states of several such feedbacks cannot be added.
     void require_add() const {
         if constexpr (!AddsUp<F, T, B>)
             throw argument_error("this feedback cannot be restored on another number of ranks");
     }
-    /// For the states of several ranks in one: add_state() what state() has read of each, and then take_mean_state()
-    /// over so many ranks.
+    /// Merges the states of several ranks: call add_state() after state() has read each, and then take_mean_state()
+    /// with their number.
     void add_state([[maybe_unused]] B& on) {
         if constexpr (AddsUp<F, T, B>) {
             if (!sum_of_states_) {
@@ -111,7 +112,7 @@ class layer_memory {
   private:
     F fresh_, feedback_;
     std::size_t d_;
-    double step_size_ = 0;  // of the last step that gave one
+    double step_size_ = 0;  // of the last step that had one
     std::optional<F> sum_of_states_;
 };
 

@@ -13,7 +13,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 
-/// How the ranks of all nodes learn what is wrong on one of them, so that none goes on alone.
+/// How the ranks of all nodes exchange what is wrong on one of them, so that no rank goes on alone.
 namespace laconic::detail {
 
 inline std::string text_of(std::exception_ptr failed) {
@@ -42,14 +42,14 @@ void throw_together(I& inside, std::exception_ptr failed, int first) {
 }
 
 /// Throws shape_error on all ranks of all nodes, with the same text on those of a node, unless the ranks of each node
-/// have the same items, all nodes have as many ranks, `across` holds those with the same number, and no rank finds
-/// something wrong by itself (`own`). Three all-gathers: what one rank of a node knows is known to all of it, to those
-/// of other nodes with the same number, and to all of their nodes.
+/// have the same items, all nodes have as many ranks, `across` holds those with the same number, and no rank has an
+/// error of its own (`own`). Three all-gathers: a rank's error reaches its node, then the ranks with the same number in
+/// other nodes, and then all of their nodes.
 template <Communicator I, Communicator A>
 void compare_nodes(I& inside, A& across, std::vector<agreed_item> items, std::string own) {
     std::string why;
     auto const compare = [&](auto& comm, std::vector<agreed_item> const& mine) {
-        std::exception_ptr failed;  // ranks that are fibers do not communicate while they handle it
+        std::exception_ptr failed;  // fibers must not communicate while they handle an exception
         try {
             require_agreement(comm, mine);
         } catch (shape_error const&) {

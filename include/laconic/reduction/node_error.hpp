@@ -16,15 +16,15 @@
 
 namespace laconic::detail {
 
-/// Why a rank of a reducer over nodes cannot take a step, as it travels through the nodes' own errors: every rank
-/// raises the same from it.
+/// Why a rank of a reducer over nodes cannot take a step, in the form in which the nodes' own errors carry it: every
+/// rank raises the same error from it.
 class node_error {
   public:
     node_error(int rank, std::string why) : node_error('c', rank, 0, std::move(why)) {}
-    /// The i-th number of a vector, or of the one that is named, is not finite.
+    /// The i-th number of the vector, or of the vector named `of`, is not finite.
     node_error(int rank, std::size_t i, std::string of) : node_error('n', rank, i, std::move(of)) {}
 
-    /// Ranks that are not alike.
+    /// The ranks do not have the same shapes or settings.
     static node_error of_shapes(std::string why) { return {'s', 0, 0, std::move(why)}; }
 
     bool is_not_finite() const { return kind_ == 'n'; }
@@ -36,7 +36,7 @@ class node_error {
         throw comm_error(rank_, why_);
     }
 
-    /// What read() makes the same of.
+    /// The text from which read() makes an equal node_error.
     std::string text() const {
         std::string all(mark);
         all += kind_;
@@ -45,14 +45,14 @@ class node_error {
             for (int byte = 0; byte < 8; ++byte) all += static_cast<char>(n >> 8 * byte & 255);
         return all + why_;
     }
-    /// Of bytes that are no such text: that this rank sent them.
+    /// Reads such a text; for other bytes, an error that names this rank as their sender.
     static node_error read(std::span<std::byte const> bytes, int rank) {
         std::string const text(reinterpret_cast<char const*>(bytes.data()), bytes.size());
         if (auto const found = in(text)) return *found;
         return {'m', rank, 0, concat({"rank ", rank, " sent no reason that can be read"})};
     }
-    /// Of an error of the step between nodes: rank_of(r) numbers its rank r here, and place(i, of) is where its i-th
-    /// number of that vector is.
+    /// Converts an error of the step between nodes: rank_of(r) is the number here of its rank r, and place(i, of) the
+    /// index of its i-th number of the vector `of`.
     template <class RankOf, class Place>
     static node_error of(std::exception_ptr failed, RankOf rank_of, Place place) {
         try {
@@ -78,7 +78,7 @@ class node_error {
 
     node_error(char kind, int rank, std::uint64_t number, std::string why)
         : kind_(kind), rank_(rank), number_(number), why_(std::move(why)) {}
-    // The one that a text holds, wherever it begins.
+    // The node_error in a text, wherever it begins.
     static std::optional<node_error> in(std::string const& text) {
         auto const begin = text.find(mark);
         std::size_t const head = std::strlen(mark) + 1 + 16;

@@ -31,9 +31,9 @@
 
 namespace laconic::detail {
 
-/// What the ranks of one node do for a reducer over nodes: each adds up its share of all their numbers, and in the end
-/// all gather the shares of the estimate. Numbers travel as they lie in memory: a node's ranks have one byte order.
-/// Memory: 3 d numbers, and what is on its way.
+/// The work of the ranks of one node for a reducer over nodes: each sums its share of all their numbers, and at the end
+/// all gather the shares of the estimate. Numbers travel as they are in memory, as the ranks of a node have one byte
+/// order. Memory: 3 d numbers, and the messages in flight.
 template <class I, class A, Scalar T>
 class node_sum {
   public:
@@ -49,7 +49,7 @@ class node_sum {
         for (auto& o : described(options)) items_.push_back(std::move(o));
         for (auto const& l : layers) items_.emplace_back(concat({"layer ", l.name}), std::to_string(l.size));
         compare_ranks(inside_, across, "");
-        // A rank that has another number in its node draws other random numbers, and its state is another's.
+        // A rank with another number in its node draws other random numbers, and its state differs.
         options_.seed = key{options.seed}.child(static_cast<std::uint64_t>(rank_)).bits;
         options_.non_finite = on_non_finite::raise;
         options_.dense_below = 0;
@@ -62,7 +62,7 @@ class node_sum {
         }
     }
 
-    /// The layers that this rank's step is of, and its options.
+    /// The layers of this rank's step, which are its shares of the layers, and its options.
     std::vector<layer> const& shares() const { return shares_; }
     reducer_options const& options() const { return options_; }
     int rank() const { return rank_; }
@@ -71,8 +71,8 @@ class node_sum {
         return layers_[l].name.empty() ? "the vector" : concat({"layer ", layers_[l].name});
     }
     std::uint64_t bytes_sent() const { return sent_before_ + (size_ > 1 ? inside_.bytes_sent() : 0); }
-    /// Goes on over other nodes of as many ranks, in which each rank has the same number: throws shape_error on all
-    /// ranks where one has another, and has changed nothing then. Does not touch the communicators of before.
+    /// Goes on over other nodes of the same size, in which each rank has the same number: throws shape_error on all
+    /// ranks where one has another, and then has changed nothing. Does not use the earlier communicators.
     void rebind(I& inside, A& across) {
         auto own = own_communicator<I>::of(inside);
         auto const place = [](int rank, int size) { return concat({rank, " of ", size}); };
@@ -87,16 +87,16 @@ class node_sum {
         node_ = across.rank();
     }
 
-    /// This rank cannot take the step.
+    /// This rank cannot take the step, for this reason.
     void refuse(std::string why) {
         if (!wrong_) wrong_ = node_error(number(), std::move(why));
     }
     bool refused() const { return wrong_.has_value(); }
     std::string refusal() const { return wrong_->text(); }
-    /// As detail::throw_together.
+    /// The same as detail::throw_together, within the node.
     void throw_together(std::exception_ptr failed) { detail::throw_together(inside_, failed, number_of(0)); }
-    /// Which layers the node takes part with in this round, from what each of its ranks has; looks for what is wrong
-    /// with that, and with `step`, the weight of this rank and whether the step is dense.
+    /// The layers with which the node takes part in this round, from those that each of its ranks has; also checks
+    /// these, `step`, the weights of the ranks and whether the step is dense.
     std::vector<char> const& agree(std::vector<caller_vector<T>> const& held, std::vector<step_options> const& given,
                                    step_options const& step, absent missing, std::uint64_t round) {
         auto const count = layers_.size();
@@ -149,11 +149,11 @@ class node_sum {
                 wrong_ = node_error(number_of(0), concat({title(l), " was not started by all ranks of a node"}));
         return present_;
     }
-    /// After agree(): what the node counts for beside others.
+    /// After agree(): the weight of the node among the nodes.
     double weight() const { return weight_; }
-    /// This rank's share of the mean over the node of x / loss_scale, in which each rank counts by its weight; x is of
-    /// zeros where it is absent. Where a number of any rank is not finite once it is scaled, refused() tells. The
-    /// numbers stay until the next step.
+    /// This rank's share of the mean over the node of x / loss_scale, in which each rank counts by its weight; an
+    /// absent x counts as zeros. Where a number of any rank is not finite after scaling, refused() is set. The numbers
+    /// stay until the next step.
     std::span<T> sum(std::size_t l, caller_vector<T> const& x, double loss_scale) {
         auto const p = parts(layers_[l].size);
         auto const n = static_cast<std::size_t>(size_);
@@ -170,7 +170,7 @@ class node_sum {
         fill(on_, mine, T(0));
         piece_.resize(p.length(me()));
         auto const part = mine.first(piece_.size());
-        for (std::size_t r = 0; r < n; ++r) {  // in their order, on all shares
+        for (std::size_t r = 0; r < n; ++r) {  // in the order of ranks, on all shares
             if (r != me()) read(inside_.exchange(no_rank, {}, static_cast<int>(r)), static_cast<int>(r), piece_);
             std::span<T const> const theirs = r == me() ? p.of(all, me()) : std::span<T>(piece_);
             if (auto const i = first_non_finite(on_, theirs); i < theirs.size() && !wrong_)
@@ -181,8 +181,8 @@ class node_sum {
         multiply(on_, T(1) / static_cast<T>(n), part);
         return mine;
     }
-    /// The same on all ranks of a node, and of all nodes: why there is no step, from what each rank's share has failed
-    /// with, if one has.
+    /// The reason why there is no step, the same on all ranks of a node and of all nodes, from the exception of each
+    /// rank's share, if there is one.
     std::optional<node_error> compare(std::exception_ptr failed) {
         std::string mine;
         if (failed)
@@ -200,7 +200,7 @@ class node_sum {
                 return node_error::read(theirs.bytes, number_of(r));
         return {};
     }
-    /// Gathers the shares of the estimate, and the callers' numbers become it.
+    /// Gathers the shares of the estimate into the callers' numbers.
     void gather(std::vector<caller_vector<T>> const& held, std::vector<step_options> const& given) {
         bytes_.clear();
         for (std::size_t l = 0; l < layers_.size(); ++l) {
@@ -233,12 +233,12 @@ class node_sum {
     void end_step() { wrong_.reset(); }
 
   private:
-    struct whole_step {  // of one rank
+    struct whole_step {  // one rank's part in the comparison of a step
         double weight;
         std::uint64_t round, dense;
     };
 
-    // `own`: what this rank finds wrong.
+    // `own`: this rank's own error, or an empty text.
     void compare_ranks(auto& inside, A& across, std::string own) const {
         auto items = items_;
         items.emplace_back("the number of a node", std::to_string(across.rank()));
@@ -274,7 +274,7 @@ class node_sum {
 
     std::unique_ptr<own_communicator<I>> own_;
     metered<I> inside_;
-    std::uint64_t sent_before_ = 0;  // to other ranks of a node, before rebind()
+    std::uint64_t sent_before_ = 0;  // bytes to other ranks of the node, before rebind()
     int rank_, size_, node_;
     std::vector<layer> layers_, shares_;
     std::vector<agreed_item> items_;
@@ -282,10 +282,10 @@ class node_sum {
     host on_;
     std::vector<std::vector<T>> sums_;  // this rank's shares
     std::vector<T> numbers_, piece_;
-    std::vector<char> mine_, present_, everywhere_;  // layers: this rank's, some rank's, all ranks' of the node
-    std::vector<std::size_t> read_so_far_;           // bytes of each rank's shares
+    std::vector<char> mine_, present_, everywhere_;  // layers: of this rank, of any and of all of the node
+    std::vector<std::size_t> read_so_far_;           // in bytes, of each rank's shares
     std::vector<std::byte> bytes_;
-    double weight_ = 1, share_ = 1;  // of the node beside others, and of this rank in it
+    double weight_ = 1, share_ = 1;  // the node's weight among the nodes, and this rank's share in the node
     std::optional<node_error> wrong_;
 };
 

@@ -16,10 +16,10 @@
 
 namespace laconic {
 
-/// One vector among those that a reducer takes in a step.
+/// One of the vectors that a reducer takes in a step.
 struct layer {
-    std::string name;      ///< on all ranks the same, and no two alike
-    std::size_t size = 0;  ///< how many numbers
+    std::string name;      ///< the same on all ranks, and unique
+    std::size_t size = 0;  ///< the number of elements
 };
 
 /// Layers named 0, 1, ... of these sizes.
@@ -29,66 +29,67 @@ inline std::vector<layer> layers_of(std::vector<std::size_t> const& sizes) {
     return all;
 }
 
-/// What a step does where a rank's gradient holds NaN or infinity, or overflows as it is compensated.
+/// What a step does where a rank's gradient holds NaN or infinity, or overflows when it is compensated.
 enum class on_non_finite {
     raise,     ///< non_finite_error on every rank
     propagate  ///< every rank's numbers become NaN, which a loss scaler looks for
 };
-/// What finish() takes a layer for that was not started, on this rank.
+/// What finish() does with a layer that was not started on this rank.
 enum class absent {
-    raise,  ///< a mistake: compression_error on every rank
-    zero,   ///< a gradient of zeros: what waits in the residual may be sent
-    skip    ///< nothing to send: its residual and shift stay as they are
+    raise,  ///< it is an error: compression_error on every rank
+    zero,   ///< its gradient counts as zeros: part of the residual may be sent
+    skip    ///< it is not sent: its residual and shift stay as they are
 };
 
-/// What a reducer is made with, beside the reduction and the layers; the same on all ranks.
+/// The options of a reducer, beside the reduction and the layers; the same on all ranks.
 struct reducer_options {
-    std::uint64_t seed = 0;  ///< of what compressors draw
+    std::uint64_t seed = 0;  ///< the seed from which compressors draw
     on_non_finite non_finite = on_non_finite::raise;
     absent not_started = absent::raise;
-    /// Layers of fewer numbers than this are sent in full and without a memory, and so are those whose names match one
-    /// of these patterns, in which * stands for any text, such as "*.bias".
+    /// Layers of fewer numbers than this are sent in full and have no state, and so are those whose names match one of
+    /// these patterns, in which * stands for any text, such as "*.bias".
     std::size_t dense_below = 0;
     std::vector<std::string> in_full{};
-    std::uint64_t dense_rounds = 0;  ///< in the first so many steps every layer is sent in full
+    std::uint64_t dense_rounds = 0;  ///< the number of first steps in which every layer is sent in full
     /// Layers of fewer numbers than this, next to each other in the order of layers, share one message of up to 16
-    /// times as many numbers. Each is compressed by itself. 0: each layer has a message of its own, as layers that are
-    /// skipped or exchanged always have.
+    /// times as many numbers. Each is compressed separately. 0: each layer has a message of its own, as layers always
+    /// have where layers may be skipped or a collective adds them up.
     std::size_t share_below = 4096;
     /// Steps may have weights and be dense (step_options): all ranks compare both before each step's first message, 16
     /// bytes from each.
     bool steps_vary = false;
-    /// Every so many steps all ranks' gradients are gathered in full, and the estimate is compared with their mean:
-    /// statistics(). 0: never, and nothing is spent on it. Memory for it: 2 d numbers.
+    /// Every so many steps all ranks' gradients are gathered in full, and the estimate is compared with their mean: see
+    /// statistics(). 0: never, at no cost. Memory: 2 d numbers.
     std::uint64_t probe_every = 0;
-    /// Every so many steps the ranks compare digests of their estimates and shifts, 8 bytes from each, and finish()
-    /// throws comm_error, which names a layer and a rank, where they differ. 0: never. Cost: a pass at a byte a cycle.
+    /// Every so many steps the ranks compare digests of their estimates and shifts, 8 bytes a layer from each, and
+    /// finish() throws comm_error, which names a layer and a rank, where they differ. 0: never. Cost: a pass at about a
+    /// byte a cycle.
     std::uint64_t verify_every = 0;
     position_code positions = position_code::smallest;
 };
 
-/// Of one step, or of one layer in it.
+/// The options of one step, or of one layer in it.
 struct step_options {
-    /// What the caller has multiplied the gradient by, above 0; the estimate comes multiplied by the same. The residual
-    /// and the shift are held without it, so it may change from step to step.
+    /// The factor by which the caller has multiplied the gradient, above 0; the estimate is multiplied by the same. The
+    /// residual and the shift are held without it, so that it may change from step to step.
     double loss_scale = 1;
     /// The learning rate that the caller applies to the estimate, above 0: where it changes, the residual is multiplied
-    /// by the previous one over this one (Karimireddy et al., ICML 2019), so that what waits is applied at the rate of
-    /// its own step. 0 leaves the residual as it is.
+    /// by the previous one over this one (Karimireddy et al., ICML 2019), so that each part of it is applied at the
+    /// rate of its own step. 0 leaves the residual as it is.
     double step_size = 0;
-    /// What this rank's gradient counts for in the mean, such as its number of samples, at least 0 and the same for all
-    /// layers: the estimate is of sum w_i g_i / sum w_i. 0 is a rank without data, whose numbers are not read. Another
-    /// than 1 needs reducer_options::steps_vary, and a reduction without a shift.
+    /// The weight of this rank's gradient in the mean, such as its number of samples, at least 0 and the same for all
+    /// layers: the estimate is of sum w_i g_i / sum w_i. A rank with weight 0 has no data, and its numbers are not
+    /// read. Weights other than 1 need reducer_options::steps_vary, and a reduction without a shift.
     double weight = 1;
-    /// All layers are sent in full in this step, on all ranks. Needs reducer_options::steps_vary.
+    /// Sends all layers in full in this step, on all ranks. Needs reducer_options::steps_vary.
     bool dense = false;
 };
 
 namespace detail {
 
-/// Whether a name is of a pattern in which each * stands for any text.
+/// Whether a name matches a pattern in which each * stands for any text.
 inline bool matches(std::string_view pattern, std::string_view name) {
-    std::size_t p = 0, n = 0, star = pattern.npos, taken = 0;  // the last * stands for the name from `taken` to n
+    std::size_t p = 0, n = 0, star = pattern.npos, taken = 0;  // the last * matches the name from `taken` to n
     while (n < name.size()) {
         if (p < pattern.size() && pattern[p] == '*') {
             star = p++;
@@ -105,13 +106,13 @@ inline bool matches(std::string_view pattern, std::string_view name) {
     return pattern.find_first_not_of('*', p) == pattern.npos;
 }
 
-/// Whether such a layer is sent in full.
+/// Whether this layer is always sent in full.
 inline bool is_in_full(layer const& l, reducer_options const& options) {
     return l.size < options.dense_below || std::any_of(options.in_full.begin(), options.in_full.end(),
                                                        [&](auto const& p) { return matches(p, l.name); });
 }
 
-/// Throws argument_error where a loss scale or a step size cannot be.
+/// Throws argument_error for a loss scale or a step size outside its range.
 inline void check(step_options const& o) {
     if (!(o.loss_scale > 0 && std::isfinite(o.loss_scale)))
         throw argument_error(concat({"a loss scale of ", o.loss_scale, ", which must be above 0"}));
@@ -119,7 +120,7 @@ inline void check(step_options const& o) {
         throw argument_error(concat({"a step size of ", o.step_size, ", which must be above 0"}));
 }
 
-/// What ranks must agree on.
+/// The options as items on which ranks must agree.
 inline std::vector<std::pair<std::string, std::string>> described(reducer_options const& o) {
     std::string patterns;
     for (auto const& p : o.in_full) patterns += concat({p, ", "});

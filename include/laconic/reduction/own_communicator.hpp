@@ -7,13 +7,13 @@
 
 namespace laconic::detail {
 
-/// A reducer's own duplicate of a communicator, so that nothing mixes with what else goes through that one; where it
-/// cannot be duplicated, that one itself.
+/// A reducer's own duplicate of a communicator, so that its messages do not mix with other traffic there; where the
+/// communicator cannot be duplicated, that communicator itself.
 template <Communicator C>
 class own_communicator {
   public:
     explicit own_communicator(C& of) : comm_(&of) {}
-    /// All ranks call it.
+    /// A collective call.
     static std::unique_ptr<own_communicator> of(C& comm) { return std::make_unique<own_communicator>(comm); }
     C& comm() { return *comm_; }
 

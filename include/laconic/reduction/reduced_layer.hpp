@@ -27,8 +27,8 @@
 
 namespace laconic::detail {
 
-/// One layer of a reducer, on one rank: what it remembers, and the step that it is in. Until commit() a step changes
-/// nothing that is remembered. Memory, beside the feedback's: 2 d numbers, and the messages'.
+/// One layer of a reducer, on one rank: its state, and the step that it is in. Until commit() a step does not change
+/// the state. Memory, beside the feedback's: 2 d numbers, and the messages'.
 template <class R, Scalar T, class B>
 class reduced_layer {
     static_assert(!is_served<decltype(R::over)>, "a reducer has no server: .over is gather_all{} or a collective");
@@ -52,7 +52,7 @@ class reduced_layer {
         check_dimension(is_.size);
         if constexpr (MayServe<decltype(R::over)>)
             if (how_.over.server()) throw argument_error(concat({"a reducer has no server: ", to_string(how_.over)}));
-        // By the name, not the place: layers may be listed in another order on another day.
+        // By the name, not the index: a later run may list the layers in another order.
         if (!is_.name.empty()) seed_ = seed_.child(fingerprint(std::as_bytes(std::span(is_.name))));
         if (in_full_) return;
         how_.compressor.check(is_.size);
@@ -60,7 +60,7 @@ class reduced_layer {
         means_.require_beside(feedback(), to_string(feedback()));
     }
 
-    /// Before the first step over these ranks, on all of them.
+    /// To be called on all ranks before the first step over them.
     template <Communicator C>
     void start(C& comm) {
         if (!in_full_) means_.start(comm);
@@ -68,15 +68,15 @@ class reduced_layer {
     std::string const& name() const { return is_.name; }
     std::string title() const { return is_.name.empty() ? "the vector" : concat({"layer ", is_.name}); }
     std::size_t size() const { return is_.size; }
-    /// What ranks must agree on, in one line.
+    /// The items of this layer on which ranks must agree, in one line.
     std::string described() const { return concat({is_.size, " numbers, ", (in_full_ ? "in full" : to_string(how_))}); }
     R const& reduction() const { return how_; }
     feedback_type const& feedback() const { return memory_.feedback(); }
     layer_memory<feedback_type, T, B> const& memory() const { return memory_; }
 
-    /// The caller's numbers in this step, which must stay until end_step().
+    /// Stores the caller's vector for this step; its numbers must stay until end_step().
     void hold(caller_vector<T> x) { x_ = x; }
-    /// Makes this rank's message about them, times `share`, or its error frame; `in_full`: all numbers are sent.
+    /// Makes this rank's message about them, times `share`, or its error frame. `in_full`: all numbers are sent.
     template <Communicator C>
     void make_message(B& on, C const& comm, std::uint64_t round, double share, step_options const& options,
                       bool in_full) {
@@ -92,7 +92,7 @@ class reduced_layer {
             make_from(on, comm, round, share == 0 ? std::span<T const>(room) : x_.as_numbers(room));
         });
     }
-    /// The same with zeros, for a layer that the caller has no numbers of.
+    /// The same with zeros, for a layer for which the caller has no numbers.
     template <Communicator C>
     void make_message_of_zeros(B& on, C const& comm, std::uint64_t round, bool in_full) {
         begin(in_full, {});
@@ -100,30 +100,30 @@ class reduced_layer {
         fill(on, std::span<T>(mean_), T(0));
         or_frame([&] { make_from(on, comm, round, std::span<T const>(mean_)); });
     }
-    /// In place of a message: why there is none.
+    /// Makes an error frame in place of a message, with this reason.
     void make_no_message(std::string const& why, bool in_full) {
         begin(in_full, options_);
         frame_.because(why);
     }
     std::string was_not_started() const { return concat({title(), " was not started"}); }
-    /// In place of a message: this layer stays as it is, on all ranks.
+    /// Sends no message: this layer stays as it is, on all ranks.
     void skip(bool in_full) {
         make_no_message(was_not_started(), in_full);
         skipped_ = true;
     }
 
-    /// The message starts on its way.
+    /// Starts to send the message.
     template <Communicator C>
     void send(B& on, C& comm, std::uint64_t round, int lane) {
         with_message([&](auto& by, auto const& m) { by.send(on, comm, now(comm, round), m, frame_, lane); });
     }
-    /// Whether nothing else may be on its way from send() to receive().
+    /// Whether nothing else may be in flight from send() to receive().
     template <Communicator C>
     bool travels_alone(C& comm) const {
         return goes_in_full_ ? full_means_.travels_alone(comm) : means_.travels_alone(comm);
     }
     bool uses_collective() const { return !in_full_ && means_.uses_collective(); }
-    /// Waits for all ranks' messages and takes their mean. Throws what the transport does, the same on all ranks.
+    /// Waits for all ranks' messages and computes their mean. Throws what the transport throws, the same on all ranks.
     template <Communicator C>
     void receive(B& on, C& comm, std::uint64_t round, int lane) {
         if (skipped_) {
@@ -137,8 +137,8 @@ class reduced_layer {
         else
             means_.receive(on, comm, now(comm, round), message_, frame_, blank(comm, round), feedback(), mean, lane);
     }
-    /// For a message that layers share: this layer's part or frame; and a rank's, read from `source` in the order of
-    /// ranks. Throws wire_error.
+    /// For a message that layers share: frame() and write() are this layer's part; read_and_add() reads a rank's part
+    /// from `source`, in the order of ranks. Throws wire_error.
     error_frame const& frame() const { return frame_; }
     void write(B& on, bit_writer& sink) {
         with_message([&](auto& by, auto const& m) { by.write(sink, on, m); });
@@ -155,20 +155,20 @@ class reduced_layer {
             means_.read_and_add(source, on, of_rank(blank(comm, round)), share, mean);
     }
 
-    /// The mean in full, for a probe of this step.
+    /// Gathers the mean in full, for a probe of this step.
     template <Communicator C>
     void gather_exact(B& on, C& comm, std::uint64_t round) {
         if (skipped_) return;
         if (!exact_) exact_.emplace(is_.size);
         exact_->gather(on, comm, round, scale_, x_);
     }
-    /// After commit(): how far the estimate is from it.
+    /// After commit(): adds the deviation of the estimate from it to `far`.
     void compare_exact(B& on, deviation& far) {
         if (!skipped_) exact_->compare(on, std::span<T const>(mean_), far);
     }
-    /// Before commit(): a digest of what all ranks must have alike.
+    /// Before commit(): a digest of what must be the same on all ranks.
     std::uint64_t digest_of_estimate(B& on) const { return memory_.digest_with(on, std::span<T const>(mean_)); }
-    /// What is remembered moves on.
+    /// Completes the step: updates the state, and computes the estimate.
     template <Communicator C>
     void commit(B& on, C const& comm, std::uint64_t round) {
         if (skipped_) return;
@@ -186,7 +186,7 @@ class reduced_layer {
         memory_.set_step_size(options_.step_size);
     }
     bool is_skipped() const { return skipped_; }
-    /// The caller's numbers, where there are some, become the estimate, or NaN.
+    /// Sets the caller's numbers, where there are any, to the estimate, or to NaN.
     void write_back(B& on) {
         if (!x_.is_there()) return;
         std::span<T> const mean(mean_);
@@ -203,12 +203,12 @@ class reduced_layer {
         memory_.take_mean_state(on, ranks);
         means_ = {how_.over, is_.size, positions_};
     }
-    /// mean h <- the mean of these ranks' h.
+    /// Sets mean h to the mean of these ranks' h. A collective call.
     template <Communicator C>
     void renew_mean_shift(B& on, C& comm, std::uint64_t round) {
         auto& feedback = memory_.feedback();
         if constexpr (HasShift<feedback_type, B>) {
-            if (feedback.shift().empty()) return;  // mean_shift() may be empty on some ranks
+            if (feedback.shift().empty()) return;  // not mean_shift(), which may be empty on some ranks
             full{}(on, feedback.shift(), key{}, full_message_);
             frame_.clear();
             full_means_.send(on, comm, now(comm, round), full_message_, frame_);
@@ -227,7 +227,7 @@ class reduced_layer {
     }
 
   private:
-    // use(transport, message) of this step.
+    // Calls use(transport, message) with those of this step.
     template <class Use>
     void with_message(Use use) {
         goes_in_full_ ? use(full_means_, full_message_) : use(means_, message_);
@@ -289,12 +289,12 @@ class reduced_layer {
     message_type message_;
     full_vector<T, B> full_message_;
     std::optional<exact_mean<T, B>> exact_;
-    // Of the step that this is in.
+    // The state of the current step.
     caller_vector<T> x_;
     step_options options_;
     T scale_ = 1;  // of x_
     bool goes_in_full_ = false, skipped_ = false;
-    error_frame frame_;  // outlives send(): an engine may hand over its bytes later
+    error_frame frame_;  // outlives send(), as an engine may send its bytes later
 };
 
 }  // namespace laconic::detail

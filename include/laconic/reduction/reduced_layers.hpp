@@ -25,8 +25,8 @@ class reduced_layers {
   public:
     using layer_type = reduced_layer<R, T, B>;
 
-    /// With rule(layer), an R, for each. Throws argument_error where there is none, two have one name, or the reduction
-    /// or the options do not suit one.
+    /// Makes a layer with the reduction rule(layer), an R, for each. Throws argument_error where there is none, two
+    /// have one name, or the reduction or the options do not suit one.
     template <class Rule>
     reduced_layers(Rule const& rule, std::vector<layer> const& layers, reducer_options const& options)
         : common_{{"the bytes of a number", std::to_string(sizeof(T))},
@@ -46,7 +46,7 @@ class reduced_layers {
     layer_type& operator[](std::size_t l) { return all_[l]; }
     layer_type const& operator[](std::size_t l) const { return all_[l]; }
     std::deque<layer_type> const& all() const { return all_; }
-    /// Whether a collective adds up the messages of a layer.
+    /// Whether a collective adds up the messages of any layer.
     bool uses_collective() const {
         return std::any_of(all_.begin(), all_.end(), [](auto const& l) { return l.uses_collective(); });
     }
@@ -55,21 +55,21 @@ class reduced_layers {
         for (auto& l : all_) use(l);
     }
 
-    /// What all ranks must have the same.
+    /// The items that must be the same on all ranks.
     std::vector<agreed_item> items() const {
         auto items = common_;
         for (auto const& l : all_) items.emplace_back(l.title(), l.described());
         return items;
     }
-    /// Before the first step over these ranks: throws shape_error on all of them where they disagree on the layers, the
-    /// reductions or the options, argument_error where a transport is not for such a communicator.
+    /// To be called before the first step over these ranks: throws shape_error on all of them where they disagree on
+    /// the layers, the reductions or the options, argument_error where a transport does not suit the communicator.
     template <Communicator C>
     void agree(C& comm) {
         require_agreement(comm, items());
         for (auto& l : all_) l.start(comm);
     }
-    /// What a saved state is of. Layers stand in the order of their names, here and in the state, so that they may be
-    /// listed in another order on another day.
+    /// The text that names the owner of a saved state. Layers are in the order of their names, here and in the state,
+    /// so that a later run may list them in another order.
     std::string identity(int rank, int ranks) const {
         std::string text;
         auto const add = [&](std::string const& name, std::string const& value) {
@@ -79,7 +79,7 @@ class reduced_layers {
         for (auto const l : by_name()) add(all_[l].title(), all_[l].described());
         return concat({text, "rank ", rank, " of ", ranks, "\n"});
     }
-    /// Those that the first step has started, in its order, and the others as such.
+    /// The layers that the first step has started, in its order, and the others, marked as not started.
     std::string names(layer_order const& order) const {
         std::string text;
         auto const add = [&](std::string const& what) { text += (text.empty() ? "" : ", ") + what; };

@@ -18,8 +18,8 @@
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/memory.hpp"
 
-/// How the gradients of all ranks become an estimate of their mean: a compressor C, what each rank remembers, and the
-/// collective that carries the messages. With the shift h_i and the residual e_i of rank i,
+/// A reduction: how the gradients of all ranks become an estimate of their mean, by a compressor C, the state of each
+/// rank, and the transport of the messages. With the shift h_i and the residual e_i of rank i,
 ///
 ///     delta_i = g_i - h_i + decay e_i                m_i = C(delta_i)
 ///     e_i <- delta_i - m_i                           h_i <- h_i + alpha m_i
@@ -34,7 +34,7 @@
 /// | majority_vote{}   | vote        | 0                     | 0      | signSGD: the signs of the mean    |
 ///
 /// From Alistarh et al., NeurIPS 2017; Stich et al., NeurIPS 2018; Mishchenko et al., arXiv:1901.09269; Richtarik et
-/// al., NeurIPS 2021. What the table does not cover needs unproved{...}.
+/// al., NeurIPS 2021; Bernstein et al., ICML 2018. Other combinations need unproved{...}.
 namespace laconic {
 
 namespace detail {
@@ -72,8 +72,8 @@ std::string over_text(X const& over) {
 
 }  // namespace detail
 
-/// Nothing is remembered: each rank sends C(g_i), and the estimate is unbiased with variance at most
-/// omega / n mean_i |g_i|^2 for n ranks. State: none.
+/// No state: each rank sends C(g_i), and the estimate is unbiased with variance at most omega / n mean_i |g_i|^2 for n
+/// ranks.
 template <class C = full, class X = gather_all>
 struct plain {
     static_assert(detail::require_compressor<C>());
@@ -96,7 +96,8 @@ plain()->plain<>;
 template <class C, class X = gather_all>
 plain(C, X = {}) -> plain<C, X>;
 
-/// What a message leaves out is sent later, times decay for each round that it waits. State: e_i, d numbers a rank.
+/// Error feedback: what a message leaves out is sent later, times decay for each round that it waits. State: e_i, d
+/// numbers a rank. decay is in [0, 1].
 template <class C, class X = gather_all>
 struct error_feedback {
     static_assert(detail::require_compressor<C>());
@@ -121,8 +122,8 @@ struct error_feedback {
 template <class C, class X = gather_all>
 error_feedback(C, double = 1, X = {}) -> error_feedback<C, X>;
 
-/// Each rank sends C(g_i - h_i), whose variance vanishes as gradients settle. State: h_i and mean h, 2 d numbers a
-/// rank.
+/// Each rank sends C(g_i - h_i), whose variance vanishes as the gradients converge. State: h_i and mean h, 2 d numbers
+/// a rank.
 template <class C, class X = gather_all>
 struct shifted {
     static_assert(detail::require_compressor<C>());
@@ -167,9 +168,9 @@ struct ef21_shift {
 template <class C, class X = gather_all>
 ef21_shift(C, X = {}) -> ef21_shift<C, X>;
 
-/// Each rank sends the signs of its gradient, a bit a number, and the estimate has 1 where at least half of the ranks
-/// have a number that is not negative, and -1 elsewhere (signSGD with majority vote, Bernstein et al., ICML 2018).
-/// Layers that are sent in full become the mean. State: none.
+/// Each rank sends the signs of its gradient, a bit a number, and the estimate is 1 where at least half of the ranks
+/// have a number that is not negative, and -1 elsewhere (signSGD with majority vote, Bernstein et al., ICML 2018). The
+/// estimate of layers that are sent in full is the mean. State: none.
 template <class X = gather_all>
 struct majority_vote {
     static constexpr bool is_proved = true;
@@ -182,7 +183,7 @@ struct majority_vote {
     memory<T, B> feedback(std::size_t) const {
         return {};
     }
-    /// The mean of so many ranks' signs becomes the majority's, by way of `spare`.
+    /// Replaces the mean of so many ranks' signs by the majority's signs. `spare` is workspace.
     template <class B, Scalar T>
     void finish_estimate(B& on, int ranks, std::span<T> mean, signs<T, B>& spare) const {
         soft_threshold(on, T(0.5) / static_cast<T>(ranks), mean);  // a tie's sum may not be exactly 0
@@ -200,7 +201,7 @@ majority_vote()->majority_vote<>;
 template <class X>
 majority_vote(vote, X) -> majority_vote<X>;
 
-/// A reduction that no theorem here covers, such as unproved{plain{top_k{0.01}}}: it runs as it stands.
+/// A reduction to which no theorem here applies, such as unproved{plain{top_k{0.01}}}: it runs as it is.
 template <class R>
 struct unproved : R {
     static constexpr bool is_proved = true;
@@ -213,9 +214,9 @@ struct unproved : R {
 template <class R>
 unproved(R) -> unproved<R>;
 
-/// A reduction whose compressor follows the steps: in that with number k, from 0, it is level(how.compressor, k), such
-/// as a top_k that sends fewer and fewer numbers. All ranks give the same name, which stands for the level among what
-/// they agree on.
+/// A reduction whose compressor follows the steps: in step k, from 0, it is level(how.compressor, k), such as a top_k
+/// that sends fewer and fewer numbers. All ranks give the same name, which represents the level when they compare their
+/// settings.
 template <class R, class Level>
 struct scheduled : R {
     std::string name;
@@ -229,7 +230,7 @@ struct scheduled : R {
     }
 };
 
-/// finish_estimate(on, ranks, mean, spare) makes the estimate of the messages' mean, by way of a message to spare.
+/// finish_estimate(on, ranks, mean, spare) makes the estimate from the messages' mean, with a message as workspace.
 template <class R, class M, class T, class B>
 concept FinishesEstimate = requires(R const& r, B& on, int ranks, std::span<T> mean, M& spare) {
     r.finish_estimate(on, ranks, mean, spare);
@@ -240,8 +241,8 @@ concept FollowsSteps = requires(R const& r, std::uint64_t step) {
     r.compressor_at(step);
 };
 
-/// One of the above, or a type of your own with the same members, and those that the concepts before this one name
-/// where it has them.
+/// One of the above, or a type of your own with the same members, and optionally with those of the concepts before this
+/// one.
 template <class R, class T = float, class B = host>
 concept Reduction = std::copy_constructible<R> && requires(R const& r, std::size_t d) {
     requires SomeCompressor<std::remove_cvref_t<decltype(r.compressor)>>;

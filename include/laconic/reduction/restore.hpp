@@ -13,8 +13,8 @@
 
 namespace laconic::detail {
 
-/// Makes a reducer's step go on from this rank's saved state. Throws shape_error or wire_error, and nothing has
-/// changed.
+/// Restores a reducer's step from this rank's saved state. Throws shape_error or wire_error, and then has changed
+/// nothing.
 template <class Step>
 void restore_own(Step& step, std::span<std::byte const> saved) {
     step.require_no_step();
@@ -25,7 +25,7 @@ void restore_own(Step& step, std::span<std::byte const> saved) {
     step.make_whole();
 }
 
-/// Throws shape_error where these states of all ranks are not of one step.
+/// Throws shape_error unless these states of all ranks are of one step.
 template <class Step>
 void require_one_step(Step& step, std::span<std::vector<std::byte> const> saved) {
     step.require_no_step();
@@ -42,8 +42,8 @@ void require_one_step(Step& step, std::span<std::vector<std::byte> const> saved)
     }
 }
 
-/// The same from the states of another number of ranks, all of them on every rank: with the mean of their residuals
-/// and of their shifts. Throws argument_error where the reduction's feedback cannot.
+/// Restores from the states of another number of ranks, all of them on every rank: with the mean of their residuals and
+/// of their shifts. Throws argument_error where the reduction's feedback cannot be added up.
 template <class Step>
 void restore_means(Step& step, std::span<std::vector<std::byte> const> saved) {
     int const ranks = static_cast<int>(saved.size());
@@ -67,7 +67,7 @@ void restore_means(Step& step, std::span<std::vector<std::byte> const> saved) {
     step.make_whole();
 }
 
-/// From the states of as many ranks, or of another number.
+/// Restores from the states of as many ranks, or of another number.
 template <class Step>
 void restore_any(Step& step, std::span<std::vector<std::byte> const> saved) {
     if (saved.empty()) throw argument_error("no rank's state to restore");
@@ -78,7 +78,7 @@ void restore_any(Step& step, std::span<std::vector<std::byte> const> saved) {
         restore_means(step, saved);
 }
 
-/// What restore_own() takes.
+/// The state that restore_own() reads.
 template <class Step>
 std::vector<std::byte> saved(Step& step) {
     step.require_whole();

@@ -27,7 +27,7 @@
 namespace laconic::detail {
 
 /// The steps of a reducer: messages are made and sent as layers are started, in the order of the first step, and all
-/// that is remembered changes at the end, when every message of every rank is there.
+/// state changes at the end, when every message of every rank is there.
 template <class R, Communicator C, Scalar T, class B>
 class reduction_step : step_failure {
   public:
@@ -70,8 +70,8 @@ class reduction_step : step_failure {
         prepare();
         failed_ ? fail_step() : complete();
     }
-    /// The first half: all messages are there, and nothing has changed. Where it throws the step has ended; else
-    /// failed() tells why it cannot be completed, if so, and complete() or abandon() ends it.
+    /// The first half of finish(): all messages are there, and no state has changed. If it throws, the step has ended;
+    /// else failed() is the reason why it cannot be completed, or null, and complete() or abandon() ends it.
     void prepare() try {
         if (!failed_) require_whole();
         if (!begun_) begin({});
@@ -106,7 +106,7 @@ class reduction_step : step_failure {
         begun_ = dense_ = false;
         share_ = 1;
     }
-    /// This rank cannot take the step: finish() throws compression_error on all ranks, with this reason.
+    /// Marks that this rank cannot take the step: finish() throws compression_error on all ranks, with this reason.
     void refuse(std::string why, step_options const& options = {}) {
         if (!begun_) begin(options);
         fail(std::move(why));
@@ -131,7 +131,7 @@ class reduction_step : step_failure {
         if (begun_) throw argument_error("a step is under way: finish() or drop() comes before restore()");
     }
     void break_off() { broken_.rank_moves(); }
-    /// Over other ranks from now on.
+    /// Goes on over other ranks. A collective call of these.
     void rebind(C& comm) {
         statistics_ = statistics();
         own_ = own_communicator<C>::of(comm);
@@ -175,7 +175,7 @@ class reduction_step : step_failure {
     }
 
   private:
-    static constexpr std::size_t at_once =  // messages on their way
+    static constexpr std::size_t at_once =  // the most messages in flight
         OnHost<B> && Overlapping<C> ? most_in_flight : 1;
     bool is_dense() const { return dense_ || round_ < options_.dense_rounds; }
     void begin(step_options const& options) {
@@ -219,7 +219,7 @@ class reduction_step : step_failure {
             throw argument_error(concat({why, " after all messages of the step"}));
         if (!mistake_) mistake_ = std::move(why);
     }
-    // The layer that is due has its message, or this rank has made a mistake.
+    // Called when the layer that is due has its message, or this rank has made a mistake.
     void advance() {
         auto& last = layers_[order_.due()];
         if (mistake_) last.make_no_message(*mistake_, is_dense());
@@ -258,7 +258,7 @@ class reduction_step : step_failure {
         order_.learn();
         messages_ = joined(layers_, order_.all(), options_);
     }
-    // Before anything is remembered: probes, and comparisons of the ranks' estimates.
+    // Before any state changes: probes, and comparisons of the ranks' estimates.
     void watch() {
         step_failure::attempt([&] {
             if (is_every(options_.probe_every))
@@ -286,14 +286,14 @@ class reduction_step : step_failure {
     layer_order order_;
     std::vector<joint_message<layer_type>> messages_;  // once the order is known
     std::uint64_t round_ = 0;
-    bool is_restored_ = false;  // and the ranks have not compared their rounds since
+    bool is_restored_ = false;  // restored, and the ranks have not compared their rounds since
     std::unique_ptr<own_communicator<C>> own_;
     metered<C> comm_, watching_;
     reducer_statistics statistics_;
-    // Of the step that is under way.
+    // The state of the current step.
     bool begun_ = false, dense_ = false;
-    double weight_ = 1, share_ = 1;        // of this rank's gradient: as it is given, and beside the others'
-    std::size_t made_ = 0;                 // layers of the message that is sent next
+    double weight_ = 1, share_ = 1;        // of this rank's gradient: as given, and relative to the mean weight
+    std::size_t made_ = 0;                 // layers that are ready of the message that is sent next
     std::size_t sent_ = 0, received_ = 0;  // messages
 };
 

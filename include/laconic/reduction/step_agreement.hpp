@@ -15,24 +15,24 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 
-/// What the ranks of a reducer compare with each other beside their messages.
+/// What the ranks of a reducer compare beside their messages.
 namespace laconic::detail {
 
-/// What all ranks' weights come to for this one.
+/// The outcome of the comparison of all ranks' weights, for this rank.
 struct step_agreement {
-    double share = 1;                        ///< what multiplies its gradient: its weight by the mean weight
+    double share = 1;                        ///< the factor of its gradient: its weight by the mean weight
     std::optional<compression_error> wrong;  ///< why there can be no step, the same on all ranks
 };
 
-/// What multiplies a gradient of this weight, where the weights of so many ranks add up to `sum`: exactly 1 where all
-/// are equal.
+/// The factor of a gradient of this weight, where the weights of so many ranks add up to `sum`: exactly 1 where all are
+/// equal.
 inline double share_of(double weight, double sum, int ranks) {
     double const product = weight * ranks;
     return std::isfinite(product) ? product / sum : weight / sum * ranks;
 }
 
-/// Before the first message of a step: each rank's weight, and whether it sends all in full. A weight that is NaN drops
-/// the step. 16 bytes from each rank.
+/// Compares, before the first message of a step, each rank's weight, and whether it sends all in full. A weight of NaN
+/// drops the step. 16 bytes from each rank.
 template <Communicator C>
 step_agreement agree_on_step(C& comm, std::uint64_t round, double weight, bool dense) {
     struct {
@@ -76,8 +76,8 @@ std::uint64_t latest_round(C& comm, std::uint64_t mine) {
     return latest;
 }
 
-/// Throws comm_error on all ranks, which names the first rank and its first layer whose estimate or mean shift is not
-/// that of rank 0. 8 bytes a layer from each rank.
+/// Throws comm_error on all ranks where an estimate or mean shift differs from that of rank 0; it names the first such
+/// rank and its first such layer. 8 bytes a layer from each rank.
 template <class B, Communicator C, class Layers>
 void verify_estimates(B& on, C& comm, Layers const& layers, std::uint64_t round) {
     std::vector<std::uint64_t> mine;

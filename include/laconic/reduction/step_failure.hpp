@@ -10,11 +10,12 @@
 
 namespace laconic::detail {
 
-/// What is wrong with a step of a reducer, on one rank.
+/// The errors of a step of a reducer, on one rank.
 class step_failure {
   public:
-    /// Does this, and keeps what it throws. All ranks know of this library's errors at the same message, but for
-    /// wire_error: then, as where there is no memory, the messages that this rank has still to send must say so.
+    /// Calls what(), and keeps what it throws. All ranks get this library's errors at the same message, except
+    /// wire_error; after that, and after an exception of another type, such as for lack of memory, the messages that
+    /// this rank has still to send are error frames.
     template <class Do>
     void attempt(Do what) {
         try {
@@ -38,9 +39,9 @@ class step_failure {
     }
 
     broken_round broken_;
-    std::exception_ptr failed_;           // what finish() throws
-    bool ended_ = false;                  // all ranks know of it: no message more is sent
-    std::optional<std::string> mistake_;  // this rank's, which the others get in place of a message
+    std::exception_ptr failed_;           // the exception that finish() throws
+    bool ended_ = false;                  // all ranks have the error: no more messages are sent
+    std::optional<std::string> mistake_;  // this rank's error, sent in place of its messages
 
   private:
     void fails_alone() {

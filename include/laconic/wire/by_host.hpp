@@ -11,8 +11,8 @@
 
 namespace laconic {
 
-/// Writes and reads a backend's messages: as they are where the host can reach them, else by way of a copy on the host.
-/// Reuses its memory.
+/// Writes and reads a backend's messages: directly where the host can reach them, else by way of a copy on the host.
+/// Its memory is reused.
 template <class M, class B>
 class by_host {
   public:
@@ -26,8 +26,8 @@ class by_host {
         }
     }
 
-    /// Fills in m. blank(on, m), and blank(cpu, copy) for a message of its kind on the host, make it what is known of
-    /// it beforehand. Throws wire_error as read() does.
+    /// Reads into m. blank(on, m), and blank(cpu, copy) for a message of its kind on the host, set what the receiver
+    /// has before it reads. Throws wire_error as read() does.
     template <class Source, class Blank>
     void read_message(Source& source, Blank blank, B& on, M& m) {
         blank(on, m);

@@ -12,8 +12,8 @@ namespace laconic {
 
 namespace detail {
 
-// The Castagnoli polynomial, lowest bit first: what a byte adds that j others follow, so that eight bytes are looked up
-// at a time (Kounavis, Berry, ISCC 2005).
+// The Castagnoli polynomial, lowest bit first: table j has what a byte adds that j others follow, so that eight bytes
+// are looked up at a time (Kounavis, Berry, ISCC 2005).
 inline constexpr auto checksum_tables = [] {
     std::array<std::array<std::uint32_t, 256>, 8> tables{};
     for (std::uint32_t n = 0; n < 256; ++n) {
@@ -28,7 +28,7 @@ inline constexpr auto checksum_tables = [] {
 
 }  // namespace detail
 
-/// CRC-32C of bytes (Castagnoli; as in iSCSI, RFC 3720 B.4): it tells damage, not forgery.
+/// CRC-32C of bytes (Castagnoli; as in iSCSI, RFC 3720 B.4). It detects damage, not forgery.
 constexpr std::uint32_t checksum(std::span<std::byte const> bytes) {
     auto const& t = detail::checksum_tables;
     std::uint32_t c = 0xffffffffu;

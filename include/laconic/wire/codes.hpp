@@ -15,16 +15,16 @@
 #include "laconic/wire/fixed_width.hpp"
 #include "laconic/wire/stream.hpp"
 
-/// How codes -levels .. levels are spelled: code + levels in the least width that holds 2 levels. With one level, five
-/// codes in eight bits: the sum of (code_j + 1) 3^j, j = 0 .. 4; a last group of r < 5 takes the least width that holds
-/// 3^r - 1.
+/// The encoding of codes -levels .. levels: code + levels in the least width that holds 2 levels. With one level, five
+/// codes take eight bits: the sum of (code_j + 1) 3^j, j = 0 .. 4; a last group of r < 5 takes the least width that
+/// holds 3^r - 1.
 namespace laconic {
 
 namespace detail {
 
 inline constexpr std::size_t trits_in_group = 5;
 
-// The codes that each word of a whole group stands for.
+// The five codes of each word of a whole group.
 inline constexpr auto codes_of_trits = [] {
     std::array<std::array<std::int8_t, trits_in_group>, 243> all{};
     for (unsigned word = 0; word < all.size(); ++word)
@@ -37,8 +37,8 @@ inline constexpr auto codes_of_trits = [] {
 template <class Code>
 unsigned word_of_trits(Code const* c) {
     if constexpr (std::endian::native == std::endian::little) {
-        // The first four at once: each made code + 1, and then times 1, 3, 9 and 27 in the lane where all of these
-        // meet.
+        // The first four at once: each becomes code + 1, and is then multiplied by 1, 3, 9 and 27 so that all four meet
+        // in one lane.
         using word = std::conditional_t<sizeof(Code) == 1, std::uint32_t, std::uint64_t>;
         constexpr unsigned lane = 8 * sizeof(Code);
         constexpr word ones = static_cast<word>(-1) / ((word{1} << lane) - 1), threes = 3 * ones;
@@ -88,7 +88,7 @@ void read_trits(R& source, Codes& codes) {
                 std::copy(made.begin(), made.end(), codes.data() + first + g * trits_in_group);
             }
             if (in_grid) continue;
-            source = before;  // group by group, to tell where
+            source = before;  // group by group, to find the place
             break;
         }
     }
@@ -105,6 +105,7 @@ void read_trits(R& source, Codes& codes) {
 
 }  // namespace detail
 
+/// Writes codes in -levels .. levels.
 template <BitSink W, class Codes>
 void write_codes(W& sink, Codes const& codes, int levels) {
     if (levels == 1) return detail::write_trits(sink, codes);
@@ -112,7 +113,7 @@ void write_codes(W& sink, Codes const& codes, int levels) {
               [levels](int code) { return static_cast<std::uint64_t>(code + levels); });
 }
 
-/// Fills codes, whose size says how many there are; throws wire_error where one is outside -levels .. levels.
+/// Fills codes, whose size is the number of codes; throws wire_error where one is outside -levels .. levels.
 template <BitSource R, class Codes>
 void read_codes(R& source, Codes& codes, int levels) {
     if (levels == 1) return detail::read_trits(source, codes);

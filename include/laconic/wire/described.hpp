@@ -14,10 +14,11 @@
 #include "laconic/wire/message.hpp"
 #include "laconic/wire/unpack.hpp"
 
-/// The self-describing form, for files and for strangers: a header, the shape of the message, its bare form, and a
-/// checksum if asked for. docs/wire-format.md has it to the bit.
+/// The self-describing form, for files and for readers that do not run the same composition: a header, the shape of the
+/// message, its bare form, and a checksum if asked for. docs/wire-format.md specifies it to the bit.
 namespace laconic {
 
+/// The first four bytes of the self-describing form.
 inline constexpr std::uint32_t described_magic = 0x6e63616c;  // "lacn"
 
 /// How a message is described.
@@ -37,7 +38,7 @@ concept HasShape = requires(bit_writer& sink, M const& m) {
 template <class M>
 concept HasDescription = HasShape<M> &&(!DeclaresUserKind<M> || IsWrittenWithShape<M>);
 
-// Says what a message lacks that has no self-describing form.
+// Prints what a message lacks that has no self-describing form.
 template <class M>
 consteval bool require_description() {
     if constexpr (DeclaresUserKind<M>)
@@ -124,15 +125,15 @@ unpacked read_description(std::span<std::byte const> bytes, reading_limits limit
 
 }  // namespace detail
 
-/// The self-describing form of a message. Throws argument_error where a user's message has more parameters than
-/// longest_parameters bytes hold.
+/// Writes the self-describing form of a message. Throws argument_error where a user's message has more than
+/// longest_parameters bytes of parameters.
 template <class M>
 std::vector<std::byte> write_described(M const& m, description how = {}) {
     static_assert(detail::require_description<M>());
     if constexpr (detail::HasDescription<M>) return detail::description_of(m, how);
 }
 
-/// What the self-describing form is spent on, in bits: 8 times its bytes.
+/// The bits of the self-describing form, by what they are spent on: together 8 times its bytes.
 template <class M>
 ledger account_described(M const& m, description how = {}) {
     static_assert(detail::require_description<M>());
@@ -140,9 +141,9 @@ ledger account_described(M const& m, description how = {}) {
 }
 
 /// Reads the self-describing form of one message and trusts none of it. Throws wire_error, with the bit and the reason,
-/// for anything else, for damage that the checksum shows, and where the limits do not allow what it says. Messages of
-/// users' types are read where these are given, as user_messages<C...> (wire/user_message.hpp), and refused by the
-/// number of their kind where not; what a user's functions throw passes through. B is a backend of the host.
+/// for anything else, for damage that the checksum shows, and where the message exceeds the limits. Messages of users'
+/// types are read where these are given, as user_messages<C...> (wire/user_message.hpp); others are refused by the
+/// number of their kind. What a user's functions throw passes through. B is a backend of the host.
 template <class B = host, class... C>
 unpacked read_described(std::span<std::byte const> bytes, reading_limits limits = {}, user_messages_t<C...> = {}) {
     static_assert(detail::require_user_messages<B, C...>());

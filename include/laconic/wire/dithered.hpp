@@ -11,7 +11,7 @@
 
 namespace laconic {
 
-/// The norms in full, then the codes.
+/// Writes the norms in full, then the codes.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, dithered<T, B> const& m) {
     charge(sink, part::scalars);
@@ -30,7 +30,7 @@ void write_shape(W& sink, dithered<T, B> const& m) {
     put_whole(sink, static_cast<std::uint64_t>(m.levels));
     put_length(sink, m.bucket, m.codes.size());
 }
-/// A sign and one of levels + 1 levels for each number.
+/// Counts a sign and one of levels + 1 levels for each number, and the norms in full.
 template <Scalar T, class B>
 double bits_as_paper(dithered<T, B> const& m) {
     return 8.0 * sizeof(T) * static_cast<double>(m.norms.size()) +

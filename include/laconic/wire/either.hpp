@@ -7,7 +7,8 @@
 
 namespace laconic {
 
-/// The one message that it is, as that is spelled: which one is known. To a stranger it is no more than that one.
+/// Writes the message that is chosen, in its own encoding: both ends know which. Its self-describing form is that
+/// message's.
 template <BitSink W, class First, class Second>
 void write(W& sink, either<First, Second> const& m) {
     m.is_first ? write(sink, m.first) : write(sink, m.second);

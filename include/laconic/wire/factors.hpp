@@ -13,14 +13,14 @@
 
 namespace laconic {
 
-/// The left factor in full, then the right one.
+/// Writes the left factor in full, then the right one.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, factors<T, B> const& m) {
     charge(sink, part::values);
     for (T const v : m.left) put_number(sink, v);
     for (T const v : m.right) put_number(sink, v);
 }
-/// Refuses factors of so large numbers that those of their product need not be finite; see product_is_finite.
+/// Refuses factors of so large numbers that their product may not be finite; see product_is_finite.
 template <class B, BitSource R, Scalar T>
 void read(B&, R& source, factors<T, B>& m) {
     if (m.rows * m.cols() != m.count)

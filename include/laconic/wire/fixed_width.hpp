@@ -13,17 +13,17 @@
 
 #include "laconic/wire/stream.hpp"
 
-/// Many codes of one width, one after another, as if each were put and taken alone: but eight of them are whole bytes,
-/// and hundreds are squeezed together in the first cache, by loops of which compilers make vectors.
+/// Many codes of one width, one after another, with the same bits as if each were put and taken alone. Eight of them
+/// are whole bytes, and hundreds are packed in the first cache, by loops that compilers vectorize.
 namespace laconic {
 
-/// A source that tells how many bits are left.
+/// A source that can report how many bits are left.
 template <class R>
 concept KnowsWhatIsLeft = BitSource<R> && requires(R const& source) {
     { source.left() } -> std::convertible_to<std::uint64_t>;
 };
 
-/// One that copies whole bytes as well.
+/// A source that also copies whole bytes.
 template <class R>
 concept ReadsBytes = KnowsWhatIsLeft<R> && requires(R& source, std::span<std::byte> bytes) {
     source.take_bytes_to(bytes);
@@ -31,8 +31,8 @@ concept ReadsBytes = KnowsWhatIsLeft<R> && requires(R& source, std::span<std::by
 
 namespace detail {
 
-// Of lanes of 8 or 16 bits in a word of 64, the lowest `width` bits, side by side and back: neighbours are moved
-// together, then pairs of them, and so on.
+// Packs the lowest `width` bits of each lane of 8 or 16 bits in a word of 64 side by side, and unpacks them: neighbours
+// are moved together, then pairs of them, and so on.
 template <class Lane>
 class lane_squeezer {
   public:
@@ -55,7 +55,7 @@ class lane_squeezer {
         if constexpr (steps == 3) join(2);
         return word;
     }
-    // Whatever stands above the `lanes` codes.
+    // Ignores the bits above the `lanes` codes.
     std::uint64_t spread(std::uint64_t word) const {
         auto const part = [&](unsigned s) {
             unsigned const apart = lane << s, by = (lane - width_) << s;
@@ -74,7 +74,7 @@ class lane_squeezer {
     std::array<std::uint64_t, steps> low_{};
 };
 
-// Some hundred codes in lanes, of which each eight are `width` bytes.
+// Some hundred codes in lanes, each eight of which are `width` bytes.
 template <class Lane>
 class lane_packer {
   public:
@@ -83,11 +83,11 @@ class lane_packer {
     explicit lane_packer(unsigned width) : width_(width), by_(width) {}
 
     std::array<Lane, most>& lanes() { return lanes_; }
-    // The first n lanes as bytes, which last until the next call. n is a multiple of 8.
+    // The first n lanes as bytes, valid until the next call. n is a multiple of 8.
     std::span<std::byte const> packed(std::size_t n) {
         if (lanes_are_bytes()) return bytes(n);
         for (std::size_t i = 0; i < n / per_word; ++i) words_[i] = by_.squeezed(word_of(i));
-        for (std::size_t g = 0; g < n / 8; ++g) {  // what stands above is overwritten by the next
+        for (std::size_t g = 0; g < n / 8; ++g) {  // the next word overwrites the bits above
             auto* const to = bytes_.data() + g * width_;
             if constexpr (per_word == 8) {
                 store_word(to, words_[g]);
@@ -99,7 +99,7 @@ class lane_packer {
         }
         return bytes(n);
     }
-    // Where packed() puts n lanes, and from where unpack() takes them.
+    // Where packed() puts the bytes of n lanes, and where unpack() takes them from.
     std::span<std::byte> bytes(std::size_t n) {
         if (lanes_are_bytes()) return std::as_writable_bytes(std::span(lanes_).first(n));
         return std::span(bytes_).first(n / 8 * width_);
@@ -121,11 +121,11 @@ class lane_packer {
   private:
     static constexpr std::size_t per_word = lane_squeezer<Lane>::lanes;
 
-    // Whether codes fill their lanes, which are in memory as on the wire.
+    // Whether codes fill their lanes, whose memory is then as on the wire.
     bool lanes_are_bytes() const {
         return width_ == lane_squeezer<Lane>::lane && std::endian::native == std::endian::little;
     }
-    // The lanes of one word, the first as the lowest.
+    // The lanes of one word, the first in the lowest bits.
     std::uint64_t word_of(std::size_t i) const {
         std::uint64_t word = 0;
         if constexpr (std::endian::native == std::endian::little)
@@ -147,7 +147,7 @@ class lane_packer {
     lane_squeezer<Lane> by_;
     alignas(64) std::array<Lane, most> lanes_;
     alignas(64) std::array<std::uint64_t, most / per_word> words_;
-    alignas(64) std::array<std::byte, most * sizeof(Lane) + 16> bytes_{};  // and room for what stands above the last
+    alignas(64) std::array<std::byte, most * sizeof(Lane) + 16> bytes_{};  // and room for the bits above the last
 };
 
 template <class Lane, class Codes, class WordOf>
@@ -179,7 +179,7 @@ void take_in_lanes(R& source, Codes& codes, unsigned width, Right right, char co
             unsigned any_wrong = 0;
             for (std::size_t j = 0; j < n; ++j) any_wrong |= right(words[j]) ? 0u : 1u;
             if (any_wrong != 0) {
-                source = before;  // one by one, to tell where
+                source = before;  // one by one, to find the place
                 break;
             }
             code* const to = &codes[i];
@@ -196,8 +196,8 @@ void take_in_lanes(R& source, Codes& codes, unsigned width, Right right, char co
 
 }  // namespace detail
 
-/// Puts word_of(code), which is below 2^width, of each code. width = 1 .. 16. A sink that only adds widths is told how
-/// many bits that is, and the codes are not read.
+/// Puts word_of(code), which is below 2^width, of each code. width is in 1 .. 16. A sink that only adds widths gets the
+/// number of bits, and the codes are not read.
 template <BitSink W, class Codes, class WordOf>
 void put_codes(W& sink, Codes const& codes, unsigned width, WordOf word_of) {
     if constexpr (!std::same_as<W, bit_writer>)
@@ -208,8 +208,8 @@ void put_codes(W& sink, Codes const& codes, unsigned width, WordOf word_of) {
         detail::put_in_lanes<std::uint16_t>(sink, codes, width, word_of);
 }
 
-/// Fills codes, whose size says how many there are, with code_of(word) of the next words; refuses, for the reason
-/// `wrong`, the first of which right(word) is false. width = 1 .. 16.
+/// Fills codes, whose size is the number of codes, with code_of(word) of the next words; refuses the first word for
+/// which right(word) is false, for the reason `wrong`. width is in 1 .. 16.
 template <BitSource R, class Codes, class Right, class CodeOf>
 void take_codes(R& source, Codes& codes, unsigned width, Right right, char const* wrong, CodeOf code_of) {
     if (width <= 8)

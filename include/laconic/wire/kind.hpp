@@ -10,12 +10,13 @@
 #include "laconic/wire/stream.hpp"
 
 /// What a message is made of, as the self-describing form names it: a kind in eight bits, then what that kind needs
-/// beside the body. docs/wire-format.md lists them.
+/// beside the body. docs/wire-format.md lists the kinds.
 namespace laconic {
 
-/// The version of the format. Ranks that run another one refuse each other at the start.
+/// The version of the format. Ranks that run another version refuse each other at the start.
 inline constexpr unsigned wire_version = 1;
 
+/// The kinds of stages in a shape. The numbers are part of the format.
 enum class kind : std::uint8_t {
     plain = 1,
     quantized = 2,
@@ -37,13 +38,13 @@ enum class kind : std::uint8_t {
     levelled = 35,
 };
 
-/// The kinds from this one to 255 are reserved for users' own messages (wire/user_message.hpp): the library has none of
-/// them in any version.
+/// The kinds from this one to 255 are reserved for users' own messages (wire/user_message.hpp): no version of the
+/// library uses them.
 inline constexpr unsigned first_user_kind = 128;
 constexpr bool is_user_kind(long long k) { return k >= first_user_kind && k <= 255; }
 constexpr bool is_user_kind(kind k) { return is_user_kind(static_cast<long long>(k)); }
 
-/// How many bytes of parameters a user's kind may have in a shape.
+/// The largest number of bytes of parameters that a user's kind may have in a shape.
 inline constexpr std::size_t longest_parameters = 4096;
 
 template <BitSink W>
@@ -51,21 +52,21 @@ void put_kind(W& sink, kind k) {
     sink.put(static_cast<std::uint64_t>(k), 8);
 }
 
-/// A whole number below 2^63: seven bits at a time, the lowest first, with a bit above them that says whether more
-/// follow.
+/// Puts an integer below 2^63: seven bits at a time, the lowest first, each with a bit above them that is set where
+/// more follow.
 template <BitSink W>
 void put_whole(W& sink, std::uint64_t n) {
     for (; n >= 128; n >>= 7) sink.put((n & 127) | 128, 8);
     sink.put(n, 8);
 }
 
-/// The length of the buckets or units of n numbers: not longer than they are together, and 0 only where it is 0.
+/// Puts the length of the buckets or units of n numbers: at most n, and 0 only where it is 0.
 template <BitSink W>
 void put_length(W& sink, std::size_t length, std::size_t n) {
     put_whole(sink, std::min(length, std::max(n, std::size_t{1})));
 }
 
-/// Reads such a number, in its one shortest form and at most `most`.
+/// Reads such an integer; throws wire_error where it is above `most` or not in its shortest form.
 template <BitSource R>
 std::uint64_t take_whole(R& source, std::uint64_t most) {
     std::uint64_t n = 0;

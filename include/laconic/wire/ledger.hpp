@@ -9,31 +9,32 @@
 
 namespace laconic {
 
-/// What the bits of a message are spent on. `header` is what tells the rest apart: counts, tags, padding.
+/// What the bits of a message are spent on. `header` is what separates the rest: counts, tags, padding.
 enum class part { header, positions, scalars, values };
 
-/// Which spelling of positions a writer takes: the shortest, or the shorter of those that are fastest to read.
+/// The encoding of positions that a writer takes: the shortest of all, or the shortest of those that are fastest to
+/// read.
 enum class position_code { smallest, fastest };
 
-/// A sink that only adds widths: the size of a message is what writing it would write, and it knows what for.
+/// A sink that only adds widths, separately for each part: the size of a message is the size of what write() writes.
 class ledger {
   public:
     explicit ledger(position_code how = position_code::smallest) : how_(how) {}
 
     void put(std::uint64_t, unsigned width) { spent_[static_cast<std::size_t>(to_)] += width; }
-    /// Words of so many bits in all.
+    /// Adds words of so many bits in all.
     void add(std::uint64_t bits) { spent_[static_cast<std::size_t>(to_)] += bits; }
     void charge(part to) { to_ = to; }
     position_code positions_as() const { return how_; }
 
-    /// In bits: the numbers themselves; which coordinates they belong to; norms, scales and other numbers that many
-    /// values share; and all the rest, the padding to whole bytes among it.
+    /// In bits: the numbers themselves; the coordinates that they belong to; norms, scales and other numbers that many
+    /// values share; and all the rest, including the padding to whole bytes.
     std::uint64_t values() const { return spent(part::values); }
     std::uint64_t positions() const { return spent(part::positions); }
     std::uint64_t scalars() const { return spent(part::scalars); }
     std::uint64_t header() const { return spent(part::header) + (8 - unpadded() % 8) % 8; }
 
-    /// What was put, and the same in whole bytes: the sum of the four.
+    /// The bits put without padding, and in whole bytes, which is the sum of the four.
     std::uint64_t unpadded() const {
         return spent(part::header) + spent(part::positions) + spent(part::scalars) + spent(part::values);
     }
@@ -47,8 +48,8 @@ class ledger {
     position_code how_;
 };
 
-/// What papers count of a message by a formula, in bits; of one for which there is none, such as a user's, what is
-/// written.
+/// The bits that papers count for a message, by a formula. For a message without a formula, such as a user's, it is the
+/// number of bits written.
 template <class M>
 double bits_as_paper(M const& m) {
     ledger books(position_code::smallest);

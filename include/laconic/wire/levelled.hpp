@@ -10,7 +10,7 @@
 
 namespace laconic {
 
-/// The level, in as many bits as the number of levels takes, then the message at that level.
+/// Writes the level, in as many bits as the number of levels takes, then the message at that level.
 template <BitSink W, class C, class M>
 void write(W& sink, levelled<C, M> const& m) {
     if (m.levels > 0) {
@@ -30,7 +30,7 @@ void read(B& on, R& source, levelled<C, M>& m) {
     read(on, source, m.inside);
 }
 
-/// How many levels there are, then the shape of the message at this one.
+/// Writes the number of levels, then the shape of the message at this one.
 template <BitSink W, class C, class M>
 void write_shape(W& sink, levelled<C, M> const& m) {
     put_kind(sink, kind::levelled);
@@ -38,7 +38,7 @@ void write_shape(W& sink, levelled<C, M> const& m) {
     write_shape(sink, m.inside);
 }
 
-/// That of the message inside: papers do not count how the receiver learns the level.
+/// Counts the message inside only: papers do not count how the receiver learns the level.
 template <class C, class M>
 double bits_as_paper(levelled<C, M> const& m) {
     return bits_as_paper(m.inside);

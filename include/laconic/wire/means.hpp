@@ -10,7 +10,8 @@
 
 namespace laconic {
 
-/// Of each bucket the magnitude of its negative numbers, then that of the others, in full; then a bit for each sign.
+/// Writes for each bucket the magnitude of its negative numbers, then that of the others, in full; then a bit for each
+/// sign.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, means<T, B> const& m) {
     charge(sink, part::scalars);

@@ -19,15 +19,15 @@
 #include "laconic/wire/stepped.hpp"
 #include "laconic/wire/user_message.hpp"
 
-/// How each message is spelled; docs/wire-format.md has it to the bit. Of every message m,
-///   write(sink, m)         says all that a receiver does not know who runs the same composition: the bare form;
+/// The encoding of each message; docs/wire-format.md specifies it to the bit. Every message m has
+///   write(sink, m)         writes all that a receiver which runs the same composition does not have: the bare form;
 ///   read(on, source, m)    fills in a blank m, made by the same compressor for the same dimension and key, and throws
 ///                          wire_error at the first bit that cannot be right;
-///   write_shape(sink, m)   says the rest, for strangers; see wire/described.hpp;
-///   bits_as_paper(m)       is what papers count: a formula beside the truth.
+///   write_shape(sink, m)   writes the rest, for the self-describing form; see wire/described.hpp;
+///   bits_as_paper(m)       is what papers count: a formula, beside the bits that are written.
 namespace laconic {
 
-/// What the bare form of a message is spent on, in bits.
+/// The bits of the bare form of a message, by what they are spent on.
 template <class M>
 ledger account(M const& m, position_code how = position_code::smallest) {
     ledger books(how);
@@ -35,7 +35,7 @@ ledger account(M const& m, position_code how = position_code::smallest) {
     return books;
 }
 
-/// The size of the bare form in bits, 8 times its bytes: what write() writes, because it is write() that counts.
+/// The size of the bare form in bits, 8 times its bytes. write() itself counts it, on a sink that only adds widths.
 template <class M>
 std::uint64_t bits(M const& m, position_code how = position_code::smallest) {
     return account(m, how).bits();

@@ -26,7 +26,7 @@ concept lies_as_on_wire = std::endian::native == std::endian::little&& requires(
 
 }  // namespace detail
 
-/// A number in full: its 32 or 64 bits.
+/// Puts a number in full: its 32 or 64 bits.
 template <Scalar T, BitSink W>
 void put_number(W& sink, T v) {
     if constexpr (sizeof(T) == 4)
@@ -47,7 +47,7 @@ T take_number(R& source) {
     return v;
 }
 
-/// The same for a number that cannot be negative; -0 is.
+/// The same for a number that cannot be negative; -0 counts as negative.
 template <Scalar T, BitSource R>
 T take_magnitude(R& source, char const* what) {
     T const v = take_number<T>(source);
@@ -55,7 +55,7 @@ T take_magnitude(R& source, char const* what) {
     return v;
 }
 
-/// The numbers of an array in full, one after another: all at once where they lie in the order of bytes of the wire.
+/// Puts the numbers of an array in full, one after another: all at once where memory has the byte order of the wire.
 template <BitSink W, class Array>
 void put_numbers(W& sink, Array const& numbers) {
     static_assert(!OutOfReach<Array const>, "a device's messages are written by way of the host (wire/by_host.hpp)");
@@ -80,13 +80,13 @@ void take_numbers(R& source, Array&& numbers) {
             bool finite = true;
             for (T const v : numbers) finite &= (std::bit_cast<bits>(v) & exponent) != exponent;
             if (finite) return;
-            source = before;  // one by one, to tell where
+            source = before;  // one by one, to find the place
         }
     }
     for (T& v : numbers) v = take_number<T>(source);
 }
 
-/// Fills an array with such numbers, none of which can be negative.
+/// Fills an array with such numbers; throws wire_error at the first that is negative or not finite.
 template <BitSource R, class Array>
 void take_magnitudes(R& source, Array& numbers, char const* what) {
     static_assert(!OutOfReach<Array>, "a device's messages are read by way of the host (wire/by_host.hpp)");

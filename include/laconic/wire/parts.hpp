@@ -11,12 +11,12 @@
 
 namespace laconic {
 
-/// The parts' messages one after another, nothing between them.
+/// Writes the parts' messages one after another, with nothing between them.
 template <BitSink W, class M>
 void write(W& sink, parts_of<M> const& m) {
     for (auto const& one : m.each) write(sink, one);
 }
-/// Refuses parts that do not make the vector.
+/// Refuses parts whose lengths do not add up to the vector's.
 template <class B, BitSource R, class M>
 void read(B& on, R& source, parts_of<M>& m) {
     std::size_t sum = 0;
@@ -25,7 +25,7 @@ void read(B& on, R& source, parts_of<M>& m) {
         source.refuse(detail::concat(detail::text_pieces{"parts of ", sum, " numbers in all do not make ", m.count}));
     for (auto& one : m.each) read(on, source, one);
 }
-/// How many parts, then of each its length and its shape.
+/// Writes the number of parts, then of each its length and its shape.
 template <BitSink W, class M>
 void write_shape(W& sink, parts_of<M> const& m) {
     put_kind(sink, kind::parts);

@@ -7,7 +7,7 @@
 
 namespace laconic {
 
-/// Numbers in full: 32 or 64 bits each.
+/// Writes the numbers in full: 32 or 64 bits each.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, full_vector<T, B> const& m) {
     charge(sink, part::values);

@@ -9,7 +9,7 @@
 
 namespace laconic {
 
-/// 9 (float) or 12 (double) bits each: the exponent field, then the sign above it.
+/// Writes 9 (float) or 12 (double) bits for each number: the exponent field, then the sign above it.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, powers<T, B> const& m) {
     charge(sink, part::values);

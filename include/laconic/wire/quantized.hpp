@@ -11,7 +11,7 @@
 
 namespace laconic {
 
-/// The steps in full, then the codes.
+/// Writes the steps of the grids in full, then the codes.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, quantized<T, B> const& m) {
     charge(sink, part::scalars);
@@ -33,7 +33,7 @@ void write_shape(W& sink, quantized<T, B> const& m) {
     put_whole(sink, static_cast<std::uint64_t>(m.levels));
     put_length(sink, m.bucket, m.dimension());
 }
-/// One level: log2 3 bits a number (TernGrad).
+/// Counts log2(2 levels + 1) bits a number; with one level, log2 3 (TernGrad).
 template <Scalar T, class B>
 double bits_as_paper(quantized<T, B> const& m) {
     return 8.0 * sizeof(T) * static_cast<double>(m.steps.size()) +

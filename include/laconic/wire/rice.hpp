@@ -14,29 +14,29 @@
 #include "laconic/wire/stream.hpp"
 #include "laconic/wire/word_run.hpp"
 
-/// Rice codes (Golomb 1966, Rice 1979): n is floor(n / 2^r) ones and a zero, then the low r bits. For geometric n with
-/// the best r within a few hundredths of a bit of the entropy.
+/// Rice codes (Golomb 1966, Rice 1979): the code of n is floor(n / 2^r) ones and a zero, then the low r bits. For
+/// geometric n it is, with the best r, within a few hundredths of a bit of the entropy.
 namespace laconic {
 
 namespace detail {
 
 inline constexpr unsigned rice_parameter_width = 6, largest_rice_parameter = 40;
 
-// A parameter, and how many bits numbers take under it.
+// A parameter, and the number of bits that numbers take with it.
 struct rice_choice {
     unsigned parameter;
     std::uint64_t bits;
 };
 
-// How many bits `count` numbers take under the three parameters around the one that suits their mean, and which is best
-// of these. As a function of r the bits are convex: from r to r + 1 the count is added, and for each number n the
-// quotient q = n div 2^r loses the half of it, rounded up, which does not grow with r. So what is best of three and not
-// at an edge is best of all.
+// The bits that `count` numbers take with the three parameters around the one that suits their mean, and the best of
+// these. As a function of r the bits are convex: from r to r + 1 the count is added, and for each number n the quotient
+// q = n div 2^r loses half of it, rounded up, which does not grow with r. So the best of three, if it is not at an
+// edge, is the best of all.
 class rice_sums {
   public:
-    // Of `count` numbers whose sum is about `total`; count > 0, total < 2^41.
+    // For `count` numbers whose sum is about `total`; count > 0, total < 2^41.
     rice_sums(std::uint64_t total, std::uint64_t count) : count_(count) {
-        // Of geometric numbers with that mean it is 1 + floor(log2(log(phi) (mean + 1/2))), with phi = 1.618 (Kiely,
+        // For geometric numbers with that mean it is 1 + floor(log2(log(phi) (mean + 1/2))), with phi = 1.618 (Kiely,
         // JPL IPN 42-159, 2004).
         std::uint64_t const scaled = (2 * total + count) * 123 / (512 * count);
         auto const middle = static_cast<unsigned>(std::bit_width(scaled));
@@ -45,7 +45,7 @@ class rice_sums {
     void add(std::uint64_t n) {
         for (unsigned j = 0; j < 3; ++j) quotients_[j] += n >> (first_ + j);
     }
-    // Many at once; their sum fits an I.
+    // Adds many at once; their sum must fit an I.
     template <std::unsigned_integral I, std::size_t N>
     void add(std::array<I, N> const& numbers) {
         for (unsigned j = 0; j < 3 && first_ + j < 8 * sizeof(I); ++j) {
@@ -54,7 +54,7 @@ class rice_sums {
             quotients_[j] += sum;
         }
     }
-    // The least of the three where several are best.
+    // The best of the three; the least where several are best.
     rice_choice best() const {
         rice_choice best{first_, bits(0)};
         for (unsigned j = 1; j < 3; ++j)
@@ -74,7 +74,7 @@ class rice_sums {
     std::array<std::uint64_t, 3> quotients_{};
 };
 
-// The best parameter of all for `count` numbers: how many of them have which bit set gives the sums of all quotients.
+// The best of all parameters for `count` numbers: the counts of each set bit give the sums of all quotients.
 class rice_counts {
   public:
     explicit rice_counts(std::uint64_t count) : count_(count) {}
@@ -82,7 +82,7 @@ class rice_counts {
     void add(std::uint64_t n) {
         for (; n != 0; n &= n - 1) ++ones_[static_cast<unsigned>(std::countr_zero(n))];
     }
-    // Many at once, below 2^width.
+    // Adds many at once, each below 2^width.
     template <std::unsigned_integral I, std::size_t N>
     void add(std::array<I, N> const& numbers, unsigned width) {
         for (unsigned b = 0; b < width; ++b) {
@@ -91,7 +91,7 @@ class rice_counts {
             ones_[b] += sum;
         }
     }
-    // The least of the parameters where several are best.
+    // The best parameter; the least where several are best.
     rice_choice best() const {
         std::uint64_t quotients = 0;
         rice_choice best{0, ~std::uint64_t{0}};
@@ -118,8 +118,8 @@ void put_rice(W& sink, std::uint64_t n, unsigned r) {
     sink.put(n & ((std::uint64_t{1} << r) - 1), r);
 }
 
-/// Reads such a number; throws wire_error where it must be above `most`, so that hostile bytes cost no more than their
-/// length. What is returned may be up to 2^r above.
+/// Reads such a number; throws wire_error where it must be above `most`, so that hostile bytes take no more time than
+/// their length allows. The result may be above `most` by less than 2^r.
 template <BitSource R>
 std::uint64_t take_rice(R& source, std::uint64_t most, unsigned r) {
     std::uint64_t const quotient = source.take_ones(most >> r);
@@ -128,7 +128,7 @@ std::uint64_t take_rice(R& source, std::uint64_t most, unsigned r) {
 
 namespace detail {
 
-// Writes numbers below 2^width with the parameter r: two in a word, where two of any fit.
+// Writes numbers below 2^width with the parameter r: two in a word, where any two fit.
 template <std::unsigned_integral I>
 void put_rices(word_run& run, std::span<I const> numbers, unsigned width, unsigned r) {
     std::uint64_t const low = (std::uint64_t{1} << r) - 1, longest = (((std::uint64_t{1} << width) - 1) >> r) + 1 + r;

@@ -8,7 +8,7 @@
 
 namespace laconic {
 
-/// The message inside, as it is: the factor is known.
+/// Writes the message inside: both ends know the factor.
 template <BitSink W, class M, Scalar T>
 void write(W& sink, scaled<M, T> const& m) {
     write(sink, m.inside);

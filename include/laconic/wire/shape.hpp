@@ -13,24 +13,25 @@
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/support.hpp"
 
-/// The shape of a message as a stranger reads it: a list of stages, the outermost first; behind a stage of parts stand
-/// the stages of its first part, then those of the second, and so on.
+/// The shape of a message as the self-describing form has it: a list of stages, the outermost first; a stage of parts
+/// is followed by the stages of its first part, then those of the second, and so on.
 namespace laconic {
 
+/// The most stages inside each other, and the most in one shape, that a reader accepts.
 inline constexpr std::size_t deepest_stage = 32, most_stages = 65536;
 
 /// One stage: its kind and the parameters that this kind has.
 struct stage {
     kind what{};
-    /// Whole numbers, in the order of the wire. Of a user's kind: how many bytes its parameters take, and at which bit
-    /// they begin.
+    /// Integers, in the order of the wire. For a user's kind: the number of bytes that its parameters take, and the bit
+    /// at which they begin.
     std::uint64_t first = 0, second = 0;
     double factor = 1;         ///< of `scaled`
     draw drawn{};              ///< of `agreed`
     std::uint64_t length = 0;  ///< of a part whose first stage this is
 };
 
-/// Whether another stage follows, which speaks for the numbers of this one.
+/// Whether another stage follows, with the numbers of this one.
 constexpr bool wraps_another(kind k) {
     return k == kind::told || k == kind::counted || k == kind::agreed || k == kind::scaled || k == kind::levelled;
 }
@@ -53,7 +54,7 @@ draw take_recipe(R& source) {
     return d;
 }
 
-// The factors of a message of T are T.
+// The factor of a scaled message of T is a T.
 template <Scalar T, BitSource R>
 stage take_stage(R& source) {
     stage s;
@@ -113,7 +114,7 @@ stage take_stage(R& source) {
     return s;
 }
 
-// The stages from the depth of one on, at the end of the list; those of a part begin with its length.
+// Appends the stages from `depth` on to the list; the first of a part gets the part's length.
 template <Scalar T, BitSource R, class Spend>
 void take_stages(R& source, std::size_t depth, std::uint64_t length, std::vector<stage>& stages, Spend& spend) {
     for (bool wraps = true; wraps; ++depth) {
@@ -137,10 +138,10 @@ void take_stages(R& source, std::size_t depth, std::uint64_t length, std::vector
 
 }  // namespace detail
 
-/// Reads the shape of a message of T, at least one stage; throws wire_error where a kind or a parameter is none, for
-/// more than most_stages, and more than deepest_stage inside each other. The parameters of users' kinds are passed
-/// over; source.at() says where they are. spend(n) is called before memory for n stages
-/// is asked for, and may throw.
+/// Reads the shape of a message of T, at least one stage. Throws wire_error for an unknown kind, for a parameter
+/// outside its range, for more than most_stages stages, and for more than deepest_stage inside each other. The
+/// parameters of users' kinds are skipped; each stage stores where they are. spend(n) is called before memory for n
+/// stages is allocated, and may throw.
 template <Scalar T, BitSource R, class Spend>
 std::vector<stage> read_shape(R& source, Spend spend) {
     std::vector<stage> stages;

@@ -23,7 +23,7 @@ constexpr kind kind_of(short_format f) {
     return {};
 }
 
-/// The codes, 16 or 8 bits each.
+/// Writes the codes, 16 or 8 bits each.
 template <BitSink W, short_format F, Scalar T, class B>
 void write(W& sink, short_floats<F, T, B> const& m) {
     charge(sink, part::values);

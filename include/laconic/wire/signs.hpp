@@ -25,7 +25,7 @@ void read_signs(R& source, Words& words, std::size_t count) {
 
 }  // namespace detail
 
-/// The scales in full, then a bit for each sign.
+/// Writes the scales in full, then a bit for each sign.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, signs<T, B> const& m) {
     charge(sink, part::scalars);

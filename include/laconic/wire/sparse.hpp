@@ -13,7 +13,7 @@
 
 namespace laconic {
 
-/// As much of the support as is not known, then the payload.
+/// Writes the part of the support that the receiver does not have, then the payload.
 template <BitSink W, class Rest, support_is Known, Scalar T, class B, class Unit>
 void write(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
     if constexpr (Known == support_is::told) {
@@ -38,7 +38,7 @@ void read(B& on, R& source, sparse<Rest, Known, T, B, Unit>& m) {
     read(on, source, m.payload);
 }
 
-/// The length of a unit, what gives the support, and the shape of the payload.
+/// Writes the length of a unit, what determines the support, and the shape of the payload.
 template <BitSink W, class Rest, support_is Known, Scalar T, class B, class Unit>
 void write_shape(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
     put_kind(sink, Known == support_is::told      ? kind::told
@@ -57,7 +57,7 @@ void write_shape(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
     write_shape(sink, m.payload);
 }
 
-/// ceil(log2 d) bits for each position that is not agreed, and nothing for their count (Khirirat et al.).
+/// Counts ceil(log2 d) bits for each position that is not agreed, and nothing for their count (Khirirat et al., CAT).
 template <class Rest, support_is Known, Scalar T, class B, class Unit>
 double bits_as_paper(sparse<Rest, Known, T, B, Unit> const& m) {
     double const position = Known == support_is::agreed ? 0 : width_of(m.places());

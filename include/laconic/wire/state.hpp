@@ -17,21 +17,21 @@
 #include "laconic/core/text.hpp"
 #include "laconic/wire/checksum.hpp"
 
-/// What a run must keep to go on another day, bit for bit. A part that remembers something has a member
+/// The state of a run, which lets it go on later, bit for bit. A part that has state has a member
 ///     template <class Archive> void state(Archive& archive) { archive(count_), archive.vectors(velocity_); }
-/// which hands all of it to the archive:
+/// which passes all of it to the archive:
 ///   archive(...)                 numbers, other parts, and arrays of numbers that have their length already;
-///   archive.vectors(...)         arrays that are empty before the first round and as long as x after it, all that are
-///                                handed over together;
-///   archive.of_dimension(d)      says that the vectors after this have d numbers, where that changes;
-///   archive.of_any_length(...)   other arrays, at which the part must look before it uses what was read;
+///   archive.vectors(...)         arrays that are empty before the first round and as long as x after it; all arrays of
+///                                one call have one length;
+///   archive.of_dimension(d)      sets the length of the vectors after this to d, where it changes;
+///   archive.of_any_length(...)   other arrays, which the part must check before it uses what was read;
 ///   archive.span_there(x)        a span of the backend's memory.
-/// So no state, forged with its checksum, makes an array longer or shorter than the part takes it to be. Parts without
-/// the member have no state. Arrays may be a backend's, whose elements the host cannot reach: they are copied by the
-/// backend that the archive was given, and stand in the bytes as the host's do.
+/// So no state, even a forged one with a right checksum, makes an array longer or shorter than the part expects. Parts
+/// without the member have no state. Arrays may be a backend's, whose elements the host cannot reach: the backend that
+/// the archive was given copies them, and their bytes in the state are those of host arrays.
 namespace laconic {
 
-/// part.state(archive) walks over all that a part remembers, when it is saved and when it is restored.
+/// part.state(archive) passes all of the part's state to the archive, to save it and to restore it.
 template <class P, class Archive>
 concept HasState = requires(P& part, Archive& archive) {
     part.state(archive);
@@ -47,14 +47,14 @@ concept NumberArray = requires(P p) {
     p.size();
     requires Number<std::remove_cvref_t<decltype(*p.data())>>;
 };
-// What can be passed over: it does not look like something that remembers.
+// A part that may be skipped: it does not look like one that has state.
 template <class P>
 concept WithoutState = !std::is_pointer_v<P> && !requires(P p) {
     p.begin();
 }
 &&!requires(P p) { p.has_value(); };
 
-// The lines of one text that another has not, each after `whose`.
+// The lines of one text that the other lacks, each after `whose`.
 inline std::string lines_without(std::string const& text, std::string const& other, char const* whose) {
     std::string left;
     for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
@@ -68,14 +68,14 @@ inline std::string lines_without(std::string const& text, std::string const& oth
 
 }  // namespace detail
 
-/// Writes state: "laconic1", what the state is of, the state, and a checksum. Numbers stand with their low byte first.
+/// Writes state: "laconic1", a text that names its owner, the state, and a checksum. Numbers have their low byte first.
 class state_writer {
   public:
     explicit state_writer(std::string const& what) {
         for (char const c : std::string("laconic1")) bytes_.push_back(static_cast<std::byte>(c));
         put(what);
     }
-    /// For parts whose arrays are those of the backend `on`, which outlives this.
+    /// For parts whose arrays are those of the backend `on`, which must outlive this.
     template <class B>
     state_writer(std::string const& what, B& on) : state_writer(what) {
         copies_ = backend_copies(on);
@@ -141,12 +141,12 @@ class state_writer {
     backend_copies copies_;
 };
 
-/// Reads what state_writer wrote, in two walks over the same parts: the first, with `checking`, changes nothing and
+/// Reads what state_writer wrote, in two walks over the same parts: the first, while `checking_`, changes nothing and
 /// throws where anything is wrong; the second fills the parts in.
 class state_reader {
   public:
     /// Throws wire_error where the bytes are no state or are damaged, shape_error where they are the state of something
-    /// else than `what`. `dimension` is x's length; without it vectors have any.
+    /// other than `what`. `dimension` is x's length; without it vectors may have any length.
     state_reader(std::span<std::byte const> bytes, std::string const& what, std::optional<std::size_t> dimension = {})
         : bytes_(bytes), dimension_(dimension) {
         static constexpr char name[] = "laconic1";
@@ -169,7 +169,7 @@ class state_reader {
                                 detail::lines_without(what, saved, "here: ")}));
         start_ = at_;
     }
-    /// For parts whose arrays are those of the backend `on`, which outlives this.
+    /// For parts whose arrays are those of the backend `on`, which must outlive this.
     template <class B>
     state_reader(std::span<std::byte const> bytes, std::string const& what, std::optional<std::size_t> dimension, B& on)
         : state_reader(bytes, what, dimension) {
@@ -189,7 +189,7 @@ class state_reader {
         else
             fill(x, n);
     }
-    /// From here on vectors have this length.
+    /// From here on vectors must have this length.
     void of_dimension(std::size_t d) { dimension_ = d; }
     template <class... Array>
     void vectors(Array&... arrays) {
@@ -207,9 +207,9 @@ class state_reader {
     void of_any_length(Array&... arrays) {
         (fill(arrays, length_of(arrays)), ...);
     }
-    /// Goes on with the second walk, where the first has been made over the same bytes before.
+    /// Skips the first walk, where it was made over the same bytes before.
     void skip_checks() { checking_ = false; }
-    /// Ends the first walk; throws wire_error where something is left.
+    /// Ends the first walk; throws wire_error where bytes are left.
     void rewind() {
         if (at_ != bytes_.size()) refuse("it holds more than this run remembers");
         checking_ = false;
@@ -236,7 +236,7 @@ class state_reader {
             static_assert(detail::WithoutState<P>, "a range that is no array of numbers has no state(archive)");
         }
     }
-    // The length of the array that comes next, whose numbers are all there.
+    // The length of the next array; throws wire_error where its numbers go beyond the end.
     template <class Array>
     std::uint64_t length_of(Array const& array) {
         auto const n = raw<std::uint64_t>();

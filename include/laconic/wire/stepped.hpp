@@ -12,7 +12,7 @@
 
 namespace laconic {
 
-/// Of each bucket its least number, then its step, in full; then the codes, `width` bits each.
+/// Writes for each bucket its least number, then its step, in full; then the codes, `width` bits each.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, stepped<T, B> const& m) {
     charge(sink, part::scalars);

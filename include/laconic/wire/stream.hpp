@@ -18,15 +18,15 @@
 
 namespace laconic {
 
-/// Where a message is written: put(word, width) takes the low `width` <= 64 bits of a word, the others being zero.
+/// A sink of bits: put(word, width) takes the low `width` <= 64 bits of a word, whose other bits are zero.
 template <class W>
 concept BitSink = requires(W& sink, std::uint64_t word, unsigned width) {
     sink.put(word, width);
 };
 
-/// Where a message is read: take(width) gives the next `width` <= 64 bits, take_ones(most) the number of ones before
-/// the next zero, which it takes as well; both throw wire_error where there are no such bits, and refuse(why) throws
-/// one.
+/// A source of bits: take(width) returns the next `width` <= 64 bits, take_ones(most) the number of ones before the
+/// next zero, which it takes as well; both throw wire_error where there are no such bits. refuse(why) throws
+/// wire_error.
 template <class R>
 concept BitSource = requires(R& source, unsigned width, std::uint64_t most, std::string why) {
     { source.take(width) } -> std::same_as<std::uint64_t>;
@@ -34,22 +34,22 @@ concept BitSource = requires(R& source, unsigned width, std::uint64_t most, std:
     source.refuse(why);
 };
 
-/// A sink that keeps books of what its bits are spent on.
+/// A sink that counts separately what its bits are spent on.
 template <class W>
 concept KeepsBooks = requires(W& sink, part to) {
     sink.charge(to);
 };
-/// A sink that asks for the spelling of positions.
+/// A sink that requests an encoding of positions.
 template <class W>
 concept AsksForPositions = requires(W const& sink) {
     { sink.positions_as() } -> std::same_as<position_code>;
 };
-/// Says to a sink that keeps books what the bits that follow are spent on.
+/// Sets what the following bits are spent on, in a sink that counts that.
 template <BitSink W>
 void charge(W& sink, part to) {
     if constexpr (KeepsBooks<W>) sink.charge(to);
 }
-/// The spelling of positions that a sink asks for.
+/// The encoding of positions that a sink requests; the smallest where it requests none.
 template <BitSink W>
 position_code asked_of(W const& sink) {
     if constexpr (AsksForPositions<W>)
@@ -78,7 +78,7 @@ inline std::uint64_t load_word(std::byte const* from) {
 
 }  // namespace detail
 
-/// Bytes, filled from the lowest bit of the first byte on; the last is padded with zeros.
+/// A sink into bytes, filled from the lowest bit of the first byte on; the last byte is padded with zeros.
 class bit_writer {
   public:
     explicit bit_writer(position_code how = position_code::smallest) : how_(how) {}
@@ -98,7 +98,7 @@ class bit_writer {
         held_ = total - 64;
     }
 
-    /// Pads to a whole byte and gives all that was written; valid until the next put or clear.
+    /// Pads to a whole byte and returns all that was written; valid until the next put or clear.
     std::span<std::byte const> finish() {
         make_room();
         detail::store_word(bytes_.data() + size_, pending_);
@@ -108,7 +108,7 @@ class bit_writer {
         return {bytes_.data(), size_};
     }
 
-    /// Pads to a whole byte and then has n bytes more, for the caller to fill before the next put.
+    /// Pads to a whole byte and appends n bytes, for the caller to fill before the next put.
     std::span<std::byte> append(std::size_t n) {
         finish();
         size_ += n;
@@ -116,7 +116,7 @@ class bit_writer {
         return {bytes_.data() + size_ - n, n};
     }
 
-    /// These bytes, eight bits each, wherever the last bit ended.
+    /// Puts these bytes, eight bits each, wherever the last bit ended.
     void put_bytes(std::span<std::byte const> bytes) {
         if (held_ % 8 == 0) {
             auto const room = append(bytes.size());
@@ -134,7 +134,7 @@ class bit_writer {
         size_ += 8 * words;
         for (std::byte const b : bytes.subspan(8 * words)) put(std::to_integer<std::uint64_t>(b), 8);
     }
-    /// The first `bits` bits of these bytes, wherever the last bit ended.
+    /// Puts the first `bits` bits of these bytes, wherever the last bit ended.
     void put_bits(std::span<std::byte const> bytes, std::uint64_t bits) {
         auto const whole = static_cast<std::size_t>(bits / 8);
         auto const rest = static_cast<unsigned>(bits % 8);
@@ -142,14 +142,14 @@ class bit_writer {
         put_bytes(bytes.first(whole));
         if (rest != 0) put(std::to_integer<std::uint64_t>(bytes[whole]) & ((1u << rest) - 1), rest);
     }
-    /// How many bits have been written, and all of them, padded to a whole byte: what is put next follows the last bit.
+    /// The number of bits written, and all of them padded to a whole byte; the next put continues at the last bit.
     std::uint64_t bits() const { return 8 * std::uint64_t{size_} + held_; }
     std::span<std::byte const> so_far() {
         make_room();
         detail::store_word(bytes_.data() + size_, pending_);
         return {bytes_.data(), size_ + (held_ + 7) / 8};
     }
-    /// Forgets all but the first `bits` of them.
+    /// Drops all but the first `bits` bits.
     void cut(std::uint64_t bits) {
         LACONIC_EXPECTS(bits <= this->bits());
         so_far();
@@ -158,7 +158,7 @@ class bit_writer {
         pending_ = held_ == 0 ? 0 : std::to_integer<std::uint64_t>(bytes_[size_]) & ((1u << held_) - 1);
     }
 
-    /// Makes room for n bytes; where there was room for fewer, for half as many again at least.
+    /// Makes room for n bytes; if there was room for fewer, for at least half as many again as there was.
     void reserve(std::size_t n) {
         if (auto const now = bytes_.capacity(); now < n) bytes_.reserve(n > now + now / 2 ? n : now + now / 2);
     }
@@ -174,21 +174,21 @@ class bit_writer {
   private:
     friend class word_run;
 
-    // For n bytes more.
+    // Makes room for n bytes more.
     void make_room(std::size_t n = 8) {
-        // Not at once to all that is reserved: that would touch it.
+        // Not for all that is reserved at once: that would touch the memory.
         std::size_t const least = size_ + n, good = least + size_ + 56;
         if (bytes_.size() < least) bytes_.resize(bytes_.capacity() < least ? good : std::min(bytes_.capacity(), good));
     }
 
     std::vector<std::byte> bytes_;
-    std::size_t size_ = 0;       // how many of bytes_ are written
+    std::size_t size_ = 0;       // the number of bytes_ that are written
     std::uint64_t pending_ = 0;  // bits not yet in bytes_
-    unsigned held_ = 0;          // how many, below 64
+    unsigned held_ = 0;          // their number, below 64
     position_code how_;
 };
 
-/// Reads what a bit_writer wrote and trusts none of it.
+/// Reads what a bit_writer wrote and trusts none of it: every member throws wire_error at the end of the bytes.
 class bit_reader {
   public:
     explicit bit_reader(std::span<std::byte const> bytes) : bytes_(bytes) {}
@@ -215,7 +215,7 @@ class bit_reader {
         }
     }
 
-    /// The n bytes after this one's padding, which must be zero.
+    /// Takes the padding of this byte, which must be zero, and the n bytes after it.
     std::span<std::byte const> take_bytes(std::uint64_t n) {
         if (take(static_cast<unsigned>(left() % 8)) != 0) refuse("the padding of a byte is not zero");
         if (n > left() / 8) refuse(detail::concat({"it ends ", n - left() / 8, " bytes too early"}));
@@ -235,7 +235,7 @@ class bit_reader {
         auto const* const from = bytes_.data() + bit_ / 8;
         auto const offset = static_cast<unsigned>(bit_ % 8);
         std::size_t const words = to.size() / 8;
-        for (std::size_t j = 0; j < words; ++j) {  // the byte behind the eight has the last bits, and is there
+        for (std::size_t j = 0; j < words; ++j) {  // the byte behind the eight exists and has the last bits
             auto const last = std::to_integer<std::uint64_t>(from[8 * j + 8]);
             detail::store_word(to.data() + 8 * j, detail::load_word(from + 8 * j) >> offset | last << (64 - offset));
         }
@@ -243,18 +243,18 @@ class bit_reader {
         for (std::byte& b : to.subspan(8 * words)) b = static_cast<std::byte>(take(8));
     }
 
-    /// How many bits are left, padding included, and how many have been read.
+    /// The number of bits that are left, padding included, and of those that have been read.
     std::uint64_t left() const { return 8 * std::uint64_t{bytes_.size()} - bit_; }
     std::uint64_t at() const { return bit_; }
 
-    /// For those who look ahead: all bytes of the message, and at most left() bits passed over.
+    /// For decoders that look ahead: all bytes of the message, and a skip over at most left() bits.
     std::span<std::byte const> bytes() const { return bytes_; }
     void skip(std::uint64_t bits) {
         LACONIC_EXPECTS(bits <= left());
         bit_ += bits;
     }
 
-    /// From here on, the message ends after `bits` bits in all, a whole number of bytes that are there.
+    /// Ends the message after `bits` bits in all, a whole number of bytes that exist.
     void limit(std::uint64_t bits) { bytes_ = bytes_.first(static_cast<std::size_t>(bits / 8)); }
 
     /// Throws wire_error unless nothing but the last byte's zero padding is left.
@@ -266,7 +266,7 @@ class bit_reader {
     [[noreturn]] void refuse(std::string const& why) const { throw wire_error(bit_, why); }
 
   private:
-    // The next 64 bits; zeros from the end on.
+    // The next 64 bits, with zeros from the end on.
     std::uint64_t ahead() const {
         auto const byte = static_cast<std::size_t>(bit_ / 8);
         auto const offset = static_cast<unsigned>(bit_ % 8);

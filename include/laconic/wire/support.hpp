@@ -18,14 +18,14 @@
 #include "laconic/wire/support_plan.hpp"
 #include "laconic/wire/word_run.hpp"
 
-/// How a set of coordinates is spelled: by one of the codes of wire/support_plan.hpp.
+/// The encoding of a set of coordinates: by one of the codes of wire/support_plan.hpp.
 namespace laconic {
 
 namespace detail {
 
-inline constexpr unsigned widest_of_four = word_run::widest / 4;  // as wide as four gaps may be that make one word
+inline constexpr unsigned widest_of_four = word_run::widest / 4;  // the widest gaps of which four fit in a word
 
-// Gaps of `width` bits each, four to a word where they fit.
+// Puts gaps of `width` bits each, four to a word where they fit.
 template <std::unsigned_integral I>
 void put_group(word_run& run, std::span<I const> gaps, unsigned width) {
     auto words = run;  // a copy that lives in registers
@@ -40,9 +40,9 @@ void put_group(word_run& run, std::span<I const> gaps, unsigned width) {
     run = words;
 }
 
-// The coordinates of a Rice code of parameter r, so many `at_a_look`, as long as the next 57 bits hold them and nothing
-// is wrong; next is the least that may come. What is left of the support is at least one coordinate, which the caller
-// reads by itself: that tells what is wrong.
+// Reads coordinates in a Rice code of parameter r, `at_a_look` at once, as long as the next 57 bits hold them and all
+// are valid; next is the least that may come. It leaves at least one coordinate of the support, which the caller reads
+// alone, and so finds what is wrong.
 template <std::size_t at_a_look, BitSource R, std::unsigned_integral I>
 void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& left, std::uint64_t& next) {
     if (source.left() < 64) return;
@@ -54,7 +54,7 @@ void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& le
         std::uint64_t zeros = ~(load_word(bytes + at / 8) >> at % 8);  // a one for each zero: the first ends the ones
         std::uint64_t place = next;
         unsigned width = 0;
-        // A loop in place: of a function for one code, compilers may make calls.
+        // A loop in place: compilers may not inline a function for one code.
         for (std::size_t l = 0; l < at_a_look; ++l) {
             auto const ones = static_cast<unsigned>(std::countr_zero(zeros));
             std::uint64_t const gap = std::uint64_t{ones} << r | (~(zeros >> (ones + 1) % 64) & low);
@@ -72,7 +72,7 @@ void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& le
     left = left.subspan(j);
 }
 
-// As many of them at a look as 57 bits mostly hold.
+// Reads as many of them at once as 57 bits mostly hold.
 template <BitSource R, std::unsigned_integral I>
 void read_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& left, std::uint64_t& next) {
     if (r <= 3) return look_at_rices<8>(source, length, r, left, next);
@@ -80,8 +80,8 @@ void read_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& left,
     if (r <= 24) return look_at_rices<2>(source, length, r, left, next);
 }
 
-// Coordinates of gaps of `width` bits from bit `at` on, so many gaps at a look as there are l, which the next 57 bits
-// hold; place is the least that may come.
+// Reads coordinates from gaps of `width` bits from bit `at` on, as many gaps at once as there are l, which the next 57
+// bits hold; place is the least that may come.
 template <std::unsigned_integral I, std::size_t... l>
 void look_at_gaps(std::byte const* bytes, unsigned width, std::span<I>& left, std::uint64_t& at, std::uint64_t& place,
                   std::index_sequence<l...>) {
@@ -96,7 +96,8 @@ void look_at_gaps(std::byte const* bytes, unsigned width, std::span<I>& left, st
     left = left.subspan(j);
 }
 
-// The coordinates of a group of gaps, at once; false, and nothing is read, where something is wrong or the end is near.
+// Reads the coordinates of a group of gaps at once; returns false, and reads nothing, where one is invalid or the end
+// is near.
 template <BitSource R, std::unsigned_integral I>
 bool read_group(R& source, std::uint64_t length, unsigned width, std::span<I> group, std::uint64_t& next) {
     if (group.size() * width + 64 > source.left()) return false;
@@ -115,7 +116,7 @@ bool read_group(R& source, std::uint64_t length, unsigned width, std::span<I> gr
 
 }  // namespace detail
 
-/// Writes an ascending support within 0 .. length - 1.
+/// Writes an ascending support within 0 .. length - 1. Its size is not written.
 template <BitSink W, std::unsigned_integral I>
 void write_support(W& sink, std::uint64_t length, std::span<I const> support) {
     if (support.empty() || support.size() == length) return;
@@ -168,8 +169,8 @@ void write_support(W& sink, std::uint64_t length, std::span<I const> support) {
     }
 }
 
-/// Fills `support`, whose size is the count, <= length; throws wire_error unless what it reads are coordinates that
-/// ascend within 0 .. length - 1.
+/// Fills `support`, whose size is the count, <= length; throws wire_error unless the coordinates ascend within 0 ..
+/// length - 1.
 template <BitSource R, std::unsigned_integral I>
 void read_support(R& source, std::uint64_t length, std::span<I> support) {
     if (support.empty()) return;
@@ -204,7 +205,7 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
                     *to++ = static_cast<I>(first + static_cast<unsigned>(std::countr_zero(word)));
                     word &= word - 1;
                 };
-                if (room >= 64)  // eight at a time, of which the last may be none
+                if (room >= 64)  // eight at a time; those past the last one are overwritten
                     while (word != 0)
                         for (int l = 0; l < 8; ++l) take_one();
                 while (word != 0) take_one();
@@ -242,7 +243,7 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
                 for (std::size_t n = 0; n < run.size(); ++n) run[n] = static_cast<I>(next + n);
                 next += run.size();
                 j += run.size();
-                if (run.size() < more) place(support[j], 0);  // which tells that there is no such coordinate
+                if (run.size() < more) place(support[j], 0);  // which refuses: there is no such coordinate
             }
             break;
         }

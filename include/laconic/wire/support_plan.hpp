@@ -15,18 +15,20 @@
 #include "laconic/wire/stream.hpp"
 
 /// The codes for a set of coordinates, and which is the shortest. Both ends know the length and the count; a set of
-/// none or of all is not spelled, any other by three bits that name one of the codes below and by that code. Lengths up
+/// none or of all takes no bits, any other takes three bits that name one of the codes below and that code. Lengths up
 /// to 2^40.
 namespace laconic {
 
+/// The largest length of a vector in the wire format.
 inline constexpr std::uint64_t longest_support = std::uint64_t{1} << 40;
 
-/// raw      every coordinate in width_of(length) bits;
-/// bitmap   a bit for each coordinate, the lowest first;
-/// rice     the gaps between neighbours (the first: to -1), less one, in a Rice code;
-/// packed   the same gaps in groups of 128: six bits say how wide those of the group are;
-/// runs     the gaps between runs of neighbours and the lengths of the runs, each less one (the first gap: as it is),
-///          in two Rice codes.
+/// The codes:
+///   raw      every coordinate in width_of(length) bits;
+///   bitmap   a bit for each coordinate, the lowest first;
+///   rice     the gaps between neighbours (the first: to -1), less one, in a Rice code;
+///   packed   the same gaps in groups of 128: six bits give the width of those of the group;
+///   runs     the gaps between runs of neighbours and the lengths of the runs, each less one (the first gap: as it is),
+///            in two Rice codes.
 enum class support_code : std::uint8_t { raw, bitmap, rice, packed, runs };
 
 namespace detail {
@@ -56,8 +58,8 @@ void each_run(std::span<I const> support, F f) {
     }
 }
 
-// Calls f with the gaps of each group of 128, zeros behind the last of a shorter group; with how many it has; and with
-// the width of the largest.
+// Calls f with the gaps of each group of 128, zeros behind the last of a shorter group; with their number; and with the
+// width of the largest.
 template <std::unsigned_integral I, class F>
 void each_group(std::span<I const> support, F f) {
     std::array<I, gaps_in_group> gaps;
@@ -77,15 +79,15 @@ void each_group(std::span<I const> support, F f) {
     }
 }
 
-// How a support will be written, and in how many bits.
+// The code that a support will be written in, and its bits.
 struct support_plan {
     support_code code;
     std::uint64_t bits;
     unsigned gap_parameter = 0, run_parameter = 0;
 };
 
-// One pass over the support; one more where the Rice code's parameter is far from what suits the mean, and one where it
-// has runs.
+// One pass over the support; another where the Rice code's parameter is far from what suits the mean, and another where
+// it has runs.
 template <std::unsigned_integral I>
 support_plan plan_support(std::uint64_t length, std::span<I const> support, position_code how) {
     std::uint64_t const count = support.size();
@@ -114,7 +116,8 @@ support_plan plan_support(std::uint64_t length, std::span<I const> support, posi
         gap = all.best();
     }
     consider({support_code::rice, rice_parameter_width + gap.bits, gap.parameter});
-    // A neighbour costs the Rice code 1 + r bits, and a run costs about one bit more than a place by itself.
+    // With runs, a neighbour saves the 1 + r bits of its Rice code, and a run costs about one bit more than a single
+    // place.
     if ((count - runs) * (2 + gap.parameter) >= runs) {
         rice_counts before(runs), extra(runs);
         each_run(support, [&](std::uint64_t from_last, std::uint64_t more) {

@@ -18,12 +18,12 @@
 
 namespace laconic {
 
-/// What a reader of messages from strangers is willing to take.
+/// The limits for a message that is read from an untrusted source.
 struct reading_limits {
     std::uint64_t dimension = largest_dimension;    ///< at most 2^40
-    std::uint64_t memory = std::uint64_t{1} << 30;  ///< bytes that reading one message may ask for, beside 4 KiB
+    std::uint64_t memory = std::uint64_t{1} << 30;  ///< bytes that reading one message may allocate, beside 4 KiB
     /// Steps that reading one message may take, as section 8 of docs/wire-format.md counts them: one for each number
-    /// that a stage says, copies, scales or draws, and for each product of a low-rank matrix. A step takes some
+    /// that a stage decodes, copies, scales or draws, and for each product of a low-rank matrix. A step takes some
     /// nanoseconds, a product up to 20 where the processor has no fused multiply-add.
     std::uint64_t work = std::uint64_t{1} << 30;
 };
@@ -33,7 +33,7 @@ struct unpacked {
     std::uint64_t dimension = 0;
     bool dense = true;
     std::vector<std::uint64_t> at;  ///< empty where dense
-    std::vector<double> values;     ///< floats are exact in them
+    std::vector<double> values;     ///< floats are stored exactly
 
     /// out += w m. Throws shape_error unless out has `dimension` numbers.
     template <Scalar T>
@@ -69,7 +69,7 @@ class unpacker {
     }
 
   private:
-    // The numbers of the next stage and those inside it, which speak for n numbers.
+    // Reads the numbers of the next stage and of those inside it, which describe n numbers.
     void next_stage(std::uint64_t n, unpacked& out) {
         stage const& s = stages_[at_++];
         switch (s.what) {
@@ -165,7 +165,7 @@ class unpacker {
                 if (is_user_kind(s.what)) return (of_user<C>(s, n, out), ...);
                 break;
         }
-        // A support: its places, then the numbers there, then where they are.
+        // A support: its places, then the numbers there, then their coordinates.
         auto const places = buckets(n, s.first);
         std::vector<std::uint64_t> support;
         if (s.what == kind::agreed) {
@@ -199,7 +199,7 @@ class unpacker {
         out.dense = false;
     }
 
-    // Part after part; coordinates are listed once a part lists its own.
+    // Reads part after part; coordinates are listed once a part lists its own.
     void in_parts(stage const& s, std::uint64_t n, unpacked& out) {
         std::uint64_t begin = 0;
         for (auto left = s.first; left > 0; --left) {
@@ -220,7 +220,7 @@ class unpacker {
         if (begin != n) source_->refuse("parts of fewer numbers than there are");
     }
 
-    // A user's message, if U names the one that the stage is. What it takes is held against the limits before it is
+    // Reads a user's message, if U names the one that the stage is. Its cost is checked against the limits before it is
     // made.
     template <class U>
     void of_user([[maybe_unused]] stage const& s, [[maybe_unused]] std::uint64_t n, [[maybe_unused]] unpacked& out) {
@@ -258,7 +258,7 @@ class unpacker {
 
     static std::uint64_t buckets(std::uint64_t n, std::uint64_t bucket) { return n / bucket + (n % bucket != 0); }
 
-    // A message that ends a shape, once it is known that its n numbers of at least `bits` bits each can be there.
+    // Makes a message that ends a shape, once the source can hold its n numbers of at least `bits` bits each.
     template <class M>
     M leaf(std::uint64_t n, std::uint64_t bits, std::uint64_t bytes) {
         expect(n, bits);

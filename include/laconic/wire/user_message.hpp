@@ -20,11 +20,11 @@
 /// Messages of users' own types in the self-describing form, under the kinds that are reserved for them.
 namespace laconic {
 
-/// What reading takes for each number of a user's message, once its parameters are known. The reader holds its limits
-/// against n times that, before it makes a message of n numbers.
+/// What reading takes for each number of a user's message, once its parameters are read. The reader checks n times that
+/// against its limits before it makes a message of n numbers.
 struct reading_bounds {
     std::uint64_t least_bits = 1;  ///< of the bare form; 0 where numbers may take less than a bit each
-    std::uint64_t most_bytes = 0;  ///< of memory that resize() and read() ask for
+    std::uint64_t most_bytes = 0;  ///< of memory that resize() and read() allocate
     std::uint64_t most_steps = 1;  ///< as reading_limits::work counts them; at least 1 is counted
 };
 
@@ -82,26 +82,26 @@ concept IsResized = requires(M& m, std::size_t n) {
 
 }  // namespace detail
 
-/// A message type of a user's that can be written by write_described() and, where its type is given, read by
-/// read_described(). Satisfied iff M is a Message with
+/// A message type of a user's that write_described() can write and, where its type is given, read_described() can read.
+/// Satisfied iff M is a Message with
 ///   value_type                                 its numbers' type, T;
-///   static constexpr unsigned user_kind        128 .. 255: what readers know it by;
+///   static constexpr unsigned user_kind        128 .. 255, by which readers identify it;
 ///   write(sink, m), read(on, source, m)        as every message has them (wire/message.hpp);
-///   write_parameters(sink, m)                  says what a reader must know beside the dimension before it can read
-///                                              the bare form, in at most longest_parameters bytes; may be absent;
+///   write_parameters(sink, m)                  writes what a reader needs beside the dimension before it can read the
+///                                              bare form, in at most longest_parameters bytes; may be absent;
 ///   read_parameters(source, m)                 reads them into a default-constructed m, of which it allocates at most
 ///                                              as many bytes as it reads. The source ends where the parameters do.
 ///                                              Absent where write_parameters is;
 ///   m.per_number()                             a reading_bounds, which may depend on the parameters;
-///   m.resize(n)                                makes m, whose parameters have been read, what it is before read(), as
-///                                              a compressor's blank() does. n is below 2^32.
+///   m.resize(n)                                prepares m, whose parameters have been read, for read(), as a
+///                                              compressor's blank() does. n is below 2^32.
 /// Both readers call source.refuse(why), which throws wire_error, for what cannot be right; an exception of another
-/// type leaves read_described() as it is. Numbers that are not finite are refused after add_message() all the same.
+/// type passes through read_described(). Numbers that are not finite are refused after add_message() in any case.
 template <class M, class T, class B>
 concept UserMessage = Message<M, T, B> && detail::IsWrittenWithShape<M> && std::same_as<typename M::value_type, T> &&
     detail::IsRead<M, B> && detail::KnowsItsBounds<M> && detail::IsResized<M>;
 
-/// The third argument of read_described: the users' messages that it is to know, user_messages<C...>. Each C names a
+/// The third argument of read_described: the users' messages that it can read, user_messages<C...>. Each C names a
 /// UserMessage for numbers of T as a compressor does, C::message<T, B>; it may have none for one of float and double.
 template <class... C>
 struct user_messages_t {};
@@ -110,7 +110,7 @@ inline constexpr user_messages_t<C...> user_messages{};
 
 namespace detail {
 
-// Whether C names a message for T and B, of what numbers ever; a user's message of T; a user's message or none.
+// Whether C names a message for T and B, of any numbers; a user's message of T; a user's message or none.
 template <class C, class T, class B>
 concept NamesMessage = requires {
     typename C::template message<T, B>;
@@ -126,7 +126,7 @@ template <class C, class B>
 concept NamesUserMessages = NamesNothingElse<C, float, B> && NamesNothingElse<C, double, B> &&
     (NamesMessage<C, float, B> || NamesMessage<C, double, B>);
 
-// These say what is missing, where it is compiled: of what writing needs, and of the rest.
+// These print what is missing, where it is compiled: of what writing needs, and of the rest.
 template <class M>
 consteval bool require_user_kind() {
     static_assert(HasValueType<M>, "M is not a user's message: it needs using value_type = T, float or double");
@@ -199,7 +199,7 @@ constexpr bool names_kind(kind k) {
 }
 inline std::string name_of_user_kind(kind k) { return concat({"user kind ", static_cast<unsigned>(k)}); }
 
-// Reads the parameters of a stage of whole's shape, and no bit beyond them.
+// Reads the parameters of a stage of a shape from `whole`, and no bit beyond them.
 template <class M>
 void take_parameters(bit_reader const& whole, stage const& s, M& m) {
     bit_reader source(whole.bytes().first(static_cast<std::size_t>(s.second / 8 + s.first)));
@@ -227,8 +227,8 @@ void write_user_shape(W& sink, M const& m) {
 
 }  // namespace detail
 
-/// The kind of a user's message, how many bytes its parameters take, and these. Throws argument_error where they are
-/// more than longest_parameters.
+/// Writes the kind of a user's message, the number of bytes that its parameters take, and these. Throws argument_error
+/// where they are more than longest_parameters.
 template <BitSink W, detail::DeclaresUserKind M>
 void write_shape(W& sink, M const& m) {
     static_assert(detail::require_user_kind<M>());

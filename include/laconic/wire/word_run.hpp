@@ -10,13 +10,14 @@
 
 namespace laconic {
 
-/// Many short words into a bit_writer, several times as fast as one by one: room is made once, and each word is stored
-/// without asking whether it fills what is pending. A sink itself; the writer is used again after finish().
+/// Puts many short words into a bit_writer, several times as fast as one by one: it makes room once, and stores each
+/// word without a test whether it fills the pending bits. It is a sink itself; the writer may be used again after
+/// finish().
 class word_run {
   public:
     static constexpr unsigned widest = 56;
 
-    /// For words of `bits` bits in all, no one wider than `widest`.
+    /// For words of `bits` bits in all, none wider than `widest`.
     word_run(bit_writer& sink, std::uint64_t bits) : sink_(&sink) {
         sink.make_room(static_cast<std::size_t>(bits / 8) + 24);
         to_ = sink.bytes_.data() + sink.size_;
@@ -39,7 +40,7 @@ class word_run {
     }
 
   private:
-    // All that is pending; what fills whole bytes stays there.
+    // Stores all pending bits; whole bytes among them are final.
     void store() {
         detail::store_word(to_, pending_);
         to_ += held_ / 8;
@@ -50,11 +51,11 @@ class word_run {
     bit_writer* sink_;
     std::byte *to_, *end_;
     std::uint64_t pending_;
-    unsigned held_;  // how many bits are pending, below 8 between words
+    unsigned held_;  // the number of pending bits, below 8 between words
 };
 
-/// f(run) puts words of `bits` bits in all, no one wider than word_run::widest. A sink that only adds widths is told
-/// how many, and f is not called.
+/// Calls f(run), which puts words of `bits` bits in all, none wider than word_run::widest. A sink that only adds widths
+/// gets their number, and f is not called.
 template <BitSink W, class F>
 void put_words(W& sink, std::uint64_t bits, F f) {
     if constexpr (std::same_as<W, bit_writer>) {
