@@ -72,16 +72,15 @@ template <class A, Scalar T>
                                                                      std::uint16_t const* windows, std::uint16_t* out) {
     using format = bits_of<T>;
     using bits = typename format::type;
-    constexpr auto n = rounded_together;
     constexpr std::uint32_t exponents = (1u << (int{sizeof(T) * 8} - 1 - format::mantissa)) - 1;
-    std::array<std::uint16_t, n> below, cut;
-    for (std::size_t j = 0; j < n; ++j) {
+    std::array<std::uint16_t, rounded_together> below, cut;
+    for (std::size_t j = 0; j < rounded_together; ++j) {
         auto const b = std::bit_cast<bits>(v[j]);
         below[j] = static_cast<std::uint16_t>(b >> format::mantissa);
         cut[j] = static_cast<std::uint16_t>(b >> (format::mantissa - 16));
     }
     std::uint16_t open = 0;
-    for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t j = 0; j < rounded_together; ++j) {
         bool const up = goes_up(cut[j], windows[j]) && (below[j] & exponents) < format::largest_exponent;
         open |= is_open(cut[j], windows[j]);
         below[j] = static_cast<std::uint16_t>(below[j] + up);
