@@ -15,7 +15,7 @@
 /// Lists of the chosen of 64 numbers: registers that are compressed by masks, one behind the other.
 namespace laconic::detail {
 
-// write_chosen.
+// What write_chosen does.
 template <class A, class V>
 std::size_t compress_chosen(std::uint64_t bits, V const* from, V* out) {
     constexpr std::size_t width = 64 / sizeof(V);
@@ -30,7 +30,7 @@ std::size_t compress_chosen(std::uint64_t bits, V const* from, V* out) {
     return static_cast<std::size_t>(std::popcount(bits));
 }
 
-// write_positions.
+// What write_positions does.
 template <class A>
 std::size_t compress_positions(std::uint64_t bits, std::size_t first, coordinate* out) {
     auto all = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(first)),

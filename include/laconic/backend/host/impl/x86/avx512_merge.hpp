@@ -12,9 +12,9 @@
 
 namespace laconic::detail {
 
-// merge_by_registers. Eight terms at a time are sorted among the eight that are left of those before, by a bitonic
-// network (Batcher, AFIPS 1968; for merges: Chhugani et al., VLDB 2008): in 64 bits, the coordinate above the value,
-// which for equal coordinates does not matter, as a sum of two does not depend on their order.
+// What merge_by_registers does. Eight terms at a time are sorted among the eight that are left of those before, by a
+// bitonic network (Batcher, AFIPS 1968; for merges: Chhugani et al., VLDB 2008): in 64 bits, the coordinate above the
+// value, which for equal coordinates does not matter, as a sum of two does not depend on their order.
 template <class Set>
 merge_place merge_eights(merge_place p, std::size_t most, std::span<coordinate const> a, float const* x,
                          std::span<coordinate const> b, float const* y, std::span<coordinate> at, float* values) {
