@@ -2,11 +2,16 @@
 # cmake [-D ROOT=<checkout>] -P check_layers.cmake
 # Reads every header as text and fails, with file and line, where one breaks a rule of the house:
 #   - it includes only rows below its own (layers.txt) and its own folder;
-#   - it starts with the SPDX line, says #pragma once, has no #if outside backend/, and at most 300 lines;
+#   - it includes headers of a folder impl/ only if it is under the folder that holds this one, and those of a processor
+#     (impl/x86/, impl/arm/, impl/xsimd_pack.hpp, which needs them) only where the instruction set is chosen;
+#   - it starts with the SPDX line, says #pragma once, has at most 300 lines, no #if but where layers.txt allows it, and no
+#     intrinsics but in impl/x86/ and impl/arm/;
 #   - it includes a header of the library, so that core/contract.hpp, which is under all of them, refuses older languages;
 #   - it includes the standard header of every std:: name that it uses, as far as the list below knows it, and Eigen's if
 #     it says Eigen:: (tests are compiled with these headers read beforehand, so compilers do not miss them);
-#   - include/laconic/x/y.hpp has tests/x/y.cpp, whose first include it is, and that test has that header.
+#   - include/laconic/x/y.hpp has tests/x/y.cpp, whose first include it is, and that test has that header. Headers under
+#     impl/ may do without: the tests of the kernels that are made of them run them, for each instruction set that the
+#     compiler's flags allow (tests/builds).
 cmake_minimum_required(VERSION 3.25)
 
 if(NOT DEFINED ROOT)
@@ -144,27 +149,44 @@ foreach(header IN LISTS headers)
         complain("${file}:1" "the first line is not the SPDX line")
     endif()
 
+    set(may_if FALSE)
+    foreach(allowed IN LISTS may_use_if)
+        if(header STREQUAL allowed OR (allowed MATCHES "/$" AND header MATCHES "^${allowed}"))
+            set(may_if TRUE)
+        endif()
+    endforeach()
+    string(REGEX MATCH "/impl/(x86|arm)/" of_processor "/${header}")
+
     set(number 0)
     set(once FALSE)
     set(guarded FALSE)
     foreach(line IN LISTS lines)
         math(EXPR number "${number} + 1")
+        string(REGEX REPLACE "//.*" "" code "${line}")
+        if(NOT of_processor AND code MATCHES "_mm[0-9]*_[a-z]|__m(128|256|512)|<([a-z0-9]*intrin|arm_neon)[.]h>")
+            complain("${file}:${number}" "intrinsics outside impl/x86/ and impl/arm/")
+        endif()
         if(NOT line MATCHES "^[ \t]*#[ \t]*(.*)$")
             continue()
         endif()
         set(directive "${CMAKE_MATCH_1}")
         if(directive MATCHES "^pragma +once")
             set(once TRUE)
-        elseif(directive MATCHES "^if" AND NOT unit STREQUAL "backend" AND NOT header IN_LIST may_use_if)
-            complain("${file}:${number}" "#if outside backend/")
+        elseif(directive MATCHES "^if" AND NOT may_if)
+            complain("${file}:${number}" "#if, which cmake/layers.txt does not allow here")
         elseif(directive MATCHES "^include *[\"<]laconic/([^\">]*)[\">]")
             set(other "${CMAKE_MATCH_1}")
             set(guarded TRUE)
             unit_of("${other}" other_unit)
+            string(REGEX REPLACE "impl/.*" "" holder "${other}")
             if(NOT DEFINED row_${other_unit})
                 complain("${file}:${number}" "includes ${other}, but ${other_unit} stands in no row of cmake/layers.txt")
             elseif(NOT unit STREQUAL other_unit AND NOT row_${other_unit} GREATER row_${unit})
                 complain("${file}:${number}" "forbidden edge ${unit} -> ${other_unit}: includes ${other}")
+            elseif(other MATCHES "/impl/" AND NOT header MATCHES "^${holder}")
+                complain("${file}:${number}" "includes ${other}, which is for headers of its own folder alone")
+            elseif(other MATCHES "/impl/((x86|arm)/|xsimd_pack)" AND NOT of_processor AND NOT may_if)
+                complain("${file}:${number}" "includes ${other}, which impl/instruction_set.hpp alone does")
             endif()
         elseif(directive MATCHES "^include *\"")
             complain("${file}:${number}" "include headers of the library as \"laconic/...\", so that this check sees the edge")
@@ -179,15 +201,15 @@ foreach(header IN LISTS headers)
     check_standard_includes("${file}" "${include}/${header}")
 
     string(REGEX REPLACE "[.]hpp$" ".cpp" test "tests/${header}")
-    if(NOT EXISTS "${ROOT}/${test}")
-        complain("${file}:1" "has no ${test}")
-    else()
+    if(EXISTS "${ROOT}/${test}")
         read_lines("${ROOT}/${test}" lines)
         list(FILTER lines INCLUDE REGEX "^[ \t]*#[ \t]*include")
         list(SUBLIST lines 0 1 first)
         if(NOT first MATCHES "[\"<]laconic/${header}[\">]")
             complain("${test}:1" "the first include is not laconic/${header}")
         endif()
+    elseif(NOT header MATCHES "/impl/")
+        complain("${file}:1" "has no ${test}")
     endif()
 endforeach()
 

@@ -37,7 +37,7 @@ foreach(expected IN ITEMS true false)
             continue()
         endif()
         execute_process(
-            COMMAND "${compiler}" -std=c++20 ${options} -DEXPECTED=${expected} "-I${include}" -fsyntax-only
+            COMMAND "${compiler}" -std=c++20 ${options} -DLACONIC_SCALAR -DEXPECTED=${expected} "-I${include}" -fsyntax-only
                     "${folder}/processors.cpp"
             RESULT_VARIABLE wrong ERROR_VARIABLE words
         )

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "laconic/backend/host/kth_largest.hpp"
+#include "laconic/backend/host/impl/kth_largest.hpp"
 #include "laconic/core/term.hpp"
 
 /// The k coordinates of largest magnitude by their definition: sorted by magnitude, a NaN first, equal ones by

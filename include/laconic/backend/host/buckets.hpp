@@ -10,7 +10,7 @@
 
 #include "laconic/backend/each_bucket.hpp"
 #include "laconic/backend/grid_step.hpp"
-#include "laconic/backend/host/fetch.hpp"
+#include "laconic/backend/host/impl/fetch.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/round.hpp"

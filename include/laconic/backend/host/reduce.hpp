@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "laconic/backend/host/fetch.hpp"
+#include "laconic/backend/host/impl/fetch.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/sum_order.hpp"
 #include "laconic/core/contract.hpp"

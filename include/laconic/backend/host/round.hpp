@@ -11,12 +11,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "laconic/backend/host/fetch.hpp"
+#include "laconic/backend/host/impl/fetch.hpp"
+#include "laconic/backend/host/impl/past_caches.hpp"
 #include "laconic/backend/host/memory.hpp"
-#include "laconic/backend/host/past_caches.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/round_at_random.hpp"
-#include "laconic/backend/host/round_by_registers.hpp"
 #include "laconic/backend/rounding.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
@@ -38,15 +37,13 @@ void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int
         double const on_grid = std::clamp(v / step, -T(levels), T(levels)), below = std::floor(on_grid);
         return static_cast<Code>(static_cast<int>(below) + int{detail::goes_up(on_grid - below, chance)});
     };
-#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
-    if constexpr (sizeof(T) == 4)
+    if constexpr (sizeof(T) == 4 && instruction_set::has_avx2)
         if (detail::near_quotient<T> const q(step, levels); q.near) {
             auto const by_products = [q, levels](T const* v, std::uint16_t const* windows, Code* out) {
-                return detail::round_to_grid<A>(v, T(0), levels, q, windows, out);
+                return detail::round_to_grid<A>(instruction_set::chosen{}, v, T(0), levels, q, windows, out);
             };
             return round_at_random(draws, x, first, codes, by_products, exactly);
         }
-#endif
     auto const together = [=](T const* v, std::uint16_t const* windows, Code* out) {
         std::array<std::int32_t, n> on_grid;  // in steps of 2^-16, of negative numbers at most one too many
         std::array<Code, n> made;
@@ -77,25 +74,6 @@ void round_to_levels(basic_host<A>&, std::span<T const> x, T step, int levels, k
     round_to_levels(draws, x, step, levels, first, codes);
 }
 
-namespace detail {
-
-template <Scalar T>
-struct bits_of;
-template <>
-struct bits_of<float> {
-    using type = std::uint32_t;
-    static constexpr int mantissa = 23;
-    static constexpr std::uint32_t largest_exponent = 254;
-};
-template <>
-struct bits_of<double> {
-    using type = std::uint64_t;
-    static constexpr int mantissa = 52;
-    static constexpr std::uint32_t largest_exponent = 2046;
-};
-
-}  // namespace detail
-
 /// Unbiased rounding to a power of two (natural compression, Horvath et al., MSML 2022): |x| = (1 + m) 2^e becomes
 /// 2^(e+1) with probability m, else 2^e. A code is the sign bit above the exponent field of x's own format: 9 bits for
 /// float, 12 for double. Below the smallest normal number x becomes that number or 0, still unbiased; above the largest
@@ -110,27 +88,7 @@ void round_to_powers(random_windows<A>& draws, std::span<T const> x, std::uint64
     constexpr std::uint32_t exponents = (1u << (int{sizeof(T) * 8} - 1 - format::mantissa)) - 1;
     auto const together = [](T const* v, std::uint16_t const* windows, std::uint16_t* out) {
         detail::fetch_ahead<n * sizeof(T)>(v);
-#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
-#    if defined(__AVX512BW__)
-        if constexpr (sizeof(T) == 4) return detail::round_to_powers_avx512<A>(v, windows, out);
-#    else
-        if constexpr (sizeof(T) == 4) return detail::round_to_powers_avx2<A>(v, windows, out);
-#    endif
-#endif
-        std::array<std::uint16_t, n> below, cut;
-        for (std::size_t j = 0; j < n; ++j) {
-            auto const b = std::bit_cast<bits>(v[j]);
-            below[j] = static_cast<std::uint16_t>(b >> format::mantissa);
-            cut[j] = static_cast<std::uint16_t>(b >> (format::mantissa - 16));
-        }
-        std::uint16_t open = 0;
-        for (std::size_t j = 0; j < n; ++j) {
-            bool const up = detail::goes_up(cut[j], windows[j]) && (below[j] & exponents) < format::largest_exponent;
-            open |= detail::is_open(cut[j], windows[j]);
-            below[j] = static_cast<std::uint16_t>(below[j] + up);
-        }
-        std::copy(below.begin(), below.end(), out);
-        return detail::all_bits_if(open != 0);
+        return detail::round_to_powers_together<A>(instruction_set::chosen{}, v, windows, out);
     };
     auto const exactly = [](T v, std::uint32_t chance) {
         auto const b = std::bit_cast<bits>(v);

@@ -8,8 +8,9 @@
 #include <cstdint>
 #include <span>
 
+#include "laconic/backend/host/impl/past_caches.hpp"
+#include "laconic/backend/host/impl/rounded_together.hpp"
 #include "laconic/backend/host/memory.hpp"
-#include "laconic/backend/host/past_caches.hpp"
 #include "laconic/backend/host/philox.hpp"
 #include "laconic/backend/rounding.hpp"
 #include "laconic/core/contract.hpp"
@@ -17,25 +18,6 @@
 #include "laconic/core/view.hpp"
 
 namespace laconic {
-
-namespace detail {
-
-// goes_up() by 16 bits of both.
-constexpr bool goes_up(std::uint16_t fraction, std::uint16_t window) {
-    return static_cast<std::uint16_t>(fraction + window) < window;
-}
-// .. where these do not decide, as what they lack may carry into them.
-constexpr bool is_open(std::uint16_t fraction, std::uint16_t window) {
-    return static_cast<std::uint16_t>(fraction + window) == 0xffff;
-}
-
-// The bits of a word for all that are rounded together, or for none.
-constexpr std::uint64_t all_bits_if(bool any) { return any ? ~std::uint64_t{0} : 0; }
-
-}  // namespace detail
-
-/// How many values are rounded together: a number that the compiler knows, so that it makes vectors of plain loops.
-inline constexpr std::size_t rounded_together = 64;
 
 /// window(first), window(first + 1), .. window(end - 1) of a key, for who asks for them in this order. Some are drawn
 /// at once, but not so many that memory has nothing to do meanwhile.

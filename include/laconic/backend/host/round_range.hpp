@@ -10,7 +10,6 @@
 
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/round_at_random.hpp"
-#include "laconic/backend/host/round_by_registers.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
@@ -33,15 +32,13 @@ void round_to_range(random_windows<A>& draws, std::span<T const> x, T least, T s
         T const on_grid = std::min((v - least) / step, T(most)), below = std::floor(on_grid);
         return static_cast<std::uint8_t>(static_cast<int>(below) + int{detail::goes_up(on_grid - below, chance)});
     };
-#if defined(__AVX2__) && !defined(LACONIC_SCALAR)
-    if constexpr (sizeof(T) == 4)
+    if constexpr (sizeof(T) == 4 && instruction_set::has_avx2)
         if (detail::near_quotient<T> const q(step, most); q.near) {
             auto const by_products = [least, most, q](T const* v, std::uint16_t const* windows, std::uint8_t* out) {
-                return detail::round_to_grid<A>(v, least, most, q, windows, out);
+                return detail::round_to_grid<A>(instruction_set::chosen{}, v, least, most, q, windows, out);
             };
             return round_at_random(draws, x, first, codes, by_products, exactly);
         }
-#endif
     auto const together = [least, step, most](T const* v, std::uint16_t const* windows, std::uint8_t* out) {
         std::array<std::int32_t, n> on_grid;  // in steps of 2^-16
         std::array<std::uint8_t, n> made;

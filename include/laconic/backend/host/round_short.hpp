@@ -10,9 +10,9 @@
 #include <span>
 #include <type_traits>
 
-#include "laconic/backend/host/fetch.hpp"
+#include "laconic/backend/host/impl/fetch.hpp"
+#include "laconic/backend/host/impl/past_caches.hpp"
 #include "laconic/backend/host/memory.hpp"
-#include "laconic/backend/host/past_caches.hpp"
 #include "laconic/backend/short_format.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/backend/host/impl/positions.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/philox.hpp"
-#include "laconic/backend/host/positions.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/term.hpp"

@@ -13,10 +13,10 @@
 #include <span>
 #include <vector>
 
-#include "laconic/backend/host/fetch.hpp"
+#include "laconic/backend/host/impl/fetch.hpp"
+#include "laconic/backend/host/impl/positions.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/philox.hpp"
-#include "laconic/backend/host/positions.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/select_largest.hpp"
 #include "laconic/backend/magnitude_bins.hpp"

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/backend/host/fetch.hpp"
-#include "laconic/backend/host/kth_largest.hpp"
+#include "laconic/backend/host/impl/fetch.hpp"
+#include "laconic/backend/host/impl/kth_largest.hpp"
+#include "laconic/backend/host/impl/positions.hpp"
 #include "laconic/backend/host/memory.hpp"
-#include "laconic/backend/host/positions.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
@@ -96,72 +96,6 @@ struct candidates {
     std::size_t count = 0;  // above a quarter of all: there may be more
 };
 
-#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(LACONIC_SCALAR)
-
-// Which numbers of the register at p are above the bound.
-template <class A>
-__mmask16 mask_above(float const* p, float bound) {
-    return _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_loadu_ps(p)), _mm512_set1_ps(bound), _CMP_NLE_UQ);
-}
-template <class A>
-__mmask8 mask_above(double const* p, double bound) {
-    return _mm512_cmp_pd_mask(_mm512_abs_pd(_mm512_loadu_pd(p)), _mm512_set1_pd(bound), _CMP_NLE_UQ);
-}
-
-// Writes those of the register's numbers that the mask tells, and their places, one after another. What is behind them
-// is written over: the rest of a register's length, or of half of that where not `all`, which takes far less time.
-template <class A, bool all>
-void write_masked(float const* p, __mmask16 mask, __m512i places, float* values, coordinate* at) {
-    auto const v = _mm512_maskz_compress_ps(mask, _mm512_loadu_ps(p));
-    auto const i = _mm512_maskz_compress_epi32(mask, places);
-    if constexpr (all) {
-        _mm512_storeu_ps(values, v);
-        _mm512_storeu_si512(at, i);
-    } else {
-        _mm256_storeu_ps(values, _mm512_castps512_ps256(v));
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), _mm512_castsi512_si256(i));
-    }
-}
-template <class A, bool all>
-void write_masked(double const* p, __mmask8 mask, __m512i places, double* values, coordinate* at) {
-    auto const v = _mm512_maskz_compress_pd(mask, _mm512_loadu_pd(p));
-    auto const i = _mm256_maskz_compress_epi32(mask, _mm512_castsi512_si256(places));
-    if constexpr (all) {
-        _mm512_storeu_pd(values, v);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), i);
-    } else {
-        _mm256_storeu_pd(values, _mm512_castpd512_pd256(v));
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(at), _mm256_castsi256_si128(i));
-    }
-}
-
-// What write_above does, with a whole word of which more than four are above: a register at a time, whose mask leaves
-// for nothing but to be counted.
-template <class A, Scalar T>
-std::size_t write_many_above(T const* p, T bound, std::size_t first, T* values, coordinate* at) {
-    // A pack expansion, so that every compiler keeps the masks in registers.
-    return [&]<std::size_t... R>(std::index_sequence<R...>) {
-        constexpr std::size_t width = 64 / sizeof(T);
-        std::array const above{mask_above<A>(p + R * width, bound)...};
-        std::array const counts{static_cast<std::size_t>(std::popcount(above[R]))...};
-        auto const places = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(first)),
-                                             _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
-        std::size_t n = 0;
-        auto const write = [&]<bool all>(std::bool_constant<all>) {
-            ((write_masked<A, all>(p + R * width, above[R], _mm512_add_epi32(places, _mm512_set1_epi32(R * width)),
-                                   values + n, at + n),
-              n += counts[R]),
-             ...);
-        };
-        bool const half_full = (((counts[R] + width / 2 - 1) | ...) & width) == 0;  // none more than that
-        half_full ? write(std::false_type{}) : write(std::true_type{});
-        return n;
-    }
-    (std::make_index_sequence<word_bits * sizeof(T) / 64>{});
-}
-
-#endif
-
 // Writes p[j] and first + j for each |p_j| > bound of 64 where bit j of `real` is set, ascending, and returns how many
 // these are. A NaN is above.
 template <class A, Scalar T>
@@ -179,13 +113,12 @@ candidates<T> collect_above(std::span<T const> x, T bound, [[maybe_unused]] bool
     T* const values = room.data();
     auto* const at = reinterpret_cast<coordinate*>(values + most);  // coordinates are not longer than numbers
     std::size_t n = 0, done = 0;
-#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(LACONIC_SCALAR)
-    if (!few)
-        for (; done + word_bits <= x.size() && n <= enough; done += word_bits) {
-            fetch_ahead<word_bits * sizeof(T)>(x.data() + done);
-            n += write_many_above<A>(x.data() + done, bound, done, values + n, at + n);
-        }
-#endif
+    if constexpr (instruction_set::has_avx512)
+        if (!few)
+            for (; done + word_bits <= x.size() && n <= enough; done += word_bits) {
+                fetch_ahead<word_bits * sizeof(T)>(x.data() + done);
+                n += write_many_above<A>(x.data() + done, bound, done, values + n, at + n);
+            }
     if (n <= enough)
         for_each_word(x.subspan(done), [&](T const* p, std::uint64_t real, std::size_t first) {
             n += write_above<A>(p, bound, real, done + first, values + n, at + n);

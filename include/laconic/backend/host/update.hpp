@@ -9,7 +9,7 @@
 #include <span>
 #include <type_traits>
 
-#include "laconic/backend/host/fetch.hpp"
+#include "laconic/backend/host/impl/fetch.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/term.hpp"
@@ -20,26 +20,6 @@
 namespace laconic {
 
 namespace detail {
-
-// What simd::pack is to a vector, to one number: kernels are written once for both.
-template <Scalar T>
-struct single {
-    T value;
-    static single load(T const* p) { return {*p}; }
-    static single all(T v) { return {v}; }
-    void store(T* p) const { *p = value; }
-
-    friend single operator+(single a, single b) { return {a.value + b.value}; }
-    friend single operator-(single a, single b) { return {a.value - b.value}; }
-    friend single operator*(single a, single b) { return {a.value * b.value}; }
-    friend single magnitude(single a) { return {std::abs(a.value)}; }
-    friend single larger(single a, single b) { return {a.value < b.value ? b.value : a.value}; }
-    friend single with_sign_of(single a, single b) { return {std::copysign(a.value, b.value)}; }
-    friend single settled(single a) {
-        simd::settle(a.value);
-        return a;
-    }
-};
 
 // How many numbers there are before the first vector of them that crosses no line of memory; n where it has none.
 template <class A, Scalar T>
@@ -56,13 +36,13 @@ template <class A, Scalar T, std::size_t n, class F>
     using pack = simd::pack<T, A>;
     std::size_t const before = before_whole_pack<A>(written);
     std::size_t i = 0;
-    for (; i < before; ++i) f(std::type_identity<single<T>>{}, i);
+    for (; i < before; ++i) f(std::type_identity<simd::single<T, A>>{}, i);
     for (; i + pack::width <= written.size(); i += pack::width) {
         fetch_next_page(written.data() + i, sizeof(T) * pack::width);
         for (auto const& x : beside) fetch_next_page(x.data() + i, sizeof(T) * pack::width);
         f(std::type_identity<pack>{}, i);
     }
-    for (; i < written.size(); ++i) f(std::type_identity<single<T>>{}, i);
+    for (; i < written.size(); ++i) f(std::type_identity<simd::single<T, A>>{}, i);
 }
 template <class A, Scalar T, class F>
 [[gnu::always_inline]] inline void each_pack(std::span<T> written, F f) {
@@ -107,7 +87,7 @@ bool compensate(basic_host<A>&, T a, std::span<T const> g, std::span<T const> h,
         T sum = 0;
         std::size_t i = 0;
         for (std::size_t const n = detail::before_whole_pack<A>(out); i < n; ++i)
-            sum += make(std::type_identity<detail::single<T>>{}, i).value;
+            sum += make(std::type_identity<simd::single<T, A>>{}, i).value;
         auto odd = pack::all(T(0)), other = odd;  // two, so that sums do not wait for each other
         for (; i + 2 * pack::width <= g.size(); i += 2 * pack::width) {
             constexpr std::size_t bytes = 2 * sizeof(T) * pack::width;
@@ -120,7 +100,7 @@ bool compensate(basic_host<A>&, T a, std::span<T const> g, std::span<T const> h,
         std::array<T, pack::width> sums;
         (odd + other).store(sums.data());
         for (T const v : sums) sum += v;
-        for (; i < g.size(); ++i) sum += make(std::type_identity<detail::single<T>>{}, i).value;
+        for (; i < g.size(); ++i) sum += make(std::type_identity<simd::single<T, A>>{}, i).value;
         return sum == 0;
     };
     if (!h.empty() && !e.empty()) return pass(std::true_type{}, std::true_type{});
@@ -201,12 +181,12 @@ void add_terms(basic_host<A>&, std::span<T> out, T w, Terms terms) {
             for (std::size_t l = 0; l < block; l += pack::width)
                 (pack::load(out.data() + j + l) + settled(pack::load(summands.data() + l))).store(out.data() + j + l);
         }
-        for (; j < out.size(); ++j) out[j] += settled(detail::single<T>{summand(j)}).value;
+        for (; j < out.size(); ++j) out[j] += settled(simd::single<T, A>{summand(j)}).value;
     } else {
         constexpr std::size_t ahead = 32;
         auto const add = [&](std::size_t at) {
             LACONIC_EXPECTS_COSTLY(at < out.size());
-            out[at] += settled(detail::single<T>{summand(j)}).value;
+            out[at] += settled(simd::single<T, A>{summand(j)}).value;
         };
         for (; j + ahead < terms.size(); ++j) {
             detail::fetch_to_write(out.data() + terms[j + ahead].at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/backend/host/fetch.hpp"
+#include "laconic/backend/host/impl/fetch.hpp"
 
 #include <doctest/doctest.h>
 

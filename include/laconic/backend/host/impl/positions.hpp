@@ -9,14 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "laconic/backend/host/fetch.hpp"
+#include "laconic/backend/host/impl/fetch.hpp"
 #include "laconic/backend/host/simd.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
-
-#if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
-#    include <immintrin.h>
-#endif
 
 /// Which of 64 numbers are chosen, as the bits of a word, the first as the lowest; and the way from bits to lists,
 /// which has no branch for each bit.
@@ -93,37 +89,19 @@ std::size_t write_list_within(std::size_t room, std::uint64_t bits, V* out, Valu
 /// Writes from[j] for every bit j of `bits` that is set, ascending, and returns how many these are. All 64 are read.
 template <class A, std::size_t together = 8, class V>
 std::size_t write_chosen(std::uint64_t bits, V const* from, V* out) {
-#if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
-    constexpr std::size_t width = 64 / sizeof(V);
-    for (std::size_t j = 0; j < word_bits; j += width) {
-        auto* const to = out + std::popcount(bits & ((std::uint64_t{1} << j) - 1));
-        auto const all = _mm512_loadu_si512(from + j);
-        if constexpr (sizeof(V) == 4)
-            _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits >> j), all));
-        else
-            _mm512_storeu_si512(to, _mm512_maskz_compress_epi64(static_cast<__mmask8>(bits >> j), all));
-    }
-    return static_cast<std::size_t>(std::popcount(bits));
-#else
-    return write_list<together>(bits, out, [from](std::size_t j) { return from[j]; });
-#endif
+    if constexpr (instruction_set::has_avx512)
+        return compress_chosen<A>(bits, from, out);
+    else
+        return write_list<together>(bits, out, [from](std::size_t j) { return from[j]; });
 }
 
 /// Writes first + j for every bit j of `bits` that is set, ascending, and returns how many these are.
 template <class A, std::size_t together = 8>
 std::size_t write_positions(std::uint64_t bits, std::size_t first, coordinate* out) {
-#if defined(__AVX512BW__) && !defined(LACONIC_SCALAR)
-    auto all = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(first)),
-                                _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
-    for (std::size_t j = 0; j < word_bits; j += 16) {
-        auto* const to = out + std::popcount(bits & ((std::uint64_t{1} << j) - 1));
-        _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits >> j), all));
-        all = _mm512_add_epi32(all, _mm512_set1_epi32(16));
-    }
-    return static_cast<std::size_t>(std::popcount(bits));
-#else
-    return write_list<together>(bits, out, [first](std::size_t j) { return static_cast<coordinate>(first + j); });
-#endif
+    if constexpr (instruction_set::has_avx512)
+        return compress_positions<A>(bits, first, out);
+    else
+        return write_list<together>(bits, out, [first](std::size_t j) { return static_cast<coordinate>(first + j); });
 }
 
 /// All coordinates that chosen(p, real, first) tells of each 64 numbers of x, as in for_each_word.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/backend/host/kth_largest.hpp"
+#include "laconic/backend/host/impl/kth_largest.hpp"
 
 #include <doctest/doctest.h>
 

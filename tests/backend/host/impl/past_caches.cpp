@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/backend/host/past_caches.hpp"
+#include "laconic/backend/host/impl/past_caches.hpp"
 
 #include <doctest/doctest.h>
 

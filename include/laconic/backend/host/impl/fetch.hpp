@@ -4,24 +4,22 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "laconic/backend/host/processor.hpp"
+#include "laconic/backend/host/impl/instruction_set.hpp"
 
 /// Lines of memory that are asked for before a loop comes to them. What is asked for need not be anyone's memory.
 namespace laconic::detail {
 
 /// A Zen 4 goes on by itself once the next page's first line is asked for; each more that is asked for is in the way of
 /// what it does. A Zen 3 and a Zen 5 gain by all lines.
-inline constexpr bool fetches_pages = is_zen4;
+inline constexpr bool fetches_pages = instruction_set::is_zen4;
 
 /// The next page's first line, where that is enough, for who reads the `bytes` from p on and goes on behind them.
-[[gnu::always_inline]] inline void fetch_next_page([[maybe_unused]] void const* p, [[maybe_unused]] std::size_t bytes) {
-#if defined(__GNUC__)
+[[gnu::always_inline]] inline void fetch_next_page(void const* p, std::size_t bytes) {
     if constexpr (fetches_pages) {
         constexpr std::size_t page = std::size_t{1} << 12;
         auto const at = reinterpret_cast<std::uintptr_t>(p);  // a number: where it leads there may be no memory
         if (at % page < bytes) __builtin_prefetch(reinterpret_cast<void const*>(at - at % page + page), 0, 2);
     }
-#endif
 }
 
 /// What comes behind the `bytes` from p on, for loops that read on and on, so many bytes at a time: the next page, or
@@ -29,8 +27,7 @@ inline constexpr bool fetches_pages = is_zen4;
 /// less far where a register's length crosses lines, as in most vectors. It gains nothing where p's whole vector is
 /// shorter than some pages.
 template <std::size_t bytes>
-[[gnu::always_inline]] inline void fetch_ahead([[maybe_unused]] void const* p) {
-#if defined(__GNUC__)
+[[gnu::always_inline]] inline void fetch_ahead(void const* p) {
     if constexpr (fetches_pages)
         fetch_next_page(p, bytes);
     else {
@@ -38,21 +35,12 @@ template <std::size_t bytes>
         auto const next = reinterpret_cast<std::uintptr_t>(p) + ahead;  // a number: there may be no memory
         for (std::size_t i = 0; i < bytes; i += line) __builtin_prefetch(reinterpret_cast<void const*>(next + i));
     }
-#endif
 }
 
 /// The line at p, which is going to be read: into the second cache, to which more lines are on their way at a time.
-[[gnu::always_inline]] inline void fetch_to_read([[maybe_unused]] void const* p) {
-#if defined(__GNUC__)
-    __builtin_prefetch(p, 0, 2);
-#endif
-}
+[[gnu::always_inline]] inline void fetch_to_read(void const* p) { __builtin_prefetch(p, 0, 2); }
 
 /// The line at p, which is going to be written.
-[[gnu::always_inline]] inline void fetch_to_write([[maybe_unused]] void const* p) {
-#if defined(__GNUC__)
-    __builtin_prefetch(p, 1);
-#endif
-}
+[[gnu::always_inline]] inline void fetch_to_write(void const* p) { __builtin_prefetch(p, 1); }
 
 }  // namespace laconic::detail

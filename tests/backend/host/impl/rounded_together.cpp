@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/backend/host/round_by_registers.hpp"
+#include "laconic/backend/host/impl/rounded_together.hpp"
 
 #include <doctest/doctest.h>
 

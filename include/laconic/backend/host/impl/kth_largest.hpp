@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-#include "laconic/backend/host/positions.hpp"
+#include "laconic/backend/host/impl/positions.hpp"
 #include "laconic/core/view.hpp"
 
 /// The k-th largest of many magnitudes, without sorting them: a sample says between which two numbers it lies, one pass

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/backend/host/processor.hpp"
+#include "laconic/backend/host/impl/instruction_set.hpp"
 
 #include <doctest/doctest.h>
 
 #include <type_traits>
 
-#include "laconic/backend/host/fetch.hpp"
+#include "laconic/backend/host/impl/fetch.hpp"
 #include "laconic/backend/host/simd.hpp"
 
 using namespace laconic;
@@ -13,6 +13,6 @@ using namespace laconic;
 // Which flags name it: tests/builds/processors.cpp.
 TEST_CASE("what loses elsewhere is done on a Zen 4 alone") {
     bool const half = !std::is_same_v<simd::widened_pack<simd::arch>, simd::pack<double, simd::arch>>;
-    CHECK(half == (detail::is_zen4 && simd::pack<double, simd::arch>::width == 8));
-    CHECK(detail::fetches_pages == detail::is_zen4);
+    CHECK(half == (instruction_set::is_zen4 && simd::pack<double, simd::arch>::width == 8));
+    CHECK(detail::fetches_pages == instruction_set::is_zen4);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/backend/host/positions.hpp"
+#include "laconic/backend/host/impl/positions.hpp"
 
 #include <doctest/doctest.h>
 

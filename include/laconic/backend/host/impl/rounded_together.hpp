@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "laconic/backend/host/impl/instruction_sets.hpp"
+#include "laconic/core/view.hpp"
+
+/// What all forms of rounding many values at a time have in common.
+namespace laconic {
+
+/// How many values are rounded together: a number that the compiler knows, so that it makes vectors of plain loops.
+inline constexpr std::size_t rounded_together = 64;
+
+namespace detail {
+
+// goes_up() by 16 bits of both.
+constexpr bool goes_up(std::uint16_t fraction, std::uint16_t window) {
+    return static_cast<std::uint16_t>(fraction + window) < window;
+}
+// .. where these do not decide, as what they lack may carry into them.
+constexpr bool is_open(std::uint16_t fraction, std::uint16_t window) {
+    return static_cast<std::uint16_t>(fraction + window) == 0xffff;
+}
+
+// The bits of a word for all that are rounded together, or for none.
+constexpr std::uint64_t all_bits_if(bool any) { return any ? ~std::uint64_t{0} : 0; }
+
+/// x times per_cut in place of x / step x 2^16, as a product takes a sixth of a quotient's time. Where |x| is at most
+/// levels x step, for up to 255 levels, the product plus `ahead`, however it is rounded, is less than 2.5 from the
+/// quotient plus `ahead`: cut to a whole number, it is 1 to `furthest` above the quotient rounded down.
+template <Scalar T>
+struct near_quotient {
+    static constexpr T ahead = T(3.5);
+    static constexpr int furthest = 7;  ///< All lower bits, so that what is beyond it has a higher one.
+
+    T per_cut;
+    bool near;  ///< Whether there are so few levels, and per_cut is as exact as any number.
+
+    near_quotient(T step, int levels)
+        : per_cut(T(0x1p16) / step), near(levels <= 255 && per_cut > T(0x1p-100) && per_cut < T(0x1p100)) {}
+};
+
+/// Codes of rounded_together floats on a grid that begins at `least`, by products: what the loops of round_to_levels
+/// do, and of round_to_range, whose codes have no sign. x86 has forms of it, from AVX2 on.
+template <class A, class Code>
+std::uint64_t round_to_grid(instruction_set::generic, float const* v, float least, int most, near_quotient<float> q,
+                            std::uint16_t const* windows, Code* out) = delete;
+
+template <Scalar T>
+struct bits_of;
+template <>
+struct bits_of<float> {
+    using type = std::uint32_t;
+    static constexpr int mantissa = 23;
+    static constexpr std::uint32_t largest_exponent = 254;
+};
+template <>
+struct bits_of<double> {
+    using type = std::uint64_t;
+    static constexpr int mantissa = 52;
+    static constexpr std::uint32_t largest_exponent = 2046;
+};
+
+/// Codes of rounded_together values: what round_to_powers does.
+template <class A, Scalar T>
+[[gnu::always_inline]] inline std::uint64_t round_to_powers_together(instruction_set::generic, T const* v,
+                                                                     std::uint16_t const* windows, std::uint16_t* out) {
+    using format = bits_of<T>;
+    using bits = typename format::type;
+    constexpr std::uint32_t exponents = (1u << (int{sizeof(T) * 8} - 1 - format::mantissa)) - 1;
+    std::array<std::uint16_t, rounded_together> below, cut;
+    for (std::size_t j = 0; j < rounded_together; ++j) {
+        auto const b = std::bit_cast<bits>(v[j]);
+        below[j] = static_cast<std::uint16_t>(b >> format::mantissa);
+        cut[j] = static_cast<std::uint16_t>(b >> (format::mantissa - 16));
+    }
+    std::uint16_t open = 0;
+    for (std::size_t j = 0; j < rounded_together; ++j) {
+        bool const up = goes_up(cut[j], windows[j]) && (below[j] & exponents) < format::largest_exponent;
+        open |= is_open(cut[j], windows[j]);
+        below[j] = static_cast<std::uint16_t>(below[j] + up);
+    }
+    std::copy(below.begin(), below.end(), out);
+    return all_bits_if(open != 0);
+}
+
+}  // namespace detail
+
+}  // namespace laconic
