@@ -456,10 +456,21 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
                    double) {
     both_readers readers;
     dice random{key{40 + sizeof(T)}};
-    std::vector<kind> const leaves{kind::plain,    kind::quantized, kind::powers,   kind::signs,
-                                   kind::dithered, kind::means,     kind::binary16, kind::bfloat,
-                                   kind::e4m3,     kind::e5m2,      kind::stepped,  kind::low_rank},
-        wrappers{kind::told, kind::counted, kind::agreed, kind::scaled, kind::levelled};
+    std::vector<kind> const leaves{detail::plain_kind::number,
+                                   detail::quantized_kind::number,
+                                   detail::powers_kind::number,
+                                   detail::signs_kind::number,
+                                   detail::dithered_kind::number,
+                                   detail::means_kind::number,
+                                   detail::short_kind<short_format::binary16>::number,
+                                   detail::short_kind<short_format::bfloat>::number,
+                                   detail::short_kind<short_format::e4m3>::number,
+                                   detail::short_kind<short_format::e5m2>::number,
+                                   detail::stepped_kind::number,
+                                   detail::low_rank_kind::number},
+        wrappers{detail::sparse_kind<support_is::told>::number, detail::sparse_kind<support_is::counted>::number,
+                 detail::sparse_kind<support_is::agreed>::number, detail::scaled_kind::number,
+                 detail::levelled_kind::number};
     auto const number = [](T v) {
         using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
         return word{std::bit_cast<bits>(v), 8 * sizeof(T)};
@@ -471,17 +482,17 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
         for (auto depth = random.below(4); depth > 0; --depth) {
             auto const k = wrappers[random.below(wrappers.size())];
             words.push_back({static_cast<std::uint64_t>(k), 8});
-            if (k == kind::scaled) {
+            if (k == detail::scaled_kind::number) {
                 words.push_back(number(static_cast<T>(random.below(8)) / 7));
                 continue;
             }
-            if (k == kind::levelled) {
+            if (k == detail::levelled_kind::number) {
                 small(7);
                 continue;
             }
             words.push_back({1 + random.below(random.below(3) == 0 ? 5 : 1), 8});
-            if (k == kind::counted) small(d + 1);
-            if (k == kind::agreed) {
+            if (k == detail::sparse_kind<support_is::counted>::number) small(d + 1);
+            if (k == detail::sparse_kind<support_is::agreed>::number) {
                 auto const how = 1 + random.below(3);
                 words.push_back({how, 8});
                 if (how == 1)
@@ -494,12 +505,14 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
         auto const leaf = [&] {
             auto const k = leaves[random.below(leaves.size())];
             words.push_back({static_cast<std::uint64_t>(k), 8});
-            if (k == kind::quantized || k == kind::dithered) words.push_back({1 + random.below(7), 8});
-            if (k == kind::stepped) words.push_back({1 + random.below(8), 8});
-            if (k == kind::quantized || k == kind::dithered || k == kind::stepped || k == kind::signs ||
-                k == kind::means)
+            if (k == detail::quantized_kind::number || k == detail::dithered_kind::number)
+                words.push_back({1 + random.below(7), 8});
+            if (k == detail::stepped_kind::number) words.push_back({1 + random.below(8), 8});
+            if (k == detail::quantized_kind::number || k == detail::dithered_kind::number ||
+                k == detail::stepped_kind::number || k == detail::signs_kind::number || k == detail::means_kind::number)
                 words.push_back({1 + random.below(20), 8});
-            if (k == kind::low_rank) words.insert(words.end(), {{1 + random.below(5), 8}, {1 + random.below(3), 8}});
+            if (k == detail::low_rank_kind::number)
+                words.insert(words.end(), {{1 + random.below(5), 8}, {1 + random.below(3), 8}});
         };
         if (random.below(4) > 0) {
             leaf();

@@ -8,6 +8,7 @@
 #include "laconic/wire/codes.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
+#include "laconic/wire/shape.hpp"
 
 namespace laconic {
 
@@ -24,9 +25,32 @@ void read(B&, R& source, dithered<T, B>& m) {
     take_magnitudes(source, m.norms, "norm");
     read_codes(source, m.codes, m.levels);
 }
+namespace detail {
+
+/// Levels that halve: how many there are, and the length of a bucket.
+struct dithered_kind : leaf_kind {
+    static constexpr kind number{5};
+    template <Scalar T, BitSource R>
+    static void take(R& source, stage& s) {
+        s.first = take_between(source, 1, 1000);
+        s.second = take_between(source, 1, longest_support);
+    }
+    template <Scalar T, class B, class Reader, class Out>
+    static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
+        auto m = reader.template leaf<dithered<T, B>>(n, 1, sizeof(std::int16_t) + sizeof(T));
+        m.levels = static_cast<int>(s.first);
+        m.bucket = s.second;
+        m.norms.resize(buckets_of(n, s.second));
+        m.codes.resize(n);
+        reader.take(m, out);
+    }
+};
+
+}  // namespace detail
+
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, dithered<T, B> const& m) {
-    put_kind(sink, kind::dithered);
+    put_kind(sink, detail::dithered_kind::number);
     put_whole(sink, static_cast<std::uint64_t>(m.levels));
     put_length(sink, m.bucket, m.codes.size());
 }

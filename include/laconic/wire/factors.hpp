@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "laconic/core/text.hpp"
 #include "laconic/message/factors.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
+#include "laconic/wire/shape.hpp"
 
 namespace laconic {
 
@@ -36,9 +38,38 @@ void read(B&, R& source, factors<T, B>& m) {
     T const left = take(m.left), right = take(m.right);
     if (!product_is_finite(left, right, m.rank)) source.refuse("factors whose product may not be finite");
 }
+namespace detail {
+
+/// A matrix as two factors: how many rows it has, and its rank.
+struct low_rank_kind : leaf_kind {
+    static constexpr kind number{32};
+    template <Scalar T, BitSource R>
+    static void take(R& source, stage& s) {
+        s.first = take_between(source, 1, longest_support);
+        s.second = take_between(source, 0, longest_support);
+    }
+    template <Scalar T, class B, class Reader, class Out>
+    static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
+        auto const rows = s.first, cols = n / rows, rank = s.second;
+        if (rows * cols != n || rank > std::min(rows, cols) || (rank == 0 && n > 0))
+            reader.refuse(concat({"a matrix of ", n, " numbers that there is not"}));
+        auto const numbers = rank * (rows + cols);
+        reader.expect(numbers, 8 * sizeof(T));
+        reader.spend(numbers, sizeof(T));
+        reader.spend(n, 16);
+        reader.work(n, rank);
+        factors<T, B> m{n, rows, rank, {}, {}};
+        m.left.resize(rank * rows);
+        m.right.resize(rank * cols);
+        reader.take(m, out);
+    }
+};
+
+}  // namespace detail
+
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, factors<T, B> const& m) {
-    put_kind(sink, kind::low_rank);
+    put_kind(sink, detail::low_rank_kind::number);
     put_whole(sink, m.rows);
     put_whole(sink, m.rank);
 }

@@ -16,27 +16,9 @@ namespace laconic {
 /// The version of the format. Ranks that run another version refuse each other at the start.
 inline constexpr unsigned wire_version = 1;
 
-/// The kinds of stages in a shape. The numbers are part of the format.
-enum class kind : std::uint8_t {
-    plain = 1,
-    quantized = 2,
-    powers = 3,
-    signs = 4,
-    dithered = 5,
-    means = 6,
-    binary16 = 7,
-    bfloat = 8,
-    e4m3 = 9,
-    e5m2 = 10,
-    stepped = 11,
-    told = 16,
-    counted = 17,
-    agreed = 18,
-    low_rank = 32,
-    scaled = 33,
-    parts = 34,
-    levelled = 35,
-};
+/// A kind of stage in a shape. The numbers are part of the format; each stands at its kind's description, beside
+/// write_shape in the header of the message. wire/message.hpp lists these descriptions.
+enum class kind : std::uint8_t {};
 
 /// The kinds from this one to 255 are reserved for users' own messages (wire/user_message.hpp): no version of the
 /// library uses them.

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "laconic/message/levelled.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/ledger.hpp"
+#include "laconic/wire/shape.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
@@ -30,10 +32,30 @@ void read(B& on, R& source, levelled<C, M>& m) {
     read(on, source, m.inside);
 }
 
+namespace detail {
+
+/// A message at one of so many levels; at an unknown number of them, where it is 0.
+struct levelled_kind {
+    static constexpr kind number{35};
+    static constexpr follow next = follow::one_shape;
+    template <Scalar T, BitSource R>
+    static void take(R& source, stage& s) {
+        s.first = take_between(source, 0, longest_support);
+    }
+    template <Scalar T, class B, class Reader, class Out>
+    static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
+        if (s.first > 0 && reader.source().take(width_of(s.first)) >= s.first)
+            reader.refuse("a level above the highest");
+        reader.next_stage(n, out);
+    }
+};
+
+}  // namespace detail
+
 /// Writes the number of levels, then the shape of the message at this one.
 template <BitSink W, class C, class M>
 void write_shape(W& sink, levelled<C, M> const& m) {
-    put_kind(sink, kind::levelled);
+    put_kind(sink, detail::levelled_kind::number);
     put_whole(sink, m.levels);
     write_shape(sink, m.inside);
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "laconic/message/means.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
+#include "laconic/wire/shape.hpp"
 #include "laconic/wire/signs.hpp"
 
 namespace laconic {
@@ -30,9 +32,32 @@ void read(B&, R& source, means<T, B>& m) {
     }
     detail::read_signs(source, m.words, m.count);
 }
+namespace detail {
+
+/// Signs with two means: the length of a bucket.
+struct means_kind : leaf_kind {
+    static constexpr kind number{6};
+    template <Scalar T, BitSource R>
+    static void take(R& source, stage& s) {
+        s.first = take_between(source, 1, longest_support);
+    }
+    template <Scalar T, class B, class Reader, class Out>
+    static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
+        auto m = reader.template leaf<means<T, B>>(n, 1, 1 + 2 * sizeof(T));
+        m.count = n;
+        m.bucket = s.first;
+        m.below.resize(buckets_of(n, s.first));
+        m.above.resize(m.below.size());
+        m.words.resize(buckets_of(n, 64));
+        reader.take(m, out);
+    }
+};
+
+}  // namespace detail
+
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, means<T, B> const& m) {
-    put_kind(sink, kind::means);
+    put_kind(sink, detail::means_kind::number);
     put_length(sink, m.bucket, m.count);
 }
 template <Scalar T, class B>

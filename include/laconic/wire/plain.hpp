@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "laconic/message/full_vector.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
+#include "laconic/wire/shape.hpp"
 
 namespace laconic {
 
@@ -17,9 +20,24 @@ template <class B, BitSource R, Scalar T>
 void read(B&, R& source, full_vector<T, B>& m) {
     take_numbers(source, m.values);
 }
+namespace detail {
+
+/// Numbers in full.
+struct plain_kind : leaf_kind {
+    static constexpr kind number{1};
+    template <Scalar T, class B, class Reader, class Out>
+    static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
+        auto m = reader.template leaf<full_vector<T, B>>(n, 8 * sizeof(T), sizeof(T));
+        m.values.resize(n);
+        reader.take(m, out);
+    }
+};
+
+}  // namespace detail
+
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, full_vector<T, B> const&) {
-    put_kind(sink, kind::plain);
+    put_kind(sink, detail::plain_kind::number);
 }
 template <Scalar T, class B>
 double bits_as_paper(full_vector<T, B> const& m) {

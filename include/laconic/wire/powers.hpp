@@ -6,6 +6,7 @@
 #include "laconic/message/powers.hpp"
 #include "laconic/wire/fixed_width.hpp"
 #include "laconic/wire/kind.hpp"
+#include "laconic/wire/shape.hpp"
 
 namespace laconic {
 
@@ -24,9 +25,24 @@ void read(B&, R& source, powers<T, B>& m) {
     take_codes(source, m.codes, message::code_width, is_finite, "an exponent that is not finite",
                [](unsigned code) { return code; });
 }
+namespace detail {
+
+/// Powers of two.
+struct powers_kind : leaf_kind {
+    static constexpr kind number{3};
+    template <Scalar T, class B, class Reader, class Out>
+    static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
+        auto m = reader.template leaf<powers<T, B>>(n, powers<T, B>::code_width, sizeof(std::uint16_t));
+        m.codes.resize(n);
+        reader.take(m, out);
+    }
+};
+
+}  // namespace detail
+
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, powers<T, B> const&) {
-    put_kind(sink, kind::powers);
+    put_kind(sink, detail::powers_kind::number);
 }
 template <Scalar T, class B>
 double bits_as_paper(powers<T, B> const& m) {

@@ -8,6 +8,7 @@
 #include "laconic/wire/codes.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
+#include "laconic/wire/shape.hpp"
 
 namespace laconic {
 
@@ -27,9 +28,34 @@ void read(B&, R& source, quantized<T, B>& m) {
     }
     m.with_codes(m, [&](auto& codes) { read_codes(source, codes, m.levels); });
 }
+namespace detail {
+
+/// Levels of a uniform grid: how many there are to a side, and the length of a bucket.
+struct quantized_kind : leaf_kind {
+    static constexpr kind number{2};
+    template <Scalar T, BitSource R>
+    static void take(R& source, stage& s) {
+        s.first = take_between(source, 1, 32767);
+        s.second = take_between(source, 1, longest_support);
+    }
+    template <Scalar T, class B, class Reader, class Out>
+    static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
+        constexpr auto most_in_byte = static_cast<std::uint64_t>(quantized<T, B>::most_in_byte);
+        auto m = reader.template leaf<quantized<T, B>>(
+            n, 1, (s.first <= most_in_byte ? sizeof(std::int8_t) : sizeof(std::int16_t)) + sizeof(T));
+        m.levels = static_cast<int>(s.first);
+        m.bucket = s.second;
+        m.steps.resize(buckets_of(n, s.second));
+        m.resize(n);
+        reader.take(m, out);
+    }
+};
+
+}  // namespace detail
+
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, quantized<T, B> const& m) {
-    put_kind(sink, kind::quantized);
+    put_kind(sink, detail::quantized_kind::number);
     put_whole(sink, static_cast<std::uint64_t>(m.levels));
     put_length(sink, m.bucket, m.dimension());
 }

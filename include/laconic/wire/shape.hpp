@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "laconic/core/text.hpp"
@@ -15,6 +17,14 @@
 
 /// The shape of a message as the self-describing form has it: a list of stages, the outermost first; a stage of parts
 /// is followed by the stages of its first part, then those of the second, and so on.
+///
+/// A kind is described by a struct K beside write_shape:
+///   K::number                      the kind;
+///   K::next                        whether the shape of another message follows, or of several;
+///   K::take<T>(source, s)          reads the parameters that write_shape writes into the stage s, and refuses what is
+///                                  outside their ranges;
+///   K::unpack<T, B>(reader, s, n, out)   reads the bare form of n numbers, and of the stages inside, where no
+///                                  composition is known; see wire/unpack.hpp for what the reader offers.
 namespace laconic {
 
 /// The most stages inside each other, and the most in one shape, that a reader accepts.
@@ -26,98 +36,75 @@ struct stage {
     /// Integers, in the order of the wire. For a user's kind: the number of bytes that its parameters take, and the bit
     /// at which they begin.
     std::uint64_t first = 0, second = 0;
-    double factor = 1;         ///< of `scaled`
-    draw drawn{};              ///< of `agreed`
+    double factor = 1;
+    draw drawn{};
     std::uint64_t length = 0;  ///< of a part whose first stage this is
 };
 
-/// Whether another stage follows, with the numbers of this one.
-constexpr bool wraps_another(kind k) {
-    return k == kind::told || k == kind::counted || k == kind::agreed || k == kind::scaled || k == kind::levelled;
-}
-
 namespace detail {
 
-template <BitSource R>
-draw take_recipe(R& source) {
-    draw d;
-    auto const how = source.take(8);
-    if (how < 1 || how > 3) source.refuse("a way to draw that there is not");
-    d.how = static_cast<draw_method>(how);
-    if (d.how == draw_method::exactly) {
-        d.count = static_cast<std::size_t>(take_whole(source, longest_support));
-    } else {
-        d.p = take_magnitude<double>(source, "probability");
-        if (!(d.p <= 1)) source.refuse("a probability above 1");
+/// What follows a stage of some kind in a shape.
+enum class follow { nothing, one_shape, a_shape_for_each };
+
+/// The descriptions of some kinds.
+template <class... K>
+struct kind_list {
+    /// Calls f(K{}) for the K of that number; returns whether there is one.
+    template <class F>
+    static bool visit(kind which, F f) {
+        return ((K::number == which && (f(K{}), true)) || ...);
     }
-    d.from.bits = source.take(64);
-    return d;
+    static constexpr bool numbers_differ() {
+        kind const all[] = {K::number...};
+        for (std::size_t i = 0; i < sizeof...(K); ++i)
+            for (std::size_t j = 0; j < i; ++j)
+                if (all[i] == all[j] || is_user_kind(all[i])) return false;
+        return true;
+    }
+};
+
+/// A description's part, of kinds without parameters.
+struct leaf_kind {
+    static constexpr follow next = follow::nothing;
+    template <Scalar T, BitSource R>
+    static void take(R&, stage&) {}
+};
+
+/// Reads an integer from `least` to `most`.
+template <BitSource R>
+std::uint64_t take_between(R& source, std::uint64_t least, std::uint64_t most) {
+    auto const n = take_whole(source, most);
+    if (n < least) source.refuse(concat({n, " where at least ", least, " must be"}));
+    return n;
 }
 
-// The factor of a scaled message of T is a T.
-template <Scalar T, BitSource R>
-stage take_stage(R& source) {
+/// How many buckets n numbers fill.
+constexpr std::uint64_t buckets_of(std::uint64_t n, std::uint64_t bucket) { return n / bucket + (n % bucket != 0); }
+
+// The parameters of a stage, and what follows it.
+template <Scalar T, class Kinds, BitSource R>
+std::pair<stage, follow> take_stage(R& source, Kinds) {
     stage s;
     s.what = static_cast<kind>(source.take(8));
-    auto const whole = [&](std::uint64_t least, std::uint64_t most) {
-        auto const n = take_whole(source, most);
-        if (n < least) source.refuse(concat({n, " where at least ", least, " must be"}));
-        return n;
-    };
-    switch (s.what) {
-        case kind::plain:
-        case kind::powers:
-        case kind::binary16:
-        case kind::bfloat:
-        case kind::e4m3:
-        case kind::e5m2:
-            break;
-        case kind::quantized:
-        case kind::dithered:
-        case kind::stepped:
-            s.first = whole(1, s.what == kind::quantized ? 32767 : s.what == kind::dithered ? 1000 : 8);
-            s.second = whole(1, longest_support);
-            break;
-        case kind::low_rank:
-        case kind::counted:
-            s.first = whole(1, longest_support);
-            s.second = whole(0, longest_support);
-            break;
-        case kind::signs:
-        case kind::levelled:
-            s.first = whole(0, longest_support);
-            break;
-        case kind::means:
-        case kind::told:
-            s.first = whole(1, longest_support);
-            break;
-        case kind::agreed:
-            s.first = whole(1, longest_support);
-            s.drawn = take_recipe(source);
-            break;
-        case kind::parts:
-            s.first = whole(0, most_stages);
-            break;
-        case kind::scaled:
-            s.factor = static_cast<double>(take_magnitude<T>(source, "factor"));
-            if (!(s.factor <= 1)) source.refuse("a factor above 1");
-            break;
-        default:
-            if (is_user_kind(s.what)) {
-                s.first = whole(0, longest_parameters);
-                s.second = source.at();
-                for (auto left = s.first; left > 0; --left) source.take(8);
-                break;
-            }
-            source.refuse(concat({"a kind of message that there is not: ", static_cast<int>(s.what)}));
-    }
-    return s;
+    auto next = follow::nothing;
+    bool const known = Kinds::visit(s.what, [&](auto described) {
+        next = decltype(described)::next;
+        described.template take<T>(source, s);
+    });
+    if (known) return {s, next};
+    if (!is_user_kind(s.what))
+        source.refuse(concat({"a kind of message that there is not: ", static_cast<int>(s.what)}));
+    s.first = take_whole(source, longest_parameters);
+    s.second = source.at();
+    for (auto left = s.first; left > 0; --left) source.take(8);
+    return {s, next};
 }
 
 // Appends the stages from `depth` on to the list; the first of a part gets the part's length.
-template <Scalar T, BitSource R, class Spend>
-void take_stages(R& source, std::size_t depth, std::uint64_t length, std::vector<stage>& stages, Spend& spend) {
-    for (bool wraps = true; wraps; ++depth) {
+template <Scalar T, class Kinds, BitSource R, class Spend>
+void take_stages(R& source, Kinds kinds, std::size_t depth, std::uint64_t length, std::vector<stage>& stages,
+                 Spend& spend) {
+    for (auto next = follow::one_shape; next == follow::one_shape; ++depth) {
         if (depth == deepest_stage) source.refuse(concat({"more than ", deepest_stage, " stages in each other"}));
         if (stages.size() == most_stages) source.refuse(concat({"more than ", most_stages, " stages"}));
         if (stages.size() == stages.capacity()) {
@@ -125,32 +112,29 @@ void take_stages(R& source, std::size_t depth, std::uint64_t length, std::vector
             spend(capacity);
             stages.reserve(capacity);
         }
-        stages.push_back(take_stage<T>(source));
-        stages.back().length = length;
-        wraps = wraps_another(stages.back().what);
-        if (stages.back().what != kind::parts) continue;
-        for (auto left = stages.back().first; left > 0; --left) {
+        stage s;
+        std::tie(s, next) = take_stage<T>(source, kinds);
+        s.length = length;
+        stages.push_back(s);
+        if (next != follow::a_shape_for_each) continue;
+        for (auto left = s.first; left > 0; --left) {
             auto const part_length = take_whole(source, longest_support);
-            take_stages<T>(source, depth + 1, part_length, stages, spend);
+            take_stages<T>(source, kinds, depth + 1, part_length, stages, spend);
         }
     }
 }
 
 }  // namespace detail
 
-/// Reads the shape of a message of T, at least one stage. Throws wire_error for an unknown kind, for a parameter
-/// outside its range, for more than most_stages stages, and for more than deepest_stage inside each other. The
-/// parameters of users' kinds are skipped; each stage stores where they are. spend(n) is called before memory for n
-/// stages is allocated, and may throw.
-template <Scalar T, BitSource R, class Spend>
-std::vector<stage> read_shape(R& source, Spend spend) {
+/// Reads the shape of a message of T, at least one stage, of the kinds that are given and of users'. Throws wire_error
+/// for an unknown kind, for a parameter outside its range, for more than most_stages stages, and for more than
+/// deepest_stage inside each other. The parameters of users' kinds are skipped; each stage stores where they are.
+/// spend(n) is called before memory for n stages is allocated, and may throw.
+template <Scalar T, class... K, BitSource R, class Spend>
+std::vector<stage> read_shape(R& source, detail::kind_list<K...> kinds, Spend spend) {
     std::vector<stage> stages;
-    detail::take_stages<T>(source, 0, 0, stages, spend);
+    detail::take_stages<T>(source, kinds, 0, 0, stages, spend);
     return stages;
-}
-template <Scalar T, BitSource R>
-std::vector<stage> read_shape(R& source) {
-    return read_shape<T>(source, [](std::size_t) {});
 }
 
 }  // namespace laconic

@@ -6,22 +6,25 @@
 #include "laconic/message/short_floats.hpp"
 #include "laconic/wire/fixed_width.hpp"
 #include "laconic/wire/kind.hpp"
+#include "laconic/wire/shape.hpp"
 
 namespace laconic {
 
-constexpr kind kind_of(short_format f) {
-    switch (f) {
-        case short_format::binary16:
-            return kind::binary16;
-        case short_format::bfloat:
-            return kind::bfloat;
-        case short_format::e4m3:
-            return kind::e4m3;
-        case short_format::e5m2:
-            return kind::e5m2;
+namespace detail {
+
+/// Numbers of a short format.
+template <short_format F>
+struct short_kind : leaf_kind {
+    static constexpr kind number{7 + static_cast<std::uint8_t>(F)};
+    template <Scalar T, class B, class Reader, class Out>
+    static void unpack(Reader& reader, stage const&, std::uint64_t n, Out& out) {
+        auto m = reader.template leaf<short_floats<F, T, B>>(n, layout_of(F).width(), sizeof(std::uint16_t));
+        m.codes.resize(n);
+        reader.take(m, out);
     }
-    return {};
-}
+};
+
+}  // namespace detail
 
 /// Writes the codes, 16 or 8 bits each.
 template <BitSink W, short_format F, Scalar T, class B>
@@ -38,7 +41,7 @@ void read(B&, R& source, short_floats<F, T, B>& m) {
 }
 template <BitSink W, short_format F, Scalar T, class B>
 void write_shape(W& sink, short_floats<F, T, B> const&) {
-    put_kind(sink, kind_of(F));
+    put_kind(sink, detail::short_kind<F>::number);
 }
 template <short_format F, Scalar T, class B>
 double bits_as_paper(short_floats<F, T, B> const& m) {

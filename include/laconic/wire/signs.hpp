@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "laconic/message/signs.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
+#include "laconic/wire/shape.hpp"
 
 namespace laconic {
 
@@ -38,9 +40,31 @@ void read(B&, R& source, signs<T, B>& m) {
     take_magnitudes(source, m.scales, "scale");
     detail::read_signs(source, m.words, m.count);
 }
+namespace detail {
+
+/// Signs: the length of a bucket, 0 where there are no scales.
+struct signs_kind : leaf_kind {
+    static constexpr kind number{4};
+    template <Scalar T, BitSource R>
+    static void take(R& source, stage& s) {
+        s.first = take_between(source, 0, longest_support);
+    }
+    template <Scalar T, class B, class Reader, class Out>
+    static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
+        auto m = reader.template leaf<signs<T, B>>(n, 1, 1 + sizeof(T));
+        m.count = n;
+        m.bucket = s.first;
+        m.scales.resize(s.first == 0 ? 0 : buckets_of(n, s.first));
+        m.words.resize(buckets_of(n, 64));
+        reader.take(m, out);
+    }
+};
+
+}  // namespace detail
+
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, signs<T, B> const& m) {
-    put_kind(sink, kind::signs);
+    put_kind(sink, detail::signs_kind::number);
     put_length(sink, m.bucket, m.count);
 }
 template <Scalar T, class B>

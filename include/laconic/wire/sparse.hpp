@@ -5,10 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "laconic/message/sparse.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/ledger.hpp"
+#include "laconic/wire/number.hpp"
+#include "laconic/wire/shape.hpp"
 #include "laconic/wire/support.hpp"
 
 namespace laconic {
@@ -38,12 +42,83 @@ void read(B& on, R& source, sparse<Rest, Known, T, B, Unit>& m) {
     read(on, source, m.payload);
 }
 
+namespace detail {
+
+template <BitSource R>
+draw take_recipe(R& source) {
+    draw d;
+    auto const how = source.take(8);
+    if (how < 1 || how > 3) source.refuse("a way to draw that there is not");
+    d.how = static_cast<draw_method>(how);
+    if (d.how == draw_method::exactly) {
+        d.count = static_cast<std::size_t>(take_whole(source, longest_support));
+    } else {
+        d.p = take_magnitude<double>(source, "probability");
+        if (!(d.p <= 1)) source.refuse("a probability above 1");
+    }
+    d.from.bits = source.take(64);
+    return d;
+}
+
+/// A support and a message about the numbers there: the length of a unit, and the number of places or their recipe.
+template <support_is Known>
+struct sparse_kind {
+    static constexpr kind number{16 + static_cast<std::uint8_t>(Known)};
+    static constexpr follow next = follow::one_shape;
+    template <Scalar T, BitSource R>
+    static void take(R& source, stage& s) {
+        s.first = take_between(source, 1, longest_support);
+        if constexpr (Known == support_is::counted) s.second = take_between(source, 0, longest_support);
+        if constexpr (Known == support_is::agreed) s.drawn = take_recipe(source);
+    }
+    template <Scalar T, class B, class Reader, class Out>
+    static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
+        auto const places = buckets_of(n, s.first);
+        auto const support = places_of<B>(reader, s, places);
+        std::uint64_t numbers = support.size() * s.first;
+        if (!support.empty() && support.back() + 1 == places) numbers -= places * s.first - n;
+        reader.next_stage(numbers, out);
+        reader.spend(out.values.size(), 8);
+        reader.work(out.values.size());
+        std::vector<std::uint64_t> at(out.values.size());
+        for (std::size_t j = 0; j < at.size(); ++j) {
+            std::uint64_t const inner = out.dense ? j : out.at[j];
+            at[j] = support[inner / s.first] * s.first + inner % s.first;
+        }
+        out.at = std::move(at);
+        out.dense = false;
+    }
+
+  private:
+    template <class B, class Reader>
+    static std::vector<std::uint64_t> places_of(Reader& reader, stage const& s, std::uint64_t places) {
+        if constexpr (Known == support_is::agreed) {
+            if (places > largest_dimension || (s.drawn.how == draw_method::exactly && s.drawn.count > places))
+                reader.refuse("a support that cannot be drawn");
+            reader.spend(places, 16);
+            reader.work(places);
+            B on;
+            std::vector<coordinate> drawn;
+            draw_support(on, s.drawn, static_cast<std::size_t>(places), drawn);
+            return {drawn.begin(), drawn.end()};
+        } else {
+            auto const count = Known == support_is::counted ? s.second : reader.source().take(width_of(places + 1));
+            if (count > places) reader.refuse("more coordinates than the vector has");
+            reader.spend(count, 8);
+            reader.work(count);
+            std::vector<std::uint64_t> support(count);
+            read_support(reader.source(), places, std::span(support));
+            return support;
+        }
+    }
+};
+
+}  // namespace detail
+
 /// Writes the length of a unit, what determines the support, and the shape of the payload.
 template <BitSink W, class Rest, support_is Known, Scalar T, class B, class Unit>
 void write_shape(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
-    put_kind(sink, Known == support_is::told      ? kind::told
-                   : Known == support_is::counted ? kind::counted
-                                                  : kind::agreed);
+    put_kind(sink, detail::sparse_kind<Known>::number);
     put_length(sink, m.unit.length, m.length);
     if constexpr (Known == support_is::counted) put_whole(sink, m.support.size());
     if constexpr (Known == support_is::agreed) {

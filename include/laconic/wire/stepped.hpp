@@ -9,6 +9,7 @@
 #include "laconic/wire/fixed_width.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
+#include "laconic/wire/shape.hpp"
 
 namespace laconic {
 
@@ -35,9 +36,33 @@ void read(B&, R& source, stepped<T, B>& m) {
         source, m.codes, static_cast<unsigned>(m.width), [](unsigned) { return true; }, "",
         [](unsigned word) { return word; });
 }
+namespace detail {
+
+/// Codes on a grid over the range: their width in bits, and the length of a bucket.
+struct stepped_kind : leaf_kind {
+    static constexpr kind number{11};
+    template <Scalar T, BitSource R>
+    static void take(R& source, stage& s) {
+        s.first = take_between(source, 1, 8);
+        s.second = take_between(source, 1, longest_support);
+    }
+    template <Scalar T, class B, class Reader, class Out>
+    static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
+        auto m = reader.template leaf<stepped<T, B>>(n, s.first, 1 + 2 * sizeof(T));
+        m.width = static_cast<int>(s.first);
+        m.bucket = s.second;
+        m.least.resize(buckets_of(n, s.second));
+        m.steps.resize(m.least.size());
+        m.codes.resize(n);
+        reader.take(m, out);
+    }
+};
+
+}  // namespace detail
+
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, stepped<T, B> const& m) {
-    put_kind(sink, kind::stepped);
+    put_kind(sink, detail::stepped_kind::number);
     put_whole(sink, static_cast<std::uint64_t>(m.width));
     put_length(sink, m.bucket, m.codes.size());
 }

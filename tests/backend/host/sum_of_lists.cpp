@@ -17,7 +17,7 @@ using lists_of_terms::terms;
 namespace {
 
 template <class T>
-using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+using bits_type = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
 template <class T>
 terms<T> some_terms(std::size_t first, std::size_t d, double share, std::size_t block, std::uint64_t seed) {
@@ -49,7 +49,7 @@ void check_sum(host& on, std::vector<terms<T>> const& all) {
         });
     REQUIRE(found.at == wanted.at);
     for (std::size_t j = 0; j < found.at.size(); ++j)
-        REQUIRE(std::bit_cast<bits_of<T>>(found.values[j]) == std::bit_cast<bits_of<T>>(wanted.values[j]));
+        REQUIRE(std::bit_cast<bits_type<T>>(found.values[j]) == std::bit_cast<bits_type<T>>(wanted.values[j]));
 }
 
 }  // namespace
