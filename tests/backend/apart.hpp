@@ -120,15 +120,18 @@ class closed_array {
     T* end() { return data_ + size_; }
     T const* end() const { return data_ + size_; }
 
+    void reserve(std::size_t n) {
+        if (n <= capacity_) return;
+        opened const pages;
+        auto* const wider = static_cast<T*>(closed_pages::all().get(n * sizeof(T)));
+        std::copy_n(data_, size_, wider);
+        closed_pages::all().give_back(data_, capacity_ * sizeof(T));
+        data_ = wider;
+        capacity_ = n;
+    }
     void resize(std::size_t n) {
         opened const pages;
-        if (n > capacity_) {
-            auto* const wider = static_cast<T*>(closed_pages::all().get(n * sizeof(T)));
-            std::copy_n(data_, size_, wider);
-            closed_pages::all().give_back(data_, capacity_ * sizeof(T));
-            data_ = wider;
-            capacity_ = n;
-        }
+        reserve(n);
         if (n > size_) std::fill(data_ + size_, data_ + n, T{});
         size_ = n;
     }
@@ -227,7 +230,26 @@ LACONIC_TEST_FORWARD(complete_and_remember)
 LACONIC_TEST_FORWARD(scaled_distances)
 LACONIC_TEST_FORWARD(add_terms)
 LACONIC_TEST_FORWARD(clear_terms)
+LACONIC_TEST_FORWARD(list_terms)
+LACONIC_TEST_FORWARD(add_lists)
+LACONIC_TEST_FORWARD(sum_lists)
+LACONIC_TEST_FORWARD(part_list)
+LACONIC_TEST_FORWARD(list_without)
+LACONIC_TEST_FORWARD(sort_list)
 #undef LACONIC_TEST_FORWARD
+
+template <laconic::Scalar T>
+void reserve_for_lists(apart& on, std::size_t n) {
+    laconic::reserve_for_lists<T>(on.inside, n);
+}
+template <laconic::Scalar T>
+void reserve_to_sum(apart& on, std::size_t lists, std::size_t terms) {
+    laconic::reserve_to_sum<T>(on.inside, lists, terms);
+}
+template <laconic::Scalar T>
+void reserve_to_sort(apart& on, std::size_t n, std::size_t d) {
+    laconic::reserve_to_sort<T>(on.inside, n, d);
+}
 
 template <class E>
 std::span<E const> on_host(apart& on, std::span<E const> x) {

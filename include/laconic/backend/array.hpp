@@ -10,7 +10,7 @@
 /// What code above the backends does with the elements of their arrays, which the host need not be able to reach: it
 /// calls kernels, and copies by name. Arrays have no [] there; B::array<E> has
 ///   default construction, array(n) of zeros, size(), empty(), swap, moves, copies, ==;
-///   capacity()               how many elements it has room for;
+///   capacity(), reserve(n)   how many elements it has room for, and that it has room for n;
 ///   data(), begin(), end()   pointers for spans and kernels;
 ///   resize(n)                elements new to its memory are zero, others may be as they were left; never shrinks the
 ///                            capacity;

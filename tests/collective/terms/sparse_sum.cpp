@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/apart.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/wire/message.hpp"
@@ -273,4 +274,44 @@ TEST_CASE("runs of terms are added as term by term") {
             }
         CHECK(j == lists[0].size());
     }
+}
+
+TEST_CASE("lists in a memory that the host cannot reach: what both have, and no look into it") {
+    using laconic_test::apart;
+    apart on;
+    host here;
+    auto const taken = [&](sparse_sum<double> const& v) {
+        sparse_sum<double, apart> there;
+        there.assign(on, v.dimension(), v.support(), v.values());
+        return there;
+    };
+    auto const is = [&](sparse_sum<double, apart> const& there, sparse_sum<double> const& v) {
+        return there.dimension() == v.dimension() && there.message() == taken(v).message();
+    };
+    for (auto const how : sv::shapes) {
+        auto v = sv::whole_numbers<double>(how, 60, 8, 0, 3), left = sv::whole_numbers<double>(how, 60, 8, 1, 3);
+        auto const other = sv::whole_numbers<double>(how, 60, 8, 2, 3);
+        auto there = taken(v), left_there = taken(left);
+        auto const other_there = taken(other);
+        there.reserve_to_cut(on, 20);
+        v.add(here, other);
+        there.add(on, other_there);
+        CHECK(is(there, v));
+        v.keep_largest(here, 5, left);
+        there.keep_largest(on, 5, left_there);
+        CHECK(is(there, v));
+        CHECK(is(left_there, left));
+        v.assign_without(here, other, left);
+        there.assign_without(on, other_there, left_there);
+        CHECK(is(there, v));
+        v.keep_from(here, 2);
+        there.keep_from(on, 2);
+        CHECK(is(there, v));
+    }
+    std::vector<double> const x{0, 3, -0.0, -1};
+    apart::array<double> x_there(4);
+    copy_from_host(on, std::span<double const>(x), std::span<double>(x_there));
+    sparse_sum<double, apart> there;
+    there.assign_nonzero(on, std::span<double const>(x_there));
+    CHECK(is(there, sv::of<double>(4, {{1, 3}, {3, -1}})));
 }
