@@ -123,7 +123,8 @@ auto const few_terms = [](int rank, int round) {
     // First the fewest, so that later messages and sums are longer than any before.
     auto const how = round % 3 == 0 ? sv::shape::same : round % 3 == 1 ? sv::shape::spread : sv::shape::apart;
     sparse_bringer b;
-    b.v.reserve(k);
+    host on;
+    b.v.reserve(on, k);
     auto const all = sv::whole_numbers<float>(how, d, round == 0 ? k / 4 : k, rank, 6, std::uint64_t(round));
     b.v.reset(d);
     for (std::size_t j = 0; j < std::min(all.size(), k); ++j) b.v.append(all.support()[j], all.values()[j]);
