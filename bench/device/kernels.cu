@@ -289,11 +289,24 @@ void measure_terms(device& on, table& row, out y) {
     listed_terms<float> const a{places, first}, b{other_places, second};
     row(
         "add_lists, 0.01 n each", [&] { add_lists(on, a, b, at, values); }, some, first, others, second, at, values);
+    listed_terms<float> const three[] = {a, b, a};
+    row(
+        "sum_lists, three of 0.01 n",
+        [&] { sum_lists(on, std::span<listed_terms<float> const>(three), at, values, left_at, left); }, some, first,
+        others, second, some, first, at, values);
+    device::array<coordinate> sorted_at(k);
+    device::array<float> sorted(k);
+    row(
+        "sort_list, 0.01 n",  // by digits: it does not matter that they are sorted already
+        [&] { sort_list(on, places, in(first), y.size(), std::span<coordinate>(sorted_at), out(sorted)); }, some, first,
+        some, first);
     row(
         "list_without, 0.01 n each", [&] { list_without(on, a, other_places, at, values); }, some, first, others, at,
         values);
     select_largest(on, in(first), k / 2, chosen);
     std::span<coordinate const> const kept(chosen);
+    row(
+        "take_list, half of 0.01 n", [&] { take_list(on, a, kept, at, values); }, chosen, at, values, at, values);
     row(
         "part_list, 0.01 n", [&] { part_list(on, a, kept, at, values, left_at, left); }, some, first, chosen, at,
         values, left_at, left);

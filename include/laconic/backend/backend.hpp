@@ -66,8 +66,9 @@ concept Backend = std::movable<B> && Scalar<T> &&
     sample_in_proportion(on, x, a, from, at);
     // lists of terms
     add_lists(on, list, list, at, values);
-    sum_lists(on, std::span<listed_terms<T> const>(&list, 1), at, values);
+    sum_lists(on, std::span<listed_terms<T> const>(&list, 1), at, values, at, values);
     part_list(on, list, std::span<coordinate const>{}, at, values, at, values);
+    take_list(on, list, std::span<coordinate const>{}, at, values);
     list_without(on, list, std::span<coordinate const>{}, at, values);
     sort_list(on, std::span<coordinate const>{}, x, k, some_at, y);
     reserve_for_lists<T>(on, k);

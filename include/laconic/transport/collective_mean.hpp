@@ -177,7 +177,7 @@ class collective_mean {
     template <class M>
     void list(B& on, M const& m, std::span<T> spare) {
         if constexpr (TermMessage<M>) {
-            if constexpr (MayGrow<M>) mine_.reserve(on, m.most_terms());
+            if constexpr (MayGrow<M>) mine_.announce(m.most_terms());
             mine_.assign(on, m);
         } else {  // what is not 0 is listed
             write_out(on, m, spare);

@@ -91,7 +91,7 @@ TEST_CASE_TEMPLATE("a sum of many lists is the reference's, to the bit; and term
                    double) {
     device on;
     reference plain;
-    sparse_vector_there<T> sum;
+    sparse_vector_there<T> sum, spare;
     for (std::size_t const d : {0, 1, 40, 3000})
         for (std::size_t const count : {0, 1, 2, 5}) {
             std::vector<sparse_vector<T>> lists;
@@ -107,9 +107,10 @@ TEST_CASE_TEMPLATE("a sum of many lists is the reference's, to the bit; and term
                 here_listed.push_back({lists[l].at, lists[l].values});
                 there_listed.push_back(there[l].listed());
             }
-            sparse_vector<T> expected;
-            sum_lists(plain, std::span<listed_terms<T> const>(here_listed), expected.at, expected.values);
-            sum_lists(on, std::span<listed_terms<T> const>(there_listed), sum.at, sum.values);
+            sparse_vector<T> expected, unused;
+            sum_lists(plain, std::span<listed_terms<T> const>(here_listed), expected.at, expected.values, unused.at,
+                      unused.values);
+            sum_lists(on, std::span<listed_terms<T> const>(there_listed), sum.at, sum.values, spare.at, spare.values);
             CHECK(sum.brought(on) == expected);
         }
     for (std::size_t const n : {0, 1, 700}) {
@@ -158,6 +159,8 @@ TEST_CASE_TEMPLATE("a list falls into what is chosen and the others", T, float, 
             part_list(on, there.listed(), both::in(chosen_there), some.at, some.values, others.at, others.values);
             CHECK(some.brought(on) == sparse_vector<T>(kept));
             CHECK(others.brought(on) == sparse_vector<T>(left));
+            take_list(on, there.listed(), both::in(chosen_there), others.at, others.values);
+            CHECK(others.brought(on) == sparse_vector<T>(kept));
         }
 }
 

@@ -54,8 +54,8 @@ TEST_CASE_TEMPLATE("sums, parts and differences of lists of every density are th
                         std::vector<listed_terms<T>> all{listed(a), listed(b), listed(c), listed(a)};
                         all.resize(count);
                         std::span<listed_terms<T> const> const lists(all);
-                        sum_lists(on, lists, here.at, here.values);
-                        sum_lists(plain, lists, there.at, there.values);
+                        sum_lists(on, lists, here.at, here.values, left_here.at, left_here.values);
+                        sum_lists(plain, lists, there.at, there.values, left_there.at, left_there.values);
                         check_equal(here, there);
                     }
                     list_without(on, listed(a), std::span<coordinate const>(b.at), here.at, here.values);
@@ -69,21 +69,23 @@ TEST_CASE_TEMPLATE("sums, parts and differences of lists of every density are th
                     part_list(plain, listed(a), of, there.at, there.values, left_there.at, left_there.values);
                     check_equal(here, there);
                     check_equal(left_here, left_there);
+                    take_list(on, listed(a), of, left_here.at, left_here.values);
+                    check_equal(left_here, here);
                 }
 }
 
 TEST_CASE("terms that are far apart, and many lists of them, one of them empty") {
     host on;
     reference plain;
-    term_list<double> far, here, there;
+    term_list<double> far, here, there, spare;
     for (coordinate i = 0; i < 200; ++i) far.at.push_back(20000000 * i), far.values.push_back(i / 3.0);
     far.at.push_back(largest_dimension - 1);
     far.values.push_back(1);
     for (std::size_t const count : {1, 2, 5, 6}) {
         std::vector<listed_terms<double>> all(count, listed(far));
         if (count > 2) all[1] = {};
-        sum_lists(on, std::span<listed_terms<double> const>(all), here.at, here.values);
-        sum_lists(plain, std::span<listed_terms<double> const>(all), there.at, there.values);
+        sum_lists(on, std::span<listed_terms<double> const>(all), here.at, here.values, spare.at, spare.values);
+        sum_lists(plain, std::span<listed_terms<double> const>(all), there.at, there.values, spare.at, spare.values);
         check_equal(here, there);
     }
 }

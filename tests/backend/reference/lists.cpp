@@ -30,7 +30,7 @@ TEST_CASE("lists are added, parted, and sorted") {
     CHECK(at == places{0, 1, 4, 9});
     CHECK(values == numbers{5, 1, 0, 3});
     std::array<listed_terms<float>, 3> const three{a, b, a};
-    sum_lists(on, std::span<listed_terms<float> const>(three), at, values);
+    sum_lists(on, std::span<listed_terms<float> const>(three), at, values, left_at, left);
     CHECK(at == places{0, 1, 4, 9});
     CHECK(values == numbers{5, 2, 2, 6});
     places const chosen{0, 2};
@@ -39,6 +39,9 @@ TEST_CASE("lists are added, parted, and sorted") {
     CHECK(values == numbers{1, 3});
     CHECK(left_at == places{4});
     CHECK(left == numbers{2});
+    take_list(on, a, std::span<coordinate const>(chosen), at, values);
+    CHECK(at == places{1, 9});
+    CHECK(values == numbers{1, 3});
     list_without(on, a, std::span<coordinate const>(b_at), at, values);
     CHECK(at == places{1, 9});
     CHECK(values == numbers{1, 3});

@@ -293,7 +293,7 @@ TEST_CASE("lists in a memory that the host cannot reach: what both have, and no 
         auto const other = sv::whole_numbers<double>(how, 60, 8, 2, 3);
         auto there = taken(v), left_there = taken(left);
         auto const other_there = taken(other);
-        there.reserve_to_cut(on, 20);
+        there.reserve_to_cut(on, 20, 5);
         v.add(here, other);
         there.add(on, other_there);
         CHECK(is(there, v));

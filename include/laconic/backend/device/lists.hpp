@@ -184,7 +184,7 @@ void add_lists(device& on, listed_terms<T> a, listed_terms<T> b, device_array<co
 /// The sum of many, added in their order: all of their terms are sorted together. Waits for its length.
 template <Scalar T>
 void sum_lists(device& on, std::span<listed_terms<T> const> lists, device_array<coordinate>& at,
-               device_array<T>& values) {
+               device_array<T>& values, device_array<coordinate>&, device_array<T>&) {
     using namespace detail::on_device;
     std::size_t all = 0;
     for (auto const& l : lists) all += l.at.size();
@@ -226,6 +226,17 @@ void part_list(device& on, listed_terms<T> v, std::span<coordinate const> chosen
         pass{v.at.data(), v.values.data(), chosen.data(), k, kept_at.data(), left_at.data(), kept.data(), left.data()});
 }
 
+/// Those terms of v whose numbers j are listed, ascending. Does not wait.
+template <Scalar T>
+void take_list(device& on, listed_terms<T> v, std::span<coordinate const> chosen, device_array<coordinate>& at,
+               device_array<T>& values) {
+    using detail::on_device::take_listed;
+    at.resize_to_overwrite(chosen.size());
+    values.resize_to_overwrite(chosen.size());
+    detail::on_device::for_each_index(
+        on, chosen.size(), take_listed<T>{chosen.data(), v.at.data(), v.values.data(), at.data(), values.data()});
+}
+
 /// The terms of v whose coordinates `other` does not have. Waits for their number.
 template <Scalar T>
 void list_without(device& on, listed_terms<T> v, std::span<coordinate const> other, device_array<coordinate>& at,
@@ -236,16 +247,15 @@ void list_without(device& on, listed_terms<T> v, std::span<coordinate const> oth
     auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
     list_indices(on, n, is_not_in{v.at.data(), other.data(), other.size()}, list, count);
     std::size_t const different = n == 0 ? 0 : fetched(on, count);
-    at.resize_to_overwrite(different);
-    values.resize_to_overwrite(different);
-    for_each_index(on, different, take_listed<T>{list, v.at.data(), v.values.data(), at.data(), values.data()});
+    take_list(on, v, std::span<coordinate const>(list, different), at, values);
 }
 
-/// Makes room for the kernels above, of lists that have as many as n terms together. CUB's own room is found by a list
-/// of as many indices.
+/// Makes room for the kernels above but sum_lists, of lists of as many as n terms each. CUB's own room is found by a
+/// list of as many indices.
 template <Scalar T>
-void reserve_for_lists(device& on, std::size_t n) {
+void reserve_for_lists(device& on, std::size_t each) {
     using namespace detail::on_device;
+    std::size_t const n = 2 * each;
     auto const places = on.scratch<coordinate>(scratch_for::marks, n);
     auto* const first = on.scratch<coordinate>(scratch_for::counts, n).data();
     on.scratch<T>(scratch_for::numbers, n);
@@ -255,7 +265,7 @@ void reserve_for_lists(device& on, std::size_t n) {
 }
 template <Scalar T>
 void reserve_to_sum(device& on, std::size_t, std::size_t terms) {
-    reserve_for_lists<T>(on, terms);
+    reserve_for_lists<T>(on, terms / 2 + 1);
 }
 template <Scalar T>
 void reserve_to_sort(device&, std::size_t, std::size_t) {}

@@ -59,43 +59,26 @@ void add_lists(basic_host<A>&, listed_terms<T> a, listed_terms<T> b, std::vector
 }
 
 /// The sum of many lists, which are added in their order, the first to nothing. Two passes over each, or, where their
-/// terms are far apart, as many as there are lists.
+/// terms are far apart, as many as there are lists. spare_at and spare are workspace.
 template <class A, Scalar T>
 void sum_lists(basic_host<A>& on, std::span<listed_terms<T> const> lists, std::vector<coordinate>& at,
-               std::vector<T>& values) {
-    std::size_t terms = 0, filled = 0;
-    for (auto const& l : lists) {
-        terms += l.at.size();
-        filled += !l.at.empty();
-    }
+               std::vector<T>& values, std::vector<coordinate>& spare_at, std::vector<T>& spare) {
+    at.clear();
+    values.clear();
     if (detail::sum_of_lists<T>::pays_for(lists)) {
-        at.clear();
-        values.clear();
+        std::size_t terms = 0;
+        for (auto const& l : lists) terms += l.at.size();
         return detail::sum_of_lists<T>(on, lists.size(), terms)(
             lists, [&](std::span<coordinate const> some_at, std::span<T const> some) {
                 at.insert(at.end(), some_at.begin(), some_at.end());
                 values.insert(values.end(), some.begin(), some.end());
             });
     }
-    // By merges, to the results and to scratch memory by turns, so that the last ends where it must.
-    bool to_results = filled % 2 == 1;
-    listed_terms<T> sum;
     for (auto const& l : lists) {
-        if (l.at.empty()) continue;
-        auto const most = detail::most_terms_of(sum, l);
-        if (to_results) {
-            at.resize(most);
-            values.resize(most);
-        }
-        auto const to_at =
-            to_results ? std::span(at) : on.template scratch<coordinate>(detail::scratch_for::coordinates, most);
-        auto const to = to_results ? std::span(values) : on.template scratch<T>(detail::scratch_for::sums, most);
-        auto const n = detail::merge<T>{}(sum, l, to_at, to);
-        sum = {to_at.first(n), to.first(n)};
-        to_results = !to_results;
+        add_lists(on, listed_terms<T>{at, values}, l, spare_at, spare);
+        at.swap(spare_at);
+        values.swap(spare);
     }
-    at.resize(sum.at.size());
-    values.resize(sum.at.size());
 }
 
 /// Those terms of v whose numbers j are listed, ascending, go to `kept`, the others to `left`. One pass, without a jump
@@ -109,8 +92,12 @@ void part_list(basic_host<A>& on, listed_terms<T> v, std::span<coordinate const>
     auto const is_chosen = on.template scratch<std::uint8_t>(detail::scratch_for::marks, n);
     std::fill_n(is_chosen.data(), n, std::uint8_t{0});
     for (auto const j : chosen) is_chosen[j] = 1;
-    for (auto* const at : {&kept_at, &left_at}) at->resize(n);
-    for (auto* const values : {&kept, &left}) values->resize(n);
+    // One more than there are, where the term is written that is not one of them.
+    std::size_t const kept_room = std::min(n, chosen.size() + 1), left_room = std::min(n, n - chosen.size() + 1);
+    kept_at.resize(kept_room);
+    kept.resize(kept_room);
+    left_at.resize(left_room);
+    left.resize(left_room);
     std::size_t k = 0, l = 0;
     for (std::size_t j = 0; j < n; ++j) {
         left_at[l] = kept_at[k] = v.at[j];
@@ -122,6 +109,18 @@ void part_list(basic_host<A>& on, listed_terms<T> v, std::span<coordinate const>
     kept.resize(k);
     left_at.resize(l);
     left.resize(l);
+}
+
+/// Those terms of v whose numbers j are listed, ascending.
+template <class A, Scalar T>
+void take_list(basic_host<A>&, listed_terms<T> v, std::span<coordinate const> chosen, std::vector<coordinate>& at,
+               std::vector<T>& values) {
+    at.resize(chosen.size());
+    values.resize(chosen.size());
+    for (std::size_t j = 0; j < chosen.size(); ++j) {
+        at[j] = v.at[chosen[j]];
+        values[j] = v.values[chosen[j]];
+    }
 }
 
 /// The terms of v whose coordinates `other` does not have. One pass over both, without a jump that depends on them.
@@ -147,7 +146,7 @@ void list_without(basic_host<A>&, listed_terms<T> v, std::span<coordinate const>
     values.resize(n);
 }
 
-/// Makes room in `on` for add_lists, part_list and list_without of lists that have as many as n terms together.
+/// Makes room in `on` for the kernels above but sum_lists, of lists of as many as n terms each.
 template <Scalar T, class A>
 void reserve_for_lists(basic_host<A>& on, std::size_t n) {
     on.template scratch<std::uint8_t>(detail::scratch_for::marks, n);
@@ -157,8 +156,6 @@ void reserve_for_lists(basic_host<A>& on, std::size_t n) {
 template <Scalar T, class A>
 void reserve_to_sum(basic_host<A>& on, std::size_t lists, std::size_t terms) {
     detail::sum_of_lists<T>(on, lists, terms);
-    on.template scratch<coordinate>(detail::scratch_for::coordinates, terms);
-    on.template scratch<T>(detail::scratch_for::sums, terms);
 }
 
 }  // namespace laconic

@@ -23,8 +23,8 @@ void list_terms(reference&, Terms terms, std::span<coordinate> at, std::span<T> 
     }
 }
 template <Scalar T>
-void sum_lists(reference&, std::span<listed_terms<T> const> lists, std::vector<coordinate>& at,
-               std::vector<T>& values) {
+void sum_lists(reference&, std::span<listed_terms<T> const> lists, std::vector<coordinate>& at, std::vector<T>& values,
+               std::vector<coordinate>&, std::vector<T>&) {
     std::map<coordinate, T> sum;
     for (auto const& l : lists)
         for (std::size_t j = 0; j < l.at.size(); ++j) {
@@ -42,7 +42,7 @@ template <Scalar T>
 void add_lists(reference& on, listed_terms<T> a, listed_terms<T> b, std::vector<coordinate>& at,
                std::vector<T>& values) {
     listed_terms<T> const both[] = {a, b};
-    sum_lists(on, std::span<listed_terms<T> const>(both), at, values);
+    sum_lists(on, std::span<listed_terms<T> const>(both), at, values, at, values);
 }
 template <Scalar T>
 void part_list(reference&, listed_terms<T> v, std::span<coordinate const> chosen, std::vector<coordinate>& kept_at,
@@ -53,6 +53,16 @@ void part_list(reference&, listed_terms<T> v, std::span<coordinate const> chosen
         bool const is_chosen = std::binary_search(chosen.begin(), chosen.end(), static_cast<coordinate>(j));
         (is_chosen ? kept_at : left_at).push_back(v.at[j]);
         (is_chosen ? kept : left).push_back(v.values[j]);
+    }
+}
+template <Scalar T>
+void take_list(reference&, listed_terms<T> v, std::span<coordinate const> chosen, std::vector<coordinate>& at,
+               std::vector<T>& values) {
+    at.clear();
+    values.clear();
+    for (auto const j : chosen) {
+        at.push_back(v.at[j]);
+        values.push_back(v.values[j]);
     }
 }
 template <Scalar T>

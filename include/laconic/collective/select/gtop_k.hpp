@@ -57,9 +57,9 @@ class gtop_k_algorithm {
   private:
     // Once, for all that v may bring later.
     void make_room(B& on, sparse_sum<T, B>& v, std::size_t ranks) {
-        auto const own = std::max(v.room(), k_);
-        theirs_.reserve(on, k_);
-        v.reserve_to_cut(on, std::max(own, std::min(2 * k_, d_)));
+        auto const own = std::max(v.most_terms(), k_);
+        theirs_.reserve_to_read(k_);
+        v.reserve_to_cut(on, std::max(own, std::min(2 * k_, d_)), k_);
         if (goes_ == left_out::as_published) brought_.reserve(on, own);
         leftover_.reserve(on, std::min(own + width_of(ranks) * k_, d_));
     }

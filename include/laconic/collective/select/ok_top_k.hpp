@@ -103,9 +103,11 @@ class ok_top_k_algorithm {
     void make_room(B& on, sparse_sum<T, B>& v) {
         auto const own = std::max(std::min(v.size(), d_), k_);
         auto const all = own > d_ / next_.size() ? d_ : own * next_.size();
-        for (auto* const list : {&mine_, &piece_, &share_}) list->reserve(on, all);
+        piece_.reserve_to_read(all);
+        mine_.reserve_to_drop(on, all);
+        share_.reserve_to_drop(on, all);  // the two are exchanged
         for (auto* const list : {&brought_, &leftover_}) list->reserve(on, own);
-        v.reserve_to_cut(on, all);
+        v.reserve_to_cut(on, all, k_);
         lists_.reserve(on, next_.size(), all);
         session_.template make_room<T>(all + next_.size());
     }

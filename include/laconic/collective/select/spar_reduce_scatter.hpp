@@ -138,7 +138,7 @@ class spar_reduce_scatter_algorithm {
         auto const all = std::min(own + n * quota, d_);
         auto const block = std::min(own + width_of(n) * quota, d_ / n + 1);
         for (auto* const list : {&held_, &arrived_, &cut_, &leftover_, &v}) list->reserve(on, all);
-        piece_.reserve_to_cut(on, block);
+        piece_.reserve_to_cut(on, block, quota);
         session_.template make_room<T>(std::min((n + 1) / 2 * quota, d_) + n);
         if (!scatter_) return;
         moved_.reserve(all);

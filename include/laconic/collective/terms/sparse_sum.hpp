@@ -51,24 +51,35 @@ class sparse_sum {
     /// Makes room for n terms, and for sums of n terms; where there was room for fewer, for half as many again at
     /// least, so that lists which grow from round to round are moved a few times only.
     void reserve(B& on, std::size_t n) {
-        if (n <= room()) return;
-        n = std::max(n, room() + room() / 2);
-        for (auto* const at : {&said_.support, &spare_at_}) at->reserve(n);
-        for (auto* const values : {&said_.payload.values, &spare_values_}) values->reserve(n);
-        reserve_for_lists<T>(on, n);
+        reserve_to_read(n);
+        if (make_room(spare_at_, n) | make_room(spare_values_, n)) reserve_for_lists<T>(on, n);
     }
-    /// Makes room for n terms that keep_largest may be called with, here and in `on`.
-    void reserve_to_cut(B& on, std::size_t n) {
+    /// Makes room for n terms that are read, and are not added to.
+    void reserve_to_read(std::size_t n) {
+        make_room(said_.support, n);
+        make_room(said_.payload.values, n);
+    }
+    /// Makes room for n terms of which keep_largest keeps k or more, here and in `on`.
+    void reserve_to_cut(B& on, std::size_t n, std::size_t k) {
         reserve(on, n);
+        make_room(kept_at_, std::min(n, k + 1));
+        make_room(kept_values_, std::min(n, k + 1));
         if (chosen_.capacity() >= n) return;
-        left_at_.reserve(n);
-        left_values_.reserve(n);
         spare_values_.resize(n);
         fill(on, std::span<T>(spare_values_), T(0));
         select_largest(on, std::span<T const>(spare_values_), n, chosen_);
     }
-    /// For how many terms there is room.
-    std::size_t room() const { return said_.support.capacity(); }
+    /// Makes room for n terms that keep_from may be called with, here and in `on`.
+    void reserve_to_drop(B& on, std::size_t n) {
+        reserve(on, n);
+        if (chosen_.capacity() >= n) return;
+        spare_values_.resize(n);
+        fill(on, std::span<T>(spare_values_), T(0));
+        select_above(on, std::span<T const>(spare_values_), T(-1), chosen_);
+    }
+    /// As many terms as this list may ever have, as far as is known: those that there are, or more that were announced.
+    std::size_t most_terms() const { return std::max(size(), announced_); }
+    void announce(std::size_t terms) { announced_ = terms; }
 
     std::size_t dimension() const { return said_.length; }
     std::size_t size() const { return said_.support.size(); }
@@ -100,7 +111,7 @@ class sparse_sum {
     }
     /// <- the numbers of x that are not 0, a NaN among them. Makes room for all that x may have.
     void assign_nonzero(B& on, std::span<T const> x) {
-        reserve(on, x.size());
+        reserve(on, x.size() + 1);  // the kernel writes one more
         expect(x.size());
         select_nonzero_blocks(on, x, 1, said_.support);
         gather(on, x, support(), 1, T(1), said_.payload.values);
@@ -117,7 +128,7 @@ class sparse_sum {
     }
     /// <- the sum of lists of terms of this vector, which are added in their order, the first to nothing.
     void assign_sum(B& on, std::span<listed_terms<T> const> lists) {
-        sum_lists(on, lists, said_.support, said_.payload.values);
+        sum_lists(on, lists, said_.support, said_.payload.values, spare_at_, spare_values_);
     }
 
     /// Adds another vector of the same dimension. One pass over both; the sum of two does not depend on which is which.
@@ -130,13 +141,14 @@ class sparse_sum {
     void keep_largest(B& on, std::size_t k, sparse_sum& left_out) {
         if (size() <= k) return;
         split_largest(on, k);
-        left_out.add(on, {left_at_, left_values_});
+        left_out.add(on, {spare_at_, spare_values_});
     }
     /// Forgets the terms with |v| < bound, a number >= 0.
     void keep_from(B& on, T bound) {
         if (!(bound > 0)) return;
         select_above(on, values(), std::nextafter(bound, T(0)), chosen_);
-        part(on);
+        take_list(on, listed(), std::span<coordinate const>(chosen_), spare_at_, spare_values_);
+        take_spare();
     }
 
     // What follows is for backends whose arrays the host reaches.
@@ -146,7 +158,7 @@ class sparse_sum {
     void keep_largest(B& on, std::size_t k, sparse_sum& rest, std::size_t first) {
         if (size() <= k) return;
         split_largest(on, k);
-        rest.append(left_at_, left_values_, first);
+        rest.append(spare_at_, spare_values_, first);
     }
     /// One more term, beyond those that are there.
     void append(std::size_t at, T value) {
@@ -212,14 +224,20 @@ class sparse_sum {
         add_lists(on, listed(), other, spare_at_, spare_values_);
         take_spare();
     }
-    // The others than the k largest come to the left lists.
+    // The others than the k largest come to the spare lists.
+    // What is kept is copied back, as there are fewest of it.
     void split_largest(B& on, std::size_t k) {
         select_largest(on, values(), k, chosen_);
-        part(on);
+        part_list(on, listed(), std::span<coordinate const>(chosen_), kept_at_, kept_values_, spare_at_, spare_values_);
+        resize(kept_at_.size());
+        copy(on, std::span<coordinate const>(kept_at_), support_to_fill());
+        copy(on, std::span<T const>(kept_values_), values_to_fill());
     }
-    void part(B& on) {
-        part_list(on, listed(), std::span<coordinate const>(chosen_), spare_at_, spare_values_, left_at_, left_values_);
-        take_spare();
+    template <class Array>
+    static bool make_room(Array& array, std::size_t n) {
+        if (array.capacity() >= n) return false;
+        array.reserve(std::max(n, array.capacity() + array.capacity() / 2));
+        return true;
     }
     void resize(std::size_t n) {
         said_.support.resize(n);
@@ -231,8 +249,9 @@ class sparse_sum {
     }
 
     message_type said_;
-    typename B::template array<coordinate> spare_at_, left_at_, chosen_;
-    typename B::template array<T> spare_values_, left_values_;
+    typename B::template array<coordinate> spare_at_, kept_at_, chosen_;
+    typename B::template array<T> spare_values_, kept_values_;
+    std::size_t announced_ = 0;
 };
 
 namespace detail {
