@@ -37,7 +37,7 @@
 namespace {
 
 using namespace laconic;
-using logs = std::vector<std::vector<deed>>;
+using logs = std::vector<std::vector<log_entry>>;
 
 struct named_network {
     std::string name;

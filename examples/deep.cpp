@@ -87,8 +87,9 @@ struct plan {
     }
 };
 
-/// Rank 0 adds up the messages and answers in full. (Where everyone hears everyone, all ranks would do the same sum.)
-using server = served<full, float>;
+/// Rank 0 adds up the messages and answers in full. (Where every rank receives all messages, all ranks would do the
+/// same sum.)
+using server = served<identity, float>;
 
 /// Mini-batches, whose gradients are compressed; the mean of the messages goes into a momentum of 0.9.
 template <class C, class L = fixed_level>
@@ -156,7 +157,7 @@ std::vector<named_method> compositions(plan const& p, network const& f, std::opt
         double const rate = given.value_or(own);
         all.push_back({std::move(name), rate, compose(rate)});
     };
-    add("dense", 0.05, [&](double rate) { return with_momentum(p, rate, full{}, nothing); });
+    add("dense", 0.05, [&](double rate) { return with_momentum(p, rate, identity{}, nothing); });
     add("top-k 1 %", 0.05, [&](double rate) { return with_momentum_inside(p, rate, top_k{0.01}, false); });
     add("gtop-k 1 %", 0.5, [&](double rate) { return tree_of_top_k(p, rate, 0.01); });
     add("dgc 0.1 %", 0.1, [&](double rate) { return deep_gradient_compression(p, rate); });

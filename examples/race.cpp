@@ -88,7 +88,7 @@ void parse(CLI::App& app, options& o) {
         "how many workers share the rows, in contiguous equal parts; with --network mpi as many as the job "
         "has ranks, which need not be said");
     app.add_option("--method", o.methods,
-                   "a method as the C++ spells it, such as diana(rand_k(0.1)); may be given several times")
+                   "a method as in the C++, such as diana(rand_k(0.1)); may be given several times")
         ->take_all();
     add_whole_number<std::uint64_t>(app, "--rounds", o.run.rounds, 0, "at most so many rounds a method");
     app.add_option("--target", o.run.target, "a method stops where f - f* is at most this")->capture_default_str();
@@ -104,11 +104,11 @@ void parse(CLI::App& app, options& o) {
            "such "
            "as delayed:20us,1Gbit/s, threads with clocks, which tell how many seconds all messages would take on that "
            "network until the last worker has its last one (computing takes none; a message to everybody goes around a "
-           "ring, a server hears and answers one worker after another)")
+           "ring, a server receives and answers one worker after another)")
         ->capture_default_str();
     app.add_option(
         "--collective", o.run.collective,
-        "how the workers' messages are added up, as the C++ spells it, such as ring or gtop_k(0.01), in every "
+        "how the workers' messages are added up, as in the C++, such as ring or gtop_k(0.01), in every "
         "method; what is counted, priced and timed is what each worker hands over and is handed, the mean over "
         "the workers where they differ (not given: the method's own, which is gather for most)");
     app.add_option(
@@ -277,7 +277,7 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
         return {};
     }
     auto data = loaded(o);
-    for (auto const& method : o.methods) static_cast<void>(race::spelled(method));
+    for (auto const& method : o.methods) static_cast<void>(race::text_of(method));
     auto const rows = data.samples(), features = data.features();
     auto contest = prepared(std::move(data), o);
     auto const& p = contest.constants;
@@ -289,7 +289,7 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
         }
     }
     race::setting const on{
-        o.data, o.objective,       o.scale,    o.lambda,  contest.f_star,        o.run.target,  contest.samples,
+        o.data, o.objective,       o.scale,    o.lambda,  contest.f_star,        o.run.target,    contest.samples,
         p,      contest.measure(), o.run.cost, o.network, o.run.on.is_delayed(), o.run.collective};
     return entry{std::move(o), std::move(contest), on, rows, features};
 }
@@ -309,7 +309,7 @@ std::vector<laconic::agreed_item> terms(entry const& e) {
                                              {"the smoothness", laconic::shortest(on.constants.smoothness)},
                                              {"f*", laconic::shortest(on.f_star)},
                                              {"the methods", std::to_string(o.methods.size())}};
-    for (auto const& m : o.methods) all.emplace_back("--method", race::spelled(m));
+    for (auto const& m : o.methods) all.emplace_back("--method", race::text_of(m));
     return all;
 }
 
@@ -359,7 +359,7 @@ std::vector<race::result> raced(entry const& e, bool aloud, each_for_itself& att
     auto const& o = e.chosen;
     std::vector<race::result> results;
     for (std::size_t i = 0; i < o.methods.size(); ++i) {
-        auto const name = race::spelled(o.methods[i]);
+        auto const name = race::text_of(o.methods[i]);
         auto const run = [&] {
             bar progress(aloud, name, o.run);
             results.push_back(race::run(o.methods[i], e.contest, o.run, [&](race::mark const& now) { progress(now); }));
@@ -422,7 +422,7 @@ auto together(laconic::any_communicator& job, Work work) {
     int named = laconic::no_rank, like_it = 0;
     for (int r = 0; r < job.size(); ++r) {
         auto const heard = job.from(r);
-        if (!heard.complaint) continue;
+        if (!heard.is_error) continue;
         std::string const text(reinterpret_cast<char const*>(heard.bytes.data()), heard.bytes.size());
         if (named == laconic::no_rank) {
             named = r;

@@ -109,7 +109,7 @@ std::string printable(std::string const& text) {
                                                  : 0;
         bool fine = length > 0 && lead >= 0x20 && lead != 0x7f;
         for (std::size_t j = 1; j < length; ++j) fine = fine && (byte(i + j) & 0xc0) == 0x80;
-        // Too long a spelling, a surrogate, or beyond U+10FFFF; and the control characters from U+0080 to U+009F.
+        // Too long an encoding, a surrogate, or beyond U+10FFFF; and the control characters from U+0080 to U+009F.
         if ((lead == 0xe0 && byte(i + 1) < 0xa0) || (lead == 0xed && byte(i + 1) > 0x9f) ||
             (lead == 0xf0 && byte(i + 1) < 0x90) || (lead == 0xf4 && byte(i + 1) > 0x8f) ||
             (lead == 0xc2 && byte(i + 1) < 0xa0))
@@ -253,7 +253,7 @@ bool plot(std::string const& file, setting const& on, std::vector<result> const&
         gnuplot_quoted(fmt::format("{}, {}, {} workers, d = {}", on.data, on.objective, on.constants.workers,
                                    on.constants.dimension)),
         ranges, d.blocks, d.curves);
-    output::file drawn(file);  // gnuplot never hears its name
+    output::file drawn(file);  // gnuplot never gets its name
     try {
         if (!output::run_gnuplot(script, drawn.descriptor())) return false;
     } catch (laconic::error const& e) {

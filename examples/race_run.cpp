@@ -71,9 +71,9 @@ double gradient_norm(contest const& on, laconic::any_objective<> const& f, std::
     return std::sqrt(square);
 }
 
-/// Counts, and prices each message on its way: up where this rank says it, down where it hears it. A root hears its own
-/// answer as the others do, for a server would say it; what a root collects is no worker's. What nobody counts goes
-/// through inner(), beside the network.
+/// Counts, and prices each message on its way: up where this rank sends it, down where it receives it. A root receives
+/// its own answer as the others do, for a server would say it; what a root collects is no worker's. What nobody counts
+/// goes through inner(), beside the network.
 class priced_meter {
   public:
     priced_meter(ranks& network, ranks& beside, laconic::two_way_cost const& prices)
@@ -81,22 +81,22 @@ class priced_meter {
 
     int rank() const { return meter_.rank(); }
     int size() const { return meter_.size(); }
-    void all_gather(laconic::contribution mine) {
+    void all_gather(laconic::payload mine) {
         meter_.all_gather(mine);
         pay(prices_.up, mine);
         for (int r = 0; r < size(); ++r)
             if (r != rank()) pay(prices_.down, from(r));
     }
-    void gather(int root, laconic::contribution mine) {
+    void gather(int root, laconic::payload mine) {
         meter_.gather(root, mine);
         pay(prices_.up, mine);
     }
-    void broadcast(int root, laconic::contribution mine) {
+    void broadcast(int root, laconic::payload mine) {
         meter_.broadcast(root, mine);
         pay(prices_.down, from(root));
     }
-    laconic::contribution from(int r) const { return meter_.from(r); }
-    laconic::contribution exchange(int to, laconic::contribution mine, int from) {
+    laconic::payload from(int r) const { return meter_.from(r); }
+    laconic::payload exchange(int to, laconic::payload mine, int from) {
         auto const theirs = meter_.exchange(to, mine, from);
         if (to != laconic::no_rank && to != rank()) pay(prices_.up, mine);
         if (from != laconic::no_rank && from != rank()) pay(prices_.down, theirs);
@@ -114,7 +114,7 @@ class priced_meter {
     ranks& inner() const { return *beside_; }
 
   private:
-    void pay(laconic::message_cost const& price, laconic::contribution said) {
+    void pay(laconic::message_cost const& price, laconic::payload said) {
         cost_ += price(8.0 * static_cast<double>(said.bytes.size()));
     }
 
@@ -143,7 +143,7 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
         auto const& bytes = meter.bytes();
         std::array<double, 7> sums = {on.convex ? now.value() : 0,
                                       8.0 * static_cast<double>(bytes.bytes_sent()),
-                                      8.0 * static_cast<double>(bytes.bytes_received() + bytes.bytes_told()),
+                                      8.0 * static_cast<double>(bytes.bytes_received() + bytes.bytes_broadcast()),
                                       late ? 1.0 : 0.0,
                                       meter.cost(),
                                       slow ? slow->clock() : 0,
@@ -215,7 +215,7 @@ std::string priced(std::string const& method, laconic::two_way_cost const& cost)
     return text;
 }
 
-std::string spelled(std::string const& method) { return to_string(laconic::parse_method<double>(method)); }
+std::string text_of(std::string const& method) { return to_string(laconic::parse_method<double>(method)); }
 
 void check(std::string const& method, contest const& on, std::string const& collective) {
     auto const r = composed(laconic::parse_method<double>(method), on, collective, 0);

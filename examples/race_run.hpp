@@ -51,7 +51,7 @@ struct settings {
 /// The method with `cost` for every cat and best_level in it that has none of its own. Throws laconic::parse_error.
 std::string priced(std::string const& method, laconic::two_way_cost const& cost);
 /// The method as the library writes it. Throws laconic::parse_error where it cannot be read.
-std::string spelled(std::string const& method);
+std::string text_of(std::string const& method);
 /// Throws laconic::error where the method does not suit the problem, or the collective the method.
 void check(std::string const& method, contest const& on, std::string const& collective);
 /// Each method with its parameters, its equation and its reference, as lines of text.

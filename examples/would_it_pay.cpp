@@ -37,7 +37,7 @@ void parse(CLI::App& app, options& o) {
         ->capture_default_str();
     add_whole_number(app, "--workers", o.workers, 1, "how many workers want the mean");
     app.add_option("--compressor", o.compressors,
-                   "a compressor as the C++ spells it, such as 'top_k(0.01) | natural'; may be given several times")
+                   "a compressor as in the C++, such as 'top_k(0.01) | natural'; may be given several times")
         ->take_all();
     app.add_option("--seconds", o.seconds, "how long each is measured, about")->capture_default_str();
 }

@@ -153,7 +153,7 @@ numbers iterates(S step) {
     return all;
 }
 
-// What a feedback makes news, what is said of it, and what is estimated. `move` gives it the news' memory.
+// What a feedback makes delta, the message of it, and what is reconstructed. `move` gives it the memory of delta.
 template <class B, class F, class C>
 numbers rounds_of(F feedback, C const& c, bool move) {
     B on;
@@ -162,17 +162,17 @@ numbers rounds_of(F feedback, C const& c, bool move) {
     feedback.start(d);
     auto const fresh = feedback;
     for (std::uint64_t k = 0; k < rounds; ++k) {
-        auto news = drawn(on, k), mean = drawn(on, 20 + k);
-        feedback.compensate(on, at(k), std::span<double>(news));
-        tell(on, news, all);
-        c(on, std::span<double const>(news), at(k).own, m);
-        if constexpr (requires { feedback.update(on, std::move(news), m); }) {
+        auto delta = drawn(on, k), mean = drawn(on, 20 + k);
+        feedback.compensate(on, at(k), std::span<double>(delta));
+        tell(on, delta, all);
+        c(on, std::span<double const>(delta), at(k).own, m);
+        if constexpr (requires { feedback.update(on, std::move(delta), m); }) {
             if (move)
-                feedback.update(on, std::move(news), m);
+                feedback.update(on, std::move(delta), m);
             else
-                feedback.update(on, std::span<double const>(news), m);
+                feedback.update(on, std::span<double const>(delta), m);
         } else {
-            feedback.update(on, std::span<double const>(news), m);
+            feedback.update(on, std::span<double const>(delta), m);
         }
         if constexpr (requires { feedback.keep(on, m); })
             if (feedback.keeps_leftover() && k == 2) feedback.keep(on, m);
@@ -192,15 +192,15 @@ numbers levelled_rounds(L level, C c) {
     message_of<C, double, B> m;
     auto x = drawn(on, 1);
     for (std::uint64_t k = 0; k < rounds; ++k) {
-        auto const news = drawn(on, 30 + k);
-        level.tune(on, c, at(k), std::span<double const>(x), std::span<double const>(news));
-        c(on, std::span<double const>(news), at(k).own, m);
+        auto const delta = drawn(on, 30 + k);
+        level.tune(on, c, at(k), std::span<double const>(x), std::span<double const>(delta));
+        c(on, std::span<double const>(delta), at(k).own, m);
         array<B> said(d);
         add_message(on, std::span<double>(said), 1.0, m);
         tell(on, said, all);
         level.update(on, std::span<double const>(x), m);
         if (k == 2) save_and_restore(on, level, fresh, all);
-        add_scaled(on, 0.25 * static_cast<double>(k % 2), std::span<double const>(news), std::span<double>(x));
+        add_scaled(on, 0.25 * static_cast<double>(k % 2), std::span<double const>(delta), std::span<double>(x));
     }
     return all;
 }
@@ -255,7 +255,7 @@ TEST_CASE("feedbacks, of messages that list their terms and of one that does not
 }
 
 TEST_CASE("levels") {
-    threshold<full, std::span<double const>> const bounds;
+    threshold<identity, std::span<double const>> const bounds;
     CHECK(levelled_rounds<apart>(follow_last_move<double, apart>(2), bounds) ==
           levelled_rounds<host>(follow_last_move<double>(2), bounds));
     for (double const smoothness : {0.0, 2.0})

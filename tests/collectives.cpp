@@ -49,18 +49,18 @@ struct unmeasured {
 
     int rank() const { return inner->rank(); }
     int size() const { return inner->size(); }
-    void all_gather(contribution mine) {
+    void all_gather(payload mine) {
         count([&] { inner->all_gather(mine); });
     }
-    void gather(int root, contribution mine) {
+    void gather(int root, payload mine) {
         count([&] { inner->gather(root, mine); });
     }
-    void broadcast(int root, contribution mine) {
+    void broadcast(int root, payload mine) {
         count([&] { inner->broadcast(root, mine); });
     }
-    contribution from(int r) const { return inner->from(r); }
-    contribution exchange(int to, contribution mine, int from) {
-        contribution heard;
+    payload from(int r) const { return inner->from(r); }
+    payload exchange(int to, payload mine, int from) {
+        payload heard;
         count([&] { heard = inner->exchange(to, mine, from); });
         return heard;
     }

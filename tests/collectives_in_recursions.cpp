@@ -112,8 +112,9 @@ bool throws(Act act, std::string const& text) {
 
 TEST_CASE("exact sums lead where gathered messages lead, whatever is said and remembered") {
     for (int const n : {1, 4, 5})
-        for (auto const& r : {composed(top_k{3}, {0, true}, "gather"), composed(rand_k{4}, {.25, false}, "gather"),
-                              composed(full{}, {}, "gather"), composed(top_k{5} | natural{}, {1, false}, "gather")}) {
+        for (auto const& r :
+             {composed(top_k{3}, {0, true}, "gather"), composed(rand_k{4}, {.25, false}, "gather"),
+              composed(identity{}, {}, "gather"), composed(top_k{5} | natural{}, {1, false}, "gather")}) {
             auto const expected = iterates(n, r, 20);
             for (auto const& text : exact) {
                 CAPTURE(n);
@@ -270,11 +271,11 @@ struct counted {
 
     int rank() const { return inner->rank(); }
     int size() const { return inner->size(); }
-    void all_gather(contribution mine) { inner->all_gather(mine); }
-    void gather(int root, contribution mine) { inner->gather(root, mine); }
-    void broadcast(int root, contribution mine) { inner->broadcast(root, mine); }
-    contribution from(int r) const { return inner->from(r); }
-    contribution exchange(int to, contribution mine, int from) {
+    void all_gather(payload mine) { inner->all_gather(mine); }
+    void gather(int root, payload mine) { inner->gather(root, mine); }
+    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
+    payload from(int r) const { return inner->from(r); }
+    payload exchange(int to, payload mine, int from) {
         auto const before = allocations();
         auto const heard = inner->exchange(to, mine, from);
         of_engine += allocations() - before;

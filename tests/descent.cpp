@@ -104,24 +104,24 @@ struct line {
     int size() const {
         return with([](auto& c) { return c.size(); });
     }
-    contribution handed_over(contribution mine, bool damages) {
+    payload handed_over(payload mine, bool damages) {
         if (log) log->emplace_back(mine.bytes.begin(), mine.bytes.end());
         if (!damages) return mine;
         damaged.assign(mine.bytes.begin(), mine.bytes.end());
         damaged.push_back(std::byte{1});
-        return {damaged, mine.complaint};
+        return {damaged, mine.is_error};
     }
-    void all_gather(contribution mine) {
+    void all_gather(payload mine) {
         with([&](auto& c) { c.all_gather(handed_over(mine, damages_message)); });
     }
-    void gather(int root, contribution mine) {
+    void gather(int root, payload mine) {
         with([&](auto& c) { c.gather(root, handed_over(mine, damages_message)); });
     }
-    void broadcast(int root, contribution mine) {
+    void broadcast(int root, payload mine) {
         if (loses_answer) throw comm_error(-1, "the line is cut");
         with([&](auto& c) { c.broadcast(root, rank() == root ? handed_over(mine, damages_answer) : mine); });
     }
-    contribution from(int r) const {
+    payload from(int r) const {
         return with([&](auto& c) { return c.from(r); });
     }
 };
@@ -178,7 +178,7 @@ void for_every_method(problem const& p, check_type const& check) {
     auto const each = [&](std::string const& name, auto const& method, bool draws = true) {
         auto const hidden = erased<double, host>(method);
         check(name, hidden, draws);
-        check(name + ", served in full", hidden.with_transport(answer(full{}, {})), draws);
+        check(name + ", served in full", hidden.with_transport(answer(identity{}, {})), draws);
         check(name + ", served rand_k", hidden.with_transport(answer(rand_k{3}, {.4, false})), true);
         check(name + ", served top_k", hidden.with_transport(answer(top_k{2}, {0, true})), draws);
     };
@@ -186,7 +186,7 @@ void for_every_method(problem const& p, check_type const& check) {
     each("qsgd", composed(qsgd{4, {}}, p));
     each("dcgd rand_k", composed(dcgd{rand_k{2}}, p));
     each("dcgd rand_k natural", composed(dcgd{rand_k{5} | natural{}}, p));
-    each("dcgd of a batch", composed(dcgd{full{}, {.batch = 3}}, p));
+    each("dcgd of a batch", composed(dcgd{identity{}, {.batch = 3}}, p));
     each("ef top_k", composed(ef_sgd{top_k{2}}, p), false);
     each("ef top_k quantize", composed(ef_sgd{top_k{3} | quantize{8}}, p));
     each("ef21", composed(ef21{top_k{2} | natural{}}, p));

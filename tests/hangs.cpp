@@ -106,11 +106,11 @@ struct interrupted {
 
     int rank() const { return inner->rank(); }
     int size() const { return inner->size(); }
-    void all_gather(contribution mine) { inner->all_gather(mine); }
-    void gather(int root, contribution mine) { inner->gather(root, mine); }
-    void broadcast(int root, contribution mine) { inner->broadcast(root, mine); }
-    contribution from(int r) const { return inner->from(r); }
-    contribution exchange(int to, contribution mine, int from) {
+    void all_gather(payload mine) { inner->all_gather(mine); }
+    void gather(int root, payload mine) { inner->gather(root, mine); }
+    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
+    payload from(int r) const { return inner->from(r); }
+    payload exchange(int to, payload mine, int from) {
         if (rank() == 1 && before-- == 0) what();
         return inner->exchange(to, mine, from);
     }
@@ -246,7 +246,7 @@ TEST_CASE(
         CAPTURE(text);
         CHECK(all_told("the dimension: 21\"", [&](auto& c) { summing(c, text, c.rank() == 2 ? 21 : 20); }));
         CHECK(all_told("the collective: ", [&](auto& c) { summing(c, c.rank() == 2 ? other : text, 20); }));
-        CHECK(all_told("brings a vector of 19 numbers, the collective is for 20", [&](auto& comm) {
+        CHECK(all_told("has a vector of 19 numbers, the collective is for 20", [&](auto& comm) {
             summing add(comm, text, 20);
             auto x = brought(comm.rank() == 0 ? 19 : 20, comm.rank());
             add(comm, x);
@@ -266,8 +266,7 @@ TEST_CASE("ranks that never agreed on a collective: none waits for ever") {
         for (auto const& other : collectives) {
             auto const body = [&](threads::member& comm) {
                 host on;
-                auto sum =
-                    parsed(comm.rank() == 1 ? other : one, 20).make<double, host>(20, position_code::smallest);
+                auto sum = parsed(comm.rank() == 1 ? other : one, 20).make<double, host>(20, position_code::smallest);
                 auto x = brought(20, comm.rank());
                 sparse_sum<double> v(20);
                 for (std::size_t i = 0; i < 20; ++i) v.append(i, x[i]);

@@ -17,7 +17,7 @@
 #include "allocations.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
@@ -150,7 +150,7 @@ TEST_CASE("hierarchy: a step is a transaction, whichever rank of whichever node 
             how, [&](auto& g, auto&) { g[1].pop_back(); },
             "layer bias: a vector of 2 numbers, where the reducer has 3");
         check(
-            how, [&](auto&, auto& o) { o.loss_scale = 0; }, "a loss scale of 0, which must be above 0");
+            how, [&](auto&, auto& o) { o.loss_scale = 0; }, "a loss scale of 0, which must be finite and above 0");
         check(
             how, [&](auto&, auto& o) { o.weight = 2; },
             "a weight other than 1, or .dense, which reducer_options::steps_vary must allow");
@@ -316,7 +316,7 @@ TEST_CASE("hierarchy: weights that cannot be, that differ between layers, and st
     for (auto const& [weight, name] : {std::pair{-1.0, "-1"}, {double(INFINITY), "inf"}})
         told([w = weight](auto& reduce, auto& g,
                           bool mine) { step(reduce, g, {.weight = mine ? w : 1, .dense = true}); },
-             says("a weight of " + std::string(name) + ", which must be at least 0"));
+             says("a weight of " + std::string(name) + ", which must be finite and at least 0"));
     told(
         [](auto& reduce, auto& g, bool mine) {
             for (std::size_t l = g.size(); l-- > 0;) reduce.start(l, g[l], {.weight = mine && l == 1 ? 2.0 : 1.0});
@@ -381,7 +381,7 @@ TEST_CASE("hierarchy: it goes on over the nodes that are left, and over more fro
     };
     // A shift by all of the difference is the last gradient: the estimate is the mean only if the mean shift is.
     on_nodes(3, 2, [&](auto& both, fibers::member& comm) {
-        reducer<ef21_shift<full>, std::decay_t<decltype(both)>> reduce(ef21_shift{full{}}, both, layers);
+        reducer<ef21_shift<identity>, std::decay_t<decltype(both)>> reduce(ef21_shift{identity{}}, both, layers);
         auto g = gradients(comm.rank(), 0);
         step(reduce, g);
         // In another order a rank would have another share.
@@ -401,7 +401,7 @@ TEST_CASE("hierarchy: it goes on over the nodes that are left, and over more fro
     });
     saved.resize(4);
     on_nodes(4, 2, [&](auto& both, fibers::member& comm) {
-        reducer reduce(ef21_shift{full{}}, both, layers);
+        reducer reduce(ef21_shift{identity{}}, both, layers);
         CHECK_THROWS_AS(reduce.restore(std::span(saved).first(3)), shape_error);
         auto swapped = saved;
         std::swap(swapped[0], swapped[1]);

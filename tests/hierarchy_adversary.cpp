@@ -12,7 +12,7 @@
 
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/hierarchy.hpp"
 
@@ -30,11 +30,11 @@ struct faulty {
 
     int rank() const { return inside->rank(); }
     int size() const { return inside->size(); }
-    void all_gather(contribution c) { inside->all_gather(c); }
-    void gather(int r, contribution c) { inside->gather(r, c); }
-    void broadcast(int r, contribution c) { inside->broadcast(r, c); }
-    contribution from(int r) const { return inside->from(r); }
-    contribution exchange(int to, contribution c, int from) {
+    void all_gather(payload c) { inside->all_gather(c); }
+    void gather(int r, payload c) { inside->gather(r, c); }
+    void broadcast(int r, payload c) { inside->broadcast(r, c); }
+    payload from(int r) const { return inside->from(r); }
+    payload exchange(int to, payload c, int from) {
         auto theirs = inside->exchange(to, c, from);
         if (from != no_rank && lacks && *lacks && theirs.bytes.size() > 1) {
             *lacks = false;
@@ -219,7 +219,7 @@ TEST_CASE("hierarchy: where the collective of one share breaks off, all ranks kn
         bool lacks = false;
         faulty over{&nodes.across, &lacks};
         using own = hierarchy<fibers::member, faulty>;
-        reducer<plain<full, ring>, own> reduce(plain<full, ring>{}, own{nodes.inside, over}, std::size_t{64});
+        reducer<plain<identity, ring>, own> reduce(plain<identity, ring>{}, own{nodes.inside, over}, std::size_t{64});
         std::vector<float> g(64, 1.0f);
         reduce(g);
         lacks = comm.rank() == 0;

@@ -28,7 +28,7 @@
 #include "states.hpp"
 #include "toys.hpp"
 
-// What every method promises, whatever it is: each by its spelling, over one loop of faces.
+// What every method promises, whatever it is: each by its text, over one loop of faces.
 using namespace laconic;
 using toys::vec;
 
@@ -330,7 +330,7 @@ any_transport<> answer(compressor c, memory<> m) { return served<compressor>{std
 // Everybody hears everybody, a server hears all, and a collective adds up.
 std::vector<any_recursion<>> in_all_ways(compressor const& c, any_feedback<> const& f, double step) {
     any_recursion<> r{c, f, gradient_step{step}};
-    return {r, r.with_transport(answer(full{}, {})), r.with_transport(any_transport<>(ring{}))};
+    return {r, r.with_transport(answer(identity{}, {})), r.with_transport(any_transport<>(ring{}))};
 }
 
 }  // namespace
@@ -347,7 +347,7 @@ TEST_CASE("finite gradients whose norm or scaled numbers overflow: every rank is
         for (auto const& method : in_all_ways(c, memory<>{}, .1))
             refused_rounds{method, vec(features, 0.0), large}.are_told_why("");
         // The server's, where every rank's gradient is as large.
-        auto const answered = in_all_ways(full{}, memory<>(.5), .1)[0].with_transport(answer(c, memory<>(.5)));
+        auto const answered = in_all_ways(identity{}, memory<>(.5), .1)[0].with_transport(answer(c, memory<>(.5)));
         refused_rounds{answered, vec(features, 0.0), large, {0, 1, 4}, true}.are_told_why("the server's answer: ", 0);
     }
     auto const one = in_all_ways(quantize{1}, memory<>{}, .1)[0];
@@ -357,7 +357,7 @@ TEST_CASE("finite gradients whose norm or scaled numbers overflow: every rank is
 TEST_CASE("what overflows on its way to the compressor: every rank is told where, and the run goes on") {
     auto const push = [](double size) { return vec{0, 0, size, size, 0, 0}; };
     double const step = 1e-308;
-    for (auto const& method : in_all_ways(full{}, memory<>(.5), step))  // g - h
+    for (auto const& method : in_all_ways(identity{}, memory<>(.5), step))  // g - h
         refused_rounds{method, push(6e307), push(-1.7e308), {1, 4}}.are_told_where(2);
     for (auto const& method : in_all_ways(top_k{1}, memory<>(0, 1), step))  // g + e
         refused_rounds{method, push(3e307), push(1.79e308), {1, 3, 5}}.are_told_where(3);
@@ -365,14 +365,14 @@ TEST_CASE("what overflows on its way to the compressor: every rank is told where
         refused_rounds{method, push(2e307), push(1.79e308), {1}}.are_told_where(3);
     for (auto const& method : in_all_ways(top_k{1}, momentum_correction<>(.9, true), step))
         refused_rounds{method, push(2e307), push(1.79e308), {1}}.are_told_where(2);
-    for (auto const& method : in_all_ways(full{}, last_gradient<>(1e-9), step))  // MARINA's difference
+    for (auto const& method : in_all_ways(identity{}, last_gradient<>(1e-9), step))  // MARINA's difference
         refused_rounds{method, push(6e307), push(-1.7e308), {1, 4}}.are_told_where(2);
-    auto scaled = in_all_ways(full{}, memory<>{}, 1);
+    auto scaled = in_all_ways(identity{}, memory<>{}, 1);
     for (auto& method : scaled) {
         method.scale = 8;
         refused_rounds{method, push(0), push(6e307)}.are_told_where(2);
     }
-    auto const answered = in_all_ways(full{}, memory<>{}, step)[0].with_transport(answer(full{}, memory<>(.5)));
+    auto const answered = in_all_ways(identity{}, memory<>{}, step)[0].with_transport(answer(identity{}, memory<>(.5)));
     refused_rounds{answered, push(6e307), push(-1.7e308), {1, 4}, true}.are_told_why(
         "the server's answer: what the server has to send is not finite at coordinate 2", 0);
 }
@@ -464,7 +464,7 @@ TEST_CASE("every method with a proximal operator or a clear refusal") {
             run.rounds(5);
             CHECK(std::isfinite(run.x()[0]));
         } catch (argument_error const& e) {
-            CHECK(std::string(e.what()).find("its step goes with no proximal operator") != std::string::npos);
+            CHECK(std::string(e.what()).find("its step has no form with a proximal operator") != std::string::npos);
             refused.insert(text.substr(0, text.find('(')));
         }
     }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-/// One spelling, as the library writes it, of every method that parse_method knows; for a few workers with a few rows
+/// One text, as the library writes it, of every method that parse_method knows; for a few workers with a few rows
 /// of some features each.
 inline std::vector<std::string> every_method() {
     return {"gd",
@@ -55,5 +55,5 @@ inline std::vector<std::string> every_method() {
             "bidirectional(heavy_ball(gd, beta=0.5), natural, memory=0.5)",
             "bidirectional(ef_sgd(top_k(2)), top_k(2), errors=kept)",
             "bidirectional(vr_diana(natural), rand_k(4))",
-            "bidirectional(lag_wk(xi=0.05, D=10), full)"};
+            "bidirectional(lag_wk(xi=0.05, D=10), identity)"};
 }

@@ -41,10 +41,10 @@ struct waiting {
     C* inner;
     int rank() const { return inner->rank(); }
     int size() const { return inner->size(); }
-    void all_gather(contribution mine) { inner->all_gather(mine); }
-    void gather(int root, contribution mine) { inner->gather(root, mine); }
-    void broadcast(int root, contribution mine) { inner->broadcast(root, mine); }
-    contribution from(int r) const { return inner->from(r); }
+    void all_gather(payload mine) { inner->all_gather(mine); }
+    void gather(int root, payload mine) { inner->gather(root, mine); }
+    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
+    payload from(int r) const { return inner->from(r); }
 };
 static_assert(!Overlapping<waiting<threads::member>>);
 

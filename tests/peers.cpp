@@ -48,7 +48,7 @@ TEST_CASE("an index past the end is refused, and nothing is written") {
     for (coordinate const bad : {1000u, 1023u}) {
         m.support = {bad};
         bit_writer sink;
-        charge(sink, part::header);
+        charge(sink, message_part::header);
         sink.put(0, 3);  // raw
         sink.put(bad, 10);
         sink.put(0x3f800000, 32);
@@ -62,7 +62,7 @@ TEST_CASE("an index past the end is refused, and nothing is written") {
 // BytePS shifts an int by 63 where it reads words of 64 bits, and counts the blocks of a long message in float.
 TEST_CASE("words of 64 bits read back; sizes beyond 2^24 bits are exact") {
     std::vector<double> const x{-1.0, 0x1.fffffffffffffp1023, -0x0.0000000000001p-1022};
-    auto const m = compress(full{}, x, key{1});
+    auto const m = compress(identity{}, x, key{1});
     CHECK(laws::decoded<full_vector<double, host>, double>(m) == x);
     bit_writer sink;
     ledger books;
@@ -102,7 +102,7 @@ TEST_CASE("any number of workers") {
             collective.send(on, comm, compress(top_k{1}, x, key{1}), 50);
             collective.receive(
                 on, comm, [&](auto&, int, message_of<top_k<>>& m) { top_k{1}.blank(on, 50, key{1}, m); },
-                [](int, auto) { throw comm_error(-1, "a complaint"); }, std::span<double>(mean));
+                [](int, auto) { throw comm_error(-1, "an error frame"); }, std::span<double>(mean));
             for (double const v : mean) sums[static_cast<std::size_t>(comm.rank())] += v;
         });
         for (double const s : sums) CHECK(s == doctest::Approx(n));

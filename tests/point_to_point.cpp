@@ -39,7 +39,7 @@ int last_round_that_allocates() {
 
 }  // namespace
 
-TEST_CASE("ranks that talk in pairs allocate nothing once every length was there") {
+TEST_CASE("ranks that exchange in pairs allocate nothing once every length was there") {
     for (int const last : {last_round_that_allocates<threads>(), last_round_that_allocates<fibers>()}) {
         CHECK(last >= 0);
         CHECK(last < 6);

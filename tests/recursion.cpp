@@ -25,7 +25,7 @@ namespace {
 
 // A recursion of your own, and types that lack something.
 struct own {
-    full compressor;
+    identity compressor;
     memory<> feedback;
     gradient_step step;
     fixed_level level;
@@ -34,7 +34,7 @@ struct own {
     double scale = 1;
 };
 struct without_estimator {
-    full compressor;
+    identity compressor;
     memory<> feedback;
     gradient_step step;
     fixed_level level;
@@ -48,10 +48,10 @@ struct method_of_your_own {
     }
 };
 
-static_assert(Recursion<recursion<full>> && Recursion<recursion<top_k<>>> && Recursion<own>);
+static_assert(Recursion<recursion<identity>> && Recursion<recursion<top_k<>>> && Recursion<own>);
 static_assert(
-    Recursion<recursion<full, memory<float>, momentum<float>, fixed_level, saga<float>, served<full, float>>>);
-static_assert(!Recursion<without_estimator> && !Recursion<full> && !Recursion<gd>);
+    Recursion<recursion<identity, memory<float>, momentum<float>, fixed_level, saga<float>, served<identity, float>>>);
+static_assert(!Recursion<without_estimator> && !Recursion<identity> && !Recursion<gd>);
 static_assert(Method<gd> && Method<gd, float> && Method<method_of_your_own> && !Method<own> && !Method<int>);
 
 // Remembers a number.
@@ -113,7 +113,7 @@ TEST_CASE("another compressor, feedback or level is the one that runs, and all e
         for (int k = 0; k < rounds; ++k) run.round();
         return vec(run.x().begin(), run.x().end());
     };
-    recursion<full> const in_full{{}, {}, {.5}};
+    recursion<identity> const in_full{{}, {}, {.5}};
     CHECK(after(in_full, 1) == vec{2, .75});
     auto const one = in_full.with_compressor(top_k{1});
     CHECK(after(one, 1) == vec{2, 0});
@@ -129,9 +129,9 @@ TEST_CASE("another compressor, feedback or level is the one that runs, and all e
         CHECK(to_string(r.estimator) == "mini_batch(4)");
         CHECK(r.transport == gtop_k{5});
     };
-    keeps_the_rest(all.with_compressor(full{}));
-    CHECK(all.with_compressor(full{}).level.k == 1);
-    CHECK(to_string(all.with_compressor(full{}).feedback) == "memory(rate=0, decay=1)");
+    keeps_the_rest(all.with_compressor(identity{}));
+    CHECK(all.with_compressor(identity{}).level.k == 1);
+    CHECK(to_string(all.with_compressor(identity{}).feedback) == "memory(rate=0, decay=1)");
     keeps_the_rest(all.with_feedback(keeping{}));
     CHECK(all.with_feedback(keeping{}).compressor == top_k{1});
     CHECK(all.with_feedback(keeping{}).level.k == 1);
@@ -141,7 +141,7 @@ TEST_CASE("another compressor, feedback or level is the one that runs, and all e
 }
 
 TEST_CASE("all that its parts remember is its state") {
-    using type = recursion<full, keeping, keeping, keeping, keeping>;
+    using type = recursion<identity, keeping, keeping, keeping, keeping>;
     type was{{}, {1}, {2}, {3}, {4}}, is;
     state_writer writer("");
     was.state(writer);
@@ -160,21 +160,21 @@ TEST_CASE("all that its parts remember is its state") {
 TEST_CASE("the equation by hand, with a scale and a memory, and what a server changes") {
     // |x - 3|^2 / 2 and |x + 1|^2 / 2 from 0: twice the gradients are -6 and 2.
     auto const f = around({{3}, {-1}});
-    recursion<full> const method{{}, {.5, false}, {.1}, {}, {}, {}, 2};
+    recursion<identity> const method{{}, {.5, false}, {.1}, {}, {}, {}, 2};
     lockstep run(method, f, {0}, 1);
     run.round();
     CHECK(run.x()[0] == doctest::Approx(.2));  // d = -2
     CHECK(run.known(0)[0] == -3);
     CHECK(run.known(1)[0] == 1);
     CHECK(run.mean_shift()[0] == -1);
-    run.round();  // gradients -5.6 and 2.4, news -2.6 and 1.4, d = -1 - 0.6
+    run.round();  // gradients -5.6 and 2.4, deltas -2.6 and 1.4, d = -1 - 0.6
     CHECK(run.x()[0] == doctest::Approx(.36));
     CHECK(run.known(0)[0] == doctest::Approx(-4.3));
     CHECK(run.known(1)[0] == doctest::Approx(1.7));
     CHECK(run.mean_shift()[0] == doctest::Approx(-1.3));
 
     // The server says d in full, less what it said before: the same iterates, and a memory of its own.
-    lockstep answered(method.with_transport(served<full>{{}, {.25, false}}), f, {0}, 1);
+    lockstep answered(method.with_transport(served<identity>{{}, {.25, false}}), f, {0}, 1);
     answered.round();
     CHECK(answered.x()[0] == doctest::Approx(.2));
     CHECK(answered.message_of_rank(1).values == vec{2});
@@ -183,14 +183,14 @@ TEST_CASE("the equation by hand, with a scale and a memory, and what a server ch
     CHECK(answered.transport(1).feedback().shift().empty());  // the server's alone
     CHECK(answered.method(1).feedback.mean_shift().empty());  // nobody else hears the ranks
     CHECK(answered.mean_shift()[0] == -1);
-    answered.round();  // d = -1.6, news -1.1
+    answered.round();  // d = -1.6, delta -1.1
     CHECK(answered.x()[0] == doctest::Approx(.36));
     CHECK(answered.transport(0).feedback().shift()[0] == doctest::Approx(-.775));
 }
 
 TEST_CASE("an answer that leaves something out, by hand: it is said later") {
     auto const f = around({{4, 1}, {2, 3}});
-    auto const method = recursion<full>{{}, {}, {.5}}.with_transport(served<top_k<>>{top_k{1}, {0, true}});
+    auto const method = recursion<identity>{{}, {}, {.5}}.with_transport(served<top_k<>>{top_k{1}, {0, true}});
     lockstep run(method, f, {0, 0}, 1);
     run.round();  // the mean gradient is (-3, -2)
     CHECK(run.x() == vec{1.5, 0});
@@ -207,13 +207,13 @@ TEST_CASE("with a compressed answer it still comes to the optimum, and all ranks
     optimum const best(f);
     auto const comes_there = [&](auto const& down, double step) {
         CAPTURE(to_string(down));
-        auto const method = recursion<full>{{}, {}, {step / p.smoothness}}.with_transport(down);
+        auto const method = recursion<identity>{{}, {}, {step / p.smoothness}}.with_transport(down);
         lockstep run(method, f, vec(6, 1.0), 3);
         run.rounds(4000);
         CHECK(distance2(run.x(), best.x) < 1e-20);
         for (std::size_t i = 1; i < 3; ++i) CHECK(copied(run.rank(i).x()) == run.x());
     };
-    comes_there(served<full>{}, 1);
+    comes_there(served<identity>{}, 1);
     comes_there(served<rand_k<>>{rand_k{3}, {.5, false}}, .3);
     comes_there(served<rand_k<>>{rand_k{3}, {}}, .3);
     comes_there(served<top_k<>>{top_k{2}, {1, false}}, .2);

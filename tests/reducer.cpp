@@ -190,8 +190,8 @@ TEST_CASE("a step is a transaction: one that fails leaves the next 50 as if it h
         {"not finite at coordinate 0", [&](auto& g, auto&) { g[0] = std::nan(""); }},
         {"not finite at coordinate 2", [&](auto& g, auto& o) { g[2] = 1e308, o.loss_scale = 1e-9; }},
         {"a vector of 36 numbers, where the reducer has 37", [&](auto& g, auto&) { g.pop_back(); }},
-        {"a loss scale of 0, which must be above 0", [&](auto&, auto& o) { o.loss_scale = 0; }},
-        {"a step size of -1, which must be above 0", [&](auto&, auto& o) { o.step_size = -1; }}};
+        {"a loss scale of 0, which must be finite and above 0", [&](auto&, auto& o) { o.loss_scale = 0; }},
+        {"a step size of -1, which must be finite and at least 0", [&](auto&, auto& o) { o.step_size = -1; }}};
     auto const check = [&](auto const& how) {
         CAPTURE(to_string(how));
         auto const untroubled = estimates<double>(n, how, steps);
@@ -326,8 +326,8 @@ TEST_CASE("ranks that disagree on anything fail on all ranks, by name") {
         "ranks disagree: rank 0 has \"the vector: 37 numbers, error_feedback(top_k(4))\", rank 1 has \"the vector: 37 "
         "numbers, error_feedback(top_k(3))\"");
     CHECK(refused([](auto& comm) { reducer(plain{}, comm, comm.rank() == 2 ? 5 : 4); }) ==
-          "ranks disagree: rank 0 has \"the vector: 4 numbers, plain(full)\", rank 2 has \"the vector: 5 numbers, "
-          "plain(full)\"");
+          "ranks disagree: rank 0 has \"the vector: 4 numbers, plain(identity)\", rank 2 has \"the vector: 5 numbers, "
+          "plain(identity)\"");
     CHECK(refused([](auto& comm) { reducer(plain{}, comm, 4, {.seed = std::uint64_t(comm.rank())}); }) ==
           "ranks disagree: rank 0 has \"the seed: 0\", rank 1 has \"the seed: 1\"");
     CHECK(refused([](auto& comm) {
@@ -398,11 +398,11 @@ TEST_CASE("over a collective: what a lossy one leaves out stays in the residual,
         CHECK(all == doctest::Approx(sum).epsilon(1e-12));
     }
     // The same mean by another way, and a memory that would lose what comes back.
-    auto const gathered = estimates<double>(n, plain{}, 5), around = estimates<double>(n, plain{full{}, ring{}}, 5);
+    auto const gathered = estimates<double>(n, plain{}, 5), around = estimates<double>(n, plain{identity{}, ring{}}, 5);
     for (std::size_t row = 0; row < gathered.size(); ++row)
         for (std::size_t i = 0; i < d; ++i) CHECK(around[row][i] == doctest::Approx(gathered[row][i]).epsilon(1e-13));
     fibers::run(2, [](fibers::member& comm) {
-        CHECK_THROWS_AS(reducer(plain{full{}, gtop_k{4}}, comm, d), argument_error);
+        CHECK_THROWS_AS(reducer(plain{identity{}, gtop_k{4}}, comm, d), argument_error);
         CHECK_THROWS_AS(reducer(error_feedback{top_k{38}}, comm, d), argument_error);
         CHECK_THROWS_AS(reducer(plain{any_compressor<float>(top_k{2})}, comm, d), argument_error);
     });
@@ -467,10 +467,10 @@ TEST_CASE("where a rank alone fails once all messages are there, it goes on from
         bool* fails;
         int rank() const { return inner->rank(); }
         int size() const { return inner->size(); }
-        void all_gather(contribution mine) { inner->all_gather(mine); }
-        void gather(int root, contribution mine) { inner->gather(root, mine); }
-        void broadcast(int root, contribution mine) { inner->broadcast(root, mine); }
-        contribution from(int r) const {
+        void all_gather(payload mine) { inner->all_gather(mine); }
+        void gather(int root, payload mine) { inner->gather(root, mine); }
+        void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
+        payload from(int r) const {
             if (*fails) throw std::bad_alloc();
             return inner->from(r);
         }

@@ -33,21 +33,21 @@ using states = std::vector<std::vector<std::byte>>;
 // A rank's communicator, whose from() a test may change, and whose finish() it may make fail.
 struct changed {
     fibers::member* inner;
-    std::function<contribution(int rank, contribution)> seen = [](int, contribution c) { return c; };
+    std::function<payload(int rank, payload)> seen = [](int, payload c) { return c; };
     std::function<void()> before_finish = [] {};
 
     int rank() const { return inner->rank(); }
     int size() const { return inner->size(); }
-    void all_gather(contribution mine) { inner->all_gather(mine); }
-    void start_all_gather(contribution mine, int lane = 0) { inner->start_all_gather(mine, lane); }
+    void all_gather(payload mine) { inner->all_gather(mine); }
+    void start_all_gather(payload mine, int lane = 0) { inner->start_all_gather(mine, lane); }
     void finish(int lane = 0) {
         before_finish();
         inner->finish(lane);
     }
-    void gather(int root, contribution mine) { inner->gather(root, mine); }
-    void broadcast(int root, contribution mine) { inner->broadcast(root, mine); }
-    contribution from(int r) const { return seen(r, inner->from(r)); }
-    contribution exchange(int to, contribution mine, int from) { return inner->exchange(to, mine, from); }
+    void gather(int root, payload mine) { inner->gather(root, mine); }
+    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
+    payload from(int r) const { return seen(r, inner->from(r)); }
+    payload exchange(int to, payload mine, int from) { return inner->exchange(to, mine, from); }
 };
 
 vectors gradients(int rank, int step, std::vector<std::size_t> const& sizes) {
@@ -137,7 +137,7 @@ TEST_CASE(
                 bool damages = false;
                 static std::byte const nonsense[] = {std::byte{255}};
                 comm.before_finish = [&] { ++message; };
-                comm.seen = [&](int r, contribution c) -> contribution {
+                comm.seen = [&](int r, payload c) -> payload {
                     if (!damages || r != 0 || message != when) return c;
                     if (no_memory) throw std::bad_alloc();
                     return {nonsense, false};
@@ -160,7 +160,7 @@ TEST_CASE(
                     CHECK(text == (no_memory ? "no memory" : text));
                     CHECK(text != "nothing");
                     CHECK(h == before);
-                } else if (when < 12) {  // a message is left that carries the news
+                } else if (when < 12) {  // a message is left that carries delta
                     CHECK(text.find("rank 2, round 1: ") == 0);
                     CHECK(h == before);
                 } else {
@@ -213,7 +213,7 @@ TEST_CASE("a rank that sends no weight: finish() throws, start() does not, and n
         changed comm{&inner};
         bool damages = false;
         reducer reduce(plain{}, comm, std::vector<std::size_t>{5, 6}, {.steps_vary = true});
-        comm.seen = [&](int r, contribution c) { return damages && r == 1 ? contribution{} : c; };
+        comm.seen = [&](int r, payload c) { return damages && r == 1 ? payload{} : c; };
         auto g = gradients(inner.rank(), 0, {5, 6});
         whole_step(reduce, g);
         damages = true;
@@ -257,8 +257,8 @@ TEST_CASE("digests that are none are refused, with the rank that sent them") {
         bool damages = false;
         static std::byte const few[] = {std::byte{1}, std::byte{2}, std::byte{3}};
         reducer reduce(plain{}, comm, std::vector<std::size_t>{5, 6, 7}, {.verify_every = 1});
-        comm.seen = [&](int r, contribution c) {
-            return damages && r < 2 && c.bytes.size() == 3 * 8 ? contribution{few, false} : c;
+        comm.seen = [&](int r, payload c) {
+            return damages && r < 2 && c.bytes.size() == 3 * 8 ? payload{few, false} : c;
         };
         auto g = gradients(inner.rank(), 0, {5, 6, 7});
         whole_step(reduce, g);
@@ -484,7 +484,7 @@ TEST_CASE("messages that share, dense rounds, and layers in full among exchanged
     check(error_feedback{top_k{4}}, {.dense_below = 5, .dense_rounds = 2}, 2);
     check(error_feedback{top_k{4}}, {.dense_below = 5, .dense_rounds = 2, .share_below = 41}, 2);
     check(error_feedback{top_k{4}, 1, gtop_k{0.1}}, {.dense_below = 5, .dense_rounds = 2}, 2);
-    check(plain{full{}, ring{}}, {.dense_below = 5}, 4);
+    check(plain{identity{}, ring{}}, {.dense_below = 5}, 4);
 }
 
 TEST_CASE("dense steps amid others: the exact mean, and the mean shift stays that of the shifts") {

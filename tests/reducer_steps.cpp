@@ -53,13 +53,13 @@ struct counting {
     int* count;
     int rank() const { return inner->rank(); }
     int size() const { return inner->size(); }
-    void all_gather(contribution mine) {
+    void all_gather(payload mine) {
         ++*count;
         inner->all_gather(mine);
     }
-    void gather(int root, contribution mine) { inner->gather(root, mine); }
-    void broadcast(int root, contribution mine) { inner->broadcast(root, mine); }
-    contribution from(int r) const { return inner->from(r); }
+    void gather(int root, payload mine) { inner->gather(root, mine); }
+    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
+    payload from(int r) const { return inner->from(r); }
 };
 
 }  // namespace
@@ -171,10 +171,10 @@ TEST_CASE("weights that cannot be: refused on all ranks, by name, and nothing ha
     };
     CHECK(with(plain{}, false, {1, 2}) ==
           "rank 1, round 0: a weight other than 1, or .dense, which reducer_options::steps_vary must allow");
-    CHECK(with(plain{}, true, {1, -2}) == "rank 1, round 0: a weight of -2, which must be at least 0");
+    CHECK(with(plain{}, true, {1, -2}) == "rank 1, round 0: a weight of -2, which must be finite and at least 0");
     CHECK(with(plain{}, true, {0, 0}) == "rank 0, round 0: the ranks' weights add up to 0");
     CHECK(with(ef21_shift{top_k{5}}, true, {1, 2}) ==
-          "rank 0, round 0: a weight other than the other ranks' goes with no shift");
+          "rank 0, round 0: a weight other than the other ranks' cannot be combined with a shift");
     CHECK(refused(2, [](fibers::member& comm) {
               std::vector<double> a(4, 1), b(4, 1);
               reducer<plain<>, fibers::member, double> reduce(plain{}, comm, std::vector<std::size_t>{4, 4},
@@ -323,7 +323,7 @@ TEST_CASE("a level follows the steps: top-k that sends fewer and fewer, and a st
         CHECK(again > 80);
         CHECK(few < 40);
     });
-    CHECK(to_string(scheduled{plain{}, "x", level}) == "scheduled(plain(full), x)");
+    CHECK(to_string(scheduled{plain{}, "x", level}) == "scheduled(plain(identity), x)");
 }
 
 TEST_CASE("majority vote: 1 where at least half of the ranks have no negative number, else -1") {
@@ -413,10 +413,10 @@ TEST_CASE("comparisons find the rank and the layer whose estimate is another, be
         std::vector<std::byte>* damaged;
         int rank() const { return inner->rank(); }
         int size() const { return inner->size(); }
-        void all_gather(contribution mine) { inner->all_gather(mine); }
-        void gather(int root, contribution mine) { inner->gather(root, mine); }
-        void broadcast(int root, contribution mine) { inner->broadcast(root, mine); }
-        contribution from(int r) const {
+        void all_gather(payload mine) { inner->all_gather(mine); }
+        void gather(int root, payload mine) { inner->gather(root, mine); }
+        void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
+        payload from(int r) const {
             auto const right = inner->from(r);
             if (!*damages || inner->rank() != 2 || r != 0 || right.bytes.size() != 4 * d) return right;
             damaged->assign(right.bytes.begin(), right.bytes.end());

@@ -29,7 +29,7 @@ std::array<double, 3> sum_of_values_and_gradients(observation<quadratic<>, doubl
 // Three ridges of 4 numbers, and what gradient descent does with them; each rank says 32 bytes a round.
 struct descents {
     workers f = random_ridges(3, 4, 1, 2);
-    recursion<full> method = composed(gd{}, f);
+    recursion<identity> method = composed(gd{}, f);
 
     struct outcome {
         run_result end;
@@ -101,7 +101,7 @@ TEST_CASE("the watch sees every iterate once, and the last; false stops the run"
         std::uint64_t const last = std::min<std::uint64_t>(stop_at, 8);
         for (auto const& end : ends) {
             CHECK(end.rounds == last);
-            CHECK(end.why == (stop_at == last ? stop::watch : stop::rounds));
+            CHECK(end.why == (stop_at == last ? stop_reason::watch : stop_reason::rounds));
         }
         CHECK(calls == std::array<std::uint64_t, 3>{last + 1, last + 1, last + 1});
         CHECK(right == std::array<bool, 3>{true, true, true});
@@ -242,7 +242,7 @@ TEST_CASE("a trace is the same on all ranks: values, and what a worker has said 
     auto const all = runs.with({.rounds = 8, .trace = &a_trace});
     for (auto const& one : all) {
         CHECK(one.end.rounds == 8);
-        CHECK(one.end.why == stop::rounds);
+        CHECK(one.end.why == stop_reason::rounds);
         CHECK(one.bytes == 16 + 8 * 32);  // the trace's own meetings are not counted
         REQUIRE(one.trace.size() == 9);
         for (std::size_t k = 0; k <= 8; ++k) {
@@ -280,7 +280,7 @@ TEST_CASE("bits up and down where a server answers: what workers say, and the on
 TEST_CASE("every limit stops all ranks in the first round that reaches it") {
     descents const runs;
     auto const values = runs.values(12);
-    auto const stops = [&](run_settings how, std::uint64_t round, stop why) {
+    auto const stops = [&](run_settings how, std::uint64_t round, stop_reason why) {
         for (auto const& one : runs.with(how)) {
             CHECK(one.end.rounds == round);
             CHECK(to_string(one.end.why) == std::string(to_string(why)));
@@ -288,30 +288,30 @@ TEST_CASE("every limit stops all ranks in the first round that reaches it") {
             CHECK(one.error.empty());
         }
     };
-    stops({.rounds = 7}, 7, stop::rounds);
-    stops({.rounds = 12, .bits = 8 * (16 + 32 * 3)}, 3, stop::bits);
-    stops({.rounds = 12, .bits = 8 * (16 + 32 * 3) + 1}, 4, stop::bits);
-    stops({.rounds = 12, .target = values[5] * (1 + 1e-12)}, 5, stop::target);
-    stops({.rounds = 12, .target = (values[5] + values[6]) / 2}, 6, stop::target);
-    stops({.rounds = 12, .target = 1e300}, 0, stop::target);
-    stops({.rounds = 12, .seconds = 0}, 0, stop::time);
-    stops({.rounds = 12, .seconds = 3600}, 12, stop::rounds);
-    stops({.rounds = 12, .bits = 1e300, .target = -1e300}, 12, stop::rounds);
+    stops({.rounds = 7}, 7, stop_reason::rounds);
+    stops({.rounds = 12, .bits = 8 * (16 + 32 * 3)}, 3, stop_reason::bits);
+    stops({.rounds = 12, .bits = 8 * (16 + 32 * 3) + 1}, 4, stop_reason::bits);
+    stops({.rounds = 12, .target = values[5] * (1 + 1e-12)}, 5, stop_reason::target);
+    stops({.rounds = 12, .target = (values[5] + values[6]) / 2}, 6, stop_reason::target);
+    stops({.rounds = 12, .target = 1e300}, 0, stop_reason::target);
+    stops({.rounds = 12, .seconds = 0}, 0, stop_reason::time);
+    stops({.rounds = 12, .seconds = 3600}, 12, stop_reason::rounds);
+    stops({.rounds = 12, .bits = 1e300, .target = -1e300}, 12, stop_reason::rounds);
     // What is reached together: the target comes first, then the bits, the time, the rounds.
-    stops({.rounds = 0, .bits = 0, .target = 1e300, .seconds = 0}, 0, stop::target);
-    stops({.rounds = 0, .bits = 0, .seconds = 0}, 0, stop::bits);
-    stops({.rounds = 0, .seconds = 0}, 0, stop::time);
+    stops({.rounds = 0, .bits = 0, .target = 1e300, .seconds = 0}, 0, stop_reason::target);
+    stops({.rounds = 0, .bits = 0, .seconds = 0}, 0, stop_reason::bits);
+    stops({.rounds = 0, .seconds = 0}, 0, stop_reason::time);
 }
 
 TEST_CASE("checks every few rounds, and after the last") {
     descents const runs;
     for (auto const& one : runs.with({.rounds = 8, .check_every = 3, .trace = &a_trace})) {
         CHECK(rounds_of(one.trace) == std::vector<std::uint64_t>{0, 3, 6, 8});
-        CHECK(one.end.why == stop::rounds);
+        CHECK(one.end.why == stop_reason::rounds);
     }
     for (auto const& one : runs.with({.rounds = 8, .bits = 8 * (16 + 32 * 4), .check_every = 3})) {
         CHECK(one.end.rounds == 6);  // reached after four
-        CHECK(one.end.why == stop::bits);
+        CHECK(one.end.why == stop_reason::bits);
     }
     for (auto const& one : runs.with({.rounds = 8, .check_every = 0}))
         CHECK(one.error == "check_every = 0: a run cannot be checked every 0 rounds");
@@ -331,7 +331,7 @@ TEST_CASE("saved by a watch, gone on with later: the same run, bit for bit") {
     auto const half = runs.with([](int) { return run_settings{.rounds = 10}; }, save_at(4, kept));
     for (auto const& one : half) {
         CHECK(one.end.rounds == 4);
-        CHECK(one.end.why == stop::watch);
+        CHECK(one.end.why == stop_reason::watch);
     }
     auto const from = [](auto const& states) {
         return [&states](int rank) {

@@ -101,17 +101,17 @@ optimum::optimum(workers const& f) {
 }
 
 std::vector<std::vector<vec>> certain(std::vector<vec> const& gradients) {
-    std::vector<std::vector<vec>> news;
-    for (auto const& g : gradients) news.push_back({g});
-    return news;
+    std::vector<std::vector<vec>> choices;
+    for (auto const& g : gradients) choices.push_back({g});
+    return choices;
 }
 
-double variance_of_news(std::vector<std::vector<vec>> const& news) {
+double variance_of_choices(std::vector<std::vector<vec>> const& choices) {
     double variance = 0;
-    for (auto const& options : news) {
+    for (auto const& options : choices) {
         auto const mean = mean_of(options);
         for (auto const& g : options)
-            variance += distance2(g, mean) / static_cast<double>(options.size() * news.size());
+            variance += distance2(g, mean) / static_cast<double>(options.size() * choices.size());
     }
     return variance;
 }
@@ -145,12 +145,12 @@ expected_round::expected_round(laconic::rand_k<> const& c, double rate, double s
         for (auto const& gradient : gradients[i])
             for (auto const from : keys) {
                 auto mine = start;
-                vec news = gradient, said(mine.shift().begin(), mine.shift().end());
-                mine.compensate(on, round_context{}, std::span<double>(news));
-                c(on, std::span<double const>(news), from, m);
+                vec delta = gradient, said(mine.shift().begin(), mine.shift().end());
+                mine.compensate(on, round_context{}, std::span<double>(delta));
+                c(on, std::span<double const>(delta), from, m);
                 said.resize(d);
                 add_message(on, std::span<double>(said), 1.0, m);
-                mine.update(on, std::span<double const>(news), m);
+                mine.update(on, std::span<double const>(delta), m);
                 vec off(d);
                 if (rate != 0)
                     for (std::size_t j = 0; j < d; ++j) off[j] = mine.shift()[j] - best.gradients[i][j];

@@ -63,7 +63,7 @@ std::vector<std::vector<vec>> row_gradients(std::vector<F> const& f, std::span<d
 /// Of each worker one gradient, as all that it may have.
 std::vector<std::vector<vec>> certain(std::vector<vec> const& gradients);
 /// The mean over the workers of the variance of what each may have with equal probability: sigma^2 of row_gradients.
-double variance_of_news(std::vector<std::vector<vec>> const& news);
+double variance_of_choices(std::vector<std::vector<vec>> const& choices);
 /// f(x), the mean over the workers.
 template <class F>
 double mean_value(std::vector<F> const& f, std::span<double const> x) {
@@ -181,7 +181,7 @@ std::vector<snapshot<T>> history(R const& method, std::vector<F> const& f, std::
 /// What all ranks have handed over, and one rank's place among them: a communicator whose meetings wait for nobody, so
 /// that one thread can play all ranks, first each one's say(), then, rank 0 first, each one's hear().
 struct table {
-    std::vector<laconic::contribution> said, told;
+    std::vector<laconic::payload> said, told;
     bool starting = true;  ///< every rank finds its own words in every place, and so agrees
 };
 struct replay {
@@ -192,24 +192,22 @@ struct replay {
 
     int rank() const { return me; }
     int size() const { return static_cast<int>(all->said.size()); }
-    void all_gather(laconic::contribution mine) {
+    void all_gather(laconic::payload mine) {
         all->said[static_cast<std::size_t>(me)] = mine;
         tells = false;
     }
-    void gather(int, laconic::contribution mine) { all_gather(mine); }
-    void broadcast(int root, laconic::contribution mine) {
+    void gather(int, laconic::payload mine) { all_gather(mine); }
+    void broadcast(int root, laconic::payload mine) {
         if (pairs) return pairs->broadcast(root, mine);
         if (me == root) all->told.assign(1, mine);
         tells = true;
     }
-    laconic::contribution from(int r) const {
+    laconic::payload from(int r) const {
         if (pairs) return pairs->from(r);
         if (tells) return all->told.at(0);
         return all->said[static_cast<std::size_t>(all->starting ? me : r)];
     }
-    laconic::contribution exchange(int to, laconic::contribution mine, int from) {
-        return pairs->exchange(to, mine, from);
-    }
+    laconic::payload exchange(int to, laconic::payload mine, int from) { return pairs->exchange(to, mine, from); }
 };
 
 /// All ranks of a run in one thread; only where a collective adds up their messages, they hear in threads. (What is
@@ -315,8 +313,8 @@ struct expected_round {
 
     expected_round(laconic::rand_k<> const& c, double rate, double step, workers const& f, vec const& at,
                    std::vector<vec> const& known, optimum const& best);
-    /// The same where each of news[i] is as likely to be worker i's gradient at x.
-    expected_round(laconic::rand_k<> const& c, double rate, double step, std::vector<std::vector<vec>> const& news,
+    /// The same where each of choices[i] is as likely to be worker i's gradient at x.
+    expected_round(laconic::rand_k<> const& c, double rate, double step, std::vector<std::vector<vec>> const& choices,
                    vec const& at, std::vector<vec> const& known, optimum const& best);
 };
 

@@ -124,7 +124,7 @@ class measurement {
                       o_, [] {},
                       [&](std::uint64_t) {
                           for (auto const& d : written.log())
-                              if (d.to != deed::everyone)
+                              if (d.to != log_entry::everyone)
                                   comm_.exchange(d.to, {}, d.from);
                               else if (d.meanwhile)
                                   comm_.start_all_gather({}), comm_.finish();
@@ -251,15 +251,15 @@ class measurement {
         M said;
         vec mean(o_.d());
         auto const blank = [&](auto&, int, M& m) { select.blank(on_, o_.d(), key{}, m); };
-        auto const no_complaint = [](int, std::span<std::byte const>) {};
+        auto const ignore_errors = [](int, std::span<std::byte const>) {};
         // Alone as the others: until all that is to be added is there.
         auto const talk = [&](auto& comm) {
             collective.send(on_, comm, said, o_.d());
-            collective.hear_each(on_, comm, blank, no_complaint, o_.d(), [](int, M const&) {});
+            collective.receive_each(on_, comm, blank, ignore_errors, o_.d(), [](int, M const&) {});
         };
         auto const talk_and_add = [&] {
             collective.send(on_, comm_, said, o_.d());
-            collective.receive(on_, comm_, blank, no_complaint, std::span<float>(mean));
+            collective.receive(on_, comm_, blank, ignore_errors, std::span<float>(mean));
         };
         auto const choose_them = [&] { select(on_, std::span<float const>(x_), key{}, said); };
         choose_them();

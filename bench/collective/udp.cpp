@@ -114,8 +114,8 @@ class measurement {
           socket_(where.addresses[static_cast<std::size_t>(me_)], o.socket()),
           aside_(aside.addresses[static_cast<std::size_t>(me_)], o.socket()),
           out_(me_),
-          said_(static_cast<std::size_t>(ranks_)),
-          meeting_({.d = said_.size(), .workers = ranks_, .slots = 1, .apart = false}, me_, o.again()) {
+          times_(static_cast<std::size_t>(ranks_)),
+          meeting_({.d = times_.size(), .workers = ranks_, .slots = 1, .apart = false}, me_, o.again()) {
         socket_.meet(me_, where.addresses);
         aside_.meet(me_, aside.addresses);
     }
@@ -156,7 +156,7 @@ class measurement {
         out_.head(std::move(what));
         x_ = numbers(me_, o_.d());
         clear_blocks(me_, zeros, o_.block, x_);
-        detail::partition const parts{o_.d(), said_.size()};
+        detail::partition const parts{o_.d(), times_.size()};
         auto const part = static_cast<std::size_t>(me_);
         first_ = parts.first(part);
         wanted_.assign(parts.length(part), 0);
@@ -209,19 +209,19 @@ class measurement {
 
     // Of all ranks, which meet here: by SwitchML as well, each number among zeros, rounded to 24 bits or more.
     double largest(double mine) {
-        std::fill(said_.begin(), said_.end(), 0.0);
-        said_[static_cast<std::size_t>(me_)] = mine;
-        meeting_.begin(std::span<double>(said_), ++round_);
+        std::fill(times_.begin(), times_.end(), 0.0);
+        times_[static_cast<std::size_t>(me_)] = mine;
+        meeting_.begin(std::span<double>(times_), ++round_);
         aside_.run(meeting_);
         meeting_.finish();
-        return *std::max_element(said_.begin(), said_.end());
+        return *std::max_element(times_.begin(), times_.end());
     }
 
     udp_options o_;
     int me_, ranks_;
     udp socket_, aside_;  // who still meets must not take what others begin with for late packets, and drop it
     table out_;
-    std::vector<double> said_;
+    std::vector<double> times_;
     switch_machine<double> meeting_;
     std::uint64_t round_ = 0;  // of all that goes through the sockets
     vec x_, wanted_;

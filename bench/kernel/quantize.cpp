@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of each quantizer Q: Q rounds a vector into its message; Q_spelled does the same and writes the message's bytes;
+// Of each quantizer Q: Q rounds a vector into its message; Q_encoded does the same and writes the message's bytes;
 // Q_read reads those and adds what they say to a vector. Fractions are of reading the vector's numbers once, for all
 // three.
 #include <algorithm>
@@ -37,8 +37,8 @@ void add_rounding(std::string const& name, C const& c, input from, std::size_t d
     });
 }
 template <class T, class C>
-void add_spelling(std::string const& name, C const& c, std::size_t d) {
-    add<T>({name + "_spelled", input::gauss, d}, [c](std::span<T const> x) {
+void add_encoding(std::string const& name, C const& c, std::size_t d) {
+    add<T>({name + "_encoded", input::gauss, d}, [c](std::span<T const> x) {
         return [x, c, on = host(), m = message_of<C, T>(), sink = bit_writer(), n = std::uint64_t{0}]() mutable {
             c(on, x, key{n++}, m);
             sink.clear();
@@ -67,7 +67,7 @@ void add_spelling(std::string const& name, C const& c, std::size_t d) {
 template <class C>
 void add_quantizer(std::string const& name, C const& c) {
     add_rounding<float>(name, c, input::gauss, in_memory);
-    add_spelling<float>(name, c, in_memory);
+    add_encoding<float>(name, c, in_memory);
 }
 
 // What one would write without a library: a random number for each value from a generator with a state, and the

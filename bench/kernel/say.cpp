@@ -17,13 +17,13 @@ using namespace laconic;
 
 // A rank that has only itself to talk to: nothing but the rank's own work takes time.
 struct alone {
-    contribution mine{};
+    payload mine{};
     static int rank() { return 0; }
     static int size() { return 1; }
-    void all_gather(contribution c) { mine = c; }
-    void gather(int, contribution c) { mine = c; }
-    void broadcast(int, contribution c) { mine = c; }
-    contribution from(int) const { return mine; }
+    void all_gather(payload c) { mine = c; }
+    void gather(int, payload c) { mine = c; }
+    void broadcast(int, payload c) { mine = c; }
+    payload from(int) const { return mine; }
 };
 
 // The same gradient everywhere.
@@ -40,8 +40,8 @@ auto error_corrected(double share) {
     return recursion<top_k<>, memory<T>>{top_k{share}, memory<T>(0, 1), gradient_step{1}, {}, {}, {}, 0.01};
 }
 
-// News, level, compress, spell: what memory's comment says is 3 vectors read and 1 written. With the other half of the
-// round, the messages' mean and the step: 2 more are read and 2 written.
+// Delta, level, compress, encode: what memory's comment says is 3 vectors read and 1 written. With the other half of
+// the round, the messages' mean and the step: 2 more are read and 2 written.
 template <class T>
 void add_case(std::size_t d, bool whole) {
     double const share = 0.01;

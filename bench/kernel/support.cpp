@@ -19,12 +19,12 @@ namespace {
 using namespace laconic;
 
 // Every positions' code writes the shortest of some; this is what makes the shortest one `code`.
-struct spelling {
+struct encoding {
     char const* name;
     position_code how;
     std::initializer_list<double> shares;
 };
-spelling const spellings[] = {{"rice", position_code::smallest, {1e-4, 1e-3, 1e-2, 1e-1}},
+encoding const encodings[] = {{"rice", position_code::smallest, {1e-4, 1e-3, 1e-2, 1e-1}},
                               {"packed", position_code::fastest, {1e-4, 1e-3, 1e-2, 1e-1}},
                               {"bitmap", position_code::fastest, {0.5}}};
 
@@ -42,7 +42,7 @@ std::vector<std::byte> written(std::size_t d, std::vector<coordinate> const& at,
 }
 
 // As bytes: the coordinates in memory. items_per_second are coordinates.
-void add_case(spelling const& s, std::size_t d, std::size_t k) {
+void add_case(encoding const& s, std::size_t d, std::size_t k) {
     auto const as = [&](std::string verb) {
         return scenario{std::move(verb) + s.name, input::gauss, d, k, k * sizeof(coordinate), 0, k};
     };
@@ -74,7 +74,7 @@ void add_case(spelling const& s, std::size_t d, std::size_t k) {
 }  // namespace
 
 void add_support() {
-    for (auto const& s : spellings)
+    for (auto const& s : encodings)
         for (double const share : s.shares)
             add_case(s, in_memory, static_cast<std::size_t>(share * static_cast<double>(in_memory)));
 }

@@ -44,7 +44,7 @@ void add_sums(std::size_t d, bool peers) {
     add_pass<T>("multiply", d, 2, [](std::span<T const> x) {
         return [on = host(), y = copied(x)]() mutable { multiply(on, T(-1), std::span<T>(y)); };
     });
-    add_pass<T>("news", d, 4, [](std::span<T const> x) {  // g += e - h
+    add_pass<T>("delta", d, 4, [](std::span<T const> x) {  // g += e - h
         return [on = host(), g = copied(x), h = copied(x), e = copied(x)]() mutable {
             compensate(on, T(1), std::span<T const>(g), fixed(h), T(1), fixed(e), std::span<T>(g));
         };
@@ -75,12 +75,12 @@ void add_sums(std::size_t d, bool peers) {
             for (std::size_t i = 0; i < x.size(); ++i) to[i] += a * x[i];
         };
     });
-    add_pass<T>("news.plain_loop", d, 4, [](std::span<T const> x) {
+    add_pass<T>("delta.plain_loop", d, 4, [](std::span<T const> x) {
         return [g = copied(x), h = copied(x), e = copied(x)]() mutable {
             for (std::size_t i = 0; i < g.size(); ++i) g[i] += e[i] - h[i];
         };
     });
-    add_pass<T>("news.copy", d, 2, [](std::span<T const> x) {
+    add_pass<T>("delta.copy", d, 2, [](std::span<T const> x) {
         return [x, g = copied(x)]() mutable { std::copy(x.begin(), x.end(), g.begin()); };
     });
 }
@@ -99,7 +99,7 @@ void add_reductions(std::size_t d) {
 }
 
 template <class T>
-using sparse_message = sparse<full, support_is::counted, T, host>;
+using sparse_message = sparse<identity, support_is::fixed_count, T, host>;
 
 template <class T>
 sparse_message<T> largest(std::span<T const> x, std::size_t k) {

@@ -53,8 +53,8 @@ struct meeting_place {
     int size() const { return static_cast<int>(sent.size()); }
 
     std::barrier<> barrier;
-    std::vector<std::array<mailbox::utterance, 2>> sent;  ///< of each rank its messages, by turns
-    std::vector<mailbox::utterance> shared;               ///< of each rank its part of a mean in full
+    std::vector<std::array<mailbox::slot, 2>> sent;  ///< of each rank its messages, by turns
+    std::vector<mailbox::slot> shared;               ///< of each rank its part of a mean in full
 };
 
 /// A step of a reducer, as a program without a reducer would write it: the same kernels, one after another, and between
@@ -71,7 +71,7 @@ class by_hand {
           all_(all),
           rank_(rank),
           memory_(how_.template feedback<float, host>(d)),
-          news_(d),
+          delta_(d),
           mean_(d) {
         least_.fill(1e300);
         memory_.start(d);
@@ -82,17 +82,17 @@ class by_hand {
     void operator()(std::span<float> x) {
         starts();
         auto const now = round_context::of(key{0}, round_, rank_, all_.size());
-        std::span<float> const news(news_), mean(mean_);
-        memory_.make_delta(on_, 1.0f, std::span<float const>(x), 1.0f, news);
+        std::span<float> const delta(delta_), mean(mean_);
+        memory_.make_delta(on_, 1.0f, std::span<float const>(x), 1.0f, delta);
         ends(compensate_);
-        how_.compressor(on_, std::span<float const>(news), now.own, mine_);
+        how_.compressor(on_, std::span<float const>(delta), now.own, mine_);
         ends(compress_);
         sink_.clear();
         write(sink_, mine_);
         auto const bytes = sink_.finish();
         message_bytes_ = bytes.size();
         ends(write_);
-        sent(rank_).say({bytes});
+        sent(rank_).assign({bytes});
         ends(copy_);
         fill(on_, mean, 0.0f);
         ends(clear_);
@@ -109,7 +109,7 @@ class by_hand {
             }
             ends(read_add_);
         }
-        memory_.update(on_, std::move(news_), mine_);
+        memory_.update(on_, std::move(delta_), mine_);
         memory_.reconstruct(on_, now, mean);
         ends(remember_);
         copy(on_, std::span<float const>(mean), x);
@@ -139,14 +139,14 @@ class by_hand {
             add_message(on_, mine, 1.0f / static_cast<float>(all_.size()), part_);
         }
         ends(read_add_);
-        all_.shared[me].say({std::as_bytes(mine)});
+        all_.shared[me].assign({std::as_bytes(mine)});
         ends(share_);
         meet();
         for (std::size_t r = 0; r < all_.shared.size(); ++r)
             if (r != me) std::memcpy(parts.of(mean, r).data(), all_.shared[r].bytes.data(), parts.length(r) * 4);
         ends(share_);
     }
-    mailbox::utterance& sent(int rank) { return all_.sent[static_cast<std::size_t>(rank)][round_ % 2]; }
+    mailbox::slot& sent(int rank) { return all_.sent[static_cast<std::size_t>(rank)][round_ % 2]; }
 
     void meet() {
         processor_ += processor_seconds() - processor_began_;
@@ -168,7 +168,7 @@ class by_hand {
     int rank_;
     host on_;
     memory<float, host> memory_;
-    host::array<float> news_, mean_;
+    host::array<float> delta_, mean_;
     message mine_, theirs_;
     full_vector<float, host> part_;
     bit_writer sink_;

@@ -51,8 +51,9 @@ outcome train(std::string const& method, std::vector<task> const& shares, std::v
     gradient_step const step{0.1};
     mini_batch const some(batch);
     if (method == "sgd")
-        return run(recursion<full, feedback, gradient_step, fixed_level, mini_batch>{full{}, {}, step, {}, some},
-                   shares, x, rounds);
+        return run(
+            recursion<identity, feedback, gradient_step, fixed_level, mini_batch>{identity{}, {}, step, {}, some},
+            shares, x, rounds);
     if (method == "top-k")
         return run(
             recursion<top_k<>, feedback, gradient_step, fixed_level, mini_batch>{

@@ -35,9 +35,9 @@ class compressor_check {
         using namespace compressor_laws;
         for_each(vectors<T>(), [this](std::vector<T> const& x, key from) {
             auto const other = noise<T>(x.size(), how_.seed + 77);
-            bytes said;
+            bytes encoded;
             std::vector<T> numbers;
-            return message_trouble<T, host>(c_, x, other, from, said, numbers);
+            return message_trouble<T, host>(c_, x, other, from, encoded, numbers);
         });
         for_each({noise<T>(33, 40)}, [this](std::vector<T> const& x, key from) { return changes(x, from); });
         if constexpr (DeclaresUserKind<message_of<C, T>>)
@@ -91,9 +91,9 @@ class compressor_check {
         c_(on, std::span<T const>(x), from, m);
         std::string trouble;
         std::size_t taken = 0;
-        auto const accepts = [&](std::span<std::byte const> said) {
+        auto const accepts = [&](std::span<std::byte const> encoded) {
             bool accepted = false;
-            auto const why = compressor_laws::trouble_with<T>(c_, x.size(), from, said, accepted);
+            auto const why = compressor_laws::trouble_with<T>(c_, x.size(), from, encoded, accepted);
             if (trouble.empty() && !why.empty()) trouble = concat({"a damaged message is accepted, and then: ", why});
             return accepted;
         };
@@ -108,13 +108,13 @@ class compressor_check {
         c_(on, std::span<T const>(x), from, m);
         auto file = write_described(m, {.with_checksum = false});
         reading_limits const limits{.dimension = 1000, .memory = 1 << 22};
-        std::vector<T> said(x.size());
+        std::vector<T> result(x.size());
         try {
-            read_described(file, limits, user_messages<C>).add_to(std::span<T>(said));
+            read_described(file, limits, user_messages<C>).add_to(std::span<T>(result));
         } catch (wire_error const& e) {
             return std::string("in the self-describing form, it is refused: ") + e.what();
         }
-        if (said != compressor_laws::decoded<message_of<C, T>, T>(m))
+        if (result != compressor_laws::decoded<message_of<C, T>, T>(m))
             return "in the self-describing form, it is read as another message";
         for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
             auto const flip = std::byte(1u << (bit % 8));
@@ -136,12 +136,12 @@ class compressor_check {
         host on;
         message_of<C, T> m;
         compressor_laws::moments found(x.size(), how_.keys);
-        std::vector<T> said(x.size());
+        std::vector<T> result(x.size());
         for (int t = 0; t < how_.keys; ++t) {
             c_(on, std::span<T const>(x), from.child(static_cast<std::uint64_t>(t)), m);
-            std::fill(said.begin(), said.end(), T(0));
-            add_message(on, std::span<T>(said), T(1), m);
-            found.add(x, said);
+            std::fill(result.begin(), result.end(), T(0));
+            add_message(on, std::span<T>(result), T(1), m);
+            found.add(x, result);
         }
         found.finish();
         std::string trouble;

@@ -114,15 +114,15 @@ template <class M>
 bytes written(M const& m) {
     bit_writer sink;
     write(sink, m);
-    auto const said = sink.finish();
-    return {said.begin(), said.end()};
+    auto const encoded = sink.finish();
+    return {encoded.begin(), encoded.end()};
 }
 
 /// For one vector and one key: the message is a pure function, has one encoding of the size that bits() returns, is
 /// read back whole, also into a message that was used before, and is linear where it is added. Returns its bytes in
-/// `said` and its values in `numbers`.
+/// `encoded` and its values in `numbers`.
 template <class T, class B, class C>
-std::string message_trouble(C const& c, std::vector<T> const& x, std::vector<T> const& other, key from, bytes& said,
+std::string message_trouble(C const& c, std::vector<T> const& x, std::vector<T> const& other, key from, bytes& encoded,
                             std::vector<T>& numbers) {
     using message = message_of<C, T, B>;
     B on, elsewhere;
@@ -133,9 +133,9 @@ std::string message_trouble(C const& c, std::vector<T> const& x, std::vector<T> 
     if (m.dimension() != x.size()) return detail::concat({"the message's dimension() is ", m.dimension()});
     c(elsewhere, v, from, reused);
     if (!(reused == m)) return "the same vector and key give another message where the message is reused";
-    said = written(m);
-    if (said != written(reused)) return "one message, written twice, in two ways";
-    if (8 * said.size() != bits(m)) return "bits() is not what write() writes";
+    encoded = written(m);
+    if (encoded != written(reused)) return "one message, written twice, in two ways";
+    if (8 * encoded.size() != bits(m)) return "bits() is not what write() writes";
     message fresh, worn;
     c.blank(on, x.size(), from, fresh);
     c(elsewhere, u, from.child(8), worn);
@@ -143,14 +143,14 @@ std::string message_trouble(C const& c, std::vector<T> const& x, std::vector<T> 
     for (message* const theirs : {&fresh, &worn}) {
         std::string const reader = theirs == &fresh ? "read" : "read into a message that was used before";
         try {
-            bit_reader source(said);
+            bit_reader source(encoded);
             read(on, source, *theirs);
             source.finish();
         } catch (wire_error const& e) {
             return detail::concat({reader, ", it is refused: ", e.what()});
         }
         if (!(*theirs == m)) return detail::concat({reader, ", it is another message"});
-        if (written(*theirs) != said) return detail::concat({reader, " and written again, it is other bytes"});
+        if (written(*theirs) != encoded) return detail::concat({reader, " and written again, it is other bytes"});
     }
     numbers = decoded<message, T, B>(m);
     auto const twice = decoded<message, T, B>(fresh, T(-2));
@@ -170,17 +170,17 @@ std::string message_trouble(C const& c, std::vector<T> const& x, std::vector<T> 
 /// bytes: positions have several encodings, and a writer does not try every parameter). Returns what is wrong, or an
 /// empty text; `accepted` is set to whether they were accepted.
 template <class T, class B = host, class C>
-std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byte const> said, bool& accepted) {
+std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byte const> encoded, bool& accepted) {
     static thread_local B on;
     static thread_local message_of<C, T, B> m;
     c.blank(on, d, from, m);
     accepted = false;
     try {
-        bit_reader source(said);
+        bit_reader source(encoded);
         read(on, source, m);
         source.finish();
     } catch (wire_error const& e) {
-        return e.bit <= 8 * said.size() ? "" : detail::concat({"refused at bit ", e.bit, ", which is not there"});
+        return e.bit <= 8 * encoded.size() ? "" : detail::concat({"refused at bit ", e.bit, ", which is not there"});
     }
     accepted = true;
     if (m.dimension() != d) return "another dimension";
@@ -199,25 +199,25 @@ std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byt
 /// Tries every truncation, every flipped bit, and a byte too many; accepts(bytes) returns whether they are read as a
 /// message. `taken` counts the flipped ones that are.
 template <class Accepts>
-std::string changes_trouble(bytes said, std::uint64_t unpadded, Accepts accepts, std::size_t& taken) {
-    if (!accepts(said)) return "the message itself is refused";
+std::string changes_trouble(bytes encoded, std::uint64_t unpadded, Accepts accepts, std::size_t& taken) {
+    if (!accepts(encoded)) return "the message itself is refused";
     // A shorter message can be whole only where its beginning has the length of the rest, which is never so here: the
     // count fixes the length and was not changed.
-    for (std::size_t n = 0; n < said.size(); ++n)
-        if (accepts(std::span(said).first(n)))
-            return detail::concat({"cut off after ", n, " of ", said.size(), " bytes, it is accepted"});
-    for (std::size_t bit = 0; bit < 8 * said.size(); ++bit) {
+    for (std::size_t n = 0; n < encoded.size(); ++n)
+        if (accepts(std::span(encoded).first(n)))
+            return detail::concat({"cut off after ", n, " of ", encoded.size(), " bytes, it is accepted"});
+    for (std::size_t bit = 0; bit < 8 * encoded.size(); ++bit) {
         auto const flip = std::byte(1u << (bit % 8));
-        said[bit / 8] ^= flip;
-        bool const accepted = accepts(said);
-        said[bit / 8] ^= flip;
+        encoded[bit / 8] ^= flip;
+        bool const accepted = accepts(encoded);
+        encoded[bit / 8] ^= flip;
         if (bit >= unpadded && accepted) return "padding that is not zero is accepted";
         taken += accepted;
     }
     for (unsigned const extra : {0u, 1u, 255u}) {
-        said.push_back(std::byte(extra));
-        if (accepts(said)) return "a byte too many is accepted";
-        said.pop_back();
+        encoded.push_back(std::byte(extra));
+        if (accepts(encoded)) return "a byte too many is accepted";
+        encoded.pop_back();
     }
     return "";
 }
@@ -232,10 +232,10 @@ struct moments {
 
     moments(std::size_t d, int n_) : mean(d), variance(d), n(n_) {}
     template <class T>
-    void add(std::vector<T> const& x, std::vector<T> const& said) {
+    void add(std::vector<T> const& x, std::vector<T> const& result) {
         double off_squared = 0, count = 0;
         for (std::size_t i = 0; i < x.size(); ++i) {
-            double const v = said[i], off = v - static_cast<double>(x[i]);
+            double const v = result[i], off = v - static_cast<double>(x[i]);
             mean[i] += v / n;
             variance[i] += off * off / n;
             largest = std::max(largest, std::abs(v));

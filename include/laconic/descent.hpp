@@ -70,7 +70,7 @@ class descent {
           seed_{seed},
           on_(std::move(on)),
           transport_(method_.transport, x.size(), positions),
-          news_(x.size()),
+          delta_(x.size()),
           mean_(x.size()) {
         detail::check_dimension(x.size());
         method_.compressor.check(x.size());
@@ -89,10 +89,10 @@ class descent {
     observation<F, T> look() {
         require_whole();
         if (!looked_) {
-            value_ = method_.estimator(on_, *objective_, now(), std::span<T const>(x_), std::span<T>(news_));
+            value_ = method_.estimator(on_, *objective_, now(), std::span<T const>(x_), std::span<T>(delta_));
             looked_ = true;
         }
-        return {round_, x_, news_, objective_, value_};
+        return {round_, x_, delta_, objective_, value_};
     }
 
     /// One round: every rank sends its message, receives all, and moves x in the same way. Throws non_finite_error on
@@ -127,7 +127,7 @@ class descent {
         };
         transport_.receive(on_, *comm_, at, message_, frame_, blank, method_.feedback, mean);
         broken_.rank_moves();
-        method_.feedback.update(on_, std::move(news_), message_);
+        method_.feedback.update(on_, std::move(delta_), message_);
         transport_.give_back(on_, method_.feedback);
         transport_.reconstruct(on_, *comm_, at, method_.feedback, mean);
         method_.level.update(on_, std::span<T const>(x_), message_);
@@ -176,14 +176,14 @@ class descent {
 
     // Makes this rank's message, or its error frame.
     void make_message() {
-        std::span<T> const news(news_);
+        std::span<T> const delta(delta_);
         auto const at = now();
         frame_.clear();
         try {
-            if (!detail::make_news(method_.feedback, on_, at, static_cast<T>(method_.scale), news))
-                return frame_.not_finite(first_non_finite(on_, std::span<T const>(news)));
-            method_.level.tune(on_, method_.compressor, at, std::span<T const>(x_), std::span<T const>(news));
-            method_.compressor(on_, std::span<T const>(news), at.own, message_);
+            if (!detail::make_delta(method_.feedback, on_, at, static_cast<T>(method_.scale), delta))
+                return frame_.not_finite(first_non_finite(on_, std::span<T const>(delta)));
+            method_.level.tune(on_, method_.compressor, at, std::span<T const>(x_), std::span<T const>(delta));
+            method_.compressor(on_, std::span<T const>(delta), at.own, message_);
         } catch (std::exception const& e) {
             frame_.because(e.what());
         }
@@ -213,7 +213,7 @@ class descent {
     key seed_;
     B on_;
     transport_type transport_;
-    typename B::template array<T> news_, mean_;
+    typename B::template array<T> delta_, mean_;
     message_type message_;
     std::vector<agreed_item> items_;
     std::uint64_t round_ = 0;

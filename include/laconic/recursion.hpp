@@ -7,7 +7,7 @@
 #include "laconic/adapt/level.hpp"
 #include "laconic/collective/collective.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/estimate/estimator.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/objective/problem.hpp"
@@ -17,8 +17,8 @@ namespace laconic {
 
 /// One method, as the parts and parameters of the one equation:
 ///
-///     g_i    = scale x estimator's gradient    news_i = g_i - h_i + e_i   by the feedback
-///     m_i    = C(news_i)                       C tuned by the level
+///     g_i    = scale x estimator's gradient    delta_i = g_i - h_i + e_i   by the feedback
+///     m_i    = C(delta_i)                       C tuned by the level
 ///     d      = mean_i(h_i + m_i)               by the transport and the feedback
 ///     x     <- step(x, d)
 ///

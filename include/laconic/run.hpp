@@ -29,10 +29,10 @@ struct trace_point {
 };
 
 /// Why a run ended.
-enum class stop { rounds, bits, target, time, watch };
+enum class stop_reason { rounds, bits, target, time, watch };
 
 /// The name of the reason.
-constexpr char const* to_string(stop s) {
+constexpr char const* to_string(stop_reason s) {
     constexpr char const* names[] = {"rounds", "bits", "target", "time", "watch"};
     return names[static_cast<int>(s)];
 }
@@ -54,14 +54,14 @@ struct run_settings {
 /// How a run ended: after how many rounds in all, and why.
 struct run_result {
     std::uint64_t rounds = 0;
-    stop why = stop::rounds;
+    stop_reason why = stop_reason::rounds;
 };
 
 namespace detail {
 
 /// Combines this rank's values for a trace_point with the others'. A collective call.
 template <Communicator C>
-trace_point meet(C& comm, std::uint64_t round, double value, double up, double down, double seconds) {
+trace_point share_progress(C& comm, std::uint64_t round, double value, double up, double down, double seconds) {
     double const mine[4] = {value, up, down, seconds};
     auto& quiet = uncounted(comm);
     quiet.all_gather({std::as_bytes(std::span(mine))});
@@ -69,9 +69,9 @@ trace_point meet(C& comm, std::uint64_t round, double value, double up, double d
     m.round = round;
     for (int r = 0; r < comm.size(); ++r) {
         double theirs[4];
-        auto const heard = quiet.from(r).bytes;
-        if (heard.size() != sizeof theirs) throw comm_error(r, concat({"rank ", r, " sent no progress"}));
-        std::memcpy(theirs, heard.data(), sizeof theirs);
+        auto const received = quiet.from(r).bytes;
+        if (received.size() != sizeof theirs) throw comm_error(r, concat({"rank ", r, " sent no progress"}));
+        std::memcpy(theirs, received.data(), sizeof theirs);
         if (r == 0) m.seconds = theirs[3];
         m.value += theirs[0];
         m.bits_up += theirs[1];
@@ -145,22 +145,22 @@ run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settin
     for (;;) {
         auto const now = run.look();
         if constexpr (std::convertible_to<decltype(seen(now)), bool>) {
-            if (!seen(now)) return {run.rounds(), stop::watch};
+            if (!seen(now)) return {run.rounds(), stop_reason::watch};
         } else {
             seen(now);
         }
         bool const last = run.rounds() >= how.rounds;
         if (limited && (last || run.rounds() % how.check_every == 0)) {
             std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - begin;
-            auto const m = detail::meet(
+            auto const m = detail::share_progress(
                 uncounted(comm), run.rounds(), now.value(), 8.0 * static_cast<double>(counted.bytes_sent()),
-                8.0 * static_cast<double>(counted.bytes_received() + counted.bytes_told()), passed.count());
+                8.0 * static_cast<double>(counted.bytes_received() + counted.bytes_broadcast()), passed.count());
             if (how.trace) how.trace->push_back(m);
-            if (m.value <= how.target) return {run.rounds(), stop::target};
-            if (m.bits_up >= how.bits) return {run.rounds(), stop::bits};
-            if (m.seconds >= how.seconds) return {run.rounds(), stop::time};
+            if (m.value <= how.target) return {run.rounds(), stop_reason::target};
+            if (m.bits_up >= how.bits) return {run.rounds(), stop_reason::bits};
+            if (m.seconds >= how.seconds) return {run.rounds(), stop_reason::time};
         }
-        if (last) return {run.rounds(), stop::rounds};
+        if (last) return {run.rounds(), stop_reason::rounds};
         run.round();
     }
 }
@@ -177,7 +177,7 @@ run_result descend(M const& method, problem p, F const& objective, X& x, C& comm
     if constexpr (!detail::can_descend<M, F, X, C>()) {
         return {};
     } else {
-        if constexpr (detail::knows_constants<F>())
+        if constexpr (detail::has_constants<F>())
             if (p.own_smoothness == 0) p.own_smoothness = objective.smoothness();
         return detail::run_recursion(method.template compose<element_of<X>, host>(p), objective, x, comm, how,
                                      std::move(watch));

@@ -13,7 +13,7 @@ using namespace laconic;
 namespace {
 
 template <class T>
-using bounded = threshold<full, std::span<T const>>;
+using bounded = threshold<identity, std::span<T const>>;
 static_assert(Level<follow_last_move<double>, bounded<double>>);
 static_assert(Level<follow_last_move<float>, bounded<float>, float>);
 

@@ -29,7 +29,7 @@ struct deaf {
 };
 
 static_assert(Level<fixed_level, top_k<>> && Level<fixed_level, top_k<>, float>);
-static_assert(Level<rising, top_k<>> && !Level<rising, full> && !Level<deaf, top_k<>>);
+static_assert(Level<rising, top_k<>> && !Level<rising, identity> && !Level<deaf, top_k<>>);
 
 }  // namespace
 

@@ -10,20 +10,20 @@
 
 using namespace laconic;
 
-static_assert(Level<synchronise, full_or<full>>);
+static_assert(Level<synchronise, identity_or<identity>>);
 
-static_assert(Level<synchronise, full_or<rand_k<>>> && Level<synchronise, full_or<rand_k<>>, float>);
+static_assert(Level<synchronise, identity_or<rand_k<>>> && Level<synchronise, identity_or<rand_k<>>, float>);
 
 TEST_CASE("the compressor speaks in full exactly where everybody does") {
     host on;
-    full_or c{rand_k{1}};
+    identity_or c{rand_k{1}};
     std::vector<double> const x{1, 2};
     int full = 0;
     for (std::uint64_t round = 0; round < 100; ++round) {
         auto const now = round_context::of(key{1}, round, 1, 3);
         for (int again = 0; again < 2; ++again) {
             synchronise{.5}.tune(on, c, now, std::span<double const>(x), std::span<double const>(x));
-            CHECK(c.in_full == speaks_in_full(now, .5));
+            CHECK(c.in_full == sends_in_full(now, .5));
         }
         full += c.in_full;
     }

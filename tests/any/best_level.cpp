@@ -69,7 +69,7 @@ TEST_CASE("what is written is read back, and says the same bytes") {
     // Two of six take 2 x (3 + 64) bits, which are 17 bytes, and the level 3 more.
     CHECK(said(parse_compressor("best_level(top_k, cost=packets(17, 2, 0))")).size() == 18);
     CHECK(said(parse_compressor("best_level(top_k, cost=packets(17, 2, 0), sizes=written)")).size() == 10);
-    both(best_level{proportional<full, true>{}, affine_cost(1, 100), formula_sizes{}, 0});
+    both(best_level{proportional<identity, true>{}, affine_cost(1, 100), formula_sizes{}, 0});
     both(best_level{one_of{top_k{1}, top_k{1} | scaled_sign{}}, affine_cost(1, 100)});
     CHECK(said(parse_compressor("best_level(top_k)")) !=
           said(parse_compressor("best_level(top_k, cost=affine(0, 1))")));
@@ -85,7 +85,7 @@ TEST_CASE("what a level can be chosen for, and where it stands that it cannot") 
     refused("best_level(natural)", 12, families);
     refused("best_level(cost=bits, rand_k)", 23, families);
     refused("best_level(top_k | natural)", 12, families);
-    refused("best_level(top_k | scaled_sign | full)", 12, families);
+    refused("best_level(top_k | scaled_sign | identity)", 12, families);
     refused("best_level(top_blocks | scaled_sign)", 12, families);
     refused("best_level(top_k(3))", 18, "top_k takes no arguments");
     refused("best_level(top_k | scaled_sign(k=3))", 34, "scaled_sign takes bucket; this is none of them");
@@ -93,7 +93,7 @@ TEST_CASE("what a level can be chosen for, and where it stands that it cannot") 
     refused("best_level(quantize(8))", 21, "the levels of quantize are chosen: it takes bucket=... and p=...");
     refused("best_level(quantize(levels=8))", 28, "quantize takes bucket or p; this is none of them");
     refused("best_level(quantize(p=3))", 23, "p is 1, 2 or inf");
-    refused("best_level(quantize | full)", 12, families);
+    refused("best_level(quantize | identity)", 12, families);
     refused("best_level(top_blocks(block=0))", 29, "block is a whole number from 1 to 4294967296");
     refused("best_level(top_blocks(4, 3))", 26, "top_blocks takes block; this is none of them");
     std::string const pair = "only top_k goes with another, top_k | scaled_sign; in C++ one_of takes any two";
@@ -111,7 +111,7 @@ TEST_CASE("what a level can be chosen for, and where it stands that it cannot") 
     for (char const* const bad : {"-1", "0.5", "1e30", "x"})
         refused(std::string("best_level(top_k, sort_up_to=") + bad + ")", 30,
                 "sort_up_to is a whole number from 0 to " + shortest(0x1p53));
-    refused("best_level(top_k) | full", 21, "'best_level' is a quantizer, which leaves nothing to what follows it");
+    refused("best_level(top_k) | identity", 21, "'best_level' is a quantizer, which leaves nothing to what follows it");
 }
 
 TEST_CASE("the cost is refused at its own place") {
@@ -124,5 +124,5 @@ TEST_CASE("the cost is refused at its own place") {
     refused("best_level(top_k, cost=affine(1, -2))", 24,
             "a cost per message of -2: it is a finite number of at least 0");
     refused("best_level(top_k, cost=affine(1, x))", 34, "per_message is a number");
-    refused("best_level(top_k, cost=bits | bits)", 31, "a cost is no piece of a pipe");
+    refused("best_level(top_k, cost=bits | bits)", 31, "a cost cannot be part of a pipe");
 }

@@ -78,7 +78,7 @@ TEST_CASE("behind a face the sum is the same, and what comes back") {
     is_the_same(ring{});
 }
 
-TEST_CASE("a handle to any ranks is taken as it is, and ranks that do not talk in pairs are refused") {
+TEST_CASE("a handle to any ranks is taken as it is, and a communicator that is not PointToPoint is refused") {
     fibers::run(3, [](fibers::member& inner) {
         any_communicator comm(inner);
         host on;
@@ -92,15 +92,15 @@ TEST_CASE("a handle to any ranks is taken as it is, and ranks that do not talk i
     struct meeting {
         int rank() const { return 0; }
         int size() const { return 2; }
-        void all_gather(contribution) {}
-        void gather(int, contribution) {}
-        void broadcast(int, contribution) {}
-        contribution from(int) const { return {}; }
+        void all_gather(payload) {}
+        void gather(int, payload) {}
+        void broadcast(int, payload) {}
+        payload from(int) const { return {}; }
     } comm;
     host on;
     auto sum = any_collective<float>(gtop_k{2}).make<float, host>(dimension, position_code::smallest);
     sv::list<float> v(dimension);
-    CHECK_THROWS_WITH_AS(sum(on, comm, v), doctest::Contains("do not talk in pairs"), argument_error);
+    CHECK_THROWS_WITH_AS(sum(on, comm, v), doctest::Contains("is not PointToPoint"), argument_error);
 }
 
 TEST_CASE("gathering is the default, and what is written alike is equal") {

@@ -22,13 +22,13 @@ namespace {
 
 // One rank that only meets.
 struct alone {
-    contribution said{};
+    payload said{};
     int rank() const { return 0; }
     int size() const { return 1; }
-    void all_gather(contribution mine) { said = mine; }
-    void gather(int, contribution mine) { said = mine; }
-    void broadcast(int, contribution mine) { said = mine; }
-    contribution from(int) const { return said; }
+    void all_gather(payload mine) { said = mine; }
+    void gather(int, payload mine) { said = mine; }
+    void broadcast(int, payload mine) { said = mine; }
+    payload from(int) const { return said; }
 };
 // One that adds up, too.
 struct adding : alone {
@@ -48,25 +48,25 @@ TEST_CASE("every call reaches the communicator underneath, which counts it") {
         any_communicator comm = counted;
         auto const me = static_cast<std::size_t>(comm.rank());
         auto& bad = wrong[me];
-        bad += comm.rank() != engine.rank() || comm.size() != 3 || !comm.talks_in_pairs();
+        bad += comm.rank() != engine.rank() || comm.size() != 3 || !comm.is_point_to_point();
         std::vector<std::byte> const mine(me + 1, static_cast<std::byte>(me));
         comm.all_gather({mine});
         for (int r = 0; r < 3; ++r) {
             auto const heard = comm.from(r);
-            bad += heard.complaint || heard.bytes.size() != static_cast<std::size_t>(r) + 1 ||
+            bad += heard.is_error || heard.bytes.size() != static_cast<std::size_t>(r) + 1 ||
                    heard.bytes[0] != static_cast<std::byte>(r);
         }
         comm.gather(1, {mine, true});
-        if (me == 1) bad += !comm.from(2).complaint || comm.from(2).bytes.size() != 3;
+        if (me == 1) bad += !comm.from(2).is_error || comm.from(2).bytes.size() != 3;
         auto copy = comm;
         copy.broadcast(2, {mine});
         bad += comm.from(2).bytes.size() != 3;
         auto const heard = copy.exchange((comm.rank() + 1) % 3, {mine, me == 0}, (comm.rank() + 2) % 3);
-        bad += heard.bytes.size() != (me + 2) % 3 + 1 || heard.complaint != (me == 1);
+        bad += heard.bytes.size() != (me + 2) % 3 + 1 || heard.is_error != (me == 1);
         sent[me] = counted.bytes_sent();
         received[me] = counted.bytes_received();
-        told[me] = counted.bytes_told();
-        collected[me] = counted.bytes_collected();
+        told[me] = counted.bytes_broadcast();
+        collected[me] = counted.bytes_gathered();
     });
     CHECK(wrong == std::array<int, 3>{});
     CHECK(sent == std::array<std::uint64_t, 3>{3, 6, 9});       // three times its own
@@ -107,16 +107,15 @@ TEST_CASE("what can be started is, and what cannot is waited for when it is fini
     CHECK(comm.from(0).bytes.size() == 3);
 }
 
-TEST_CASE("ranks that only meet do so, and say that they do not talk in pairs") {
+TEST_CASE("a communicator with collective calls alone has them, and states that it is not PointToPoint") {
     alone inside;
     any_communicator comm(inside);
     std::byte const word[4] = {};
     comm.all_gather({word});
     CHECK(inside.said.bytes.size() == 4);
-    CHECK_FALSE(comm.talks_in_pairs());
+    CHECK_FALSE(comm.is_point_to_point());
     CHECK_THROWS_WITH_AS(comm.exchange(0, {word}, 0),
-                         "this communicator's ranks do not talk in pairs: it has no exchange(to, mine, from)",
-                         argument_error);
+                         "this communicator is not PointToPoint: it has no exchange(to, mine, from)", argument_error);
 }
 
 TEST_CASE("an engine that adds up does so, and another says that it does not") {

@@ -83,7 +83,7 @@ TEST_CASE("what is no cost: the place, and what there is instead") {
     refused("affine(2, bits())", 11, "per_message is a number");
     refused("affine(2, 3, 4)", 14, "affine takes per_bit or per_message; this is none of them");
     refused("packets(512, 64, per_bit=60)", 1, "packets needs fixed: packets(fixed=...)");
-    refused("bits | bits", 8, "a cost is no piece of a pipe");
+    refused("bits | bits", 8, "a cost cannot be part of a pipe");
     refused("", 1, "a name is expected here");
     std::string const one_way = "; there are bits, affine, packets, energy, air_time or lossy";
     refused("lossy(0.5)", 7, "there is no cost of one way '0.5'" + one_way);
@@ -102,7 +102,7 @@ TEST_CASE("what is no cost: the place, and what there is instead") {
     refused("two_way(two_way(bits, bits), bits)", 9, "there is no cost of one way 'two_way'" + one_way);
     refused("two_way(bits, 3)", 15, "there is no cost of one way '3'" + one_way);
     refused("two_way(bits, affine(1))", 15, "affine needs per_message: affine(per_message=...)");
-    refused("two_way(bits, bits | bits)", 22, "a cost is no piece of a pipe");
+    refused("two_way(bits, bits | bits)", 22, "a cost cannot be part of a pipe");
     refused("two_way(bits, bits, many)", 21, "answer is a number");
     refused("two_way(bits, bits, 1, 2, 3)", 27, "two_way takes up, down, answer or others; this is none of them");
 }

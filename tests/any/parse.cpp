@@ -43,7 +43,7 @@ TEST_CASE("a grid of texts reads back") {
                                                "threshold(1e-300) | ",
                                                "top_k(0.5) | rand_k(0.3333333333333333) | "};
     for (auto const& s : sparsifiers)
-        for (std::string const q : {"full", "natural", "quantize(1)", "quantize(32767, bucket=512)",
+        for (std::string const q : {"identity", "natural", "quantize(1)", "quantize(32767, bucket=512)",
                                     "quantize(2, p=inf)", "quantize(3, bucket=7, p=1)"})
             CHECK(to_string(parse_compressor(s + q)) == s + q);
 }
@@ -70,21 +70,21 @@ TEST_CASE("blanks, names and defaults are free") {
     same("uniform(rounding=random, 4, 16)", uniform{4, 16});
     same("uniform(bucket=16,rounding = nearest)", uniform<rounding::nearest>{8, 16});
     same("two_means(16)", two_means{16});
-    same("parts", parts<full>{});
-    same("parts( 2,scaled_sign(),1e2, full)", parts<any_compressor<>>{{2, scaled_sign{}}, {100, full{}}});
+    same("parts", parts<identity>{});
+    same("parts( 2,scaled_sign(),1e2, identity)", parts<any_compressor<>>{{2, scaled_sign{}}, {100, identity{}}});
 }
 
 TEST_CASE("what is wrong, where, and what there is instead") {
     std::string const names =
         "dense, top_k, rand_k, bernoulli, proportional, lazy, threshold, zero_blocks, top_blocks, rand_block, "
-        "about_top_k, full, "
+        "about_top_k, identity, "
         "quantize, scaled_sign, vote, natural, natural_dithering, uniform, two_means, fp16, bf16, float8_e4m3, "
         "float8_e5m2, low_rank, scaled_down, best_level or parts";
     refused("top_q(3)", 1, "there is no compressor 'top_q' (did you mean top_k?); there are " + names);
     refused("top_k(3) | naturel", 12, "there is no compressor 'naturel' (did you mean natural?); there are " + names);
     refused("3", 1, "there is no compressor '3'; there are " + names);
     refused("natural | top_k(3)", 11, "'natural' is a quantizer, which leaves nothing to what follows it");
-    refused("full|full", 6, "'full' is a quantizer, which leaves nothing to what follows it");
+    refused("identity|identity", 10, "'identity' is a quantizer, which leaves nothing to what follows it");
     refused("top_k(1) | quantize(2) | natural", 26,
             "'quantize' is a quantizer, which leaves nothing to what follows it");
     refused("top_k", 1, "top_k needs k: top_k(k=...)");
@@ -110,11 +110,11 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("fp16(16)", 6, "fp16 takes no arguments");
     refused("vote | fp16", 8, "'vote' is a quantizer, which leaves nothing to what follows it");
     refused("two_means | fp16", 13, "'two_means' is a quantizer, which leaves nothing to what follows it");
-    refused("parts(3)", 1, "parts takes lengths and compressors by turns: parts(6, scaled_sign, 2, full)");
-    refused("parts(full, 3)", 7, "length is a whole number from 0 to 4294967296");
-    refused("parts(3, full, 4, foo)", 19, "there is no compressor 'foo'; there are " + names);
-    refused("parts(3, full, 2, 4)", 19, "there is no compressor '4'; there are " + names);
-    refused("parts(3, full) | full", 18, "'parts' is a quantizer, which leaves nothing to what follows it");
+    refused("parts(3)", 1, "parts takes lengths and compressors by turns: parts(6, scaled_sign, 2, identity)");
+    refused("parts(identity, 3)", 7, "length is a whole number from 0 to 4294967296");
+    refused("parts(3, identity, 4, foo)", 23, "there is no compressor 'foo'; there are " + names);
+    refused("parts(3, identity, 2, 4)", 23, "there is no compressor '4'; there are " + names);
+    refused("parts(3, identity) | identity", 22, "'parts' is a quantizer, which leaves nothing to what follows it");
     refused("top_k(3", 8, "',' or ')' is expected here");
     refused("", 1, "a name is expected here");
     for (char const* text :
@@ -142,9 +142,9 @@ TEST_CASE("what only the dimension can tell is left to check") {
 }
 
 TEST_CASE("texts from nowhere are read or refused: 20000 of them") {
-    std::vector<std::string> const tokens{"top_k",  "rand_k", "natural",  "quantize", "dense",    "full", "(",
-                                          ")",      "(",      ")",        "|",        "|",        ",",    "=",
-                                          "levels", "p",      "k",        "3",        "0.5",      "inf",  "1e9",
+    std::vector<std::string> const tokens{"top_k",  "rand_k", "natural",  "quantize", "dense",    "identity", "(",
+                                          ")",      "(",      ")",        "|",        "|",        ",",        "=",
+                                          "levels", "p",      "k",        "3",        "0.5",      "inf",      "1e9",
                                           " ",      "-1",     "\xc3\xa9", "bound",    "threshold"};
     std::size_t read = 0, refused_in_all = 0;
     for (std::uint64_t t = 0; t < 20000; ++t) {

@@ -84,7 +84,7 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     std::string const names = "there are gather, ring, halving_doubling, recursive_doubling, split_all_gather, gtop_k";
     refused("rings", 1, "there is no collective 'rings' (did you mean ring?); " + names);
     refused("tree", 1, "there is no collective 'tree'; " + names);
-    refused("ring | gtop_k", 8, "a collective is no piece of a pipe");
+    refused("ring | gtop_k", 8, "a collective cannot be part of a pipe");
     refused("ring(3)", 6, "ring takes no arguments");
     for (std::string const then : {"quick", "dense(3)", "quantize|scaled_sign", "scaled_sign"})
         refused("split_all_gather(" + then + ")", 18, "what is gathered is sparse, dense or quantize(levels)");

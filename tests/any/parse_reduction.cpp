@@ -9,7 +9,7 @@ using namespace laconic;
 
 TEST_CASE("every reduction is read, with its defaults, and written back") {
     auto const read = [](std::string const& text) { return to_string(parse_reduction(text)); };
-    CHECK(read("plain") == "plain(full)");
+    CHECK(read("plain") == "plain(identity)");
     CHECK(read("plain( natural )") == "plain(natural)");
     CHECK(read("error_feedback(top_k(0.01) | quantize(4), decay=0.9)") ==
           "error_feedback(top_k(0.01) | quantize(4), decay=0.9)");
@@ -45,8 +45,8 @@ TEST_CASE("what is wrong is told with its place and the valid names") {
     has("error_feedback", "error_feedback needs a compressor");
     has("error_feedback(top_k(1), decay=2)", "decay");
     has("plain(top_j(1))", "top_k");
-    has("plain(full, over=rin)", "ring");
-    has("plain | plain", "a reduction is no piece of a pipe");
-    has("plain(full, momentum=3)", "this is none of them");
+    has("plain(identity, over=rin)", "ring");
+    has("plain | plain", "a reduction cannot be part of a pipe");
+    has("plain(identity, momentum=3)", "this is none of them");
     has("unproved", "unproved needs a reduction");
 }

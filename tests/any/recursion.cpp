@@ -58,7 +58,7 @@ void says_the_same(R const& r) {
 
 TEST_CASE("a recursion behind faces says the same bytes: memories, levels, estimators, steps, answers, collectives") {
     using bounds = std::span<double const>;
-    says_the_same(recursion<threshold<full, bounds>, memory<>, gradient_step, follow_last_move<double>>{
+    says_the_same(recursion<threshold<identity, bounds>, memory<>, gradient_step, follow_last_move<double>>{
         {}, {.01, true}, {.2}, follow_last_move<double>(3)});
     recursion<rand_k<>, memory<>, momentum<>, fixed_level, l_svrg<>> const sampled{
         {3}, {.3, false}, momentum<>(.05, .5), {}, l_svrg<>(2, .25)};
@@ -82,7 +82,7 @@ TEST_CASE("copies of a recursion share nothing, also where a level tunes the com
     auto const f = workers();
     std::vector<any_objective<>> const any(f.begin(), f.end());
     auto const r =
-        erased<double, host>(recursion<threshold<full, bounds>, memory<>, gradient_step, follow_last_move<double>>{
+        erased<double, host>(recursion<threshold<identity, bounds>, memory<>, gradient_step, follow_last_move<double>>{
             {}, {.01, true}, {.2}, follow_last_move<double>(3)});
     toys::lockstep<any_recursion<>, any_objective<>> first(r, any, vec(6, 1.0), 4);
     first.rounds(10);

@@ -97,10 +97,10 @@ TEST_CASE("any_reducer is a member of a class, over any communicator") {
 
 TEST_CASE("a reduction whose transport has a server, chosen at run time, is refused") {
     fibers::run(1, [](fibers::member& comm) {
-        any_transport<float> const server = served<full, float>{};
-        CHECK_THROWS_WITH_AS(reducer(plain<full, any_transport<float>>{{}, server}, comm, std::size_t{4}),
-                             "a reducer has no server: served(full, memory(rate=0))", argument_error);
-        reducer(plain<full, any_transport<float>>{{}, gather_all{}}, comm, std::size_t{4});
+        any_transport<float> const server = served<identity, float>{};
+        CHECK_THROWS_WITH_AS(reducer(plain<identity, any_transport<float>>{{}, server}, comm, std::size_t{4}),
+                             "a reducer has no server: served(identity, memory(rate=0))", argument_error);
+        reducer(plain<identity, any_transport<float>>{{}, gather_all{}}, comm, std::size_t{4});
     });
 }
 

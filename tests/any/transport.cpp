@@ -10,7 +10,7 @@
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/compress/top_k.hpp"
 
 using namespace laconic;

@@ -109,14 +109,14 @@ TEST_CASE("agreement costs 16 bytes a rank") {
 
 TEST_CASE("ranks that agree look at each other's digest once") {
     struct alike {  // all ranks hand over what this one does
-        contribution sent{};
+        payload sent{};
         mutable int looks = 0;
         int rank() const { return 0; }
         int size() const { return 200; }
-        void all_gather(contribution mine) { sent = mine; }
-        void gather(int, contribution mine) { sent = mine; }
-        void broadcast(int, contribution mine) { sent = mine; }
-        contribution from(int) const {
+        void all_gather(payload mine) { sent = mine; }
+        void gather(int, payload mine) { sent = mine; }
+        void broadcast(int, payload mine) { sent = mine; }
+        payload from(int) const {
             ++looks;
             return sent;
         }
@@ -135,7 +135,7 @@ TEST_CASE("a loop is not made where ranks differ in anything that it can see") {
              "rank 0 has \"the dimension: 4\", rank 2 has \"the dimension: 5\"");
     all_told(told_when_rank_2_differs([&](auto& comm, bool odd) {
                  if (odd)
-                     make_loop<recursion<full, memory<float>>, float>(comm, single);
+                     make_loop<recursion<identity, memory<float>>, float>(comm, single);
                  else
                      make_loop(comm, step);
              }),

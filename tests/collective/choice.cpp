@@ -11,7 +11,7 @@ namespace {
 
 network const gigabit{4.5e-5, 1e-9, 5e-6};
 
-sum_by best(network const& net, double d, double k, int ranks) { return choice(net, {d, k, ranks}).best; }
+sum_by best(network const& net, double d, double k, int ranks) { return collective_choice(net, {d, k, ranks}).best; }
 
 }  // namespace
 
@@ -27,16 +27,16 @@ TEST_CASE("the quickest is chosen, for what the literature sends it is good for"
     CHECK(best(gigabit, d, d, 1) == sum_by::gathered_sum);
     // Where blocks are all there is, they need no coordinates.
     collective_load blocks{d, 0.01 * d, 64, 32, position_code::smallest, 0.01 * d / 256};
-    CHECK(choice(gigabit, blocks).best == sum_by::omni_reduce);
+    CHECK(collective_choice(gigabit, blocks).best == sum_by::omni_reduce);
     blocks.blocks = -1;  // 1 % spread evenly leaves hardly a block out
-    CHECK(choice(gigabit, blocks).best == sum_by::split_all_gather);
+    CHECK(collective_choice(gigabit, blocks).best == sum_by::split_all_gather);
     // Where lists are slow to read the long ones go in full, and then the short ones, too.
-    CHECK(choice(gigabit, {d, 0.01 * d, 256}, {1e-6, 1e-9}).best == sum_by::split_all_gather_dense);
-    CHECK(choice(gigabit, {d, 0.01 * d, 256}, {1e-5, 1e-9}).best >= sum_by::omni_reduce);
+    CHECK(collective_choice(gigabit, {d, 0.01 * d, 256}, {1e-6, 1e-9}).best == sum_by::split_all_gather_dense);
+    CHECK(collective_choice(gigabit, {d, 0.01 * d, 256}, {1e-5, 1e-9}).best >= sum_by::omni_reduce);
 }
 
 TEST_CASE("it tells why") {
-    choice const c({1, 0, 0}, {1000, 10, 4});
+    collective_choice const c({1, 0, 0}, {1000, 10, 4});
     CHECK(to_string(c) ==
           "gathered_sum: 4 ranks, 10 of 1000 numbers each, 2 s; next recursive_doubling 2 s, omni_reduce 2 s, "
           "split_all_gather(sparse) 3 s, split_all_gather(dense) 3 s, halving_doubling 4 s, ring 6 s");

@@ -53,10 +53,10 @@ struct unchecked {
 struct meets_only {
     int rank() const { return 0; }
     int size() const { return 1; }
-    void all_gather(contribution) {}
-    void gather(int, contribution) {}
-    void broadcast(int, contribution) {}
-    contribution from(int) const { return {}; }
+    void all_gather(payload) {}
+    void gather(int, payload) {}
+    void broadcast(int, payload) {}
+    payload from(int) const { return {}; }
 };
 
 static_assert(Collective<own<nothing_to_add>, float> && Collective<own<lists_only>, float>);

@@ -57,8 +57,8 @@ std::vector<sparse_sum<float>> lists(int ranks, std::size_t k) {
 
 // What the ranks do in a collective of these.
 template <class X>
-std::vector<std::vector<deed>> logs_of(X const& made, std::vector<sparse_sum<float>> brought) {
-    std::vector<std::vector<deed>> logs(brought.size());
+std::vector<std::vector<log_entry>> logs_of(X const& made, std::vector<sparse_sum<float>> brought) {
+    std::vector<std::vector<log_entry>> logs(brought.size());
     fibers::run(int(brought.size()), [&](fibers::member& inner) {
         recorded comm(inner);
         auto const me = std::size_t(comm.rank());
@@ -133,7 +133,7 @@ TEST_CASE("sums by parts take as long as the formulas send, where parts have eno
 TEST_CASE("long vectors, in chunks or in pieces, take as long as the formulas send") {
     constexpr std::size_t length = std::size_t{3} << 20, terms = 2000;
     auto const takes_as_long = [](int ranks, auto const& made, auto brings, auto sent) {
-        std::vector<std::vector<deed>> logs{std::size_t(ranks)};
+        std::vector<std::vector<log_entry>> logs{std::size_t(ranks)};
         fibers::run(ranks, [&](fibers::member& inner) {
             recorded comm(inner);
             auto const me = std::size_t(comm.rank());

@@ -43,14 +43,14 @@ TEST_CASE("what is sent is received") {
     });
 }
 
-TEST_CASE("of all complaints the least is thrown on all ranks, each kind with its type and place") {
+TEST_CASE("of all errors the least is thrown on all ranks, each kind with its type and place") {
     host on;
-    auto const thrown = [&](auto complain) {
+    auto const thrown = [&](auto fail) {
         std::array<std::string, 5> texts;
         threads::run(5, [&](auto& comm) {
             session talk;
             talk.start(6);
-            complain(talk, comm.rank());
+            fail(talk, comm.rank());
             go_round(talk, comm, 1);
             try {
                 talk.finish();
@@ -74,11 +74,11 @@ TEST_CASE("of all complaints the least is thrown on all ranks, each kind with it
               talk.check_input(on, r, std::span<double const>(x), 3);
           }) == "non_finite 1 6 1");
     CHECK(thrown([&](auto& talk, int r) { talk.check_input(on, r, fine, r == 2 ? 8 : 9); }) ==
-          "shape rank 2 brings a vector of 9 numbers, the collective is for 8");
+          "shape rank 2 has a vector of 9 numbers, the collective is for 8");
     CHECK(thrown([&](auto& talk, int r) {
               double const x[] = {1, 2};
               talk.check_input(on, r, std::span<double const>(x), r < 3 ? 2 : 1);
-          }) == "shape rank 3 brings a vector of 2 numbers, the collective is for 1");
+          }) == "shape rank 3 has a vector of 2 numbers, the collective is for 1");
     CHECK(thrown([&](auto& talk, int r) {
               talk.check_sum(on, r == 3 ? infinite : fine, [](auto i) { return i + 100; });
           }) == "round 6: the ranks' sum is not finite at coordinate 104");
@@ -103,8 +103,8 @@ TEST_CASE("in trouble nothing is written and nothing read") {
     });
 }
 
-TEST_CASE("bytes that are no message, and complaints that are none") {
-    auto const after = [](contribution sent) {
+TEST_CASE("bytes that are no message, and error frames that are none") {
+    auto const after = [](payload sent) {
         std::string text;
         threads::run(2, [&](auto& comm) {
             if (comm.rank() == 1) {
@@ -130,10 +130,10 @@ TEST_CASE("bytes that are no message, and complaints that are none") {
     CHECK(after({two}) == "259");
     CHECK(after({std::span(two).first(1)}) == "0 from rank 1: it ends 8 bits too early");
     CHECK(after({nine}) == "16 from rank 1: 176 bits are left over");
-    CHECK(after({two, true}) == "0 from rank 1: an illegible complaint");
-    CHECK(after({nine, true}) == "0 from rank 1: an illegible complaint");
+    CHECK(after({two, true}) == "0 from rank 1: an unreadable error frame");
+    CHECK(after({nine, true}) == "0 from rank 1: an unreadable error frame");
     nine[0] = std::byte(0);
-    CHECK(after({nine, true}) == "0 from rank 1: an illegible complaint");
+    CHECK(after({nine, true}) == "0 from rank 1: an unreadable error frame");
 }
 
 TEST_CASE("the encoding of coordinates is the one that was asked for") {
@@ -152,18 +152,18 @@ TEST_CASE("the encoding of coordinates is the one that was asked for") {
     });
 }
 
-TEST_CASE("ranks confer: what is wrong on one they all know, and in a good round they hand over nothing") {
+TEST_CASE("ranks share_failure: what is wrong on one they all know, and in a good round they hand over nothing") {
     host on;
     auto const told = sv::told(4, [&](auto& inner) {
         metered comm(inner);
         session talk;
         talk.start(1);
-        talk.confer(comm);
+        talk.share_failure(comm);
         talk.finish();
         CHECK(comm.bytes_received() == 0);
         talk.start(2);
         if (comm.rank() > 1) talk.check_input(on, comm.rank(), infinite, 9);
-        talk.confer(comm);
+        talk.share_failure(comm);
         talk.finish();
     });
     CHECK(told == std::vector<std::string>(4, "rank 2, round 2: the gradient is not finite at coordinate 4"));

@@ -16,34 +16,34 @@ namespace {
 
 // A communicator of your own: one rank, alone.
 struct alone {
-    contribution said;
+    payload said;
     int rank() const { return 0; }
     int size() const { return 1; }
-    void all_gather(contribution mine) { said = mine; }
-    void gather(int, contribution mine) { said = mine; }
-    void broadcast(int, contribution mine) { said = mine; }
-    contribution from(int) const { return said; }
+    void all_gather(payload mine) { said = mine; }
+    void gather(int, payload mine) { said = mine; }
+    void broadcast(int, payload mine) { said = mine; }
+    payload from(int) const { return said; }
 };
 struct without_from {
     int rank() const { return 0; }
     int size() const { return 1; }
-    void all_gather(contribution) {}
-    void gather(int, contribution) {}
-    void broadcast(int, contribution) {}
+    void all_gather(payload) {}
+    void gather(int, payload) {}
+    void broadcast(int, payload) {}
 };
 struct without_gather {
     int rank() const { return 0; }
     int size() const { return 1; }
-    void all_gather(contribution) {}
-    void broadcast(int, contribution) {}
-    contribution from(int) const { return {}; }
+    void all_gather(payload) {}
+    void broadcast(int, payload) {}
+    payload from(int) const { return {}; }
 };
 struct without_broadcast {
     int rank() const { return 0; }
     int size() const { return 1; }
-    void all_gather(contribution) {}
-    void gather(int, contribution) {}
-    contribution from(int) const { return {}; }
+    void all_gather(payload) {}
+    void gather(int, payload) {}
+    payload from(int) const { return {}; }
 };
 struct unsigned_rank : alone {
     unsigned rank() const { return 0; }
@@ -53,26 +53,26 @@ static_assert(Communicator<alone> && Communicator<threads::member>);
 static_assert(Communicator<metered<alone>> && Communicator<metered<metered<threads::member>>>);
 static_assert(!Communicator<without_from> && !Communicator<without_gather> && !Communicator<without_broadcast>);
 struct in_pairs : alone {
-    contribution exchange(int, contribution mine, int) { return mine; }
+    payload exchange(int, payload mine, int) { return mine; }
 };
 struct silent_pairs : alone {
-    void exchange(int, contribution, int) {}
+    void exchange(int, payload, int) {}
 };
 static_assert(PointToPoint<in_pairs> && PointToPoint<threads::member> && PointToPoint<metered<threads::member>>);
 static_assert(!PointToPoint<alone> && !PointToPoint<silent_pairs> && !PointToPoint<metered<alone>>);
 struct overlaps : alone {
-    void start_all_gather(contribution mine, int = 0) { said = mine; }
+    void start_all_gather(payload mine, int = 0) { said = mine; }
     void finish(int = 0) {}
 };
 struct never_finishes : alone {
-    void start_all_gather(contribution mine, int = 0) { said = mine; }
+    void start_all_gather(payload mine, int = 0) { said = mine; }
 };
 struct one_lane : alone {
-    void start_all_gather(contribution mine) { said = mine; }
+    void start_all_gather(payload mine) { said = mine; }
     void finish() {}
 };
 struct nameless_lane : alone {
-    void start_all_gather(contribution mine, int) { said = mine; }
+    void start_all_gather(payload mine, int) { said = mine; }
     void finish(int) {}
 };
 static_assert(Overlapping<overlaps> && Overlapping<threads::member> && Overlapping<metered<overlaps>>);
@@ -96,26 +96,26 @@ static_assert(!Communicator<unsigned_rank> && !Communicator<int>);
 
 }  // namespace
 
-TEST_CASE("a contribution is a message unless it says that it complains") {
-    contribution const nothing;
+TEST_CASE("a payload is a message unless it is marked as an error frame") {
+    payload const nothing;
     CHECK(nothing.bytes.empty());
-    CHECK_FALSE(nothing.complaint);
+    CHECK_FALSE(nothing.is_error);
     std::byte const word[3] = {};
-    contribution const message{word};
+    payload const message{word};
     CHECK(message.bytes.size() == 3);
-    CHECK_FALSE(message.complaint);
+    CHECK_FALSE(message.is_error);
 }
 
 TEST_CASE("who waits for whom is said until a rank comes again, or for eight ranks") {
     auto const say = [](std::vector<int> const& waits_for, int rank) {
-        return detail::say_who_waits(rank, [&](int r) { return waits_for[static_cast<std::size_t>(r)]; });
+        return detail::describe_waits(rank, [&](int r) { return waits_for[static_cast<std::size_t>(r)]; });
     };
-    CHECK(say({0}, 0) == "rank 0 waits for rank 0: nobody can go on");
+    CHECK(say({0}, 0) == "rank 0 waits for rank 0: no rank can go on");
     CHECK(say({1, 2, 1}, 0) ==
-          "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 1: nobody can go on");
-    CHECK(say({no_rank, 0}, 1) == "rank 1 waits for rank 0: nobody can go on");
+          "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 1: no rank can go on");
+    CHECK(say({no_rank, 0}, 1) == "rank 1 waits for rank 0: no rank can go on");
     CHECK(say({1, 2, 3, 4, 5, 6, 7, 8, 9, 0}, 0)
-              .ends_with("for rank 7, which waits for rank 8, and so on: nobody can go on"));
+              .ends_with("for rank 7, which waits for rank 8, and so on: no rank can go on"));
 }
 
 TEST_CASE("one all-gather is under way, or none") {
@@ -182,10 +182,10 @@ TEST_CASE("gather gives the root everything, broadcast gives everyone the root's
                 int const root = turn % n;
                 comm.gather(root, {word(me, turn), me == 1});
                 for (int r = 0; r < n && me == root; ++r)
-                    mine = mine && same(comm.from(r).bytes, word(r, turn)) && comm.from(r).complaint == (r == 1);
+                    mine = mine && same(comm.from(r).bytes, word(r, turn)) && comm.from(r).is_error == (r == 1);
                 comm.broadcast(root, {word(me, turn + 7), turn == 2});
                 mine = mine && same(comm.from(root).bytes, word(root, turn + 7)) &&
-                       comm.from(root).complaint == (turn == 2);
+                       comm.from(root).is_error == (turn == 2);
                 comm.all_gather({word(me, turn + 9)});
                 for (int r = 0; r < n; ++r) mine = mine && same(comm.from(r).bytes, word(r, turn + 9));
             }

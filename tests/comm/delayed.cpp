@@ -39,7 +39,7 @@ std::vector<double> all(int ranks, double seconds) {
 }
 
 std::vector<std::byte> const zeros(1000);
-contribution of(std::size_t bytes) { return {std::span(zeros).first(bytes)}; }
+payload of(std::size_t bytes) { return {std::span(zeros).first(bytes)}; }
 
 static_assert(PointToPoint<delayed<fibers::member>> && Overlapping<metered<delayed<fibers::member>>> &&
               PointToPoint<metered<delayed<metered<threads::member>>>>);
@@ -252,7 +252,8 @@ TEST_CASE("what is said comes as it was said, is counted without its times, and 
             wrong += schedules::all(counted) + schedules::refuses_ranks_that_do_not_exist(counted);
             wrong += schedules::refuses_what_comes_between(comm);
             wrong += counted.bytes_sent() != bare.bytes_sent() || counted.bytes_received() != bare.bytes_received();
-            wrong += counted.bytes_told() != bare.bytes_told() || counted.bytes_collected() != bare.bytes_collected();
+            wrong += counted.bytes_broadcast() != bare.bytes_broadcast() ||
+                     counted.bytes_gathered() != bare.bytes_gathered();
             wrong += (comm.clock() > 0) != (ranks > 1);
             double const before = comm.clock();
             schedules::with_oneself(comm);

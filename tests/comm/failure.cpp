@@ -21,7 +21,7 @@ TEST_CASE("the first reason is told, and the first exception thrown again") {
             f.threw(rank);
         }
     try {
-        f.tell();
+        f.raise();
     } catch (comm_error const& e) {
         CHECK(e.rank == 2);
         CHECK(std::string(e.what()) == "rank 2 left before the others were done");
@@ -29,5 +29,5 @@ TEST_CASE("the first reason is told, and the first exception thrown again") {
     CHECK_THROWS_AS(f.rethrow(), std::runtime_error);
     failure other;
     other.threw(3, nullptr, "no thread");
-    CHECK_THROWS_WITH_AS(other.tell(), "rank 3 failed: no thread", comm_error);
+    CHECK_THROWS_WITH_AS(other.raise(), "rank 3 failed: no thread", comm_error);
 }

@@ -29,7 +29,7 @@ static_assert(PointToPoint<fibers::member> && Overlapping<fibers::member> && Spl
 
 namespace {
 
-std::vector<std::byte> utterance(int rank, int turn) {
+std::vector<std::byte> payload_of(int rank, int turn) {
     return std::vector<std::byte>(static_cast<std::size_t>((3 * rank + 5 * turn) % 11), std::byte(rank + 16 * turn));
 }
 
@@ -73,18 +73,18 @@ std::vector<double> end_of_a_run() {
 
 }  // namespace
 
-TEST_CASE("everyone hears everyone, in one thread, for any number of ranks") {
+TEST_CASE("every rank receives from all, in one thread, for any number of ranks") {
     for (int const n : {1, 2, 7, 1000}) {
         CAPTURE(n);
         int wrong = 0, done = 0;
         auto const here = std::this_thread::get_id();
         fibers::run(n, [&](fibers::member& comm) {
             for (int turn = 0; turn < 9; ++turn) {
-                comm.all_gather({utterance(comm.rank(), turn), (turn + comm.rank()) % 5 == 0});
+                comm.all_gather({payload_of(comm.rank(), turn), (turn + comm.rank()) % 5 == 0});
                 for (int r = 0; r < n; ++r) {
                     auto const heard = comm.from(r);
-                    auto const said = utterance(r, turn);
-                    wrong += heard.complaint != ((turn + r) % 5 == 0) ||
+                    auto const said = payload_of(r, turn);
+                    wrong += heard.is_error != ((turn + r) % 5 == 0) ||
                              !std::equal(said.begin(), said.end(), heard.bytes.begin(), heard.bytes.end());
                 }
             }
@@ -100,11 +100,11 @@ TEST_CASE("everyone hears everyone, in one thread, for any number of ranks") {
 TEST_CASE("a server gathers and answers") {
     std::vector<std::size_t> heard(3);
     fibers::run(3, [&](fibers::member& comm) {
-        comm.gather(0, {utterance(comm.rank(), 1)});
+        comm.gather(0, {payload_of(comm.rank(), 1)});
         std::size_t sum = 0;
         for (int r = 0; r < 3; ++r) sum += comm.from(r).bytes.size();
         std::vector<std::byte> const answer(sum);
-        comm.broadcast(1, {comm.rank() == 1 ? answer : utterance(9, 9)});
+        comm.broadcast(1, {comm.rank() == 1 ? answer : payload_of(9, 9)});
         heard[static_cast<std::size_t>(comm.rank())] = comm.from(1).bytes.size();
     });
     CHECK(heard == std::vector<std::size_t>(3, 5 + 8 + 0));
@@ -212,7 +212,7 @@ TEST_CASE("at the deadline the rank is named that hands nothing over, not those 
                 {.deadline = 20ms});
     for (auto const& h : heard) {
         CHECK((h.rank == 2 || h.rank == 3));  // both could have
-        CHECK(h.why == "rank " + std::to_string(h.rank) + " handed over nothing within 20 ms");
+        CHECK(h.why == "rank " + std::to_string(h.rank) + " sent nothing within 20 ms");
     }
 }
 
@@ -242,10 +242,10 @@ TEST_CASE("rounds that one rank's gradient ends are ended on all, gathered, exch
         });
         CHECK(ended == 18);
     };
-    recursion<full, memory<>> const plainly{};
+    recursion<identity, memory<>> const plainly{};
     each_rank(plainly);
     each_rank(plainly.with_transport(ring{}));
-    each_rank(plainly.with_transport(served<full>{}));
+    each_rank(plainly.with_transport(served<identity>{}));
 }
 
 TEST_CASE("a deadline that is met changes nothing") {
@@ -282,7 +282,7 @@ TEST_CASE("a rank that leaves early is named, and what the others hold is given 
     CHECK(held.use_count() == 1);
 }
 
-TEST_CASE("ranks talk in pairs, by any schedule") {
+TEST_CASE("ranks exchange in pairs, by any schedule") {
     int wrong = 0;
     for (int n = 1; n <= 9; ++n) fibers::run(n, [&](fibers::member& comm) { wrong += schedules::all(comm); });
     fibers::run(60, [&](fibers::member& comm) { wrong += schedules::random_schedule(comm, 9, 10); });
@@ -377,7 +377,7 @@ TEST_CASE("where all wait for each other the lowest is told who waits for whom")
     std::string const why =
         "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 3, which waits for rank 4, which waits "
         "for "
-        "rank 5, which waits for rank 6, which waits for rank 7, which waits for rank 8, and so on: nobody can go on";
+        "rank 5, which waits for rank 6, which waits for rank 7, which waits for rank 8, and so on: no rank can go on";
     CHECK(circle.heard[0].rank == 1);
     CHECK(circle.heard[0].why == why);
     CHECK(circle.heard[19].why == why);
@@ -391,13 +391,13 @@ TEST_CASE("where all wait for each other the lowest is told who waits for whom")
             comm.all_gather({});
     });
     CHECK(meeting.thrown ==
-          "rank 0 waits for rank 2, which waits for rank 1, which waits for rank 2: nobody can go on");
+          "rank 0 waits for rank 2, which waits for rank 1, which waits for rank 2: no rank can go on");
 }
 
 TEST_CASE("who catches the error of a wait and tries again hands nothing over, and is told the same") {
     std::vector<int> same(3);
     int messages = 0, heard_something = 0;
-    std::string const why = "rank 0 waits for rank 1, which waits for rank 0: nobody can go on";
+    std::string const why = "rank 0 waits for rank 1, which waits for rank 0: no rank can go on";
     fibers::run(3, [&](fibers::member& comm) {
         int const me = comm.rank();
         auto const tries = [&](auto call) {
@@ -409,7 +409,7 @@ TEST_CASE("who catches the error of a wait and tries again hands nothing over, a
             }
         };
         for (int turn = 0; turn < 3; ++turn) {
-            if (me == 0) tries([&] { comm.all_gather({utterance(0, turn)}); });
+            if (me == 0) tries([&] { comm.all_gather({payload_of(0, turn)}); });
             tries([&] { comm.exchange(2, {}, me == 1 ? 0 : 1); });
         }
         if (me == 2) try {
@@ -518,7 +518,7 @@ TEST_CASE("with several lanes in flight: who leaves or throws is named, and what
         if (comm.rank() == 2) comm.exchange(no_rank, {}, 0);
         comm.finish(1);
     });
-    CHECK(all_wait.heard[0].why == "rank 0 waits for rank 2, which waits for rank 0: nobody can go on");
+    CHECK(all_wait.heard[0].why == "rank 0 waits for rank 2, which waits for rank 0: no rank can go on");
     failed_schedule const other_lanes(2, [](fibers::member& comm) {
         comm.start_all_gather({}, 1 + comm.rank());
         comm.finish(1 + comm.rank());
@@ -589,7 +589,7 @@ TEST_CASE("ranks that wait for each other in several groups are told who waits f
     });
     CHECK(crossed.thrown ==
           "rank 0 waits for rank 1, which waits for rank 3, which waits for rank 2, which waits for rank 0: "
-          "nobody can go on");
+          "no rank can go on");
     for (auto const& h : crossed.heard) CHECK(h.why == crossed.thrown);
 }
 

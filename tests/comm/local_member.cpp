@@ -19,15 +19,15 @@ struct written_down {
     std::vector<call> calls;
     bool fails = false;
 
-    void start(detail::local_group& in, int rank, int lane, std::uint64_t turn, contribution mine, bool waits) {
+    void start(detail::local_group& in, int rank, int lane, std::uint64_t turn, payload mine, bool waits) {
         if (fails) throw comm_error(1, "gone");
         calls.emplace_back('s', rank, lane, turn, waits);
-        in.at(rank).sent[lane][turn % 2].say(mine);
+        in.at(rank).sent[lane][turn % 2].assign(mine);
     }
     void finish(detail::local_group&, int rank, int lane, std::uint64_t turn, std::uint64_t meetings) {
         calls.emplace_back('f', rank, lane, 100 * meetings + turn, false);
     }
-    contribution exchange(detail::local_group&, int, int, contribution mine, int) { return mine; }
+    payload exchange(detail::local_group&, int, int, payload mine, int) { return mine; }
 };
 static_assert(Overlapping<detail::local_member<written_down>> && PointToPoint<detail::local_member<written_down>>);
 

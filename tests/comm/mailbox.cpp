@@ -14,7 +14,7 @@ namespace {
 
 void post(mailbox& box, int from, int n) {
     auto const said = word(from, 0, n);
-    box.next(from, said.bytes.size()).say(said.said());
+    box.next(from, said.bytes.size()).assign(said.said());
     box.post(from);
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("what is being written is not there, and what is being read is not the
     mailbox box;
     auto& slot = box.next(1, 40);
     CHECK_FALSE(box.has(1));
-    slot.say(word(1, 0, 0).said());
+    slot.assign(word(1, 0, 0).said());
     CHECK_FALSE(box.has(1));
     box.post(1);
     CHECK(box.has(1));
@@ -69,7 +69,7 @@ TEST_CASE("memory goes around: the third message lies where the first lay") {
     std::vector<std::byte> const bytes(100);
     for (std::size_t n = 0; n < 6; ++n) {
         auto const length = n == 0 ? 100 : 10 * n;
-        box.next(4, length).say({std::span(bytes).first(length)});
+        box.next(4, length).assign({std::span(bytes).first(length)});
         box.post(4);
         auto const heard = box.take(4);
         CHECK(heard.bytes.size() == length);

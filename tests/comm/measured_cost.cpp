@@ -21,20 +21,20 @@ struct toy_link {
     double* now;
     std::size_t meetings = 0, timed = 0;
     std::vector<std::byte> said{};
-    bool complaint = false;
+    bool is_error = false;
 
     int rank() const { return 0; }
     int size() const { return 1; }
-    void all_gather(contribution mine) {
+    void all_gather(payload mine) {
         said.assign(mine.bytes.begin(), mine.bytes.end());
-        complaint = mine.complaint;
+        is_error = mine.is_error;
         ++meetings;
         double const slow = meetings > 2 + 8 && meetings <= 2 + 24 ? 2 : 1;
         *now += slow * cost(8.0 * static_cast<double>(mine.bytes.size()));
     }
-    void gather(int, contribution mine) { all_gather(mine); }
-    void broadcast(int, contribution mine) { all_gather(mine); }
-    contribution from(int) const { return {said, complaint}; }
+    void gather(int, payload mine) { all_gather(mine); }
+    void broadcast(int, payload mine) { all_gather(mine); }
+    payload from(int) const { return {said, is_error}; }
 };
 static_assert(Communicator<toy_link>);
 
@@ -104,7 +104,7 @@ TEST_CASE("what is sent for it is counted where it goes through a counter") {
         measure_cost(counted, {8, 32, 1});
         // How it measures, the largest message, both sizes, their times, and rank 0's answer.
         CHECK(counted.bytes_sent() == 24 + 32 + (8 + 32) + 16);
-        CHECK(counted.bytes_told() + counted.bytes_received() - counted.bytes_sent() == 16);
+        CHECK(counted.bytes_broadcast() + counted.bytes_received() - counted.bytes_sent() == 16);
     });
 }
 

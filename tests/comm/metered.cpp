@@ -19,8 +19,8 @@ TEST_CASE("it counts what this rank says and what the others say, to the byte") 
         auto const me = static_cast<std::size_t>(counted.rank());
         std::vector<std::byte> const mine(5 * me, std::byte{7});  // 0, 5 and 10 bytes
         counted.all_gather({mine});
-        counted.all_gather({mine, true});  // complaints count as what they are: bytes
-        same[me] = counted.from(2).bytes.size() == 10 && counted.from(2).complaint && counted.from(0).bytes.empty();
+        counted.all_gather({mine, true});  // error frames count as what they are: bytes
+        same[me] = counted.from(2).bytes.size() == 10 && counted.from(2).is_error && counted.from(0).bytes.empty();
         counted.inner().all_gather({mine});
         sent[me] = counted.bytes_sent();
         received[me] = counted.bytes_received();
@@ -95,8 +95,8 @@ TEST_CASE("a server's part is counted apart: what it collects, and what it tells
         counted.gather(2, {mine, true});
         sent[me] = counted.bytes_sent();
         received[me] = counted.bytes_received();
-        told[me] = counted.bytes_told();
-        collected[me] = counted.bytes_collected();
+        told[me] = counted.bytes_broadcast();
+        collected[me] = counted.bytes_gathered();
     });
     CHECK(sent == std::array<std::uint64_t, 3>{10, 20, 30});
     CHECK(received == std::array<std::uint64_t, 3>{0, 7, 7});

@@ -165,9 +165,9 @@ int MPI_Comm_free(MPI_Comm* all) {
 }
 }
 
-TEST_CASE("meetings hand over contributions of any lengths, and complaints") { CHECK(meetings(*world) == 0); }
+TEST_CASE("meetings hand over payloads of any lengths, and error frames") { CHECK(meetings(*world) == 0); }
 
-TEST_CASE("ranks talk in pairs, by any schedule") {
+TEST_CASE("ranks exchange in pairs, by any schedule") {
     CHECK(schedules::all(*world) == 0);
     CHECK(schedules::refuses_ranks_that_do_not_exist(*world) == 0);
 }
@@ -207,10 +207,10 @@ TEST_CASE("a collective runs on a thread of its own where MPI allows it") {
     transport_for<in_background<ring>, full_vector<double, host>> by({}, 40, position_code::smallest);
     by.start(*world);
     std::vector<double> x(40), mean(40);
-    auto const blank = [](auto& there, int, auto& m) { full{}.blank(there, 40, key{}, m); };
+    auto const blank = [](auto& there, int, auto& m) { identity{}.blank(there, 40, key{}, m); };
     for (int round = 0; round < 5; ++round) {
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = double(me + 1) * double(i);
-        full{}(on, std::span<double const>(x), key{}, mine);
+        identity{}(on, std::span<double const>(x), key{}, mine);
         by.send(on, *world, round_context{}, mine, error_frame{});
         by.receive(on, *world, round_context{}, mine, error_frame{}, blank, memory<>{}, std::span(mean));
         for (std::size_t i = 0; i < x.size(); ++i)
@@ -320,7 +320,7 @@ TEST_CASE_TEMPLATE("MPI adds up, in pieces that it can carry", T, float, double)
     CHECK(refused({1, last ? T(NAN) : T(2), 3}, 0) ==
           "rank " + std::to_string(n - 1) + ", round 2: the gradient is not finite at coordinate 1");
     CHECK(refused(std::vector<T>(last ? 4 : 3), 0) ==
-          "rank " + std::to_string(n - 1) + " brings a vector of 4 numbers, the collective is for 3");
+          "rank " + std::to_string(n - 1) + " has a vector of 4 numbers, the collective is for 3");
     CHECK(refused(std::vector<T>(3, T(2)), T(2 * n)).empty());
 }
 
@@ -704,9 +704,8 @@ TEST_CASE("at the deadline the rank that does not come is told to all that wait,
              for (int lane = 0; lane < most_in_flight; ++lane) comm.finish(lane);
          }},
         {"gather", " did not come", [&](auto& comm) { comm.gather(0, {large}), comm.gather(2, {large}); }},
-        {"broadcast", " handed over nothing", [&](auto& comm) { comm.broadcast(1, {large}); }},
-        {"exchange", " handed over nothing",
-         [&](auto& comm) { comm.exchange(me == 1 ? 0 : 1, {large}, me == 1 ? 0 : 1); }},
+        {"broadcast", " sent nothing", [&](auto& comm) { comm.broadcast(1, {large}); }},
+        {"exchange", " sent nothing", [&](auto& comm) { comm.exchange(me == 1 ? 0 : 1, {large}, me == 1 ? 0 : 1); }},
         {"all_reduce", " did not come", [&](auto& comm) {
              std::vector<double> x(100000);
              comm.all_reduce(std::span(x));

@@ -27,9 +27,9 @@ TEST_CASE("an end hands over in pairs, and as a part it is over once all ranks h
     auto const theirs = end.exchange(next, {mine, rank == 0}, last);
     CHECK(theirs.bytes.size() == std::size_t(100000 + last));
     CHECK(theirs.bytes.back() == std::byte(last));
-    CHECK(theirs.complaint == (last == 0));
+    CHECK(theirs.is_error == (last == 0));
     if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);  // the others leave before
-    end.leave();  // the others wait for nobody here
+    end.leave();                                 // the others wait for nobody here
     if (rank != 0) {
         CHECK_FALSE(end.is_over());  // rank 0 has not left
         MPI_Barrier(MPI_COMM_WORLD);

@@ -35,7 +35,7 @@ struct own_communicator {
 TEST_CASE("messages come whole, whatever the order in which they are awaited, and of one rank in its order") {
     own_communicator const world;
     std::size_t const length = 300000;  // of a piece: more than MPI sends unasked
-    // Of each rank a message of two pieces, and a complaint of one.
+    // Of each rank a message of two pieces, and an error frame of one.
     using detail::mpi_pieces;
     std::array const tags{mpi_pieces::tag(1, false), mpi_pieces::tag(0, false), mpi_pieces::tag(0, true)};
     std::vector<std::vector<std::byte>> sent;
@@ -54,12 +54,12 @@ TEST_CASE("messages come whole, whatever the order in which they are awaited, an
                                [&](std::byte b) { return b == static_cast<std::byte>(10 * from + j); });
         };
         auto const first = inbox.take(from, bytes);
-        CHECK(!first.complaint);
+        CHECK(!first.is_error);
         REQUIRE(first.bytes.size() == 2 * length + 1);
         CHECK(all_are(first.bytes.first(length), 0));
         CHECK(all_are(first.bytes.subspan(length), 1));
         auto const second = inbox.take(from, bytes);
-        CHECK(second.complaint);
+        CHECK(second.is_error);
         REQUIRE(second.bytes.size() == length + 2);
         CHECK(all_are(second.bytes, 2));
     }
@@ -69,7 +69,7 @@ TEST_CASE("messages come whole, whatever the order in which they are awaited, an
 TEST_CASE("a message of more pieces than tags tell takes the memory that it needs, not twice as much") {
     own_communicator const world;
     using detail::mpi_pieces;
-    std::vector<std::byte> sent(mpi_pieces::most_told + 100), bytes;
+    std::vector<std::byte> sent(mpi_pieces::largest_count + 100), bytes;
     for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i % 251);
     std::vector<MPI_Request> requests;
     mpi_pieces::for_each({sent}, 1, [&](std::span<std::byte const> piece, int tag) {
@@ -198,7 +198,7 @@ TEST_CASE("at the deadline the rank is named that has not announced its message,
         MPI_Send(nullptr, 0, MPI_BYTE, 0, detail::mpi_pieces::tag(0, true), world.all);
     }
     if (world.rank == 0) {
-        CHECK(inbox.take(2, bytes, true).complaint);
+        CHECK(inbox.take(2, bytes, true).is_error);
         inbox.forget_coming(2);
         CHECK_THROWS_WITH_AS(inbox.take(2, bytes, true), "rank 71 did not come within 100 ms", comm_error);
         CHECK(wait.why.rank() == 71);

@@ -43,7 +43,7 @@ TEST_CASE("what is sent is awaited until its receivers have taken it, in any num
         for (int step = 1; step < me.size; ++step) {
             int const from = (me.rank + step) % me.size;
             auto const heard = me.inbox.take(from, bytes);
-            CHECK(heard.complaint);
+            CHECK(heard.is_error);
             CHECK(heard.bytes.size() == said.size());
             CHECK(heard.bytes.back() == std::byte(from));
         }

@@ -17,12 +17,12 @@ using namespace laconic;
 
 TEST_CASE("how many pieces follow is told as far as MPI's tags go") {
     using detail::mpi_pieces;
-    for (bool const complaint : {false, true})
+    for (bool const is_error : {false, true})
         for (std::size_t const left : {0, 1, 16381, 16382, 20000}) {
-            int const tag = mpi_pieces::tag(left, complaint);
+            int const tag = mpi_pieces::tag(left, is_error);
             CHECK((tag >= 0 && tag < mpi_pieces::notice));
             CHECK(mpi_pieces::left(tag) == std::min<std::size_t>(left, 16382));
-            CHECK(mpi_pieces::is_complaint(tag) == complaint);
+            CHECK(mpi_pieces::is_error(tag) == is_error);
         }
 }
 
@@ -36,7 +36,7 @@ TEST_CASE("MPI's errors are told in its words") {
                          comm_error);
 }
 
-TEST_CASE("a contribution is cut into pieces, each of which says how many follow") {
+TEST_CASE("a payload is cut into pieces, each of which states how many follow") {
     std::vector<std::byte> const bytes(7);
     std::vector<std::pair<std::size_t, int>> pieces;
     auto const note = [&](std::span<std::byte const> piece, int tag) { pieces.emplace_back(piece.size(), tag); };

@@ -51,7 +51,7 @@ int equal_meetings(nccl& comm) {
         comm.all_gather({mine, me == root});
         for (int r = 0; r < n; ++r) {
             auto const heard = comm.from(r);
-            wrong += heard.complaint != (r == root) || heard.bytes.size() != std::size_t(turn);
+            wrong += heard.is_error != (r == root) || heard.bytes.size() != std::size_t(turn);
             for (auto const b : heard.bytes) wrong += b != std::byte(r);
         }
     }
@@ -71,11 +71,11 @@ void all_right(Check check) {
 
 }  // namespace
 
-TEST_CASE("meetings hand over contributions of any lengths, and complaints") {
+TEST_CASE("meetings hand over payloads of any lengths, and error frames") {
     all_right([](nccl& comm) { return meetings(comm) + equal_meetings(comm); });
 }
 
-TEST_CASE("ranks talk in pairs, by any schedule") {
+TEST_CASE("ranks exchange in pairs, by any schedule") {
     all_right([](nccl& comm) { return schedules::all(comm) + schedules::refuses_ranks_that_do_not_exist(comm); });
 }
 
@@ -212,14 +212,15 @@ TEST_CASE("a root that does not exist is refused") {
 TEST_CASE("ranks that all wait in vain are told who waits for whom") {
     for (int const n : counts()) {
         auto const alone = nccl_ranks::told(n, [](nccl& comm) { comm.exchange(no_rank, {}, comm.rank()); });
-        CHECK(alone[0] == "rank 0 waits for rank 0: nobody can go on");
+        CHECK(alone[0] == "rank 0 waits for rank 0: no rank can go on");
     }
     for (int const n : counts(3)) {
         auto const circle = nccl_ranks::told(n, [&](nccl& comm) { comm.exchange(no_rank, {}, (comm.rank() + 1) % 3); });
-        CHECK(circle[1] == "rank 1 waits for rank 2, which waits for rank 0, which waits for rank 1: nobody can go on");
+        CHECK(circle[1] ==
+              "rank 1 waits for rank 2, which waits for rank 0, which waits for rank 1: no rank can go on");
         auto const meeting =
             nccl_ranks::told(n, [&](nccl& comm) { comm.rank() == 1 ? comm.gather(0, {}) : comm.all_gather({}); });
-        CHECK(meeting[0] == "rank 0 waits for rank 1, which waits for rank 0: nobody can go on");
+        CHECK(meeting[0] == "rank 0 waits for rank 1, which waits for rank 0: no rank can go on");
     }
 }
 

@@ -24,12 +24,12 @@ struct greeter {
     }
     template <class Out>
     bool take(double, int from, std::span<std::byte const> packet, Out out) {
-        bool const news = !done() && from == other && packet.size() == 1;
-        if (news) {
+        bool const is_new = !done() && from == other && packet.size() == 1;
+        if (is_new) {
             heard = packet[0];
             out(other, std::span<std::byte const>(&mine, 1));
         }
-        return news;
+        return is_new;
     }
     template <class Out>
     void wake(double now, Out out) {

@@ -17,9 +17,9 @@ using namespace laconic;
 static_assert(PointToPoint<recorded<metered<fibers::member>>>);
 
 TEST_CASE("what a rank did is written down") {
-    std::vector<std::vector<deed>> logs(3);
+    std::vector<std::vector<log_entry>> logs(3);
     std::vector<std::byte> const bytes(100);
-    auto const of = [&](std::size_t n) { return contribution{std::span(bytes).first(n)}; };
+    auto const of = [&](std::size_t n) { return payload{std::span(bytes).first(n)}; };
     fibers::run(3, [&](fibers::member& inner) {
         recorded comm(inner);
         int const me = comm.rank();
@@ -35,30 +35,30 @@ TEST_CASE("what a rank did is written down") {
         CHECK(comm.take_log() == logs[std::size_t(me)]);
         CHECK(comm.log().empty());
     });
-    int const all = deed::everyone, none = no_rank;
+    int const all = log_entry::everyone, none = no_rank;
     CHECK(logs[0] ==
-          std::vector<deed>{
+          std::vector<log_entry>{
               {2, 1, 7, 0}, {none, none, 0, 0}, {all, all, 0, 0, true}, {1, none, 30, 0, true}, {none, 2, 0, 0, true}});
-    CHECK(logs[1] == std::vector<deed>{{0, none, 5, 0},
-                                       {none, none, 0, 0.5},
-                                       {all, all, 1, 0, true},
-                                       {none, 0, 0, 0, true},
-                                       {none, 2, 0, 0, true},
-                                       {none, 2, 0, 0, true}});
-    CHECK(logs[2] == std::vector<deed>{{none, 0, 0, 0},
-                                       {none, none, 0, 1},
-                                       {all, all, 2, 0, true},
-                                       {1, none, 32, 0, true},
-                                       {0, none, 42, 0, true},
-                                       {1, none, 42, 0, true}});
+    CHECK(logs[1] == std::vector<log_entry>{{0, none, 5, 0},
+                                            {none, none, 0, 0.5},
+                                            {all, all, 1, 0, true},
+                                            {none, 0, 0, 0, true},
+                                            {none, 2, 0, 0, true},
+                                            {none, 2, 0, 0, true}});
+    CHECK(logs[2] == std::vector<log_entry>{{none, 0, 0, 0},
+                                            {none, none, 0, 1},
+                                            {all, all, 2, 0, true},
+                                            {1, none, 32, 0, true},
+                                            {0, none, 42, 0, true},
+                                            {1, none, 42, 0, true}});
 }
 
 TEST_CASE("all-gathers in flight together are written down as they are finished, each with the work since the last") {
-    std::vector<std::vector<deed>> logs(2);
+    std::vector<std::vector<log_entry>> logs(2);
     fibers::run(2, [&](fibers::member& inner) {
         recorded comm(inner);
         std::vector<std::byte> const mine(30);
-        auto const of = [&](std::size_t n) { return contribution{std::span(mine).first(n)}; };
+        auto const of = [&](std::size_t n) { return payload{std::span(mine).first(n)}; };
         comm.start_all_gather(of(10), 4);
         comm.compute(1);
         comm.start_all_gather(of(20), 2);
@@ -71,11 +71,11 @@ TEST_CASE("all-gathers in flight together are written down as they are finished,
         comm.compute(3);
         logs[std::size_t(comm.rank())] = comm.take_log();
     });
-    int const all = deed::everyone;
-    CHECK(logs[1] == std::vector<deed>{{all, all, 10, 3, true, true},
-                                       {all, all, 20, 0.5, true, true},
-                                       {all, all, 30, 0, true, true},
-                                       {no_rank, no_rank, 0, 3}});
+    int const all = log_entry::everyone;
+    CHECK(logs[1] == std::vector<log_entry>{{all, all, 10, 3, true, true},
+                                            {all, all, 20, 0.5, true, true},
+                                            {all, all, 30, 0, true, true},
+                                            {no_rank, no_rank, 0, 3}});
     CHECK(logs[0] == logs[1]);
 }
 
@@ -92,9 +92,9 @@ TEST_CASE("work during an all-gather is written down with it, where it is not re
         comm.finish();
         CHECK_THROWS_AS(comm.finish(), argument_error);
         comm.compute(4);
-        int const all = deed::everyone, none = no_rank;
+        int const all = log_entry::everyone, none = no_rank;
         CHECK(comm.log() ==
-              std::vector<deed>{{none, none, 0, 1}, {all, all, mine.size(), 2.5, true, true}, {none, none, 0, 4}});
+              std::vector<log_entry>{{none, none, 0, 1}, {all, all, mine.size(), 2.5, true, true}, {none, none, 0, 4}});
     });
 }
 

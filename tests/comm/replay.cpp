@@ -18,14 +18,14 @@ using namespace laconic;
 namespace {
 
 using times = std::vector<double>;
-using logs = std::vector<std::vector<deed>>;
-constexpr int none = no_rank, all = deed::everyone;
+using logs = std::vector<std::vector<log_entry>>;
+constexpr int none = no_rank, all = log_entry::everyone;
 
 // In powers of two: 1/16 a byte through a port, 1/4 through a link.
 network const port{1, 0x1p-7, 0.25}, slow_link{2, 0x1p-5, 0.5};
 
 std::vector<std::byte> const zeros(1000);
-contribution of(std::size_t bytes) { return {std::span(zeros).first(bytes)}; }
+payload of(std::size_t bytes) { return {std::span(zeros).first(bytes)}; }
 
 // Work, pairs and meetings, which the same numbers decide on all ranks.
 auto const busy_body = [](auto& comm) {
@@ -111,7 +111,8 @@ TEST_CASE("ranks of a rack share its links, in the order of time") {
     }
     CHECK(replay(fast, eight) == times{0, 0, 0, 0, 7, 7, 7, 7});
     // Into one rank, its port is what lacks.
-    for (std::size_t r = 0; r < 8; ++r) eight[r] = r < 4 ? std::vector<deed>{{4, none, 64, 0}} : std::vector<deed>{};
+    for (std::size_t r = 0; r < 8; ++r)
+        eight[r] = r < 4 ? std::vector<log_entry>{{4, none, 64, 0}} : std::vector<log_entry>{};
     for (int r = 3; r >= 0; --r) eight[4].push_back({none, r, 0, 0});
     CHECK(replay(fast, eight)[4] == 4 * 4 + 3);
 }
@@ -144,7 +145,7 @@ TEST_CASE("a ring through racks is as slow as its links") {
 TEST_CASE("what is not whole is refused") {
     racks const flat{port};
     CHECK_THROWS_WITH_AS(replay(flat, logs{{{1, 1, 3, 0}}, {{none, 0, 0, 0}}}),
-                         "rank 0 waits for rank 1: nobody can go on", comm_error);
+                         "rank 0 waits for rank 1: no rank can go on", comm_error);
     CHECK_THROWS_WITH_AS(replay(flat, logs{{{all, all, 3, 0}}, {}}), "rank 1 was in 0 all-gathers, rank 0 in 1",
                          argument_error);
     CHECK_THROWS_AS(replay(flat, logs{{{1, none, 3, 0}}}), argument_error);
@@ -161,7 +162,7 @@ TEST_CASE("what is not whole is refused") {
         try {
             replayed_clock(comm, flat);
         } catch (comm_error const& e) {
-            told += std::string(e.what()).find("rank 2 waits for rank 1: nobody can go on") != std::string::npos;
+            told += std::string(e.what()).find("rank 2 waits for rank 1: no rank can go on") != std::string::npos;
         }
     });
     CHECK(told == 3);

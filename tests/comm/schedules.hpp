@@ -14,34 +14,34 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 
-/// What every engine whose ranks talk in pairs must do. All ranks call the same check; it says how often this rank
+/// What every engine whose ranks exchange in pairs must do. All ranks call the same check; it says how often this rank
 /// heard something wrong.
 namespace schedules {
 
-using laconic::contribution;
 using laconic::no_rank;
+using laconic::payload;
 
 using numbers = std::vector<std::uint64_t>;
 inline std::span<std::byte const> bytes_of(numbers const& v) { return std::as_bytes(std::span(v)); }
-inline numbers numbers_of(contribution heard) {
+inline numbers numbers_of(payload heard) {
     numbers v(heard.bytes.size() / 8);
     if (!v.empty()) std::memcpy(v.data(), heard.bytes.data(), 8 * v.size());
     return v;
 }
 
-/// The n-th message that `from` has for `to`: 0 to 40 bytes, every fifth a complaint.
+/// The n-th message that `from` has for `to`: 0 to 40 bytes, every fifth an error frame.
 struct word {
     std::vector<std::byte> bytes;
-    bool complaint;
+    bool is_error;
 
-    word(int from, int to, int n) : complaint((from + 2 * to + n) % 5 == 0) {
+    word(int from, int to, int n) : is_error((from + 2 * to + n) % 5 == 0) {
         auto const k = laconic::key{17}.child(std::uint64_t(from)).child(std::uint64_t(to)).child(std::uint64_t(n));
         bytes.resize(k.below(0, 41));
         for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::byte(k.bits >> (i % 8 * 8));
     }
-    contribution said() const { return {bytes, complaint}; }
-    bool wrong(contribution heard) const {
-        return heard.complaint != complaint ||
+    payload said() const { return {bytes, is_error}; }
+    bool wrong(payload heard) const {
+        return heard.is_error != is_error ||
                !std::equal(heard.bytes.begin(), heard.bytes.end(), bytes.begin(), bytes.end());
     }
 };
@@ -52,7 +52,7 @@ int ring_algorithm(C& comm) {
     auto const me = comm.rank(), n = comm.size();
     numbers const mine{std::uint64_t(1) << me};
     std::uint64_t sum = mine[0];
-    contribution on = {bytes_of(mine)};
+    payload on = {bytes_of(mine)};
     for (int step = 1; step < n; ++step) {
         on = comm.exchange((me + 1) % n, on, (me + n - 1) % n);
         for (auto const v : numbers_of(on)) sum += v;
@@ -94,7 +94,7 @@ template <laconic::PointToPoint C>
 int recursive_doubling_algorithm(C& comm) {
     int const me = comm.rank(), n = comm.size(), paired = int(std::bit_floor(unsigned(n)));
     numbers sum{std::uint64_t(1) << me};
-    auto const add = [&](contribution heard) {
+    auto const add = [&](payload heard) {
         for (auto const v : numbers_of(heard)) sum[0] += v;
     };
     if (me >= paired) {
@@ -252,18 +252,18 @@ int in_flight_together(C& comm, int rounds, std::size_t longer = 0) {
     return wrong;
 }
 
-/// To oneself, empty messages, and empty complaints.
+/// To oneself, empty messages, and empty error frames.
 template <laconic::PointToPoint C>
 int with_oneself(C& comm) {
     int const me = comm.rank();
     int wrong = 0;
     for (int k = 0; k < 5; ++k) wrong += word(me, me, k).wrong(comm.exchange(me, word(me, me, k).said(), me));
-    for (bool const complains : {false, true}) {
-        auto const heard = comm.exchange(me, {{}, complains}, me);
-        wrong += !heard.bytes.empty() || heard.complaint != complains;
+    for (bool const is_error : {false, true}) {
+        auto const heard = comm.exchange(me, {{}, is_error}, me);
+        wrong += !heard.bytes.empty() || heard.is_error != is_error;
     }
     auto const nothing = comm.exchange(no_rank, {{}, true}, no_rank);
-    return wrong + (!nothing.bytes.empty() || nothing.complaint);
+    return wrong + (!nothing.bytes.empty() || nothing.is_error);
 }
 
 template <laconic::PointToPoint C>

@@ -33,7 +33,7 @@ TEST_CASE("a color below 0 is refused on all ranks, and who is elsewhere is name
         if (comm.rank() == 1)
             comm.all_gather({});
         else
-            CHECK_THROWS_WITH_AS(detail::subgroup(comm, 0, 0), "rank 1 came to another meeting than that of a split",
+            CHECK_THROWS_WITH_AS(detail::subgroup(comm, 0, 0), "rank 1 made another collective call than split",
                                  comm_error);
     });
 }

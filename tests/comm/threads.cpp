@@ -20,7 +20,7 @@ static_assert(PointToPoint<threads::member> && Overlapping<threads::member> && S
 
 namespace {
 
-std::vector<std::byte> utterance(int rank, std::uint64_t turn) {
+std::vector<std::byte> payload_of(int rank, std::uint64_t turn) {
     auto const length = key{turn}.child(std::uint64_t(rank)).below(0, 40);  // 0 to 39 bytes
     std::vector<std::byte> bytes(length);
     for (std::size_t i = 0; i < length; ++i) bytes[i] = std::byte(31 * rank + 7 * int(turn) + int(i));
@@ -29,9 +29,9 @@ std::vector<std::byte> utterance(int rank, std::uint64_t turn) {
 
 bool heard_right(threads::member& comm, std::uint64_t turn) {
     for (int r = 0; r < comm.size(); ++r) {
-        auto const expected = utterance(r, turn);
+        auto const expected = payload_of(r, turn);
         auto const heard = comm.from(r);
-        if (heard.complaint != ((turn + std::uint64_t(r)) % 5 == 0)) return false;
+        if (heard.is_error != ((turn + std::uint64_t(r)) % 5 == 0)) return false;
         if (!std::equal(expected.begin(), expected.end(), heard.bytes.begin(), heard.bytes.end())) return false;
     }
     return true;
@@ -60,7 +60,7 @@ int threads_of_this_process() {
 
 }  // namespace
 
-TEST_CASE("everyone hears everyone, lengths differ, complaints are marked, whatever computes at once") {
+TEST_CASE("every rank receives from all, lengths differ, error frames are marked, whatever computes at once") {
     for (int const n : {1, 2, 3, 7, 16})
         for (int const at_once : {0, 1, 2, 10}) {
             CAPTURE(n);
@@ -72,7 +72,7 @@ TEST_CASE("everyone hears everyone, lengths differ, complaints are marked, whate
                                  int const now = ++computing;
                                  for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
                                  }
-                                 auto const mine = utterance(comm.rank(), turn);
+                                 auto const mine = payload_of(comm.rank(), turn);
                                  --computing;
                                  comm.all_gather({mine, (turn + std::uint64_t(comm.rank())) % 5 == 0});
                                  wrong += !heard_right(comm, turn);
@@ -89,7 +89,7 @@ TEST_CASE("thousands of meetings, ranks of very different speed") {
     threads::run(3, [&](threads::member& comm) {
         for (std::uint64_t turn = 0; turn < 4000; ++turn) {
             if (comm.rank() == int(turn % 7)) std::this_thread::yield();
-            comm.all_gather({utterance(comm.rank(), turn), (turn + std::uint64_t(comm.rank())) % 5 == 0});
+            comm.all_gather({payload_of(comm.rank(), turn), (turn + std::uint64_t(comm.rank())) % 5 == 0});
             wrong += !heard_right(comm, turn);
         }
     });
@@ -100,7 +100,7 @@ TEST_CASE("what is heard stays until this rank's next meeting, however far ahead
     std::atomic<int> wrong = 0;
     threads::run(2, [&](threads::member& comm) {
         for (std::uint64_t turn = 0; turn < 50; ++turn) {
-            comm.all_gather({utterance(comm.rank(), turn), (turn + std::uint64_t(comm.rank())) % 5 == 0});
+            comm.all_gather({payload_of(comm.rank(), turn), (turn + std::uint64_t(comm.rank())) % 5 == 0});
             if (comm.rank() == 0) std::this_thread::sleep_for(200us);
             wrong += !heard_right(comm, turn);
         }
@@ -229,7 +229,7 @@ TEST_CASE("a deadline that is met changes nothing") {
     threads::run(3,
                  [&](threads::member& comm) {
                      for (std::uint64_t turn = 0; turn < 50; ++turn) {
-                         comm.all_gather({utterance(comm.rank(), turn), (turn + std::uint64_t(comm.rank())) % 5 == 0});
+                         comm.all_gather({payload_of(comm.rank(), turn), (turn + std::uint64_t(comm.rank())) % 5 == 0});
                          wrong += !heard_right(comm, turn);
                      }
                  },
@@ -275,7 +275,7 @@ TEST_CASE("one after another and all at once say the same bytes") {
     CHECK(transcript(0) == reference);
 }
 
-TEST_CASE("ranks talk in pairs, by any schedule, however many there are and compute at once") {
+TEST_CASE("ranks exchange in pairs, by any schedule, however many there are and compute at once") {
     for (int n = 1; n <= 9; ++n)
         for (int const at_once : {0, 1, 3}) {
             CAPTURE(n);
@@ -413,7 +413,7 @@ TEST_CASE("a rank that hands over nothing is named at the deadline") {
                                },
                                {.deadline = 20ms});
     CHECK(late.heard[0].rank == 1);
-    CHECK(late.heard[0].why == "rank 1 handed over nothing within 20 ms");
+    CHECK(late.heard[0].why == "rank 1 sent nothing within 20 ms");
 }
 
 TEST_CASE("where all wait for each other the lowest is told who waits for whom, without a deadline") {
@@ -422,7 +422,8 @@ TEST_CASE("where all wait for each other the lowest is told who waits for whom, 
         comm.exchange(no_rank, {}, (comm.rank() + 1) % 3);
     });
     CHECK(circle.heard[0].rank == 1);
-    std::string const why = "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0: nobody can go on";
+    std::string const why =
+        "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0: no rank can go on";
     CHECK(circle.heard[0].why == why);
     for (std::size_t const r : {1u, 2u}) CHECK(circle.heard[r].why == why);
     CHECK(circle.thrown == why);
@@ -435,9 +436,9 @@ TEST_CASE("where all wait for each other the lowest is told who waits for whom, 
     });
     CHECK(meeting.heard[0].rank == 2);
     CHECK(meeting.heard[0].why ==
-          "rank 0 waits for rank 2, which waits for rank 1, which waits for rank 2: nobody can go on");
+          "rank 0 waits for rank 2, which waits for rank 1, which waits for rank 2: no rank can go on");
     failed_schedule const alone(1, [](threads::member& comm) { comm.exchange(no_rank, {}, 0); });
-    CHECK(alone.thrown == "rank 0 waits for rank 0: nobody can go on");
+    CHECK(alone.thrown == "rank 0 waits for rank 0: no rank can go on");
 }
 
 TEST_CASE("of three ranks one has left and two wait for each other: they are told, whichever came to its end last") {
@@ -452,7 +453,7 @@ TEST_CASE("of three ranks one has left and two wait for each other: they are tol
                                   {.at_once = 1, .deadline = 20s});  // one after another, as their numbers are
         std::string const l = std::to_string(low), h = std::to_string(high);
         CHECK(two.thrown ==
-              "rank " + l + " waits for rank " + h + ", which waits for rank " + l + ": nobody can go on");
+              "rank " + l + " waits for rank " + h + ", which waits for rank " + l + ": no rank can go on");
         CHECK(two.heard[std::size_t(low)].rank == high);
         CHECK(two.heard[std::size_t(high)].why == two.thrown);
     }
@@ -479,7 +480,7 @@ TEST_CASE("at the deadline all are told the rank that computes, not one that wai
                                {.at_once = 1, .deadline = 200ms});
     for (std::size_t const r : {0u, 2u}) {
         CHECK(late.heard[r].rank == 1);
-        CHECK(late.heard[r].why == "rank 1 handed over nothing within 200 ms");
+        CHECK(late.heard[r].why == "rank 1 sent nothing within 200 ms");
     }
 }
 
@@ -529,7 +530,7 @@ TEST_CASE("who catches the deadline's error and tries again hands nothing over, 
                      bool const late = comm.rank() == 1;
                      while (late && !tried_again) std::this_thread::yield();
                      for (int turn = 0; turn < 4; ++turn) try {
-                             comm.all_gather({utterance(comm.rank(), std::uint64_t(turn))});
+                             comm.all_gather({payload_of(comm.rank(), std::uint64_t(turn))});
                              ++heard_something;
                          } catch (comm_error const& e) {
                              told_the_same +=
@@ -685,7 +686,7 @@ TEST_CASE("with several lanes in flight: who does not come before the deadline i
         if (comm.rank() == 2) comm.exchange(no_rank, {}, 0);
         comm.finish(1);
     });
-    CHECK(all_wait.heard[0].why == "rank 0 waits for rank 2, which waits for rank 0: nobody can go on");
+    CHECK(all_wait.heard[0].why == "rank 0 waits for rank 2, which waits for rank 0: no rank can go on");
 }
 
 TEST_CASE("ranks that start other lanes are told so") {
@@ -739,7 +740,7 @@ TEST_CASE("what goes wrong with an all-gather under way is told by its finish, a
         if (comm.rank() == 1) comm.exchange(no_rank, {}, 0);
         finish(comm);
     });
-    CHECK(all_wait.heard[0].why == "rank 0 waits for rank 1, which waits for rank 0: nobody can go on");
+    CHECK(all_wait.heard[0].why == "rank 0 waits for rank 1, which waits for rank 0: no rank can go on");
 }
 
 TEST_CASE("ranks are split by color and key, and what goes through one group mixes with no other") {
@@ -792,7 +793,7 @@ TEST_CASE("ranks that wait for each other in several groups are told who waits f
     });
     CHECK(crossed.thrown ==
           "rank 0 waits for rank 1, which waits for rank 3, which waits for rank 2, which waits for rank 0: "
-          "nobody can go on");
+          "no rank can go on");
     for (auto const& h : crossed.heard) CHECK(h.why == crossed.thrown);
 }
 
@@ -804,7 +805,7 @@ TEST_CASE("who waits for a rank in one group does not go on because of what that
                                     comm.exchange(no_rank, {}, 1 - comm.rank());
                                 },
                                 {.at_once = 1, .deadline = 5s});  // rank 0 waits when rank 1 hands that over
-    CHECK(twins.thrown == "rank 0 waits for rank 1, which waits for rank 0: nobody can go on");
+    CHECK(twins.thrown == "rank 0 waits for rank 1, which waits for rank 0: no rank can go on");
 }
 
 TEST_CASE("who does not come to a meeting of its group before the deadline is named by its number in the run") {

@@ -173,9 +173,9 @@ struct noisy {
     }
     void start(double now, auto out) { machine->start(now, with_noise(out)); }
     bool take(double now, int from, std::span<std::byte const> packet, auto out) {
-        bool const news = machine->take(now, from, packet, with_noise(out));
-        useless += !news;
-        return news;
+        bool const is_new = machine->take(now, from, packet, with_noise(out));
+        useless += !is_new;
+        return is_new;
     }
     void wake(double now, auto out) { machine->wake(now, with_noise(out)); }
     double wakes_at() const { return machine->wakes_at(); }
@@ -321,7 +321,7 @@ TEST_CASE("a process that is killed, or never comes, is named by all others befo
             }
             return std::string("done");
         });
-        // The deadline, and what sent again the last news; the machine may be busy.
+        // The deadline, and what sent the last packet again; the machine may be busy.
         CHECK(std::chrono::steady_clock::now() - begin < milliseconds(10000));
         for (int node = 0; node < 4; ++node)
             CHECK(said[std::size_t(node)] == (node != victim ? "without " + std::to_string(victim)
@@ -422,7 +422,7 @@ TEST_CASE("what a socket refuses") {
     switch_machine<float> machine({.d = 4, .workers = 2, .switches = 2, .apart = false}, 0);
     std::vector<float> x(4);
     machine.begin(std::span<float>(x), 1);
-    CHECK_THROWS_WITH_AS(one.run(machine), "node 1 said nothing that was waited for, for 50 ms", comm_error);
+    CHECK_THROWS_WITH_AS(one.run(machine), "node 1 sent nothing that is needed for 50 ms", comm_error);
     udp narrow("127.0.0.1:0", {.longest = 100});
     narrow.meet(0, {one.address(), two.address()});
     machine.begin(std::span<float>(x), 2);

@@ -17,8 +17,8 @@ static_assert(Compressor<about_top_k<>> && Compressor<about_top_k<>, float>);
 static_assert(Contractive<about_top_k<>> && !Unbiased<about_top_k<>>);
 
 TEST_CASE("about_top_k keeps the laws") {
-    laws::is_a_pure_function_with_one_spelling(about_top_k{0.25});
-    laws::is_a_pure_function_with_one_spelling(about_top_k{0.5, 0.5});
+    laws::is_a_pure_function_with_one_encoding(about_top_k{0.25});
+    laws::is_a_pure_function_with_one_encoding(about_top_k{0.5, 0.5});
     laws::is_contractive(about_top_k{0.25});
     laws::is_contractive(about_top_k{0.5, 0.4});
     laws::is_contractive(about_top_k{0.5, 0.3} | natural{}, 500);

@@ -22,9 +22,9 @@ static_assert(Compressor<bernoulli<>> && Compressor<bernoulli<>, float> && Unbia
 static_assert(Unbiased<bernoulli<quantize>> && !Unbiased<bernoulli<top_k<>>> && !Contractive<bernoulli<quantize>>);
 
 TEST_CASE("bernoulli keeps the laws, alone and with a rest") {
-    laws::is_a_pure_function_with_one_spelling(bernoulli{0.5});
-    laws::is_a_pure_function_with_one_spelling(bernoulli{1});
-    laws::is_a_pure_function_with_one_spelling(bernoulli{0x1p-32});
+    laws::is_a_pure_function_with_one_encoding(bernoulli{0.5});
+    laws::is_a_pure_function_with_one_encoding(bernoulli{1});
+    laws::is_a_pure_function_with_one_encoding(bernoulli{0x1p-32});
     laws::is_unbiased(bernoulli{0.5});
     laws::is_unbiased(bernoulli{0.9});
     laws::is_unbiased(bernoulli{0.25} | natural{});

@@ -144,11 +144,11 @@ TEST_CASE_TEMPLATE("the level is the best of all, and is said", T, float, double
     }
 }
 
-TEST_CASE("it is a pure function with one spelling, on both backends, for every vector") {
-    laws::is_a_pure_function_with_one_spelling(best_level{top_k{1}});
-    laws::is_a_pure_function_with_one_spelling(best_level{top_k{1}, affine_cost(1, 640)});
-    laws::is_a_pure_function_with_one_spelling(best_level{top_k<scaled_sign>{1, {4}}, packet_cost(20, 4, 1)});
-    laws::is_a_pure_function_with_one_spelling(best_level{top_blocks{1, 4}, energy_cost(1, 2, 3, 4)});
+TEST_CASE("it is a pure function with one encoding, on both backends, for every vector") {
+    laws::is_a_pure_function_with_one_encoding(best_level{top_k{1}});
+    laws::is_a_pure_function_with_one_encoding(best_level{top_k{1}, affine_cost(1, 640)});
+    laws::is_a_pure_function_with_one_encoding(best_level{top_k<scaled_sign>{1, {4}}, packet_cost(20, 4, 1)});
+    laws::is_a_pure_function_with_one_encoding(best_level{top_blocks{1, 4}, energy_cost(1, 2, 3, 4)});
 }
 
 TEST_CASE("its delta is that of the lowest level, holds, and is reached") {
@@ -195,7 +195,7 @@ TEST_CASE_TEMPLATE("without a sort, the level is worth 99 % of the best", T, flo
         is_found(top_k{1}, x);
         is_found(top_k{1} | scaled_sign{}, x);
         is_found(top_k{1} | scaled_sign{64}, x);
-        is_found(proportional<full, true>{}, x);
+        is_found(proportional<identity, true>{}, x);
     }
     for (auto const& x : laws::theory_vectors<T>()) is_found(top_k{1} | scaled_sign{}, x);
 }
@@ -233,18 +233,18 @@ TEST_CASE("and no more than 99.3 % in the worst case: at the ends of two bins") 
 TEST_CASE("many numbers that are next to nothing are worth something together") {
     std::vector<float> x(1 << 17, 0x1p-20f);  // an eighth of the largest
     x[77] = 1;
-    using C = proportional<full, true>;
+    using C = proportional<identity, true>;
     auto const q = kept(C{}, x);
     CHECK(q[0] == doctest::Approx(1 / 1.125 / 1.125).epsilon(1e-4));
     for (double const fixed : {0., 1e3, 1e6, 1e9}) CHECK(found_of_best(C{}, affine_cost(1, fixed), x, q) >= 0.99);
 }
 
 TEST_CASE("sorted or not, messages are the same bytes on both backends, and long ones are not sorted") {
-    laws::is_a_pure_function_with_one_spelling(best_level{top_k{1}, affine_cost(1, 640), formula_sizes{}, 0});
-    laws::is_a_pure_function_with_one_spelling(
+    laws::is_a_pure_function_with_one_encoding(best_level{top_k{1}, affine_cost(1, 640), formula_sizes{}, 0});
+    laws::is_a_pure_function_with_one_encoding(
         best_level{top_k<scaled_sign>{1, {4}}, packet_cost(20, 4, 1), formula_sizes{}, 0});
-    laws::is_a_pure_function_with_one_spelling(
-        best_level{proportional<full, true>{}, affine_cost(1, 100), formula_sizes{}, 0});
+    laws::is_a_pure_function_with_one_encoding(
+        best_level{proportional<identity, true>{}, affine_cost(1, 100), formula_sizes{}, 0});
     host on;
     best_level<top_k<>>::memory_for<float> work;
     best_level const c{top_k{1}, affine_cost(1, 640), formula_sizes{}, 3};

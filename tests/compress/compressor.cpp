@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "laconic/compress/full_or.hpp"
+#include "laconic/compress/identity_or.hpp"
 #include "laconic/compress/one_of.hpp"
 #include "laconic/compress/pipe.hpp"
 #include "laconic/compress/quantize.hpp"
@@ -58,10 +58,10 @@ template <>
 inline constexpr bool laws::is_written<top_k<mean_sign>> = false;
 
 static_assert(Compressor<mean_sign> && Compressor<mean_sign, float> && Contractive<mean_sign> && !Unbiased<mean_sign>);
-static_assert(!Compressor<no_blank> && !Compressor<int> && !Compressor<void> && !Compressor<full, int>);
+static_assert(!Compressor<no_blank> && !Compressor<int> && !Compressor<void> && !Compressor<identity, int>);
 
 TEST_CASE("a compressor of one's own keeps the laws and goes into pipes") {
-    laws::is_a_pure_function_with_one_spelling(mean_sign{});
+    laws::is_a_pure_function_with_one_encoding(mean_sign{});
     laws::is_contractive(mean_sign{});
     auto const both = top_k{2} | mean_sign{};
     CHECK(to_string(both) == "top_k(2) | mean_sign");
@@ -82,7 +82,7 @@ TEST_CASE("compress takes anything contiguous") {
     CHECK(compress(quantize{4}, std::span<double>(changing), key{5}) == m);
     std::vector<float> const f{3, -4};
     static_assert(std::same_as<decltype(compress(quantize{4}, f, key{5})), quantized<float, host>>);
-    CHECK(compress(full{}, f, key{5}).values == f);
+    CHECK(compress(identity{}, f, key{5}).values == f);
 }
 
 TEST_CASE("compress checks the parameters against the vector") {
@@ -114,7 +114,7 @@ void refuses_more_than_2_to_the_32(C const& c) {
 
 TEST_CASE_TEMPLATE("every compressor refuses more than 2^32 - 1 numbers, before it reads one", T, float, double) {
     laws::each_pipeline<T>([](auto const& c) { refuses_more_than_2_to_the_32<T>(c); });
-    refuses_more_than_2_to_the_32<T>(parse_compressor<T>("parts(4294967295, scaled_sign, 4294967295, full)"));
+    refuses_more_than_2_to_the_32<T>(parse_compressor<T>("parts(4294967295, scaled_sign, 4294967295, identity)"));
     refuses_more_than_2_to_the_32<T>(one_of<top_k<>, top_k<scaled_sign>>{});
-    refuses_more_than_2_to_the_32<T>(full_or<scaled_sign>{});
+    refuses_more_than_2_to_the_32<T>(identity_or<scaled_sign>{});
 }

@@ -42,7 +42,7 @@ std::vector<double> kept_of(C const& c, std::vector<double> const& x) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("a curve over its price is the share that is kept, to within (1 + 2^-8)^2 between any two levels", C,
-                   top_k<>, top_k<scaled_sign>, proportional<full, true>) {
+                   top_k<>, top_k<scaled_sign>, proportional<identity, true>) {
     auto const x = mixture();
     auto h = histogram_of(x);
     auto const q = kept_of(C{}, x);
@@ -59,7 +59,7 @@ TEST_CASE_TEMPLATE("a curve over its price is the share that is kept, to within 
 }
 
 TEST_CASE_TEMPLATE("above(y) is the first level where the curve is above y", C, top_k<>, top_k<scaled_sign>,
-                   proportional<full, true>) {
+                   proportional<identity, true>) {
     auto const x = mixture();
     auto h = histogram_of(x);
     std::vector<double> values;
@@ -84,7 +84,7 @@ TEST_CASE_TEMPLATE("above(y) is the first level where the curve is above y", C, 
 }
 
 TEST_CASE_TEMPLATE("the best level by a curve is worth what the best of all is, to within the slack", C, top_k<>,
-                   top_k<scaled_sign>, proportional<full, true>) {
+                   top_k<scaled_sign>, proportional<identity, true>) {
     auto const x = mixture();
     auto h = histogram_of(x);
     auto const curve = levels<C>::curve(C{}, h);

@@ -16,7 +16,7 @@ static_assert(Unbiased<dense<natural>> && !Contractive<dense<natural>>);
 static_assert(Contractive<dense<top_k<>>> && !Unbiased<dense<top_k<>>>);
 
 TEST_CASE("dense keeps the laws") {
-    laws::is_a_pure_function_with_one_spelling(dense{});
+    laws::is_a_pure_function_with_one_encoding(dense{});
     laws::is_contractive(dense{});
     laws::is_unbiased(dense{} | quantize{4});
     laws::reads_back<double>(dense{});
@@ -28,7 +28,7 @@ TEST_CASE("dense | c says what c says") {
         for (auto const& x : laws::vectors<double>())
             CHECK(laws::written(laws::compress(dense{} | c, x, key{3})) == laws::written(laws::compress(c, x, key{3})));
     };
-    same(full{});
+    same(identity{});
     same(quantize{4});
     same(natural{});
     CHECK((dense{} | quantize{4}).omega(100) == quantize{4}.omega(100));

@@ -111,7 +111,7 @@ TEST_CASE("packets and buckets: a bound, far above that of the lowest level") {
             CHECK(holds(top_k{1} | scaled_sign{}) > 2);
             CHECK(holds(top_k{1} | scaled_sign{16}) > 1);
             holds(top_blocks{1, 8});
-            holds(proportional<full, true>{1});
+            holds(proportional<identity, true>{1});
             holds(damped_quantize{1, 16});
         }
     // Ten packets hold 975 of 42 bits each, and cost 5824 bytes where one costs 640.

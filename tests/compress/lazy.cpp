@@ -21,9 +21,9 @@ static_assert(Compressor<lazy<>> && Compressor<lazy<>, float> && Unbiased<lazy<>
 static_assert(Unbiased<lazy<quantize>> && !Unbiased<lazy<top_k<>>> && !Contractive<lazy<quantize>>);
 
 TEST_CASE("lazy keeps the laws, alone and with a rest") {
-    laws::is_a_pure_function_with_one_spelling(lazy{0.5});
-    laws::is_a_pure_function_with_one_spelling(lazy{1});
-    laws::is_a_pure_function_with_one_spelling(lazy{0x1p-32});
+    laws::is_a_pure_function_with_one_encoding(lazy{0.5});
+    laws::is_a_pure_function_with_one_encoding(lazy{1});
+    laws::is_a_pure_function_with_one_encoding(lazy{0x1p-32});
     laws::is_unbiased(lazy{0.5});
     laws::is_unbiased(lazy{0.9});
     laws::is_unbiased(lazy{0.25} | natural{});

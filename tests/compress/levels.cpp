@@ -68,10 +68,10 @@ TEST_CASE_TEMPLATE("what each level keeps of (3, -4, 1, -2), by hand", T, float,
 }
 
 TEST_CASE_TEMPLATE("and in expectation of proportional: the share of proportion_for", T, float, double) {
-    equal(promised(proportional<full, true>{}, std::vector<T>{3, -4, 1, -2}), {.3, .6, 15. / 17, 1});
+    equal(promised(proportional<identity, true>{}, std::vector<T>{3, -4, 1, -2}), {.3, .6, 15. / 17, 1});
     for (auto x : laws::theory_vectors<T>()) {
-        auto const q = promised(proportional<full, true>{}, x),
-                   defined = promised<reference>(proportional<full, true>{}, x);
+        auto const q = promised(proportional<identity, true>{}, x),
+                   defined = promised<reference>(proportional<identity, true>{}, x);
         for (T& v : x) v = std::abs(v);
         std::sort(x.begin(), x.end(), std::greater<>{});
         for (std::size_t k = 1; k <= x.size(); ++k) {

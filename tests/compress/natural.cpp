@@ -13,7 +13,7 @@ using namespace laconic;
 static_assert(Compressor<natural> && Compressor<natural, float> && Unbiased<natural> && !Contractive<natural>);
 
 TEST_CASE("natural keeps the laws") {
-    laws::is_a_pure_function_with_one_spelling(natural{});
+    laws::is_a_pure_function_with_one_encoding(natural{});
     laws::is_unbiased(natural{});
     laws::reads_back<double>(natural{});
 }

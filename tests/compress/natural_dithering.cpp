@@ -73,7 +73,7 @@ TEST_CASE("natural_dithering keeps the laws, with one level and many, one bucket
     for (auto const& c : {natural_dithering{}, natural_dithering{1}, natural_dithering{2, 0, p_norm::one},
                           natural_dithering{3, 5}, natural_dithering{4, 4, p_norm::largest},
                           natural_dithering{30, 0, p_norm::largest}, natural_dithering{1000, 1}}) {
-        laws::is_a_pure_function_with_one_spelling(c);
+        laws::is_a_pure_function_with_one_encoding(c);
         laws::is_unbiased(c);
         laws::reads_back<double>(c);
     }

@@ -19,7 +19,7 @@ using vec = std::vector<double>;
 static_assert(Compressor<one_of<top_k<>, top_k<scaled_sign>>> && Contractive<one_of<top_k<>, top_k<scaled_sign>>>);
 
 static_assert(Contractive<one_of<top_k<>, top_k<scaled_sign>>> && !Unbiased<one_of<top_k<>, top_k<scaled_sign>>>);
-static_assert(Unbiased<one_of<rand_k<>, full>> && !Contractive<one_of<rand_k<>, top_k<>>>);
+static_assert(Unbiased<one_of<rand_k<>, identity>> && !Contractive<one_of<rand_k<>, top_k<>>>);
 static_assert(Levelled<one_of<top_k<>, top_k<scaled_sign>>> &&
               Levelled<one_of<top_blocks<>, one_of<top_k<>, top_k<scaled_sign>>>>);
 static_assert(has_curve<one_of<top_k<>, top_k<scaled_sign>>> && !has_curve<one_of<top_k<>, top_blocks<>>>);
@@ -82,7 +82,7 @@ TEST_CASE("it says what the one says that it is") {
 TEST_CASE("its constants are those of the worse one, whichever it is now") {
     for (bool const is_first : {true, false}) {
         CHECK(one_of{top_k{3}, top_k{1}, is_first}.delta(10) == doctest::Approx(.1));
-        CHECK(one_of{rand_k{5}, full{}, is_first}.omega(10) == 1);
+        CHECK(one_of{rand_k{5}, identity{}, is_first}.omega(10) == 1);
         CHECK_THROWS_AS((one_of{top_k{3}, top_k{11}, is_first}.check(10)), argument_error);
         CHECK_THROWS_AS((one_of{top_k{11}, top_k{3}, is_first}.check(10)), argument_error);
     }
@@ -142,7 +142,7 @@ TEST_CASE("and without a sort one that is worth 99 % of the best") {
                 return level;
             };
             by_value |= chosen(by_value_or_sign) <= 3000;
-            auto const level = chosen(one_of{proportional<full, true>{1}, top_k{1} | scaled_sign{}});
+            auto const level = chosen(one_of{proportional<identity, true>{1}, top_k{1} | scaled_sign{}});
             by_draw |= level <= 3000;
             by_sign |= level > 3000;
         }

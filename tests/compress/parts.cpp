@@ -19,8 +19,8 @@ using namespace laconic;
 using vec = std::vector<double>;
 using any = any_compressor<>;
 
-static_assert(Compressor<parts<full>> && Compressor<parts<full>, float>);
-static_assert(Unbiased<parts<full>> && Contractive<parts<full>>);
+static_assert(Compressor<parts<identity>> && Compressor<parts<identity>, float>);
+static_assert(Unbiased<parts<identity>> && Contractive<parts<identity>>);
 
 static_assert(Compressor<parts<any>> && Compressor<parts<low_rank<std::span<float const>>>, float>);
 static_assert(Unbiased<parts<natural>> && !Contractive<parts<natural>>);
@@ -87,7 +87,7 @@ TEST_CASE("omega is the largest, reached where everything is in that part") {
 }
 
 TEST_CASE("delta is the least, reached where everything is in that part") {
-    parts<any> const c{{4, top_k{2}}, {6, top_k{1}}, {2, full{}}};
+    parts<any> const c{{4, top_k{2}}, {6, top_k{1}}, {2, identity{}}};
     CHECK(c.delta(12) == doctest::Approx(1.0 / 6));
     CHECK(parts<any>{}.delta(0) == 1);
     vec worst(12, 0.0);
@@ -100,7 +100,7 @@ TEST_CASE("delta is the least, reached where everything is in that part") {
     CHECK(parts<low_rank<>>{{12, low_rank{3, 1}}, {4, low_rank{1, 1}}}.delta(16) == doctest::Approx(1.0 / 3));
     // An unbiased part loses omega |x|^2.
     CHECK(parts<any>{{4, top_k{3}}, {6, natural{}}}.delta(10) == 0.75);
-    CHECK(parts<any>{{4, full{}}, {6, natural{}}}.delta(10) == doctest::Approx(0.875));
+    CHECK(parts<any>{{4, identity{}}, {6, natural{}}}.delta(10) == doctest::Approx(0.875));
 }
 
 TEST_CASE("a constant that a part lacks, and which part it is") {
@@ -116,26 +116,26 @@ TEST_CASE("lengths that do not add up, and parts that do not suit theirs") {
     char const* const why = "parts: 2 of 10 numbers in all, where the vector has d = 11";
     CHECK_THROWS_WITH_AS(c.check(11), why, argument_error);
     CHECK_THROWS_WITH_AS(static_cast<void>(c.delta(11)), why, argument_error);
-    CHECK_THROWS_WITH_AS(compress(parts<any>{{4, full{}}}, vec(3), key{1}),
+    CHECK_THROWS_WITH_AS(compress(parts<any>{{4, identity{}}}, vec(3), key{1}),
                          "parts: 1 of 4 numbers in all, where the vector has d = 3", argument_error);
     CHECK_THROWS_WITH_AS(c.check(10), "low_rank: d = 6 numbers are no matrix of 4 rows", argument_error);
     CHECK_THROWS_AS(parts<any>{}.check(1), argument_error);
     std::size_t const most = std::numeric_limits<std::size_t>::max();
-    CHECK_THROWS_AS((parts<full>{{most, {}}, {3, {}}}.check(2)), argument_error);  // no sum goes round
-    CHECK_NOTHROW((parts<full>{{1, {}}, {1, {}}}.check(2)));
+    CHECK_THROWS_AS((parts<identity>{{most, {}}, {3, {}}}.check(2)), argument_error);  // no sum goes round
+    CHECK_NOTHROW((parts<identity>{{1, {}}, {1, {}}}.check(2)));
     host on;
-    message_of<parts<full>, double> m;
+    message_of<parts<identity>, double> m;
     vec const x(3, 1.0);
-    CHECK_THROWS_AS((parts<full>{{2, {}}}(on, std::span<double const>(x), key{1}, m)), argument_error);
+    CHECK_THROWS_AS((parts<identity>{{2, {}}}(on, std::span<double const>(x), key{1}, m)), argument_error);
 }
 
 TEST_CASE("written as a list, compared by all of it") {
-    parts<any> const c{{6, low_rank{2, 1}}, {3, top_k{1} | natural{}}, {0, full{}}};
-    CHECK(to_string(c) == "parts(6, low_rank(rows=2, rank=1), 3, top_k(1) | natural, 0, full)");
-    CHECK(to_string(parts<full>{}) == "parts()");
+    parts<any> const c{{6, low_rank{2, 1}}, {3, top_k{1} | natural{}}, {0, identity{}}};
+    CHECK(to_string(c) == "parts(6, low_rank(rows=2, rank=1), 3, top_k(1) | natural, 0, identity)");
+    CHECK(to_string(parts<identity>{}) == "parts()");
     laws::reads_back<double>(c);
-    laws::reads_back<double>(parts<full>{});
+    laws::reads_back<double>(parts<identity>{});
     CHECK(c == parts<any>(c.pieces));
-    CHECK(c != parts<any>{{6, low_rank{2, 1}}, {3, top_k{1}}, {0, full{}}});
+    CHECK(c != parts<any>{{6, low_rank{2, 1}}, {3, top_k{1}}, {0, identity{}}});
     CHECK(c != parts<any>{{6, low_rank{2, 1}}, {3, top_k{1} | natural{}}});
 }

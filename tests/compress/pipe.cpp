@@ -15,9 +15,9 @@ using namespace laconic;
 static_assert(std::same_as<decltype(top_k{3} | quantize{8}), top_k<quantize>>);
 static_assert(std::same_as<decltype(top_k{3} | rand_k{2} | natural{}), top_k<rand_k<natural>>>);
 static_assert(std::same_as<decltype(top_k{3} | (rand_k{2} | natural{})), top_k<rand_k<natural>>>);
-static_assert(std::same_as<decltype(top_k{3} | full{}), top_k<>>);
+static_assert(std::same_as<decltype(top_k{3} | identity{}), top_k<>>);
 static_assert(std::same_as<decltype(threshold{1} | dense{} | top_k{1}), threshold<dense<top_k<>>>>);
-static_assert(Sparsifier<top_k<>> && Sparsifier<dense<natural>> && !Sparsifier<quantize> && !Sparsifier<full>);
+static_assert(Sparsifier<top_k<>> && Sparsifier<dense<natural>> && !Sparsifier<quantize> && !Sparsifier<identity>);
 
 namespace {
 
@@ -37,7 +37,7 @@ consteval bool all_pipe_into_all(list<S...>, Q quantizers) {
 static_assert(all_pipe_into_all(
     list<dense<>, top_k<>, about_top_k<>, rand_k<>, bernoulli<>, lazy<>, threshold<>, zero_blocks<>, top_blocks<>,
          rand_block<>>{},
-    list<full, fp16, bf16, float8_e4m3, float8_e5m2, quantize, natural, natural_dithering, uniform<>,
+    list<identity, fp16, bf16, float8_e4m3, float8_e5m2, quantize, natural, natural_dithering, uniform<>,
          uniform<rounding::nearest>, scaled_sign, two_means, low_rank<>, scaled_down<natural>, top_k<natural>>{}));
 
 }  // namespace
@@ -54,7 +54,7 @@ TEST_CASE("a pipe is the same value however it is bracketed") {
 TEST_CASE("and is written as it is in C++") {
     CHECK(to_string(top_k{3} | quantize{8}) == "top_k(3) | quantize(8)");
     CHECK(to_string(top_k{100} | rand_k{0.5} | natural{}) == "top_k(100) | rand_k(0.5) | natural");
-    CHECK(to_string(top_k{3} | full{}) == "top_k(3)");
+    CHECK(to_string(top_k{3} | identity{}) == "top_k(3)");
 }
 
 // Of (1, 8, -4, 2), top_k{2} leaves (8, -4) to the grid of two levels up to the largest, 8: both are on it.
@@ -69,8 +69,8 @@ TEST_CASE("by hand") {
 }
 
 TEST_CASE("every sparsifier with every quantizer keeps the laws") {
-    laws::each_pipeline<double>([](auto const& c) { laws::is_a_pure_function_with_one_spelling(c); });
-    laws::each_pipeline<float>([](auto const& c) { laws::is_a_pure_function_with_one_spelling(c); });
+    laws::each_pipeline<double>([](auto const& c) { laws::is_a_pure_function_with_one_encoding(c); });
+    laws::each_pipeline<float>([](auto const& c) { laws::is_a_pure_function_with_one_encoding(c); });
 }
 
 // Peers drop a NaN for ever (|x| > threshold is false for it) or send it on as a large finite number.

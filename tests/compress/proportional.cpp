@@ -14,7 +14,7 @@
 using namespace laconic;
 
 static_assert(Compressor<proportional<>> && Compressor<proportional<>, float> && Unbiased<proportional<>>);
-static_assert(Contractive<proportional<full, true>> && !Unbiased<proportional<full, true>>);
+static_assert(Contractive<proportional<identity, true>> && !Unbiased<proportional<identity, true>>);
 
 namespace {
 
@@ -70,16 +70,16 @@ TEST_CASE_TEMPLATE("the counts, the means and the errors are those of the probab
             CHECK(std::abs(plain.nonzeros - std::min(double(k), nonzero)) <=
                   5 * std::sqrt(plain.nonzeros_variance / plain.n) + 1e-9);
 
-            auto const damped = laws::moments_of<T>(proportional<full, true>{k}, x, laws::trials, key{9 + k});
+            auto const damped = laws::moments_of<T>(proportional<identity, true>{k}, x, laws::trials, key{9 + k});
             CHECK(std::abs(damped.error - (1 - share) * all) <=
                   5 * std::sqrt(damped.error_variance / damped.n) + 100 * laws::rounding<T> * all);
         }
 }
 
-TEST_CASE("it is a pure function with one spelling, on both backends, for every vector") {
-    laws::is_a_pure_function_with_one_spelling(proportional{1});
-    laws::is_a_pure_function_with_one_spelling(proportional<full, true>{0.5});
-    laws::is_a_pure_function_with_one_spelling(proportional{2} | natural{});
+TEST_CASE("it is a pure function with one encoding, on both backends, for every vector") {
+    laws::is_a_pure_function_with_one_encoding(proportional{1});
+    laws::is_a_pure_function_with_one_encoding(proportional<identity, true>{0.5});
+    laws::is_a_pure_function_with_one_encoding(proportional{2} | natural{});
 }
 
 TEST_CASE("what it cannot do is refused") {
@@ -87,5 +87,6 @@ TEST_CASE("what it cannot do is refused") {
     CHECK_THROWS_AS(proportional{4}.check(3), argument_error);
     CHECK_THROWS_AS(compress(proportional{1}, std::vector<double>{1, NAN}, key{1}), argument_error);
     CHECK_THROWS_AS(compress(proportional{1}, std::vector<double>{1.7e308, 1.7e308}, key{1}), argument_error);
-    CHECK_THROWS_AS(compress(proportional<full, true>{1}, std::vector<float>{3e38f, -3e38f}, key{1}), argument_error);
+    CHECK_THROWS_AS(compress(proportional<identity, true>{1}, std::vector<float>{3e38f, -3e38f}, key{1}),
+                    argument_error);
 }

@@ -25,7 +25,7 @@ std::vector<T> say(quantize const& q, std::vector<T> const& x, std::uint64_t k =
 TEST_CASE("quantize keeps the laws, with one level and more, one bucket and more, each norm") {
     for (auto const& q : {quantize{}, quantize{4}, quantize{3, 5, p_norm::one}, quantize{1, 0, p_norm::one},
                           quantize{1, 0, p_norm::largest}, quantize{8, 4, p_norm::largest}, quantize{32767, 1}}) {
-        laws::is_a_pure_function_with_one_spelling(q);
+        laws::is_a_pure_function_with_one_encoding(q);
         laws::is_unbiased(q);
         laws::reads_back<double>(q);
     }

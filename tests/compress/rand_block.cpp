@@ -17,8 +17,8 @@ static_assert(Compressor<rand_block<>> && Compressor<rand_block<>, float>);
 static_assert(Unbiased<rand_block<>> && !Contractive<rand_block<>>);
 
 TEST_CASE("rand_block keeps the laws") {
-    laws::is_a_pure_function_with_one_spelling(rand_block{2, 3});
-    laws::is_a_pure_function_with_one_spelling(rand_block{0.5, 4});
+    laws::is_a_pure_function_with_one_encoding(rand_block{2, 3});
+    laws::is_a_pure_function_with_one_encoding(rand_block{0.5, 4});
     laws::is_unbiased(rand_block{0.5, 2});
     laws::is_unbiased(rand_block{1, 5});
     laws::is_unbiased(rand_block{0.5, 3} | natural{});

@@ -19,8 +19,8 @@ static_assert(Compressor<rand_k<>> && Compressor<rand_k<>, float> && Unbiased<ra
 static_assert(Unbiased<rand_k<quantize>> && !Contractive<rand_k<quantize>>);
 
 TEST_CASE("rand_k keeps the laws, alone and with a rest") {
-    laws::is_a_pure_function_with_one_spelling(rand_k{2});
-    laws::is_a_pure_function_with_one_spelling(rand_k{0.75});
+    laws::is_a_pure_function_with_one_encoding(rand_k{2});
+    laws::is_a_pure_function_with_one_encoding(rand_k{0.75});
     laws::is_unbiased(rand_k{0.5});
     laws::is_unbiased(rand_k{1});
     laws::is_unbiased(rand_k{0.25} | natural{});

@@ -15,8 +15,8 @@ using vec = std::vector<double>;
 static_assert(Compressor<scaled_down<natural>> && Contractive<scaled_down<natural>> && !Unbiased<scaled_down<natural>>);
 
 TEST_CASE("scaled_down keeps the laws, and its delta is 1 / (1 + omega)") {
-    laws::is_a_pure_function_with_one_spelling(scaled_down{rand_k{0.5} | natural{}});
-    laws::is_a_pure_function_with_one_spelling(top_k{0.5} | scaled_down{quantize{1}});
+    laws::is_a_pure_function_with_one_encoding(scaled_down{rand_k{0.5} | natural{}});
+    laws::is_a_pure_function_with_one_encoding(top_k{0.5} | scaled_down{quantize{1}});
     laws::is_contractive(scaled_down{natural{}}, 500);
     laws::is_contractive(scaled_down{quantize{1}}, 2000);
     laws::is_contractive(scaled_down{rand_k{0.25}}, 2000);

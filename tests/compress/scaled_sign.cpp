@@ -16,9 +16,9 @@ static_assert(Compressor<scaled_sign> && Compressor<scaled_sign, float> && Contr
               !Unbiased<scaled_sign>);
 
 TEST_CASE("scaled_sign keeps the laws") {
-    laws::is_a_pure_function_with_one_spelling(scaled_sign{});
-    laws::is_a_pure_function_with_one_spelling(scaled_sign{5});
-    laws::is_a_pure_function_with_one_spelling(scaled_sign{1000000});
+    laws::is_a_pure_function_with_one_encoding(scaled_sign{});
+    laws::is_a_pure_function_with_one_encoding(scaled_sign{5});
+    laws::is_a_pure_function_with_one_encoding(scaled_sign{1000000});
     laws::is_contractive(scaled_sign{});
     laws::is_contractive(scaled_sign{3});
     laws::is_contractive(top_k{0.5} | scaled_sign{});

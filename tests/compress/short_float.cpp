@@ -26,8 +26,8 @@ std::vector<T> say(C const& c, std::vector<T> const& x) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("short floats keep the laws", C, fp16, bf16, float8_e4m3, float8_e5m2) {
-    laws::is_a_pure_function_with_one_spelling(C{});
-    laws::is_a_pure_function_with_one_spelling(top_k{0.5} | C{});
+    laws::is_a_pure_function_with_one_encoding(C{});
+    laws::is_a_pure_function_with_one_encoding(top_k{0.5} | C{});
     laws::reads_back<double>(C{});
     laws::reads_back<float>(top_k{0.01} | C{});
     static_assert(!Unbiased<C> && !Contractive<C>);

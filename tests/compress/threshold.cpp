@@ -16,7 +16,7 @@ using vec = std::vector<double>;
 
 static_assert(Compressor<threshold<>> && Compressor<threshold<>, float>);
 static_assert(!Unbiased<threshold<>> && !Contractive<threshold<>>);
-static_assert(Compressor<threshold<full, std::span<double const>>>);
+static_assert(Compressor<threshold<identity, std::span<double const>>>);
 
 template <class Rest>
 inline constexpr bool laws::is_written<threshold<Rest, std::span<double const>>> = false;
@@ -31,10 +31,10 @@ vec say(C const& c, vec const& x) {
 }  // namespace
 
 TEST_CASE("threshold keeps the laws, alone and with a rest") {
-    laws::is_a_pure_function_with_one_spelling(threshold{0.5});
-    laws::is_a_pure_function_with_one_spelling(threshold{0});
-    laws::is_a_pure_function_with_one_spelling(threshold{0.25} | top_k{2} | natural{});
-    laws::is_a_pure_function_with_one_spelling(threshold{0.25} | rand_k{0.5});
+    laws::is_a_pure_function_with_one_encoding(threshold{0.5});
+    laws::is_a_pure_function_with_one_encoding(threshold{0});
+    laws::is_a_pure_function_with_one_encoding(threshold{0.25} | top_k{2} | natural{});
+    laws::is_a_pure_function_with_one_encoding(threshold{0.25} | rand_k{0.5});
     laws::reads_back<double>(threshold{0.5});
     laws::reads_back<double>(threshold{1e-300} | natural{});
 }
@@ -60,7 +60,7 @@ TEST_CASE("the error is at most the sum of the squared bounds") {
 
 TEST_CASE("one bound for each coordinate") {
     vec const x{2, -9, 4, 9, -4}, bounds{1, 10, 4, 8, std::numeric_limits<double>::infinity()};
-    threshold<full, std::span<double const>> const c{bounds};
+    threshold<identity, std::span<double const>> const c{bounds};
     CHECK(say(c, x) == vec{2, 0, 0, 9, 0});
     CHECK(say(c | natural{}, x)[0] == 2);
     CHECK(to_string(c) == "threshold(per coordinate)");
@@ -68,7 +68,7 @@ TEST_CASE("one bound for each coordinate") {
     CHECK_NOTHROW(c.check(5));
     vec const same = bounds;
     CHECK(c == c);
-    CHECK(c != threshold<full, std::span<double const>>{same});  // two places, even with equal numbers
+    CHECK(c != threshold<identity, std::span<double const>>{same});  // two places, even with equal numbers
     laws::says_what_it_says(c, x, vec{1, 1, 1, 1, 11}, key{1});
 }
 

@@ -26,8 +26,8 @@ std::vector<coordinate> kept(std::size_t k, std::size_t block, std::vector<T> co
 }  // namespace
 
 TEST_CASE("top_blocks keeps the laws") {
-    laws::is_a_pure_function_with_one_spelling(top_blocks{0.5, 4});
-    laws::is_a_pure_function_with_one_spelling(top_blocks{0.3, 1});
+    laws::is_a_pure_function_with_one_encoding(top_blocks{0.5, 4});
+    laws::is_a_pure_function_with_one_encoding(top_blocks{0.3, 1});
     laws::is_contractive(top_blocks{0.5, 4});
     laws::is_contractive(top_blocks{0.25, 3});
     laws::is_contractive(top_blocks{0.5, 3} | natural{}, 500);

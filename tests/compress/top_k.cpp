@@ -18,8 +18,8 @@ static_assert(Contractive<top_k<natural>> && Contractive<top_k<top_k<quantize>>>
 static_assert(!Contractive<top_k<threshold<>>>);
 
 TEST_CASE("top_k keeps the laws, alone and with a rest") {
-    laws::is_a_pure_function_with_one_spelling(top_k{2});
-    laws::is_a_pure_function_with_one_spelling(top_k{0.75});
+    laws::is_a_pure_function_with_one_encoding(top_k{2});
+    laws::is_a_pure_function_with_one_encoding(top_k{0.75});
     for (double k : {0.05, 0.25, 0.5, 0.9}) laws::is_contractive(top_k{k});
     laws::is_contractive(top_k{1});
     laws::is_contractive(top_k{0.5} | top_k{0.5});

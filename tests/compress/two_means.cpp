@@ -39,9 +39,9 @@ void say_to(C const& c, std::vector<T> const& x) {
 }  // namespace
 
 TEST_CASE("two_means keeps the laws") {
-    laws::is_a_pure_function_with_one_spelling(two_means{});
-    laws::is_a_pure_function_with_one_spelling(two_means{5});
-    laws::is_a_pure_function_with_one_spelling(two_means{1000000});
+    laws::is_a_pure_function_with_one_encoding(two_means{});
+    laws::is_a_pure_function_with_one_encoding(two_means{5});
+    laws::is_a_pure_function_with_one_encoding(two_means{1000000});
     laws::is_contractive(two_means{});
     laws::is_contractive(two_means{3});
     laws::is_contractive(top_k{0.5} | two_means{});

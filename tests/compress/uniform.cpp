@@ -61,12 +61,12 @@ static_assert(std::same_as<decltype(uniform{}), uniform<>> && std::same_as<declt
 
 TEST_CASE("uniform keeps the laws, with few bits and many, one bucket and more") {
     for (auto const& c : {uniform{}, uniform{1}, uniform{2, 5}, uniform{3, 1}, uniform{8, 4}}) {
-        laws::is_a_pure_function_with_one_spelling(c);
+        laws::is_a_pure_function_with_one_encoding(c);
         laws::is_unbiased(c);
         laws::reads_back<double>(c);
     }
     for (auto const& c : {nearest{}, nearest{3}, nearest{2, 5}, nearest{1, 3}}) {
-        laws::is_a_pure_function_with_one_spelling(c);
+        laws::is_a_pure_function_with_one_encoding(c);
         laws::is_contractive(c);
         laws::reads_back<float>(c);
     }

@@ -18,7 +18,7 @@ static_assert(Unbiased<zero_blocks<>> && Contractive<zero_blocks<>>);
 
 TEST_CASE("zero_blocks keeps the laws, and is the identity") {
     for (std::size_t const block : {std::size_t{1}, std::size_t{3}, std::size_t{256}}) {
-        laws::is_a_pure_function_with_one_spelling(zero_blocks{block});
+        laws::is_a_pure_function_with_one_encoding(zero_blocks{block});
         for (auto const& x : laws::vectors<double>()) {
             auto const m = laws::compress(zero_blocks{block}, x, key{1});
             CHECK(laws::decoded<decltype(m), double>(m) == x);

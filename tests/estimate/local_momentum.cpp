@@ -53,7 +53,7 @@ TEST_CASE("a round that was not said leaves no trace") {
 
 TEST_CASE("a run that is saved and taken up goes on bit for bit") {
     auto const f = random_sums(2, 4, {vec(3, 1.0), vec(3, -1.0)}, 1, 5);
-    recursion<full, memory<>, gradient_step, fixed_level, local_momentum<>> const r{
+    recursion<identity, memory<>, gradient_step, fixed_level, local_momentum<>> const r{
         {}, {}, {.1}, {}, local_momentum<>(.9, 2)};
     lockstep first(r, f, vec(3, 2.0), 7), second(r, f, vec(3, 0.0), 7);
     first.rounds(5);

@@ -81,7 +81,7 @@ TEST_CASE("race: a delayed network's seconds are those that each message takes, 
     double const latency = 1e-3, overhead = 5e-6, bit = 1 / 2e6;
     double const start = 4 * (latency + overhead + 128 * bit), b = overhead + 12800 * bit;
     // A message to everybody takes four steps around the ring.
-    auto const all = race_json("--method gd --method 'bidirectional(gd, full)'" + rest + on);
+    auto const all = race_json("--method gd --method 'bidirectional(gd, identity)'" + rest + on);
     CHECK(all.at("problem").at("network") == "delayed:1ms,2Mbit/s,5us");
     auto const& gd = all.at("methods")[0];
     for (int k = 0; k <= 7; ++k)
@@ -97,7 +97,7 @@ TEST_CASE("race: a delayed network's seconds are those that each message takes, 
     CHECK(served.at("network_seconds").get<double>() ==
           doctest::Approx(start + heard + 6 * again + told).epsilon(1e-12));
     // The clocks do not depend on how many workers compute at a time, nor do the workers on the clocks.
-    auto const other = race_json("--threads 1 --method gd --method 'bidirectional(gd, full)'" + rest + on);
+    auto const other = race_json("--threads 1 --method gd --method 'bidirectional(gd, identity)'" + rest + on);
     for (std::size_t i : {0u, 1u}) CHECK(other.at("methods")[i].at("trace") == all.at("methods")[i].at("trace"));
     auto const plain = race_json("--method gd" + rest);
     CHECK(plain.at("methods")[0].at("final_gradient_norm") == gd.at("final_gradient_norm"));

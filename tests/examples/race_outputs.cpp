@@ -37,8 +37,8 @@ bool no_gnuplot() {
 class endless_race {
   public:
     explicit endless_race(std::string const& arguments) {
-        auto const command = "exec " LACONIC_RACE " " + arguments + " > " + said_ + " 2>&1";
-        std::filesystem::remove(said_);
+        auto const command = "exec " LACONIC_RACE " " + arguments + " > " + output_ + " 2>&1";
+        std::filesystem::remove(output_);
         child_ = fork();
         if (child_ == 0) {
             execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
@@ -47,7 +47,7 @@ class endless_race {
         REQUIRE(child_ > 0);
         while (said().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // its first line
     }
-    std::string said() const { return text_of(said_); }
+    std::string said() const { return text_of(output_); }
     /// The status that the signal ends it with.
     int end(int signal) const {
         int status = 0;
@@ -57,7 +57,7 @@ class endless_race {
     }
 
   private:
-    std::string said_ = folder() + "/said";
+    std::string output_ = folder() + "/said";
     pid_t child_ = 0;
 };
 

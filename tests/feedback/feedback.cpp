@@ -43,18 +43,18 @@ struct doubling : forgetful {
     void compensate(host& on, round_context const&, std::span<double> g) { multiply(on, 2., g); }
 };
 
-TEST_CASE("news of a feedback without news(): checked, scaled, then before()") {
+TEST_CASE("delta of a feedback without make_delta(): checked, scaled, then compensate()") {
     host on;
     doubling f;
     std::vector<double> g{1, -3};
-    CHECK(laconic::detail::make_news(f, on, round_context{}, .5, std::span(g)));
+    CHECK(laconic::detail::make_delta(f, on, round_context{}, .5, std::span(g)));
     CHECK(g == std::vector<double>{1, -3});
     g[1] = INFINITY;
-    CHECK(!laconic::detail::make_news(f, on, round_context{}, .5, std::span(g)));
+    CHECK(!laconic::detail::make_delta(f, on, round_context{}, .5, std::span(g)));
     CHECK(g == std::vector<double>{1, INFINITY});
     memory<> m(0, true);
     m.start(2);
     g = {1, -3};
-    CHECK(laconic::detail::make_news(m, on, round_context{}, .5, std::span(g)));
+    CHECK(laconic::detail::make_delta(m, on, round_context{}, .5, std::span(g)));
     CHECK(g == std::vector<double>{.5, -1.5});
 }

@@ -21,7 +21,7 @@ vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }
 // A round of a key under which everybody speaks in full with probability 1/2, or not.
 round_context round_in_full(bool in_full) {
     for (std::uint64_t k = 1;; ++k)
-        if (auto const now = round_context::of(key{7}, k, 0, 2); speaks_in_full(now, .5) == in_full) return now;
+        if (auto const now = round_context::of(key{7}, k, 0, 2); sends_in_full(now, .5) == in_full) return now;
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ TEST_CASE("what has not been said is as if it had not been") {
     f.compensate(on, round_context{}, std::span(g));
     f.update(on, std::span<double const>(g), full_vector<double, host>{});
     g = {100};
-    f.compensate(on, round_in_full(true), std::span(g));  // and then a rank complains
+    f.compensate(on, round_in_full(true), std::span(g));  // and then a rank sends an error frame
     g = {5};
     f.compensate(on, round_in_full(false), std::span(g));
     CHECK(g == vec{3});

@@ -35,11 +35,11 @@ TEST_CASE("two rounds by hand, with both switches on") {
     host on;
     memory<> m(.5, true);
     m.start(3);
-    std::vector<double> news{4, -8, 2};
-    m.compensate(on, now, std::span(news));
-    CHECK(news == std::vector<double>{4, -8, 2});
-    auto said = compress(top_k{1}, news, key{});  // (0, -8, 0)
-    m.update(on, fixed(news), said);
+    std::vector<double> delta{4, -8, 2};
+    m.compensate(on, now, std::span(delta));
+    CHECK(delta == std::vector<double>{4, -8, 2});
+    auto said = compress(top_k{1}, delta, key{});  // (0, -8, 0)
+    m.update(on, fixed(delta), said);
     CHECK(copied(m.shift()) == std::vector<double>{0, -4, 0});
     CHECK(copied(m.residual()) == std::vector<double>{4, 0, 2});
 
@@ -48,11 +48,11 @@ TEST_CASE("two rounds by hand, with both switches on") {
     CHECK(mean == std::vector<double>{1, -6, 3});
     CHECK(copied(m.mean_shift()) == std::vector<double>{.5, -3, 1.5});
 
-    news = {1, -8, 1};
-    m.compensate(on, now, std::span(news));
-    CHECK(news == std::vector<double>{5, -4, 3});
-    said = compress(top_k{2}, news, key{});  // (5, -4, 0)
-    m.update(on, fixed(news), said);
+    delta = {1, -8, 1};
+    m.compensate(on, now, std::span(delta));
+    CHECK(delta == std::vector<double>{5, -4, 3});
+    said = compress(top_k{2}, delta, key{});  // (5, -4, 0)
+    m.update(on, fixed(delta), said);
     CHECK(copied(m.shift()) == std::vector<double>{2.5, -6, 0});
     CHECK(copied(m.residual()) == std::vector<double>{0, 0, 3});
     mean = {2, 2, 0};
@@ -65,11 +65,11 @@ TEST_CASE("what a collective gives back is said later, where errors alone are ke
     host on;
     memory<> m(0, true);
     m.start(3);
-    std::vector<double> const news{4, -8, 2};
-    auto const said = compress(top_k{1}, news, key{});
-    m.update(on, fixed(news), said);
+    std::vector<double> const delta{4, -8, 2};
+    auto const said = compress(top_k{1}, delta, key{});
+    m.update(on, fixed(delta), said);
     m.keep(on, said);
-    CHECK(copied(m.residual()) == news);               // in vain
+    CHECK(copied(m.residual()) == delta);              // in vain
     m.keep(on, full_vector<double, host>{{1, 2, 3}});  // what others said
     CHECK(copied(m.residual()) == std::vector<double>{5, -6, 5});
     CHECK(m.keeps_leftover());
@@ -107,12 +107,12 @@ TEST_CASE("one switch on, in float") {
     CHECK(copied(error.residual()) == std::vector<float>{0, -1});
     CHECK(error.shift().empty());
     CHECK(error.mean_shift().empty());
-    std::vector<float> news{1, 1};
-    difference.compensate(on, now, std::span(news));
-    CHECK(news == std::vector<float>{-2, 1});
-    news = {1, 1};
-    error.compensate(on, now, std::span(news));
-    CHECK(news == std::vector<float>{1, 0});
+    std::vector<float> delta{1, 1};
+    difference.compensate(on, now, std::span(delta));
+    CHECK(delta == std::vector<float>{-2, 1});
+    delta = {1, 1};
+    error.compensate(on, now, std::span(delta));
+    CHECK(delta == std::vector<float>{1, 0});
 }
 
 TEST_CASE("everything said in full at rate 1 is known, at any length") {
@@ -123,24 +123,24 @@ TEST_CASE("everything said in full at rate 1 is known, at any length") {
         std::vector<double> g(d);
         for (int round = 0; round < 3; ++round) {
             for (std::size_t j = 0; j < d; ++j) g[j] = double(1 + j) * (round + 1);
-            auto news = g;
-            m.compensate(on, now, std::span(news));
-            full_vector<double, host> const said{news};
-            m.update(on, fixed(news), said);
+            auto delta = g;
+            m.compensate(on, now, std::span(delta));
+            full_vector<double, host> const said{delta};
+            m.update(on, fixed(delta), said);
             CHECK(copied(m.shift()) == g);
             CHECK(copied(m.residual()) == std::vector<double>(d));
         }
     }
 }
 
-TEST_CASE("an unbiased message may say more than the news: the rest is owed") {
+TEST_CASE("an unbiased message may hold more than delta: the rest is owed") {
     host on;
     memory<> m(0, true);
     m.start(2);
-    std::vector<double> const news{3, 5};
-    auto const said = compress(rand_k{1}, news, key{1});  // twice one of the two
-    m.update(on, fixed(news), said);
-    std::vector<double> expected = news;
+    std::vector<double> const delta{3, 5};
+    auto const said = compress(rand_k{1}, delta, key{1});  // twice one of the two
+    m.update(on, fixed(delta), said);
+    std::vector<double> expected = delta;
     expected[said.support[0]] *= -1;
     CHECK(copied(m.residual()) == expected);
 }
@@ -164,22 +164,22 @@ TEST_CASE("before may be asked again; an estimate needs no start, for ranks that
     CHECK(hears.shift().empty());
 }
 
-// As the loop does it: the scale in the same pass, and the news given away.
-TEST_CASE_TEMPLATE("news that are given away become what is residual, where they are", T, float, double) {
+// As the loop does it: the scale in the same pass, and delta given away.
+TEST_CASE_TEMPLATE("a delta that is given away becomes the residual, where there is one", T, float, double) {
     host on;
     for (double const rate : {0., .5}) {
         memory<T> copies(rate, true), takes(rate, true);
         copies.start(5);
         takes.start(5);
         for (int round = 1; round < 5; ++round) {
-            std::vector<T> news{T(3), T(-1), T(.1) * T(round), T(7), T(-5)}, given = news;
-            multiply(on, T(.3), std::span<T>(news));
-            copies.compensate(on, now, std::span<T>(news));
-            CHECK(takes.news(on, now, T(.3), std::span<T>(given)));
-            CHECK(given == news);
-            auto const said = compress(top_k{2}, news, key{});
+            std::vector<T> delta{T(3), T(-1), T(.1) * T(round), T(7), T(-5)}, given = delta;
+            multiply(on, T(.3), std::span<T>(delta));
+            copies.compensate(on, now, std::span<T>(delta));
+            CHECK(takes.make_delta(on, now, T(.3), std::span<T>(given)));
+            CHECK(given == delta);
+            auto const said = compress(top_k{2}, delta, key{});
             auto const* const at = given.data();
-            copies.update(on, fixed(news), said);
+            copies.update(on, fixed(delta), said);
             takes.update(on, std::move(given), said);
             CHECK(takes.residual().data() == at);
             CHECK(given.size() == 5);  // NOLINT: an array in return
@@ -190,12 +190,12 @@ TEST_CASE_TEMPLATE("news that are given away become what is residual, where they
     memory<T> nothing;
     nothing.start(2);
     std::vector<T> g{1, 2}, const_g = g;
-    CHECK(nothing.news(on, now, T(1), std::span<T>(g)));
+    CHECK(nothing.make_delta(on, now, T(1), std::span<T>(g)));
     nothing.update(on, std::move(g), full_vector<T, host>{const_g});
     CHECK(g == const_g);  // NOLINT: nothing wants it
     g[1] = std::numeric_limits<T>::infinity();
-    CHECK(!nothing.news(on, now, T(1), std::span<T>(g)));
-    CHECK(!nothing.news(on, now, T(2), std::span<T>(g)));
+    CHECK(!nothing.make_delta(on, now, T(1), std::span<T>(g)));
+    CHECK(!nothing.make_delta(on, now, T(2), std::span<T>(g)));
 }
 
 TEST_CASE("its state is all that it remembers, and nothing else") {
@@ -203,9 +203,9 @@ TEST_CASE("its state is all that it remembers, and nothing else") {
     memory<float> was(.5, true), is(.5, true);
     was.start(2);
     is.start(2);
-    std::vector<float> const news{4, -8};
+    std::vector<float> const delta{4, -8};
     std::vector<float> mean{1, 2};
-    was.update(on, fixed(news), compress(top_k{1}, news, key{}));
+    was.update(on, fixed(delta), compress(top_k{1}, delta, key{}));
     was.reconstruct(on, now, std::span(mean));
     restore_from(was, is);
     CHECK(copied(is.shift()) == std::vector<float>{0, -4});

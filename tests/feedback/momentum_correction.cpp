@@ -107,22 +107,22 @@ TEST_CASE("before() may be called again, and changes nothing that lasts") {
 }
 
 // Messages that list their terms forget momentum there alone, others pass over all of it.
-TEST_CASE("whatever becomes of the news and however the message is known, it is the same") {
+TEST_CASE("whatever becomes of delta and however the message is known, it is the same") {
     host on;
     for (bool const nesterov : {false, true}) {
         momentum_correction<> copies(.9, nesterov), takes(.9, nesterov), unlisted(.9, nesterov);
         for (auto* const f : {&copies, &takes, &unlisted}) f->start(6);
         for (int round = 0; round < 9; ++round) {
-            vec news{1, -2, 3, .5 * round, -4, 0}, given;
-            copies.compensate(on, round_context{}, std::span(news));
+            vec delta{1, -2, 3, .5 * round, -4, 0}, given;
+            copies.compensate(on, round_context{}, std::span(delta));
             given = vec{1, -2, 3, .5 * round, -4, 0};
             takes.compensate(on, round_context{}, std::span(given));
-            CHECK(given == news);
+            CHECK(given == delta);
             given = vec{1, -2, 3, .5 * round, -4, 0};
             unlisted.compensate(on, round_context{}, std::span(given));
-            auto const m = compress(top_k{2}, news, key{});
-            copies.update(on, std::span<double const>(news), m);
-            unlisted.update(on, std::span<double const>(news), compress(any_compressor<>(top_k{2}), news, key{}));
+            auto const m = compress(top_k{2}, delta, key{});
+            copies.update(on, std::span<double const>(delta), m);
+            unlisted.update(on, std::span<double const>(delta), compress(any_compressor<>(top_k{2}), delta, key{}));
             takes.update(on, std::move(given), m);
             CHECK(given.size() == 6);  // NOLINT: an array in return
             for (auto const* const f : {&takes, &unlisted}) {

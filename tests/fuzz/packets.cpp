@@ -120,7 +120,7 @@ class play {
         std::unique_ptr<typename Protocol::machine> machine{};
         std::vector<T> x{};
         std::uint64_t round = first_round;
-        bool started = false, complains = false;
+        bool started = false, has_error = false;
     };
     struct packet {
         int from, to;
@@ -151,7 +151,7 @@ class play {
 
     void begin(node& n) {
         n.x = is_worker(number(n)) ? numbers_of(number(n), n.round) : std::vector<T>();
-        n.started = n.complains = false;
+        n.started = n.has_error = false;
         n.machine->begin(std::span<T>(n.x), n.round);
     }
     // A process that died is there again.
@@ -160,11 +160,11 @@ class play {
         n.machine = made(n);
         begin(n);
         if (!is_worker(number(n)) || with % 4 == 0 || (with % 4 == 3 && !may_bring_another_)) return;
-        n.complains = with % 4 != 3;
+        n.has_error = with % 4 != 3;
         if (with % 4 == 1)
             n.x.push_back(1);
         else if (how_.d == 0)
-            n.complains = false;
+            n.has_error = false;
         else if (with % 4 == 2)
             n.x[std::size_t(with) / 4 % how_.d] = std::numeric_limits<T>::quiet_NaN();
         else {
@@ -217,9 +217,9 @@ class play {
         }
         if (forged_) return;
         if (!good && !stopped_ && in_time())
-            fuzz::found("node " + std::to_string(number(n)) + " complains where all is well: " + why);
+            fuzz::found("node " + std::to_string(number(n)) + " reports an error where all is well: " + why);
         if (!good || !is_worker(number(n))) return;
-        if (n.complains) fuzz::found("a sum with a vector that is not for this round");
+        if (n.has_error) fuzz::found("a sum with a vector that is not for this round");
         if (!another_vector_ && n.x != sum(n.round)) fuzz::found("a wrong sum");
     }
 

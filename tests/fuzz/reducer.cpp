@@ -23,7 +23,7 @@ namespace {
 using namespace laconic;
 using bytes = std::vector<std::byte>;
 
-// This rank's contribution is right. The others hand over the same, where they are honest: it is a message like theirs
+// This rank's payload is right. The others hand over the same, where they are honest: it is a message like theirs
 // would be. Else the input says what they do in each meeting.
 class hostile {
   public:
@@ -35,13 +35,13 @@ class hostile {
     }
     int rank() const { return rank_; }
     int size() const { return size_; }
-    void all_gather(contribution mine) {
+    void all_gather(payload mine) {
         if (started_ && !broke_) fuzz::found("a meeting while an all-gather is under way");
         started_.check_none();
         meet(mine);
         shown_ = meeting(meeting_);
     }
-    void start_all_gather(contribution mine, int lane = 0) {
+    void start_all_gather(payload mine, int lane = 0) {
         if (is_started(lane) && !broke_) fuzz::found("a start in a lane that is in flight");
         started_.start(lane, [&] { meet(mine); });
         lanes_[lane] = meeting(meeting_);
@@ -53,17 +53,17 @@ class hostile {
         });
         shown_ = meeting(lanes_[lane]);
     }
-    void gather(int, contribution) { fuzz::found("a gather"); }
-    void broadcast(int, contribution) { fuzz::found("a broadcast"); }
-    contribution from(int r) const {
+    void gather(int, payload) { fuzz::found("a gather"); }
+    void broadcast(int, payload) { fuzz::found("a broadcast"); }
+    payload from(int r) const {
         auto const& one = shown_[static_cast<std::size_t>(r)];
-        return {one.bytes, one.complaint};
+        return {one.bytes, one.is_error};
     }
 
   private:
     struct kept {
         ::bytes bytes;
-        bool complaint = false;
+        bool is_error = false;
     };
     using meeting = std::vector<kept>;  // copied, so that no vector has room beyond its end
 
@@ -76,8 +76,8 @@ class hostile {
         broke_ = true;
         throw comm_error(rank_ == 0 ? 1 : 0, "lost");
     }
-    void meet(contribution mine) {
-        meeting_.assign(static_cast<std::size_t>(size_), {{mine.bytes.begin(), mine.bytes.end()}, mine.complaint});
+    void meet(payload mine) {
+        meeting_.assign(static_cast<std::size_t>(size_), {{mine.bytes.begin(), mine.bytes.end()}, mine.is_error});
         for (int r = 0; r < size_ && !honest_; ++r)
             if (r != rank_) {
                 auto& one = meeting_[static_cast<std::size_t>(r)];
@@ -90,7 +90,7 @@ class hostile {
     }
     void change(kept& one, int what) {
         if (what == 1 || what == 2) {
-            one.complaint = what == 2;
+            one.is_error = what == 2;
             one.bytes.resize(in_->take<std::uint8_t>() % 64);
             for (auto& b : one.bytes) b = in_->take<std::byte>();
         } else if (what == 3 || what == 4) {
@@ -99,7 +99,7 @@ class hostile {
         } else if (what == 5) {
             one.bytes.resize(in_->take<std::uint8_t>() % 64);
         } else if (what == 6) {
-            one.complaint = !one.complaint;
+            one.is_error = !one.is_error;
         } else if (what == 7 && in_->take<std::uint8_t>() == 1) {
             break_off();
         }

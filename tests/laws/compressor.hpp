@@ -88,7 +88,7 @@ std::vector<T> heard(C const& c, std::vector<T> const& x, key from) {
     return decoded<laconic::message_of<C, T>, T>(laws::compress(c, x, from));
 }
 
-/// One vector, one key: on both backends the message is pure, has one spelling, is read back whole, and is linear where
+/// One vector, one key: on both backends the message is pure, has one encoding, is read back whole, and is linear where
 /// it is added; the bytes are the same.
 template <class T>
 void says_what_it_says(same<forms<T>> const& c, std::vector<T> const& x, std::vector<T> const& other, key from);
@@ -97,7 +97,7 @@ void says_what_it_says(same<forms<T>> const& c, std::vector<T> const& x, std::ve
 template <class T>
 void is_a_pure_function(forms<T> const& c);
 template <class C>
-void is_a_pure_function_with_one_spelling(C const& c) {
+void is_a_pure_function_with_one_encoding(C const& c) {
     if constexpr (laconic::Compressor<C, double>) is_a_pure_function<double>(c);
     if constexpr (laconic::Compressor<C, float>) is_a_pure_function<float>(c);
 }

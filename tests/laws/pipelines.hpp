@@ -25,7 +25,7 @@ inline std::vector<std::string> sparsifiers() {
             "about_top_k(0.25, band=0.2)"};
 }
 inline std::vector<std::string> quantizers() {
-    return {"full",
+    return {"identity",
             "quantize(1)",
             "quantize(8, bucket=4, p=inf)",
             "natural",
@@ -41,7 +41,7 @@ inline std::vector<std::string> quantizers() {
 inline std::vector<std::string> pipelines() {
     std::vector<std::string> all = quantizers();
     for (auto const& s : sparsifiers())
-        for (auto const& q : quantizers()) all.push_back(q == "full" ? s : s + " | " + q);
+        for (auto const& q : quantizers()) all.push_back(q == "identity" ? s : s + " | " + q);
     for (char const* more : {"quantize(4)",
                              "quantize(3, bucket=5, p=1)",
                              "quantize(32767)",
@@ -89,9 +89,9 @@ inline std::vector<std::string> pipelines() {
 /// Compositions about vectors of seven numbers: their parts have lengths of their own.
 inline constexpr std::size_t length_in_parts = 7;
 inline std::vector<std::string> in_parts() {
-    return {"parts(4, natural, 3, full)",
-            "parts(6, low_rank(rows=2, rank=1), 1, full)",
-            "parts(5, top_k(0.5) | quantize(1), 0, full, 2, scaled_sign)",
+    return {"parts(4, natural, 3, identity)",
+            "parts(6, low_rank(rows=2, rank=1), 1, identity)",
+            "parts(5, top_k(0.5) | quantize(1), 0, identity, 2, scaled_sign)",
             "parts(3, rand_k(2), 4, parts(1, fp16, 3, threshold(0.25)))",
             "rand_k(5) | parts(2, natural, 3, quantize(2))",
             "scaled_down(parts(4, natural, 3, rand_k(1)))"};

@@ -10,7 +10,7 @@
 
 #include "laconic/compress/about_top_k.hpp"
 #include "laconic/compress/bernoulli.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/natural_dithering.hpp"
@@ -81,7 +81,7 @@ what_is_said said_by_some() {
             all[name].push_back(say(on, c, noise<float>(d, n, static_cast<int>(n)), key{n}));
         }
     };
-    say_all("full", full{});
+    say_all("identity", identity{});
     say_all("fp16", short_float<short_format::binary16>{});
     say_all("natural", natural{});
     say_all("natural_dithering", natural_dithering{5, 100});

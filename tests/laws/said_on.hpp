@@ -54,13 +54,13 @@ class both {
 
     // False where x is refused, by both compressors or by every reader of what they say.
     bool agree(std::vector<T> const& x, key from) {
-        bool const says = speaks(here_, cpu_, std::span<T const>(x), from, said_);
+        bool const says = speaks(here_, cpu_, std::span<T const>(x), from, message_);
         auto const moved = taken<T>(on_, x);
-        REQUIRE(speaks(there_, on_, std::span<T const>(moved), from, said_there_) == says);
+        REQUIRE(speaks(there_, on_, std::span<T const>(moved), from, message_there_) == says);
         if (!says) return false;
 
-        copy_message(on_, said_there_, cpu_, copied_);
-        auto const words = written(said_);
+        copy_message(on_, message_there_, cpu_, copied_);
+        auto const words = written(message_);
         CHECK(laws::written(copied_) == words);
         here_.blank(cpu_, x.size(), from, heard_);
         bit_reader source(words);
@@ -72,10 +72,10 @@ class both {
         there_.blank(on_, x.size(), from, heard_there_);
         copy_message(cpu_, heard_, on_, heard_there_);
 
-        CHECK(copied_ == said_);
-        CHECK(heard_there_ == said_there_);
-        auto const wanted = decoded<T>(cpu_, said_);
-        CHECK(decoded<T>(on_, said_there_) == wanted);
+        CHECK(copied_ == message_);
+        CHECK(heard_there_ == message_there_);
+        auto const wanted = decoded<T>(cpu_, message_);
+        CHECK(decoded<T>(on_, message_there_) == wanted);
         CHECK(decoded<T>(on_, heard_there_) == wanted);
         return true;
     }
@@ -95,8 +95,8 @@ class both {
     B on_;
     any_compressor<T> here_;
     any_compressor<T, B> there_;
-    any_message<T, host> said_, copied_, heard_;
-    any_message<T, B> said_there_, heard_there_;
+    any_message<T, host> message_, copied_, heard_;
+    any_message<T, B> message_there_, heard_there_;
 };
 
 /// Every compressor says and adds the same on B as on the host.

@@ -12,7 +12,7 @@
 #include "backend/apart.hpp"
 #include "laconic/backend/reference.hpp"
 #include "laconic/compress/best_level.hpp"
-#include "laconic/compress/full_or.hpp"
+#include "laconic/compress/identity_or.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/natural_dithering.hpp"
@@ -59,7 +59,7 @@ void goes_and_returns(C const& c) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("each kind of message goes to another backend and comes back as it was", B, host, reference, apart) {
-    goes_and_returns<B>(full{});
+    goes_and_returns<B>(identity{});
     goes_and_returns<B>(quantize{3, 5});
     goes_and_returns<B>(natural_dithering{3, 5});
     goes_and_returns<B>(natural{});
@@ -72,8 +72,8 @@ TEST_CASE_TEMPLATE("each kind of message goes to another backend and comes back 
     goes_and_returns<B>(rand_block{2, 5} | natural{});
     goes_and_returns<B>(scaled_down{quantize{1}});
     goes_and_returns<B>(best_level{top_k{1}});
-    goes_and_returns<B>(full_or{scaled_sign{}, true});
-    goes_and_returns<B>(full_or{scaled_sign{}, false});
+    goes_and_returns<B>(identity_or{scaled_sign{}, true});
+    goes_and_returns<B>(identity_or{scaled_sign{}, false});
 }
 
 TEST_CASE("parts go as well, however many there were") {

@@ -12,18 +12,18 @@
 #include <vector>
 
 #include "laconic/any/compressor.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 
 using namespace laconic;
-using at_coordinates = sparse<full, support_is::told, double, host>;
-using nested = sparse<top_k<>, support_is::told, double, host>;
+using at_coordinates = sparse<identity, support_is::listed, double, host>;
+using nested = sparse<top_k<>, support_is::listed, double, host>;
 
 static_assert(Message<at_coordinates, double, host> && TermMessage<at_coordinates> && TermMessage<nested>);
-static_assert(!TermMessage<sparse<any_compressor<>, support_is::told, double, host>>);
-static_assert(Message<sparse<any_compressor<>, support_is::told, double, host>, double, host>);
+static_assert(!TermMessage<sparse<any_compressor<>, support_is::listed, double, host>>);
+static_assert(Message<sparse<any_compressor<>, support_is::listed, double, host>, double, host>);
 
 TEST_CASE("values at their coordinates") {
     at_coordinates m;
@@ -76,7 +76,7 @@ TEST_CASE("expect_payload makes room for what is to come") {
 
 // Ten numbers in blocks of four: the last block has two.
 TEST_CASE("blocks of numbers") {
-    sparse<full, support_is::told, double, host, blocks> m;
+    sparse<identity, support_is::listed, double, host, blocks> m;
     m.length = 10;
     m.unit = {4};
     CHECK(m.places() == 3);
@@ -95,7 +95,7 @@ TEST_CASE("blocks of numbers") {
 }
 
 TEST_CASE("a payload that is known at run time only is decoded first, and adds the same") {
-    sparse<any_compressor<>, support_is::told, double, host> m;
+    sparse<any_compressor<>, support_is::listed, double, host> m;
     m.length = 4;
     m.rest = any_compressor<>(natural{});
     host on;

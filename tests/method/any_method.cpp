@@ -35,7 +35,8 @@ TEST_CASE("a proximal operator goes behind the step, at the step's own length") 
     CHECK(r.scale == .125);
     CHECK(to_string(r.step) == to_string(gradient_step{1}) + ", " + to_string(net) + " for 0.125");
     CHECK_THROWS_WITH_AS(any_method<>(dual_averaging{}).compose(some_problem, net),
-                         doctest::Contains("dual_averaging: its step goes with no proximal operator"), argument_error);
+                         doctest::Contains("dual_averaging: its step has no form with a proximal operator"),
+                         argument_error);
 }
 
 TEST_CASE("a method around one that is chosen at run time: its answer, and the proximal operator inside") {

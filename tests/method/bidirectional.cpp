@@ -40,7 +40,7 @@ TEST_CASE("an answer in full is no answer, but for the summation's roundings") {
     auto const p = constants(f);
     diana const method{rand_k{2}, {}};
     lockstep one_way(method.compose<double, host>(p), f, vec(6, 1.0), 1);
-    lockstep both_ways(bidirectional{method, full{}}.compose<double, host>(p), f, vec(6, 1.0), 1);
+    lockstep both_ways(bidirectional{method, identity{}}.compose<double, host>(p), f, vec(6, 1.0), 1);
     for (int k = 0; k < 100; ++k) {
         one_way.round();
         both_ways.round();
@@ -164,10 +164,10 @@ TEST_CASE("workers hear one short message a round") {
         vec x(6, 1.0);
         metered wire(comm);
         descent run(method.compose<double, host>(constants(f)), f[i], wire, std::span(x), 1);
-        auto const said = wire.bytes_sent(), heard = wire.bytes_received() + wire.bytes_told();
+        auto const said = wire.bytes_sent(), heard = wire.bytes_received() + wire.bytes_broadcast();
         run.round();
         up[i] = wire.bytes_sent() - said;
-        down[i] = wire.bytes_received() + wire.bytes_told() - heard;
+        down[i] = wire.bytes_received() + wire.bytes_broadcast() - heard;
     });
     CHECK(up == std::vector<std::uint64_t>(4, 48));
     CHECK(down == std::vector<std::uint64_t>(4, 9));  // 6 numbers of 12 bits

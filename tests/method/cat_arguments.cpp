@@ -66,12 +66,12 @@ TEST_CASE("where it stands what cannot be read") {
     refused("cat(diana(step=0.1))", 5, "diana needs a compressor: diana(rand_k), say");
     refused("cat(diana(natural))", 11, "diana: " + families);
     refused("cat(vr_diana(rand_k | quantize(2)))", 14, "vr_diana: " + families);
-    refused("cat(diana(rand_k | natural | full))", 11, families);
+    refused("cat(diana(rand_k | natural | identity))", 11, families);
     refused("cat(diana(rand_k(3)))", 18, "rand_k takes no arguments");
     refused("cat(diana(rand_k | natural(3)))", 28, "natural takes no arguments");
     refused("cat(diana(rand_k), step=0.1)", 25, "cat takes compressor or cost");
     refused("cat(diana(rand_k, cost=bits))", 24, "diana takes compressor, step, memory or batch");
-    refused("cat(diana(rand_k) | natural)", 21, "a method is no piece of a pipe");
+    refused("cat(diana(rand_k) | natural)", 21, "a method cannot be part of a pipe");
     refused("cat(ef_sgd(top_k, memory=1))", 26, "ef_sgd takes compressor, step or batch");
     refused("cat(ef_sgd(rand_k))", 12, "a level can be chosen for");
     refused("cat(error_feedback(top_k(3)))", 26, "top_k takes no arguments");

@@ -34,9 +34,9 @@ TEST_CASE("methods of float") {
 TEST_CASE("each method tells the length of its step") {
     problem p{8, 5, 4, .5, 9, 6, .5, 7, 12};
     p.own_smoothness = 8;
-    for (auto const& spelling : every_method()) {
-        CAPTURE(spelling);
-        auto const r = parse_method<double>(spelling).compose<double, host>(p);
+    for (auto const& text : every_method()) {
+        CAPTURE(text);
+        auto const r = parse_method<double>(text).compose<double, host>(p);
         CHECK(r.scale * r.step.rate() > 0);
     }
     CHECK(parse_method<double>("dual_averaging(step=0.25)").compose<double, host>(p).step.rate() == .25);

@@ -142,7 +142,7 @@ TEST_CASE("real data: its neighbourhood in exact expectation along a run, of all
     auto const& f = real->f;
     auto const& p = real->p;
     auto const& best = real->best;
-    double const sigma2 = variance_of_news(row_gradients(f, best.x));
+    double const sigma2 = variance_of_choices(row_gradients(f, best.x));
     for (std::size_t const batch : {0u, 1u}) {
         CAPTURE(batch);
         rand_k const c{batch == 0 ? 3 : 1};
@@ -154,8 +154,8 @@ TEST_CASE("real data: its neighbourhood in exact expectation along a run, of all
         double largest_ratio = 0;
         for (std::size_t const wait : {0u, 10u, 100u, 1000u}) {
             run.rounds(wait);
-            auto const news = batch == 0 ? certain(gradients(f, run.x())) : row_gradients(f, run.x());
-            double const next = expected_round(c, 0, step, news, run.x(), {}, best).x;
+            auto const choices = batch == 0 ? certain(gradients(f, run.x())) : row_gradients(f, run.x());
+            double const next = expected_round(c, 0, step, choices, run.x(), {}, best).x;
             double const bound = (1 - step * p.strong_convexity) * distance2(run.x(), best.x) + noise;
             largest_ratio = std::max(largest_ratio, next / bound);
         }
@@ -237,13 +237,13 @@ TEST_CASE("one worker may use parts that are contractive, chosen at run time or 
     CHECK(composed(dcgd{of(top_k{1}, natural{})}, f).step.rate == 1. / 4);
     CHECK((is_contractive(of(top_k{1}, top_k{1})) && !is_unbiased(of(top_k{1}, natural{}))));
     CHECK(is_unbiased(of(rand_k{1}, natural{})));
-    CHECK(composed(dcgd{of(full{}, natural{})}, f).step.rate == doctest::Approx(1 / (4 + 2 * .125 * 4)));
+    CHECK(composed(dcgd{of(identity{}, natural{})}, f).step.rate == doctest::Approx(1 / (4 + 2 * .125 * 4)));
 }
 
-TEST_CASE("without news to leave out it is gradient descent") {
+TEST_CASE("where nothing is left out it is gradient descent") {
     auto const f = random_ridges(4, 5, 1, 8);
     auto const p = constants(f);
-    auto const whole = history(composed(dcgd{full{}, {.step = .01}}, p), f, vec(5, 1.0), 50);
+    auto const whole = history(composed(dcgd{identity{}, {.step = .01}}, p), f, vec(5, 1.0), 50);
     auto const chosen = history(composed(dcgd{rand_k{5}, {.step = .01}}, p), f, vec(5, 1.0), 50);
     CHECK(whole[50].x[0] == chosen[50].x[0]);
     CHECK(whole[50].x[3] == whole[50].x[0]);
@@ -255,7 +255,7 @@ TEST_CASE("the step of the theorem, by hand") {
     problem const p{8, 5, 3, .5, 7, 6};
     CHECK(composed(dcgd{rand_k{2}}, p).step.rate == doctest::Approx(1 / (3 + 2 * 3 * 7 / 5.)));
     CHECK(composed(dcgd{natural{}}, p).step.rate == doctest::Approx(1 / (3 + 2 * .125 * 7 / 5.)));
-    CHECK(composed(dcgd{full{}}, p).step.rate == doctest::Approx(1. / 3));
+    CHECK(composed(dcgd{identity{}}, p).step.rate == doctest::Approx(1. / 3));
     CHECK(composed(dcgd{rand_k{2}, {.step = step_size{.5, true}}}, p).step.rate == doctest::Approx(.5 / 3));
     CHECK(composed(dcgd{rand_k{2}, {.step = .125}}, problem{8, 5, 0, 0, 0, 0}).step.rate == .125);
     auto const r = composed(dcgd{rand_k{2}}, p);

@@ -322,7 +322,7 @@ TEST_CASE("real data: with one row a worker V comes down to the theorem's floor,
     auto const r = composed(diana{c, {.batch = 1}}, p);
     double const step = r.step.step.rate, alpha = r.feedback.rate();
     double const weight = 4 * omega / (alpha * n) * step * step;
-    double const noise = (2 + 10 * omega) * step * step * variance_of_news(row_gradients(f, best.x)) / n;
+    double const noise = (2 + 10 * omega) * step * step * variance_of_choices(row_gradients(f, best.x)) / n;
     lockstep run(r, f, vec(13, 0.0), 2);
     double worst = 0;
     for (std::size_t const wait : {0u, 1u, 30u, 1000u}) {
@@ -390,7 +390,7 @@ TEST_CASE("the same for Quant_p by sampling, and long runs learn the optimum and
                 x[j] += std::pow(10, 2 * random_number(1, s)) * random_number(2 + s, j);
             double v = distance2(x, best.x);
             std::vector<memory<double>> memories;
-            std::vector<vec> news;
+            std::vector<vec> delta;
             for (std::size_t i = 0; i < 5; ++i) {
                 full_vector<double, host> told;
                 for (std::size_t j = 0; j < 12; ++j)
@@ -399,19 +399,19 @@ TEST_CASE("the same for Quant_p by sampling, and long runs learn the optimum and
                 memories[i].start(12);
                 memories[i].update(on, std::span<double const>(told.values), told);
                 v += weight * distance2(memories[i].shift(), best.gradients[i]) / 5;
-                news.emplace_back(12);
-                f[i].gradient(x, news[i]);
-                memories[i].compensate(on, round_context{}, news[i]);
+                delta.emplace_back(12);
+                f[i].gradient(x, delta[i]);
+                memories[i].compensate(on, round_context{}, delta[i]);
             }
             estimate const next(1500, [&](std::size_t sample) {
                 vec d(12), y = x;
                 double after = 0;
                 for (std::size_t i = 0; i < 5; ++i) {
                     auto mine = memories[i];
-                    c(on, std::span<double const>(news[i]), key{77}.child(sample).child(i), m);
+                    c(on, std::span<double const>(delta[i]), key{77}.child(sample).child(i), m);
                     for (std::size_t j = 0; j < 12; ++j) d[j] += mine.shift()[j] / 5;
                     add_message(on, std::span<double>(d), .2, m);
-                    mine.update(on, std::span<double const>(news[i]), m);
+                    mine.update(on, std::span<double const>(delta[i]), m);
                     after += weight * distance2(mine.shift(), best.gradients[i]) / 5;
                 }
                 for (std::size_t j = 0; j < 12; ++j) y[j] -= step * d[j];
@@ -570,12 +570,12 @@ TEST_CASE("structural equalities") {
     auto const p = constants(f);
     auto const plain_descent = history(composed(gd{}, p), f, vec(5, 1.0), 60);
     auto const whole =
-        history(composed(diana{full{}, {.step = step_size{1, true}, .memory = 1}}, p), f, vec(5, 1.0), 60);
+        history(composed(diana{identity{}, {.step = step_size{1, true}, .memory = 1}}, p), f, vec(5, 1.0), 60);
     for (std::size_t k = 0; k <= 60; ++k) CHECK(std::sqrt(distance2(plain_descent[k].x[0], whole[k].x[0])) < 1e-12);
 
     // With a prox it is the proximal gradient method.
     auto const with_l1 =
-        history(composed(diana{full{}, {.step = step_size{1, true}, .memory = 1}, l1{.5}}, p), f, vec(5, 1.0), 60);
+        history(composed(diana{identity{}, {.step = step_size{1, true}, .memory = 1}, l1{.5}}, p), f, vec(5, 1.0), 60);
     auto const whole_f = mean_of(f);
     double const step = 1 / p.smoothness;
     vec x(5, 1.0), g(5);

@@ -225,7 +225,7 @@ TEST_CASE("with everything kept it is gradient descent; what the server keeps is
     auto const p = constants(f);
     rates const given{.step = step_size{1, true}};
     auto const gradient = history(composed(gd{given}, p), f, vec(5, 1.0), 60);
-    auto const whole = history(composed(ef21{full{}, given}, p), f, vec(5, 1.0), 60);
+    auto const whole = history(composed(ef21{identity{}, given}, p), f, vec(5, 1.0), 60);
     auto const kept = history(composed(ef21{top_k{5}, given}, p), f, vec(5, 1.0), 60);
     for (std::size_t k = 0; k <= 60; ++k) {
         CHECK(std::sqrt(distance2(gradient[k].x[0], whole[k].x[0])) < 1e-12);
@@ -250,7 +250,7 @@ TEST_CASE("the numbers of the theorem, by hand") {
     CHECK(composed(ef21{top_k{3.5 / 8}}, problem{16, 5, .1, .1, .1, .1}).step.rate ==
           doctest::Approx(std::min(1 / (.1 + .1 * std::sqrt(18.)), 1.25)));
     CHECK(composed(ef21{top_k{3.5 / 8}}, problem{16, 5, .01, .2, .01, .01}).step.rate == doctest::Approx(.625));
-    CHECK(composed(ef21{full{}}, p).step.rate == doctest::Approx(.25));
+    CHECK(composed(ef21{identity{}}, p).step.rate == doctest::Approx(.25));
     CHECK(composed(ef21{top_k{4} | natural{}, {.step = .5}}, p).step.rate == .5);
 }
 

@@ -50,7 +50,8 @@ TEST_CASE("two rounds by hand") {
     for (std::size_t i = 0; i < 2; ++i) CHECK(all[1].x[i] == vec{.25, 0, 0});
     CHECK(all[1].residual[0] == vec{0, 1.5, 0});
     CHECK(all[1].residual[1] == vec{0, 1, -.5});
-    // Now news are (-2.375, 3, 0) and (2.125, 2, -1): 3 at the second and 2.125 at the first, of which 3 is applied.
+    // Now the deltas are (-2.375, 3, 0) and (2.125, 2, -1): 3 at the second and 2.125 at the first, of which 3 is
+    // applied.
     for (std::size_t i = 0; i < 2; ++i) CHECK(all[2].x[i] == vec{.25, -1.5, 0});
     CHECK(all[2].residual[0] == vec{-2.375 + 2.125, 0, 0});
     CHECK(all[2].residual[1] == vec{0, 2, -1});

@@ -152,7 +152,7 @@ TEST_CASE("one row a worker is ibcd, but for roundings") {
     auto const p = constants(f);
     lockstep a(isaga{2, 1, {.step = .1}}.compose<double, host>(p), f, vec(4, 0.0), 1);
     lockstep b(ibcd{2, 1, {.step = .1}}.compose<double, host>(p), f, vec(4, 0.0), 1);
-    // The table holds what each block was when it was said, so the row's news and its table cancel.
+    // The table holds what each block was when it was sent, so the row's gradient and its table cancel.
     for (int k = 0; k < 50; ++k) {
         a.round();
         b.round();

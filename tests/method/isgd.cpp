@@ -57,7 +57,7 @@ TEST_CASE("real data: the theorem's 1 / t, with its constants, for all rows and 
     auto const& p = real->p;
     auto const& best = real->best;
     double const tau = 2. / 13, mu = p.strong_convexity, c = mu * tau / 4, l = p.largest_smoothness;
-    double const sigma2 = variance_of_news(row_gradients(f, best.x));
+    double const sigma2 = variance_of_choices(row_gradients(f, best.x));
     for (std::size_t const batch : {0u, 1u}) {
         CAPTURE(batch);
         auto const r = isgd{2, 1, {.batch = batch}}.compose<double, host>(p);

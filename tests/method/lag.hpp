@@ -44,7 +44,7 @@ lag_course run_lag(std::vector<R> const& recursions, double xi, std::vector<F> c
         for (std::size_t i = 0; i < f.size(); ++i) {
             bool const spoke = !run.message_of_rank(i).support.empty();
             course.uploads += spoke;
-            CHECK(run.method(i).level.spoke() == spoke);
+            CHECK(run.method(i).level.sent() == spoke);
             // What the others still believe is either its gradient or near it.
             double const off = distance2(g[i], run.known(i));
             course.quiet =

@@ -57,11 +57,11 @@ TEST_CASE("with its own L_i a rank is silent only where lag_wk would be, and the
         for (int k = 0; k < 4000; ++k) {
             vec const at = x;
             run.round();
-            uploads[me] += run.method().level.spoke();
+            uploads[me] += run.method().level.sent();
             double moved = 0;
             for (std::size_t d = 0; d < std::min<std::size_t>(10, moves.size()); ++d)
                 moved += moves[moves.size() - 1 - d];
-            if (!run.method().level.spoke()) {
+            if (!run.method().level.sent()) {
                 vec g(8);
                 f[me].gradient(at, g);
                 all = all && run.message().support.empty() &&
@@ -126,8 +126,8 @@ TEST_CASE("with max L_i for all, everybody speaks in the same rounds") {
     std::size_t spoke = 0;
     for (int k = 0; k < 300; ++k) {
         run.round();
-        spoke += run.method(0).level.spoke();
-        for (std::size_t i = 1; i < 3; ++i) CHECK(run.method(i).level.spoke() == run.method(0).level.spoke());
+        spoke += run.method(0).level.sent();
+        for (std::size_t i = 1; i < 3; ++i) CHECK(run.method(i).level.sent() == run.method(0).level.sent());
     }
     CHECK(spoke > 1);
     CHECK(spoke < 300);
@@ -185,7 +185,7 @@ TEST_CASE("the paper's synthetic recipe: as many uploads as a program that follo
             vec x(50, 0.0);
             auto const end =
                 descend(c.method, p, f[me], x, comm, {.rounds = 1000}, [&](auto const& now, auto const& run) {
-                    uploads[me] += now.round > 0 && run.method().level.spoke();
+                    uploads[me] += now.round > 0 && run.method().level.sent();
                     return mean_value(f, x) - best.value > 1e-8;
                 });
             if (me == 0) rounds = end.rounds;

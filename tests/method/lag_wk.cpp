@@ -94,7 +94,7 @@ TEST_CASE("its numbers, by hand, and how it is written") {
     CHECK(r.step.rate == .125);
     CHECK(r.feedback.rate() == 1);
     CHECK_FALSE(r.feedback.keeps_residual());
-    CHECK(to_string(r.level) == "lag(xi=0.01, D=25, step=0.125, by the news)");
+    CHECK(to_string(r.level) == "lag(xi=0.01, D=25, step=0.125, by delta)");
     CHECK(lag_wk{1, 25, {.step = .5}}.compose<double, host>(problem{}).step.rate == .5);
     CHECK(to_string(lag_wk{}) == "lag_wk(xi=0.05, D=10)");
     CHECK(to_string(lag_wk{.1, 3, {.step = .5}}) == "lag_wk(xi=0.1, D=3, step=0.5)");

@@ -12,7 +12,7 @@ using namespace toys;
 
 namespace {
 
-std::string complaint(std::string const& text) {
+std::string error_of(std::string const& text) {
     try {
         parse_method(text);
     } catch (parse_error const& e) {
@@ -65,37 +65,37 @@ TEST_CASE("a written method says the same bytes as the one that is compiled") {
 }
 
 TEST_CASE("what cannot be read: the place, and what would be right") {
-    CHECK(complaint("adam").starts_with("1|"));
-    for (auto const& m : describe_methods()) CHECK(complaint("adam").find(m.name) != std::string::npos);
-    CHECK(complaint("diana").find("needs a compressor") != std::string::npos);
-    CHECK(complaint("diana(rand_q(2))").starts_with("7|"));
-    CHECK(complaint("diana(rand_q(2))").find("rand_k") != std::string::npos);
-    CHECK(complaint("cat").starts_with("1|"));
-    CHECK(complaint("cat").find("cat needs a compressor: cat(top_k), say") != std::string::npos);
-    CHECK(complaint("cat(rand_k)").starts_with("5|"));
-    CHECK(complaint("cat(rand_k)").find("a level can be chosen for top_k") != std::string::npos);
-    CHECK(complaint("cat(top_k, cost=packets(512))").starts_with("17|"));
-    CHECK(complaint("cat(top_k, batch=2)").starts_with("18|"));
-    CHECK(complaint("gd(step=0)").find("above 0") != std::string::npos);
-    CHECK(complaint("gd(step=-1)").find("above 0") != std::string::npos);
-    CHECK(complaint("gd(step=big)").starts_with("9|"));
-    CHECK(complaint("gd(step=1/M)") != "none");
-    CHECK(complaint("gd(memory=0.5)") != "none");
-    CHECK(complaint("gd(batch=2)") != "none");
-    CHECK(complaint("sgd(batch=0)").find("whole number of rows") != std::string::npos);
-    CHECK(complaint("sgd(batch=1.5)").starts_with("11|"));
-    CHECK(complaint("diana(rand_k(2), memory=much)").find("memory is a number") != std::string::npos);
-    CHECK(complaint("gd_sec(xi=1, alpha=2)") != "none");
-    CHECK(complaint("gd | natural").find("a method is no piece of a pipe") != std::string::npos);
-    CHECK(complaint("qsgd(levels=2.5)") != "none");
-    CHECK(complaint("ibcd(block=0)").find("block is a whole number") != std::string::npos);
-    CHECK(complaint("dgc(nesterov=maybe)").find("yes or no") != std::string::npos);
-    CHECK(complaint("bidirectional").find("needs a method") != std::string::npos);
-    CHECK(complaint("bidirectional(gd)").find("needs a compressor") != std::string::npos);
-    CHECK(complaint("bidirectional(adam, natural)").starts_with("15|"));
-    CHECK(complaint("bidirectional(gd, natural, errors=some)").find("kept or dropped") != std::string::npos);
-    CHECK(complaint("") != "none");
-    CHECK(complaint("gd(") != "none");
+    CHECK(error_of("adam").starts_with("1|"));
+    for (auto const& m : describe_methods()) CHECK(error_of("adam").find(m.name) != std::string::npos);
+    CHECK(error_of("diana").find("needs a compressor") != std::string::npos);
+    CHECK(error_of("diana(rand_q(2))").starts_with("7|"));
+    CHECK(error_of("diana(rand_q(2))").find("rand_k") != std::string::npos);
+    CHECK(error_of("cat").starts_with("1|"));
+    CHECK(error_of("cat").find("cat needs a compressor: cat(top_k), say") != std::string::npos);
+    CHECK(error_of("cat(rand_k)").starts_with("5|"));
+    CHECK(error_of("cat(rand_k)").find("a level can be chosen for top_k") != std::string::npos);
+    CHECK(error_of("cat(top_k, cost=packets(512))").starts_with("17|"));
+    CHECK(error_of("cat(top_k, batch=2)").starts_with("18|"));
+    CHECK(error_of("gd(step=0)").find("above 0") != std::string::npos);
+    CHECK(error_of("gd(step=-1)").find("above 0") != std::string::npos);
+    CHECK(error_of("gd(step=big)").starts_with("9|"));
+    CHECK(error_of("gd(step=1/M)") != "none");
+    CHECK(error_of("gd(memory=0.5)") != "none");
+    CHECK(error_of("gd(batch=2)") != "none");
+    CHECK(error_of("sgd(batch=0)").find("whole number of rows") != std::string::npos);
+    CHECK(error_of("sgd(batch=1.5)").starts_with("11|"));
+    CHECK(error_of("diana(rand_k(2), memory=much)").find("memory is a number") != std::string::npos);
+    CHECK(error_of("gd_sec(xi=1, alpha=2)") != "none");
+    CHECK(error_of("gd | natural").find("a method cannot be part of a pipe") != std::string::npos);
+    CHECK(error_of("qsgd(levels=2.5)") != "none");
+    CHECK(error_of("ibcd(block=0)").find("block is a whole number") != std::string::npos);
+    CHECK(error_of("dgc(nesterov=maybe)").find("yes or no") != std::string::npos);
+    CHECK(error_of("bidirectional").find("needs a method") != std::string::npos);
+    CHECK(error_of("bidirectional(gd)").find("needs a compressor") != std::string::npos);
+    CHECK(error_of("bidirectional(adam, natural)").starts_with("15|"));
+    CHECK(error_of("bidirectional(gd, natural, errors=some)").find("kept or dropped") != std::string::npos);
+    CHECK(error_of("") != "none");
+    CHECK(error_of("gd(") != "none");
 }
 
 TEST_CASE("compositions that only running shows to be wrong") {

@@ -49,7 +49,7 @@ TEST_CASE("real data: the theorem in exact expectation over the rows, along a ru
     auto const& best = real->best;
     auto const r = composed(sgd{}, p);
     double const step = r.step.rate;
-    double const noise = 2 * step * step / 10 * variance_of_news(row_gradients(f, best.x));
+    double const noise = 2 * step * step / 10 * variance_of_choices(row_gradients(f, best.x));
     lockstep run(r, f, vec(13, 0.0), 1);
     double largest_ratio = 0;
     for (std::size_t const wait : {0u, 10u, 100u, 1000u}) {

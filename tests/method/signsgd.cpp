@@ -104,7 +104,7 @@ TEST_CASE("a bit a number up, a bit down, and the majority decides; ties and zer
         descend(signs_with(.25), f[i], x[i], wire, {.rounds = 1});
         sent[i] = wire.bytes_sent();
         heard[i] = wire.bytes_received();
-        told[i] = wire.bytes_told();
+        told[i] = wire.bytes_broadcast();
     });
     // Votes on the gradient: (- - + +), (- + + +), (+ + + +) for zeros, (- + - +).
     for (auto const& each : x) CHECK(each == vec{-.25, -.25, -.25, -.25});
@@ -118,10 +118,10 @@ TEST_CASE("a bit a number up, a bit down, and the majority decides; ties and zer
         metered wire(comm);
         auto mine = y;
         descent run(signs_with(.25), many[i], wire, std::span(mine), 1);
-        auto const before_up = wire.bytes_sent(), before_down = wire.bytes_received() + wire.bytes_told();
+        auto const before_up = wire.bytes_sent(), before_down = wire.bytes_received() + wire.bytes_broadcast();
         run.round();
         up[i] = wire.bytes_sent() - before_up;
-        down[i] = wire.bytes_received() + wire.bytes_told() - before_down;
+        down[i] = wire.bytes_received() + wire.bytes_broadcast() - before_down;
         CHECK(mine == vec(1000, .25));
     });
     CHECK(up == std::vector<std::uint64_t>(3, 125));

@@ -262,23 +262,23 @@ double worst_ratio(M const& method, toys::real_problem const& real) {
     for (std::size_t const wait : {0u, 10u, 100u, 1000u}) {
         run.rounds(wait);
         double before = distance2(run.x(), x_best), stale = 0;
-        std::vector<std::vector<vec>> news;
+        std::vector<std::vector<vec>> choices;
         std::vector<vec> known;
         for (std::size_t i = 0; i < 10; ++i) {
             auto const& e = run.method(i).estimator;
             known.push_back(copied(run.known(i)));
             before += of_h * distance2(known[i], real.best.gradients[i]) / n + of_table * staleness(e, f[i], x_best);
             stale += staleness_after(e, f[i], run.x(), x_best);
-            news.emplace_back();
+            choices.emplace_back();
             for (auto const from : keys_of_all_rows(27)) {
                 auto mine = e;
                 round_context now;
                 now.gradient = from;
-                news[i].emplace_back(13);
-                mine(on, f[i], now, std::span<double const>(run.x()), std::span<double>(news[i].back()));
+                choices[i].emplace_back(13);
+                mine(on, f[i], now, std::span<double const>(run.x()), std::span<double>(choices[i].back()));
             }
         }
-        toys::expected_round const next(rand_k{1}, alpha, step, news, run.x(), known, real.best);
+        toys::expected_round const next(rand_k{1}, alpha, step, choices, run.x(), known, real.best);
         worst = std::max(worst, (next.x + of_h * next.h + of_table * stale) / before);
     }
     return worst;

@@ -78,13 +78,13 @@ struct mine : with_a_number {
 #if !defined(WITHOUT_CALL)
     template <class B, Scalar T, class M>
     void operator()(B& on, std::span<T const> x, key from, M& m) const {
-        full{}(on, x, from, m);
+        identity{}(on, x, from, m);
     }
 #endif
 #if !defined(WITHOUT_BLANK)
     template <class B, class M>
     void blank(B& on, std::size_t d, key from, M& m) const {
-        full{}.blank(on, d, from, m);
+        identity{}.blank(on, d, from, m);
     }
 #endif
     double delta(std::size_t) const { return 1; }

@@ -45,10 +45,10 @@ inline auto row = matrix.row(0);
 inline auto wrong = view(row);
 #elif defined(COMPRESS_A_MATRIX)
 // expect COMPRESS_A_MATRIX: no matching function for call to .compress
-inline auto wrong = compress(full{}, Eigen::MatrixXd(2, 2), key{1});
+inline auto wrong = compress(identity{}, Eigen::MatrixXd(2, 2), key{1});
 #elif defined(COMPRESS_INTEGERS)
 // expect COMPRESS_INTEGERS: no matching function for call to .compress
-inline auto wrong = compress(full{}, std::vector<int>{1, 2}, key{1});
+inline auto wrong = compress(identity{}, std::vector<int>{1, 2}, key{1});
 #elif defined(TERMS_OF_A_TEMPORARY)
 // expect TERMS_OF_A_TEMPORARY: deleted
 inline auto const values = std::vector<double>{1, 2};

@@ -30,7 +30,7 @@
 // expect SAGA_WITHOUT_SAMPLES: SAGA also outputs, slopes and add_row
 // expect OBJECTIVE_OF_A_NUMBER: an objective needs std::size_t dimension
 // expect TRANSPORT_OF_A_NUMBER: this is no transport for these numbers
-// expect COLLECTIVE_WITHOUT_PAIRS: this collective is not for this communicator: most need one whose ranks talk in pairs
+// expect COLLECTIVE_WITHOUT_PAIRS: this collective is not for this communicator: most need one that is PointToPoint
 // expect STATE_OF_A_LIST: a range that is no array of numbers has no state.archive.
 // expect REDUCER_WITHOUT_A_THEOREM: no theorem covers this reduction: plain.C. and shifted.C. need an unbiased
 // expect REDUCER_OF_A_COMPRESSOR: a reduction is one of plain.C., error_feedback.C., shifted.C. and ef21_shift.C.
@@ -53,10 +53,10 @@ struct bare_in_float {
 struct meets_only {
     int rank() const { return 0; }
     int size() const { return 1; }
-    void all_gather(laconic::contribution) {}
-    void gather(int, laconic::contribution) {}
-    void broadcast(int, laconic::contribution) {}
-    laconic::contribution from(int) const { return {}; }
+    void all_gather(laconic::payload) {}
+    void gather(int, laconic::payload) {}
+    void broadcast(int, laconic::payload) {}
+    laconic::payload from(int) const { return {}; }
 };
 struct remembers_a_list {
     std::vector<std::vector<double>> rows;
@@ -88,26 +88,26 @@ struct remembers_a_list {
     gd const method{};
     descend(3.0, f, x, comm);
 #elif defined(MEMORY_OF_ANOTHER_TYPE)
-    recursion<full> const method{};
+    recursion<identity> const method{};
     std::vector<float> y(1);
     descend(method, bare_in_float{}, y, comm);
 #elif defined(SAGA_WITHOUT_SAMPLES)
-    auto const method = recursion<full>{}.with_estimator(saga<>(1));
+    auto const method = recursion<identity>{}.with_estimator(saga<>(1));
     descend(method, f, x, comm);
 #elif defined(OBJECTIVE_OF_A_NUMBER)
-    recursion<full> const method{};
+    recursion<identity> const method{};
     descend(method, 3.0, x, comm);
 #elif defined(TRANSPORT_OF_A_NUMBER)
-    auto const method = recursion<full>{}.with_transport(3);
+    auto const method = recursion<identity>{}.with_transport(3);
     descend(method, f, x, comm);
 #elif defined(COLLECTIVE_WITHOUT_PAIRS)
-    auto const method = recursion<full>{}.with_transport(ring{});
+    auto const method = recursion<identity>{}.with_transport(ring{});
     meets_only alone;
     descend(method, f, x, alone);
 #elif defined(REDUCER_WITHOUT_A_THEOREM)
     reducer method(plain{top_k{1}}, comm, x);
 #elif defined(REDUCER_WITH_A_SERVER)
-    reducer method(plain<full, served<full>>{}, comm, x);
+    reducer method(plain<identity, served<identity>>{}, comm, x);
 #elif defined(REDUCER_OF_A_COMPRESSOR)
     reducer method(top_k{1}, comm, x);
 #elif defined(REDUCER_OF_OTHER_NUMBERS)
@@ -126,13 +126,13 @@ struct remembers_a_list {
     descend(unbiased, problem{1, 1, 1, 0, 1, 1}, f, x, comm);
     descend(stepped, problem{}, f, x, comm);
     descend(stepped, f, x, comm);
-    descend(recursion<full>{}.with_transport(ring{}), f, x, comm);
+    descend(recursion<identity>{}.with_transport(ring{}), f, x, comm);
     meets_only alone;
-    descend(recursion<full>{}, f, x, alone);
+    descend(recursion<identity>{}, f, x, alone);
     reducer reduce(unproved{plain{top_k{1}}}, comm, x);
     reduce(x);
     std::vector<float> y(1);
-    descend(recursion<full, memory<float>>{}, bare_in_float{}, y, comm);
+    descend(recursion<identity, memory<float>>{}, bare_in_float{}, y, comm);
 #endif
     static_cast<void>(method);
 }

@@ -19,9 +19,9 @@ TEST_CASE("half a square") {
     CHECK(squared_loss::value_and_slope(3, 1) == std::pair{2.0, 2.0});
     CHECK(squared_loss::value_and_slope(1, 3) == std::pair{2.0, -2.0});
     CHECK(squared_loss::bend(5, 1) == 1);
-    CHECK(squared_loss::knows(-17.5));
-    CHECK(!squared_loss::knows(std::nan("")));
-    CHECK(!squared_loss::knows(std::numeric_limits<double>::infinity()));
+    CHECK(squared_loss::accepts(-17.5));
+    CHECK(!squared_loss::accepts(std::nan("")));
+    CHECK(!squared_loss::accepts(std::numeric_limits<double>::infinity()));
 }
 
 TEST_CASE("mu of ridge regression by hand") {

@@ -202,7 +202,7 @@ TEST_CASE("a vector of another dimension is told to all workers, and changes not
         for (std::size_t r = 0; r < 4; ++r)
             CHECK_THROWS_WITH_AS(
                 nodes[r]->finish(),
-                ("rank 2 brings a vector of " + std::to_string(length) + " numbers, the collective is for 30").c_str(),
+                ("rank 2 has a vector of " + std::to_string(length) + " numbers, the collective is for 30").c_str(),
                 shape_error);
         CHECK(x[1] == before);
     }

@@ -8,7 +8,7 @@
 #include <vector>
 
 using namespace laconic;
-using detail::switch_complaint;
+using detail::switch_error;
 using detail::switch_header;
 using detail::switch_kind;
 
@@ -70,19 +70,19 @@ TEST_CASE("a header is read as it was written, and no byte of a packet can be ch
     }
 }
 
-TEST_CASE("the least complaint counts, in whatever order they come") {
-    std::vector<std::byte> bytes(switch_complaint::bytes);
-    switch_complaint const none, late{switch_complaint::input, 2, 5}, early{switch_complaint::input, 1, 900},
-        other{switch_complaint::disagreement, 0, 3, 8, 16};
-    std::vector<switch_complaint> const all{none, late, early, other};
+TEST_CASE("the least error counts, in whatever order they come") {
+    std::vector<std::byte> bytes(switch_error::bytes);
+    switch_error const none, late{switch_error::input, 2, 5}, early{switch_error::input, 1, 900},
+        other{switch_error::disagreement, 0, 3, 8, 16};
+    std::vector<switch_error> const all{none, late, early, other};
     for (std::size_t first = 0; first < all.size(); ++first) {
-        switch_complaint c;
+        switch_error c;
         for (std::size_t i = 0; i < all.size(); ++i) c.add(all[(first + i) % all.size()]);
         CHECK(c.order() == early.order());
     }
     for (auto const& c : all) {
         c.put(bytes.data());
-        auto const back = switch_complaint::take(bytes.data());
+        auto const back = switch_error::take(bytes.data());
         REQUIRE(back);
         CHECK(back->order() == c.order());
     }
@@ -92,9 +92,9 @@ TEST_CASE("the least complaint counts, in whatever order they come") {
     CHECK_THROWS_WITH_AS(other.raise(4),
                          "ranks disagree: rank 0 has \"the block: 8\", its switch has \"the block: 16\"", shape_error);
     bytes[0] = std::byte{3};
-    CHECK(!switch_complaint::take(bytes.data()));
-    switch_complaint{switch_complaint::disagreement, 0, detail::switch_items.size()}.put(bytes.data());
-    CHECK(!switch_complaint::take(bytes.data()));
+    CHECK(!switch_error::take(bytes.data()));
+    switch_error{switch_error::disagreement, 0, detail::switch_items.size()}.put(bytes.data());
+    CHECK(!switch_error::take(bytes.data()));
 }
 
 TEST_CASE("whatever differs makes another digest, but not the round") {

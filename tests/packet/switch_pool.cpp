@@ -155,7 +155,7 @@ TEST_CASE("packets of other rounds") {
     CHECK(b.hello(1, 1, 9));  // one that is ahead
     for (std::size_t to : {0, 1}) {
         CHECK(b.head(to).round == 8 + to);
-        auto const c = detail::switch_complaint::take(b.answers[to].second.data() + 32);
+        auto const c = detail::switch_error::take(b.answers[to].second.data() + 32);
         REQUIRE(c);
         CHECK_THROWS_WITH_AS(
             c->raise(8), "ranks disagree: rank 1 has \"the round: 9\", its switch has \"the round: 8\"", shape_error);

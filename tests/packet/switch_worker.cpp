@@ -166,9 +166,9 @@ TEST_CASE("no switch sends an exponent below a worker's own") {
     CHECK(!next(0, 3));
 }
 
-TEST_CASE("a worker that complains takes no welcome without a verdict: it has no vector to send") {
-    using complaint = detail::switch_complaint;
-    for (auto const& why : {complaint{complaint::input, 0, 4}, complaint{complaint::disagreement, 0, 0, 6, 5}}) {
+TEST_CASE("a worker with an error takes no welcome without a verdict: it has no vector to send") {
+    using wrong = detail::switch_error;
+    for (auto const& why : {wrong{wrong::input, 0, 4}, wrong{wrong::disagreement, 0, 0, 6, 5}}) {
         bench b;
         b.worker.start(0, b.keep());
         b.carry(0, b.sent.at(0), 0);  // a good hello; then the worker dies, and comes back in the same round
@@ -184,7 +184,7 @@ TEST_CASE("a worker that complains takes no welcome without a verdict: it has no
         CHECK(b.sent.empty());
         CHECK(!b.worker.has_sum());
         CHECK(b.worker.waits_for() == 2);
-        CHECK(b.worker.wakes_at() == 2);  // it goes on to complain
+        CHECK(b.worker.wakes_at() == 2);  // it goes on to send its error
         b.worker.wake(2, b.keep());
         CHECK(b.head(0).what == switch_kind::hello);
     }

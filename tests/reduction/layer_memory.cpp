@@ -16,7 +16,7 @@ namespace {
 
 using one = detail::layer_memory<memory<double>, double, host>;
 
-// What waits after news of these numbers of which nothing was sent.
+// What waits after a delta of these numbers of which nothing was sent.
 one with_residual(std::vector<double> const& e, memory<double> how) {
     host on;
     one m(how, e.size());
@@ -59,7 +59,7 @@ TEST_CASE("the states of several ranks become their mean") {
     CHECK(m.residual_squared(on) == 20);
 }
 
-TEST_CASE("what goes with no such feedback is refused") {
+TEST_CASE("what cannot be combined with such a feedback is refused") {
     host on;
     one shift(memory<double>{0.5, 0}, 2);
     CHECK_THROWS_AS(shift.check_share(2), argument_error);

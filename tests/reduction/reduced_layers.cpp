@@ -44,8 +44,8 @@ TEST_CASE("what does not suit a layer is refused") {
                          "two layers are named \"a\"", argument_error);
     CHECK_THROWS_AS(layers(always(how{top_k{3}}), {{"a", 3}, {"b", 2}}, {}), argument_error);  // k > 2
     layers(always(how{top_k{3}}), {{"a", 3}, {"b", 2}}, {.dense_below = 3});                   // sent in full
-    using around = detail::reduced_layers<plain<full, ring>, float, host>;
-    CHECK_THROWS_AS(around(always(plain<full, ring>{}), {{"a", 3}}, {.not_started = absent::skip}), argument_error);
+    using around = detail::reduced_layers<plain<identity, ring>, float, host>;
+    CHECK_THROWS_AS(around(always(plain<identity, ring>{}), {{"a", 3}}, {.not_started = absent::skip}), argument_error);
 }
 
 TEST_CASE("no state, forged with its checksum, makes a vector longer than its layer") {

@@ -13,7 +13,8 @@
 
 using namespace laconic;
 
-static_assert(Reduction<plain<>> && Reduction<error_feedback<full>, double> && Reduction<unproved<shifted<full>>>);
+static_assert(Reduction<plain<>> && Reduction<error_feedback<identity>, double> &&
+              Reduction<unproved<shifted<identity>>>);
 
 TEST_CASE("each reduction is the row of the table: alpha, decay, and whether a theorem covers its compressor") {
     auto const row = [](auto const& r, std::size_t d) {
@@ -61,7 +62,7 @@ TEST_CASE("a compressor that is chosen at run time is asked for its theory then,
 }
 
 TEST_CASE("a reduction reads as it is written, and is equal to its like") {
-    CHECK(to_string(plain{}) == "plain(full)");
+    CHECK(to_string(plain{}) == "plain(identity)");
     CHECK(to_string(plain{rand_k{2}}) == "plain(rand_k(2))");
     CHECK(to_string(error_feedback{top_k{0.01}}) == "error_feedback(top_k(0.01))");
     CHECK(to_string(error_feedback{top_k{3}, 0.5, gtop_k{3}}) ==

@@ -37,9 +37,9 @@ std::string agreed(std::vector<double> const& weights, std::vector<char> const& 
 TEST_CASE("shares are weights by the mean weight, and what cannot be is refused alike on all ranks") {
     CHECK(agreed({3, 0, 1, 4}, {0, 0, 0, 0}) == "1.5 0 0.5 2 ");
     CHECK(agreed({7, 7, 7}, {1, 1, 1}) == "1 1 1 ");
-    CHECK(agreed({1, -1}, {0, 0}) == "rank 1, round 5: a weight of -1, which must be at least 0");
+    CHECK(agreed({1, -1}, {0, 0}) == "rank 1, round 5: a weight of -1, which must be finite and at least 0");
     CHECK(agreed({1, std::numeric_limits<double>::infinity()}, {0, 0}) ==
-          "rank 1, round 5: a weight of inf, which must be at least 0");
+          "rank 1, round 5: a weight of inf, which must be finite and at least 0");
     CHECK(agreed({1, std::numeric_limits<double>::quiet_NaN()}, {0, 0}) ==
           "rank 1, round 5: the step was dropped there");
     CHECK(agreed({0, 0}, {0, 0}) == "rank 0, round 5: the ranks' weights add up to 0");

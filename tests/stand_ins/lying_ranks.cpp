@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/compress/full.hpp"
-#include "laconic/compress/full_or.hpp"
+#include "laconic/compress/identity.hpp"
+#include "laconic/compress/identity_or.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/threshold.hpp"
@@ -132,19 +132,19 @@ constexpr char const* too_long = "an array longer than the vector";
 TEST_CASE("a rank whose arrays have other lengths: all are told, nothing is asked for, and the next round is held") {
     for (auto const n : {std::uint64_t{d + 1}, std::uint64_t{1} << 31, std::uint64_t{1} << 60, ~std::uint64_t{0}}) {
         CAPTURE(n);
-        is_refused_as_bytes(full{}, too_long, [n](auto& outline) { set_last_word(outline, n); });
+        is_refused_as_bytes(identity{}, too_long, [n](auto& outline) { set_last_word(outline, n); });
         is_refused_as_bytes(top_k{6}, too_long, [n](auto& outline) { set_last_word(outline, n); });
         is_refused_as_bytes(threshold{1.5}, too_long, [n](auto& outline) { set_last_word(outline, n); });
         is_refused_as_bytes(quantize{3, 20}, too_long, [n](auto& outline) { set_last_word(outline, n); });
     }
-    is_refused_as_bytes(full{}, other_lengths, [](auto& outline) { set_last_word(outline, d - 1); });
+    is_refused_as_bytes(identity{}, other_lengths, [](auto& outline) { set_last_word(outline, d - 1); });
     is_refused_as_bytes(top_k{6}, other_lengths, [](auto& outline) { set_last_word(outline, 7); });
     is_refused_as_bytes(scaled_sign{}, other_lengths, [](auto& outline) { set_last_word(outline, 0); });
 }
 
 TEST_CASE("a rank whose message is about another vector, or makes no sense") {
-    is_refused(full{}, too_long, [](auto& m) { m.values.resize(d + 1); });
-    is_refused(full{}, other_lengths, [](auto& m) { m.values.resize(0); });
+    is_refused(identity{}, too_long, [](auto& m) { m.values.resize(d + 1); });
+    is_refused(identity{}, other_lengths, [](auto& m) { m.values.resize(0); });
     is_refused(top_k{6}, other_lengths, [](auto& m) { m.length = d + 1; });
     is_refused(top_k{6}, other_lengths, [](auto& m) { m.support.resize(5); });
     is_refused(top_k{6} | quantize{7}, other_lengths, [](auto& m) { m.payload.codes.resize(5); });
@@ -156,11 +156,12 @@ TEST_CASE("a rank whose message is about another vector, or makes no sense") {
 }
 
 TEST_CASE("a rank whose outline is cut, goes on, or holds neither true nor false") {
-    is_refused_as_bytes(full{}, "the outline of a message ends too early", [](auto& outline) { outline.pop_back(); });
+    is_refused_as_bytes(identity{}, "the outline of a message ends too early",
+                        [](auto& outline) { outline.pop_back(); });
     is_refused_as_bytes(top_k{6}, "the outline of a message ends too early", [](auto& outline) { outline.clear(); });
-    is_refused_as_bytes(full{}, "the outline of a message goes on where it should end",
+    is_refused_as_bytes(identity{}, "the outline of a message goes on where it should end",
                         [](auto& outline) { outline.push_back({}); });
-    is_refused_as_bytes(full_or<top_k<>>{top_k{6}}, "the outline of a message has no truth value",
+    is_refused_as_bytes(identity_or<top_k<>>{top_k{6}}, "the outline of a message has no truth value",
                         [](auto& outline) { outline[0] = std::byte{2}; });
 }
 

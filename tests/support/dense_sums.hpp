@@ -108,7 +108,7 @@ void refuses(Make make) {
                                (r == 6 ? "2" : "13"));
         bad = good;
         bad[r].pop_back();
-        CHECK(with(bad) == "rank " + std::to_string(r) + " brings a vector of 19 numbers, the collective is for 20");
+        CHECK(with(bad) == "rank " + std::to_string(r) + " has a vector of 19 numbers, the collective is for 20");
     }
     for (std::size_t i = 0; i < d; ++i) {
         auto bad = good;

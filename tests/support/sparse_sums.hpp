@@ -92,7 +92,7 @@ void refuses(Make make, bool tells_all = true) {
         auto const who = "rank " + std::to_string(r);
         CHECK(with({r}, bad) == who + ", round 4: the gradient is not finite at coordinate 17");
         CHECK(with({r, 6}, bad) == who + ", round 4: the gradient is not finite at coordinate 17");
-        CHECK(with({r}, sv::list<float>(d - 1)) == who + " brings a vector of 39 numbers, the collective is for 40");
+        CHECK(with({r}, sv::list<float>(d - 1)) == who + " has a vector of 39 numbers, the collective is for 40");
         if (r > 0) CHECK(with({r - 1, r}, large) == "round 4: the ranks' sum is not finite at coordinate 23");
     }
     CHECK(with({0, 1, 2, 3, 4, 5, 6}, large) == "round 4: the ranks' sum is not finite at coordinate 23");

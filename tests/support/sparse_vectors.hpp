@@ -115,11 +115,11 @@ struct damaging {
 
     int rank() const { return inner->rank(); }
     int size() const { return inner->size(); }
-    void all_gather(laconic::contribution mine) { inner->all_gather(mine); }
-    void gather(int root, laconic::contribution mine) { inner->gather(root, mine); }
-    void broadcast(int root, laconic::contribution mine) { inner->broadcast(root, mine); }
-    laconic::contribution from(int r) const { return inner->from(r); }
-    laconic::contribution exchange(int to, laconic::contribution mine, int from) {
+    void all_gather(laconic::payload mine) { inner->all_gather(mine); }
+    void gather(int root, laconic::payload mine) { inner->gather(root, mine); }
+    void broadcast(int root, laconic::payload mine) { inner->broadcast(root, mine); }
+    laconic::payload from(int r) const { return inner->from(r); }
+    laconic::payload exchange(int to, laconic::payload mine, int from) {
         if (rank() == culprit && to != laconic::no_rank && collectives++ == nth) {
             bytes.assign(mine.bytes.begin(), mine.bytes.end());
             damage(bytes);

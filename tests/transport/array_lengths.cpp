@@ -9,7 +9,7 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/compress/best_level.hpp"
-#include "laconic/compress/full_or.hpp"
+#include "laconic/compress/identity_or.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/natural_dithering.hpp"
@@ -64,7 +64,7 @@ void spoilt(C const& compressor, Change change) {
 
 TEST_CASE("whatever a compressor sends fits") {
     for (std::size_t const d : {0u, 1u, 63u, 64u, 65u, 100u}) {
-        fits(full{}, d);
+        fits(identity{}, d);
         fits(natural{}, d);
         fits(fp16{}, d);
         fits(quantize{3}, d);
@@ -85,7 +85,7 @@ TEST_CASE("whatever a compressor sends fits") {
         fits(top_blocks<>{portion(0.5), 7}, d);
         fits(top_blocks<>{portion(1.0), 7} | natural{}, d);
         fits(scaled_down{quantize{3}}, d);
-        fits(full_or<top_k<>>{top_k{portion(0.5)}}, d);
+        fits(identity_or<top_k<>>{top_k{portion(0.5)}}, d);
         if (d > 0) fits(best_level{top_k{1}}, d);
     }
     parts<quantize> const two{{{40, quantize{3}}, {60, quantize{1, 7}}}};
@@ -94,7 +94,7 @@ TEST_CASE("whatever a compressor sends fits") {
 
 TEST_CASE("what has lost or won a number, or whose values were changed, does not") {
     auto const grow = [](auto& a) { a.resize(a.size() + 1); };
-    spoilt(full{}, [&](auto& m) { grow(m.values); });
+    spoilt(identity{}, [&](auto& m) { grow(m.values); });
     spoilt(quantize{3, 7}, [&](auto& m) { grow(m.steps); });
     spoilt(quantize{3, 7}, [](auto& m) { m.bucket = 0; });
     spoilt(quantize{3, 7}, [&](auto& m) { grow(m.codes); });
@@ -125,7 +125,7 @@ TEST_CASE("what has lost or won a number, or whose values were changed, does not
     spoilt(zero_blocks{7}, [](auto& m) { m.payload.values.resize(99); });
     spoilt(scaled_down{quantize{3}}, [&](auto& m) { grow(m.inside.codes); });
     spoilt(best_level{top_k{1}}, [](auto& m) { m.length = 99; });
-    spoilt(full_or<top_k<>>{top_k{5}}, [](auto& m) { m.is_first = true, m.first.values.resize(0); });
+    spoilt(identity_or<top_k<>>{top_k{5}}, [](auto& m) { m.is_first = true, m.first.values.resize(0); });
     spoilt(parts<quantize>{{{40, quantize{3}}, {60, quantize{3}}}}, [](auto& m) { m.each.pop_back(); });
     spoilt(parts<quantize>{{{40, quantize{3}}, {60, quantize{3}}}}, [&](auto& m) { grow(m.each[1].codes); });
     spoilt(parts<quantize>{{{40, quantize{3}}, {60, quantize{3}}}}, [](auto& m) { m.each[0].bucket = 1; });

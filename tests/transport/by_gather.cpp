@@ -24,7 +24,7 @@ vec random_vector(std::size_t d, std::uint64_t seed) {
     return x;
 }
 
-constexpr auto no_complaint = [](int, std::span<std::byte const>) {};
+constexpr auto ignore_errors = [](int, std::span<std::byte const>) {};
 
 // One collective in which rank 0 receives itself, the bytes given, and itself again.
 template <class C>
@@ -41,7 +41,7 @@ vec heard_by_rank_0(C const& c, std::size_t d, std::span<std::byte const> bytes)
     vec out(d);
     collective.send(on, air, mine, d);
     collective.receive(
-        on, air, [&](auto&, int, auto& m) { c.blank(on, d, key{0}, m); }, no_complaint, std::span<double>(out));
+        on, air, [&](auto&, int, auto& m) { c.blank(on, d, key{0}, m); }, ignore_errors, std::span<double>(out));
     return out;
 }
 
@@ -80,7 +80,7 @@ void same_mean_on_all_ranks(C const& c) {
                   mine);
                 collective.send(mine_on, comm, mine, d);
                 collective.receive(
-                    mine_on, comm, [&](auto&, int r, auto& m) { c.blank(mine_on, d, from(r), m); }, no_complaint,
+                    mine_on, comm, [&](auto&, int r, auto& m) { c.blank(mine_on, d, from(r), m); }, ignore_errors,
                     std::span<double>(means[std::size_t(comm.rank())]));
             }
         });
@@ -91,7 +91,7 @@ void same_mean_on_all_ranks(C const& c) {
 }  // namespace
 
 TEST_CASE("the mean is added in the order of ranks, the same bits everywhere") {
-    same_mean_on_all_ranks(full{});
+    same_mean_on_all_ranks(identity{});
     same_mean_on_all_ranks(top_k{5});
     same_mean_on_all_ranks(rand_k{5});
     same_mean_on_all_ranks(threshold{.3});
@@ -115,7 +115,7 @@ TEST_CASE("the order of ranks decides the last bits") {
         vec out(1);
         collective.send(on, air, sent[0], 1);
         collective.receive(
-            on, air, [](auto&, int, auto& m) { m.values.resize(1); }, no_complaint, std::span<double>(out));
+            on, air, [](auto&, int, auto& m) { m.values.resize(1); }, ignore_errors, std::span<double>(out));
         return out[0];
     };
     CHECK(mean_of_four(4e16, -4e16, 4, 0) == 1);
@@ -128,8 +128,8 @@ TEST_CASE("each message by itself, in the order of ranks") {
         host on;
         by_gather<full_vector<double, host>, double> collective;
         collective.send(on, comm, {{10. * comm.rank()}}, 1);
-        collective.hear_each(
-            on, comm, [](auto&, int, auto& m) { m.values.resize(1); }, no_complaint, 1,
+        collective.receive_each(
+            on, comm, [](auto&, int, auto& m) { m.values.resize(1); }, ignore_errors, 1,
             [&](int r, full_vector<double, host> const& m) {
                 received[std::size_t(comm.rank())].emplace_back(r, m.values[0]);
             });
@@ -149,7 +149,7 @@ TEST_CASE("what is sent is what the message counts, in whole bytes") {
         vec out(100);
         collective.send(on, comm, mine, 100);
         collective.receive(
-            on, comm, [&](auto&, int, auto& m) { c.blank(on, 100, key{1}, m); }, no_complaint, std::span<double>(out));
+            on, comm, [&](auto&, int, auto& m) { c.blank(on, 100, key{1}, m); }, ignore_errors, std::span<double>(out));
         auto const me = static_cast<std::size_t>(comm.rank());
         sent[me] = comm.bytes_sent();
         received[me] = comm.bytes_received();
@@ -163,11 +163,11 @@ TEST_CASE("what is sent is what the message counts, in whole bytes") {
 TEST_CASE("bytes that are no message are refused, with the rank that sent them") {
     auto const bytes = [](std::size_t n, int value) { return std::vector<std::byte>(n, std::byte(value)); };
     auto const by_rank_1 = [](std::string const& why) { return why.starts_with("from rank 1: "); };
-    CHECK(refusal(full{}, 3, bytes(24, 0)) == "accepted");
-    CHECK(by_rank_1(refusal(full{}, 3, bytes(23, 0))));
-    CHECK(by_rank_1(refusal(full{}, 3, bytes(25, 0))));
-    CHECK(by_rank_1(refusal(full{}, 3, bytes(0, 0))));
-    CHECK(by_rank_1(refusal(full{}, 3, bytes(24, 0xff))));  // NaN
+    CHECK(refusal(identity{}, 3, bytes(24, 0)) == "accepted");
+    CHECK(by_rank_1(refusal(identity{}, 3, bytes(23, 0))));
+    CHECK(by_rank_1(refusal(identity{}, 3, bytes(25, 0))));
+    CHECK(by_rank_1(refusal(identity{}, 3, bytes(0, 0))));
+    CHECK(by_rank_1(refusal(identity{}, 3, bytes(24, 0xff))));  // NaN
     CHECK(by_rank_1(refusal(top_k{2}, 5, bytes(17, 0xff))));
     CHECK(by_rank_1(refusal(top_k{2}, 5, bytes(1000, 0))));
     CHECK(by_rank_1(refusal(threshold{.1}, 5, bytes(1, 0xff))));
@@ -190,11 +190,11 @@ TEST_CASE("bytes that are no message are refused, with the rank that sent them")
     CHECK(accepted > 0);
 }
 
-TEST_CASE("every rank receives every complaint, before anything is decoded") {
+TEST_CASE("every rank receives every error frame, before anything is decoded") {
     std::vector<std::vector<std::pair<int, std::size_t>>> received(4);
     threads::run(4, [&](threads::member& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());
-        auto const complaint = [&](int r, std::span<std::byte const> bytes) {
+        auto const on_error = [&](int r, std::span<std::byte const> bytes) {
             received[me].emplace_back(r, bytes.size());
         };
         using collective_type = by_gather<full_vector<double, host>, double>;
@@ -203,15 +203,15 @@ TEST_CASE("every rank receives every complaint, before anything is decoded") {
         collective_type collective;
         vec out(2);
         if (comm.rank() % 2 == 1)
-            collective_type::complain(comm, std::span(words).first(me));
+            collective_type::send_error(comm, std::span(words).first(me));
         else
             collective.send(on, comm, full_vector<double, host>{{1, 2}}, 2);
-        // The complaint is none of this library's messages, so whoever listens must throw before it is decoded.
+        // The error frame is none of this library's messages, so whoever listens must throw before it is decoded.
         try {
             collective.receive(
                 on, comm, [](auto&, int, auto& m) { m.values.resize(2); },
                 [&](int r, std::span<std::byte const> bytes) {
-                    complaint(r, bytes);
+                    on_error(r, bytes);
                     if (r == 3) throw error("received enough");
                 },
                 std::span<double>(out));

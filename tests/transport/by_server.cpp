@@ -9,7 +9,7 @@
 
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
@@ -19,7 +19,7 @@ using namespace laconic;
 namespace {
 
 using vec = std::vector<double>;
-using all_numbers = message_of<full>;
+using all_numbers = message_of<identity>;
 
 vec random_vector(std::size_t d, std::uint64_t seed) {
     vec x(d);
@@ -38,7 +38,7 @@ struct both {
             auto const me = number(comm.rank());
             host on;
             auto const blank = [&](auto&, int r, auto& m) { c.blank(on, d, key{9}.child(number(r)), m); };
-            auto const no_complaint = [](int, std::span<std::byte const>) {};
+            auto const ignore_errors = [](int, std::span<std::byte const>) {};
             message_of<C> mine;
             c(on, std::span<double const>(random_vector(d, me)), key{9}.child(me), mine);
             by_gather<message_of<C>, double> gather;
@@ -46,12 +46,12 @@ struct both {
             for (int again = 0; again < 3; ++again) {
                 gather.send(on, comm, mine, d);
                 gathered[me].assign(d, 0.0);
-                gather.receive(on, comm, blank, no_complaint, std::span<double>(gathered[me]));
+                gather.receive(on, comm, blank, ignore_errors, std::span<double>(gathered[me]));
                 server.send(on, comm, mine, d);
                 vec mean(d);
                 all_numbers received;
                 server.receive(
-                    on, comm, blank, no_complaint, std::span<double>(mean),
+                    on, comm, blank, ignore_errors, std::span<double>(mean),
                     [](std::span<double> out, all_numbers& m) { m.values.assign(out.begin(), out.end()); },
                     [&](auto&, all_numbers& m) { m.values.resize(d); }, received);
                 served[me] = received.values;
@@ -62,28 +62,28 @@ struct both {
 
 // Three ranks of two numbers each, where things may go wrong; what each is told, and that the next round is a good one.
 struct trial {
-    int complains = -1, damages = -1;
-    bool answer_fails = false, answer_damaged = false, illegible = false;
+    int sends_error = -1, damages = -1;
+    bool answer_fails = false, answer_damaged = false, unreadable = false;
 
     struct damaging {
         threads::member* inner;
-        bool sent, told, illegible;
+        bool sent, told, unreadable;
         std::vector<std::byte> bytes{};
 
         int rank() const { return inner->rank(); }
         int size() const { return inner->size(); }
-        contribution damaged(contribution c) {
+        payload damaged(payload c) {
             bytes.assign(c.bytes.begin(), c.bytes.end());
             bytes.resize(bytes.size() - 3);
-            return {bytes, c.complaint};
+            return {bytes, c.is_error};
         }
-        void all_gather(contribution mine) { inner->all_gather(mine); }
-        void gather(int root, contribution mine) { inner->gather(root, sent ? damaged(mine) : mine); }
-        void broadcast(int root, contribution mine) {
-            if (illegible && rank() == root) mine = {mine.bytes.first(5), true};
+        void all_gather(payload mine) { inner->all_gather(mine); }
+        void gather(int root, payload mine) { inner->gather(root, sent ? damaged(mine) : mine); }
+        void broadcast(int root, payload mine) {
+            if (unreadable && rank() == root) mine = {mine.bytes.first(5), true};
             inner->broadcast(root, told && rank() == root ? damaged(mine) : mine);
         }
-        contribution from(int r) const { return inner->from(r); }
+        payload from(int r) const { return inner->from(r); }
     };
 
     std::array<std::string, 3> run() const {
@@ -98,8 +98,8 @@ struct trial {
             auto const round = [&](damaging comm, bool good) {
                 mean = {0, 0};
                 std::byte const words[2] = {std::byte{7}, std::byte(me)};
-                if (!good && (complains == inner.rank() || (complains >= 0 && inner.rank() == 2)))
-                    server.complain(comm, words);
+                if (!good && (sends_error == inner.rank() || (sends_error >= 0 && inner.rank() == 2)))
+                    server.send_error(comm, words);
                 else
                     server.send(on, comm, mine, 2);
                 server.receive(
@@ -116,7 +116,7 @@ struct trial {
                     [](auto&, all_numbers& m) { m.values.resize(2); }, received);
             };
             try {
-                round({&inner, damages == inner.rank(), answer_damaged, illegible}, false);
+                round({&inner, damages == inner.rank(), answer_damaged, unreadable}, false);
                 told[me] = "no error";
             } catch (wire_error const& e) {
                 told[me] = "wire_error: " + std::string(e.what());
@@ -148,7 +148,7 @@ TEST_CASE("with an answer in full every rank gets the mean that by_gather gives,
             for (auto const& x : all.served) CHECK(x == all.gathered[0]);
             CHECK(all.gathered[0] != vec(23));
         };
-        check(full{});
+        check(identity{});
         check(top_k{5});
         check(rand_k{5});
         check(quantize{3});
@@ -174,11 +174,11 @@ TEST_CASE("the mean is added to what the server has there, and nowhere else") {
     for (auto const& m : received) CHECK(m.values == vec{12, 22});
 }
 
-TEST_CASE("a complaint reaches every rank, the first one's alone, and nothing is left behind") {
+TEST_CASE("an error frame reaches every rank, the first one's alone, and nothing is left behind") {
     CHECK(trial{}.run() == all_three("no error"));
-    CHECK(trial{.complains = 1}.run() == all_three("argument_error: rank 1 sends 71 in 2"));
-    CHECK(trial{.complains = 0}.run() == all_three("argument_error: rank 0 sends 70 in 2"));
-    CHECK(trial{.complains = 2}.run() == all_three("argument_error: rank 2 sends 72 in 2"));
+    CHECK(trial{.sends_error = 1}.run() == all_three("argument_error: rank 1 sends 71 in 2"));
+    CHECK(trial{.sends_error = 0}.run() == all_three("argument_error: rank 0 sends 70 in 2"));
+    CHECK(trial{.sends_error = 2}.run() == all_three("argument_error: rank 2 sends 72 in 2"));
 }
 
 TEST_CASE("damaged bytes reach every rank as the same wire_error, which names the rank") {
@@ -192,8 +192,8 @@ TEST_CASE("damaged bytes reach every rank as the same wire_error, which names th
     CHECK(told == all_three(told[0]));
     CHECK(told[0].find("wire_error: at bit 64 ") == 0);
     CHECK(told[0].find("from rank 0: it ends ") != std::string::npos);
-    // A complaint comes before any damage.
-    CHECK(trial{.complains = 1, .damages = 0}.run() == all_three("argument_error: rank 1 sends 71 in 2"));
+    // An error frame comes before any damage.
+    CHECK(trial{.sends_error = 1, .damages = 0}.run() == all_three("argument_error: rank 1 sends 71 in 2"));
 }
 
 TEST_CASE("where the server finds no answer the others are told why") {
@@ -202,9 +202,9 @@ TEST_CASE("where the server finds no answer the others are told why") {
                                              "error: nothing to send"});
 }
 
-TEST_CASE("an illegible complaint of the server is one") {
-    auto const told = trial{.complains = 1, .illegible = true}.run();
-    CHECK(told[1] == "comm_error: rank 0 complains illegibly");
+TEST_CASE("an unreadable error frame of the server is one") {
+    auto const told = trial{.sends_error = 1, .unreadable = true}.run();
+    CHECK(told[1] == "comm_error: rank 0 sent an unreadable error frame");
     CHECK(told[2] == told[1]);
 }
 
@@ -230,8 +230,8 @@ TEST_CASE("up: each rank's message to the server; down: the server's to all, tol
             [&](auto&, auto& m) { down.blank(on, 100, key{2}, m); }, answer);
         sent[me] = comm.bytes_sent();
         received[me] = comm.bytes_received();
-        told[me] = comm.bytes_told();
-        collected[me] = comm.bytes_collected();
+        told[me] = comm.bytes_broadcast();
+        collected[me] = comm.bytes_gathered();
         if (me == 0) counted_bits = {account(mine).unpadded(), account(answer).unpadded()};
     });
     CHECK(counted_bits == std::array<std::uint64_t, 2>{3 + 3 * 7 + 64 + 3 * 3, 5 * 64});  // of 13 bytes, and of 40

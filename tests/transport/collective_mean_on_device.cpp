@@ -14,7 +14,7 @@
 #include "laconic/collective/dense/engine_all_reduce.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/compress/bernoulli.hpp"
-#include "laconic/compress/full_or.hpp"
+#include "laconic/compress/identity_or.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"

@@ -49,7 +49,8 @@ TEST_CASE("a coordinate or a text, raised on whichever rank reads it") {
 
 TEST_CASE("bytes that are no frame are the rank's fault") {
     std::vector<std::byte> bytes(9);
-    for (std::size_t const n : {0u, 7u, 9u}) CHECK(raised(std::span(bytes).first(n)) == "2 rank 2 complains illegibly");
+    for (std::size_t const n : {0u, 7u, 9u})
+        CHECK(raised(std::span(bytes).first(n)) == "2 rank 2 sent an unreadable error frame");
 }
 
 TEST_CASE("what a collective found is explained by the rank that brought it, to all") {

@@ -9,7 +9,7 @@
 #include "laconic/any/transport.hpp"
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/feedback/memory.hpp"
 
@@ -49,5 +49,5 @@ TEST_CASE("what is gathered, and what is not") {
     CHECK(detail::is_gathered(any_transport<>{}));
     CHECK_FALSE(detail::is_gathered(ring{}));
     CHECK_FALSE(detail::is_gathered(any_transport<>(ring{})));
-    CHECK_FALSE(detail::is_gathered(served<full>{}));
+    CHECK_FALSE(detail::is_gathered(served<identity>{}));
 }

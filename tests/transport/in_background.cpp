@@ -105,7 +105,7 @@ TEST_CASE("means are the same, bit for bit and byte for byte, of numbers in full
     for (int const at_once : {0, 1}) {
         for (int const size : {1, 4, 7}) {
             CAPTURE(size);
-            CHECK(is_the_same(size, ring{}, full{}, at_once));
+            CHECK(is_the_same(size, ring{}, identity{}, at_once));
             CHECK(is_the_same(size, recursive_doubling{}, top_k{3}, at_once));
             CHECK(is_the_same(size, ring{}, top_k{3}, at_once));
         }
@@ -115,7 +115,7 @@ TEST_CASE("means are the same, bit for bit and byte for byte, of numbers in full
 TEST_CASE("a send waits for nobody") {
     std::atomic<int> sent = 0;
     threads::run(2, [&](threads::member& engine) {
-        seat rank(engine, in_background{ring{}}, full{});
+        seat rank(engine, in_background{ring{}}, identity{});
         if (engine.rank() == 1)
             while (sent == 0) std::this_thread::yield();
         rank.send(numbers(engine.rank(), 0), 0);
@@ -129,7 +129,7 @@ TEST_CASE("what is wrong on one rank its receive throws on all, and the next rou
     std::vector<std::string> told(3);
     std::atomic<int> wrong = 0;
     threads::run(3, [&](threads::member& engine) {
-        seat rank(engine, in_background{ring{}}, full{});
+        seat rank(engine, in_background{ring{}}, identity{});
         if (engine.rank() == 1) rank.frame.because("no message today");
         rank.send(numbers(engine.rank(), 0), 7);
         try {
@@ -152,7 +152,7 @@ TEST_CASE("who goes without receiving still takes part, and a rank that fails me
     std::atomic<int> wrong = 0;
     std::vector<std::string> told(3);
     auto const body = [&](threads::member& engine, bool fails) {
-        seat rank(engine, in_background{ring{}}, full{});
+        seat rank(engine, in_background{ring{}}, identity{});
         if (fails && engine.rank() == 2) throw file_error("data", 3, 1, "broken line");
         rank.send(std::vector<double>(10, 2.0), 0);
         if (engine.rank() == 0 && !fails) return;
@@ -212,20 +212,20 @@ TEST_CASE("a reducer of two layers by it, and what gTop-k leaves out comes back"
     };
     CHECK(estimates(in_background{gtop_k{2}}) == estimates(gtop_k{2}));
     fibers::run(1, [](fibers::member& comm) {
-        CHECK_THROWS_AS(reducer(plain{full{}, in_background{ring{}}}, comm, 10), argument_error);
-        reducer(plain{full{}, in_background{ring{}}}, comm, 10, {.dense_below = 11});  // which never uses it
+        CHECK_THROWS_AS(reducer(plain{identity{}, in_background{ring{}}}, comm, 10), argument_error);
+        reducer(plain{identity{}, in_background{ring{}}}, comm, 10, {.dense_below = 11});  // which never uses it
     });
 }
 
 TEST_CASE(
     "a descent by it: the same iterates; two halves in a wrong order, and a round that is left out for a saved state") {
-    using method = recursion<full, memory<>, gradient_step, fixed_level, full_gradient, in_background<ring>>;
+    using method = recursion<identity, memory<>, gradient_step, fixed_level, full_gradient, in_background<ring>>;
     std::vector<double> ends, expected;
     threads::run(3, [&](threads::member& comm) {
         bowl const f{1.0 * comm.rank()};
         std::vector<double> x(10, 1.0), y(10, 1.0);
         descent run(method{.step = {0.1}}, f, comm, std::span(x), 1);
-        descent same(recursion<full>{.step = {0.1}}.with_transport(ring{}), f, comm, std::span(y), 1);
+        descent same(recursion<identity>{.step = {0.1}}.with_transport(ring{}), f, comm, std::span(y), 1);
         auto const saved = run.save();
         run.send();
         CHECK_THROWS_WITH_AS(run.send(), "a round is under way: receive() comes before the next send()",

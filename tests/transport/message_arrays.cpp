@@ -12,7 +12,7 @@
 #include "laconic/any/compressor.hpp"
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/threads.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -53,12 +53,12 @@ auto sent(C const& compressor, std::vector<float> const& x) {
 
 TEST_CASE("a walk comes to all that a message sends, and to no more") {
     std::vector<float> x(100, 1);
-    CHECK(all_of(sent(full{}, x)) == found{0, 1, 400});
+    CHECK(all_of(sent(identity{}, x)) == found{0, 1, 400});
     CHECK(all_of(sent(top_k{7}, x)) == found{4, 2, 28 + 28});
     CHECK(all_of(sent(top_k{7} | quantize{3}, x)).arrays == 4);
     CHECK(all_of(sent(rand_k{7}, x)) == found{0, 1, 28});  // the places are drawn at both ends
-    either<message_of<full, float, host>, message_of<top_k<>, float, host>> one{true, sent(full{}, x),
-                                                                                sent(top_k{7}, x)};
+    either<message_of<identity, float, host>, message_of<top_k<>, float, host>> one{true, sent(identity{}, x),
+                                                                                    sent(top_k{7}, x)};
     CHECK(all_of(one) == found{1, 1, 400});
     one.is_first = false;
     CHECK(all_of(one) == found{5, 2, 56});

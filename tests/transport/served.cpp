@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "states.hpp"
 
@@ -17,7 +17,7 @@ using namespace laconic;
 namespace {
 
 using vec = std::vector<double>;
-using message = message_of<full, double, host>;
+using message = message_of<identity, double, host>;
 
 struct seat {
     host on;
@@ -32,13 +32,13 @@ struct seat {
         by.start(comm);
     }
     void send(fibers::member& comm, vec const& x) {
-        full{}(on, std::span<double const>(x), key{}, mine);
+        identity{}(on, std::span<double const>(x), key{}, mine);
         by.send(on, comm, round_context{}, mine, frame);
     }
     void receive(fibers::member& comm, std::uint64_t round) {
         by.receive(
             on, comm, round_context::of(key{1}, round, comm.rank(), comm.size()), mine, frame,
-            [](auto& there, int, auto& m) { full{}.blank(there, 3, key{}, m); }, feedback, std::span(mean));
+            [](auto& there, int, auto& m) { identity{}.blank(there, 3, key{}, m); }, feedback, std::span(mean));
     }
     vec estimate(fibers::member& comm, vec const& x, std::uint64_t round) {
         send(comm, x);

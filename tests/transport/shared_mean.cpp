@@ -13,7 +13,7 @@
 #include "laconic/any/compressor.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/transport/by_gather.hpp"
 
 using namespace laconic;
@@ -36,22 +36,22 @@ struct anywhere {
     C* engine;
     int rank() const { return engine->rank(); }
     int size() const { return engine->size(); }
-    void all_gather(contribution mine) { engine->all_gather(mine); }
-    void gather(int root, contribution mine) { engine->gather(root, mine); }
-    void broadcast(int root, contribution mine) { engine->broadcast(root, mine); }
-    contribution from(int r) const { return engine->from(r); }
+    void all_gather(payload mine) { engine->all_gather(mine); }
+    void gather(int root, payload mine) { engine->gather(root, mine); }
+    void broadcast(int root, payload mine) { engine->broadcast(root, mine); }
+    payload from(int r) const { return engine->from(r); }
 };
 // An engine that damages what some ranks hand over.
 struct damaging : threads::member {
     std::vector<std::byte> copy{};
     void (*damage)(int rank, std::vector<std::byte>&) = nullptr;
 
-    void all_gather(contribution mine) {
+    void all_gather(payload mine) {
         copy.assign(mine.bytes.begin(), mine.bytes.end());
         damage(rank(), copy);
-        threads::member::all_gather({copy, mine.complaint});
+        threads::member::all_gather({copy, mine.is_error});
     }
-    void start_all_gather(contribution mine, int = 0) { all_gather(mine); }
+    void start_all_gather(payload mine, int = 0) { all_gather(mine); }
     void finish(int = 0) {}
 };
 
@@ -102,10 +102,10 @@ template <class T>
 void is_shared(int n, std::size_t d) {
     CAPTURE(n);
     cost shared, alone, any;
-    auto const mean = mean_of<T>(n, d, full{}, the_engine, shared);
-    CHECK(mean == mean_of<T>(n, d, full{}, as_any_engine, alone));
+    auto const mean = mean_of<T>(n, d, identity{}, the_engine, shared);
+    CHECK(mean == mean_of<T>(n, d, identity{}, as_any_engine, alone));
     auto const faces = [](threads::member& engine) { return any_communicator(engine); };
-    CHECK(mean == mean_of<T>(n, d, any_compressor<T, counting_host>(full{}), faces, any));
+    CHECK(mean == mean_of<T>(n, d, any_compressor<T, counting_host>(identity{}), faces, any));
     // In two rounds; the parts of the ranks differ by one number.
     CHECK(alone.added == 2 * std::size_t(n) * d);
     CHECK(shared.added <= 2 * std::size_t(n) * (d / std::size_t(n) + 1));
@@ -128,9 +128,9 @@ TEST_CASE("in one process a rank adds up its part of full vectors: the same bits
 
 TEST_CASE("short vectors, one rank and messages of other kinds are read by all") {
     cost c;
-    mean_of<double>(3, 100, full{}, the_engine, c);
+    mean_of<double>(3, 100, identity{}, the_engine, c);
     CHECK(c.added == 2 * 300);
-    mean_of<double>(1, 70000, full{}, the_engine, c = {});
+    mean_of<double>(1, 70000, identity{}, the_engine, c = {});
     CHECK(c.added == 2 * 70000);
 }
 

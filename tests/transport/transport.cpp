@@ -12,7 +12,7 @@
 #include "laconic/any/transport.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/threads.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/reducer.hpp"
@@ -62,7 +62,7 @@ struct halved {
 
 TEST_CASE("a transport of the user's own carries a reducer's messages, and makes its estimate") {
     threads::run(2, [](threads::member& comm) {
-        reducer reduce(plain<full, halved>{}, comm, std::size_t{3});
+        reducer reduce(plain<identity, halved>{}, comm, std::size_t{3});
         std::vector<float> g(3, comm.rank() == 0 ? 2.0f : 6.0f);
         reduce(g);
         CHECK(g == std::vector<float>(3, 2));
@@ -71,7 +71,7 @@ TEST_CASE("a transport of the user's own carries a reducer's messages, and makes
 
 TEST_CASE("a transport of the user's own carries a method's messages") {
     auto const f = toys::around({{4, 1.5}});
-    recursion<full> const method{{}, {}, {.5}};
+    recursion<identity> const method{{}, {}, {.5}};
     toys::lockstep gathers(method, f, {0, 0}, 1);
     toys::lockstep counts(method.with_transport(counted_rounds{}), f, {0, 0}, 1);
     gathers.rounds(3), counts.rounds(3);

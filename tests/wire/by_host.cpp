@@ -37,21 +37,21 @@ struct told {
         using message = message_of<C, double, B>;
         message said, heard;
         compressor(on, std::span<double const>(x), key{1}, said);
-        by_host<message, B> spelling;
+        by_host<message, B> encoding;
         for (int twice = 0; twice < 2; ++twice) {
             bit_writer sink;
-            spelling.write_message(sink, on, said);
+            encoding.write_message(sink, on, said);
             bytes = {sink.finish().begin(), sink.finish().end()};
         }
         bit_reader source(bytes);
         auto const blank = [&](auto& there, auto& m) { compressor.blank(there, d, key{1}, m); };
-        spelling.read_message(source, blank, on, heard);
+        encoding.read_message(source, blank, on, heard);
         CHECK(heard == said);
         add_message(on, std::span<double>(out), 1.0, heard);
         copy_to_host(on, std::span<double const>(out), std::span<double>(sum));
 
         bit_reader cut(std::span<std::byte const>(bytes).first(bytes.size() - 3));
-        CHECK_THROWS_AS(spelling.read_message(cut, blank, on, heard), wire_error);
+        CHECK_THROWS_AS(encoding.read_message(cut, blank, on, heard), wire_error);
     }
 };
 

@@ -69,7 +69,7 @@ std::string meaning(std::span<std::byte const> file, laconic::reading_limits lim
 struct line {
     std::string name, data, meant;
 };
-inline std::string spelled(line const& l) { return l.name + " " + l.data + " " + l.meant + "\n"; }
+inline std::string text_of(line const& l) { return l.name + " " + l.data + " " + l.meant + "\n"; }
 
 inline std::filesystem::path folder() { return std::filesystem::path(__FILE__).parent_path(); }
 
@@ -141,7 +141,7 @@ class both_readers {
     template <class... C>
     void read(std::string const& name, std::span<std::byte const> file, laconic::user_messages_t<C...> users = {}) {
         line const l{name, hex(file), meaning(file, limits_, users)};
-        list_ += spelled(l);
+        list_ += text_of(l);
         ++files_;
         refused_ += l.meant == "refused";
     }

@@ -95,7 +95,7 @@ class Bits:
 
 
 class Floats:
-    """A type T: its spelling in a field, and rounding to it."""
+    """A type T: its encoding in a field, and rounding to it."""
 
     def __init__(self, exponent_bits, mantissa_bits, code):
         self.exponent_bits, self.mantissa_bits, self.code = exponent_bits, mantissa_bits, code
@@ -419,18 +419,18 @@ def supported(places_of):
     return read
 
 
-def told(bits, P):
+def listed(bits, P):
     k = bits.field(width(P + 1))
     require(k <= P, "a support of more places than there are")
     return positions(bits, k, P)
 
 
-def counted(bits, P, count):
+def fixed_count(bits, P, count):
     require(count <= P, "a support of more places than there are")
     return positions(bits, count, P)
 
 
-def agreed(bits, P, recipe):
+def from_seed(bits, P, recipe):
     require(P < 2**32, "too many places to draw from")
     bits.list(P)
     bits.spend(P)
@@ -583,9 +583,9 @@ STAGES = {
     9: Kind([], False, short(4, 3, 7, lambda x, f: (x, f) != (15, 7))),
     10: Kind([], False, short(5, 2, 15, lambda x, f: x != 31)),
     11: Kind([whole(1, 8), bucket], False, says(stepped)),
-    16: Kind([unit], True, supported(told)),
-    17: Kind([unit, count], True, supported(counted)),
-    18: Kind([unit, recipe], True, supported(agreed)),
+    16: Kind([unit], True, supported(listed)),
+    17: Kind([unit, count], True, supported(fixed_count)),
+    18: Kind([unit, recipe], True, supported(from_seed)),
     32: Kind([whole(1, LIMIT), rank], False, says(low_rank, 0, lambda rows, rank: rank)),
     33: Kind([factor], True, scaled),
     PARTS: Kind([whole(0, 65536)], False, parts),
@@ -598,7 +598,7 @@ USER = Kind([user_parameters], False, users)
 # ---- The command line
 
 
-def spelled(dimension, terms):
+def text_of(dimension, terms):
     return " ".join([str(dimension)] + [f"{i}:{(x + 0.0).hex()}" for i, x in terms])  # + 0.0: zeros have no sign
 
 
@@ -633,7 +633,7 @@ def check(path, options):
         name, code, *meant = words
         try:
             got = decode(b"" if code == "-" else bytes.fromhex(code), **options)
-            text = spelled(*got)
+            text = text_of(*got)
             read += 1
         except Refused as why:
             got = None
@@ -665,7 +665,7 @@ def main(arguments):
         options[name], arguments = made(arguments[1]), arguments[2:]
     if arguments[:1] == ["--check"] and len(arguments) == 2:
         return check(arguments[1], options)
-    read = lambda data: spelled(*decode(data, **options))
+    read = lambda data: text_of(*decode(data, **options))
     if arguments[:1] == ["--shape"]:
         read, arguments = lambda data: shape_of(data, **options), arguments[1:]
     if not arguments or arguments[0].startswith("-"):

@@ -40,7 +40,7 @@ choice example() {
 
 }  // namespace
 
-TEST_CASE("it is spelled as the one that it is, to friends, strangers and papers") {
+TEST_CASE("it is encoded as the one that it is, to friends, strangers and papers") {
     auto m = example();
     CHECK(written(m) == written(m.first));
     CHECK(written(m) != written(m.second));

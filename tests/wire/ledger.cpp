@@ -9,12 +9,12 @@ TEST_CASE("widths are added up for what they are spent on, and whole bytes are t
     ledger book(position_code::fastest);
     CHECK(book.bits() == 0);
     book.put(5, 3);  // unless something else is said, values
-    book.charge(part::positions);
+    book.charge(message_part::positions);
     book.put(0, 10);
     book.add(20);
-    book.charge(part::scalars);
+    book.charge(message_part::scalars);
     book.put(0, 64);
-    book.charge(part::header);
+    book.charge(message_part::header);
     book.put(1, 2);
     CHECK(book.values() == 3);
     CHECK(book.positions() == 30);

@@ -48,7 +48,7 @@ std::uint64_t spent(M const& m) {
 
 TEST_CASE("the bits of each kind of message") {
     std::vector<float> const x{3, -4, 0, 1, 2};
-    CHECK(spent(compress(full{}, x, key{1})) == 5 * 32);
+    CHECK(spent(compress(identity{}, x, key{1})) == 5 * 32);
     CHECK(spent(compress(natural{}, x, key{1})) == 5 * 9);
     CHECK(spent(compress(quantize{1}, x, key{1})) == 32 + 8);  // five of three levels: 243 words
     CHECK(spent(compress(quantize{7}, x, key{1})) == 32 + 5 * 4);
@@ -63,7 +63,7 @@ TEST_CASE("the bits of each kind of message") {
     CHECK(spent(compress(top_k{2} | quantize{1}, x, key{1})) == 3 + 5 + 32 + 4);
     CHECK(spent(compress(top_k{3} | rand_k{1} | natural{}, x, key{1})) == 3 + 5 + 9);
     std::vector<double> const y{3, -4, 0, 1, 2};
-    CHECK(spent(compress(full{}, y, key{1})) == 5 * 64);
+    CHECK(spent(compress(identity{}, y, key{1})) == 5 * 64);
     CHECK(spent(compress(natural{}, y, key{1})) == 5 * 12);
     CHECK(spent(compress(quantize{1}, y, key{1})) == 64 + 8);
     CHECK(spent(compress(fp16{}, y, key{1})) == 5 * 16);
@@ -73,9 +73,9 @@ TEST_CASE("the bits of each kind of message") {
     CHECK(spent(compress(two_means{2}, y, key{1})) == 6 * 64 + 5);
 }
 
-TEST_CASE("messages spelled by hand") {
-    CHECK(heard(full{}, 2, by_hand({number(1.5f), number(-2.0f)})) == std::vector<float>{1.5f, -2});
-    CHECK(heard<double>(full{}, 1, by_hand({number(1e300)})) == std::vector<double>{1e300});
+TEST_CASE("messages encoded by hand") {
+    CHECK(heard(identity{}, 2, by_hand({number(1.5f), number(-2.0f)})) == std::vector<float>{1.5f, -2});
+    CHECK(heard<double>(identity{}, 1, by_hand({number(1e300)})) == std::vector<double>{1e300});
     // Levels -2 .. 2 are the words 0 .. 4.
     CHECK(heard(quantize{2}, 3, by_hand({number(0.5f), {0, 3}, {4, 3}, {2, 3}})) == std::vector<float>{-1, 1, 0});
     CHECK(heard(natural{}, 2, by_hand({{127, 9}, {256 + 129, 9}})) == std::vector<float>{1, -4});
@@ -92,8 +92,8 @@ TEST_CASE("what no compressor says is refused") {
         CAPTURE(to_string(c));
         CHECK_THROWS_WITH_AS(heard(c, d, said), doctest::Contains(why), wire_error);
     };
-    refused(full{}, 2, by_hand({number(1.0f), number(inf)}), "not finite");
-    refused(full{}, 2, by_hand({number(nan), number(1.0f)}), "not finite");
+    refused(identity{}, 2, by_hand({number(1.0f), number(inf)}), "not finite");
+    refused(identity{}, 2, by_hand({number(nan), number(1.0f)}), "not finite");
     refused(quantize{2}, 1, by_hand({number(-0.5f), {2, 3}}), "negative step");
     refused(quantize{2}, 1, by_hand({number(-0.0f), {2, 3}}), "negative step");
     refused(quantize{2}, 1, by_hand({number(inf), {2, 3}}), "not finite");
@@ -108,9 +108,9 @@ TEST_CASE("what no compressor says is refused") {
     refused(top_k{2}, 17, by_hand({{0, 3}, {3, 5}, {17, 5}, number(7.0f), number(8.0f)}), "coordinate 17 of 17");
     refused(top_k{2} | quantize{1}, 3, by_hand({{1, 3}, {0b111, 3}, number(1.0f), {0, 4}}), "more than 2 bits set");
     refused(top_k{2} | quantize{1}, 3, by_hand({{1, 3}, {0b001, 3}, number(1.0f), {0, 4}}), "fewer than 2 bits set");
-    refused(full{}, 1, by_hand({number(1.0f), {0, 1}}), "left over");
+    refused(identity{}, 1, by_hand({number(1.0f), {0, 1}}), "left over");
     refused(natural{}, 1, by_hand({{127, 9}, {1, 7}}), "padding");
-    refused(full{}, 1, {}, "32 bits too early");
+    refused(identity{}, 1, {}, "32 bits too early");
 }
 
 TEST_CASE_TEMPLATE("a finite step whose grid is not finite is refused", T, float, double) {
@@ -121,7 +121,7 @@ TEST_CASE_TEMPLATE("a finite step whose grid is not finite is refused", T, float
 
 TEST_CASE("a place is a place in the bytes") {
     try {
-        heard(full{}, 3, by_hand({number(1.0f), number(std::numeric_limits<float>::infinity()), number(1.0f)}));
+        heard(identity{}, 3, by_hand({number(1.0f), number(std::numeric_limits<float>::infinity()), number(1.0f)}));
         FAIL("not refused");
     } catch (wire_error const& e) {
         CHECK(e.bit >= 32);  // within or right after the second number

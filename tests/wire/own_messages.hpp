@@ -62,7 +62,7 @@ struct multiples {
     }
     template <laconic::BitSink W>
     friend void write(W& sink, multiples const& m) {
-        laconic::charge(sink, laconic::part::values);
+        laconic::charge(sink, laconic::message_part::values);
         for (int const code : m.codes) sink.put(static_cast<std::uint64_t>(code + m.levels()), m.width);
     }
     template <class On, laconic::BitSource R>

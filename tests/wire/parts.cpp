@@ -25,7 +25,7 @@ std::vector<unsigned> numbers(std::span<std::byte const> said) {
 }
 
 std::vector<float> const six{1, -2, 3, -4, 0.5, 8};
-parts<any> const mixed{{3, scaled_sign{}}, {1, full{}}, {2, top_k{1}}};
+parts<any> const mixed{{3, scaled_sign{}}, {1, identity{}}, {2, top_k{1}}};
 
 // A file of float numbers, without a checksum; what follows the dimension, byte by byte.
 unpacked read_by_hand(std::uint64_t dimension, std::vector<unsigned> const& bytes, reading_limits limits = {}) {
@@ -58,7 +58,7 @@ TEST_CASE("the messages one after another, to the bit") {
     CHECK(bits_as_paper(m) == (32 + 3) + 32 + (32 + 1));
     bit_writer shape;
     write_shape(shape, m);
-    // parts, 3 of them: 3 of signs in a bucket of 3; 1 plain; 2, counted, in units of 1, 1 of them, plain.
+    // parts, 3 of them: 3 of signs in a bucket of 3; 1 plain; 2, fixed_count, in units of 1, 1 of them, plain.
     CHECK(numbers(shape.finish()) == std::vector<unsigned>{34, 3, 3, 4, 3, 1, 1, 2, 17, 1, 1, 1});
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("a stranger reads dense parts as dense, and lists coordinates where a 
     CHECK_FALSE(read.dense);
     CHECK(read.at == std::vector<std::uint64_t>{0, 1, 2, 3, 5});
     CHECK(read.values == std::vector<double>{2, -2, 2, -4, 8});
-    parts<any> const dense{{4, full{}}, {0, full{}}, {2, parts<any>{{1, scaled_sign{}}, {1, full{}}}}};
+    parts<any> const dense{{4, identity{}}, {0, identity{}}, {2, parts<any>{{1, scaled_sign{}}, {1, identity{}}}}};
     auto const again = read_described(write_described(compress(dense, six, key{1})));
     CHECK(again.dense);
     CHECK(again.at.empty());

@@ -29,7 +29,7 @@ std::vector<stage> shape_of(std::vector<word> const& words) {
 
 bool wraps_another(std::uint64_t number) {
     bool wraps = false;
-    CHECK(detail::library_kinds::visit(static_cast<kind>(number), [&](auto described) {
+    CHECK(detail::library_kinds::visit(static_cast<message_kind>(number), [&](auto described) {
         wraps = decltype(described)::next == detail::follow::one_shape;
     }));
     return wraps;
@@ -40,16 +40,16 @@ bool wraps_another(std::uint64_t number) {
 TEST_CASE("stages are read until one wraps no other, each with its own parameters") {
     std::uint64_t const quarter = std::bit_cast<std::uint64_t>(0.25);
     auto const stages = shape_of<double>({{33, 8}, {quarter, 64},                     // scaled by 1/4
-                                          {16, 8}, {3, 8},                            // told, units of 3
-                                          {17, 8}, {1, 8},        {0x81, 8}, {2, 8},  // counted, 257 of them
+                                          {16, 8}, {3, 8},                            // listed, units of 3
+                                          {17, 8}, {1, 8},        {0x81, 8}, {2, 8},  // fixed_count, 257 of them
                                           {18, 8}, {1, 8},        {1, 8},    {5, 8}, {77, 64}, {18, 8}, {4, 8},
                                           {2, 8},  {quarter, 64}, {78, 64},  {2, 8}, {7, 8},   {64, 8}});
     REQUIRE(stages.size() == 6);
     CHECK(stages[0].what == detail::scaled_kind::number);
     CHECK(stages[0].factor == 0.25);
-    CHECK(stages[1].what == detail::sparse_kind<support_is::told>::number);
+    CHECK(stages[1].what == detail::sparse_kind<support_is::listed>::number);
     CHECK(stages[1].first == 3);
-    CHECK(stages[2].what == detail::sparse_kind<support_is::counted>::number);
+    CHECK(stages[2].what == detail::sparse_kind<support_is::fixed_count>::number);
     CHECK(stages[2].second == 257);
     CHECK(stages[3].drawn == draw{draw_method::exactly, 5, 0, key{77}});
     CHECK(stages[4].first == 4);

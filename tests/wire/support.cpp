@@ -312,7 +312,7 @@ TEST_CASE("supports that repeat, descend or leave the vector are refused") {
     refused(100, 2, by_hand(support_code::runs, {{0, 6}, {0, 6}, {0, 1}, {0b011, 3}}), "beyond the 2 coordinates");
     refused(3, 2, by_hand(support_code::runs, {{0, 6}, {0, 6}, {0b011, 3}, {0b01, 2}}), "coordinate 3 of 3");
     for (std::uint64_t code : {5u, 6u, 7u})
-        refused(100, 1, by_hand(static_cast<support_code>(code), {{0, 64}}), "a code for positions that there is not");
+        refused(100, 1, by_hand(static_cast<support_code>(code), {{0, 64}}), "an unknown position code");
 }
 
 // Readers look at many coordinates at once. Whatever the bytes are, they find the same, or the same wrong at the same

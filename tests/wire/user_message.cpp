@@ -181,8 +181,7 @@ TEST_CASE("a reader without the type refuses it by its number, and its kind of n
             0, 3, {of_byte(34), of_byte(2), of_byte(2), of_byte(1), of_byte(1), of_byte(200), of_byte(0), of_float(1)}),
         "user kind 200", {}, own::messages);
     // 127 is none.
-    refused(decoder::by_hand(0, 0, {of_byte(127), of_byte(0)}), "a kind of message that there is not: 127", {},
-            own::messages);
+    refused(decoder::by_hand(0, 0, {of_byte(127), of_byte(0)}), "an unknown kind of message: 127", {}, own::messages);
 }
 
 namespace {
@@ -355,7 +354,7 @@ struct talkative {
     reading_bounds per_number() const { return {.least_bits = 0}; }
     void resize(std::size_t n) { length = n; }
     friend void write_parameters(auto& sink, talkative const& m) {
-        charge(sink, part::values);
+        charge(sink, message_part::values);
         for (std::size_t i = 0; i < m.bits; ++i) sink.put(1, 1);
     }
     friend void read_parameters(auto& source, talkative& m) {

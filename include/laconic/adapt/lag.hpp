@@ -29,16 +29,16 @@ class lag {
     lag(double xi, std::size_t d, double step, double smoothness = 0)
         : xi_(xi), step_(step), smoothness_(smoothness), moves_(d > 0 ? d - 1 : 0) {}
 
-    void tune(B& on, threshold<>& compressor, round_context const&, std::span<T const> x, std::span<T const> news) {
+    void tune(B& on, threshold<>& compressor, round_context const&, std::span<T const> x, std::span<T const> delta) {
         away_.resize(x.size());
         move_ = last_.empty() ? 0 : square_of_distance(on, x, last_);
         double const moved = std::accumulate(moves_.begin(), moves_.end(), move_);
-        speaks_ = last_.empty() || outweighs(on, x, news, xi_ / (step_ * step_) * moved);
-        compressor.bound = speaks_ ? 0 : std::numeric_limits<double>::infinity();
+        sends_ = last_.empty() || outweighs(on, x, delta, xi_ / (step_ * step_) * moved);
+        compressor.bound = sends_ ? 0 : std::numeric_limits<double>::infinity();
     }
     template <class M>
     void update(B& on, std::span<T const> x, M const&) {
-        if (speaks_) assign(on, x, spoke_);
+        if (sends_) assign(on, x, last_sent_x_);
         assign(on, x, last_);
         if (!moves_.empty()) {
             std::rotate(moves_.begin(), moves_.end() - 1, moves_.end());
@@ -47,24 +47,24 @@ class lag {
     }
 
     /// Whether this rank sent its delta in the last round.
-    bool spoke() const { return speaks_; }
+    bool sent() const { return sends_; }
 
     template <class Archive>
     void state(Archive& archive) {
-        archive.vectors(last_, spoke_);
+        archive.vectors(last_, last_sent_x_);
         archive(moves_);
     }
     /// The text leaves out the smoothness, which differs between ranks.
     friend std::string to_string(lag const& l) {
         return detail::concat({"lag(xi=", l.xi_, ", D=", l.moves_.size() + 1, ", step=", l.step_,
-                               (l.smoothness_ > 0 ? ", by the iterate)" : ", by the news)")});
+                               (l.smoothness_ > 0 ? ", by the iterate)" : ", by delta)")});
     }
 
   private:
     // Not "changed > bound", which is false where both are infinite.
-    bool outweighs(B& on, std::span<T const> x, std::span<T const> news, double bound) {
-        double changed = smoothness_ > 0 ? square_of_distance(on, x, spoke_) : sum_of_squares(on, news);
-        std::span<T const> const of = smoothness_ > 0 ? std::span<T const>(away_) : news;
+    bool outweighs(B& on, std::span<T const> x, std::span<T const> delta, double bound) {
+        double changed = smoothness_ > 0 ? square_of_distance(on, x, last_sent_x_) : sum_of_squares(on, delta);
+        std::span<T const> const of = smoothness_ > 0 ? std::span<T const>(away_) : delta;
         if (smoothness_ > 0) changed *= smoothness_ * smoothness_;
         bool const vanished = changed == 0 && largest_magnitude(on, of) > 0;
         return vanished || !std::isfinite(bound) || !(changed <= bound);
@@ -76,9 +76,9 @@ class lag {
     }
 
     double xi_, step_, smoothness_, move_ = 0;
-    bool speaks_ = false;
+    bool sends_ = false;
     std::vector<double> moves_;  // squared, the newest first
-    typename B::template array<T> last_, spoke_, away_;
+    typename B::template array<T> last_, last_sent_x_, away_;
 };
 
 }  // namespace laconic

@@ -15,9 +15,9 @@ namespace laconic {
 struct message_sizes {
     bool written = true;
 
-    template <class Formula, class Said>
-    double operator()(Formula formula, Said said) const {
-        return written ? static_cast<double>(bits(said())) : formula();
+    template <class Formula, class Compress>
+    double operator()(Formula formula, Compress compress) const {
+        return written ? static_cast<double>(bits(compress())) : formula();
     }
     bool are_dear() const { return written; }
 

@@ -5,19 +5,19 @@
 #include <string>
 
 #include "laconic/adapt/level.hpp"
-#include "laconic/compress/full_or.hpp"
+#include "laconic/compress/identity_or.hpp"
 #include "laconic/core/text.hpp"
 
 namespace laconic {
 
-/// Sets a full_or to send everything in full in the first round and then, on all ranks at once, with probability p in
-/// each (the shared coin of MARINA; Gorbunov et al., ICML 2021).
+/// Sets an identity_or to send everything in full in the first round and then, on all ranks at once, with probability p
+/// in each (the shared coin of MARINA; Gorbunov et al., ICML 2021).
 struct synchronise {
     double p = 1;
 
     template <class B, class C, Scalar T>
-    void tune(B&, full_or<C>& compressor, round_context const& now, std::span<T const>, std::span<T const>) const {
-        compressor.in_full = speaks_in_full(now, p);
+    void tune(B&, identity_or<C>& compressor, round_context const& now, std::span<T const>, std::span<T const>) const {
+        compressor.in_full = sends_in_full(now, p);
     }
     template <class B, Scalar T, class M>
     void update(B&, std::span<T const>, M const&) const {}

@@ -33,8 +33,8 @@ struct warm_up {
 
     template <class B, class C, Scalar T>
     requires std::same_as<decltype(C::k), portion>
-    void tune(B&, C& compressor, round_context const& now, std::span<T const>, std::span<T const> news) const {
-        compressor.k = at(now.round, news.size());
+    void tune(B&, C& compressor, round_context const& now, std::span<T const>, std::span<T const> delta) const {
+        compressor.k = at(now.round, delta.size());
     }
     template <class B, Scalar T, class M>
     void update(B&, std::span<T const>, M const&) const {}

@@ -122,20 +122,20 @@ message_speed time_one_message(C const& compressor, std::size_t n, pay_measureme
         sink.clear();
         write(sink, mine);
         auto const bytes = sink.finish();
-        double const said = clock();
+        double const encoded = clock();
         compressor.blank(on, n, from, theirs);
         bit_reader source(bytes);
         read(on, source, theirs);
         source.finish();
         add_message(on, std::span<T>(sum), T(1), theirs);
-        double const heard = clock();
+        double const decoded = clock();
         if (k == 0) {
             best.bits = 8.0 * static_cast<double>(bytes.size());
             continue;
         }
-        best.encode = std::min(best.encode, said - start);
-        best.decode = std::min(best.decode, heard - said);
-        if (k == most || !(heard - begin < how.seconds)) return best;
+        best.encode = std::min(best.encode, encoded - start);
+        best.decode = std::min(best.decode, decoded - encoded);
+        if (k == most || !(decoded - begin < how.seconds)) return best;
     }
 }
 

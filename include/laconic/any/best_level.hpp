@@ -49,7 +49,7 @@ auto with_family_of(grammar::arguments& a, grammar::item const& family, F f) {
     }
     if ((calls[0].name == "proportional" || calls[0].name == "bernoulli") && calls.size() == 1) {
         first.finish();
-        return f(proportional<full, true>{1});
+        return f(proportional<identity, true>{1});
     }
     if (calls[0].name == "quantize" && calls.size() == 1) {
         for (auto const& i : calls[0].items)

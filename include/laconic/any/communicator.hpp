@@ -24,11 +24,11 @@ class any_communicator {
     int rank() const { return rank_; }
     int size() const { return size_; }
     bool may_change_threads() const { return face_->may_change_threads(comm_); }
-    void all_gather(contribution mine) {
+    void all_gather(payload mine) {
         later_.check_none();
         face_->all_gather(comm_, mine);
     }
-    void start_all_gather(contribution mine, int lane = 0) {
+    void start_all_gather(payload mine, int lane = 0) {
         if (face_->overlaps) return face_->start_all_gather(comm_, mine, lane);
         later_.start(lane);
         started_[lane] = mine;
@@ -38,20 +38,20 @@ class any_communicator {
         later_.finish(lane, [&] { face_->all_gather(comm_, started_[lane]); });
     }
     bool in_one_process() const { return face_->in_one_process(comm_); }
-    void share(contribution mine) {
+    void share(payload mine) {
         later_.check_none();
         face_->share(comm_, mine);
     }
-    void gather(int root, contribution mine) {
+    void gather(int root, payload mine) {
         later_.check_none();
         face_->gather(comm_, root, mine);
     }
-    void broadcast(int root, contribution mine) {
+    void broadcast(int root, payload mine) {
         later_.check_none();
         face_->broadcast(comm_, root, mine);
     }
-    contribution from(int r) const { return face_->from(comm_, r); }
-    contribution exchange(int to, contribution mine, int from) {
+    payload from(int r) const { return face_->from(comm_, r); }
+    payload exchange(int to, payload mine, int from) {
         later_.check_none();
         return face_->exchange(comm_, to, mine, from);
     }
@@ -66,21 +66,21 @@ class any_communicator {
     }
 
     /// Whether exchange can be called: the communicator is PointToPoint.
-    bool talks_in_pairs() const { return face_->talks_in_pairs; }
+    bool is_point_to_point() const { return face_->is_point_to_point; }
 
   private:
     struct face {
-        bool talks_in_pairs, overlaps;
+        bool is_point_to_point, overlaps;
         bool (*may_change_threads)(void*);
-        void (*all_gather)(void*, contribution);
-        void (*start_all_gather)(void*, contribution, int);
+        void (*all_gather)(void*, payload);
+        void (*start_all_gather)(void*, payload, int);
         void (*finish)(void*, int);
         bool (*in_one_process)(void*);
-        void (*share)(void*, contribution);
-        void (*gather)(void*, int, contribution);
-        void (*broadcast)(void*, int, contribution);
-        contribution (*from)(void*, int);
-        contribution (*exchange)(void*, int, contribution, int);
+        void (*share)(void*, payload);
+        void (*gather)(void*, int, payload);
+        void (*broadcast)(void*, int, payload);
+        payload (*from)(void*, int);
+        payload (*exchange)(void*, int, payload, int);
         void (*all_reduce_floats)(void*, std::span<float>);
         void (*all_reduce_doubles)(void*, std::span<double>);
     };
@@ -89,11 +89,11 @@ class any_communicator {
         return *static_cast<C*>(comm);
     }
     template <class C>
-    static contribution exchange_of(void* comm, int to, contribution mine, int from) {
+    static payload exchange_of(void* comm, int to, payload mine, int from) {
         if constexpr (PointToPoint<C>)
             return as<C>(comm).exchange(to, mine, from);
         else
-            throw argument_error("this communicator's ranks do not talk in pairs: it has no exchange(to, mine, from)");
+            throw argument_error("this communicator is not PointToPoint: it has no exchange(to, mine, from)");
     }
     template <class C, class T>
     static void all_reduce_of(void* comm, std::span<T> x) {
@@ -107,8 +107,8 @@ class any_communicator {
         PointToPoint<C>,
         Overlapping<C>,
         [](void* comm) { return detail::may_change_threads(as<C>(comm)); },
-        [](void* comm, contribution mine) { as<C>(comm).all_gather(mine); },
-        []([[maybe_unused]] void* comm, [[maybe_unused]] contribution mine, [[maybe_unused]] int lane) {
+        [](void* comm, payload mine) { as<C>(comm).all_gather(mine); },
+        []([[maybe_unused]] void* comm, [[maybe_unused]] payload mine, [[maybe_unused]] int lane) {
             if constexpr (Overlapping<C>) as<C>(comm).start_all_gather(mine, lane);
         },
         []([[maybe_unused]] void* comm, [[maybe_unused]] int lane) {
@@ -120,14 +120,14 @@ class any_communicator {
             else
                 return false;
         },
-        []([[maybe_unused]] void* comm, [[maybe_unused]] contribution mine) {
+        []([[maybe_unused]] void* comm, [[maybe_unused]] payload mine) {
             if constexpr (OneProcess<decltype(uncounted(as<C>(comm)))>)
                 uncounted(as<C>(comm)).share(mine);
             else
                 throw argument_error("this communicator's ranks are not in one process: it has no share(mine)");
         },
-        [](void* comm, int root, contribution mine) { as<C>(comm).gather(root, mine); },
-        [](void* comm, int root, contribution mine) { as<C>(comm).broadcast(root, mine); },
+        [](void* comm, int root, payload mine) { as<C>(comm).gather(root, mine); },
+        [](void* comm, int root, payload mine) { as<C>(comm).broadcast(root, mine); },
         [](void* comm, int r) { return as<C>(comm).from(r); },
         exchange_of<C>,
         all_reduce_of<C, float>,
@@ -138,7 +138,7 @@ class any_communicator {
     face const* face_;
     int rank_, size_;
     detail::under_way later_;  // where the engine does not overlap: the all-gathers that finish will make
-    detail::per_lane<contribution> started_;
+    detail::per_lane<payload> started_;
 };
 
 }  // namespace laconic

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/copy_message.hpp"
 #include "laconic/wire/message.hpp"
@@ -171,7 +171,7 @@ namespace detail {
 }  // namespace detail
 
 /// Any compressor of vectors of T. A constant that the compressor inside does not have throws theory_error, which names
-/// the compressor. Two are equal iff their texts are. Default: full.
+/// the compressor. Two are equal iff their texts are. Default: identity.
 template <Scalar T = double, class B = host>
 class any_compressor {
   public:
@@ -180,7 +180,7 @@ class any_compressor {
     template <class Other>
     using for_backend = any_compressor<T, Other>;
 
-    any_compressor() : any_compressor(full{}) {}
+    any_compressor() : any_compressor(identity{}) {}
     template <class C>
     requires(!std::same_as<C, any_compressor> && Compressor<C, T, B>)
         any_compressor(C compressor)  // NOLINT: implicit, like that of std::function

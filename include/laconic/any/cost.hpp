@@ -57,7 +57,7 @@ Cost cost_named(std::string_view text, grammar::pipe const& calls, Other other) 
         }
     }();
     a.finish();
-    if (calls.size() > 1) a.refuse(calls[1].position, "a cost is no piece of a pipe");
+    if (calls.size() > 1) a.refuse(calls[1].position, "a cost cannot be part of a pipe");
     return result;
 }
 

@@ -269,7 +269,7 @@ auto make_named(Entries const& all, std::string_view text, pipe const& calls, st
         for (auto const& e : all) names.push_back(e.about.name);
         a.refuse(calls[0].position, no_such(kind.substr(kind.find(' ') + 1), calls[0].name, names));
     }
-    if (calls.size() > 1) a.refuse(calls[1].position, laconic::detail::concat({kind, " is no piece of a pipe"}));
+    if (calls.size() > 1) a.refuse(calls[1].position, laconic::detail::concat({kind, " cannot be part of a pipe"}));
     auto made = found->make(a);
     a.finish();
     return made;

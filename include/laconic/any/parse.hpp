@@ -78,7 +78,7 @@ std::vector<named_piece<T, B>> const& named_pieces() {
          [](arguments& a, any const* rest) {
              double const k = a.number("k");
              if (!a.yes("damped")) return with_rest<T, B>(proportional{k}, rest);
-             return with_rest<T, B>(proportional<full, true>{k, {}}, rest);
+             return with_rest<T, B>(proportional<identity, true>{k, {}}, rest);
          }},
         {"lazy", true, [](arguments& a, any const* rest) { return with_rest<T, B>(lazy{a.number("p")}, rest); }},
         {"threshold", true,
@@ -102,7 +102,7 @@ std::vector<named_piece<T, B>> const& named_pieces() {
              double const k = a.number("k");
              return with_rest<T, B>(about_top_k{k, a.number("band", 0.1)}, rest);
          }},
-        {"full", false, [](arguments&, any const*) -> any { return full{}; }},
+        {"identity", false, [](arguments&, any const*) -> any { return identity{}; }},
         {"quantize", false,
          [](arguments& a, any const*) -> any {
              auto const levels = a.whole("levels", 1, 1, 32767), bucket = a.whole("bucket", 0, 0, 0x1p53);
@@ -149,7 +149,7 @@ std::vector<named_piece<T, B>> const& named_pieces() {
                  auto const length = a.whole("length", 0, 0, 0x1p32);
                  auto const* const inside = a.find("compressor");
                  if (!inside)
-                     a.refuse(a.from().position, "parts takes lengths and compressors by turns: parts(6, scaled_sign, 2, full)");
+                     a.refuse(a.from().position, "parts takes lengths and compressors by turns: parts(6, scaled_sign, 2, identity)");
                  list.push_back({length, make_compressor<T, B>(a.text(), inside->calls)});
              }
              return parts<any>(std::move(list));

@@ -71,7 +71,7 @@ std::vector<named_collective<T, B>> const& named_collectives() {
     using any = any_collective<T, B>;
     using arguments = grammar::arguments;
     static std::vector<named_collective<T, B>> const all = {
-        {{"gather", "", "everyone hears everyone's message, or a server does"},
+        {{"gather", "", "every rank, or a server, receives all messages"},
          [](arguments&) -> any { return gather_all{}; }},
         {{"ring", "", "dense: Patarasuk, Yuan, JPDC 2009"}, [](arguments&) -> any { return ring{}; }},
         {{"halving_doubling", "", "dense: Rabenseifner, ICCS 2004"},
@@ -99,9 +99,9 @@ std::vector<named_collective<T, B>> const& named_collectives() {
              auto const threshold = a.whole("threshold", 32, 1, 0x1p53), regions = a.whole("regions", 64, 1, 0x1p53);
              return ok_top_k{k, {threshold, regions}};
          }},
-        {{"sum_by_server", "", "sparse: rank 0 adds up all, and says the sum"},
+        {{"sum_by_server", "", "sparse: rank 0 adds up all, and sends the sum"},
          [](arguments&) -> any { return sum_by_server{}; }},
-        {{"gathered_sum", "", "sparse: everyone hears everyone's terms in log2 P messages, and adds them up"},
+        {{"gathered_sum", "", "sparse: every rank receives all terms in log2 P messages, and adds them up"},
          [](arguments&) -> any { return gathered_sum{}; }},
         {{"omni_reduce", "(block=256)", "dense, without the blocks that are 0: OmniReduce, SIGCOMM 2021"},
          [](arguments& a) -> any { return omni_reduce{a.whole("block", 256, 1, 0x1p32)}; }},

@@ -35,7 +35,7 @@ any_compressor<T, B> reduced_compressor(grammar::arguments& a, bool needed) {
     if (needed)
         a.refuse(a.from().position,
                  concat({a.from().name, " needs a compressor: ", a.from().name, "(top_k(0.01)), say"}));
-    return full{};
+    return identity{};
 }
 template <Scalar T, class B>
 any_collective<T, B> reduced_over(grammar::arguments& a) {
@@ -48,7 +48,7 @@ std::vector<named_reduction<T, B>> const& named_reductions() {
     using any = any_reduction<T, B>;
     using arguments = grammar::arguments;
     static std::vector<named_reduction<T, B>> const all = {
-        {{"plain", "(C=full, over=gather)", "nothing is remembered; C unbiased"},
+        {{"plain", "(C=identity, over=gather)", "no state; C unbiased"},
          [](arguments& a) -> any {
              auto const c = reduced_compressor<T, B>(a, false);
              return plain{c, reduced_over<T, B>(a)};
@@ -60,7 +60,7 @@ std::vector<named_reduction<T, B>> const& named_reductions() {
              if (!(decay >= 0 && decay <= 1)) a.refuse(a.from().position, "decay is from 0 to 1");
              return error_feedback{c, decay, reduced_over<T, B>(a)};
          }},
-        {{"shifted", "(C, over=gather)", "differences to a shift that learns, as in DIANA; C unbiased"},
+        {{"shifted", "(C, over=gather)", "differences to a shift that follows the gradient, as in DIANA; C unbiased"},
          [](arguments& a) -> any {
              auto const c = reduced_compressor<T, B>(a, true);
              return shifted{c, reduced_over<T, B>(a)};
@@ -70,7 +70,7 @@ std::vector<named_reduction<T, B>> const& named_reductions() {
              auto const c = reduced_compressor<T, B>(a, true);
              return ef21_shift{c, reduced_over<T, B>(a)};
          }},
-        {{"majority_vote", "(over=gather)", "signs, and the majority's in return"},
+        {{"majority_vote", "(over=gather)", "signs; the estimate is their majority"},
          [](arguments& a) -> any {
              return majority_vote{vote{}, reduced_over<T, B>(a)};
          }},

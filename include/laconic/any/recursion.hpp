@@ -27,9 +27,9 @@ class any_feedback {
     struct face : detail::part_face<face> {
         virtual void start(std::size_t d) = 0;
         virtual void compensate(B& on, round_context const& now, std::span<T> g) = 0;
-        virtual bool news(B& on, round_context const& now, T scale, std::span<T> g) = 0;
-        virtual void update(B& on, std::span<T const> news, any_message<T, B> const& m) = 0;
-        virtual void update(B& on, array&& news, any_message<T, B> const& m) = 0;
+        virtual bool make_delta(B& on, round_context const& now, T scale, std::span<T> g) = 0;
+        virtual void update(B& on, std::span<T const> delta, any_message<T, B> const& m) = 0;
+        virtual void update(B& on, array&& delta, any_message<T, B> const& m) = 0;
         virtual void reconstruct(B& on, round_context const& now, std::span<T> mean) = 0;
         virtual void preview(B& on, round_context const& now, std::span<T> mean) const = 0;
         virtual bool keeps_leftover() const = 0;
@@ -42,14 +42,14 @@ class any_feedback {
         void compensate(B& on, round_context const& now, std::span<T> g) override {
             this->inside.compensate(on, now, g);
         }
-        bool news(B& on, round_context const& now, T scale, std::span<T> g) override {
-            return detail::make_news(this->inside, on, now, scale, g);
+        bool make_delta(B& on, round_context const& now, T scale, std::span<T> g) override {
+            return detail::make_delta(this->inside, on, now, scale, g);
         }
-        void update(B& on, std::span<T const> news, any_message<T, B> const& m) override {
-            this->inside.update(on, news, m);
+        void update(B& on, std::span<T const> delta, any_message<T, B> const& m) override {
+            this->inside.update(on, delta, m);
         }
-        void update(B& on, array&& news, any_message<T, B> const& m) override {
-            this->inside.update(on, std::move(news), m);
+        void update(B& on, array&& delta, any_message<T, B> const& m) override {
+            this->inside.update(on, std::move(delta), m);
         }
         void reconstruct(B& on, round_context const& now, std::span<T> mean) override {
             this->inside.reconstruct(on, now, mean);
@@ -78,9 +78,11 @@ class any_feedback {
 
     void start(std::size_t d) { held_->start(d); }
     void compensate(B& on, round_context const& now, std::span<T> g) { held_->compensate(on, now, g); }
-    bool news(B& on, round_context const& now, T scale, std::span<T> g) { return held_->news(on, now, scale, g); }
-    void update(B& on, std::span<T const> news, any_message<T, B> const& m) { held_->update(on, news, m); }
-    void update(B& on, array&& news, any_message<T, B> const& m) { held_->update(on, std::move(news), m); }
+    bool make_delta(B& on, round_context const& now, T scale, std::span<T> g) {
+        return held_->make_delta(on, now, scale, g);
+    }
+    void update(B& on, std::span<T const> delta, any_message<T, B> const& m) { held_->update(on, delta, m); }
+    void update(B& on, array&& delta, any_message<T, B> const& m) { held_->update(on, std::move(delta), m); }
     void reconstruct(B& on, round_context const& now, std::span<T> mean) { held_->reconstruct(on, now, mean); }
     void preview(B& on, round_context const& now, std::span<T> mean) const { held_->preview(on, now, mean); }
     bool keeps_leftover() const { return held_->keeps_leftover(); }
@@ -106,7 +108,7 @@ class any_step {
         double rate() const override {
             if constexpr (HasRate<S>)
                 return this->inside.rate;
-            else if constexpr (TellsRate<S>)
+            else if constexpr (HasRateFunction<S>)
                 return this->inside.rate();
             else
                 return 0;
@@ -135,18 +137,18 @@ template <Scalar T = double, class B = host>
 class any_level {
     struct face : detail::part_face<face> {
         virtual void tune(B& on, any_compressor<T, B>& c, round_context const& now, std::span<T const> x,
-                          std::span<T const> news) = 0;
+                          std::span<T const> delta) = 0;
         virtual void update(B& on, std::span<T const> x, any_message<T, B> const& m) = 0;
     };
     template <class L, class C>
     struct model final : detail::part_model<model<L, C>, face, L> {
         using detail::part_model<model<L, C>, face, L>::part_model;
         void tune(B& on, any_compressor<T, B>& c, round_context const& now, std::span<T const> x,
-                  std::span<T const> news) override {
+                  std::span<T const> delta) override {
             if constexpr (std::same_as<C, any_compressor<T, B>>)
-                this->inside.tune(on, c, now, x, news);
+                this->inside.tune(on, c, now, x, delta);
             else if constexpr (!std::same_as<L, fixed_level>)
-                this->inside.tune(on, c.template own<C>(), now, x, news);
+                this->inside.tune(on, c.template own<C>(), now, x, delta);
         }
         void update(B& on, std::span<T const> x, any_message<T, B> const& m) override {
             if constexpr (std::same_as<C, any_compressor<T, B>>)
@@ -158,13 +160,14 @@ class any_level {
     detail::held_part<face> held_;
 
   public:
-    any_level() : any_level(fixed_level{}, full{}) {}
+    any_level() : any_level(fixed_level{}, identity{}) {}
     /// A level for compressors of type C.
     template <class L, class C>
     any_level(L level, C const&) : held_(std::make_unique<model<L, C>>(std::move(level))) {}
 
-    void tune(B& on, any_compressor<T, B>& c, round_context const& now, std::span<T const> x, std::span<T const> news) {
-        held_->tune(on, c, now, x, news);
+    void tune(B& on, any_compressor<T, B>& c, round_context const& now, std::span<T const> x,
+              std::span<T const> delta) {
+        held_->tune(on, c, now, x, delta);
     }
     void update(B& on, std::span<T const> x, any_message<T, B> const& m) { held_->update(on, x, m); }
     template <class Archive>

@@ -77,10 +77,9 @@ void require_agreement(C& comm, std::vector<agreed_item> const& items) {
 template <Communicator C, class F>
 problem agree_on_problem(C& comm, F const& objective) {
     double mine[4] = {NAN, NAN, 0, 0};
-    if constexpr (detail::knows_constants<F>())
-        mine[0] = objective.smoothness(), mine[1] = objective.strong_convexity();
-    if constexpr (KnowsSamples<F>) mine[2] = static_cast<double>(objective.samples());
-    if constexpr (KnowsSampleSmoothness<F>) mine[3] = objective.sample_smoothness();
+    if constexpr (detail::has_constants<F>()) mine[0] = objective.smoothness(), mine[1] = objective.strong_convexity();
+    if constexpr (HasSamples<F>) mine[2] = static_cast<double>(objective.samples());
+    if constexpr (HasSampleSmoothness<F>) mine[3] = objective.sample_smoothness();
     comm.all_gather({std::as_bytes(std::span(mine))});
     problem p;
     p.dimension = static_cast<std::size_t>(objective.dimension());

@@ -30,7 +30,7 @@ struct automatic_settings {
 
     /// Throws argument_error for seconds that are negative or not finite, or `every` of less than 1.
     void check() const {
-        choice(net, {}, reading);
+        collective_choice(net, {}, reading);
         if (every < 1) throw argument_error(detail::concat({"a choice every ", every, " sums"}));
     }
     bool operator==(automatic_settings const&) const = default;
@@ -100,9 +100,9 @@ class automatic_algorithm {
         keep(now);
     }
 
-    /// What the last sum was made by, what every other would have taken, and for how many terms: of choice. The same on
-    /// all ranks; nothing before the first sum.
-    std::optional<choice> why() const {
+    /// What the last sum was made by, what every other would have taken, and for how many terms: those of
+    /// collective_choice. The same on all ranks; nothing before the first sum.
+    std::optional<collective_choice> why() const {
         if (last_.ranks < 1 || last_.best >= sum_count) return {};
         auto made = of(last_);
         made.best = static_cast<sum_by>(last_.best);
@@ -160,18 +160,18 @@ class automatic_algorithm {
             all.terms += n;
             all.blocks += detail::load_word(received.data() + 8);
         }
-        if (trouble) session_.confer(comm);
+        if (trouble) session_.share_failure(comm);
         session_.finish();
         // Where ranks are compiled differently, the last bit could differ, and a choice with it.
         std::byte const best{static_cast<unsigned char>(of(all).best)};
         comm.broadcast(0, {std::span(&best, 1)});
-        auto const told = comm.from(0).bytes;
-        if (told.size() != 1 || std::to_integer<std::size_t>(told[0]) >= sum_count)
+        auto const answer = comm.from(0).bytes;
+        if (answer.size() != 1 || std::to_integer<std::size_t>(answer[0]) >= sum_count)
             throw comm_error(0, "rank 0 has chosen no sum");
-        all.best = std::to_integer<std::uint8_t>(told[0]);
+        all.best = std::to_integer<std::uint8_t>(answer[0]);
         return all;
     }
-    choice of(chosen const& by) const {
+    collective_choice of(chosen const& by) const {
         double const d = static_cast<double>(d_), ranks = by.ranks, all = std::ceil(d / block);
         return {how_.net,
                 {d, std::min(d, static_cast<double>(by.terms) / ranks), by.ranks, 8 * sizeof(T), positions_,

@@ -33,13 +33,13 @@ inline std::string to_string(sum_by which) {
 }
 
 /// Which of them is quickest, by cost_formulas, and why.
-struct choice {
+struct collective_choice {
     collective_load what;
     std::array<double, sum_count> seconds{};
     sum_by best = sum_by::gathered_sum;  ///< of equal ones the first
 
     /// Throws argument_error as cost_formulas.
-    choice(network const& net, collective_load const& load, reading_cost const& reading = {}) : what(load) {
+    collective_choice(network const& net, collective_load const& load, reading_cost const& reading = {}) : what(load) {
         cost_formulas const f(net, load, reading);
         seconds = {f.gathered_sum(),         f.recursive_doubling(), f.split_all_gather(),
                    f.split_all_gather(true), f.omni_reduce(),        f.ring(),
@@ -48,7 +48,7 @@ struct choice {
     }
 
     /// "ring: 8 ranks, 400 of 1000 numbers each, 0.5 s; next gathered_sum 0.7 s, ..", by how long they take.
-    friend std::string to_string(choice const& c) {
+    friend std::string to_string(collective_choice const& c) {
         std::array<std::size_t, sum_count> order{};
         for (std::size_t i = 0; i < sum_count; ++i) order[i] = i;
         std::stable_sort(order.begin(), order.end(),

@@ -53,11 +53,11 @@ namespace detail {
 struct some_ranks {
     int rank() const;
     int size() const;
-    void all_gather(contribution);
-    void gather(int, contribution);
-    void broadcast(int, contribution);
-    contribution from(int) const;
-    contribution exchange(int, contribution, int);
+    void all_gather(payload);
+    void gather(int, payload);
+    void broadcast(int, payload);
+    payload from(int) const;
+    payload exchange(int, payload, int);
     template <class T>
     void all_reduce(std::span<T>);
     template <class B>

@@ -59,7 +59,7 @@ class cost_formulas {
                 throw argument_error(detail::concat({"reading that takes ", v, " seconds: at least 0, and finite"}));
     }
 
-    /// Everybody's list to everybody, ceil(log2 P) messages of 1, 2, 4, .. lists (Bruck): gathered_sum.
+    /// Every rank's list to all ranks, ceil(log2 P) messages of 1, 2, 4, .. lists (Bruck): gathered_sum.
     double gathered_sum() const {
         return gathered([&](double lists) { return step(lists * list(what_.d, what_.k), lists * what_.k); });
     }

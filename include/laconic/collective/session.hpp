@@ -24,12 +24,12 @@ namespace laconic {
 
 /// One rank's part in a schedule of exchanges through which all ranks learn of all. Once something is wrong (a
 /// number that is not finite, a vector of another dimension, bytes that are no message) the rank goes on with the
-/// schedule and hands over a complaint instead of what it would send; who receives one does the same. So at the end all
-/// ranks know and throw the same, nobody waits for anybody, and the next round can be held. Of several complaints the
+/// schedule and sends an error frame in place of its message; who receives one does the same. So at the end all
+/// ranks know and throw the same, nobody waits for anybody, and the next round can be held. Of several errors the
 /// least counts. Reuses its memory.
 class session {
   public:
-    /// `positions` is how this rank spells coordinates; the others need not agree.
+    /// `positions` is how this rank encodes positions; the others need not agree.
     explicit session(position_code positions = position_code::smallest) : sink_(positions) {}
 
     /// Makes room for messages of n terms; see bit_writer::reserve.
@@ -47,39 +47,39 @@ class session {
     /// What this rank brings is not for this round: it has another dimension than d, or a number that is not finite.
     template <class B, Scalar T>
     void check_input(B& on, int rank, sparse_sum<T, B> const& v, std::size_t d) {
-        if (v.dimension() != d) return complain({dimension, rank, v.dimension(), std::to_string(d)});
+        if (v.dimension() != d) return report({dimension, rank, v.dimension(), std::to_string(d)});
         if (auto const j = first_non_finite(on, v.values()); j < v.size())
-            complain({input, rank, element(on, v.support(), j), {}});
+            report({input, rank, element(on, v.support(), j), {}});
     }
     template <class B, Scalar T>
     void check_input(B& on, int rank, std::span<T const> x, std::size_t d) {
-        if (x.size() != d) return complain({dimension, rank, x.size(), std::to_string(d)});
-        if (auto const j = first_non_finite(on, x); j < d) complain({input, rank, j, {}});
+        if (x.size() != d) return report({dimension, rank, x.size(), std::to_string(d)});
+        if (auto const j = first_non_finite(on, x); j < d) report({input, rank, j, {}});
     }
     /// A sum of finite numbers overflowed; its i-th is coordinate `where(i)` for those who read the
     /// error, or first + i.
     template <class B, Scalar T, class Where = std::identity>
     void check_sum(B& on, sparse_sum<T, B> const& v, Where where = {}) {
         if (auto const j = first_non_finite(on, v.values()); j < v.size())
-            complain({sum, -1, where(std::uint64_t{element(on, v.support(), j)}), {}});
+            report({sum, -1, where(std::uint64_t{element(on, v.support(), j)}), {}});
     }
     template <class B, Scalar T>
     void check_sum(B& on, std::span<T const> x, std::size_t first) {
-        if (auto const j = first_non_finite(on, x); j < x.size()) complain({sum, -1, first + j, {}});
+        if (auto const j = first_non_finite(on, x); j < x.size()) report({sum, -1, first + j, {}});
     }
 
     /// This rank cannot send what it has added up, for a reason that all are told.
-    void give_up(int rank, std::string const& why) { complain({not_encodable, rank, 0, why}); }
+    void give_up(int rank, std::string const& why) { report({not_encodable, rank, 0, why}); }
 
     /// Hands over what send(sink) writes and has receive(source) read what comes; either rank may be no_rank. Neither
-    /// is called in trouble, and receive() not for a complaint. What receive() leaves unread is trouble as well.
+    /// is called once failed(), nor receive() for an error frame. What receive() leaves unread is an error as well.
     template <PointToPoint C, class Send, class Receive>
     void exchange(C& comm, int to, Send send, int from, Receive receive) {
         std::span<std::byte const> mine;
         if (to != no_rank) mine = encode(send).finish();
         exchange_bytes(comm, to, mine, from, receive);
     }
-    /// What send(sink) writes; nothing, and it is not called, in trouble. Valid until something else is sent.
+    /// What send(sink) writes; nothing, and it is not called, once failed(). Valid until something else is sent.
     template <class Send>
     bit_writer& encode(Send send) {
         sink_.clear();
@@ -89,21 +89,21 @@ class session {
     /// The same with what was written before, maybe for several ranks.
     template <PointToPoint C, class Receive>
     void exchange_bytes(C& comm, int to, std::span<std::byte const> mine, int from, Receive receive) {
-        contribution sent{mine, failed()};
+        payload sent{mine, failed()};
         if (to != no_rank && failed()) {
-            encode_worst();
+            encode_failure();
             sent.bytes = words_;
         }
         auto const received = comm.exchange(to, sent, from);
         if (from == no_rank) return;
-        if (received.complaint) return complain(read_complaint(comm.size(), from, received.bytes));
+        if (received.is_error) return report(read_failure(comm.size(), from, received.bytes));
         if (failed()) return;
         try {
             bit_reader source(received.bytes);
             receive(source);
             source.finish();
         } catch (wire_error const& e) {
-            complain({unreadable, from, e.bit, e.why});
+            report({unreadable, from, e.bit, e.why});
         }
     }
     template <PointToPoint C>
@@ -129,18 +129,18 @@ class session {
             comm, no_rank, [](bit_writer&) {}, from, what);
     }
 
-    /// All ranks meet, and what is wrong on any they all know. Those where nothing is hand over `bytes`.
+    /// A collective call: all ranks learn what is wrong on any. Those where nothing is wrong send `bytes`.
     template <Communicator C>
-    void confer(C& comm, std::span<std::byte const> bytes = {}) {
-        contribution mine{bytes, failed()};
+    void share_failure(C& comm, std::span<std::byte const> bytes = {}) {
+        payload mine{bytes, failed()};
         if (failed()) {
-            encode_worst();
+            encode_failure();
             mine.bytes = words_;
         }
         comm.all_gather(mine);
         for (int r = 0; r < comm.size(); ++r)
-            if (auto const received = comm.from(r); received.complaint)
-                complain(read_complaint(comm.size(), r, received.bytes));
+            if (auto const received = comm.from(r); received.is_error)
+                report(read_failure(comm.size(), r, received.bytes));
     }
 
     /// Throws what is wrong: non_finite_error for what a rank brought, shape_error for its dimension, error for a sum
@@ -155,8 +155,8 @@ class session {
             case input:
                 throw non_finite_error(static_cast<int>(w.rank), round_, static_cast<std::size_t>(w.where));
             case dimension:
-                throw shape_error(detail::concat(
-                    {"rank ", who, " brings a vector of ", at, " numbers, the collective is for ", w.why}));
+                throw shape_error(
+                    detail::concat({"rank ", who, " has a vector of ", at, " numbers, the collective is for ", w.why}));
             case sum:
                 throw error(detail::concat({"round ", round_, ": the ranks' sum is not finite at coordinate ", at}));
             case not_encodable:
@@ -168,7 +168,7 @@ class session {
 
   private:
     enum kind : std::uint64_t { nothing, input, dimension, sum, not_encodable, unreadable };
-    struct complaint {
+    struct failure {
         kind what = nothing;
         std::int64_t rank = 0;
         std::uint64_t where = 0;
@@ -177,10 +177,10 @@ class session {
         auto order() const { return std::tie(what, rank, where, why); }
     };
 
-    void complain(complaint const& other) {
+    void report(failure const& other) {
         if (worst_.what == nothing || other.order() < worst_.order()) worst_ = other;
     }
-    void encode_worst() {
+    void encode_failure() {
         auto const text = std::as_bytes(std::span(worst_.why));
         words_.resize(24);  // three words of the wire, then a text
         detail::store_word(words_.data(), worst_.what);
@@ -188,11 +188,11 @@ class session {
         detail::store_word(words_.data() + 16, worst_.where);
         words_.insert(words_.end(), text.begin(), text.end());
     }
-    static complaint read_complaint(int ranks, int from, std::span<std::byte const> words) {
+    static failure read_failure(int ranks, int from, std::span<std::byte const> words) {
         auto const what = words.size() < 24 ? nothing : detail::load_word(words.data());
         auto const about = what == nothing ? 0 : static_cast<std::int64_t>(detail::load_word(words.data() + 8));
         if (what < input || what > unreadable || about < no_rank || about >= ranks)
-            return {unreadable, from, 0, "an illegible complaint"};
+            return {unreadable, from, 0, "an unreadable error frame"};
         auto const text = words.subspan(24);
         return {static_cast<kind>(what), about, detail::load_word(words.data() + 16),
                 std::string(reinterpret_cast<char const*>(text.data()), text.size())};
@@ -200,7 +200,7 @@ class session {
 
     bit_writer sink_;
     std::vector<std::byte> words_;
-    complaint worst_;
+    failure worst_;
     std::uint64_t round_ = 0;
 };
 

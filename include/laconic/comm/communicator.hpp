@@ -15,11 +15,11 @@
 
 namespace laconic {
 
-/// The payload that one rank sends: a message, or an error frame in place of one (`complaint`; the bytes are then its
-/// text). The mark travels with the length, in the engine's envelope.
-struct contribution {
+/// The payload that one rank sends: a message, or an error frame in place of one (`is_error`; the bytes are then its
+/// text). That flag travels with the length, in the engine's envelope.
+struct payload {
     std::span<std::byte const> bytes;
-    bool complaint = false;
+    bool is_error = false;
 };
 
 /// Carries bytes between ranks that all run the same lines, as with MPI. Satisfied iff C has
@@ -31,13 +31,13 @@ struct contribution {
 ///   from(r)            the payload of rank r in the last of these collective calls, on the ranks that got it; valid
 ///                      until the next one begins.
 template <class C>
-concept Communicator = requires(C& comm, contribution mine, int r) {
+concept Communicator = requires(C& comm, payload mine, int r) {
     { comm.rank() } -> std::same_as<int>;
     { comm.size() } -> std::same_as<int>;
     comm.all_gather(mine);
     comm.gather(r, mine);
     comm.broadcast(r, mine);
-    { comm.from(r) } -> std::same_as<contribution>;
+    { comm.from(r) } -> std::same_as<payload>;
 };
 
 /// The bytes of a piece, where long vectors travel in pieces. Open MPI sends less than 2^16 bytes at once over TCP; for
@@ -58,8 +58,8 @@ inline constexpr int no_rank = -1;
 ///                      shows. Throws argument_error for ranks that do not exist, comm_error where rank `from` will not
 ///                      send anything more.
 template <class C>
-concept PointToPoint = Communicator<C> && requires(C& comm, contribution mine, int r) {
-    { comm.exchange(r, mine, r) } -> std::same_as<contribution>;
+concept PointToPoint = Communicator<C> && requires(C& comm, payload mine, int r) {
+    { comm.exchange(r, mine, r) } -> std::same_as<payload>;
 };
 
 /// A communicator whose engine adds up vectors of T itself, by an algorithm of its choice. Satisfied iff C also has
@@ -83,7 +83,7 @@ inline constexpr int most_in_flight = 8;
 /// argument_error, as do a start of a lane that is in flight, a finish out of order or without a start, and a lane that
 /// does not exist; these change nothing. After any other error no lane is in flight.
 template <class C>
-concept Overlapping = Communicator<C> && requires(C& comm, contribution mine, int lane) {
+concept Overlapping = Communicator<C> && requires(C& comm, payload mine, int lane) {
     comm.start_all_gather(mine, lane);
     comm.finish(lane);
     comm.start_all_gather(mine);
@@ -114,7 +114,7 @@ concept Splitting = Communicator<C> && requires(C& comm, int color, int key) {
 ///                      on a simulated network.
 /// Only engines have it: a wrapper with inner() leaves it to the engine (uncounted, comm/metered.hpp).
 template <class C>
-concept OneProcess = requires(std::remove_cvref_t<C>& comm, contribution mine) {
+concept OneProcess = requires(std::remove_cvref_t<C>& comm, payload mine) {
     requires Communicator<std::remove_cvref_t<C>>;
     { comm.in_one_process() } -> std::same_as<bool>;
     comm.share(mine);
@@ -126,7 +126,7 @@ namespace detail {
 template <class Member>
 struct one_process {
     static constexpr bool in_one_process() { return true; }
-    void share(contribution mine) { static_cast<Member&>(*this).all_gather(mine); }
+    void share(payload mine) { static_cast<Member&>(*this).all_gather(mine); }
 };
 
 /// One value for each lane.
@@ -203,12 +203,12 @@ class under_way {
 
 // Whether a rank's communicator may be used from another thread while its own thread does not use it.
 template <class C>
-concept TellsOfThreads = requires(C const& comm) {
+concept HasThreadRule = requires(C const& comm) {
     { comm.may_change_threads() } -> std::same_as<bool>;
 };
 template <Communicator C>
 bool may_change_threads([[maybe_unused]] C const& comm) {
-    if constexpr (TellsOfThreads<C>)
+    if constexpr (HasThreadRule<C>)
         return comm.may_change_threads();
     else
         return false;
@@ -221,16 +221,16 @@ inline void check_partners(int ranks, int to, int from) {
 
 // The text of who waits for whom, from one rank on: waits_for(r) is the rank that r waits for, or no_rank.
 template <class WaitsFor>
-std::string say_who_waits(int rank, WaitsFor waits_for) {
+std::string describe_waits(int rank, WaitsFor waits_for) {
     std::string text = concat({"rank ", rank});
     std::vector<int> named{rank};
     for (int next = waits_for(rank); next != no_rank; next = waits_for(next)) {
         text += concat({(named.size() == 1 ? " waits for rank " : ", which waits for rank "), next});
         if (std::find(named.begin(), named.end(), next) != named.end()) break;
         named.push_back(next);
-        if (named.size() > 8) return concat({text, ", and so on: nobody can go on"});
+        if (named.size() > 8) return concat({text, ", and so on: no rank can go on"});
     }
-    return concat({text, ": nobody can go on"});
+    return concat({text, ": no rank can go on"});
 }
 
 }  // namespace detail

@@ -52,18 +52,18 @@ class delayed {
         mine_.now += seconds;
     }
 
-    void all_gather(contribution mine) {
+    void all_gather(payload mine) {
         under_way_.check_none();
         start_all_gather(mine);
         finish();
     }
-    void start_all_gather(contribution mine, int lane = 0) {
+    void start_all_gather(payload mine, int lane = 0) {
         under_way_.start(lane, [&] { started_[lane] = {mine, mine_.now}; });
     }
     void finish(int lane = 0) {
         under_way_.finish(lane, [&] { finish(started_[lane]); });
     }
-    void gather(int root, contribution mine) {
+    void gather(int root, payload mine) {
         under_way_.check_none();
         double const there = rank() == root ? mine_.now : mine_.send(net_, net_.busy(mine.bytes.size()));
         inner_->gather(root, {bytes_of(there)});
@@ -72,7 +72,7 @@ class delayed {
         for (int r = 0; r < size() && rank() == root; ++r)
             if (r != root) mine_.receive(arrival(r), net_.busy(from(r).bytes.size()));
     }
-    void broadcast(int root, contribution mine) {
+    void broadcast(int root, payload mine) {
         under_way_.check_none();
         if (rank() == root)
             for (int r = 0; r < size(); ++r)
@@ -83,30 +83,30 @@ class delayed {
         inner_->broadcast(root, mine);
         if (rank() != root) mine_.receive(arrival(rank()), net_.busy(from(root).bytes.size()));
     }
-    contribution from(int r) const { return inner_->from(r); }
+    payload from(int r) const { return inner_->from(r); }
 
-    contribution exchange(int to, contribution mine, int from) {
+    payload exchange(int to, payload mine, int from) {
         detail::check_partners(size(), to, from);
         under_way_.check_none();
-        contribution stamped;
+        payload stamped;
         if (to != no_rank) {
             double const there = to == rank() ? mine_.now : mine_.send(net_, net_.busy(mine.bytes.size()));
             auto const when = bytes_of(there);
-            said_.assign(when.begin(), when.end());
-            said_.insert(said_.end(), mine.bytes.begin(), mine.bytes.end());
-            stamped = {said_, mine.complaint};
+            stamped_.assign(when.begin(), when.end());
+            stamped_.insert(stamped_.end(), mine.bytes.begin(), mine.bytes.end());
+            stamped = {stamped_, mine.is_error};
         }
-        auto const heard = inner_->exchange(to, stamped, from);
+        auto const received = inner_->exchange(to, stamped, from);
         if (from == no_rank) return {};
         double there = 0;
-        if (heard.bytes.size() < sizeof there) no_times_from(from);
-        std::memcpy(&there, heard.bytes.data(), sizeof there);
-        auto const bytes = heard.bytes.subspan(sizeof there);
+        if (received.bytes.size() < sizeof there) no_times_from(from);
+        std::memcpy(&there, received.bytes.data(), sizeof there);
+        auto const bytes = received.bytes.subspan(sizeof there);
         if (from == rank())
             mine_.now = std::max(mine_.now, there);
         else
             mine_.receive(there, net_.busy(bytes.size()));
-        return {bytes, heard.complaint};
+        return {bytes, received.is_error};
     }
 
     /// The communicator underneath: calls to it directly take no time.
@@ -119,7 +119,7 @@ class delayed {
     };
 
     struct start {
-        contribution mine{};
+        payload mine{};
         double now = 0;
     };
 
@@ -145,9 +145,9 @@ class delayed {
         throw comm_error(r, detail::concat({"rank ", r, " sends no times: its network is not delayed"}));
     }
     template <class X>
-    static void read(int r, contribution heard, X& x) {
-        if (heard.bytes.size() != sizeof x) no_times_from(r);
-        std::memcpy(&x, heard.bytes.data(), sizeof x);
+    static void read(int r, payload received, X& x) {
+        if (received.bytes.size() != sizeof x) no_times_from(r);
+        std::memcpy(&x, received.bytes.data(), sizeof x);
     }
     double& arrival(int r) { return arrivals_[static_cast<std::size_t>(r)]; }
 
@@ -169,7 +169,7 @@ class delayed {
     detail::port_clock mine_;
     detail::under_way under_way_;
     detail::per_lane<start> started_;
-    std::vector<std::byte> said_;
+    std::vector<std::byte> stamped_;
     std::vector<double> arrivals_;  // the arrival times at each rank, or from it
     std::vector<stamp> all_;
 };

@@ -38,7 +38,7 @@ class failure {
     int rank() const { return rank_; }
     std::string const& why() const { return why_; }
     /// Throws the comm_error that every rank gets.
-    [[noreturn]] void tell() const { throw comm_error(rank_, why_); }
+    [[noreturn]] void raise() const { throw comm_error(rank_, why_); }
     /// Throws the first exception that ended a body, if there was one.
     void rethrow() const {
         if (thrown_) std::rethrow_exception(thrown_);

@@ -79,7 +79,7 @@ class fibers {
         int as = 0;                                 // its own rank there,
         int waits_for = no_rank;                    // the rank there that it waits for, or everyone,
         std::uint64_t awaited = 0;                  // and the number of complete collective calls that it waits for
-        bool told = false;                          // whether it got the comm_error
+        bool notified = false;                      // whether it got the comm_error
         bool left = false;                          // its body has returned
         detail::deadline::clock::time_point until;  // the end of its wait, where there is a deadline
         std::list<seat*>::iterator place;           // in waiting_ or computing_
@@ -108,7 +108,7 @@ class fibers {
         auto& self = *reinterpret_cast<fibers*>(static_cast<std::uintptr_t>(high) << 16 << 16 | low);
         detail::paused_stack::begin(self.scheduler_);
         try {
-            if (self.too_late_) self.failure_.tell();
+            if (self.too_late_) self.failure_.raise();
             self.live_(self, rank, self.body_);
         } catch (...) {
             self.failure_.threw(rank);
@@ -150,7 +150,7 @@ class fibers {
         failure_.is(culprit, detail::concat({"rank ", culprit,
                                              (ready                         ? " let no other rank compute"
                                               : first.waits_for == everyone ? " did not come"
-                                                                            : " handed over nothing"),
+                                                                            : " sent nothing"),
                                              " within ", deadline_.text()}));
     }
     // Rank r, or, where it waits itself, the last of the ranks that wait for each other; where that one could go on,
@@ -193,8 +193,8 @@ class fibers {
         failure_.is(late, in_vain_ == &my ? who_waits(rank_of(my)) : failure_.left(late));
         my.waits_for = no_rank;
         in_vain_ = nullptr;
-        my.told = true;
-        failure_.tell();
+        my.notified = true;
+        failure_.raise();
     }
     // The rank that this one waits for; in a collective call the first that has not come and, if there is one, has
     // left.
@@ -205,12 +205,12 @@ class fibers {
         return left != no_rank ? left : s.in->missing(s.awaited, [](int) { return true; });
     }
     std::string who_waits(int rank) const {
-        return detail::say_who_waits(rank, [this](int r) { return at(r).waits_for == no_rank ? no_rank : lacks(r); });
+        return detail::describe_waits(rank, [this](int r) { return at(r).waits_for == no_rank ? no_rank : lacks(r); });
     }
 
-    void start(group& in, int rank, int lane, std::uint64_t turn, contribution mine, bool) {
+    void start(group& in, int rank, int lane, std::uint64_t turn, payload mine, bool) {
         check_goes_on(at(in.number(rank)), static_cast<bool>(failure_));
-        in.at(rank).sent[lane][turn % 2].say(mine);
+        in.at(rank).sent[lane][turn % 2].assign(mine);
         in.arrive(rank, lane);
     }
     void finish(group& in, int rank, int lane, std::uint64_t turn, std::uint64_t meetings) {
@@ -220,12 +220,12 @@ class fibers {
         sent[1 - turn % 2].bytes.reserve(sent[turn % 2].bytes.capacity());
     }
 
-    contribution exchange(group& in, int rank, int to, contribution mine, int from) {
+    payload exchange(group& in, int rank, int to, payload mine, int from) {
         seat& my = at(in.number(rank));
         auto& handed = in.at(rank).handed;
-        check_goes_on(my, my.told);  // sent again, it would reach the receiver as the next message
+        check_goes_on(my, my.notified);  // sent again, it would reach the receiver as the next message
         if (to != no_rank) {
-            in.at(to).handed.next(rank, mine.bytes.size()).say(mine);
+            in.at(to).handed.next(rank, mine.bytes.size()).assign(mine);
             in.at(to).handed.post(rank);
         }
         handed.release();  // not earlier: `mine` may lie there
@@ -238,8 +238,8 @@ class fibers {
 
     void check_goes_on(seat& my, bool is_over) {
         if (!is_over) return;
-        my.told = true;
-        failure_.tell();
+        my.notified = true;
+        failure_.raise();
     }
 
     int size() const { return static_cast<int>(seats_.size()); }

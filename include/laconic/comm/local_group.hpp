@@ -25,7 +25,7 @@ class local_group {
     struct end {
         // Two buffers for each lane, in turns: a rank that is one call ahead in the lane writes into the other one, and
         // it cannot be two ahead. So what a rank reads stays until it starts this lane again.
-        per_lane<std::array<mailbox::utterance, 2>> sent;
+        per_lane<std::array<mailbox::slot, 2>> sent;
         mailbox handed;             // sent to it, and not yet received
         std::uint64_t arrived = 0;  // collective calls that it has entered
         // The last group that it has made for others. They fetch it before they enter the collective call after the

@@ -29,24 +29,24 @@ class local_member : public one_process<local_member<Engine>> {
     int size() const { return group_->size(); }
     bool may_change_threads() const { return Engine::may_change_threads; }
 
-    void all_gather(contribution mine) {
+    void all_gather(payload mine) {
         under_way_.check_none();
         begin(mine, 0, true);
         end(0);
     }
-    void start_all_gather(contribution mine, int lane = 0) {
+    void start_all_gather(payload mine, int lane = 0) {
         under_way_.start(lane, [&] { begin(mine, lane, false); });
     }
     void finish(int lane = 0) {
         under_way_.finish(lane, [&] { end(lane); });
     }
-    void gather(int, contribution mine) { all_gather(mine); }
-    void broadcast(int root, contribution mine) { all_gather(rank_ == root ? mine : contribution{}); }
-    contribution from(int r) const {
-        LACONIC_EXPECTS(r >= 0 && r < size() && shown_ != none);
-        return group_->at(r).sent[shown_][(begun_[shown_] - 1) % 2];
+    void gather(int, payload mine) { all_gather(mine); }
+    void broadcast(int root, payload mine) { all_gather(rank_ == root ? mine : payload{}); }
+    payload from(int r) const {
+        LACONIC_EXPECTS(r >= 0 && r < size() && current_ != none);
+        return group_->at(r).sent[current_][(begun_[current_] - 1) % 2];
     }
-    contribution exchange(int to, contribution mine, int from) {
+    payload exchange(int to, payload mine, int from) {
         check_partners(size(), to, from);
         under_way_.check_none();
         return engine_->exchange(*group_, rank_, to, mine, from);
@@ -70,21 +70,21 @@ class local_member : public one_process<local_member<Engine>> {
   private:
     static constexpr int none = -1;
 
-    void begin(contribution mine, int lane, bool about_to_wait) {
-        shown_ = none;
+    void begin(payload mine, int lane, bool about_to_wait) {
+        current_ = none;
         engine_->start(*group_, rank_, lane, begun_[lane], mine, about_to_wait);
         ++begun_[lane];
     }
     void end(int lane) {
-        shown_ = none;
+        current_ = none;
         engine_->finish(*group_, rank_, lane, begun_[lane] - 1, ++finished_);
-        shown_ = lane;
+        current_ = lane;
     }
 
     Engine* engine_;
     std::shared_ptr<local_group> group_;
     int rank_;
-    int shown_ = none;               // the lane that from() shows
+    int current_ = none;             // the lane that from() shows
     per_lane<std::uint64_t> begun_;  // all-gathers started
     std::uint64_t finished_ = 0;     // all-gathers finished, in all lanes
     under_way under_way_;

@@ -17,19 +17,19 @@ namespace laconic {
 class mailbox {
   public:
     /// A payload that an engine has copied, while it is in flight. Reuses its memory.
-    struct utterance {
+    struct slot {
         std::vector<std::byte> bytes;
-        bool complaint = false;
+        bool is_error = false;
 
-        void say(contribution said) {
-            bytes.assign(said.bytes.begin(), said.bytes.end());
-            complaint = said.complaint;
+        void assign(payload from) {
+            bytes.assign(from.bytes.begin(), from.bytes.end());
+            is_error = from.is_error;
         }
-        operator contribution() const { return {bytes, complaint}; }
+        operator payload() const { return {bytes, is_error}; }
     };
 
     /// The buffer for the next message of `sender`, of this many bytes; it is in flight once post() is called.
-    utterance& next(int sender, std::size_t bytes) {
+    slot& next(int sender, std::size_t bytes) {
         auto& q = queues_[sender];
         if (q.count == q.ring.size()) {
             // A moved buffer keeps its bytes where they are, so that readers are not disturbed.
@@ -37,10 +37,10 @@ class mailbox {
             q.first = 0;
             q.ring.resize(std::max<std::size_t>(2, 2 * q.count));
         }
-        auto& slot = q.ring[(q.first + q.count) % q.ring.size()];
+        auto& unused = q.ring[(q.first + q.count) % q.ring.size()];
         q.longest = std::max(q.longest, bytes);
-        slot.bytes.reserve(q.longest);
-        return slot;
+        unused.bytes.reserve(q.longest);
+        return unused;
     }
     void post(int sender) { ++queues_[sender].count; }
 
@@ -51,7 +51,7 @@ class mailbox {
     }
     bool has(int sender) const { return waiting(sender) > 0; }
     /// The oldest message from `sender`, of which there must be one; valid until the next release() or take().
-    contribution take(int sender) {
+    payload take(int sender) {
         release();
         LACONIC_EXPECTS(has(sender));
         reading_ = &queues_[sender];
@@ -67,7 +67,7 @@ class mailbox {
 
   private:
     struct queue {
-        std::vector<utterance> ring;
+        std::vector<slot> ring;
         std::size_t first = 0, count = 0, longest = 0;  // the message taken last counts until it is released
     };
     std::map<int, queue> queues_;

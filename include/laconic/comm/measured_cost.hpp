@@ -63,11 +63,11 @@ std::vector<double> time_messages(C& comm, cost_measurement const& how, Now& clo
 
 // Reads the numbers that rank r sent in the last collective call, as many as `to` has.
 template <Communicator C, class N>
-void hear_numbers(C& comm, int r, std::span<N> to) {
-    auto const heard = comm.from(r);
-    if (heard.complaint || heard.bytes.size() != to.size_bytes())
+void read_numbers(C& comm, int r, std::span<N> to) {
+    auto const received = comm.from(r);
+    if (received.is_error || received.bytes.size() != to.size_bytes())
         throw shape_error(concat({"rank ", r, " is not measuring the cost of messages"}));
-    std::memcpy(to.data(), heard.bytes.data(), to.size_bytes());
+    std::memcpy(to.data(), received.bytes.data(), to.size_bytes());
 }
 
 }  // namespace detail
@@ -85,7 +85,7 @@ message_cost measure_cost(C& comm, cost_measurement const& how = {}, Now clock =
     comm.all_gather({std::as_bytes(std::span(mine))});
     for (int r = 0; r < comm.size(); ++r) {
         std::array<std::uint64_t, 3> theirs;
-        detail::hear_numbers(comm, r, std::span<std::uint64_t>(theirs));
+        detail::read_numbers(comm, r, std::span<std::uint64_t>(theirs));
         if (theirs != mine) throw shape_error("ranks disagree on how to measure the cost of messages");
     }
 
@@ -93,7 +93,7 @@ message_cost measure_cost(C& comm, cost_measurement const& how = {}, Now clock =
     std::vector<double> theirs(slowest.size());
     comm.all_gather({std::as_bytes(std::span(slowest))});
     for (int r = 0; r < comm.size(); ++r) {
-        detail::hear_numbers(comm, r, std::span<double>(theirs));
+        detail::read_numbers(comm, r, std::span<double>(theirs));
         for (std::size_t i = 0; i < theirs.size(); ++i) slowest[i] = std::max(slowest[i], theirs[i]);
     }
     auto const sizes = how.sizes();
@@ -109,7 +109,7 @@ message_cost measure_cost(C& comm, cost_measurement const& how = {}, Now clock =
     auto const fitted = fit_cost(least);
     std::array<double, 2> numbers{fitted.per_bit, fitted.per_message};
     comm.broadcast(0, {std::as_bytes(std::span(numbers))});
-    detail::hear_numbers(comm, 0, std::span<double>(numbers));
+    detail::read_numbers(comm, 0, std::span<double>(numbers));
     return affine_cost(numbers[0], numbers[1]);
 }
 

@@ -20,12 +20,12 @@ class metered {
     int rank() const { return inner_->rank(); }
     int size() const { return inner_->size(); }
     bool may_change_threads() const { return detail::may_change_threads(*inner_); }
-    void all_gather(contribution mine) {
+    void all_gather(payload mine) {
         inner_->all_gather(mine);
         sent_ += mine.bytes.size();
         received_ += from_others();
     }
-    void start_all_gather(contribution mine, int lane = 0) requires Overlapping<C> {
+    void start_all_gather(payload mine, int lane = 0) requires Overlapping<C> {
         inner_->start_all_gather(mine, lane);
         started_[lane] = mine.bytes.size();
     }
@@ -34,24 +34,24 @@ class metered {
         sent_ += started_[lane];
         received_ += from_others();
     }
-    void gather(int root, contribution mine) {
+    void gather(int root, payload mine) {
         inner_->gather(root, mine);
         sent_ += mine.bytes.size();
-        if (rank() == root) collected_ += from_others();
+        if (rank() == root) gathered_ += from_others();
     }
-    void broadcast(int root, contribution mine) {
+    void broadcast(int root, payload mine) {
         inner_->broadcast(root, mine);
         if (rank() == root)
-            told_ += mine.bytes.size();
+            broadcast_ += mine.bytes.size();
         else
             received_ += from(root).bytes.size();
     }
-    contribution from(int r) const { return inner_->from(r); }
-    contribution exchange(int to, contribution mine, int from) requires PointToPoint<C> {
-        auto const heard = inner_->exchange(to, mine, from);
+    payload from(int r) const { return inner_->from(r); }
+    payload exchange(int to, payload mine, int from) requires PointToPoint<C> {
+        auto const received = inner_->exchange(to, mine, from);
         if (to != no_rank && to != rank()) sent_ += mine.bytes.size();
-        if (from != no_rank && from != rank()) received_ += heard.bytes.size();
-        return heard;
+        if (from != no_rank && from != rank()) received_ += received.bytes.size();
+        return received;
     }
 
     /// Counts the numbers that this rank passes to its engine and gets back; the bytes that the engine really sends are
@@ -106,9 +106,9 @@ class metered {
     /// all_reduce.
     std::uint64_t bytes_received() const { return received_; }
     /// As the root: sent by broadcast, counted once for all receivers.
-    std::uint64_t bytes_told() const { return told_; }
+    std::uint64_t bytes_broadcast() const { return broadcast_; }
     /// As the root: received from others by gather.
-    std::uint64_t bytes_collected() const { return collected_; }
+    std::uint64_t bytes_gathered() const { return gathered_; }
 
     /// The communicator underneath: calls to it directly are not counted.
     C& inner() const { return *inner_; }
@@ -122,7 +122,7 @@ class metered {
     }
 
     C* inner_;
-    std::uint64_t sent_ = 0, received_ = 0, told_ = 0, collected_ = 0;
+    std::uint64_t sent_ = 0, received_ = 0, broadcast_ = 0, gathered_ = 0;
     detail::per_lane<std::uint64_t> started_;  // counted when they are finished
 };
 

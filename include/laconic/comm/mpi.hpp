@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/mpi_collectives.hpp"
 #include "laconic/comm/mpi_dropped.hpp"
 #include "laconic/comm/mpi_end.hpp"
-#include "laconic/comm/mpi_meetings.hpp"
 #include "laconic/comm/mpi_outbox.hpp"
 #include "laconic/comm/mpi_pieces.hpp"
 #include "laconic/comm/subgroup.hpp"
@@ -60,8 +60,8 @@ class mpi {
         /// Throws argument_error for a `longest` of 0 or beyond an int, a `piece` of 0, and a negative deadline.
         member(MPI_Comm all, settings how) : member(all, how, {}, std::make_shared<detail::mpi_dropped>()) {}
 
-        int rank() const { return meetings().rank(); }
-        int size() const { return meetings().size(); }
+        int rank() const { return collectives().rank(); }
+        int size() const { return collectives().size(); }
         /// Whether another thread may communicate while the one that started MPI does not: MPI_THREAD_SERIALIZED, or
         /// more.
         bool may_change_threads() const {
@@ -70,32 +70,32 @@ class mpi {
             return given >= MPI_THREAD_SERIALIZED;
         }
 
-        void all_gather(contribution mine) { meetings().all_gather(mine); }
+        void all_gather(payload mine) { collectives().all_gather(mine); }
         /// MPI need only make progress while a rank calls it: what travels between start and finish depends on the MPI
         /// library, on whether it has a thread of its own, and on the network; of long messages at most those to the
         /// first two ranks.
-        void start_all_gather(contribution mine, int lane = 0) { meetings().start_all_gather(mine, lane); }
-        void finish(int lane = 0) { meetings().finish(lane); }
+        void start_all_gather(payload mine, int lane = 0) { collectives().start_all_gather(mine, lane); }
+        void finish(int lane = 0) { collectives().finish(lane); }
         /// Only the root waits for the others, but a long message waits until the root receives it.
-        void gather(int root, contribution mine) { meetings().gather(root, mine); }
-        void broadcast(int root, contribution mine) { meetings().broadcast(root, mine); }
-        contribution from(int r) const { return meetings().from(r); }
+        void gather(int root, payload mine) { collectives().gather(root, mine); }
+        void broadcast(int root, payload mine) { collectives().broadcast(root, mine); }
+        payload from(int r) const { return collectives().from(r); }
 
         /// x <- the sum of all ranks' x, by an algorithm that MPI chooses. Throws shape_error on all ranks where their
         /// lengths differ.
         template <Scalar T>
         void all_reduce(std::span<T> x) {
-            meetings().all_reduce(x);
+            collectives().all_reduce(x);
         }
 
-        contribution exchange(int to, contribution mine, int from) { return end_->exchange(to, mine, from); }
+        payload exchange(int to, payload mine, int from) { return end_->exchange(to, mine, from); }
 
         /// As Splitting describes it.
         member split(int color, int key) {
             auto ranks = detail::subgroup(*this, color, key);  // they are all here: MPI's split need not wait
-            for (int& r : ranks) r = meetings().wait().name(r);
+            for (int& r : ranks) r = collectives().wait().name(r);
             end_.get_deleter().to->look();  // a time to free ends, as communicators are few
-            detail::mpi_part const part(meetings().comm(), color, key);
+            detail::mpi_part const part(collectives().comm(), color, key);
             return member(part.all, how_, std::move(ranks), end_.get_deleter().to);
         }
         member duplicate() { return split(0, 0); }
@@ -106,7 +106,7 @@ class mpi {
               end_(new detail::mpi_end(all, how.longest, how.piece, how.deadline, std::move(names)),
                    detail::mpi_drop{std::move(dropped)}) {}
 
-        detail::mpi_meetings& meetings() const { return end_->meetings(); }
+        detail::mpi_collectives& collectives() const { return end_->collectives(); }
 
         settings how_;
         std::unique_ptr<detail::mpi_end, detail::mpi_drop> end_;

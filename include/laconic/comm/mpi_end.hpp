@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/mpi_collectives.hpp"
 #include "laconic/comm/mpi_inbox.hpp"
-#include "laconic/comm/mpi_meetings.hpp"
 #include "laconic/comm/mpi_outbox.hpp"
 #include "laconic/comm/mpi_pieces.hpp"
 
@@ -21,27 +21,27 @@ namespace laconic::detail {
 /// All memory that MPI may use of an mpi::member: collective calls and exchanges, each over communicators of their own.
 class mpi_end {
   public:
-    /// The parameters are those of mpi_meetings.
+    /// The parameters are those of mpi_collectives.
     mpi_end(MPI_Comm all, std::size_t longest, std::size_t piece, std::chrono::milliseconds longest_wait,
             std::vector<int> names)
         : piece_(std::min(piece, longest)),
           is_part_(!names.empty()),
-          meetings_(all, longest, piece, longest_wait, std::move(names)),
+          collectives_(all, longest, piece, longest_wait, std::move(names)),
           pairs_(all) {}
     mpi_end(mpi_end const&) = delete;
     mpi_end& operator=(mpi_end const&) = delete;
 
-    mpi_meetings& meetings() { return meetings_; }
+    mpi_collectives& collectives() { return collectives_; }
     bool is_part() const { return is_part_; }
 
     /// As PointToPoint describes it.
-    contribution exchange(int to, contribution mine, int from) {
-        check_partners(meetings_.size(), to, from);
-        meetings_.check_goes_on();
+    payload exchange(int to, payload mine, int from) {
+        check_partners(collectives_.size(), to, from);
+        collectives_.check_goes_on();
         if (to != no_rank) {
             auto& s = room_to_send(mine.bytes.size());
             s.bytes.assign(mine.bytes.begin(), mine.bytes.end());
-            mpi_pieces::for_each({s.bytes, mine.complaint}, piece_, [&](std::span<std::byte const> piece, int tag) {
+            mpi_pieces::for_each({s.bytes, mine.is_error}, piece_, [&](std::span<std::byte const> piece, int tag) {
                 check_mpi(MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, to, tag, pairs_.all,
                                     &s.requests.emplace_back(MPI_REQUEST_NULL)),
                           "MPI_Isend");
@@ -52,19 +52,19 @@ class mpi_end {
     }
 
     /// Sends the others the notice that this rank sends nothing more. A part waits for no other rank; other ends wait
-    /// as mpi_meetings do.
+    /// as mpi_collectives do.
     void leave() {
         inbox_.leave();
-        meetings_.leave();
+        collectives_.leave();
     }
     /// After leave(): receives what has come. Returns whether all others have left too, and MPI uses nothing of this
     /// any more.
     bool is_over() {
-        return meetings_.is_over() && inbox_.is_over() &&
+        return collectives_.is_over() && inbox_.is_over() &&
                std::all_of(waiting_.begin(), waiting_.end(), [&](std::size_t w) { return sent_[w].is_over(); });
     }
     /// Whether MPI may use this until the process ends, as a deadline has passed.
-    bool gave_up() { return meetings_.wait().gave_up; }
+    bool gave_up() { return collectives_.wait().gave_up; }
 
   private:
     struct sending {
@@ -94,9 +94,9 @@ class mpi_end {
 
     std::size_t piece_;
     bool is_part_;
-    mpi_meetings meetings_;
+    mpi_collectives collectives_;
     mpi_duplicate pairs_;
-    mpi_inbox inbox_{pairs_.all, meetings_.wait()};
+    mpi_inbox inbox_{pairs_.all, collectives_.wait()};
     std::vector<std::byte> received_;
     std::vector<sending> sent_;
     std::vector<std::size_t> waiting_, free_;  // indices into sent_

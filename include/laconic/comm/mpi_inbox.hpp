@@ -46,7 +46,7 @@ struct mpi_wait {
 
     int name(int rank) const { return rank < 0 || names.empty() ? rank : names[static_cast<std::size_t>(rank)]; }
     void check() const {
-        if (why) why.tell();
+        if (why) why.raise();
     }
     /// Records the reason, sends it to the others as the last message of this rank, and throws it.
     [[noreturn]] void fail(int culprit, std::string text);
@@ -78,34 +78,34 @@ class mpi_inbox {
     /// Waits for the receives that it has begun.
     ~mpi_inbox() {
         std::erase(how_->inboxes, this);
-        for (auto& l : letters_) l.wait();
-        MPI_Waitall(static_cast<int>(told_.size()), told_.data(), MPI_STATUSES_IGNORE);
+        for (auto& l : incoming_) l.wait();
+        MPI_Waitall(static_cast<int>(notices_.size()), notices_.data(), MPI_STATUSES_IGNORE);
     }
 
     /// Waits for the next message of rank `from`, and puts its bytes at the start of `bytes`. Throws comm_error where
     /// that rank left before, or sends none before the deadline. With `all_come`, in a collective call, the error names
     /// the first of the ranks from this one down to the next above the own that did not come.
-    contribution take(int from, std::vector<std::byte>& bytes, bool all_come = false) {
+    payload take(int from, std::vector<std::byte>& bytes, bool all_come = false) {
         auto const until = how_->longest.from_now();
         auto& q = queues_[static_cast<std::size_t>(from)];
         for (;; look()) {
-            if (q.first != none && letters_[q.first].whole) {
-                letter& next = letters_[q.first];
+            if (q.first != none && incoming_[q.first].whole) {
+                incoming& next = incoming_[q.first];
                 if (are_over(next.requests)) {
                     free_.push_back(std::exchange(q.first, next.behind));
                     bytes.swap(next.bytes);
-                    return {std::span(bytes).first(next.count), next.complaint};
+                    return {std::span(bytes).first(next.count), next.is_error};
                 }
             } else if (q.left) {
-                fail_as_told(from);
+                raise_notice(from);
             }
             how_->check();
             if (!how_->longest.is_over(until)) continue;
-            int const late = all_come ? first_without_word(from) : from;
+            int const late = all_come ? first_missing(from) : from;
             bool const begun = queues_[static_cast<std::size_t>(late)].begun();
             how_->too_late(late, begun      ? " did not send all of its message"
                                  : all_come ? " did not come"
-                                            : " handed over nothing");
+                                            : " sent nothing");
         }
     }
 
@@ -116,20 +116,20 @@ class mpi_inbox {
     std::size_t left() const { return left_; }
     bool has_left(int rank) const { return queues_[static_cast<std::size_t>(rank)].left.has_value(); }
     /// Throws the reason for which this rank left, from its notice.
-    [[noreturn]] void fail_as_told(int rank) {
+    [[noreturn]] void raise_notice(int rank) {
         auto const& q = queues_[static_cast<std::size_t>(rank)];
         how_->fail(q.left->culprit, q.left->why);
     }
     /// The same for the first rank that left: its notice is here or on its way.
-    [[noreturn]] void fail_as_told() {
+    [[noreturn]] void raise_notice() {
         while (left_ == 0) look();
         int rank = 0;
         while (!has_left(rank)) ++rank;
-        fail_as_told(rank);
+        raise_notice(rank);
     }
     /// Sends all others the notice that this rank sends nothing more, and why; once.
     void leave() {
-        if (!told_.empty()) return;
+        if (!notices_.empty()) return;
         bool const failed = static_cast<bool>(how_->why);
         head const first{failed ? how_->why.rank() : how_->name(rank_), how_->gave_up ? 1 : 0};
         auto const why = failed ? how_->why.why() : failure::left(how_->name(rank_));
@@ -139,7 +139,7 @@ class mpi_inbox {
         for (int r = 0; r < static_cast<int>(queues_.size()); ++r)
             if (r != rank_)
                 check_mpi(MPI_Isend(notice_.data(), static_cast<int>(notice_.size()), MPI_BYTE, r, mpi_pieces::notice,
-                                    all_, &told_.emplace_back(MPI_REQUEST_NULL)),
+                                    all_, &notices_.emplace_back(MPI_REQUEST_NULL)),
                           "MPI_Isend");
     }
     /// After leave(): receives what has come, so that no other rank waits for this one to take a message. Returns
@@ -147,8 +147,8 @@ class mpi_inbox {
     bool is_over() {
         while (look()) {
         }
-        return left_ + 1 == queues_.size() && are_over(told_) &&
-               std::all_of(letters_.begin(), letters_.end(), [](letter& l) { return are_over(l.requests); });
+        return left_ + 1 == queues_.size() && are_over(notices_) &&
+               std::all_of(incoming_.begin(), incoming_.end(), [](incoming& l) { return are_over(l.requests); });
     }
 
     /// Begins to receive one more piece; returns whether there was one.
@@ -169,10 +169,10 @@ class mpi_inbox {
             return true;
         }
         auto const length = static_cast<std::size_t>(count), left = mpi_pieces::left(status.MPI_TAG);
-        letter& l = letter_from(static_cast<std::size_t>(status.MPI_SOURCE), length * (left + 1));
+        incoming& l = incoming_from(static_cast<std::size_t>(status.MPI_SOURCE), length * (left + 1));
         std::size_t const at = l.count;
         l.count += length;
-        l.complaint = mpi_pieces::is_complaint(status.MPI_TAG);
+        l.is_error = mpi_pieces::is_error(status.MPI_TAG);
         l.whole = left == 0;
         if (l.bytes.size() < l.count) {
             l.wait();  // MPI still writes into the memory that is freed
@@ -187,9 +187,9 @@ class mpi_inbox {
 
   private:
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
-    struct letter {
-        bool complaint = false, whole = false;
-        std::size_t count = 0, behind = none;  // bytes so far; the next letter of the same rank
+    struct incoming {
+        bool is_error = false, whole = false;
+        std::size_t count = 0, behind = none;  // bytes so far; the next message of the same rank
         std::vector<std::byte> bytes{};
         std::vector<MPI_Request> requests{};  // of pieces
 
@@ -224,24 +224,24 @@ class mpi_inbox {
         ++left_;
     }
     // The first of the ranks from this one down to the next above the own from which nothing has come; else this one.
-    int first_without_word(int from) const {
+    int first_missing(int from) const {
         int const n = static_cast<int>(queues_.size());
         for (int r = from; r != rank_; r = (r + n - 1) % n)
             if (!queues_[static_cast<std::size_t>(r)].begun()) return r;
         return from;
     }
-    // The letter that a piece from this rank belongs to; a new one should have so many bytes.
-    letter& letter_from(std::size_t from, std::size_t bytes) {
+    // The message that a piece from this rank belongs to; a new one should have so many bytes.
+    incoming& incoming_from(std::size_t from, std::size_t bytes) {
         auto& q = queues_[from];
-        if (q.first != none && !letters_[q.last].whole) return letters_[q.last];
+        if (q.first != none && !incoming_[q.last].whole) return incoming_[q.last];
         if (free_.empty()) {
-            free_.push_back(letters_.size());
-            letters_.emplace_back();
+            free_.push_back(incoming_.size());
+            incoming_.emplace_back();
         }
-        auto const place = take_room(free_, bytes, [&](std::size_t f) { return letters_[f].bytes.size(); });
-        (q.first == none ? q.first : letters_[q.last].behind) = place;
+        auto const place = take_room(free_, bytes, [&](std::size_t f) { return incoming_[f].bytes.size(); });
+        (q.first == none ? q.first : incoming_[q.last].behind) = place;
         q.last = place;
-        letter& l = letters_[place];
+        incoming& l = incoming_[place];
         l.count = 0;
         l.behind = none;
         l.requests.clear();
@@ -251,18 +251,18 @@ class mpi_inbox {
     MPI_Comm all_;
     mpi_wait* how_;
     int rank_ = 0;
-    std::vector<letter> letters_;
+    std::vector<incoming> incoming_;
     std::vector<std::size_t> free_;
     std::vector<queue> queues_;  // of each rank
     std::size_t left_ = 0;
     std::vector<char> notice_;  // this rank's own
-    std::vector<MPI_Request> told_;
+    std::vector<MPI_Request> notices_;
 };
 
 inline void mpi_wait::fail(int culprit, std::string text) {
     why.is(culprit, std::move(text));
     for (auto* inbox : inboxes) inbox->leave();
-    why.tell();
+    why.raise();
 }
 
 }  // namespace laconic::detail

@@ -21,7 +21,7 @@ namespace laconic::detail {
 class mpi_lanes {
   public:
     /// The payload of each rank in a collective call; valid until its lane is started again.
-    using contributions = std::vector<contribution>;
+    using payloads = std::vector<payload>;
 
     /// Over a duplicate of `all`, in pieces of at most `piece` bytes.
     mpi_lanes(MPI_Comm all, std::size_t piece, mpi_wait& how) : piece_(piece), wait_(&how), comm_(all) {
@@ -39,7 +39,7 @@ class mpi_lanes {
     // once, as before a whole message it waits for the receiver, which answers only when it calls MPI. Long messages
     // start to two others, and to the next one when one was received: else all would send to each rank at the same
     // time.
-    void start(contribution mine, int number) {
+    void start(payload mine, int number) {
         started_.start(number, [&] {
             lane& l = take_own(mine, number);
             l.sent_to = 0;
@@ -52,7 +52,7 @@ class mpi_lanes {
                 send_on(l);
         });
     }
-    contributions const& finish(int number) {
+    payloads const& finish(int number) {
         lane& l = lanes_[number];
         started_.finish(number, [&] {
             for (int step = 1; step < size_; ++step) {
@@ -64,31 +64,31 @@ class mpi_lanes {
         });
         return l.received;
     }
-    contributions const& all_gather(contribution mine) {
+    payloads const& all_gather(payload mine) {
         started_.check_none();
         start(mine, 0);
         return finish(0);
     }
 
     /// Only the root waits for the others, but a long message waits until the root receives it.
-    contributions const& gather(int root, contribution mine) {
+    payloads const& gather(int root, payload mine) {
         lane& l = take_own(mine, 0);
         if (rank_ != root) {
             l.out->send(l.received[place(rank_)], root, piece_);
             l.out->await(inbox_);
-            std::fill(l.received.begin(), l.received.end(), contribution{});
+            std::fill(l.received.begin(), l.received.end(), payload{});
         } else {
             for (int step = 1; step < size_; ++step) take(l, before(step), true);
         }
         return l.received;
     }
-    contributions const& broadcast(int root, contribution mine) {
+    payloads const& broadcast(int root, payload mine) {
         lane& l = take_own(mine, 0);
         if (rank_ == root) {
             for (int step = 1; step < size_; ++step) l.out->send(l.received[place(rank_)], after(step), piece_);
             l.out->await(inbox_);
         } else {
-            std::fill(l.received.begin(), l.received.end(), contribution{});
+            std::fill(l.received.begin(), l.received.end(), payload{});
             take(l, root, false);
         }
         return l.received;
@@ -113,7 +113,7 @@ class mpi_lanes {
     struct lane {
         std::optional<mpi_outbox> out{};
         std::vector<std::vector<std::byte>> arrived{};  // from each rank; this rank's own as it was sent
-        contributions received{};
+        payloads received{};
         int sent_to = 0;  // the number of others it was sent to; no two ranks begin with the same
     };
 
@@ -122,16 +122,16 @@ class mpi_lanes {
     int before(int step) const { return (rank_ + size_ - step) % size_; }
 
     // Copies this rank's payload to where it stays until all have received it.
-    lane& take_own(contribution mine, int number) {
+    lane& take_own(payload mine, int number) {
         wait_->check();
         lane& l = lanes_[number];
         if (l.out->waits())
-            if (int const gone = l.out->await(inbox_); gone != no_rank) inbox_.fail_as_told(gone);
+            if (int const gone = l.out->await(inbox_); gone != no_rank) inbox_.raise_notice(gone);
         l.received.resize(place(size_));
         l.arrived.resize(place(size_));
         auto& bytes = l.arrived[place(rank_)];
         bytes.assign(mine.bytes.begin(), mine.bytes.end());
-        l.received[place(rank_)] = {bytes, mine.complaint};
+        l.received[place(rank_)] = {bytes, mine.is_error};
         return l;
     }
     void take(lane& l, int from, bool all_come) {

@@ -50,8 +50,8 @@ class mpi_outbox {
                   "MPI_Isend");
     }
     /// Sends it in pieces of at most `piece` bytes.
-    void send(contribution said, int to, std::size_t piece) {
-        mpi_pieces::for_each(said, piece, [&](std::span<std::byte const> bytes, int tag) { send(bytes, to, tag); });
+    void send(payload message, int to, std::size_t piece) {
+        mpi_pieces::for_each(message, piece, [&](std::span<std::byte const> bytes, int tag) { send(bytes, to, tag); });
     }
     /// Whether some may not have been received.
     bool waits() const { return !sent_.empty(); }

@@ -36,21 +36,21 @@ inline bool are_over(std::vector<MPI_Request>& requests) {
 struct mpi_pieces {
     static constexpr int notice = 32767;  // the highest tag that MPI guarantees: this rank sends nothing more
     static constexpr int came = 32766;    // this rank has entered its next collective call, and will send a message
-    static constexpr std::size_t most_told = 16382;
+    static constexpr std::size_t largest_count = 16382;
 
-    /// The number of pieces that follow, or most_told for more.
-    static constexpr int tag(std::size_t left, bool complaint) {
-        return static_cast<int>(std::min(left, most_told) << 1 | (complaint ? 1 : 0));
+    /// The number of pieces that follow, or largest_count for more.
+    static constexpr int tag(std::size_t left, bool is_error) {
+        return static_cast<int>(std::min(left, largest_count) << 1 | (is_error ? 1 : 0));
     }
     static constexpr std::size_t left(int tag) { return static_cast<std::size_t>(tag) >> 1; }
-    static constexpr bool is_complaint(int tag) { return (tag & 1) != 0; }
+    static constexpr bool is_error(int tag) { return (tag & 1) != 0; }
 
     template <class Send>
-    static void for_each(contribution c, std::size_t longest, Send send) {
+    static void for_each(payload c, std::size_t longest, Send send) {
         do {
             auto const piece = c.bytes.first(std::min(longest, c.bytes.size()));
             c.bytes = c.bytes.subspan(piece.size());
-            send(piece, tag(c.bytes.size() / longest + (c.bytes.size() % longest != 0), c.complaint));
+            send(piece, tag(c.bytes.size() / longest + (c.bytes.size() % longest != 0), c.is_error));
         } while (!c.bytes.empty());
     }
 };

@@ -70,16 +70,18 @@ class nccl {
     int size() const { return in_.size(); }
     cudaStream_t stream() const { return in_.stream(); }
 
-    void all_gather(contribution mine) { rounds_.meet({detail::nccl_call::all_gather, 0, mine}); }
-    void gather(int root, contribution mine) { rounds_.meet({detail::nccl_call::gather, checked(root), mine}); }
-    void broadcast(int root, contribution mine) { rounds_.meet({detail::nccl_call::broadcast, checked(root), mine}); }
-    contribution from(int r) const {
+    void all_gather(payload mine) { rounds_.run_collective({detail::nccl_call::all_gather, 0, mine}); }
+    void gather(int root, payload mine) { rounds_.run_collective({detail::nccl_call::gather, checked(root), mine}); }
+    void broadcast(int root, payload mine) {
+        rounds_.run_collective({detail::nccl_call::broadcast, checked(root), mine});
+    }
+    payload from(int r) const {
         LACONIC_EXPECTS(r >= 0 && r < size());
         return rounds_.from(r);
     }
     /// A rank that waits here takes part in whatever the others wait for, but what it sends leaves this rank when it
     /// waits next, or is destroyed.
-    contribution exchange(int to, contribution mine, int from) {
+    payload exchange(int to, payload mine, int from) {
         detail::check_partners(size(), to, from);
         return rounds_.exchange(to, mine, from);
     }
@@ -89,7 +91,7 @@ class nccl {
     /// ranks with doubles wait in vain for each other: comm_error.
     template <Scalar T>
     void all_reduce(std::span<T> x) {
-        rounds_.meet({detail::nccl_call::all_reduce, sizeof(T), {}, x.size()});
+        rounds_.run_collective({detail::nccl_call::all_reduce, sizeof(T), {}, x.size()});
         sum_in_stream(x);
     }
 

@@ -35,7 +35,7 @@ class nccl_rounds {
     struct waiting_for {
         nccl_call call;
         std::uint64_t with = 0;
-        contribution mine{};
+        payload mine{};
         std::uint64_t count = 0;  ///< the count of an all-reduce
     };
 
@@ -45,9 +45,9 @@ class nccl_rounds {
           me_(static_cast<std::size_t>(in.rank())),
           table_(in),
           pairs_(in),
-          meeting_(in),
+          collective_(in),
           outgoing_(ranks_),
-          heard_(ranks_) {
+          payloads_(ranks_) {
         table_.make_room(ranks_ * row_words() * sizeof(std::uint64_t));
     }
     nccl_rounds(nccl_rounds const&) = delete;
@@ -55,22 +55,22 @@ class nccl_rounds {
 
     /// Makes a collective call with all ranks. Throws shape_error on all where they bring different counts to an
     /// all-reduce.
-    void meet(waiting_for const& what) {
-        while (go_on(what) != outcome::held) {
+    void run_collective(waiting_for const& what) {
+        while (go_on(what) != outcome::completed) {
         }
         for (std::size_t r = 1; r < ranks_ && what.call == nccl_call::all_reduce; ++r)
             if (word(r, 2) != word(0, 2))
                 throw shape_error(
                     concat({"rank ", r, " brings ", word(r, 2), " numbers to an all-reduce, rank 0 ", word(0, 2)}));
     }
-    contribution from(int r) const { return heard_[static_cast<std::size_t>(r)]; }
+    payload from(int r) const { return payloads_[static_cast<std::size_t>(r)]; }
 
-    contribution exchange(int to, contribution mine, int from) {
+    payload exchange(int to, payload mine, int from) {
         if (to == in_->rank()) {
-            inbox_.next(to, mine.bytes.size()).say(mine);
+            inbox_.next(to, mine.bytes.size()).assign(mine);
             inbox_.post(to);
         } else if (to != no_rank) {
-            hand_over(outgoing_[static_cast<std::size_t>(to)], mine);
+            enqueue(outgoing_[static_cast<std::size_t>(to)], mine);
         }
         inbox_.release();  // not earlier: `mine` may refer to it
         if (from == no_rank) return {};
@@ -81,7 +81,7 @@ class nccl_rounds {
     /// Takes part in the others' rounds until all are done, as they may still wait for what this rank has sent. Does
     /// not wait for a rank that has seen that there will be no further round.
     void leave() {
-        while (in_->alive() && left_ == no_rank && round({nccl_call::end}) == outcome::brought) {
+        while (in_->alive() && left_ == no_rank && round({nccl_call::end}) == outcome::delivered) {
         }
     }
 
@@ -103,9 +103,9 @@ class nccl_rounds {
         return word(r, 0) == word(other, 0) && word(r, 1) == word(other, 1);
     }
 
-    static std::uint64_t seal(contribution c) { return std::uint64_t{c.bytes.size()} << 1 | (c.complaint ? 1 : 0); }
-    static void hand_over(std::vector<std::byte>& queue, contribution mine) {
-        auto const envelope = seal(mine);
+    static std::uint64_t envelope_of(payload c) { return std::uint64_t{c.bytes.size()} << 1 | (c.is_error ? 1 : 0); }
+    static void enqueue(std::vector<std::byte>& queue, payload mine) {
+        auto const envelope = envelope_of(mine);
         auto const words = std::as_bytes(std::span(&envelope, 1));
         queue.insert(queue.end(), words.begin(), words.end());
         queue.insert(queue.end(), mine.bytes.begin(), mine.bytes.end());
@@ -113,20 +113,20 @@ class nccl_rounds {
 
     // The outcome of a round: the collective call was made; some message was delivered; or none, so that no rank can go
     // on.
-    enum class outcome { held, brought, in_vain };
+    enum class outcome { completed, delivered, in_vain };
 
     outcome round(waiting_for const& what) {
         share_table(what);
         bool same = true;
         for (std::size_t r = 0; r < ranks_; ++r) same = same && waits_as(r, me_);
-        bool const meets = same && what.call != nccl_call::exchange && what.call != nccl_call::end;
-        bool const brought = bring_pairs();
-        if (meets && what.call != nccl_call::all_reduce) hold(what);
-        if (brought || meets) in_->wait();
-        if (brought) sort_pairs();
-        for (std::size_t r = 0; r < ranks_ && !meets && !brought && left_ == no_rank; ++r)
+        bool const collective = same && what.call != nccl_call::exchange && what.call != nccl_call::end;
+        bool const delivered = deliver_pairs();
+        if (collective && what.call != nccl_call::all_reduce) start_collective(what);
+        if (delivered || collective) in_->wait();
+        if (delivered) sort_pairs();
+        for (std::size_t r = 0; r < ranks_ && !collective && !delivered && left_ == no_rank; ++r)
             if (call_of(r) == nccl_call::end) left_ = static_cast<int>(r);
-        return meets ? outcome::held : brought ? outcome::brought : outcome::in_vain;
+        return collective ? outcome::completed : delivered ? outcome::delivered : outcome::in_vain;
     }
     // A round of a rank that needs what it waits for.
     outcome go_on(waiting_for const& what) {
@@ -139,7 +139,7 @@ class nccl_rounds {
     void share_table(waiting_for const& what) {
         put_word(0, static_cast<std::uint64_t>(what.call));
         put_word(1, what.with);
-        put_word(2, what.call == nccl_call::all_reduce ? what.count : seal(what.mine));
+        put_word(2, what.call == nccl_call::all_reduce ? what.count : envelope_of(what.mine));
         for (std::size_t r = 0; r < ranks_; ++r) put_word(first_pair + r, outgoing_[r].size());
         std::size_t const row = row_words() * sizeof(std::uint64_t);
         table_.to_device(me_ * row, row);
@@ -152,7 +152,7 @@ class nccl_rounds {
 
     // Delivers what ranks have for each other: all that this one sends lies before all that it receives. True where any
     // rank has anything for any.
-    bool bring_pairs() {
+    bool deliver_pairs() {
         bool any = false;
         std::size_t leaving = 0, arriving = 0;
         for (std::size_t r = 0; r < ranks_; ++r) {
@@ -188,7 +188,7 @@ class nccl_rounds {
                 std::memcpy(&envelope, pairs_.host() + at, sizeof envelope);
                 at += sizeof envelope;
                 inbox_.next(static_cast<int>(r), envelope >> 1)
-                    .say({{pairs_.host() + at, envelope >> 1}, (envelope & 1) != 0});
+                    .assign({{pairs_.host() + at, envelope >> 1}, (envelope & 1) != 0});
                 inbox_.post(static_cast<int>(r));
                 at += envelope >> 1;
             }
@@ -196,47 +196,48 @@ class nccl_rounds {
     }
 
     // Starts the transfers of a collective call's payloads to the ranks that get them.
-    void hold(waiting_for const& what) {
+    void start_collective(waiting_for const& what) {
         bool const gathers = what.call == nccl_call::gather, to_me = what.with == me_;
-        auto const heard = [&](std::size_t r) {
+        auto const arrives = [&](std::size_t r) {
             return what.call == nccl_call::all_gather || (gathers ? to_me : what.with == r);
         };
         std::size_t total = 0, own = word(me_, 2) >> 1;
         bool equal = true;
         for (std::size_t r = 0; r < ranks_; ++r) {
-            total += heard(r) ? word(r, 2) >> 1 : 0;
+            total += arrives(r) ? word(r, 2) >> 1 : 0;
             equal = equal && word(r, 2) >> 1 == own;
         }
-        meeting_.make_room(std::max(total, own));
-        for (std::size_t r = 0, at = 0; r < ranks_; at += heard_[r++].bytes.size())
-            heard_[r] = {{meeting_.host() + at, heard(r) ? word(r, 2) >> 1 : 0}, heard(r) && (word(r, 2) & 1) != 0};
+        collective_.make_room(std::max(total, own));
+        for (std::size_t r = 0, at = 0; r < ranks_; at += payloads_[r++].bytes.size())
+            payloads_[r] = {{collective_.host() + at, arrives(r) ? word(r, 2) >> 1 : 0},
+                            arrives(r) && (word(r, 2) & 1) != 0};
         // A rank whose payload does not arrive here only sends, or only receives.
-        if (!heard(me_) && !gathers) own = 0;
-        std::size_t const place = heard(me_) ? place_of(me_) : 0;
-        if (own > 0) std::memcpy(meeting_.host() + place, what.mine.bytes.data(), own);
-        meeting_.to_device(place, own);
+        if (!arrives(me_) && !gathers) own = 0;
+        std::size_t const place = arrives(me_) ? place_of(me_) : 0;
+        if (own > 0) std::memcpy(collective_.host() + place, what.mine.bytes.data(), own);
+        collective_.to_device(place, own);
         if (equal && what.call == nccl_call::all_gather) {
             if (total > 0)
-                in_->check(ncclAllGather(meeting_.device() + place, meeting_.device(), own, ncclUint8, in_->comm(),
-                                         in_->stream()),
+                in_->check(ncclAllGather(collective_.device() + place, collective_.device(), own, ncclUint8,
+                                         in_->comm(), in_->stream()),
                            "ncclAllGather");
         } else {
             in_->together([&] {
-                if (gathers && !to_me) return send(what.with, meeting_.device(), own);
+                if (gathers && !to_me) return send(what.with, collective_.device(), own);
                 for (std::size_t r = 0; r < ranks_; ++r) gathers ? receive_other(r) : broadcast_from(r);
             });
         }
-        meeting_.to_host(0, total);
+        collective_.to_host(0, total);
     }
     std::size_t place_of(std::size_t r) const {
-        return static_cast<std::size_t>(heard_[r].bytes.data() - meeting_.host());
+        return static_cast<std::size_t>(payloads_[r].bytes.data() - collective_.host());
     }
     void receive_other(std::size_t r) {
-        if (r != me_) receive(r, meeting_.device() + place_of(r), heard_[r].bytes.size());
+        if (r != me_) receive(r, collective_.device() + place_of(r), payloads_[r].bytes.size());
     }
     void broadcast_from(std::size_t r) {
-        auto* const at = meeting_.device() + place_of(r);
-        if (auto const n = heard_[r].bytes.size(); n > 0)
+        auto* const at = collective_.device() + place_of(r);
+        if (auto const n = payloads_[r].bytes.size(); n > 0)
             in_->check(ncclBroadcast(at, at, n, ncclUint8, static_cast<int>(r), in_->comm(), in_->stream()),
                        "ncclBroadcast");
     }
@@ -259,7 +260,7 @@ class nccl_rounds {
                 if (!waits_as(r, other)) return static_cast<int>(other);
             return no_rank;
         };
-        throw comm_error(whom(in_->rank()), say_who_waits(in_->rank(), whom));
+        throw comm_error(whom(in_->rank()), describe_waits(in_->rank(), whom));
     }
     // There are no rounds any more once a rank has left, or an error has aborted the communicator.
     void require_all_here() const {
@@ -269,10 +270,10 @@ class nccl_rounds {
 
     nccl_stream* in_;
     std::size_t ranks_, me_;
-    nccl_staging table_, pairs_, meeting_;
+    nccl_staging table_, pairs_, collective_;
     std::vector<std::vector<std::byte>> outgoing_;
     mailbox inbox_;
-    std::vector<contribution> heard_;
+    std::vector<payload> payloads_;
     int left_ = no_rank;
 };
 

@@ -13,7 +13,7 @@ namespace laconic {
 
 /// One entry of a rank's log: it computes for so many seconds, then sends so many bytes, then receives from another
 /// rank.
-struct deed {
+struct log_entry {
     /// In place of `to` and `from`: an all-gather, which goes around a ring.
     static constexpr int everyone = -2;
 
@@ -23,7 +23,7 @@ struct deed {
     bool meets = false;      ///< part of a collective call, which does not mix with exchanges
     bool meanwhile = false;  ///< it computes while the messages of an all-gather are in flight, not before
 
-    bool operator==(deed const&) const = default;
+    bool operator==(log_entry const&) const = default;
 };
 
 /// Records with whom this rank communicates and in how many bytes, through any communicator: replay computes when it
@@ -50,51 +50,52 @@ class recorded {
             log_.push_back({.seconds = seconds});
     }
 
-    void all_gather(contribution mine) {
+    void all_gather(payload mine) {
         inner_->all_gather(mine);
-        note(deed::everyone, deed::everyone, mine, true);
+        note(log_entry::everyone, log_entry::everyone, mine, true);
     }
-    void start_all_gather(contribution mine, int lane = 0) requires Overlapping<C> {
+    void start_all_gather(payload mine, int lane = 0) requires Overlapping<C> {
         under_way_.start(lane, [&] { inner_->start_all_gather(mine, lane); });
         started_[lane] = mine.bytes.size();
         if (under_way_.count() == 1) worked_ = 0;
     }
     void finish(int lane = 0) requires Overlapping<C> {
         under_way_.finish(lane, [&] { inner_->finish(lane); });
-        log_.push_back({deed::everyone, deed::everyone, started_[lane], std::exchange(worked_, 0), true, true});
+        log_.push_back(
+            {log_entry::everyone, log_entry::everyone, started_[lane], std::exchange(worked_, 0), true, true});
     }
-    void gather(int root, contribution mine) {
+    void gather(int root, payload mine) {
         inner_->gather(root, mine);
         if (rank() != root) return note(root, no_rank, mine, true);
         for (int r = 0; r < size(); ++r)
             if (r != root) note(no_rank, r, {}, true);
     }
-    void broadcast(int root, contribution mine) {
+    void broadcast(int root, payload mine) {
         inner_->broadcast(root, mine);
         if (rank() != root) return note(no_rank, root, {}, true);
         for (int r = 0; r < size(); ++r)
             if (r != root) note(r, no_rank, mine, true);
     }
-    contribution from(int r) const { return inner_->from(r); }
-    contribution exchange(int to, contribution mine, int from) {
+    payload from(int r) const { return inner_->from(r); }
+    payload exchange(int to, payload mine, int from) {
         note(to, from, mine, false);
         return inner_->exchange(to, mine, from);
     }
 
-    std::vector<deed> const& log() const { return log_; }
+    std::vector<log_entry> const& log() const { return log_; }
     /// Returns the log and starts a new one.
-    std::vector<deed> take_log() { return std::exchange(log_, {}); }
+    std::vector<log_entry> take_log() { return std::exchange(log_, {}); }
 
     /// The communicator underneath: calls to it directly are not recorded.
     C& inner() const { return *inner_; }
 
   private:
-    void note(int to, int from, contribution mine, bool meets) {
+    void note(int to, int from, payload mine, bool meets) {
         log_.push_back({to, from, to == no_rank ? 0 : mine.bytes.size(), 0, meets});
     }
 
     C* inner_;
-    std::vector<deed> log_;
+    std::vector<log_entry> log_;
     detail::under_way under_way_;  // the all-gathers in flight
     detail::per_lane<std::uint64_t> started_;
     double worked_ = 0;  // while they are in flight, since the last finish

@@ -43,20 +43,21 @@ namespace detail {
 /// logs alone.
 class replayer {
   public:
-    replayer(racks const& how, std::span<std::vector<deed> const> logs) : how_(how), logs_(logs), seats_(logs.size()) {
+    replayer(racks const& how, std::span<std::vector<log_entry> const> logs)
+        : how_(how), logs_(logs), seats_(logs.size()) {
         auto const n = logs.size();
         for (std::size_t r = 0; r < n; ++r) {
-            std::vector<std::uint64_t> told;
+            std::vector<std::uint64_t> gathered;
             for (auto const& d : logs[r])
-                if (d.to == deed::everyone)
-                    told.push_back(d.bytes);
+                if (d.to == log_entry::everyone)
+                    gathered.push_back(d.bytes);
                 else
                     check_partners(static_cast<int>(n), d.to, d.from);
-            if (r > 0 && told.size() != rounds_)
+            if (r > 0 && gathered.size() != rounds_)
                 throw argument_error(
-                    concat({"rank ", r, " was in ", told.size(), " all-gathers, rank 0 in ", rounds_}));
-            rounds_ = told.size();
-            told_.insert(told_.end(), told.begin(), told.end());
+                    concat({"rank ", r, " was in ", gathered.size(), " all-gathers, rank 0 in ", rounds_}));
+            rounds_ = gathered.size();
+            gathered_.insert(gathered_.end(), gathered.begin(), gathered.end());
         }
         links_.resize(n == 0 ? 0 : 2 * (static_cast<std::size_t>(how.rack_of(static_cast<int>(n) - 1)) + 1));
     }
@@ -78,7 +79,7 @@ class replayer {
         std::vector<double> ends;
         for (std::size_t r = 0; r < seats_.size(); ++r) {
             if (seats_[r].next < logs_[r].size())
-                throw comm_error(seats_[r].waits_for, say_who_waits(static_cast<int>(r), [&](int other) {
+                throw comm_error(seats_[r].waits_for, describe_waits(static_cast<int>(r), [&](int other) {
                                      return seats_[static_cast<std::size_t>(other)].waits_for;
                                  }));
             ends.push_back(seats_[r].at.now);
@@ -89,9 +90,9 @@ class replayer {
   private:
     struct seat {
         port_clock at;
-        std::size_t next = 0, step = 0, round = 0;  // the next deed; the step of an all-gather; the number of that
-        double worked = 0;                          // the time at which its computation for this deed is done
-        bool said = false;                          // whether it has sent this deed's message
+        std::size_t next = 0, step = 0, round = 0;  // the next entry; the step of an all-gather; the number of that
+        double worked = 0;                          // the time at which its computation for this entry is done
+        bool sent = false;                          // whether it has sent this entry's message
         int waits_for = no_rank;
         // By sender, and whether it is part of a collective call: the time of arrival, and the number of bytes.
         std::multimap<std::pair<int, bool>, std::pair<double, std::uint64_t>> here;
@@ -116,27 +117,27 @@ class replayer {
         auto const n = seats_.size(), me = static_cast<std::size_t>(rank);
         while (my.next < log.size()) {
             auto now = log[my.next];
-            bool const ring = now.to == deed::everyone;
+            bool const ring = now.to == log_entry::everyone;
             if (ring && my.step + 1 < n) {
                 now.to = static_cast<int>((me + 1) % n);
                 now.from = static_cast<int>((me + n - 1) % n);
-                now.bytes = told_[(me + n - my.step) % n * rounds_ + my.round];
+                now.bytes = gathered_[(me + n - my.step) % n * rounds_ + my.round];
             } else if (ring) {
                 now.to = now.from = no_rank;
             }
-            if (!my.said) {
+            if (!my.sent) {
                 if (my.step == 0) {
                     my.worked = my.at.now + now.seconds;
                     if (!now.meanwhile) my.at.now = my.worked;
                 }
                 if (now.to != no_rank) send(rank, now);
-                my.said = true;
+                my.sent = true;
             }
             if (now.from != no_rank && !take(rank, {now.from, now.meets})) {
                 my.waits_for = now.from;
                 return;
             }
-            my.said = false;
+            my.sent = false;
             if (ring && ++my.step + 1 < n) continue;
             my.at.now = std::max(my.at.now, my.worked);
             my.round += ring;
@@ -144,7 +145,7 @@ class replayer {
             ++my.next;
         }
     }
-    void send(int rank, deed const& d) {
+    void send(int rank, log_entry const& d) {
         auto& clock = at(rank).at;
         if (d.to == rank) return arrive(d.to, {rank, d.meets}, clock.now, d.bytes);
         double const busy = how_.ports.busy(d.bytes), left = clock.leave(how_.ports, busy);
@@ -187,12 +188,12 @@ class replayer {
     seat& at(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
 
     racks how_;
-    std::span<std::vector<deed> const> logs_;
+    std::span<std::vector<log_entry> const> logs_;
     std::vector<seat> seats_;
-    std::size_t rounds_ = 0;           // the number of all-gathers
-    std::vector<std::uint64_t> told_;  // bytes in each of them, rank after rank
-    std::vector<double> links_;        // the times at which they are free: of each rack, up and down
-    std::vector<int> ready_;           // ranks that can go on; links serve messages only after they have
+    std::size_t rounds_ = 0;               // the number of all-gathers
+    std::vector<std::uint64_t> gathered_;  // bytes in each of them, rank after rank
+    std::vector<double> links_;            // the times at which they are free: of each rack, up and down
+    std::vector<int> ready_;               // ranks that can go on; links serve messages only after they have
     std::priority_queue<message> under_way_;
     std::uint64_t sent_ = 0;
 };
@@ -203,7 +204,7 @@ class replayer {
 /// same numbers on every machine. Packets are not lost, and a link serves whole messages one by one. Throws
 /// argument_error for an invalid network or logs of different all-gathers, comm_error where a rank waits for what no
 /// rank sent.
-inline std::vector<double> replay(racks const& how, std::span<std::vector<deed> const> logs) {
+inline std::vector<double> replay(racks const& how, std::span<std::vector<log_entry> const> logs) {
     how.check();
     return detail::replayer(how, logs)();
 }
@@ -220,11 +221,11 @@ double replayed_clock(recorded<C>& comm, racks const& how) {
     std::vector<double> ends;
     std::string why;
     if (comm.rank() == 0) {
-        std::vector<std::vector<deed>> logs(static_cast<std::size_t>(comm.size()));
+        std::vector<std::vector<log_entry>> logs(static_cast<std::size_t>(comm.size()));
         for (std::size_t r = 0; r < logs.size(); ++r) {
             auto const bytes = inner.from(static_cast<int>(r)).bytes;
-            logs[r].resize(bytes.size() / sizeof(deed));
-            if (!logs[r].empty()) std::memcpy(logs[r].data(), bytes.data(), logs[r].size() * sizeof(deed));
+            logs[r].resize(bytes.size() / sizeof(log_entry));
+            if (!logs[r].empty()) std::memcpy(logs[r].data(), bytes.data(), logs[r].size() * sizeof(log_entry));
         }
         try {
             ends = replay(how, logs);
@@ -236,12 +237,12 @@ double replayed_clock(recorded<C>& comm, racks const& how) {
     } else {
         inner.broadcast(0, {});
     }
-    auto const [told, complaint] = inner.from(0);
-    if (complaint) throw comm_error(0, std::string(reinterpret_cast<char const*>(told.data()), told.size()));
+    auto const [answer, is_error] = inner.from(0);
+    if (is_error) throw comm_error(0, std::string(reinterpret_cast<char const*>(answer.data()), answer.size()));
     double mine = 0;
-    if (told.size() != static_cast<std::size_t>(comm.size()) * sizeof mine)
+    if (answer.size() != static_cast<std::size_t>(comm.size()) * sizeof mine)
         throw comm_error(0, "rank 0 does not replay what was recorded");
-    std::memcpy(&mine, told.data() + static_cast<std::size_t>(comm.rank()) * sizeof mine, sizeof mine);
+    std::memcpy(&mine, answer.data() + static_cast<std::size_t>(comm.rank()) * sizeof mine, sizeof mine);
     return mine;
 }
 

@@ -27,7 +27,7 @@ std::vector<int> subgroup(C& comm, int color, int key) {
         pair theirs;
         auto const bytes = comm.from(r).bytes;
         if (bytes.size() != sizeof theirs)
-            throw comm_error(r, concat({"rank ", r, " came to another meeting than that of a split"}));
+            throw comm_error(r, concat({"rank ", r, " made another collective call than split"}));
         std::memcpy(theirs.data(), bytes.data(), sizeof theirs);
         if (theirs[0] < 0)
             throw argument_error(concat({"rank ", r, " has color ", theirs[0], ": colors are at least 0"}));

@@ -80,7 +80,7 @@ class threads {
         int waits_for = no_rank;    // the rank there that it waits for, or everyone,
         std::uint64_t awaited = 0;  // and the number of complete collective calls that it waits for
         bool in_vain = false;       // whether all others wait, too
-        bool told = false;          // whether it got the comm_error
+        bool notified = false;      // whether it got the comm_error
     };
 
     threads(int ranks, settings how)
@@ -122,10 +122,10 @@ class threads {
 
     // A rank that gave up writes no more. The last to come lets all go on that wait; where it is about to wait, too, it
     // goes on as one of them.
-    void start(group& in, int rank, int lane, std::uint64_t turn, contribution mine, bool about_to_wait) {
+    void start(group& in, int rank, int lane, std::uint64_t turn, payload mine, bool about_to_wait) {
         seat& my = at(in.number(rank));
-        if (my.told) failure_.tell();
-        in.at(rank).sent[lane][turn % 2].say(mine);
+        if (my.notified) failure_.raise();
+        in.at(rank).sent[lane][turn % 2].assign(mine);
         std::lock_guard lock(mutex_);
         if (failure_) give_up(my);
         if (!in.arrive(rank, lane)) return;
@@ -144,16 +144,16 @@ class threads {
         sent[1 - turn % 2].bytes.reserve(sent[turn % 2].bytes.capacity());
     }
 
-    contribution exchange(group& in, int rank, int to, contribution mine, int from) {
+    payload exchange(group& in, int rank, int to, payload mine, int from) {
         seat& my = at(in.number(rank));
         auto& handed = in.at(rank).handed;
-        if (my.told) failure_.tell();  // sent again, it would reach the receiver as the next message
+        if (my.notified) failure_.raise();  // sent again, it would reach the receiver as the next message
         std::unique_lock lock(mutex_);
         if (to != no_rank) {
             auto& theirs = in.at(to).handed;
             auto& slot = theirs.next(rank, mine.bytes.size());
             lock.unlock();
-            slot.say(mine);
+            slot.assign(mine);
             lock.lock();
             theirs.post(rank);
             if (seat& other = at(in.number(to)); other.waits_for == rank && other.in == &in) goes_on(other);
@@ -185,7 +185,7 @@ class threads {
             else if (my.in_vain)
                 failure_.is(late(my, whom), who_waits(my));
             else
-                too_late(slowest(late(my, whom)), whom == everyone ? " did not come" : " handed over nothing");
+                too_late(slowest(late(my, whom)), whom == everyone ? " did not come" : " sent nothing");
             stop_waiting(my);
             give_up(my);
         }
@@ -220,9 +220,9 @@ class threads {
     }
     // Throws the reason on this rank, and wakes all that wait, which then throw it, too.
     [[noreturn]] void give_up(seat& my) {
-        my.told = true;
+        my.notified = true;
         for (auto& s : seats_) s.called.notify_one();
-        failure_.tell();
+        failure_.raise();
     }
 
     // After a collective call ranks go on in their order. All calls are under the mutex.
@@ -249,7 +249,7 @@ class threads {
         lowest->called.notify_one();
     }
     std::string who_waits(seat const& s) const {
-        return detail::say_who_waits(static_cast<int>(&s - seats_.data()), [&](int r) {
+        return detail::describe_waits(static_cast<int>(&s - seats_.data()), [&](int r) {
             return at(r).waits_for == no_rank ? no_rank : late(at(r), at(r).waits_for);
         });
     }

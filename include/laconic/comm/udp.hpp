@@ -75,23 +75,23 @@ class udp {
     void run(M& machine) {
         auto const out = [this](int to, std::span<std::byte const> packet) { send(to, packet); };
         double const patience = std::chrono::duration<double>(how_.deadline).count();
-        double news = seconds();
+        double last_new = seconds();
         own_ = {};
-        machine.start(news, out);
+        machine.start(last_new, out);
         while (!machine.done()) {
             send_all();
             double now = seconds();
-            bool const heard = each_packet(std::min(machine.wakes_at(), news + patience) - now,
-                                           [&](int from, std::span<std::byte const> packet) {
-                                               now = seconds();
-                                               if (machine.take(now, from, packet, out)) news = now;
-                                               return !machine.done();
-                                           });
+            bool const received = each_packet(std::min(machine.wakes_at(), last_new + patience) - now,
+                                              [&](int from, std::span<std::byte const> packet) {
+                                                  now = seconds();
+                                                  if (machine.take(now, from, packet, out)) last_new = now;
+                                                  return !machine.done();
+                                              });
             now = seconds();
             if (machine.done()) break;
             if (machine.wakes_at() <= now) machine.wake(now, out);
             // Packets that are here already may bring it nearer to its end, unless they come without end.
-            if (now >= news + (heard ? 2 : 1) * patience) give_up(machine.waits_for());
+            if (now >= last_new + (received ? 2 : 1) * patience) give_up(machine.waits_for());
         }
         send_all();
     }
@@ -121,7 +121,7 @@ class udp {
         if (to < 0 || static_cast<std::size_t>(to) >= peers_.size())
             throw argument_error(detail::concat({"a packet for node ", to, " of ", peers_.size()}));
         if (to == me_) {
-            own_.next(0, packet.size()).say({packet});
+            own_.next(0, packet.size()).assign({packet});
             return own_.post(0);
         }
         if (packet.size() > how_.longest)
@@ -189,8 +189,8 @@ class udp {
 
     [[noreturn]] void give_up(int node) const {
         auto const time = detail::concat({how_.deadline.count(), " ms"});
-        if (node == no_rank) throw comm_error(-1, detail::concat({"nothing was heard for ", time}));
-        throw comm_error(node, detail::concat({"node ", node, " said nothing that was waited for, for ", time}));
+        if (node == no_rank) throw comm_error(-1, detail::concat({"no packet came for ", time}));
+        throw comm_error(node, detail::concat({"node ", node, " sent nothing that is needed for ", time}));
     }
 
     static constexpr std::size_t lengths_at_once = 4;

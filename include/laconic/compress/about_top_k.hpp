@@ -18,14 +18,14 @@ namespace laconic {
 /// grid of magnitudes leaves, found by counting in place of sorting (the threshold estimation of SIDCo and DGC, but the
 /// band is always kept). Of equal magnitudes at the edge it keeps the lower coordinates. Contractive with delta =
 /// ceil((1 - band) k) / d; with an unbiased rest of omega < 1, the least (1 - omega) n / d in the band. 0 <= band < 1.
-template <class Rest = full>
+template <class Rest = identity>
 struct about_top_k {
     portion k = 1;
     double band = 0.1;
     Rest rest{};
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::told, T, B>;
+    using message = sparse<Rest, support_is::listed, T, B>;
 
     void check(std::size_t d) const {
         k.check(d);
@@ -45,7 +45,7 @@ struct about_top_k {
         detail::begin(m, x.size(), *this, from);
         m.make_room(on, most_of(x.size()));
         select_about(on, x, least_of(x.size()), k.of(x.size()), most_of(x.size()), m.support);
-        detail::speak_for_chosen(on, x, T(1), m);
+        detail::make_payload(on, x, T(1), m);
     }
     bool contractive() const requires(Contractive<Rest> || Unbiased<Rest>) {
         return is_contractive(rest) || is_unbiased(rest);
@@ -64,7 +64,7 @@ struct about_top_k {
     }
     bool operator==(about_top_k const&) const = default;
     friend std::string to_string(about_top_k const& c) {
-        return detail::spelled(detail::concat({"about_top_k(", to_string(c.k),
+        return detail::text_of(detail::concat({"about_top_k(", to_string(c.k),
                                                (c.band == 0.1 ? "" : detail::concat({", band=", c.band})), ")"}),
                                c.rest);
     }

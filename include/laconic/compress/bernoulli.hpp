@@ -16,13 +16,13 @@ namespace laconic {
 /// Random dropout: keeps each coordinate with probability p, independently, scaled by 1 / p. Both ends draw the set
 /// from the key, so it costs no bits. Unbiased with E|C(x) - x|^2 = (1 / p - 1) |x|^2 exactly; with an unbiased rest,
 /// omega = (1 + the largest omega of the rest for 1 .. d values) / p - 1, found in d steps. p is in [2^-32, 1].
-template <class Rest = full>
+template <class Rest = identity>
 struct bernoulli {
     double p = 0.5;
     Rest rest{};
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::agreed, T, B>;
+    using message = sparse<Rest, support_is::from_seed, T, B>;
 
     void check(std::size_t d) const {
         if (!(p >= 0x1p-32 && p <= 1))
@@ -31,11 +31,11 @@ struct bernoulli {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        detail::blank_agreed(on, *this, d, from, m);
+        detail::blank_drawn(on, *this, d, from, m);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        detail::say_agreed(on, *this, x, from, m);
+        detail::compress_drawn(on, *this, x, from, m);
     }
     /// How the coordinates that travel are drawn from the key, and the factor of their values.
     draw recipe(std::size_t, key from) const { return {draw_method::each, 0, p, from}; }
@@ -51,7 +51,7 @@ struct bernoulli {
     }
     bool operator==(bernoulli const&) const = default;
     friend std::string to_string(bernoulli const& c) {
-        return detail::spelled(detail::concat({"bernoulli(", c.p, ")"}), c.rest);
+        return detail::text_of(detail::concat({"bernoulli(", c.p, ")"}), c.rest);
     }
 };
 template <class N>

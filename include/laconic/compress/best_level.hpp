@@ -95,14 +95,14 @@ struct best_level {
     template <class B, Scalar T, class M>
     void operator()(B& on, std::span<T const> x, key from, M& m) const {
         blank(on, x.size(), from, m);
-        auto const say = [&](std::size_t level) -> M& {
+        auto const compress_at = [&](std::size_t level) -> M& {
             m.level = level;
             levels<C>::at(compressor, m.level, x.size())(on, x, from, m.inside);
             return m;
         };
-        say(choose(on, x, m.work, [&](std::size_t level) {
+        compress_at(choose(on, x, m.work, [&](std::size_t level) {
             return cost(sizes([&] { return by_formula<T>(level, x.size()); },
-                              [&]() -> auto const& { return counted(on, say(level)); }));
+                              [&]() -> auto const& { return counted(on, compress_at(level)); }));
         }));
     }
 

@@ -24,6 +24,6 @@ inline std::size_t longest_bucket(std::size_t bucket, std::size_t d) {
 }
 
 /// ", bucket=5": the text of a bucket other than the default.
-inline std::string spelled_bucket(std::size_t bucket) { return bucket == 0 ? "" : concat({", bucket=", bucket}); }
+inline std::string bucket_text(std::size_t bucket) { return bucket == 0 ? "" : concat({", bucket=", bucket}); }
 
 }  // namespace laconic::detail

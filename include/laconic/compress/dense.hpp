@@ -10,7 +10,7 @@
 namespace laconic {
 
 /// The sparsifier that keeps every coordinate: dense | quantize{4} makes the same messages as quantize{4} alone.
-template <class Rest = full>
+template <class Rest = identity>
 struct dense {
     Rest rest{};
 
@@ -36,7 +36,7 @@ struct dense {
         return dense<R>{r};
     }
     bool operator==(dense const&) const = default;
-    friend std::string to_string(dense const& c) { return detail::spelled("dense", c.rest); }
+    friend std::string to_string(dense const& c) { return detail::text_of("dense", c.rest); }
 };
 
 }  // namespace laconic

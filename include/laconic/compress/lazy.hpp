@@ -14,13 +14,13 @@ namespace laconic {
 /// All or nothing: sends the whole vector, scaled by 1 / p, with probability p, and nothing otherwise. Both ends draw
 /// which from the key. Unbiased with E|C(x) - x|^2 = (1 / p - 1) |x|^2 exactly; with an unbiased rest, omega = (1 +
 /// omega of the rest) / p - 1. p is in [2^-32, 1].
-template <class Rest = full>
+template <class Rest = identity>
 struct lazy {
     double p = 0.5;
     Rest rest{};
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::agreed, T, B>;
+    using message = sparse<Rest, support_is::from_seed, T, B>;
 
     void check(std::size_t d) const {
         if (!(p >= 0x1p-32 && p <= 1))
@@ -29,11 +29,11 @@ struct lazy {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        detail::blank_agreed(on, *this, d, from, m);
+        detail::blank_drawn(on, *this, d, from, m);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        detail::say_agreed(on, *this, x, from, m);
+        detail::compress_drawn(on, *this, x, from, m);
     }
     /// How the coordinates that travel are drawn from the key, and the factor of their values.
     draw recipe(std::size_t, key from) const { return {draw_method::all_or_none, 0, p, from}; }
@@ -46,7 +46,7 @@ struct lazy {
         return lazy<R>{p, r};
     }
     bool operator==(lazy const&) const = default;
-    friend std::string to_string(lazy const& c) { return detail::spelled(detail::concat({"lazy(", c.p, ")"}), c.rest); }
+    friend std::string to_string(lazy const& c) { return detail::text_of(detail::concat({"lazy(", c.p, ")"}), c.rest); }
 };
 template <class N>
 lazy(N) -> lazy<>;

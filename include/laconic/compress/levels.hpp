@@ -126,8 +126,8 @@ struct levels<top_k<scaled_sign>> {
 /// The level is k, the expected count of the draw, with the best probabilities and damped: share and bits are
 /// expectations.
 template <>
-struct levels<proportional<full, true>> {
-    using type = proportional<full, true>;
+struct levels<proportional<identity, true>> {
+    using type = proportional<identity, true>;
     static std::size_t count(type const&, std::size_t d) { return d; }
     static type at(type, std::size_t level, std::size_t) { return {level}; }
     static std::string family(type const&) { return "proportional"; }

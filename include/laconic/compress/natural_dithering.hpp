@@ -65,7 +65,7 @@ struct natural_dithering {
     bool operator==(natural_dithering const&) const = default;
     friend std::string to_string(natural_dithering const& c) {
         return detail::concat(
-            {"natural_dithering(", c.levels, detail::spelled_bucket(c.bucket), detail::spelled(c.p), ")"});
+            {"natural_dithering(", c.levels, detail::bucket_text(c.bucket), detail::text_of(c.p), ")"});
     }
 };
 

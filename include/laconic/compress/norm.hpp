@@ -16,7 +16,7 @@ inline double norm_ratio(p_norm p, double b) {
 namespace detail {
 
 // ", p=1": the text of a norm other than the default.
-inline std::string spelled(p_norm p) { return p == p_norm::two ? "" : p == p_norm::one ? ", p=1" : ", p=inf"; }
+inline std::string text_of(p_norm p) { return p == p_norm::two ? "" : p == p_norm::one ? ", p=1" : ", p=inf"; }
 
 }  // namespace detail
 }  // namespace laconic

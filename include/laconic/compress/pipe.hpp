@@ -11,28 +11,28 @@
 #include <type_traits>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/core/portion.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/draw.hpp"
 
-/// How pieces become one compressor: a sparsifier hands the numbers that it chose to its `rest`, which is `full` until
-/// a pipe replaces it. top_k{3} | quantize{8} is a top_k<quantize>; top_k{100} | rand_k{10} | natural{} nests.
+/// How pieces become one compressor: a sparsifier hands the numbers that it chose to its `rest`, which is `identity`
+/// until a pipe replaces it. top_k{3} | quantize{8} is a top_k<quantize>; top_k{100} | rand_k{10} | natural{} nests.
 namespace laconic {
 
 /// A sparsifier. Satisfied iff it has a member `rest` and with(r), which is itself with r in that place.
 template <class C>
 concept Sparsifier = requires(C const& c) {
     c.rest;
-    c.with(full{});
+    c.with(identity{});
 };
 
-/// a | b: b compresses the values that a chose, in place of a's innermost `full`.
+/// a | b: b compresses the values that a chose, in place of a's innermost `identity`.
 template <SomeCompressor A, SomeCompressor C>
 constexpr auto operator|(A const& a, C const& b) {
     static_assert(Sparsifier<A>,
                   "a | b: the left side ends in a quantizer, which leaves no plain numbers to the right one");
-    if constexpr (std::same_as<std::remove_cvref_t<decltype(a.rest)>, full>)
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(a.rest)>, identity>)
         return a.with(b);
     else
         return a.with(a.rest | b);
@@ -48,14 +48,14 @@ namespace detail {
 
 // The text of a piece and its rest: "top_k(3)", or "top_k(3) | natural".
 template <class Rest>
-std::string spelled(std::string const& piece, Rest const& rest) {
-    return std::same_as<Rest, full> ? piece : concat({piece, " | ", to_string(rest)});
+std::string text_of(std::string const& piece, Rest const& rest) {
+    return std::same_as<Rest, identity> ? piece : concat({piece, " | ", to_string(rest)});
 }
 
 // Makes the payload from scale x_i for the coordinates i in m.support. Throws argument_error where one is not finite.
 template <class B, Scalar T, class M>
-void speak_for_chosen(B& on, std::span<T const> x, T scale, M& m) {
-    constexpr bool direct = std::same_as<decltype(m.rest), full>;
+void make_payload(B& on, std::span<T const> x, T scale, M& m) {
+    constexpr bool direct = std::same_as<decltype(m.rest), identity>;
     auto& values = [&]() -> auto& {
         if constexpr (direct)
             return m.payload.values;
@@ -102,14 +102,14 @@ void draw_support_of(B& on, C const& c, std::size_t d, key from, M& m) {
     draw_support(on, m.drawn, m.places(), m.support);
 }
 template <class B, class C, class M>
-void blank_agreed(B& on, C const& c, std::size_t d, key from, M& m) {
+void blank_drawn(B& on, C const& c, std::size_t d, key from, M& m) {
     draw_support_of(on, c, d, from, m);
     m.expect_payload(on);
 }
 template <class B, class C, Scalar T, class M>
-void say_agreed(B& on, C const& c, std::span<T const> x, key from, M& m) {
+void compress_drawn(B& on, C const& c, std::span<T const> x, key from, M& m) {
     draw_support_of(on, c, x.size(), from, m);
-    speak_for_chosen(on, x, static_cast<T>(c.scale(x.size())), m);
+    make_payload(on, x, static_cast<T>(c.scale(x.size())), m);
 }
 
 // The number of blocks in d numbers, and how many numbers are in k of them: with the last block, which may be shorter,
@@ -128,7 +128,7 @@ inline void check_block(char const* name, std::size_t block) {
 template <class Rest>
 double largest_omega(Rest rest, std::size_t d) {
     double worst = 0;
-    if constexpr (!std::same_as<Rest, full>)
+    if constexpr (!std::same_as<Rest, identity>)
         for (std::size_t n = 1; n <= d; ++n) worst = std::max(worst, rest.omega(n));
     return worst;
 }

@@ -51,13 +51,13 @@ proportion proportion_for(std::span<T const> magnitudes, std::size_t k) {
 ///
 /// Damped, the message is multiplied by the share that makes its error least, which is then (1 - share) |x|^2 exactly:
 /// contractive with delta = k / d.
-template <class Rest = full, bool Damped = false>
+template <class Rest = identity, bool Damped = false>
 struct proportional {
     portion k = 1;
     Rest rest{};
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::told, T, B>;
+    using message = sparse<Rest, support_is::listed, T, B>;
 
     void check(std::size_t d) const {
         k.check(d);
@@ -95,7 +95,7 @@ struct proportional {
         double const spread = d == 0 ? 1 : static_cast<double>(d) / static_cast<double>(k.of(d));
         return spread * (1 + detail::largest_omega(rest, d)) - 1;
     }
-    double delta(std::size_t d) const requires(Damped&& std::same_as<Rest, full>) {
+    double delta(std::size_t d) const requires(Damped&& std::same_as<Rest, identity>) {
         return d == 0 ? 1 : static_cast<double>(k.of(d)) / static_cast<double>(d);
     }
 
@@ -105,7 +105,7 @@ struct proportional {
     }
     bool operator==(proportional const&) const = default;
     friend std::string to_string(proportional const& c) {
-        return detail::spelled(detail::concat({"proportional(", to_string(c.k), (Damped ? ", damped=yes)" : ")")}),
+        return detail::text_of(detail::concat({"proportional(", to_string(c.k), (Damped ? ", damped=yes)" : ")")}),
                                c.rest);
     }
 };

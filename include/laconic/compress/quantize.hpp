@@ -61,7 +61,7 @@ struct quantize {
 
     bool operator==(quantize const&) const = default;
     friend std::string to_string(quantize const& q) {
-        return detail::concat({"quantize(", q.levels, detail::spelled_bucket(q.bucket), detail::spelled(q.p), ")"});
+        return detail::concat({"quantize(", q.levels, detail::bucket_text(q.bucket), detail::text_of(q.p), ")"});
     }
 };
 

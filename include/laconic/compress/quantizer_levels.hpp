@@ -25,7 +25,7 @@ struct levels<damped_quantize> {
         return c;
     }
     static std::string family(type const& c) {
-        auto const text = detail::spelled_bucket(c.bucket) + detail::spelled(c.p);
+        auto const text = detail::bucket_text(c.bucket) + detail::text_of(c.p);
         return text.empty() ? "quantize" : detail::concat({"quantize(", text.substr(2), ")"});
     }
     template <Scalar T>

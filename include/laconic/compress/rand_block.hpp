@@ -18,14 +18,14 @@ namespace laconic {
 /// costs no bits. Unbiased with E|C(x) - x|^2 = (blocks / k - 1) |x|^2 exactly, whatever the blocks' lengths; with an
 /// unbiased rest, omega = (blocks / k) (1 + omega of the rest) - 1. IBCD and ISEGA use it ("99% of ... is a waste",
 /// arXiv:1901.09437).
-template <class Rest = full>
+template <class Rest = identity>
 struct rand_block {
     portion k = 1;
     std::size_t block = 256;
     Rest rest{};
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::agreed, T, B, blocks>;
+    using message = sparse<Rest, support_is::from_seed, T, B, blocks>;
 
     void check(std::size_t d) const {
         detail::check_block("rand_block", block);
@@ -38,11 +38,11 @@ struct rand_block {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        detail::blank_agreed(on, *this, d, from, m);
+        detail::blank_drawn(on, *this, d, from, m);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        detail::say_agreed(on, *this, x, from, m);
+        detail::compress_drawn(on, *this, x, from, m);
     }
     /// How the blocks that travel are drawn from the key, and the factor of their values.
     draw recipe(std::size_t places, key from) const { return {draw_method::exactly, k.of(places), 0, from}; }
@@ -64,7 +64,7 @@ struct rand_block {
     }
     bool operator==(rand_block const&) const = default;
     friend std::string to_string(rand_block const& c) {
-        return detail::spelled(detail::concat({"rand_block(", to_string(c.k), ", block=", c.block, ")"}), c.rest);
+        return detail::text_of(detail::concat({"rand_block(", to_string(c.k), ", block=", c.block, ")"}), c.rest);
     }
 };
 template <class N>

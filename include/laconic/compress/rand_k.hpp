@@ -15,13 +15,13 @@ namespace laconic {
 /// Keeps k coordinates, every set of k equally likely, scaled by d / k. Both ends draw the set from the key, so it
 /// costs no bits. Unbiased with E|C(x) - x|^2 = (d / k - 1) |x|^2 exactly; with an unbiased rest, omega = (d / k) (1 +
 /// omega of the rest) - 1.
-template <class Rest = full>
+template <class Rest = identity>
 struct rand_k {
     portion k = 1;
     Rest rest{};
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::agreed, T, B>;
+    using message = sparse<Rest, support_is::from_seed, T, B>;
 
     void check(std::size_t d) const {
         k.check(d);
@@ -33,11 +33,11 @@ struct rand_k {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        detail::blank_agreed(on, *this, d, from, m);
+        detail::blank_drawn(on, *this, d, from, m);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        detail::say_agreed(on, *this, x, from, m);
+        detail::compress_drawn(on, *this, x, from, m);
     }
     /// How the coordinates that travel are drawn from the key, and the factor of their values.
     draw recipe(std::size_t places, key from) const { return {draw_method::exactly, k.of(places), 0, from}; }
@@ -57,7 +57,7 @@ struct rand_k {
     }
     bool operator==(rand_k const&) const = default;
     friend std::string to_string(rand_k const& c) {
-        return detail::spelled(detail::concat({"rand_k(", to_string(c.k), ")"}), c.rest);
+        return detail::text_of(detail::concat({"rand_k(", to_string(c.k), ")"}), c.rest);
     }
 };
 template <class N>

@@ -15,11 +15,11 @@ namespace laconic {
 /// so there is no kept(): the level belongs to a problem (method/guarantee.hpp). bits() are the whole bytes that it
 /// writes, as its support is free.
 template <class Rest>
-requires(std::same_as<Rest, full> || std::same_as<Rest, natural>) struct levels<rand_k<Rest>> {
+requires(std::same_as<Rest, identity> || std::same_as<Rest, natural>) struct levels<rand_k<Rest>> {
     using type = rand_k<Rest>;
     static std::size_t count(type const&, std::size_t d) { return d; }
     static type at(type const&, std::size_t level, std::size_t) { return {level}; }
-    static std::string family(type const&) { return detail::spelled("rand_k", Rest{}); }
+    static std::string family(type const&) { return detail::text_of("rand_k", Rest{}); }
     template <Scalar T>
     static double bits(type const&, std::size_t level, std::size_t) {
         std::size_t width = 8 * sizeof(T);

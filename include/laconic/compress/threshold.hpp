@@ -15,7 +15,7 @@ namespace laconic {
 
 /// Keeps the coordinates with |x_i| > bound: one bound for all, or (Bound = std::span<T const>) one for each, which
 /// must outlive the call. The squared error is at most the sum of the squared bounds; it is not contractive.
-template <class Rest = full, class Bound = double>
+template <class Rest = identity, class Bound = double>
 struct threshold {
     Bound bound{};
     Rest rest{};
@@ -23,7 +23,7 @@ struct threshold {
     static constexpr bool one_for_all = std::same_as<Bound, double>;
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::told, T, B>;
+    using message = sparse<Rest, support_is::listed, T, B>;
 
     void check(std::size_t d) const {
         if constexpr (one_for_all) {
@@ -51,7 +51,7 @@ struct threshold {
             select_above(on, x, static_cast<T>(bound), m.support);
         else
             select_above(on, x, bound, m.support);
-        detail::speak_for_chosen(on, x, T(1), m);
+        detail::make_payload(on, x, T(1), m);
     }
 
     template <class R>
@@ -66,9 +66,9 @@ struct threshold {
     }
     friend std::string to_string(threshold const& c) {
         if constexpr (one_for_all)
-            return detail::spelled(detail::concat({"threshold(", c.bound, ")"}), c.rest);
+            return detail::text_of(detail::concat({"threshold(", c.bound, ")"}), c.rest);
         else
-            return detail::spelled("threshold(per coordinate)", c.rest);
+            return detail::text_of("threshold(per coordinate)", c.rest);
     }
 };
 template <class N>

@@ -17,14 +17,14 @@ namespace laconic {
 /// block; the last block may be shorter. k counts blocks, or is a fraction of them. Contractive with delta = k / number
 /// of blocks, attained where all blocks have the same energy; with an unbiased rest of omega < 1, (1 - omega) times
 /// that.
-template <class Rest = full>
+template <class Rest = identity>
 struct top_blocks {
     portion k = 1;
     std::size_t block = 256;
     Rest rest{};
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::counted, T, B, blocks>;
+    using message = sparse<Rest, support_is::fixed_count, T, B, blocks>;
 
     void check(std::size_t d) const {
         detail::check_block("top_blocks", block);
@@ -45,7 +45,7 @@ struct top_blocks {
         m.unit = {block};
         m.make_room(on, detail::numbers_in_blocks(x.size(), block, k)[0]);
         select_largest_blocks(on, x, block, k.of(m.places()), m.support);
-        detail::speak_for_chosen(on, x, T(1), m);
+        detail::make_payload(on, x, T(1), m);
     }
     bool contractive() const requires(Contractive<Rest> || Unbiased<Rest>) {
         return is_contractive(rest) || is_unbiased(rest);
@@ -65,7 +65,7 @@ struct top_blocks {
     }
     bool operator==(top_blocks const&) const = default;
     friend std::string to_string(top_blocks const& c) {
-        return detail::spelled(detail::concat({"top_blocks(", to_string(c.k), ", block=", c.block, ")"}), c.rest);
+        return detail::text_of(detail::concat({"top_blocks(", to_string(c.k), ", block=", c.block, ")"}), c.rest);
     }
 };
 template <class N>

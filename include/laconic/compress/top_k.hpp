@@ -14,13 +14,13 @@ namespace laconic {
 
 /// Keeps the k coordinates of largest magnitude, of equal ones the lower coordinate. Contractive with delta = k / d,
 /// attained where all magnitudes are equal; with an unbiased rest of omega < 1, delta = (1 - omega) k / d.
-template <class Rest = full>
+template <class Rest = identity>
 struct top_k {
     portion k = 1;
     Rest rest{};
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::counted, T, B>;
+    using message = sparse<Rest, support_is::fixed_count, T, B>;
 
     void check(std::size_t d) const {
         k.check(d);
@@ -36,7 +36,7 @@ struct top_k {
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
         detail::begin(m, x.size(), *this, from);
         select_largest(on, x, k.of(x.size()), m.support);
-        detail::speak_for_chosen(on, x, T(1), m);
+        detail::make_payload(on, x, T(1), m);
     }
     bool contractive() const requires(Contractive<Rest> || Unbiased<Rest>) {
         return is_contractive(rest) || is_unbiased(rest);
@@ -52,7 +52,7 @@ struct top_k {
     }
     bool operator==(top_k const&) const = default;
     friend std::string to_string(top_k const& c) {
-        return detail::spelled(detail::concat({"top_k(", to_string(c.k), ")"}), c.rest);
+        return detail::text_of(detail::concat({"top_k(", to_string(c.k), ")"}), c.rest);
     }
 };
 template <class N>

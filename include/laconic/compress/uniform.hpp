@@ -72,7 +72,7 @@ struct uniform {
 
     bool operator==(uniform const&) const = default;
     friend std::string to_string(uniform const& c) {
-        return detail::concat({"uniform(", c.bits, detail::spelled_bucket(c.bucket),
+        return detail::concat({"uniform(", c.bits, detail::bucket_text(c.bucket),
                                (R == rounding::nearest ? ", rounding=nearest)" : ")")});
     }
 

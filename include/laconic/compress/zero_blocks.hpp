@@ -17,13 +17,13 @@ namespace laconic {
 /// keeps the others as they are, so alone it is the identity, omega = 0 and delta = 1, and pays where zeros come in
 /// blocks (OmniReduce, SIGCOMM 2021). With a rest, its constants are the worst of the rest for 1 .. d values, found in
 /// d steps.
-template <class Rest = full>
+template <class Rest = identity>
 struct zero_blocks {
     std::size_t block = 256;
     Rest rest{};
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::told, T, B, blocks>;
+    using message = sparse<Rest, support_is::listed, T, B, blocks>;
 
     void check(std::size_t d) const {
         detail::check_block("zero_blocks", block);
@@ -43,14 +43,14 @@ struct zero_blocks {
         m.unit = {block};
         m.make_room(on, x.size());
         select_nonzero_blocks(on, x, block, m.support);
-        detail::speak_for_chosen(on, x, T(1), m);
+        detail::make_payload(on, x, T(1), m);
     }
     bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }
     bool contractive() const requires Contractive<Rest> { return is_contractive(rest); }
     double omega(std::size_t d) const requires Unbiased<Rest> { return detail::largest_omega(rest, d); }
     double delta(std::size_t d) const requires Contractive<Rest> {
         double least = 1;
-        if constexpr (!std::same_as<Rest, full>)
+        if constexpr (!std::same_as<Rest, identity>)
             for (std::size_t n = 1; n <= d; ++n) least = std::min(least, rest.delta(n));
         return least;
     }
@@ -61,7 +61,7 @@ struct zero_blocks {
     }
     bool operator==(zero_blocks const&) const = default;
     friend std::string to_string(zero_blocks const& c) {
-        return detail::spelled(detail::concat({"zero_blocks(", c.block, ")"}), c.rest);
+        return detail::text_of(detail::concat({"zero_blocks(", c.block, ")"}), c.rest);
     }
 };
 template <class N>

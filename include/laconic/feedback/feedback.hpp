@@ -25,10 +25,10 @@ namespace laconic {
 /// compare before they start; with state(archive) (wire/state.hpp) its state is saved.
 template <class F, class T = double, class B = host, class M = full_vector<T, B>>
 concept Feedback = std::movable<F> &&
-    requires(F& feedback, B& on, round_context const& now, std::span<T> g, std::span<T const> news, M const& m) {
+    requires(F& feedback, B& on, round_context const& now, std::span<T> g, std::span<T const> delta, M const& m) {
     feedback.start(std::size_t{});
     feedback.compensate(on, now, g);
-    feedback.update(on, news, m);
+    feedback.update(on, delta, m);
     feedback.reconstruct(on, now, g);
 };
 
@@ -44,11 +44,11 @@ template <class F, class T, class B>
 concept Previews = requires(F const& feedback, B& on, round_context const& now, std::span<T> mean) {
     feedback.preview(on, now, mean);
 };
-/// feedback.news(on, now, scale, g) is compensate() for scale x g in fewer passes; it returns whether the result is
-/// finite.
+/// feedback.make_delta(on, now, scale, g) is compensate() for scale x g in fewer passes; it returns whether the result
+/// is finite.
 template <class F, class T, class B>
 concept CompensatesFinite = requires(F& feedback, B& on, round_context const& now, T scale, std::span<T> g) {
-    { feedback.news(on, now, scale, g) } -> std::same_as<bool>;
+    { feedback.make_delta(on, now, scale, g) } -> std::same_as<bool>;
 };
 /// feedback.make_delta(on, scale, x, waited, out) is the same from x to out, with the residual times `waited`.
 template <class F, class T, class B>
@@ -79,11 +79,11 @@ concept AddsUp = requires(F& feedback, F const& other, B& on, T w) {
 
 namespace detail {
 
-/// feedback.news(), or the same by compensate() where a feedback has no news().
+/// feedback.make_delta(), or the same by compensate() where a feedback has none.
 template <class F, class B, Scalar T>
-bool make_news(F& feedback, B& on, round_context const& now, T scale, std::span<T> g) {
+bool make_delta(F& feedback, B& on, round_context const& now, T scale, std::span<T> g) {
     if constexpr (CompensatesFinite<F, T, B>) {
-        return feedback.news(on, now, scale, g);
+        return feedback.make_delta(on, now, scale, g);
     } else {
         if (first_non_finite(on, std::span<T const>(g)) < g.size()) return false;
         if (scale != 1) multiply(on, scale, g);

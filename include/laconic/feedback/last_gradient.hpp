@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/compress/full_or.hpp"
+#include "laconic/compress/identity_or.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
 
 namespace laconic {
 
 /// Sends the change of the gradient since the last round; the estimate of the mean gradient grows by the mean of the
-/// messages. In the rounds in which all ranks send in full (`speaks_in_full` with this p) it sends the gradient itself,
+/// messages. In the rounds in which all ranks send in full (`sends_in_full` with this p) it sends the gradient itself,
 /// and the estimate starts anew (MARINA; Gorbunov, Burlachenko, Li, Richtarik, ICML 2021).
 template <Scalar T = double, class B = host>
 class last_gradient {
@@ -28,13 +28,13 @@ class last_gradient {
     }
     /// g <- g - last g, or g as it is in a round in full. One pass.
     void compensate(B& on, round_context const& now, std::span<T> g) {
-        if (speaks_in_full(now, p_))
+        if (sends_in_full(now, p_))
             assign(on, std::span<T const>(g), next_);
         else
             subtract_last(on, g, std::span<T const>(last_), std::span<T>(next_));
     }
     /// The same for scale x g; returns whether all of it is finite.
-    bool news(B& on, round_context const& now, T scale, std::span<T> g) {
+    bool make_delta(B& on, round_context const& now, T scale, std::span<T> g) {
         if (scale != 1) multiply(on, scale, g);
         compensate(on, now, g);
         return first_non_finite(on, std::span<T const>(g)) == g.size();
@@ -45,7 +45,7 @@ class last_gradient {
     }
     /// mean <- mean + last estimate, or mean as it is in a round in full. One pass.
     void reconstruct(B& on, round_context const& now, std::span<T> mean) {
-        if (speaks_in_full(now, p_))
+        if (sends_in_full(now, p_))
             assign(on, std::span<T const>(mean), estimate_);
         else  // the mean and the estimate become their sum
             complete_and_remember(on, mean, T(1), std::span<T>(estimate_));
@@ -53,7 +53,7 @@ class last_gradient {
 
     /// The result of reconstruct(), without a change of state.
     void preview(B& on, round_context const& now, std::span<T> mean) const {
-        if (!speaks_in_full(now, p_)) add_scaled(on, T(1), std::span<T const>(estimate_), mean);
+        if (!sends_in_full(now, p_)) add_scaled(on, T(1), std::span<T const>(estimate_), mean);
     }
 
     /// This rank's gradient at the last iterate, and the estimate of the mean gradient that all ranks share.

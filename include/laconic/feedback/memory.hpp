@@ -38,9 +38,9 @@ class memory {
     }
 
     /// g <- g - h + decay e: replaces the gradient by delta. One pass.
-    void compensate(B& on, round_context const& now, std::span<T> g) const { this->news(on, now, T(1), g); }
+    void compensate(B& on, round_context const& now, std::span<T> g) const { this->make_delta(on, now, T(1), g); }
     /// g <- scale g - h + decay e; returns whether all of it is finite. One pass.
-    bool news(B& on, round_context const&, T scale, std::span<T> g) const {
+    bool make_delta(B& on, round_context const&, T scale, std::span<T> g) const {
         if (scale == 1 && shift_.empty() && residual_.empty())
             return first_non_finite(on, std::span<T const>(g)) == g.size();
         return make_delta(on, scale, std::span<T const>(g), 1, g);
@@ -54,15 +54,15 @@ class memory {
 
     /// e <- delta - m, h <- h + rate m, once m has reached the others.
     template <class M>
-    void update(B& on, std::span<T const> news, M const& m) {
-        if (keeps_residual()) assign(on, news, residual_);
+    void update(B& on, std::span<T const> delta, M const& m) {
+        if (keeps_residual()) assign(on, delta, residual_);
         take_off(on, m);
     }
     /// The same, but the array of delta becomes e, and the old array of e is left in its place: only the terms of m are
     /// touched.
     template <class M>
-    void update(B& on, typename B::template array<T>&& news, M const& m) {
-        if (keeps_residual()) residual_.swap(news);
+    void update(B& on, typename B::template array<T>&& delta, M const& m) {
+        if (keeps_residual()) residual_.swap(delta);
         take_off(on, m);
     }
 

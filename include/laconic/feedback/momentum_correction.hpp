@@ -43,21 +43,21 @@ class momentum_correction {
                         std::span<T const>(residual_), std::span<T>(next_));
     }
     /// The same for scale x g; returns whether all of it is finite.
-    bool news(B& on, round_context const& now, T scale, std::span<T> g) {
+    bool make_delta(B& on, round_context const& now, T scale, std::span<T> g) {
         if (scale != 1) multiply(on, scale, g);
         compensate(on, now, g);
         return first_non_finite(on, std::span<T const>(g)) == g.size();
     }
 
     template <class M>
-    void update(B& on, std::span<T const> news, M const& m) {
-        assign(on, news, residual_);
+    void update(B& on, std::span<T const> delta, M const& m) {
+        assign(on, delta, residual_);
         take_off(on, m);
     }
     /// The same, but the array of delta becomes v: where m lists its terms, only they are touched.
     template <class M>
-    void update(B& on, typename B::template array<T>&& news, M const& m) {
-        residual_.swap(news);
+    void update(B& on, typename B::template array<T>&& delta, M const& m) {
+        residual_.swap(delta);
         take_off(on, m);
     }
 
@@ -94,16 +94,16 @@ class momentum_correction {
         if constexpr (TermMessage<M>) {
             clear_terms(on, std::span<T>(momentum_), m.terms());
         } else {
-            said_.assign(momentum_.size(), T(0));
-            add_message(on, std::span<T>(said_), T(1), m);
+            dense_message_.assign(momentum_.size(), T(0));
+            add_message(on, std::span<T>(dense_message_), T(1), m);
             clear_terms(on, std::span<T>(momentum_),
-                        typename full_vector<T, B>::terms_type{said_.data(), said_.size()});
+                        typename full_vector<T, B>::terms_type{dense_message_.data(), dense_message_.size()});
         }
     }
 
     double factor_;
     bool nesterov_, masking_;
-    typename B::template array<T> momentum_, next_, residual_, said_;
+    typename B::template array<T> momentum_, next_, residual_, dense_message_;
 };
 
 }  // namespace laconic

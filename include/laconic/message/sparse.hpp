@@ -18,13 +18,13 @@ namespace laconic {
 
 /// What a receiver reads of a support.
 enum class support_is {
-    told,     ///< the number of places, and the places
-    counted,  ///< the places; both ends know their number
-    agreed    ///< nothing: both ends draw the places from a shared key
+    listed,       ///< the number of places, and the places
+    fixed_count,  ///< the places; both ends know their number
+    from_seed     ///< nothing: both ends draw the places from a shared key
 };
 
 /// A place of a support: one coordinate, or a block of consecutive ones.
-struct single {
+struct single_number {
     static constexpr std::size_t length = 1;
 };
 struct blocks {
@@ -34,7 +34,7 @@ struct blocks {
 /// Some places of a vector of `length` numbers, ascending, and a message about the numbers found there. The last block
 /// may be shorter than the others. Rest is the compressor that makes the inner message; a receiver needs it to prepare
 /// the payload once it has the count.
-template <class Rest, support_is Known, Scalar T, class B, class Unit = single>
+template <class Rest, support_is Known, Scalar T, class B, class Unit = single_number>
 struct sparse {
     using value_type = T;
     using payload_type = typename Rest::template message<T, B>;
@@ -46,7 +46,7 @@ struct sparse {
     [[no_unique_address]] Unit unit{};
     Rest rest{};
     key payload_key{};
-    draw drawn{};  ///< the recipe, where the support is agreed
+    draw drawn{};  ///< the recipe, where the support is drawn from a seed
     typename B::template array<coordinate> support;
     payload_type payload;
     mutable typename B::template array<T> chosen;  ///< workspace, not part of the message
@@ -94,7 +94,7 @@ struct sparse {
     template <class On>
     void expect_payload(On& on) {
         std::size_t n = support.size();
-        if constexpr (!std::is_same_v<Unit, single>)
+        if constexpr (!std::is_same_v<Unit, single_number>)
             if (n > 0) n = numbers(element(on, std::span<coordinate const>(support), n - 1));
         rest.blank(on, n, payload_key, payload);
     }

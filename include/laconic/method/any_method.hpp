@@ -64,7 +64,7 @@ class any_method {
                     result.step = ball.step;
                     return stepping(ball, prox, std::move(result));
                 } else {
-                    throw argument_error(detail::concat({name(), ": its step goes with no momentum"}));
+                    throw argument_error(detail::concat({name(), ": its step has no form with momentum"}));
                 }
             }
         }
@@ -78,7 +78,7 @@ class any_method {
             if constexpr (requires { with_prox(r, prox); })
                 result.step = with_prox(r, prox).step;
             else
-                throw argument_error(detail::concat({name(), ": its step goes with no proximal operator"}));
+                throw argument_error(detail::concat({name(), ": its step has no form with a proximal operator"}));
             return result;
         }
     };

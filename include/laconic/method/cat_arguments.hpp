@@ -71,7 +71,7 @@ any_method<T> cat_argument(grammar::arguments& a) {
     bool const unbiased = first.name == "diana" || first.name == "vr_diana" || first.name == "vr_diana_saga";
     bool const feedback = first.name == "ef_sgd" || first.name == "error_feedback";
     if ((unbiased || feedback) && what.calls.size() > 1)
-        a.refuse(what.calls[1].position, "a method is no piece of a pipe");
+        a.refuse(what.calls[1].position, "a method cannot be part of a pipe");
     if (feedback) return cat_of_ef_sgd<T>(a, first);
     if (first.name == "diana") return cat_of_rand_k<T, diana>(a, first);
     if (first.name == "vr_diana") return cat_of_rand_k<T, vr_diana>(a, first);

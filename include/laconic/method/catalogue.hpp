@@ -148,7 +148,7 @@ std::vector<named_method<T>> const& named_methods() {
              return one_bit_sgd{bucket, rates_arguments(a, {.batch = true})};
          }},
         {{"dgc", "(k=0.001, momentum=0.9, nesterov=no, clip=0, warm_up=0, step=, batch=)",
-          "g clipped, C top_k of momenta that are kept until said, alpha 0", "Lin et al., ICLR 2018"},
+          "g clipped, C top_k of momenta that are accumulated until sent, alpha 0", "Lin et al., ICLR 2018"},
          [](arguments& a) -> method {
              dgc m;
              m.k = portion{a.number("k", 0.001)};
@@ -210,7 +210,7 @@ std::vector<named_method<T>> const& named_methods() {
              m.given = rates_arguments(a, {.batch = true});
              return m;
          }},
-        {{"isaga", "(tau=0, block=256, step=)", "g by SAGA on the blocks that are said, C random blocks as they are",
+        {{"isaga", "(tau=0, block=256, step=)", "g by SAGA on the blocks that are sent, C random blocks as they are",
           "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437"},
          [](arguments& a) -> method {
              auto m = blocks_arguments<isaga>(a);
@@ -244,7 +244,7 @@ std::vector<named_method<T>> const& named_methods() {
              auto const c = compressor_argument<T>(a);
              return sec_arguments(a, quantized_gd_sec<any>{c, 100, {}}, {.batch = true});
          }},
-        {{"lag_wk", "(xi=0.05, D=10, step=)", "g full, C all or nothing by what is new, alpha 1",
+        {{"lag_wk", "(xi=0.05, D=10, step=)", "g full, C all or nothing by the change of g, alpha 1",
           "Chen, Giannakis, Sun, Yin, NeurIPS 2018"},
          [](arguments& a) -> method { return lag_arguments<lag_wk>(a); }},
         {{"lag_ps", "(xi=0.05, D=10, step=)", "g full, C all or nothing by how far x moved, alpha 1",
@@ -253,7 +253,7 @@ std::vector<named_method<T>> const& named_methods() {
         {{"dual_averaging", "(step=, batch=)", "g full or mini-batch, C identity, alpha 0; x from the sum of all",
           "Nesterov, Math. Programming 2009"},
          [](arguments& a) -> method { return dual_averaging{rates_arguments(a, {.batch = true})}; }},
-        {{"proxskip", "(p=0, step=, batch=)", "g what a rank's own steps come to, C identity, alpha 0",
+        {{"proxskip", "(p=0, step=, batch=)", "g the result of local steps, C identity, alpha 0",
           "Mishchenko, Malinovsky, Stich, Richtarik, ICML 2022"},
          [](arguments& a) -> method {
              double const p = a.number("p", 0.0, false);

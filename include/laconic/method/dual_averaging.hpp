@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/rates.hpp"
 #include "laconic/optim/dual_averaging_step.hpp"
@@ -22,12 +22,13 @@ struct dual_averaging {
     rates given{};
 
     template <Scalar T, class B>
-    recursion<full, memory<T, B>, dual_averaging_step<T, B>, fixed_level, mini_batch> compose(problem const& p) const {
+    recursion<identity, memory<T, B>, dual_averaging_step<T, B>, fixed_level, mini_batch> compose(
+        problem const& p) const {
         detail::refuse_memory(given, "dual_averaging");
         double const step = detail::step_or(given, p, "dual_averaging", [&] {
             return 1 / (2 * detail::known(p.smoothness, "the smoothness L", "dual_averaging"));
         });
-        return {full{}, {}, dual_averaging_step<T, B>(step), {}, given.batch};
+        return {identity{}, {}, dual_averaging_step<T, B>(step), {}, given.batch};
     }
 
     bool operator==(dual_averaging const&) const = default;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/method/rates.hpp"
 #include "laconic/recursion.hpp"
 
@@ -15,12 +15,12 @@ struct gd {
     rates given{};
 
     template <Scalar T, class B>
-    recursion<full, memory<T, B>> compose(problem const& p) const {
+    recursion<identity, memory<T, B>> compose(problem const& p) const {
         detail::refuse_memory(given, "gd");
         if (given.batch > 0) throw argument_error("gd: it takes all rows; a batch goes with sgd");
         double const step =
             detail::step_or(given, p, "gd", [&] { return 1 / detail::known(p.smoothness, "the smoothness L", "gd"); });
-        return {full{}, {}, gradient_step{step}};
+        return {identity{}, {}, gradient_step{step}};
     }
 
     bool operator==(gd const&) const = default;

@@ -50,7 +50,7 @@ struct gd_sec {
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
-        return detail::compose_gd_sec<T, B>(full{}, xi, given, p, "gd_sec");
+        return detail::compose_gd_sec<T, B>(identity{}, xi, given, p, "gd_sec");
     }
 
     bool operator==(gd_sec const&) const = default;

@@ -31,7 +31,7 @@ struct iasgd {
             throw theory_error(detail::concat(
                 {"iasgd: it needs the strong growth rho of the workers' gradients, at least 1; rho = ", rho}));
         double const mu = detail::known(p.strong_convexity, "mu, the strong convexity of f", "iasgd");
-        auto const blocks = detail::blocks_said(tau, block, p, "iasgd");
+        auto const blocks = detail::blocks_sent(tau, block, p, "iasgd");
         double const growth = 1 + (rho / detail::share_of(blocks, p, "iasgd") - 1) / p.workers;
         double const step = detail::step_or(
             given, p, "iasgd", [&] { return 1 / (growth * detail::known(p.smoothness, "the smoothness L", "iasgd")); });

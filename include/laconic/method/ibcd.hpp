@@ -25,23 +25,23 @@ inline std::size_t blocks_of(problem const& p, std::size_t block, char const* me
         throw theory_error(concat({std::string(method), ": it needs the dimension, which is not known"}));
     return blocks_in(p.dimension, block);
 }
-inline rand_block<> blocks_said(portion tau, std::size_t block, problem const& p, char const* method) {
+inline rand_block<> blocks_sent(portion tau, std::size_t block, problem const& p, char const* method) {
     if (tau.value == 0) {
         auto const all = static_cast<double>(blocks_of(p, block, method));
         tau = std::max(1.0, std::round(all / p.workers));
     }
-    rand_block<> const said{tau, block};
-    if (p.dimension == 0) return said;
+    rand_block<> const chosen{tau, block};
+    if (p.dimension == 0) return chosen;
     try {
-        said.check(p.dimension);
+        chosen.check(p.dimension);
     } catch (argument_error const& e) {
         throw argument_error(concat({std::string(method), ": tau = ", to_string(tau), ": ", e.what()}));
     }
-    return said;
+    return chosen;
 }
-inline double share_of(rand_block<> const& said, problem const& p, char const* method) {
-    auto const all = blocks_of(p, said.block, method);
-    return static_cast<double>(said.k.of(all)) / static_cast<double>(all);
+inline double share_of(rand_block<> const& chosen, problem const& p, char const* method) {
+    auto const all = blocks_of(p, chosen.block, method);
+    return static_cast<double>(chosen.k.of(all)) / static_cast<double>(all);
 }
 
 // The step of ibcd and ibgd.
@@ -80,7 +80,7 @@ struct ibcd {
     recursion<scaled_down<rand_block<>>, memory<T, B>, gradient_step, fixed_level, mini_batch> compose(
         problem const& p) const {
         detail::refuse_memory(given, "ibcd");
-        auto const blocks = detail::blocks_said(tau, block, p, "ibcd");
+        auto const blocks = detail::blocks_sent(tau, block, p, "ibcd");
         double const step = detail::masked_step([&] { return detail::share_of(blocks, p, "ibcd"); }, given, p, "ibcd");
         return {scaled_down{blocks}, {}, gradient_step{step}, {}, given.batch};
     }

@@ -29,7 +29,7 @@ struct isaga {
         if (given.batch > 1)
             throw argument_error(
                 detail::concat({"isaga: it draws one row a round; batch = ", given.batch, " cannot be given"}));
-        auto const blocks = detail::blocks_said(tau, block, p, "isaga");
+        auto const blocks = detail::blocks_sent(tau, block, p, "isaga");
         double const step = detail::step_or(given, p, "isaga", [&] {
             double const l =
                 detail::known(p.largest_sample_smoothness, "max L_ij, the largest smoothness of a sample", "isaga");

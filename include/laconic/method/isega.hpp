@@ -27,7 +27,7 @@ struct isega {
     template <Scalar T, class B>
     auto compose(problem const& p) const {
         detail::refuse_memory(given, "isega");
-        auto const blocks = detail::blocks_said(tau, block, p, "isega");
+        auto const blocks = detail::blocks_sent(tau, block, p, "isega");
         double const share = detail::share_of(blocks, p, "isega"), omega = 1 / share - 1;
         auto numbers = given;
         numbers.memory = share;

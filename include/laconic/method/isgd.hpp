@@ -25,7 +25,7 @@ struct isgd {
     recursion<scaled_down<rand_block<>>, memory<T, B>, decreasing_step, fixed_level, mini_batch> compose(
         problem const& p) const {
         detail::refuse_memory(given, "isgd");
-        auto const blocks = detail::blocks_said(tau, block, p, "isgd");
+        auto const blocks = detail::blocks_sent(tau, block, p, "isgd");
         double c = 0;
         double const step = detail::step_or(given, p, "isgd", [&] {
             double const share = detail::share_of(blocks, p, "isgd");

@@ -32,7 +32,7 @@ struct marina {
     rates given{};
 
     template <Scalar T, class B>
-    recursion<full_or<C>, last_gradient<T, B>, gradient_step, synchronise> compose(problem const& of) const {
+    recursion<identity_or<C>, last_gradient<T, B>, gradient_step, synchronise> compose(problem const& of) const {
         detail::refuse_memory(given, "marina");
         if (given.batch > 0)
             throw argument_error(

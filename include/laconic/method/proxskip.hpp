@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/estimate/local_steps.hpp"
 #include "laconic/method/rates.hpp"
@@ -25,7 +25,7 @@ struct proxskip {
     rates given{};
 
     template <Scalar T, class B>
-    recursion<full, memory<T, B>, gradient_step, fixed_level, local_steps<T, B>> compose(problem const& of) const {
+    recursion<identity, memory<T, B>, gradient_step, fixed_level, local_steps<T, B>> compose(problem const& of) const {
         detail::refuse_memory(given, "proxskip");
         if (!(p >= 0 && p <= 1)) throw argument_error(detail::concat({"proxskip: p = ", p, " is outside [0, 1]"}));
         double const step = detail::step_or(
@@ -33,7 +33,7 @@ struct proxskip {
         if (p == 0 && !(of.least_strong_convexity > 0))
             throw theory_error("proxskip: its theorem needs f_i that are strongly convex, each of them; give p");
         double const meets = p > 0 ? p : std::min(1.0, std::sqrt(step * of.least_strong_convexity));
-        return {full{}, {}, gradient_step{step}, {}, local_steps<T, B>(meets, step, given.batch)};
+        return {identity{}, {}, gradient_step{step}, {}, local_steps<T, B>(meets, step, given.batch)};
     }
 
     bool operator==(proxskip const&) const = default;

@@ -24,14 +24,14 @@ struct method_reduction {
     static constexpr bool is_proved = true;
 
     C compressor;
-    F memory_of_none;  ///< the feedback before the first step
+    F initial_feedback;  ///< the feedback before the first step
     X over;
     std::string name;
 
     void check_proof(std::size_t d) const { compressor.check(d); }
     template <Scalar T, class B>
     F feedback(std::size_t) const {
-        return memory_of_none;
+        return initial_feedback;
     }
     friend std::string to_string(method_reduction const& r) { return r.name; }
 };
@@ -48,7 +48,7 @@ auto reduction_of(M const& method, problem const& p) {
     using F = decltype(r.feedback);
     using X = decltype(r.transport);
     static_assert(std::same_as<decltype(r.level), fixed_level>,
-                  "this method's compressor changes from round to round with x, which a reducer does not know");
+                  "this method's compressor changes from round to round with x, which a reducer does not have");
     static_assert(!detail::is_served<X>, "this method has a server, which a reducer has not");
     return method_reduction<C, F, X>{std::move(r.compressor), std::move(r.feedback), std::move(r.transport),
                                      to_string(method)};

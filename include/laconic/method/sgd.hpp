@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/method/dcgd.hpp"
 
 namespace laconic {
@@ -20,7 +20,7 @@ struct sgd {
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
-        return detail::compose_dcgd<T, B>(full{}, with_batch(), p, "sgd");
+        return detail::compose_dcgd<T, B>(identity{}, with_batch(), p, "sgd");
     }
 
     bool operator==(sgd const&) const = default;

@@ -18,7 +18,7 @@ struct sgd_sec {
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
-        return detail::compose_gd_sec<T, B>(full{}, xi, with_batch(), p, "sgd_sec");
+        return detail::compose_gd_sec<T, B>(identity{}, xi, with_batch(), p, "sgd_sec");
     }
 
     bool operator==(sgd_sec const&) const = default;

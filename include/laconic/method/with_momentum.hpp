@@ -19,7 +19,7 @@ auto with_momentum(recursion<C, F, gradient_step, L, E, X> const& r, double beta
 template <Scalar T, class B, class C, class F, class Q, class L, class E, class X>
 auto with_momentum(recursion<C, F, proximal<gradient_step, Q>, L, E, X> const& r, double beta) {
     momentum<T, B> const ball(r.step.step.rate, beta);
-    return r.with_step(proximal<momentum<T, B>, Q>{ball, r.step.prox, r.scale * ball.lasting_rate()});
+    return r.with_step(proximal<momentum<T, B>, Q>{ball, r.step.prox, r.scale * ball.limit_rate()});
 }
 
 // The shift that corrects local steps does not take a heavy ball into account.

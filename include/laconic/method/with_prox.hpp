@@ -23,7 +23,7 @@ auto with_prox(recursion<C, F, proximal<gradient_step, Q>, L, E, X> const& r, P 
 
 template <class C, class F, Scalar T, class B, class L, class E, class X, class P>
 auto with_prox(recursion<C, F, momentum<T, B>, L, E, X> const& r, P prox) {
-    return r.with_step(proximal<momentum<T, B>, P>{r.step, prox, r.scale * r.step.lasting_rate()});
+    return r.with_step(proximal<momentum<T, B>, P>{r.step, prox, r.scale * r.step.limit_rate()});
 }
 template <class C, class F, Scalar T, class B, class Q, class L, class E, class X, class P>
 auto with_prox(recursion<C, F, proximal<momentum<T, B>, Q>, L, E, X> const& r, P prox) {

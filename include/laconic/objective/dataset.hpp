@@ -101,7 +101,7 @@ template <Scalar T>
 dataset<T> only_classes(dataset<T> const& data, T a, T b) {
     if (a == b)
         throw argument_error(
-            detail::concat(detail::text_pieces{data.name, ": one class, ", double(a), ", was asked for twice"}));
+            detail::concat(detail::text_pieces{data.name, ": the two classes are equal: ", double(a)}));
     for (auto const label : {a, b})
         if (std::find(data.labels.begin(), data.labels.end(), label) == data.labels.end())
             throw argument_error(

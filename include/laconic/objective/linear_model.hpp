@@ -31,7 +31,7 @@ concept Loss = requires(double z, double y, std::pair<double, double> both) {
     { L::bend(z, y) } -> std::same_as<double>;
     { L::largest_bend } -> std::convertible_to<double>;
     { L::smallest_bend } -> std::convertible_to<double>;
-    { L::knows(y) } -> std::same_as<bool>;
+    { L::accepts(y) } -> std::same_as<bool>;
     { L::labels } -> std::convertible_to<char const*>;
 };
 
@@ -51,7 +51,7 @@ class linear_model {
         if (!(lambda >= 0 && std::isfinite(lambda)))
             throw argument_error(detail::concat({"lambda = ", lambda, " is not a finite number of at least 0"}));
         for (std::size_t j = 0; j < samples(); ++j)
-            if (!Each::knows(rows_.label(j)))
+            if (!Each::accepts(rows_.label(j)))
                 throw argument_error(detail::concat(
                     detail::text_pieces{rows_.data().name, ": the label ", rows_.label(j), " is not ", Each::labels}));
     }

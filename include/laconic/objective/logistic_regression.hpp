@@ -16,7 +16,7 @@ struct logistic_loss {
     static constexpr double largest_bend = 0.25, smallest_bend = 0;
     static constexpr char const* labels = "-1 or +1 (binary_labels makes it so)";
 
-    static bool knows(double y) { return y == 1 || y == -1; }
+    static bool accepts(double y) { return y == 1 || y == -1; }
 
     static double value(double z, double y) { return value_and_slope(z, y).first; }
 

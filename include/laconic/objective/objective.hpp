@@ -46,11 +46,11 @@ concept SmoothObjective = Objective<F, T> && requires(F const& f) {
 /// f.samples() is the number of its rows of data, and f.sample_smoothness() the largest smoothness of the functions of
 /// one row: for methods that take some rows at a time.
 template <class F>
-concept KnowsSamples = requires(F const& f) {
+concept HasSamples = requires(F const& f) {
     { f.samples() } -> std::convertible_to<std::size_t>;
 };
 template <class F>
-concept KnowsSampleSmoothness = requires(F const& f) {
+concept HasSampleSmoothness = requires(F const& f) {
     { f.sample_smoothness() } -> std::convertible_to<double>;
 };
 
@@ -88,7 +88,7 @@ consteval bool require_objective() {
 
 // Whether F has its constants; one alone is a mistake.
 template <class F>
-consteval bool knows_constants() {
+consteval bool has_constants() {
     constexpr bool smooth = requires(F const& f) {
         { f.smoothness() } -> std::convertible_to<double>;
     };

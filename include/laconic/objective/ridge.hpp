@@ -14,7 +14,7 @@ struct squared_loss {
     static constexpr double largest_bend = 1, smallest_bend = 1;
     static constexpr char const* labels = "finite";
 
-    static bool knows(double y) { return std::isfinite(y); }
+    static bool accepts(double y) { return std::isfinite(y); }
     static double value(double z, double y) { return (z - y) * (z - y) / 2; }
     static std::pair<double, double> value_and_slope(double z, double y) { return {value(z, y), z - y}; }
     static double bend(double, double) { return 1; }

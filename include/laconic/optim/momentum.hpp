@@ -31,7 +31,7 @@ class momentum {
 
     double rate() const { return double{rate_}; }
     /// The step size in the limit along a constant d: rate / (1 - beta).
-    double lasting_rate() const { return double{rate_} / (1 - double{beta_}); }
+    double limit_rate() const { return double{rate_} / (1 - double{beta_}); }
     std::span<T const> velocity() const { return velocity_; }
     template <class Archive>
     void state(Archive& archive) {

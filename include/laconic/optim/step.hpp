@@ -22,7 +22,7 @@ concept HasRate = requires(S const& step) {
     { step.rate } -> std::convertible_to<double>;
 };
 template <class S>
-concept TellsRate = requires(S const& step) {
+concept HasRateFunction = requires(S const& step) {
     { step.rate() } -> std::convertible_to<double>;
 };
 

@@ -50,14 +50,14 @@ class omni_aggregator {
         restart(slots_, how_.slots_each());
         here_.assign(how_.slots_each() * how_.fused, detail::no_block);
         next_.assign(how_.slots_each() * how_.fused, detail::no_block);
-        said_.assign(how_.slots_each() * p, 0);
+        columns_sent_.assign(how_.slots_each() * p, 0);
         numbers_.resize(how_.slots_each() * p * how_.fused * blocks_.longest());
         sum_.resize(blocks_.longest());
         left_.assign(p, false);
         stay_ = how_.workers;
         to_answer_ = how_.slots_each() + how_.groups_each();
         gives_up_ = never;
-        culprit_ = how_.workers;
+        failed_worker_ = how_.workers;
     }
 
     /// Takes a packet of worker w, of this round; returns true iff it brought something new.
@@ -75,16 +75,16 @@ class omni_aggregator {
         }
         if (h.turn != t.number || over(h.slot, group)) return false;
         if (t.seen[w]) {
-            say_pending(w, h, t, out);
+            send_pending(w, h, t, out);
             return false;
         }
         if (!(group ? store_opening(w, h.slot, sent) : store_blocks(w, h, sent))) return false;
         t.seen[w] = true;
         if (++t.came < how_.workers) return true;
         if (group)
-            spell_opened(h.slot);
+            write_opened(h.slot);
         else
-            spell_sums(on, h.slot);
+            write_sums(on, h.slot);
         auto const answer = packet_.finish();
         t.answer.assign(answer.begin(), answer.end());
         ++t.number;
@@ -92,7 +92,7 @@ class omni_aggregator {
         t.seen.assign(t.seen.size(), false);
         if (group) open_slots(h.slot);
         if (group || over(h.slot, false)) --to_answer_;
-        if (to_answer_ == 0 || culprit_ < how_.workers) gives_up_ = now + longest_silence_;
+        if (to_answer_ == 0 || failed_worker_ < how_.workers) gives_up_ = now + longest_silence_;
         for (int to = 0; to < how_.workers; ++to) out(to, std::span<std::byte const>(t.answer));
         return true;
     }
@@ -166,10 +166,10 @@ class omni_aggregator {
             return good;
         };
         if (!each([&](std::size_t s, std::size_t c, std::uint32_t b) { return may_come(s, c, 0, b); })) return false;
-        if (auto const complaint = detail::load_word(sent.data());
-            complaint != detail::no_coordinate && static_cast<int>(w) < culprit_) {
-            culprit_ = static_cast<int>(w);
-            complaint_ = complaint;
+        if (auto const error = detail::load_word(sent.data());
+            error != detail::no_coordinate && static_cast<int>(w) < failed_worker_) {
+            failed_worker_ = static_cast<int>(w);
+            error_ = error;
         }
         each([&](std::size_t s, std::size_t c, std::uint32_t b) {
             auto& least = next_[s * how_.fused + c];
@@ -202,7 +202,7 @@ class omni_aggregator {
             detail::load_numbers(from, mine);
             from += mine.size_bytes();
         }
-        said_[s * static_cast<std::size_t>(how_.workers) + w] = h.columns;
+        columns_sent_[s * static_cast<std::size_t>(how_.workers) + w] = h.columns;
         return true;
     }
 
@@ -213,22 +213,22 @@ class omni_aggregator {
         h.turn = number;
         return h;
     }
-    void spell_opened(std::size_t g) {
-        bool const good = culprit_ == how_.workers;
+    void write_opened(std::size_t g) {
+        bool const good = failed_worker_ == how_.workers;
         packet_.begin(head(omni_kind::opened, g, 0));
-        packet_.half(good ? static_cast<std::uint32_t>(no_rank) : static_cast<std::uint32_t>(culprit_));
-        packet_.word(good ? detail::no_coordinate : complaint_);
+        packet_.half(good ? static_cast<std::uint32_t>(no_rank) : static_cast<std::uint32_t>(failed_worker_));
+        packet_.word(good ? detail::no_coordinate : error_);
         for (std::size_t c = first_slot(g) * how_.fused; c < last_slot(g) * how_.fused; ++c) packet_.half(next_[c]);
     }
     void open_slots(std::size_t g) {
-        if (culprit_ < how_.workers) return;
+        if (failed_worker_ < how_.workers) return;
         for (std::size_t s = first_slot(g); s < last_slot(g); ++s) {
             slots_[s].number = 1;
             go_on(s);
             if (over(s, false)) --to_answer_;
         }
     }
-    void spell_sums(B& on, std::size_t s) {
+    void write_sums(B& on, std::size_t s) {
         auto h = head(omni_kind::sums, s, slots_[s].number);
         auto const first = s * how_.fused, p = static_cast<std::size_t>(how_.workers);
         for (std::size_t f = 0; f < how_.fused; ++f)
@@ -240,7 +240,8 @@ class omni_aggregator {
             auto const sum = std::span(sum_).first(blocks_.length(here_[first + f]));
             std::fill(sum.begin(), sum.end(), T(0));
             for (std::size_t w = 0; w < p; ++w)
-                if ((said_[s * p + w] >> f & 1) != 0) add_scaled(on, T(1), std::span<T const>(numbers(s, w, f)), sum);
+                if ((columns_sent_[s * p + w] >> f & 1) != 0)
+                    add_scaled(on, T(1), std::span<T const>(numbers(s, w, f)), sum);
             packet_.numbers(std::span<T const>(sum));
         }
         go_on(s);
@@ -255,7 +256,7 @@ class omni_aggregator {
     // To the worker that asks, and to the one that is missing: if that one takes part in another collective, it finds
     // out.
     template <class Out>
-    void say_pending(std::size_t w, omni_header const& h, turn const& t, Out& out) {
+    void send_pending(std::size_t w, omni_header const& h, turn const& t, Out& out) {
         int const lacks = missing(t);
         packet_.begin(head(omni_kind::pending, h.slot, h.turn)).half(static_cast<std::uint32_t>(lacks));
         auto const packet = packet_.finish();
@@ -278,14 +279,14 @@ class omni_aggregator {
     double longest_silence_, gives_up_ = never;
     omni_header head_;
     std::vector<turn> groups_, slots_;
-    std::vector<std::uint32_t> here_, next_;  // of its columns: the current block, the least after it
-    std::vector<std::uint32_t> said_;         // for slots and workers: the columns whose numbers came
+    std::vector<std::uint32_t> here_, next_;   // of its columns: the current block, the least after it
+    std::vector<std::uint32_t> columns_sent_;  // for slots and workers: the columns whose numbers came
     std::vector<T> numbers_, sum_;
     std::vector<bool> left_;
     int stay_ = 1;               // the number of workers that have not left
     std::size_t to_answer_ = 0;  // the number of groups and slots whose last turn is not over
-    int culprit_ = 0;            // the first worker with a number that is not finite; the number of workers if none has
-    std::uint64_t complaint_ = 0;  // the first such coordinate
+    int failed_worker_ = 0;      // the first worker with a number that is not finite; the number of workers if none has
+    std::uint64_t error_ = 0;    // the first such coordinate
     omni_packet_writer packet_;
 };
 

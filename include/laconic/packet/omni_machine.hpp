@@ -59,31 +59,31 @@ class omni_machine {
         started_ = true;
         to_self to{this, &out};
         if (worker_) worker_->start(now, to);
-        hear_self(now, to);
+        receive_own(now, to);
     }
     template <class Out>
     bool take(double now, int from, std::span<std::byte const> packet, Out out) {
         if (!started_ || from < 0 || from >= how_.nodes() || from == node_) return false;
         to_self to{this, &out};
         bool const nearer = receive(now, from, packet, to);
-        hear_self(now, to);
+        receive_own(now, to);
         return nearer;
     }
     template <class Out>
     void wake(double now, Out out) {
         to_self to{this, &out};
-        if (differs_) return say_refusals(now, to);
+        if (differs_) return send_refusals(now, to);
         if (worker_) worker_->wake(now, to);
         if (aggregator_) aggregator_->wake(now);
-        hear_self(now, to);
+        receive_own(now, to);
     }
     double wakes_at() const {
-        if (differs_) return says_again_;
+        if (differs_) return resend_at_;
         return std::min(worker_ && !worker_->done() ? worker_->wakes_at() : never,
                         aggregator_ ? aggregator_->wakes_at() : never);
     }
     bool done() const {
-        if (differs_) return said_ == when_.farewells || others_to_tell() == 0;
+        if (differs_) return refusals_sent_ == when_.farewells || nodes_without_refusal() == 0;
         return (!worker_ || worker_->done()) && (!aggregator_ || aggregator_->done());
     }
     int waits_for() const {
@@ -101,11 +101,11 @@ class omni_machine {
             throw shape_error(detail::concat(
                 {"nodes ", differs_between_[0], " and ", differs_between_[1], " run different collectives"}));
         if (!worker_) return;
-        if (int const r = worker_->culprit(); r != no_rank) {
-            auto const what = worker_->complaint();
+        if (int const r = worker_->failed_worker(); r != no_rank) {
+            auto const what = worker_->error();
             if ((what & detail::other_dimension) == 0)
                 throw non_finite_error(r, round_, static_cast<std::size_t>(what));
-            throw shape_error(detail::concat({"rank ", r, " brings a vector of ", what - detail::other_dimension,
+            throw shape_error(detail::concat({"rank ", r, " has a vector of ", what - detail::other_dimension,
                                               " numbers, the collective is for ", how_.d}));
         }
         if (worker_->overflow() < how_.d)
@@ -130,7 +130,7 @@ class omni_machine {
     to_self(omni_machine*, Out*) -> to_self<Out>;
 
     template <class Out>
-    void hear_self(double now, to_self<Out>& to) {
+    void receive_own(double now, to_self<Out>& to) {
         for (std::size_t i = 0; i < own_count_; ++i) {
             own_[i].swap(heard_);  // own_ may grow meanwhile, which would move the packet
             receive(now, node_, heard_, to);
@@ -148,7 +148,7 @@ class omni_machine {
             h.kind == omni_kind::opening || h.kind == omni_kind::blocks || h.kind == omni_kind::leaving;
         auto const a = how_.aggregator_at(from);
         if (ahead < 0) {  // the sender has all its sums, and only needs the answer that it left
-            if (h.kind == omni_kind::leaving && aggregator_ && from < how_.workers) say_left(from, h, to);
+            if (h.kind == omni_kind::leaving && aggregator_ && from < how_.workers) send_left(from, h, to);
             return false;
         }
         if (ahead > 0) {  // the sender needs nothing of this round any more
@@ -157,9 +157,9 @@ class omni_machine {
             if (worker_ && a != no_rank && !to_aggregator) worker_->take_left(now, static_cast<std::size_t>(a));
             return false;
         }
-        if (h.kind == omni_kind::refusal || h.digest != how_.digest<T>()) return hear_of_difference(now, from, h, to);
+        if (h.kind == omni_kind::refusal || h.digest != how_.digest<T>()) return note_difference(now, from, h, to);
         if (differs_) {
-            say_refusal(from, to);
+            send_refusal(from, to);
             return false;
         }
         auto const sent = packet.subspan(omni_header_bytes);
@@ -169,7 +169,7 @@ class omni_machine {
         return worker_ && a != no_rank && worker_->take(on_, now, static_cast<std::size_t>(a), h, sent, to);
     }
     template <class Out>
-    void say_left(int from, omni_header h, to_self<Out>& to) {
+    void send_left(int from, omni_header h, to_self<Out>& to) {
         h.kind = omni_kind::left;
         to(from, packet_.begin(h).finish());
     }
@@ -177,38 +177,38 @@ class omni_machine {
     // A node that finds that nodes differ sends a refusal to all, some times, and to each node that did not know, until
     // all have sent one.
     template <class Out>
-    bool hear_of_difference(double now, int from, omni_header const& h, to_self<Out>& to) {
-        bool const news = !differs_;
-        if (news) {
+    bool note_difference(double now, int from, omni_header const& h, to_self<Out>& to) {
+        bool const is_new = !differs_;
+        if (is_new) {
             differs_ = true;
             refused_by_.assign(refused_by_.size(), false);
-            said_ = 0;
+            refusals_sent_ = 0;
             differs_between_[0] = h.kind == omni_kind::refusal ? static_cast<int>(h.slot) : node_;
             differs_between_[1] = h.kind == omni_kind::refusal ? static_cast<int>(h.turn) : from;
         }
         refused_by_[static_cast<std::size_t>(from)] = h.kind == omni_kind::refusal;
-        if (news)
-            say_refusals(now, to);
+        if (is_new)
+            send_refusals(now, to);
         else if (h.kind != omni_kind::refusal)
-            say_refusal(from, to);
-        return news;
+            send_refusal(from, to);
+        return is_new;
     }
     template <class Out>
-    void say_refusals(double now, to_self<Out>& to) {
+    void send_refusals(double now, to_self<Out>& to) {
         for (int r = 0; r < how_.nodes(); ++r)
-            if (r != node_ && !refused_by_[static_cast<std::size_t>(r)]) say_refusal(r, to);
-        says_again_ = now + std::min(when_.most, when_.first * static_cast<double>(1 << std::min(said_, 20)));
-        ++said_;
+            if (r != node_ && !refused_by_[static_cast<std::size_t>(r)]) send_refusal(r, to);
+        resend_at_ = now + std::min(when_.most, when_.first * static_cast<double>(1 << std::min(refusals_sent_, 20)));
+        ++refusals_sent_;
     }
     template <class Out>
-    void say_refusal(int r, to_self<Out>& to) {
+    void send_refusal(int r, to_self<Out>& to) {
         to(r, packet_
                   .begin({how_.digest<T>(), static_cast<std::uint32_t>(round_), omni_kind::refusal, 0,
                           static_cast<std::uint32_t>(differs_between_[0]),
                           static_cast<std::uint32_t>(differs_between_[1])})
                   .finish());
     }
-    int others_to_tell() const {
+    int nodes_without_refusal() const {
         int n = -1;
         for (bool const knows : refused_by_) n += !knows;
         return n;
@@ -224,8 +224,8 @@ class omni_machine {
     std::uint64_t round_ = 0;
     int differs_between_[2] = {no_rank, no_rank};
     std::vector<bool> refused_by_;  // for each node, whether it has sent a refusal
-    int said_ = 0;                  // how often a refusal was sent to all
-    double says_again_ = never;
+    int refusals_sent_ = 0;         // how often a refusal was sent to all
+    double resend_at_ = never;
     std::vector<std::vector<std::byte>> own_;  // packets to itself; the first own_count_ are in use
     std::size_t own_count_ = 0;
     std::vector<std::byte> heard_;

@@ -42,7 +42,7 @@ class omni_worker {
         to_come_.assign(aggregators(), 0);
         for (std::size_t s = 0; s < slots; ++s) ++to_come_[s % aggregators()];
         gone_ = 0;
-        culprit_ = no_rank;
+        failed_worker_ = no_rank;
         overflow_ = how_.d;
     }
 
@@ -98,8 +98,8 @@ class omni_worker {
 
     /// The worker whose vector is not valid in this round, or no_rank, and its error: the first coordinate that is not
     /// finite, or detail::other_dimension and the number of its elements.
-    int culprit() const { return culprit_; }
-    std::uint64_t complaint() const { return complaint_; }
+    int failed_worker() const { return failed_worker_; }
+    std::uint64_t error() const { return error_; }
     /// The first coordinate of the sum that is not finite; d where all are finite.
     std::size_t overflow() const { return overflow_; }
 
@@ -122,14 +122,14 @@ class omni_worker {
     void find_blocks(B& on) {
         std::span<T const> const x = x_;
         nonzero_.assign(blocks_.count() / 64 + 1, 0);
-        complaint_ = x.size() == how_.d ? detail::no_coordinate : detail::other_dimension | x.size();
+        error_ = x.size() == how_.d ? detail::no_coordinate : detail::other_dimension | x.size();
         if (x.size() != how_.d) return;
         select_nonzero_blocks(on, x, blocks_.block, found_);
         for (auto const b : found_) {
             nonzero_[b / 64] |= std::uint64_t{1} << b % 64;
             auto const part = blocks_.of(x, b);
-            if (auto const j = first_non_finite(on, part); j < part.size() && complaint_ == detail::no_coordinate)
-                complaint_ = blocks_.first(b) + j;
+            if (auto const j = first_non_finite(on, part); j < part.size() && error_ == detail::no_coordinate)
+                error_ = blocks_.first(b) + j;
         }
     }
     bool has(std::size_t b) const { return (nonzero_[b / 64] >> b % 64 & 1) != 0; }
@@ -147,12 +147,12 @@ class omni_worker {
         if (i < openings_) {
             h.kind = omni_kind::opening;
             h.slot = static_cast<std::uint32_t>(i / aggregators());
-            packet_.begin(h).word(complaint_);
+            packet_.begin(h).word(error_);
             each_slot(i, [&](std::size_t s) {
                 for (std::size_t w = 0; w < how_.fused; ++w) packet_.half(coming_[s * how_.fused + w]);
             });
         } else if (i < farewell(0)) {
-            spell_turn(i - openings_, h);
+            write_turn(i - openings_, h);
         } else {
             h.kind = omni_kind::leaving;
             packet_.begin(h);
@@ -167,7 +167,7 @@ class omni_worker {
         for (std::size_t s = first; s < last; ++s) f(s * aggregators() + aggregator_of(i));
     }
     // The current blocks in x are this worker's own until their sums come.
-    void spell_turn(std::size_t s, omni_header h) {
+    void write_turn(std::size_t s, omni_header h) {
         auto const first = s * how_.fused;
         h.kind = omni_kind::blocks;
         h.slot = static_cast<std::uint32_t>(s / aggregators());
@@ -190,13 +190,13 @@ class omni_worker {
         auto from = sent.data() + 12;
         if (who != no_rank) {  // all aggregators send the same error: none goes on
             asked_.answered(i, now);
-            culprit_ = who;
-            complaint_ = detail::load_word(sent.data() + 4);
+            failed_worker_ = who;
+            error_ = detail::load_word(sent.data() + 4);
             for (std::size_t j = 0; j < farewell(0); ++j) asked_.forget(j);
             for (std::size_t b = 0; b < aggregators(); ++b) send(farewell(b), now, out);
             return true;
         }
-        bool valid = complaint_ == detail::no_coordinate;  // no worker with an error goes on
+        bool valid = error_ == detail::no_coordinate;  // no worker with an error goes on
         each_slot(i, [&](std::size_t s) {
             for (std::size_t c = s * how_.fused; c < (s + 1) * how_.fused; ++c, from += 4)
                 valid = valid && may_come(c, 0, detail::load_half(from));
@@ -283,8 +283,8 @@ class omni_worker {
     std::vector<std::uint32_t> turns_;          // the turns of slots; 0: not open yet
     std::vector<std::uint32_t> here_, coming_;  // of columns: the current block of all, this worker's next
     std::vector<std::size_t> to_come_;          // for aggregators: the number of slots that are not over
-    int culprit_ = no_rank;
-    std::uint64_t complaint_ = 0;
+    int failed_worker_ = no_rank;
+    std::uint64_t error_ = 0;
     omni_packet_writer packet_;
 };
 

@@ -44,19 +44,19 @@ class switch_machine {
         round_ = round;
         started_ = false;
         if (pool_) pool_->begin(round);
-        detail::switch_complaint c;
+        detail::switch_error c;
         c.rank = static_cast<std::uint32_t>(me_);
         if (is_worker() && x.size() != how_.d) {
-            c.what = detail::switch_complaint::disagreement;
+            c.what = detail::switch_error::disagreement;
             c.theirs = x.size();
             c.ours = how_.d;
         } else if (B on; is_worker()) {
             c.where = first_non_finite(on, std::span<T const>(x));
-            if (c.where < x.size()) c.what = detail::switch_complaint::input;
+            if (c.where < x.size()) c.what = detail::switch_error::input;
         }
         for (std::size_t s = 0; s < workers_.size(); ++s) {
-            bool const complains = c.what != detail::switch_complaint::nothing;
-            workers_[s].begin(complains ? std::span<T>() : how_.parts().of(x, s), round, c);
+            bool const has_error = c.what != detail::switch_error::nothing;
+            workers_[s].begin(has_error ? std::span<T>() : how_.parts().of(x, s), round, c);
         }
     }
 
@@ -70,10 +70,10 @@ class switch_machine {
     template <class Out>
     bool take(double now, int from, std::span<std::byte const> packet, Out out) {
         if (!started_) return false;
-        bool news = pool_ && pool_->take(now, from, packet, out);
+        bool is_new = pool_ && pool_->take(now, from, packet, out);
         if (int const which = how_.switch_of_node(from); which != no_rank && is_worker())
-            news |= workers_[static_cast<std::size_t>(which)].take(now, packet, out);
-        return news;
+            is_new |= workers_[static_cast<std::size_t>(which)].take(now, packet, out);
+        return is_new;
     }
     template <class Out>
     void wake(double now, Out out) {

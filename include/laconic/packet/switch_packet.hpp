@@ -89,7 +89,7 @@ inline std::uint64_t digest_of(switch_values const& values) {
 
 /// The reason why there is no sum: numbers of one rank are not finite, or it has other settings. Of several the least
 /// counts.
-struct switch_complaint {
+struct switch_error {
     enum kind : std::uint32_t { nothing, input, disagreement };
     std::uint32_t what = nothing, rank = 0;
     std::uint64_t where = 0;             // the coordinate, or the index into switch_items
@@ -97,7 +97,7 @@ struct switch_complaint {
 
     static constexpr std::size_t bytes = 32;
     auto order() const { return std::tie(what, rank, where, theirs, ours); }
-    void add(switch_complaint const& other) {
+    void add(switch_error const& other) {
         if (other.what != nothing && (what == nothing || other.order() < order())) *this = other;
     }
     void put(std::byte* to) const {
@@ -107,10 +107,10 @@ struct switch_complaint {
         store_word(to + 24, ours);
     }
     /// Reads one; nothing where the bytes are not valid.
-    static std::optional<switch_complaint> take(std::byte const* from) {
+    static std::optional<switch_error> take(std::byte const* from) {
         std::uint64_t const first = load_word(from);
-        switch_complaint const c{static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32),
-                                 load_word(from + 8), load_word(from + 16), load_word(from + 24)};
+        switch_error const c{static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32),
+                             load_word(from + 8), load_word(from + 16), load_word(from + 24)};
         if (c.what > disagreement || (c.what == disagreement && c.where >= switch_items.size())) return {};
         return c;
     }
@@ -171,7 +171,7 @@ inline std::int16_t load_exponent(std::byte const* from) {
 }  // namespace detail
 
 inline std::size_t switch_layout::longest_packet() const {
-    std::size_t const hello = detail::switch_complaint::bytes + 8 * detail::switch_items.size() + 2 * slots;
+    std::size_t const hello = detail::switch_error::bytes + 8 * detail::switch_items.size() + 2 * slots;
     return detail::switch_header::bytes + std::max(hello, 4 * block);
 }
 

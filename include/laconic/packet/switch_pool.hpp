@@ -48,7 +48,7 @@ class switch_pool {
         round_ = round;
         values_ = detail::values_of<T>(how_, round);
         digest_ = detail::digest_of(values_);
-        complaint_ = {};
+        error_ = {};
         hello_.clear();
         bye_.clear();
         blocks_sent_ = 0;
@@ -127,13 +127,13 @@ class switch_pool {
 
     template <class Out>
     bool take_hello(std::size_t w, detail::switch_header const& h, std::span<std::byte const> sent, Out out) {
-        std::size_t const fixed = detail::switch_complaint::bytes + 8 * detail::switch_items.size();
+        std::size_t const fixed = detail::switch_error::bytes + 8 * detail::switch_items.size();
         if (sent.size() < fixed) return false;
         if (hello_.has(w)) {
             if (h.round > round_of_[w]) {  // it has its sums, and went on although its byes were lost
-                bool const news = hello_.full() && !bye_.has(w);
-                if (news) bye_.add(w);
-                return news;
+                bool const is_new = hello_.full() && !bye_.has(w);
+                if (is_new) bye_.add(w);
+                return is_new;
             }
             if (hello_.full())
                 welcome(w, out);
@@ -141,20 +141,20 @@ class switch_pool {
                 ask_for_patience(w, blocks_, hello_, out);
             return false;
         }
-        auto c = detail::switch_complaint::take(sent.data());
+        auto c = detail::switch_error::take(sent.data());
         if (!c) return false;
         c->rank = static_cast<std::uint32_t>(w);
         for (std::size_t i = detail::switch_items.size(); i-- > 0;) {
-            auto const theirs = detail::load_word(sent.data() + detail::switch_complaint::bytes + 8 * i);
-            if (theirs != values_[i]) c = {detail::switch_complaint::disagreement, c->rank, i, theirs, values_[i]};
+            auto const theirs = detail::load_word(sent.data() + detail::switch_error::bytes + 8 * i);
+            if (theirs != values_[i]) c = {detail::switch_error::disagreement, c->rank, i, theirs, values_[i]};
         }
         auto const exponents = sent.subspan(fixed);
-        if (c->what == detail::switch_complaint::nothing) {
+        if (c->what == detail::switch_error::nothing) {
             if (exponents.size() != 2 * first_exponents_.size()) return false;
             for (std::size_t i = 0; i < first_exponents_.size(); ++i)
                 first_exponents_[i] = std::max(first_exponents_[i], detail::load_exponent(exponents.data() + 2 * i));
         }
-        complaint_.add(*c);
+        error_.add(*c);
         hello_.add(w);
         round_of_[w] = h.round;
         if (hello_.full())
@@ -164,7 +164,7 @@ class switch_pool {
 
     template <class Out>
     bool take_numbers(std::size_t w, detail::switch_header const& h, std::span<std::byte const> sent, Out out) {
-        if (!hello_.full() || complaint_.what != detail::switch_complaint::nothing || h.block >= blocks_) return false;
+        if (!hello_.full() || error_.what != detail::switch_error::nothing || h.block >= blocks_) return false;
         std::size_t const b = h.block, slot = b % how_.slots, row = b / how_.slots;
         auto& v = versions_[2 * slot + row % 2];
         auto const& other = versions_[2 * slot + 1 - row % 2];
@@ -202,21 +202,21 @@ class switch_pool {
 
     template <class Out>
     bool take_bye(std::size_t w, Out out) {
-        bool const news = !bye_.has(w);
+        bool const is_new = !bye_.has(w);
         bye_.add(w);
         send(static_cast<int>(w), {detail::switch_kind::good_bye, digest_, round_of_[w]}, 0, out);
-        return news;
+        return is_new;
     }
 
     template <class Out>
     void welcome(std::size_t to, Out out) {
         auto* at = packet_.data() + detail::switch_header::bytes;
-        complaint_.put(at);
-        at += detail::switch_complaint::bytes;
+        error_.put(at);
+        at += detail::switch_error::bytes;
         for (std::size_t i = 0; i < first_exponents_.size(); ++i)
             detail::store_exponent(at + 2 * i, first_exponents_[i]);
         send(static_cast<int>(to), {detail::switch_kind::welcome, digest_, round_of_[to]},
-             detail::switch_complaint::bytes + 2 * first_exponents_.size(), out);
+             detail::switch_error::bytes + 2 * first_exponents_.size(), out);
     }
     template <class Out>
     void send_sums(int first, int last, version const& v, Out out) {
@@ -244,7 +244,7 @@ class switch_pool {
     }
 
     bool all_is_sent() const {
-        return hello_.full() && (blocks_sent_ == blocks_ || complaint_.what != detail::switch_complaint::nothing);
+        return hello_.full() && (blocks_sent_ == blocks_ || error_.what != detail::switch_error::nothing);
     }
     std::size_t length_of(std::size_t b) const { return std::min(how_.block, length_ - b * how_.block); }
 
@@ -262,7 +262,7 @@ class switch_pool {
     bool left_alone_ = false;
     std::uint64_t round_ = 0, digest_ = 0;
     detail::switch_values values_{};
-    detail::switch_complaint complaint_;
+    detail::switch_error error_;
     std::vector<version> versions_;  // those of slot s are 2 s and 2 s + 1
     std::vector<std::int16_t> first_exponents_;
     workers hello_, bye_;

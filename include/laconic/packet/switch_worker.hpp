@@ -32,26 +32,26 @@ class switch_worker {
     }
 
     /// Starts a new round with this rank's numbers of the part, which are not read if there is an error.
-    void begin(std::span<T> x, std::uint64_t round, detail::switch_complaint const& complaint) {
+    void begin(std::span<T> x, std::uint64_t round, detail::switch_error const& error) {
         x_ = x;
         round_ = own_round_ = round;
         values_ = detail::values_of<T>(how_, round);
         digest_ = detail::digest_of(values_);
-        complaint_ = complaint;
+        error_ = error;
         verdict_ = {};
         sum_is_finite_ = true;
         missing_ = switch_;
         in_vain_ = 0;
         now_ = before;
         asked_.reset(slots_.size() + 2, 1);
-        if (complaint.what != detail::switch_complaint::nothing) return;
+        if (error.what != detail::switch_error::nothing) return;
         for (std::size_t s = 0; s < slots_.size(); ++s) slots_[s] = {s, no_exponent, exponent_of_block(s)};
     }
 
     template <class Out>
     void start(double now, Out out) {
         now_ = greets;
-        say_hello(now, out);
+        send_hello(now, out);
     }
 
     template <class Out>
@@ -66,7 +66,7 @@ class switch_worker {
         if (h->what == patience) be_patient(now, *h, sent);
         if (h->what == welcome && now_ == greets) return take_welcome(now, *h, sent, out);
         if (h->what == sums && now_ == streams && h->digest == digest_) return take_sums(now, *h, sent, out);
-        return h->what == good_bye && now_ == leaves && go();
+        return h->what == good_bye && now_ == leaves && finish_leaving();
     }
 
     template <class Out>
@@ -75,8 +75,8 @@ class switch_worker {
         asked_.each_late(now, [&](std::size_t i) {
             again = true;
             if (i < slots_.size()) return send_numbers(now, i, out);
-            if (i == hello()) return say_hello(now, out);
-            if (asked_.times(i) < when_.farewells) return say_bye(now, out);
+            if (i == hello()) return send_hello(now, out);
+            if (asked_.times(i) < when_.farewells) return send_bye(now, out);
             asked_.forget(i);  // the worker has its sum, and the switch has left, or will notice
             now_ = gone;
         });
@@ -88,11 +88,9 @@ class switch_worker {
     int waits_for() const { return done() ? no_rank : missing_; }
 
     /// Whether the sum is here, whether it is finite, and the error that all ranks got, if there is no sum.
-    bool has_sum() const {
-        return (now_ == leaves || now_ == gone) && verdict_.what == detail::switch_complaint::nothing;
-    }
+    bool has_sum() const { return (now_ == leaves || now_ == gone) && verdict_.what == detail::switch_error::nothing; }
     bool sum_is_finite() const { return sum_is_finite_; }
-    detail::switch_complaint const& verdict() const { return verdict_; }
+    detail::switch_error const& verdict() const { return verdict_; }
 
   private:
     struct slot {
@@ -113,13 +111,13 @@ class switch_worker {
     }
 
     template <class Out>
-    void say_hello(double now, Out out) {
+    void send_hello(double now, Out out) {
         auto* at = packet_.data() + detail::switch_header::bytes;
-        complaint_.put(at);
-        at += detail::switch_complaint::bytes;
+        error_.put(at);
+        at += detail::switch_error::bytes;
         for (std::size_t i = 0; i < values_.size(); ++i, at += 8) detail::store_word(at, values_[i]);
-        std::size_t n = detail::switch_complaint::bytes + 8 * values_.size();
-        if (complaint_.what == detail::switch_complaint::nothing) {
+        std::size_t n = detail::switch_error::bytes + 8 * values_.size();
+        if (error_.what == detail::switch_error::nothing) {
             for (std::size_t i = 0; i < slots_.size(); ++i) detail::store_exponent(at + 2 * i, slots_[i].own_next);
             n += 2 * slots_.size();
         }
@@ -128,18 +126,18 @@ class switch_worker {
     }
     template <class Out>
     bool take_welcome(double now, detail::switch_header const& h, std::span<std::byte const> sent, Out out) {
-        if (sent.size() < detail::switch_complaint::bytes) return false;
-        auto const verdict = detail::switch_complaint::take(sent.data());
+        if (sent.size() < detail::switch_error::bytes) return false;
+        auto const verdict = detail::switch_error::take(sent.data());
         if (!verdict) return false;
-        if (verdict->what != detail::switch_complaint::nothing) {
+        if (verdict->what != detail::switch_error::nothing) {
             verdict_ = *verdict;
             asked_.forget(hello());
             leave(now, out);
             return true;
         }
         // A switch without an error has an older hello of this rank, and this one has no vector to send.
-        if (complaint_.what != detail::switch_complaint::nothing) return false;
-        auto const exponents = sent.subspan(detail::switch_complaint::bytes);
+        if (error_.what != detail::switch_error::nothing) return false;
+        auto const exponents = sent.subspan(detail::switch_error::bytes);
         if (h.digest != digest_ || exponents.size() != 2 * slots_.size()) return false;
         for (std::size_t i = 0; i < slots_.size(); ++i)
             if (detail::load_exponent(exponents.data() + 2 * i) < slots_[i].own_next) return false;
@@ -181,12 +179,12 @@ class switch_worker {
     template <class Out>
     bool take_later(double now, detail::switch_header const& h, Out out) {
         if (h.round <= round_) return false;
-        if (now_ == leaves) return go();
+        if (now_ == leaves) return finish_leaving();
         if (now_ != greets) return false;
         round_ = h.round;
-        complaint_.add({detail::switch_complaint::disagreement, static_cast<std::uint32_t>(rank_),
-                        detail::switch_items.size() - 1, own_round_, round_});
-        say_hello(now, out);
+        error_.add({detail::switch_error::disagreement, static_cast<std::uint32_t>(rank_),
+                    detail::switch_items.size() - 1, own_round_, round_});
+        send_hello(now, out);
         return true;
     }
 
@@ -209,15 +207,15 @@ class switch_worker {
     void leave(double now, Out out) {
         now_ = leaves;
         missing_ = switch_;
-        say_bye(now, out);
+        send_bye(now, out);
     }
-    bool go() {
+    bool finish_leaving() {
         asked_.forget(bye());
         now_ = gone;
         return true;
     }
     template <class Out>
-    void say_bye(double now, Out out) {
+    void send_bye(double now, Out out) {
         asked_.sent(bye(), 0, now);
         send({detail::switch_kind::bye, digest_, round_}, 0, out);
     }
@@ -236,7 +234,7 @@ class switch_worker {
     std::span<T> x_;
     std::uint64_t round_ = 0, own_round_ = 0, digest_ = 0;
     detail::switch_values values_{};
-    detail::switch_complaint complaint_, verdict_;
+    detail::switch_error error_, verdict_;
     enum { before, greets, streams, leaves, gone } now_ = before;
     std::vector<slot> slots_;
     std::size_t left_ = 0;  // blocks whose sums are not here

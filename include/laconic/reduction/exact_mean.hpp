@@ -8,7 +8,7 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/comm/communicator.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/statistics.hpp"
@@ -48,8 +48,8 @@ class exact_mean {
         } else {
             fill(on, mean, T(0));
         }
-        full{}(on, std::span<T const>(mean), key{}, mine_);
-        auto const blank = [&](auto& there, int, auto& m) { full{}.blank(there, d_, key{}, m); };
+        identity{}(on, std::span<T const>(mean), key{}, mine_);
+        auto const blank = [&](auto& there, int, auto& m) { identity{}.blank(there, d_, key{}, m); };
         round_context now;
         now.round = round;
         means_.send(on, comm, now, mine_, frame_);

@@ -77,7 +77,7 @@ class joint_message {
     template <class B, Communicator C>
     void receive_all(B& on, C& comm, std::uint64_t round, int lane) {
         finish_all_gather(comm, lane);
-        receive_complaints(comm, [&](int rank, auto bytes) { error_frame::raise(rank, round, bytes); });
+        receive_errors(comm, [&](int rank, auto bytes) { error_frame::raise(rank, round, bytes); });
         for (int r = 0; r < comm.size(); ++r) try {
                 bit_reader source(comm.from(r).bytes);
                 for (auto* const l : layers_) l->read_and_add(on, comm, round, r, source);

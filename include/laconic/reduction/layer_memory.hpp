@@ -34,7 +34,7 @@ class layer_memory {
     void check_share(double share) const {
         if constexpr (HasShift<F, B>)
             if (share != 1 && feedback_.rate() != 0)
-                throw argument_error("a weight other than the other ranks' goes with no shift");
+                throw argument_error("a weight other than the other ranks' cannot be combined with a shift");
     }
     /// out <- scale x - h + decay e, with e at this step size where one is given; returns whether all of it is finite.
     bool make_delta(B& on, round_context const& now, T scale, std::span<T const> x, double step_size,
@@ -43,9 +43,10 @@ class layer_memory {
         if constexpr (ScalesResidual<F, T, B>) {
             return feedback_.make_delta(on, scale, x, waited, out);
         } else {
-            if (waited != 1) throw argument_error("a step size that changes goes with no such feedback");
+            if (waited != 1) throw argument_error("a step size that changes cannot be combined with this feedback");
             copy(on, x, out);
-            return make_news(const_cast<F&>(feedback_), on, now, scale, out);  // compensate() does not change its state
+            return make_delta(const_cast<F&>(feedback_), on, now, scale,
+                              out);  // compensate() does not change its state
         }
     }
     /// Marks the residual as made at this step size, where one is given.

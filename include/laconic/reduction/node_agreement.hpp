@@ -37,7 +37,7 @@ void throw_together(I& inside, std::exception_ptr failed, int first) {
     inside.all_gather({std::as_bytes(std::span(why)), failed != nullptr});
     if (failed) std::rethrow_exception(failed);
     for (int r = 0; r < inside.size(); ++r)
-        if (auto const theirs = inside.from(r); theirs.complaint)
+        if (auto const theirs = inside.from(r); theirs.is_error)
             throw argument_error(concat({"rank ", first + r, ": ", text_in(theirs.bytes)}));
 }
 
@@ -64,7 +64,7 @@ void compare_nodes(I& inside, A& across, std::vector<agreed_item> items, std::st
                      {"what is wrong in a node", why.empty() ? "nothing" : why}});
     inside.all_gather({std::as_bytes(std::span(why)), !why.empty()});
     for (int r = 0; r < inside.size(); ++r)
-        if (auto const theirs = inside.from(r); theirs.complaint) throw shape_error(text_in(theirs.bytes));
+        if (auto const theirs = inside.from(r); theirs.is_error) throw shape_error(text_in(theirs.bytes));
 }
 
 }  // namespace laconic::detail

@@ -122,7 +122,7 @@ class node_sum {
         whole_step first{}, other{};
         for (int r = 0; r < size_; ++r) {
             auto const theirs = inside_.from(r);
-            if (theirs.complaint || theirs.bytes.size() != mine_.size()) {
+            if (theirs.is_error || theirs.bytes.size() != mine_.size()) {
                 if (!wrong_) wrong_ = node_error::read(theirs.bytes, number_of(r));
                 continue;
             }
@@ -196,7 +196,7 @@ class node_sum {
                        .text();
         inside_.all_gather({std::as_bytes(std::span(mine)), failed != nullptr});
         for (int r = 0; r < size_; ++r)
-            if (auto const theirs = inside_.from(r); theirs.complaint)
+            if (auto const theirs = inside_.from(r); theirs.is_error)
                 return node_error::read(theirs.bytes, number_of(r));
         return {};
     }
@@ -251,7 +251,7 @@ class node_sum {
     partition parts(std::size_t d) const { return {d, static_cast<std::size_t>(size_)}; }
     void check_whole(step_options const& step) {
         if (!(step.weight >= 0 && std::isfinite(step.weight)))
-            refuse(concat({"a weight of ", step.weight, ", which must be at least 0"}));
+            refuse(concat({"a weight of ", step.weight, ", which must be finite and at least 0"}));
         if (!options_.steps_vary && (step.weight != 1 || step.dense))
             refuse("a weight other than 1, or .dense, which reducer_options::steps_vary must allow");
     }
@@ -265,7 +265,7 @@ class node_sum {
             return refuse(e.what());
         }
     }
-    void read(contribution from, int rank, std::span<T> numbers) {
+    void read(payload from, int rank, std::span<T> numbers) {
         if (from.bytes.size() != numbers.size_bytes())
             throw comm_error(number_of(rank), concat({"rank ", number_of(rank), " sent ", from.bytes.size(),
                                                       " bytes within a node, not ", numbers.size_bytes()}));

@@ -115,9 +115,9 @@ inline bool is_in_full(layer const& l, reducer_options const& options) {
 /// Throws argument_error for a loss scale or a step size outside its range.
 inline void check(step_options const& o) {
     if (!(o.loss_scale > 0 && std::isfinite(o.loss_scale)))
-        throw argument_error(concat({"a loss scale of ", o.loss_scale, ", which must be above 0"}));
+        throw argument_error(concat({"a loss scale of ", o.loss_scale, ", which must be finite and above 0"}));
     if (!(o.step_size >= 0 && std::isfinite(o.step_size)))
-        throw argument_error(concat({"a step size of ", o.step_size, ", which must be above 0"}));
+        throw argument_error(concat({"a step size of ", o.step_size, ", which must be finite and at least 0"}));
 }
 
 /// The options as items on which ranks must agree.

@@ -12,7 +12,7 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/collective/agreement.hpp"
 #include "laconic/comm/communicator.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/reduction/caller_vector.hpp"
@@ -47,7 +47,7 @@ class reduced_layer {
           means_(how_.over, is_.size, options.positions),
           full_means_({}, is_.size, options.positions),
           positions_(options.positions),
-          news_(is_.size),
+          delta_(is_.size),
           mean_(is_.size) {
         check_dimension(is_.size);
         if constexpr (MayServe<decltype(R::over)>)
@@ -174,9 +174,9 @@ class reduced_layer {
         if (skipped_) return;
         auto& feedback = memory_.feedback();
         if (goes_in_full_) {
-            feedback.update(on, std::move(news_), full_message_);
+            feedback.update(on, std::move(delta_), full_message_);
         } else {
-            feedback.update(on, std::move(news_), message_);
+            feedback.update(on, std::move(delta_), message_);
             means_.give_back(on, feedback);
         }
         std::span<T> const mean(mean_);
@@ -209,7 +209,7 @@ class reduced_layer {
         auto& feedback = memory_.feedback();
         if constexpr (HasShift<feedback_type, B>) {
             if (feedback.shift().empty()) return;  // not mean_shift(), which may be empty on some ranks
-            full{}(on, feedback.shift(), key{}, full_message_);
+            identity{}(on, feedback.shift(), key{}, full_message_);
             frame_.clear();
             full_means_.send(on, comm, now(comm, round), full_message_, frame_);
             full_means_.receive(on, comm, now(comm, round), full_message_, frame_, full_blank(), feedback,
@@ -243,18 +243,18 @@ class reduced_layer {
         };
     }
     auto full_blank() const {
-        return [this](auto& there, int, auto& m) { full{}.blank(there, is_.size, {}, m); };
+        return [this](auto& there, int, auto& m) { identity{}.blank(there, is_.size, {}, m); };
     }
     template <Communicator C>
     void make_from(B& on, C const& comm, std::uint64_t round, std::span<T const> x) {
         auto const at = now(comm, round);
-        std::span<T> const news(news_);
-        if (!memory_.make_delta(on, at, scale_, x, options_.step_size, news))
-            return frame_.not_finite(first_non_finite(on, std::span<T const>(news)));
+        std::span<T> const delta(delta_);
+        if (!memory_.make_delta(on, at, scale_, x, options_.step_size, delta))
+            return frame_.not_finite(first_non_finite(on, std::span<T const>(delta)));
         if (goes_in_full_)
-            full{}(on, std::span<T const>(news), at.own, full_message_);
+            identity{}(on, std::span<T const>(delta), at.own, full_message_);
         else
-            compressor_at(round)(on, std::span<T const>(news), at.own, message_);
+            compressor_at(round)(on, std::span<T const>(delta), at.own, message_);
     }
     decltype(auto) compressor_at([[maybe_unused]] std::uint64_t round) const {
         if constexpr (FollowsSteps<R>)
@@ -285,7 +285,7 @@ class reduced_layer {
     transport_for<decltype(R::over), message_type, T, B> means_;
     gathered<full_vector<T, B>, T, B> full_means_;
     position_code positions_;
-    typename B::template array<T> news_, mean_;
+    typename B::template array<T> delta_, mean_;
     message_type message_;
     full_vector<T, B> full_message_;
     std::optional<exact_mean<T, B>> exact_;

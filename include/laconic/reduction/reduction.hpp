@@ -12,7 +12,7 @@
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/compress/vote.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
@@ -74,7 +74,7 @@ std::string over_text(X const& over) {
 
 /// No state: each rank sends C(g_i), and the estimate is unbiased with variance at most omega / n mean_i |g_i|^2 for n
 /// ranks.
-template <class C = full, class X = gather_all>
+template <class C = identity, class X = gather_all>
 struct plain {
     static_assert(detail::require_compressor<C>());
     static constexpr bool is_proved = Unbiased<C>;

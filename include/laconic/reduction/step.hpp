@@ -166,8 +166,8 @@ class reduction_step : step_failure {
     std::uint64_t round() const { return round_; }
     reducer_statistics statistics() const {
         auto all = statistics_;
-        all.bytes_sent += comm_.bytes_sent() + comm_.bytes_told();
-        all.bytes_received += comm_.bytes_received() + comm_.bytes_collected();
+        all.bytes_sent += comm_.bytes_sent() + comm_.bytes_broadcast();
+        all.bytes_received += comm_.bytes_received() + comm_.bytes_gathered();
         all.bytes_watching += watching_.bytes_sent();
         all.bytes_of_state = 0;
         for (auto const& l : layers_.all()) all.bytes_of_state += l.memory().bytes();

@@ -51,7 +51,7 @@ step_agreement agree_on_step(C& comm, std::uint64_t round, double weight, bool d
         if (r == 0) first = theirs;
         if (std::isnan(theirs.weight)) refuse(r, "the step was dropped there");
         if (!(theirs.weight >= 0 && std::isfinite(theirs.weight)))
-            refuse(r, concat({"a weight of ", theirs.weight, ", which must be at least 0"}));
+            refuse(r, concat({"a weight of ", theirs.weight, ", which must be finite and at least 0"}));
         if (theirs.dense != first.dense)
             refuse(r, concat({"the step is ", (first.dense != 0 ? "not " : ""), "dense, unlike on rank 0"}));
         sum += theirs.weight;

@@ -30,7 +30,7 @@ void make_room(bit_writer& sink, std::size_t d) {
 
 /// An all-gather in two halves, over a communicator that is Overlapping; else the first waits for all.
 template <Communicator C>
-void start_all_gather(C& comm, contribution mine, [[maybe_unused]] int lane) {
+void start_all_gather(C& comm, payload mine, [[maybe_unused]] int lane) {
     if constexpr (Overlapping<C>)
         comm.start_all_gather(mine, lane);
     else
@@ -41,14 +41,14 @@ void finish_all_gather([[maybe_unused]] C& comm, [[maybe_unused]] int lane) {
     if constexpr (Overlapping<C>) comm.finish(lane);
 }
 
-/// complaint(r, bytes) for every rank that handed over a complaint in the last meeting.
-template <Communicator C, class OnComplaint>
-void receive_complaints(C& comm, OnComplaint complaint) {
+/// on_error(r, bytes) for every rank that sent an error frame in the last collective call.
+template <Communicator C, class OnError>
+void receive_errors(C& comm, OnError on_error) {
     for (int r = 0; r < comm.size(); ++r)
-        if (auto const received = comm.from(r); received.complaint) complaint(r, received.bytes);
+        if (auto const received = comm.from(r); received.is_error) on_error(r, received.bytes);
 }
 
-/// Reads what rank r handed over in the last meeting; throws wire_error, which names the rank.
+/// Reads what rank r sent in the last collective call; throws wire_error, which names the rank.
 template <class B, Communicator C, class M, class Blank>
 void read_from(B& on, C& comm, int r, Blank blank, by_host<M, B>& reader, M& m) {
     bit_reader source(comm.from(r).bytes);
@@ -61,7 +61,7 @@ void read_from(B& on, C& comm, int r, Blank blank, by_host<M, B>& reader, M& m) 
     }
 }
 
-/// use(r, m) for what every rank handed over in the last meeting, read into `theirs`, in the order of ranks.
+/// use(r, m) for what every rank sent in the last collective call, read into `theirs`, in the order of ranks.
 template <class B, Communicator C, class M, class Blank, class Use>
 void each_message(B& on, C& comm, Blank blank, by_host<M, B>& reader, M& theirs, Use use) {
     for (int r = 0; r < comm.size(); ++r) {
@@ -88,7 +88,7 @@ auto adding_mean(B& on, int ranks, std::span<T> out) {
 template <class M, Scalar T, class B = host>
 class by_gather {
   public:
-    /// `positions` is how this rank spells coordinates; the others need not agree.
+    /// `positions` is how this rank encodes positions; the others need not agree.
     explicit by_gather(position_code positions = position_code::smallest) : sink_(positions) {}
 
     /// Hands this rank's message, about d numbers, to all; over a communicator that is Overlapping it waits for nobody.
@@ -102,30 +102,31 @@ class by_gather {
         detail::start_all_gather(comm, {sink_.finish(), false}, lane);
     }
 
-    /// For several messages in one contribution: this rank's is written to `sink`.
-    void write(bit_writer& sink, B& on, M const& mine) { spelling_.write_message(sink, on, mine); }
+    /// For several messages in one payload: this rank's is written to `sink`.
+    void write(bit_writer& sink, B& on, M const& mine) { encoding_.write_message(sink, on, mine); }
     /// And one that write() wrote is read from `source`, blank(on, m) being what is known of it beforehand, and added
     /// to `out` with this weight. Throws wire_error.
     template <class Blank>
     void read_and_add(bit_reader& source, B& on, Blank blank, T weight, std::span<T> out) {
-        spelling_.read_message(source, blank, on, theirs_);
+        encoding_.read_message(source, blank, on, theirs_);
         add_message(on, out, weight, theirs_);
     }
 
-    /// Takes part in the same meeting with a complaint instead of a message, which must stay until receive().
+    /// Takes part in the same collective call with an error frame in place of a message, which must stay until
+    /// receive().
     template <Communicator C>
-    static void complain(C& comm, std::span<std::byte const> what, int lane = 0) {
+    static void send_error(C& comm, std::span<std::byte const> what, int lane = 0) {
         detail::start_all_gather(comm, {what, true}, lane);
     }
 
     /// out += mean of all ranks' messages, where out is the same on all ranks. blank(on, r, m) makes m what is known of
     /// rank r's message beforehand, on the backend and, of a device's, also on the host. Throws wire_error, which names
-    /// the rank, for bytes that are no such message, and `complaint(r, bytes)` decides what a rank's complaint means
+    /// the rank, for bytes that are no such message, and `on_error(r, bytes)` decides what a rank's error frame means
     /// (it should throw the same on every rank). In both cases `out` is unspecified. Throws comm_error where send() did
     /// not wait and a rank cannot come.
-    template <Communicator C, class Blank, class OnComplaint>
-    void receive(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out, int lane = 0) {
-        meet(comm, complaint, lane);
+    template <Communicator C, class Blank, class OnError>
+    void receive(B& on, C& comm, Blank blank, OnError on_error, std::span<T> out, int lane = 0) {
+        finish_gather(comm, on_error, lane);
         if constexpr (OnHost<B> && detail::MayShare<C> && !CarriesMessages<C, M, B>) {
             if (mean_.pays_for(comm, out.size())) {  // as long as vectors in full: look what they are
                 blank(on, 0, theirs_);
@@ -136,27 +137,27 @@ class by_gather {
     }
     /// The same for whoever wants more of the messages, about d numbers, than their mean: use(r, m) for every rank r,
     /// in their order. m is there until use() returns.
-    template <Communicator C, class Blank, class OnComplaint, class Use>
-    void hear_each(B& on, C& comm, Blank blank, OnComplaint complaint, std::size_t d, Use use) {
-        meet(comm, complaint, 0);
+    template <Communicator C, class Blank, class OnError, class Use>
+    void receive_each(B& on, C& comm, Blank blank, OnError on_error, std::size_t d, Use use) {
+        finish_gather(comm, on_error, 0);
         use_each(on, comm, blank, d, use);
     }
 
   private:
-    template <Communicator C, class OnComplaint>
-    static void meet(C& comm, OnComplaint complaint, int lane) {
+    template <Communicator C, class OnError>
+    static void finish_gather(C& comm, OnError on_error, int lane) {
         detail::finish_all_gather(comm, lane);
-        detail::receive_complaints(comm, complaint);
+        detail::receive_errors(comm, on_error);
     }
     template <Communicator C, class Blank, class Use>
     void use_each(B& on, C& comm, Blank blank, std::size_t d, Use use) {
         if constexpr (CarriesMessages<C, M, B>)
             arrays_.receive(on, comm, blank, d, use);
         else
-            detail::each_message(on, comm, blank, spelling_, theirs_, use);
+            detail::each_message(on, comm, blank, encoding_, theirs_, use);
     }
     bit_writer sink_;
-    by_host<M, B> spelling_;
+    by_host<M, B> encoding_;
     M theirs_;
     struct nothing {};
     [[no_unique_address]] std::conditional_t<OnHost<B>, nothing, message_arrays<M, B>> arrays_;

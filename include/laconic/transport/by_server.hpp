@@ -19,8 +19,8 @@ namespace laconic {
 template <class Up, class Down, Scalar T, class B = host>
 class by_server {
   public:
-    /// What answer() throws where the server has a complaint of its own, whose bytes must stay until receive() is left:
-    /// all ranks are told as if that rank had handed it over.
+    /// What answer() throws where the server has an error frame of its own, whose bytes must stay until receive() is
+    /// left: all ranks are told as if that rank had handed it over.
     struct refusal {
         int rank;
         std::span<std::byte const> what;
@@ -37,44 +37,45 @@ class by_server {
         comm.gather(0, {sink_.finish(), false});
     }
 
-    /// Takes part in the same meeting with a complaint instead of a message.
+    /// Takes part in the same collective call with an error frame in place of a message.
     template <Communicator C>
-    static void complain(C& comm, std::span<std::byte const> what) {
+    static void send_error(C& comm, std::span<std::byte const> what) {
         comm.gather(0, {what, true});
     }
 
     /// On the server: out += mean of the ranks' messages, then answer(out, down) fills in what it sends about that. On
     /// every rank: received <- the server's message, blank_answer(on, received) having made it what is known of it
     /// beforehand. Throws on every rank the same wire_error, which names the rank, for bytes that are no message, and
-    /// calls `complaint(r, bytes)` on every rank for the first rank that complains; where answer throws, the other
-    /// ranks throw an `error` with its text.
-    template <Communicator C, class Blank, class OnComplaint, class Answer, class BlankAnswer>
-    void receive(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out, Answer answer,
+    /// calls `on_error(r, bytes)` on every rank for the first rank that sent an error frame; where answer throws, the
+    /// other ranks throw an `error` with its text.
+    template <Communicator C, class Blank, class OnError, class Answer, class BlankAnswer>
+    void receive(B& on, C& comm, Blank blank, OnError on_error, std::span<T> out, Answer answer,
                  BlankAnswer blank_answer, Down& received) {
         if (comm.rank() == 0) {
-            serve(on, comm, blank, complaint, out, answer);
+            serve(on, comm, blank, on_error, out, answer);
         } else {
             comm.broadcast(0, {});
-            if (comm.from(0).complaint) pass_on(comm.from(0).bytes, complaint);
+            if (comm.from(0).is_error) pass_on(comm.from(0).bytes, on_error);
         }
         detail::read_from(
             on, comm, 0, [&](auto& there, int, auto& m) { blank_answer(there, m); }, down_, received);
     }
 
   private:
-    // Why the server has no answer: a rank that complained (then its words follow), or what went wrong (then a text).
+    // Why the server has no answer: a rank that sent an error frame (then its bytes follow), or what went wrong (then a
+    // text).
     struct trouble {
         std::int64_t rank = -1;
         std::uint64_t bit = 0;
         std::uint64_t unreadable = 0;
     };
 
-    template <Communicator C, class Blank, class OnComplaint, class Answer>
-    void serve(B& on, C& comm, Blank blank, OnComplaint complaint, std::span<T> out, Answer answer) {
+    template <Communicator C, class Blank, class OnError, class Answer>
+    void serve(B& on, C& comm, Blank blank, OnError on_error, std::span<T> out, Answer answer) {
         std::optional<int> refused;
         std::exception_ptr wrong;  // ranks that are fibers do not communicate while they handle it
         try {
-            detail::receive_complaints(comm, [](int r, std::span<std::byte const> what) { throw refusal{r, what}; });
+            detail::receive_errors(comm, [](int r, std::span<std::byte const> what) { throw refusal{r, what}; });
             detail::each_message(on, comm, blank, up_, theirs_, detail::adding_mean(on, comm.size(), out));
             answer(out, mine_);
             detail::make_room<T>(sink_, out.size());
@@ -94,7 +95,7 @@ class by_server {
         if (!refused && !wrong) return comm.broadcast(0, {sink_.finish(), false});
         comm.broadcast(0, {words_, true});
         if (wrong) std::rethrow_exception(wrong);
-        complaint(*refused, std::span<std::byte const>(words_).subspan(sizeof(trouble)));
+        on_error(*refused, std::span<std::byte const>(words_).subspan(sizeof(trouble)));
     }
 
     // What is broadcast in place of an answer.
@@ -104,13 +105,13 @@ class by_server {
         words_.insert(words_.end(), text.begin(), text.end());
     }
 
-    template <class OnComplaint>
-    static void pass_on(std::span<std::byte const> words, OnComplaint complaint) {
+    template <class OnError>
+    static void pass_on(std::span<std::byte const> words, OnError on_error) {
         trouble head;
-        if (words.size() < sizeof head) throw comm_error(0, "rank 0 complains illegibly");
+        if (words.size() < sizeof head) throw comm_error(0, "rank 0 sent an unreadable error frame");
         std::memcpy(&head, words.data(), sizeof head);
         words = words.subspan(sizeof head);
-        if (head.rank >= 0) return complaint(static_cast<int>(head.rank), words);
+        if (head.rank >= 0) return on_error(static_cast<int>(head.rank), words);
         std::string const why(reinterpret_cast<char const*>(words.data()), words.size());
         if (head.unreadable != 0) throw wire_error(head.bit, why);
         throw error(why);

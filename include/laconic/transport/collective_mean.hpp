@@ -161,7 +161,7 @@ class collective_mean {
     bool sums_terms() const {
         static constexpr bool terms = SumsTerms<sum_type, T, B, C>, numbers = SumsNumbers<sum_type, T, B, C>;
         static_assert(terms || numbers,
-                      "this collective is not for this communicator: most need one whose ranks talk in pairs, with "
+                      "this collective is not for this communicator: most need one that is PointToPoint, with "
                       "exchange(to, mine, from) (comm/communicator.hpp)");
         if constexpr (terms && ChosenSum<sum_type>)
             return !numbers || sum_.wants_terms();

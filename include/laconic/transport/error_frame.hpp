@@ -44,7 +44,7 @@ class error_frame {
     [[noreturn]] static void raise(int rank, std::uint64_t round, std::span<std::byte const> bytes) {
         auto const at = bytes.size() < 8 ? 0 : detail::load_word(bytes.data());
         if (bytes.size() < 8 || (bytes.size() > 8 && at != no_coordinate))
-            throw comm_error(rank, detail::concat({"rank ", rank, " complains illegibly"}));
+            throw comm_error(rank, detail::concat({"rank ", rank, " sent an unreadable error frame"}));
         if (at != no_coordinate) throw non_finite_error(rank, round, static_cast<std::size_t>(at));
         auto const text = bytes.subspan(8);
         throw compression_error(rank, round, std::string(reinterpret_cast<char const*>(text.data()), text.size()));
@@ -66,11 +66,11 @@ class error_frame {
         bool alike = true;
         for (int r = 0; r < comm.size(); ++r) {
             auto const theirs = comm.from(r);
-            alike = alike && theirs.complaint &&
+            alike = alike && theirs.is_error &&
                     std::equal(theirs.bytes.begin(), theirs.bytes.end(), bytes_.begin(), bytes_.end());
         }
         for (int r = 0; r < comm.size() && !alike; ++r)
-            if (auto const theirs = comm.from(r); theirs.complaint) raise(r, round, theirs.bytes);
+            if (auto const theirs = comm.from(r); theirs.is_error) raise(r, round, theirs.bytes);
     }
 
   private:

@@ -34,7 +34,7 @@ class gathered : public plain_transport {
     template <Communicator C>
     void send(B& on, C& comm, round_context const&, M const& mine, error_frame const& frame, int lane = 0) {
         if (frame.is_set())
-            messages_.complain(comm, frame.bytes(), lane);
+            messages_.send_error(comm, frame.bytes(), lane);
         else
             messages_.send(on, comm, mine, dimension_, lane);
     }
@@ -48,7 +48,7 @@ class gathered : public plain_transport {
         };
         messages_.receive(on, comm, blank, raise, mean, lane);
     }
-    /// For several messages in one contribution: by_gather's.
+    /// For several messages in one payload: by_gather's.
     void write(bit_writer& sink, B& on, M const& mine) { messages_.write(sink, on, mine); }
     template <class Blank>
     void read_and_add(bit_reader& source, B& on, Blank blank, T weight, std::span<T> out) {

@@ -58,7 +58,7 @@ class served_mean : public plain_transport {
     template <Communicator Comm>
     void send(B& on, Comm& comm, round_context const&, M const& mine, error_frame const& frame, int = 0) {
         if (frame.is_set())
-            server_.complain(comm, frame.bytes());
+            server_.send_error(comm, frame.bytes());
         else
             server_.send(on, comm, mine, dimension_);
     }

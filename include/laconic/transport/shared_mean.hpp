@@ -95,10 +95,10 @@ class shared_mean {
         if (wrong.rank == no_rank) {
             engine.share({std::as_bytes(mine)});
         } else {
-            wrong.put(said_);
-            engine.share({said_, true});
+            wrong.put(error_bytes_);
+            engine.share({error_bytes_, true});
         }
-        hear_trouble(engine);
+        check_errors(engine);
         for (std::size_t r = 0; r < n; ++r) {
             auto const theirs = parts.of(out, r);
             auto const received = engine.from(static_cast<int>(r)).bytes;
@@ -125,7 +125,7 @@ class shared_mean {
             std::memcpy(to.data() + 16, why.data(), why.size());
         }
         static trouble take(std::span<std::byte const> from) {
-            if (from.size() < 16) return {0, 0, "an illegible complaint"};
+            if (from.size() < 16) return {0, 0, "an unreadable error frame"};
             auto const text = from.subspan(16);
             return {static_cast<int>(load_word(from.data())), load_word(from.data() + 8),
                     std::string(reinterpret_cast<char const*>(text.data()), text.size())};
@@ -133,10 +133,10 @@ class shared_mean {
     };
     // What is first in the order in which one rank would read all.
     template <class C>
-    static void hear_trouble(C& engine) {
+    static void check_errors(C& engine) {
         trouble worst;
         for (int r = 0; r < engine.size(); ++r) {
-            if (auto const received = engine.from(r); received.complaint) {
+            if (auto const received = engine.from(r); received.is_error) {
                 auto const other = trouble::take(received.bytes);
                 if (worst.rank == no_rank || std::tie(other.rank, other.bit) < std::tie(worst.rank, worst.bit))
                     worst = other;
@@ -146,7 +146,7 @@ class shared_mean {
     }
 
     full_vector<T, B> part_;
-    std::vector<std::byte> said_;
+    std::vector<std::byte> error_bytes_;
 };
 
 }  // namespace laconic::detail

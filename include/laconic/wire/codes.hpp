@@ -76,7 +76,7 @@ template <BitSource R, class Codes>
 void read_trits(R& source, Codes& codes) {
     using code = std::remove_cvref_t<decltype(codes[0])>;
     std::size_t first = 0;
-    if constexpr (KnowsWhatIsLeft<R>) {
+    if constexpr (HasRemaining<R>) {
         for (; first + 8 * trits_in_group <= codes.size() && source.left() >= 64; first += 8 * trits_in_group) {
             auto const before = source;
             std::uint64_t words = source.take(64);

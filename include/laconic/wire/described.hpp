@@ -52,14 +52,14 @@ consteval bool require_description() {
 
 template <class W, class M>
 void write_described_to(W& sink, M const& m, std::uint64_t bits, description how) {
-    charge(sink, part::header);
+    charge(sink, message_part::header);
     sink.put(described_magic, 32);
     sink.put(wire_version, 8);
     sink.put((how.with_checksum ? flag_checksum : 0) | (sizeof(typename M::value_type) == 8 ? flag_double : 0), 8);
     put_whole(sink, m.dimension());
     put_whole(sink, bits);
     write_shape(sink, m);
-    charge(sink, part::values);
+    charge(sink, message_part::values);
     write(sink, m);
 }
 
@@ -70,8 +70,8 @@ std::vector<std::byte> description_of(M const& m, description how) {
     write(books, m);
     bit_writer sink(how.positions);
     write_described_to(sink, m, books.unpadded(), how);
-    auto const said = sink.finish();
-    std::vector<std::byte> all(said.begin(), said.end());
+    auto const written = sink.finish();
+    std::vector<std::byte> all(written.begin(), written.end());
     if (how.with_checksum) {
         std::uint32_t const sum = checksum(all);
         for (int b = 0; b < 4; ++b) all.push_back(static_cast<std::byte>(sum >> (8 * b) & 255));
@@ -84,7 +84,7 @@ ledger account_of_description(M const& m, description how) {
     write_shape(inner, m);
     write(inner, m);
     write_described_to(books, m, inner.unpadded(), how);
-    charge(books, part::header);
+    charge(books, message_part::header);
     if (how.with_checksum) books.put(0, 32);
     return books;
 }
@@ -96,7 +96,7 @@ unpacked read_description(std::span<std::byte const> bytes, reading_limits limit
     if (auto const version = source.take(8); version != wire_version)
         source.refuse(concat({"version ", version, ", where only 1 is known"}));
     auto const flags = source.take(8);
-    if (flags > (flag_checksum | flag_double)) source.refuse("flags that there are not");
+    if (flags > (flag_checksum | flag_double)) source.refuse("unknown flags");
     if ((flags & flag_checksum) != 0) {
         if (source.left() < 32) source.refuse("it ends before its checksum");
         auto const body = bytes.first(bytes.size() - 4);

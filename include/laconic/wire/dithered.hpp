@@ -15,9 +15,9 @@ namespace laconic {
 /// Writes the norms in full, then the codes.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, dithered<T, B> const& m) {
-    charge(sink, part::scalars);
+    charge(sink, message_part::scalars);
     put_numbers(sink, m.norms);
-    charge(sink, part::values);
+    charge(sink, message_part::values);
     write_codes(sink, m.codes, m.levels);
 }
 template <class B, BitSource R, Scalar T>
@@ -29,7 +29,7 @@ namespace detail {
 
 /// Levels that halve: how many there are, and the length of a bucket.
 struct dithered_kind : leaf_kind {
-    static constexpr kind number{5};
+    static constexpr message_kind number{5};
     template <Scalar T, BitSource R>
     static void take(R& source, stage& s) {
         s.first = take_between(source, 1, 1000);

@@ -18,7 +18,7 @@ namespace laconic {
 /// Writes the left factor in full, then the right one.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, factors<T, B> const& m) {
-    charge(sink, part::values);
+    charge(sink, message_part::values);
     for (T const v : m.left) put_number(sink, v);
     for (T const v : m.right) put_number(sink, v);
 }
@@ -42,7 +42,7 @@ namespace detail {
 
 /// A matrix as two factors: how many rows it has, and its rank.
 struct low_rank_kind : leaf_kind {
-    static constexpr kind number{32};
+    static constexpr message_kind number{32};
     template <Scalar T, BitSource R>
     static void take(R& source, stage& s) {
         s.first = take_between(source, 1, longest_support);

@@ -19,13 +19,13 @@ namespace laconic {
 
 /// A source that can report how many bits are left.
 template <class R>
-concept KnowsWhatIsLeft = BitSource<R> && requires(R const& source) {
+concept HasRemaining = BitSource<R> && requires(R const& source) {
     { source.left() } -> std::convertible_to<std::uint64_t>;
 };
 
 /// A source that also copies whole bytes.
 template <class R>
-concept ReadsBytes = KnowsWhatIsLeft<R> && requires(R& source, std::span<std::byte> bytes) {
+concept ReadsBytes = HasRemaining<R> && requires(R& source, std::span<std::byte> bytes) {
     source.take_bytes_to(bytes);
 };
 

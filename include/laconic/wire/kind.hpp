@@ -18,19 +18,19 @@ inline constexpr unsigned wire_version = 1;
 
 /// A kind of stage in a shape. The numbers are part of the format; each stands at its kind's description, beside
 /// write_shape in the header of the message. wire/message.hpp lists these descriptions.
-enum class kind : std::uint8_t {};
+enum class message_kind : std::uint8_t {};
 
 /// The kinds from this one to 255 are reserved for users' own messages (wire/user_message.hpp): no version of the
 /// library uses them.
 inline constexpr unsigned first_user_kind = 128;
 constexpr bool is_user_kind(long long k) { return k >= first_user_kind && k <= 255; }
-constexpr bool is_user_kind(kind k) { return is_user_kind(static_cast<long long>(k)); }
+constexpr bool is_user_kind(message_kind k) { return is_user_kind(static_cast<long long>(k)); }
 
 /// The largest number of bytes of parameters that a user's kind may have in a shape.
 inline constexpr std::size_t longest_parameters = 4096;
 
 template <BitSink W>
-void put_kind(W& sink, kind k) {
+void put_kind(W& sink, message_kind k) {
     sink.put(static_cast<std::uint64_t>(k), 8);
 }
 

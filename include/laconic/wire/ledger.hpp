@@ -10,7 +10,7 @@
 namespace laconic {
 
 /// What the bits of a message are spent on. `header` is what separates the rest: counts, tags, padding.
-enum class part { header, positions, scalars, values };
+enum class message_part { header, positions, scalars, values };
 
 /// The encoding of positions that a writer takes: the shortest of all, or the shortest of those that are fastest to
 /// read.
@@ -24,27 +24,28 @@ class ledger {
     void put(std::uint64_t, unsigned width) { spent_[static_cast<std::size_t>(to_)] += width; }
     /// Adds words of so many bits in all.
     void add(std::uint64_t bits) { spent_[static_cast<std::size_t>(to_)] += bits; }
-    void charge(part to) { to_ = to; }
+    void charge(message_part to) { to_ = to; }
     position_code positions_as() const { return how_; }
 
     /// In bits: the numbers themselves; the coordinates that they belong to; norms, scales and other numbers that many
     /// values share; and all the rest, including the padding to whole bytes.
-    std::uint64_t values() const { return spent(part::values); }
-    std::uint64_t positions() const { return spent(part::positions); }
-    std::uint64_t scalars() const { return spent(part::scalars); }
-    std::uint64_t header() const { return spent(part::header) + (8 - unpadded() % 8) % 8; }
+    std::uint64_t values() const { return spent(message_part::values); }
+    std::uint64_t positions() const { return spent(message_part::positions); }
+    std::uint64_t scalars() const { return spent(message_part::scalars); }
+    std::uint64_t header() const { return spent(message_part::header) + (8 - unpadded() % 8) % 8; }
 
     /// The bits put without padding, and in whole bytes, which is the sum of the four.
     std::uint64_t unpadded() const {
-        return spent(part::header) + spent(part::positions) + spent(part::scalars) + spent(part::values);
+        return spent(message_part::header) + spent(message_part::positions) + spent(message_part::scalars) +
+               spent(message_part::values);
     }
     std::uint64_t bits() const { return (unpadded() + 7) / 8 * 8; }
 
   private:
-    std::uint64_t spent(part of) const { return spent_[static_cast<std::size_t>(of)]; }
+    std::uint64_t spent(message_part of) const { return spent_[static_cast<std::size_t>(of)]; }
 
     std::array<std::uint64_t, 4> spent_{};
-    part to_ = part::values;
+    message_part to_ = message_part::values;
     position_code how_;
 };
 

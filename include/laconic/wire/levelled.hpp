@@ -16,7 +16,7 @@ namespace laconic {
 template <BitSink W, class C, class M>
 void write(W& sink, levelled<C, M> const& m) {
     if (m.levels > 0) {
-        charge(sink, part::header);
+        charge(sink, message_part::header);
         sink.put(m.level - 1, width_of(m.levels));
     }
     write(sink, m.inside);
@@ -36,7 +36,7 @@ namespace detail {
 
 /// A message at one of so many levels; at an unknown number of them, where it is 0.
 struct levelled_kind {
-    static constexpr kind number{35};
+    static constexpr message_kind number{35};
     static constexpr follow next = follow::one_shape;
     template <Scalar T, BitSource R>
     static void take(R& source, stage& s) {

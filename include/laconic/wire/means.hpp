@@ -16,12 +16,12 @@ namespace laconic {
 /// sign.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, means<T, B> const& m) {
-    charge(sink, part::scalars);
+    charge(sink, message_part::scalars);
     for (std::size_t b = 0; b < m.above.size(); ++b) {
         put_number<T>(sink, m.below[b]);
         put_number<T>(sink, m.above[b]);
     }
-    charge(sink, part::values);
+    charge(sink, message_part::values);
     detail::write_signs(sink, m.words, m.count);
 }
 template <class B, BitSource R, Scalar T>
@@ -36,7 +36,7 @@ namespace detail {
 
 /// Signs with two means: the length of a bucket.
 struct means_kind : leaf_kind {
-    static constexpr kind number{6};
+    static constexpr message_kind number{6};
     template <Scalar T, BitSource R>
     static void take(R& source, stage& s) {
         s.first = take_between(source, 1, longest_support);

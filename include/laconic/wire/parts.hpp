@@ -31,7 +31,7 @@ namespace detail {
 
 /// Messages about consecutive parts of a vector: how many there are.
 struct parts_kind {
-    static constexpr kind number{34};
+    static constexpr message_kind number{34};
     static constexpr follow next = follow::a_shape_for_each;
     template <Scalar T, BitSource R>
     static void take(R& source, stage& s) {

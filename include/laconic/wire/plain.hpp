@@ -13,7 +13,7 @@ namespace laconic {
 /// Writes the numbers in full: 32 or 64 bits each.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, full_vector<T, B> const& m) {
-    charge(sink, part::values);
+    charge(sink, message_part::values);
     put_numbers(sink, m.values);
 }
 template <class B, BitSource R, Scalar T>
@@ -24,9 +24,9 @@ namespace detail {
 
 /// Numbers in full.
 struct plain_kind : leaf_kind {
-    static constexpr kind number{1};
+    static constexpr message_kind number{1};
     template <Scalar T, class B, class Reader, class Out>
-    static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
+    static void unpack(Reader& reader, stage const&, std::uint64_t n, Out& out) {
         auto m = reader.template leaf<full_vector<T, B>>(n, 8 * sizeof(T), sizeof(T));
         m.values.resize(n);
         reader.take(m, out);

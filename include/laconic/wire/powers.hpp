@@ -13,7 +13,7 @@ namespace laconic {
 /// Writes 9 (float) or 12 (double) bits for each number: the exponent field, then the sign above it.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, powers<T, B> const& m) {
-    charge(sink, part::values);
+    charge(sink, message_part::values);
     put_codes(sink, m.codes, powers<T, B>::code_width, [](unsigned code) { return code; });
 }
 template <class B, BitSource R, Scalar T>
@@ -29,9 +29,9 @@ namespace detail {
 
 /// Powers of two.
 struct powers_kind : leaf_kind {
-    static constexpr kind number{3};
+    static constexpr message_kind number{3};
     template <Scalar T, class B, class Reader, class Out>
-    static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
+    static void unpack(Reader& reader, stage const&, std::uint64_t n, Out& out) {
         auto m = reader.template leaf<powers<T, B>>(n, powers<T, B>::code_width, sizeof(std::uint16_t));
         m.codes.resize(n);
         reader.take(m, out);

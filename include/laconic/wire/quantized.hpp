@@ -15,9 +15,9 @@ namespace laconic {
 /// Writes the steps of the grids in full, then the codes.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, quantized<T, B> const& m) {
-    charge(sink, part::scalars);
+    charge(sink, message_part::scalars);
     put_numbers(sink, m.steps);
-    charge(sink, part::values);
+    charge(sink, message_part::values);
     m.with_codes(m, [&](auto const& codes) { write_codes(sink, codes, m.levels); });
 }
 template <class B, BitSource R, Scalar T>
@@ -32,7 +32,7 @@ namespace detail {
 
 /// Levels of a uniform grid: how many there are to a side, and the length of a bucket.
 struct quantized_kind : leaf_kind {
-    static constexpr kind number{2};
+    static constexpr message_kind number{2};
     template <Scalar T, BitSource R>
     static void take(R& source, stage& s) {
         s.first = take_between(source, 1, 32767);

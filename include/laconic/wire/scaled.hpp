@@ -24,7 +24,7 @@ namespace detail {
 
 /// A message times a factor of at most 1, which is a T.
 struct scaled_kind {
-    static constexpr kind number{33};
+    static constexpr message_kind number{33};
     static constexpr follow next = follow::one_shape;
     template <Scalar T, BitSource R>
     static void take(R& source, stage& s) {

@@ -32,7 +32,7 @@ inline constexpr std::size_t deepest_stage = 32, most_stages = 65536;
 
 /// One stage: its kind and the parameters that this kind has.
 struct stage {
-    kind what{};
+    message_kind what{};
     /// Integers, in the order of the wire. For a user's kind: the number of bytes that its parameters take, and the bit
     /// at which they begin.
     std::uint64_t first = 0, second = 0;
@@ -51,11 +51,11 @@ template <class... K>
 struct kind_list {
     /// Calls f(K{}) for the K of that number; returns whether there is one.
     template <class F>
-    static bool visit(kind which, F f) {
+    static bool visit(message_kind which, F f) {
         return ((K::number == which && (f(K{}), true)) || ...);
     }
     static constexpr bool numbers_differ() {
-        kind const all[] = {K::number...};
+        message_kind const all[] = {K::number...};
         for (std::size_t i = 0; i < sizeof...(K); ++i)
             for (std::size_t j = 0; j < i; ++j)
                 if (all[i] == all[j] || is_user_kind(all[i])) return false;
@@ -85,15 +85,14 @@ constexpr std::uint64_t buckets_of(std::uint64_t n, std::uint64_t bucket) { retu
 template <Scalar T, class Kinds, BitSource R>
 std::pair<stage, follow> take_stage(R& source, Kinds) {
     stage s;
-    s.what = static_cast<kind>(source.take(8));
+    s.what = static_cast<message_kind>(source.take(8));
     auto next = follow::nothing;
     bool const known = Kinds::visit(s.what, [&](auto described) {
         next = decltype(described)::next;
         described.template take<T>(source, s);
     });
     if (known) return {s, next};
-    if (!is_user_kind(s.what))
-        source.refuse(concat({"a kind of message that there is not: ", static_cast<int>(s.what)}));
+    if (!is_user_kind(s.what)) source.refuse(concat({"an unknown kind of message: ", static_cast<int>(s.what)}));
     s.first = take_whole(source, longest_parameters);
     s.second = source.at();
     for (auto left = s.first; left > 0; --left) source.take(8);

@@ -15,7 +15,7 @@ namespace detail {
 /// Numbers of a short format.
 template <short_format F>
 struct short_kind : leaf_kind {
-    static constexpr kind number{7 + static_cast<std::uint8_t>(F)};
+    static constexpr message_kind number{7 + static_cast<std::uint8_t>(F)};
     template <Scalar T, class B, class Reader, class Out>
     static void unpack(Reader& reader, stage const&, std::uint64_t n, Out& out) {
         auto m = reader.template leaf<short_floats<F, T, B>>(n, layout_of(F).width(), sizeof(std::uint16_t));
@@ -29,7 +29,7 @@ struct short_kind : leaf_kind {
 /// Writes the codes, 16 or 8 bits each.
 template <BitSink W, short_format F, Scalar T, class B>
 void write(W& sink, short_floats<F, T, B> const& m) {
-    charge(sink, part::values);
+    charge(sink, message_part::values);
     put_codes(sink, m.codes, static_cast<unsigned>(m.layout.width()), [](unsigned code) { return code; });
 }
 template <class B, BitSource R, short_format F, Scalar T>

@@ -30,9 +30,9 @@ void read_signs(R& source, Words& words, std::size_t count) {
 /// Writes the scales in full, then a bit for each sign.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, signs<T, B> const& m) {
-    charge(sink, part::scalars);
+    charge(sink, message_part::scalars);
     put_numbers(sink, m.scales);
-    charge(sink, part::values);
+    charge(sink, message_part::values);
     detail::write_signs(sink, m.words, m.count);
 }
 template <class B, BitSource R, Scalar T>
@@ -44,7 +44,7 @@ namespace detail {
 
 /// Signs: the length of a bucket, 0 where there are no scales.
 struct signs_kind : leaf_kind {
-    static constexpr kind number{4};
+    static constexpr message_kind number{4};
     template <Scalar T, BitSource R>
     static void take(R& source, stage& s) {
         s.first = take_between(source, 0, longest_support);

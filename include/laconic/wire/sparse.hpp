@@ -20,22 +20,23 @@ namespace laconic {
 /// Writes the part of the support that the receiver does not have, then the payload.
 template <BitSink W, class Rest, support_is Known, Scalar T, class B, class Unit>
 void write(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
-    if constexpr (Known == support_is::told) {
-        charge(sink, part::header);
+    if constexpr (Known == support_is::listed) {
+        charge(sink, message_part::header);
         sink.put(m.support.size(), width_of(std::uint64_t{m.places()} + 1));
     }
-    if constexpr (Known != support_is::agreed) write_support(sink, m.places(), std::span<coordinate const>(m.support));
-    charge(sink, part::values);
+    if constexpr (Known != support_is::from_seed)
+        write_support(sink, m.places(), std::span<coordinate const>(m.support));
+    charge(sink, message_part::values);
     write(sink, m.payload);
 }
 template <class B, BitSource R, class Rest, support_is Known, Scalar T, class Unit>
 void read(B& on, R& source, sparse<Rest, Known, T, B, Unit>& m) {
-    if constexpr (Known == support_is::told) {
+    if constexpr (Known == support_is::listed) {
         auto const count = source.take(width_of(std::uint64_t{m.places()} + 1));
         if (count > m.places()) source.refuse("more coordinates than the vector has");
         m.support.resize(static_cast<std::size_t>(count));
     }
-    if constexpr (Known != support_is::agreed) {
+    if constexpr (Known != support_is::from_seed) {
         read_support(source, m.places(), std::span<coordinate>(m.support));
         m.expect_payload(on);
     }
@@ -48,7 +49,7 @@ template <BitSource R>
 draw take_recipe(R& source) {
     draw d;
     auto const how = source.take(8);
-    if (how < 1 || how > 3) source.refuse("a way to draw that there is not");
+    if (how < 1 || how > 3) source.refuse("an unknown draw method");
     d.how = static_cast<draw_method>(how);
     if (d.how == draw_method::exactly) {
         d.count = static_cast<std::size_t>(take_whole(source, longest_support));
@@ -63,13 +64,13 @@ draw take_recipe(R& source) {
 /// A support and a message about the numbers there: the length of a unit, and the number of places or their recipe.
 template <support_is Known>
 struct sparse_kind {
-    static constexpr kind number{16 + static_cast<std::uint8_t>(Known)};
+    static constexpr message_kind number{16 + static_cast<std::uint8_t>(Known)};
     static constexpr follow next = follow::one_shape;
     template <Scalar T, BitSource R>
     static void take(R& source, stage& s) {
         s.first = take_between(source, 1, longest_support);
-        if constexpr (Known == support_is::counted) s.second = take_between(source, 0, longest_support);
-        if constexpr (Known == support_is::agreed) s.drawn = take_recipe(source);
+        if constexpr (Known == support_is::fixed_count) s.second = take_between(source, 0, longest_support);
+        if constexpr (Known == support_is::from_seed) s.drawn = take_recipe(source);
     }
     template <Scalar T, class B, class Reader, class Out>
     static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
@@ -92,7 +93,7 @@ struct sparse_kind {
   private:
     template <class B, class Reader>
     static std::vector<std::uint64_t> places_of(Reader& reader, stage const& s, std::uint64_t places) {
-        if constexpr (Known == support_is::agreed) {
+        if constexpr (Known == support_is::from_seed) {
             if (places > largest_dimension || (s.drawn.how == draw_method::exactly && s.drawn.count > places))
                 reader.refuse("a support that cannot be drawn");
             reader.spend(places, 16);
@@ -102,7 +103,7 @@ struct sparse_kind {
             draw_support(on, s.drawn, static_cast<std::size_t>(places), drawn);
             return {drawn.begin(), drawn.end()};
         } else {
-            auto const count = Known == support_is::counted ? s.second : reader.source().take(width_of(places + 1));
+            auto const count = Known == support_is::fixed_count ? s.second : reader.source().take(width_of(places + 1));
             if (count > places) reader.refuse("more coordinates than the vector has");
             reader.spend(count, 8);
             reader.work(count);
@@ -120,8 +121,8 @@ template <BitSink W, class Rest, support_is Known, Scalar T, class B, class Unit
 void write_shape(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
     put_kind(sink, detail::sparse_kind<Known>::number);
     put_length(sink, m.unit.length, m.length);
-    if constexpr (Known == support_is::counted) put_whole(sink, m.support.size());
-    if constexpr (Known == support_is::agreed) {
+    if constexpr (Known == support_is::fixed_count) put_whole(sink, m.support.size());
+    if constexpr (Known == support_is::from_seed) {
         sink.put(static_cast<std::uint64_t>(m.drawn.how), 8);
         if (m.drawn.how == draw_method::exactly)
             put_whole(sink, m.drawn.count);
@@ -132,10 +133,11 @@ void write_shape(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
     write_shape(sink, m.payload);
 }
 
-/// Counts ceil(log2 d) bits for each position that is not agreed, and nothing for their count (Khirirat et al., CAT).
+/// Counts ceil(log2 d) bits for each position that is not drawn from a seed, and nothing for their count (Khirirat et
+/// al., CAT).
 template <class Rest, support_is Known, Scalar T, class B, class Unit>
 double bits_as_paper(sparse<Rest, Known, T, B, Unit> const& m) {
-    double const position = Known == support_is::agreed ? 0 : width_of(m.places());
+    double const position = Known == support_is::from_seed ? 0 : width_of(m.places());
     return position * static_cast<double>(m.support.size()) + bits_as_paper(m.payload);
 }
 

@@ -16,12 +16,12 @@ namespace laconic {
 /// Writes for each bucket its least number, then its step, in full; then the codes, `width` bits each.
 template <BitSink W, Scalar T, class B>
 void write(W& sink, stepped<T, B> const& m) {
-    charge(sink, part::scalars);
+    charge(sink, message_part::scalars);
     for (std::size_t b = 0; b < m.steps.size(); ++b) {
         put_number<T>(sink, m.least[b]);
         put_number<T>(sink, m.steps[b]);
     }
-    charge(sink, part::values);
+    charge(sink, message_part::values);
     put_codes(sink, m.codes, static_cast<unsigned>(m.width), [](unsigned code) { return code; });
 }
 template <class B, BitSource R, Scalar T>
@@ -40,7 +40,7 @@ namespace detail {
 
 /// Codes on a grid over the range: their width in bits, and the length of a bucket.
 struct stepped_kind : leaf_kind {
-    static constexpr kind number{11};
+    static constexpr message_kind number{11};
     template <Scalar T, BitSource R>
     static void take(R& source, stage& s) {
         s.first = take_between(source, 1, 8);

@@ -36,23 +36,23 @@ concept BitSource = requires(R& source, unsigned width, std::uint64_t most, std:
 
 /// A sink that counts separately what its bits are spent on.
 template <class W>
-concept KeepsBooks = requires(W& sink, part to) {
+concept KeepsBooks = requires(W& sink, message_part to) {
     sink.charge(to);
 };
 /// A sink that requests an encoding of positions.
 template <class W>
-concept AsksForPositions = requires(W const& sink) {
+concept HasPositionCode = requires(W const& sink) {
     { sink.positions_as() } -> std::same_as<position_code>;
 };
 /// Sets what the following bits are spent on, in a sink that counts that.
 template <BitSink W>
-void charge(W& sink, part to) {
+void charge(W& sink, message_part to) {
     if constexpr (KeepsBooks<W>) sink.charge(to);
 }
 /// The encoding of positions that a sink requests; the smallest where it requests none.
 template <BitSink W>
-position_code asked_of(W const& sink) {
-    if constexpr (AsksForPositions<W>)
+position_code position_code_of(W const& sink) {
+    if constexpr (HasPositionCode<W>)
         return sink.positions_as();
     else
         return position_code::smallest;

@@ -120,10 +120,10 @@ bool read_group(R& source, std::uint64_t length, unsigned width, std::span<I> gr
 template <BitSink W, std::unsigned_integral I>
 void write_support(W& sink, std::uint64_t length, std::span<I const> support) {
     if (support.empty() || support.size() == length) return;
-    auto const plan = detail::plan_support(length, support, asked_of(sink));
-    charge(sink, part::header);
+    auto const plan = detail::plan_support(length, support, position_code_of(sink));
+    charge(sink, message_part::header);
     sink.put(static_cast<std::uint64_t>(plan.code), detail::support_code_width);
-    charge(sink, part::positions);
+    charge(sink, message_part::positions);
     switch (plan.code) {
         case support_code::raw:
             put_words(sink, plan.bits, [&](auto& words) {
@@ -248,7 +248,7 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
             break;
         }
         default:
-            source.refuse("a code for positions that there is not");
+            source.refuse("an unknown position code");
     }
 }
 

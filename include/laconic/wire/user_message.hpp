@@ -72,7 +72,7 @@ concept IsRead = requires(B& on, bit_reader& source, M& m) {
     read(on, source, m);
 };
 template <class M>
-concept KnowsItsBounds = requires(M const& m) {
+concept HasReadingBounds = requires(M const& m) {
     { m.per_number() } -> std::same_as<reading_bounds>;
 };
 template <class M>
@@ -99,7 +99,7 @@ concept IsResized = requires(M& m, std::size_t n) {
 /// type passes through read_described(). Numbers that are not finite are refused after add_message() in any case.
 template <class M, class T, class B>
 concept UserMessage = Message<M, T, B> && detail::IsWrittenWithShape<M> && std::same_as<typename M::value_type, T> &&
-    detail::IsRead<M, B> && detail::KnowsItsBounds<M> && detail::IsResized<M>;
+    detail::IsRead<M, B> && detail::HasReadingBounds<M> && detail::IsResized<M>;
 
 /// The third argument of read_described: the users' messages that it can read, user_messages<C...>. Each C names a
 /// UserMessage for numbers of T as a compressor does, C::message<T, B>; it may have none for one of float and double.
@@ -150,7 +150,8 @@ consteval bool require_user_message() {
                       "M is not a user's message: it needs ==, a default constructor, and terms() const or "
                       "add_message(on, out, w, m) (message/message.hpp)");
     static_assert(IsRead<M, B>, "M is not a user's message: it needs read(on, source, m)");
-    static_assert(KnowsItsBounds<M>, "M is not a user's message: it needs laconic::reading_bounds per_number() const");
+    static_assert(HasReadingBounds<M>,
+                  "M is not a user's message: it needs laconic::reading_bounds per_number() const");
     static_assert(IsResized<M>, "M is not a user's message: it needs void resize(std::size_t n)");
     return true;
 }
@@ -194,10 +195,10 @@ consteval bool require_user_messages() {
 
 // Whether C names the user's message of T that has this kind.
 template <class C, class T, class B>
-constexpr bool names_kind(kind k) {
+constexpr bool names_kind(message_kind k) {
     return kind_named<C, T, B>() == static_cast<long long>(k);
 }
-inline std::string name_of_user_kind(kind k) { return concat({"user kind ", static_cast<unsigned>(k)}); }
+inline std::string name_of_user_kind(message_kind k) { return concat({"user kind ", static_cast<unsigned>(k)}); }
 
 // Reads the parameters of a stage of a shape from `whole`, and no bit beyond them.
 template <class M>
@@ -213,7 +214,7 @@ void take_parameters(bit_reader const& whole, stage const& s, M& m) {
 
 template <class W, class M>
 void write_user_shape(W& sink, M const& m) {
-    constexpr auto what = static_cast<kind>(M::user_kind);
+    constexpr auto what = static_cast<message_kind>(M::user_kind);
     bit_writer parameters;
     if constexpr (WritesParameters<M>) write_parameters(parameters, m);
     auto const bytes = parameters.finish();

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "laconic/backend/reference.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/message/full_vector.hpp"
 #include "laconic/message/sparse.hpp"
@@ -96,7 +96,7 @@ TEST_CASE_TEMPLATE("each pass is its formula", T, float, double) {
 }
 
 // Every length and place of a number that is not finite, and sums of finite ones that overflow.
-TEST_CASE_TEMPLATE("news that are not finite are noticed", T, float, double) {
+TEST_CASE_TEMPLATE("a delta that is not finite is noticed", T, float, double) {
     host on;
     constexpr T infinite = std::numeric_limits<T>::infinity(), most = std::numeric_limits<T>::max();
     for (std::size_t d = 1; d <= 40; ++d)
@@ -175,7 +175,7 @@ TEST_CASE_TEMPLATE("each kernel is its definition, to the bit", T, float, double
             });
             full_vector<T, host> const all{{x.begin() + static_cast<std::ptrdiff_t>(skip), x.end()}};
             check([&](auto& b, out v, out) { add_message(b, v, T(0.3), all); });
-            sparse<full, support_is::told, T, host> some;
+            sparse<identity, support_is::listed, T, host> some;
             some.length = d;
             for (std::size_t i = 0; i < d; i += 1 + i % 3) {
                 some.support.push_back(static_cast<coordinate>(i));

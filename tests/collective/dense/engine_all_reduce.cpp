@@ -109,7 +109,7 @@ TEST_CASE("what cannot be added is refused on all ranks before the engine is ask
         CHECK(found.sums == 0);
         bad = std::vector(3, good);
         bad[r].pop_back();
-        CHECK(after_bad(bad).told[0] == who + " brings a vector of 3 numbers, the collective is for 4");
+        CHECK(after_bad(bad).told[0] == who + " has a vector of 3 numbers, the collective is for 4");
         CHECK(after_bad(bad).sums == 0);
     }
     auto const large = after_bad(std::vector(3, std::vector<float>{1, 3e38f, 1, 1}));

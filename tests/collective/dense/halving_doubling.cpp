@@ -19,7 +19,7 @@ constexpr auto make_halving_doubling = []<class T>(auto& comm, std::size_t d) {
 template <Communicator C>
 struct counting : metered<C> {
     explicit counting(C& inner) : metered<C>(inner) {}
-    contribution exchange(int to, contribution mine, int from) {
+    payload exchange(int to, payload mine, int from) {
         if (to != no_rank) most_ahead = std::max(most_ahead, ++sent);
         auto const received = metered<C>::exchange(to, mine, from);
         if (from != no_rank) --sent;

@@ -37,7 +37,7 @@ TEST_CASE("each rank sends its numbers but for its own part, and the sums of tha
             CHECK(sums[0][i] == sum);
         }
         for (std::size_t r = 0; r < std::size_t(n); ++r) {
-            // In front of each packet its length and a header: 36 bytes. Hello: a complaint, eight items, and the
+            // In front of each packet its length and a header: 36 bytes. Hello: an error, eight items, and the
             // exponents of the first 512 blocks.
             detail::partition const parts{d, std::size_t(n)};
             auto const blocks = [&](std::size_t p) { return (parts.length(p) + 255) / 256; };

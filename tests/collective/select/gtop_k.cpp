@@ -307,8 +307,7 @@ TEST_CASE("what cannot be summed is refused on all ranks in the same words, and 
     for (int const r : {0, 1, 6, 10}) {
         auto const who = "rank " + std::to_string(r);
         CHECK(refused({r}, nan) == who + ", round 17: the gradient is not finite at coordinate 9");
-        CHECK(refused({r}, sparse_sum<float>(d + 1)) ==
-              who + " brings a vector of 31 numbers, the collective is for 30");
+        CHECK(refused({r}, sparse_sum<float>(d + 1)) == who + " has a vector of 31 numbers, the collective is for 30");
     }
     CHECK(refused({7, 3, 9}, nan) == "rank 3, round 17: the gradient is not finite at coordinate 9");
     CHECK(refused({4, 5}, sv::of<float>(d, {{8, 3e38f}})) == "round 17: the ranks' sum is not finite at coordinate 8");

@@ -105,7 +105,7 @@ TEST_CASE("what cannot be summed is refused on all ranks in the host's words, an
             CHECK(told(ranks, 30, [&](int r, auto const& v) { return r == culprit ? nan : v; }) ==
                   std::vector(ranks, who + ", round 17: the gradient is not finite at coordinate 9"));
             CHECK(told(ranks, 30, [&](int r, auto const& v) { return r == culprit ? sparse_sum<float>(31) : v; }) ==
-                  std::vector(ranks, who + " brings a vector of 31 numbers, the collective is for 30"));
+                  std::vector(ranks, who + " has a vector of 31 numbers, the collective is for 30"));
         }
     }
     for (int const n : nccl_ranks::counts(2)) {

@@ -47,11 +47,11 @@ TEST_CASE("every rank gets every part, in ceil(log2 P) steps, each part once") {
                 int* steps;
                 int rank() const { return inner->rank(); }
                 int size() const { return inner->size(); }
-                void all_gather(contribution mine) { inner->all_gather(mine); }
-                void gather(int root, contribution mine) { inner->gather(root, mine); }
-                void broadcast(int root, contribution mine) { inner->broadcast(root, mine); }
-                contribution from(int r) const { return inner->from(r); }
-                contribution exchange(int to, contribution mine, int from) {
+                void all_gather(payload mine) { inner->all_gather(mine); }
+                void gather(int root, payload mine) { inner->gather(root, mine); }
+                void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
+                payload from(int r) const { return inner->from(r); }
+                payload exchange(int to, payload mine, int from) {
                     ++*steps;
                     return inner->exchange(to, mine, from);
                 }

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/wire/message.hpp"
 #include "laconic/wire/plain.hpp"
 #include "support/sparse_sums.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 // Where parts are sent in full, it is an exact sum.
 constexpr auto summed_in_full = []<class T>(auto& comm, std::size_t d) {
-    return make_sum<T>(compressed_split_all_gather{full{}}, comm, d);
+    return make_sum<T>(compressed_split_all_gather{identity{}}, comm, d);
 };
 constexpr auto coarse = []<class T>(auto& comm, std::size_t d) {
     return make_sum<T>(compressed_split_all_gather{quantize{3, 8}, 5}, comm, d);

@@ -79,7 +79,7 @@ TEST_CASE("what a server refuses of vectors in full, in the same words on all ra
     for (std::size_t r = 0; r < 4; ++r) {
         auto const who = "rank " + std::to_string(r);
         CHECK(with(r, {1, NAN, INFINITY}) == who + ", round 4: the gradient is not finite at coordinate 1");
-        CHECK(with(r, {1, 2}) == who + " brings a vector of 2 numbers, the collective is for 3");
+        CHECK(with(r, {1, 2}) == who + " has a vector of 2 numbers, the collective is for 3");
     }
     CHECK(with(4, {1, 1, 2e38f}) == "round 4: the ranks' sum is not finite at coordinate 2");
 }

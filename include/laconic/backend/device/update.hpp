@@ -76,9 +76,9 @@ struct complete {
     T a;
     T* h;
     LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
-        T const said = m[i], known = h[i];
-        m[i] = said + known;
-        h[i] = known + product(a, said);
+        T const sent = m[i], shift = h[i];
+        m[i] = sent + shift;
+        h[i] = shift + product(a, sent);
     }
 };
 template <Scalar T>

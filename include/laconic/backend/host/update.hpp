@@ -76,10 +76,10 @@ bool compensate(basic_host<A>&, T a, std::span<T const> g, std::span<T const> h,
     LACONIC_EXPECTS((h.empty() || h.size() == g.size()) && (e.empty() || e.size() == g.size()));
     LACONIC_EXPECTS(out.size() == g.size());
     using pack = simd::pack<T, A>;
-    auto const pass = [&](auto known, auto residual) {
+    auto const pass = [&](auto shift, auto residual) {
         auto const make = [&]<class V>(std::type_identity<V>, std::size_t i) {
             auto v = settled(V::load(g.data() + i) * V::all(a));
-            if constexpr (known) v = v - V::load(h.data() + i);
+            if constexpr (shift) v = v - V::load(h.data() + i);
             if constexpr (residual) v = v + settled(V::load(e.data() + i) * V::all(b));
             v.store(out.data() + i);
             return v - v;  // 0, or NaN where v is not finite
@@ -92,7 +92,7 @@ bool compensate(basic_host<A>&, T a, std::span<T const> g, std::span<T const> h,
         for (; i + 2 * pack::width <= g.size(); i += 2 * pack::width) {
             constexpr std::size_t bytes = 2 * sizeof(T) * pack::width;
             detail::fetch_next_page(g.data() + i, bytes);
-            if constexpr (known) detail::fetch_next_page(h.data() + i, bytes);
+            if constexpr (shift) detail::fetch_next_page(h.data() + i, bytes);
             if constexpr (residual) detail::fetch_next_page(e.data() + i, bytes);
             odd = odd + make(std::type_identity<pack>{}, i);
             other = other + make(std::type_identity<pack>{}, i + pack::width);
@@ -129,15 +129,15 @@ void gather_momentum(basic_host<A>&, T a, bool nesterov, std::span<T> g, std::sp
     auto const pass = [&](auto ahead) {
         detail::each_pack<A>(g, std::array{u, v}, [&]<class V>(std::type_identity<V>, std::size_t i) {
             auto const now = V::load(g.data() + i), before = V::load(u.data() + i);
-            auto momentum = before, news = now;
+            auto momentum = before, delta = now;
             if constexpr (ahead) {
                 momentum = settled((before + now) * V::all(a));
-                news = now + momentum;
+                delta = now + momentum;
             } else {
-                news = momentum = settled(before * V::all(a)) + now;
+                delta = momentum = settled(before * V::all(a)) + now;
             }
             momentum.store(next.data() + i);
-            (news + V::load(v.data() + i)).store(g.data() + i);
+            (delta + V::load(v.data() + i)).store(g.data() + i);
         });
     };
     nesterov ? pass(std::true_type{}) : pass(std::false_type{});
@@ -148,9 +148,9 @@ template <class A, Scalar T>
 void complete_and_remember(basic_host<A>&, std::span<T> m, T a, std::span<T> h) {
     LACONIC_EXPECTS(m.size() == h.size());
     detail::each_pack<A>(m, std::array{std::span<T const>(h)}, [&]<class V>(std::type_identity<V>, std::size_t i) {
-        auto const said = V::load(m.data() + i), known = V::load(h.data() + i);
-        (said + known).store(m.data() + i);
-        (known + settled(V::all(a) * said)).store(h.data() + i);
+        auto const sent = V::load(m.data() + i), shift = V::load(h.data() + i);
+        (sent + shift).store(m.data() + i);
+        (shift + settled(V::all(a) * sent)).store(h.data() + i);
     });
 }
 

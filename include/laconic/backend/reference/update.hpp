@@ -62,9 +62,9 @@ void gather_momentum(reference&, T a, bool nesterov, std::span<T> g, std::span<T
 template <Scalar T>
 void complete_and_remember(reference&, std::span<T> m, T a, std::span<T> h) {
     for (std::size_t i = 0; i < m.size(); ++i) {
-        T const said = m[i];
+        T const sent = m[i];
         m[i] += h[i];
-        h[i] += detail::rounded_product(a, said);
+        h[i] += detail::rounded_product(a, sent);
     }
 }
 template <Scalar T>

@@ -26,7 +26,7 @@ class engine_all_reduce_algorithm {
     void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
         session_.start(round);
         session_.check_input(on, comm.rank(), std::span<T const>(x), d_);
-        session_.confer(comm);
+        session_.share_failure(comm);
         session_.finish();
         comm.all_reduce(x);
         session_.check_sum(on, std::span<T const>(x), 0);  // all see the same: nobody must be told
@@ -43,7 +43,7 @@ class engine_all_reduce_algorithm {
 /// The sum of dense vectors as the communicator's engine makes it, MPI_Allreduce for one: what it costs and in which
 /// order it adds are the engine's, all ranks get the same bits. An engine would wait for ever, or write beyond the end,
 /// where one rank has fewer numbers, and tells nobody who brought a NaN. So before, the ranks meet in an all-gather of
-/// no bytes (over MPI an envelope of 8 a rank, about log2 P messages), and complain there.
+/// no bytes (over MPI an envelope of 8 a rank, about log2 P messages), and report errors there.
 struct engine_all_reduce {
     void check(std::size_t) const {}
     template <Scalar T, class B = host>

@@ -60,8 +60,8 @@ class omni_reduce_algorithm {
             if (!session_.failed())
                 encode(c, std::span(rows_).subspan(before),
                        [&](std::size_t row) { return std::span<T const>(sum_of(me, row)); });
-            auto const told = encoded_.finish();
-            for (std::size_t step = 1; step < n; ++step) session_.send_bytes(comm, other(step), told);
+            auto const bytes = encoded_.finish();
+            for (std::size_t step = 1; step < n; ++step) session_.send_bytes(comm, other(step), bytes);
         }
         // Now all know what anybody brought: from here on x may change.
         for (std::size_t c = 0; c < chunks_.parts; ++c)
@@ -96,7 +96,7 @@ class omni_reduce_algorithm {
         for (auto& b : found_) {
             b += static_cast<coordinate>(first_block);
             auto const part = blocks_.of(std::span<T const>(x), b);
-            // A block that is not finite makes the whole complaint: its first coordinate is the vector's.
+            // A block that is not finite makes the whole error frame: its first coordinate is the vector's.
             if (first_non_finite(on, part) < part.size())
                 return session_.check_input(on, rank, std::span<T const>(x), blocks_.d);
             ++starts_[deal_.part_of(b) + 1];
@@ -121,10 +121,10 @@ class omni_reduce_algorithm {
         encoded_.reserve(longest_message());
         encoded_.clear();
         put_whole(encoded_, rows.size());
-        heard_.resize(rows.size());
-        std::transform(rows.begin(), rows.end(), heard_.begin(),
+        listed_.resize(rows.size());
+        std::transform(rows.begin(), rows.end(), listed_.begin(),
                        [first = static_cast<coordinate>(chunks_.first(c))](coordinate row) { return row - first; });
-        write_support(encoded_, chunks_.length(c), std::span<coordinate const>(heard_));
+        write_support(encoded_, chunks_.length(c), std::span<coordinate const>(listed_));
         std::size_t n = 0;
         for (auto const row : rows) n += numbers(row).size();
         auto to = encoded_.append(n * sizeof(T)).data();
@@ -138,11 +138,11 @@ class omni_reduce_algorithm {
     template <class Room, class Placed>
     void read(B& on, bit_reader& source, std::size_t part, std::size_t c, Room room, Placed placed) {
         auto const first = chunks_.first(c), length = chunks_.length(c);
-        heard_.resize(static_cast<std::size_t>(take_whole(source, length)));
-        read_support(source, length, std::span<coordinate>(heard_));
-        if (!heard_.empty() && deal_.block_of(part, first + heard_.back()) >= deal_.blocks)
+        listed_.resize(static_cast<std::size_t>(take_whole(source, length)));
+        read_support(source, length, std::span<coordinate>(listed_));
+        if (!listed_.empty() && deal_.block_of(part, first + listed_.back()) >= deal_.blocks)
             source.refuse("a block beyond the last");
-        for (auto const row_in_chunk : heard_) {
+        for (auto const row_in_chunk : listed_) {
             auto const row = first + row_in_chunk;
             auto const numbers = room(row);
             detail::load_numbers(source.take_bytes(numbers.size_bytes()).data(), numbers);
@@ -156,7 +156,7 @@ class omni_reduce_algorithm {
         places_.assign(deal_.rows(), nowhere);
         rows_.clear();
         rows_.reserve(deal_.rows());
-        heard_.reserve(chunks_.length(0) + 1);
+        listed_.reserve(chunks_.length(0) + 1);
         sums_.clear();
         sums_.reserve(deal_.rows() * blocks_.longest());
         incoming_.resize(blocks_.longest());
@@ -204,7 +204,7 @@ class omni_reduce_algorithm {
     detail::partition chunks_{0, 1};  // of rows
     session session_;
     bit_writer encoded_;
-    std::vector<coordinate> found_, own_, mine_, heard_, rows_, places_;
+    std::vector<coordinate> found_, own_, mine_, listed_, rows_, places_;
     std::vector<std::size_t> starts_, next_, mine_ends_;
     std::vector<T> sums_, incoming_;
 };

@@ -84,24 +84,24 @@ class switch_ml_algorithm {
     static std::size_t halves(std::size_t blocks) { return blocks == 0 ? 0 : blocks <= slots / 2 ? 1 : 2; }
 
     void make_room(switch_layout const& how, int me) {
-        if (!node_ || me != me_ || said_[0].size() != static_cast<std::size_t>(how.workers)) {
+        if (!node_ || me != me_ || bundles_[0].size() != static_cast<std::size_t>(how.workers)) {
             node_.emplace(how, me);
             me_ = me;
             std::size_t const longest = (how.longest_packet() + 8) * (std::min(slots / 2, how.blocks(0)) + 2);
             own_.reserve(longest);
-            for (auto& bundles : said_) {
+            for (auto& bundles : bundles_) {
                 bundles.resize(static_cast<std::size_t>(how.workers));
                 for (auto& b : bundles) b.reserve(longest);
             }
         }
-        for (auto& bundles : said_)
+        for (auto& bundles : bundles_)
             for (auto& b : bundles) b.clear();
     }
 
     auto to_others() {
         return [this](int to, std::span<std::byte const> packet) {
             auto const h = detail::switch_header::open(packet, false);
-            auto& sink = said_[h->block % slots < slots / 2 ? 0 : 1][static_cast<std::size_t>(to)];
+            auto& sink = bundles_[h->block % slots < slots / 2 ? 0 : 1][static_cast<std::size_t>(to)];
             sink.put(packet.size(), 32);
             std::memcpy(sink.append(packet.size()).data(), packet.data(), packet.size());
         };
@@ -110,7 +110,7 @@ class switch_ml_algorithm {
     template <PointToPoint C>
     void send(C& comm, std::size_t part, int to) {
         if (to == me_) return;
-        auto& bundle = said_[part][static_cast<std::size_t>(to)];
+        auto& bundle = bundles_[part][static_cast<std::size_t>(to)];
         session_.send_bytes(comm, to, bundle.finish());
         bundle.clear();
     }
@@ -132,8 +132,8 @@ class switch_ml_algorithm {
             if (i > 0) {
                 session_.receive(comm, from, receive);
             } else {
-                std::swap(own_, said_[part][static_cast<std::size_t>(me_)]);
-                said_[part][static_cast<std::size_t>(me_)].clear();
+                std::swap(own_, bundles_[part][static_cast<std::size_t>(me_)]);
+                bundles_[part][static_cast<std::size_t>(me_)].clear();
                 bit_reader own(own_.finish());
                 if (!session_.failed()) receive(own);
             }
@@ -145,7 +145,8 @@ class switch_ml_algorithm {
     session session_;
     std::optional<switch_machine<T, B>> node_;
     int me_ = no_rank;
-    std::array<std::vector<bit_writer>, 2> said_;  // of half the slots each: packets for each rank, after their lengths
+    std::array<std::vector<bit_writer>, 2>
+        bundles_;  // of half the slots each: packets for each rank, after their lengths
     bit_writer own_;
 };
 

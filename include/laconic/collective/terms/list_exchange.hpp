@@ -117,7 +117,7 @@ requires(!OnHost<B>) class list_exchange<T, B> {
     template <class C>
     void compare_lengths(C& comm, std::size_t n) {
         auto const mine = std::uint64_t{n};
-        session_.confer(comm, std::as_bytes(std::span(&mine, 1)));
+        session_.share_failure(comm, std::as_bytes(std::span(&mine, 1)));
         session_.finish();
         for (std::size_t r = 0; r < lengths_.size(); ++r) {
             auto const received = comm.from(static_cast<int>(r)).bytes;

@@ -11,7 +11,7 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/backend/host.hpp"
 #include "laconic/backend/listed_terms.hpp"
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/message/sparse.hpp"
@@ -21,7 +21,7 @@
 namespace laconic {
 
 /// A vector of d < 2^32 numbers as a list of terms v e_i with ascending i, none twice: what sparse collectives add up.
-/// A term may be 0. On the wire it is the told message of threshold{}. As that can encode runs, and spells no
+/// A term may be 0. On the wire it is the listed message of threshold{}. As that can encode runs, and encodes no
 /// coordinates where it has all, a list is never more than a few bytes longer than the vector in full: no switch to
 /// another form, which lists of pairs of words need from d / 2 terms on, would save anything. Reuses its memory. On a
 /// backend whose arrays the host cannot reach, what sizes a list by what it finds waits.
@@ -29,7 +29,7 @@ template <Scalar T, class B = host>
 class sparse_sum {
   public:
     using value_type = T;
-    using message_type = sparse<full, support_is::told, T, B>;
+    using message_type = sparse<identity, support_is::listed, T, B>;
 
     explicit sparse_sum(std::size_t d = 0) { reset(d); }
 
@@ -41,7 +41,7 @@ class sparse_sum {
     /// What is there is of no use any more: for read(), which then fills in less memory than after reset(d).
     void expect(std::size_t d) {
         LACONIC_EXPECTS(d <= largest_dimension);
-        said_.length = d;
+        message_.length = d;
     }
     /// n terms of a vector of d numbers, which are written next: support_to_fill() and values_to_fill().
     void expect(std::size_t d, std::size_t n) {
@@ -56,8 +56,8 @@ class sparse_sum {
     }
     /// Makes room for n terms that are read, and are not added to.
     void reserve_to_read(std::size_t n) {
-        make_room(said_.support, n);
-        make_room(said_.payload.values, n);
+        make_room(message_.support, n);
+        make_room(message_.payload.values, n);
     }
     /// Makes room for n terms of which keep_largest keeps k or more, here and in `on`.
     void reserve_to_cut(B& on, std::size_t n, std::size_t k) {
@@ -81,13 +81,13 @@ class sparse_sum {
     std::size_t most_terms() const { return std::max(size(), announced_); }
     void announce(std::size_t terms) { announced_ = terms; }
 
-    std::size_t dimension() const { return said_.length; }
-    std::size_t size() const { return said_.support.size(); }
-    std::span<coordinate const> support() const { return said_.support; }
-    std::span<T const> values() const { return said_.payload.values; }
-    std::span<coordinate> support_to_fill() { return said_.support; }
-    std::span<T> values_to_fill() { return said_.payload.values; }
-    message_type const& message() const { return said_; }
+    std::size_t dimension() const { return message_.length; }
+    std::size_t size() const { return message_.support.size(); }
+    std::span<coordinate const> support() const { return message_.support; }
+    std::span<T const> values() const { return message_.payload.values; }
+    std::span<coordinate> support_to_fill() { return message_.support; }
+    std::span<T> values_to_fill() { return message_.payload.values; }
+    message_type const& message() const { return message_; }
 
     /// <- the terms of a message, whose coordinates ascend: that of top_k, threshold or rand_k, or a dense one.
     template <TermMessage M>
@@ -113,8 +113,8 @@ class sparse_sum {
     void assign_nonzero(B& on, std::span<T const> x) {
         reserve(on, x.size() + 1);  // the kernel writes one more
         expect(x.size());
-        select_nonzero_blocks(on, x, 1, said_.support);
-        gather(on, x, support(), 1, T(1), said_.payload.values);
+        select_nonzero_blocks(on, x, 1, message_.support);
+        gather(on, x, support(), 1, T(1), message_.payload.values);
     }
     /// <- terms in any order, none twice.
     void assign_unsorted(B& on, std::span<coordinate const> at, std::span<T const> values, std::size_t d) {
@@ -124,11 +124,11 @@ class sparse_sum {
     /// <- the terms of `all` whose coordinates `other` does not have.
     void assign_without(B& on, sparse_sum const& all, sparse_sum const& other) {
         expect(all.dimension());
-        list_without(on, all.listed(), other.support(), said_.support, said_.payload.values);
+        list_without(on, all.listed(), other.support(), message_.support, message_.payload.values);
     }
     /// <- the sum of lists of terms of this vector, which are added in their order, the first to nothing.
     void assign_sum(B& on, std::span<listed_terms<T> const> lists) {
-        sum_lists(on, lists, said_.support, said_.payload.values, spare_at_, spare_values_);
+        sum_lists(on, lists, message_.support, message_.payload.values, spare_at_, spare_values_);
     }
 
     /// Adds another vector of the same dimension. One pass over both; the sum of two does not depend on which is which.
@@ -162,9 +162,9 @@ class sparse_sum {
     }
     /// One more term, beyond those that are there.
     void append(std::size_t at, T value) {
-        LACONIC_EXPECTS(at < dimension() && (size() == 0 || at > said_.support.back()));
-        said_.support.push_back(static_cast<coordinate>(at));
-        said_.payload.values.push_back(value);
+        LACONIC_EXPECTS(at < dimension() && (size() == 0 || at > message_.support.back()));
+        message_.support.push_back(static_cast<coordinate>(at));
+        message_.payload.values.push_back(value);
     }
     /// More terms, beyond those that are there, whose coordinates are counted from `first`. It may be below 0, modulo
     /// 2^32.
@@ -172,13 +172,13 @@ class sparse_sum {
         LACONIC_EXPECTS(at.size() == values.size());
         auto const shift = static_cast<coordinate>(first);
         auto const place = [shift](coordinate i) { return static_cast<coordinate>(i + shift); };
-        LACONIC_EXPECTS(at.empty() ||
-                        (place(at.back()) < dimension() && (size() == 0 || place(at.front()) > said_.support.back())));
+        LACONIC_EXPECTS(at.empty() || (place(at.back()) < dimension() &&
+                                       (size() == 0 || place(at.front()) > message_.support.back())));
         auto const before = size();
-        said_.support.insert(said_.support.end(), at.begin(), at.end());
+        message_.support.insert(message_.support.end(), at.begin(), at.end());
         if (shift != 0)
-            std::transform(at.begin(), at.end(), said_.support.begin() + static_cast<std::ptrdiff_t>(before), place);
-        said_.payload.values.insert(said_.payload.values.end(), values.begin(), values.end());
+            std::transform(at.begin(), at.end(), message_.support.begin() + static_cast<std::ptrdiff_t>(before), place);
+        message_.payload.values.insert(message_.payload.values.end(), values.begin(), values.end());
     }
     /// All terms of a part of this vector that starts at `first`, beyond those that are there.
     void append(sparse_sum const& part, std::size_t first) { append(part.support(), part.values(), first); }
@@ -200,22 +200,22 @@ class sparse_sum {
     std::span<T> assign_in_full(B& on, sparse_sum const& part, std::size_t first, std::size_t d) {
         LACONIC_EXPECTS(&part != this && first + part.dimension() <= d);
         expect(d, d);
-        std::iota(said_.support.begin(), said_.support.end(), coordinate{0});
+        std::iota(message_.support.begin(), message_.support.end(), coordinate{0});
         auto const all = values_to_fill();
         fill(on, all, T(0));
         scatter(on, part.values(), part.support(), 1, all.subspan(first));
         return all;
     }
-    bool operator==(sparse_sum const& other) const { return said_ == other.said_; }
+    bool operator==(sparse_sum const& other) const { return message_ == other.message_; }
 
     template <BitSink W>
     friend void write(W& sink, sparse_sum const& s) {
-        write(sink, s.said_);
+        write(sink, s.message_);
     }
     /// Into one that has the dimension; throws wire_error, for numbers that are not finite as well.
     template <BitSource R>
     friend void read(B& on, R& source, sparse_sum& s) {
-        read(on, source, s.said_);
+        read(on, source, s.message_);
     }
 
   private:
@@ -240,15 +240,15 @@ class sparse_sum {
         return true;
     }
     void resize(std::size_t n) {
-        said_.support.resize(n);
-        said_.payload.values.resize(n);
+        message_.support.resize(n);
+        message_.payload.values.resize(n);
     }
     void take_spare() {
-        said_.support.swap(spare_at_);
-        said_.payload.values.swap(spare_values_);
+        message_.support.swap(spare_at_);
+        message_.payload.values.swap(spare_values_);
     }
 
-    message_type said_;
+    message_type message_;
     typename B::template array<coordinate> spare_at_, kept_at_, chosen_;
     typename B::template array<T> spare_values_, kept_values_;
     std::size_t announced_ = 0;

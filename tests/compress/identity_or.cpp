@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/compress/full_or.hpp"
+#include "laconic/compress/identity_or.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,10 +14,11 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
-static_assert(Compressor<full_or<full>> && Unbiased<full_or<full>> && Contractive<full_or<full>>);
+static_assert(Compressor<identity_or<identity>> && Unbiased<identity_or<identity>> &&
+              Contractive<identity_or<identity>>);
 
-static_assert(Unbiased<full_or<rand_k<>>> && !Contractive<full_or<rand_k<>>>);
-static_assert(Contractive<full_or<top_k<>>> && !Unbiased<full_or<top_k<>>>);
+static_assert(Unbiased<identity_or<rand_k<>>> && !Contractive<identity_or<rand_k<>>>);
+static_assert(Contractive<identity_or<top_k<>>> && !Unbiased<identity_or<top_k<>>>);
 
 namespace {
 
@@ -34,9 +35,9 @@ vec decoded(M const& m) {
 TEST_CASE("it says everything, or what the other says, and both ends know which at no cost") {
     host on;
     vec const x{1, -2, 3, 4};
-    message_of<full_or<rand_k<>>> said, heard;
+    message_of<identity_or<rand_k<>>> said, heard;
     for (std::uint64_t round = 0; round < 6; ++round) {
-        full_or c{rand_k{2}};
+        identity_or c{rand_k{2}};
         c.in_full = round % 3 == 0;
         c(on, std::span<double const>(x), key{round}, said);
         CHECK(bits(said) == (c.in_full ? 256 : 128));
@@ -53,8 +54,8 @@ TEST_CASE("it says everything, or what the other says, and both ends know which 
 
 TEST_CASE("a message that is used again for another dimension is a new one") {
     host on;
-    message_of<full_or<rand_k<>>> m;
-    full_or c{rand_k{2}, true};
+    message_of<identity_or<rand_k<>>> m;
+    identity_or c{rand_k{2}, true};
     for (std::size_t const d : {4u, 6u, 3u}) {
         vec const x(d, 1.5);
         c.in_full = true;
@@ -66,24 +67,24 @@ TEST_CASE("a message that is used again for another dimension is a new one") {
     }
 }
 
-TEST_CASE("everybody speaks in full in the first round and then with probability p, at the same time") {
+TEST_CASE("all ranks send in full in the first round and then with probability p, at the same time") {
     int full = 0;
     for (std::uint64_t round = 0; round < 4000; ++round) {
         auto const now = round_context::of(key{3}, round, 0, 5);
         for (int rank = 1; rank < 5; ++rank)
-            CHECK(speaks_in_full(now, .25) == speaks_in_full(round_context::of(key{3}, round, rank, 5), .25));
-        CHECK(speaks_in_full(now, 1));
-        CHECK(speaks_in_full(now, 0) == (round == 0));
-        full += speaks_in_full(now, .25);
+            CHECK(sends_in_full(now, .25) == sends_in_full(round_context::of(key{3}, round, rank, 5), .25));
+        CHECK(sends_in_full(now, 1));
+        CHECK(sends_in_full(now, 0) == (round == 0));
+        full += sends_in_full(now, .25);
     }
     CHECK(std::abs(full - 1000) < 5 * std::sqrt(4000 * .25 * .75));
 }
 
 TEST_CASE("its constants are those of what it says") {
-    CHECK(full_or{rand_k{2}}.omega(8) == 3);
-    CHECK(full_or{rand_k{2}, true}.omega(8) == 0);
-    CHECK(full_or{top_k{2}}.delta(8) == .25);
-    CHECK(full_or{top_k{2}, true}.delta(8) == 1);
-    CHECK_THROWS_AS(full_or{rand_k{9}}.check(8), argument_error);
-    CHECK(to_string(full_or{rand_k{2}}) == "full_or(rand_k(2))");
+    CHECK(identity_or{rand_k{2}}.omega(8) == 3);
+    CHECK(identity_or{rand_k{2}, true}.omega(8) == 0);
+    CHECK(identity_or{top_k{2}}.delta(8) == .25);
+    CHECK(identity_or{top_k{2}, true}.delta(8) == 1);
+    CHECK_THROWS_AS(identity_or{rand_k{9}}.check(8), argument_error);
+    CHECK(to_string(identity_or{rand_k{2}}) == "identity_or(rand_k(2))");
 }

@@ -11,8 +11,8 @@
 
 namespace laconic {
 
-/// Sends every value in full: the identity, with omega = 0 and delta = 1.
-struct full {
+/// The identity: sends every value as it is, with omega = 0 and delta = 1.
+struct identity {
     template <Scalar T, class B>
     using message = full_vector<T, B>;
 
@@ -30,8 +30,8 @@ struct full {
     double omega(std::size_t) const { return 0; }
     double delta(std::size_t) const { return 1; }
 
-    bool operator==(full const&) const = default;
-    friend std::string to_string(full) { return "full"; }
+    bool operator==(identity const&) const = default;
+    friend std::string to_string(identity) { return "identity"; }
 };
 
 }  // namespace laconic

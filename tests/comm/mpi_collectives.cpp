@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/comm/mpi_meetings.hpp"
+#include "laconic/comm/mpi_collectives.hpp"
 
 #include <doctest/doctest.h>
 #include <mpi.h>
@@ -21,7 +21,7 @@ TEST_CASE("what is started comes, of any length, whatever MPI carries at a time"
     for (auto const& how : {limits{1u << 30, 4000}, limits{1u << 30, 40}, limits{300, 2}, limits{5, 40}}) {
         CAPTURE(how.longest);
         CAPTURE(how.piece);
-        detail::mpi_meetings comm(MPI_COMM_WORLD, how.longest, how.piece);
+        detail::mpi_collectives comm(MPI_COMM_WORLD, how.longest, how.piece);
         auto const me = static_cast<std::size_t>(comm.rank());
         // Nothing, a piece and a byte more, many, and again; other ranks, other lengths.
         std::size_t turn = 0;
@@ -36,7 +36,7 @@ TEST_CASE("what is started comes, of any length, whatever MPI carries at a time"
                 auto const heard = comm.from(r);
                 auto const expected = said(static_cast<std::size_t>(r));
                 CHECK(std::equal(heard.bytes.begin(), heard.bytes.end(), expected.begin(), expected.end()));
-                CHECK(heard.complaint == (turn % 3 == static_cast<std::size_t>(r) % 3));
+                CHECK(heard.is_error == (turn % 3 == static_cast<std::size_t>(r) % 3));
             }
             ++turn;
         }
@@ -44,7 +44,7 @@ TEST_CASE("what is started comes, of any length, whatever MPI carries at a time"
 }
 
 TEST_CASE("messages that are too long to be sent to all at once come as well, of other lengths from each") {
-    detail::mpi_meetings comm(MPI_COMM_WORLD, std::size_t{1} << 30, 64000);
+    detail::mpi_collectives comm(MPI_COMM_WORLD, std::size_t{1} << 30, 64000);
     auto const length = [](int r) { return static_cast<std::size_t>(r % 2 == 0 ? 300000 + r : 100 * r); };
     for (int turn = 0; turn < 3; ++turn) {
         std::vector<std::byte> const mine(length(comm.rank()), std::byte(comm.rank() + turn));
@@ -61,7 +61,7 @@ TEST_CASE("messages that are too long to be sent to all at once come as well, of
 TEST_CASE("what was started and is not finished goes with it, on all ranks") {
     std::vector<std::byte> const mine(100000, std::byte(3));
     for (int k = 0; k < 2; ++k) {
-        detail::mpi_meetings comm(MPI_COMM_WORLD, 1u << 20, k == 0 ? 1u << 20 : 1000);
+        detail::mpi_collectives comm(MPI_COMM_WORLD, 1u << 20, k == 0 ? 1u << 20 : 1000);
         comm.start_all_gather({mine});
         CHECK_THROWS_AS(comm.check_goes_on(), argument_error);
     }

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "laconic/compress/full.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/either.hpp"
@@ -14,14 +14,14 @@ namespace laconic {
 
 /// Whether all ranks send all values in full in this round: in the first one, and with probability p in each other. The
 /// coin is the same on all ranks.
-inline bool speaks_in_full(round_context const& now, double p) {
+inline bool sends_in_full(round_context const& now, double p) {
     return now.round == 0 || now.shared.child(1).uniform(0) < p;
 }
 
 /// Every value in full, or the message of another compressor. Both ends know which of the two, so it costs no bits; a
 /// level sets it for each round (adapt/synchronise.hpp).
 template <class C>
-struct full_or {
+struct identity_or {
     static_assert(detail::require_compressor<C>());
     C otherwise{};
     bool in_full = false;
@@ -33,13 +33,13 @@ struct full_or {
     template <class B, class M>
     void blank(B& on, std::size_t d, key from, M& m) const {
         m.is_first = in_full;
-        full{}.blank(on, d, from, m.first);
+        identity{}.blank(on, d, from, m.first);
         if (!in_full || m.second.dimension() != d) otherwise.blank(on, d, from, m.second);
     }
     template <class B, Scalar T, class M>
     void operator()(B& on, std::span<T const> x, key from, M& m) const {
         m.is_first = in_full;
-        full{}(on, x, from, m.first);
+        identity{}(on, x, from, m.first);
         // The first call also makes the other message, so that later calls find room.
         if (!in_full || m.second.dimension() != x.size()) otherwise(on, x, from, m.second);
     }
@@ -48,10 +48,12 @@ struct full_or {
     double omega(std::size_t d) const requires Unbiased<C> { return in_full ? 0 : otherwise.omega(d); }
     double delta(std::size_t d) const requires Contractive<C> { return in_full ? 1 : otherwise.delta(d); }
 
-    bool operator==(full_or const&) const = default;
-    friend std::string to_string(full_or const& c) { return detail::concat({"full_or(", to_string(c.otherwise), ")"}); }
+    bool operator==(identity_or const&) const = default;
+    friend std::string to_string(identity_or const& c) {
+        return detail::concat({"identity_or(", to_string(c.otherwise), ")"});
+    }
 };
 template <class C>
-full_or(C, bool = false) -> full_or<C>;
+identity_or(C, bool = false) -> identity_or<C>;
 
 }  // namespace laconic

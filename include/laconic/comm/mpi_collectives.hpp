@@ -31,12 +31,12 @@ namespace laconic::detail {
 /// bit the mark of an error frame. A rank that leaves sends envelopes with that notice until all leave, so that none
 /// waits for it. With a deadline, and in a part of the ranks, ranks send to each other one by one, as MPI cannot
 /// abandon a collective. Reuses its memory.
-class mpi_meetings {
+class mpi_collectives {
   public:
     /// MPI carries at most `longest` bytes in one call; messages from rank to rank go in pieces of at most `piece`
     /// bytes. `names` are the numbers of a part's ranks in errors.
-    mpi_meetings(MPI_Comm all, std::size_t longest, std::size_t piece, std::chrono::milliseconds longest_wait = {},
-                 std::vector<int> names = {})
+    mpi_collectives(MPI_Comm all, std::size_t longest, std::size_t piece, std::chrono::milliseconds longest_wait = {},
+                    std::vector<int> names = {})
         : longest_(longest),
           one_by_one_(longest_wait.count() > 0 || !names.empty()),
           wait_{deadline(longest_wait), {}, false, {}, std::move(names)},
@@ -52,11 +52,11 @@ class mpi_meetings {
         for (auto* v : {&counts_, &places_}) v->resize(n);
         received_.resize(n);
     }
-    mpi_meetings(mpi_meetings const&) = delete;
-    mpi_meetings& operator=(mpi_meetings const&) = delete;
+    mpi_collectives(mpi_collectives const&) = delete;
+    mpi_collectives& operator=(mpi_collectives const&) = delete;
     /// Leaves, and waits until it is over. Where this rank gave up it must not be destroyed: MPI may use it until the
     /// process ends.
-    ~mpi_meetings() {
+    ~mpi_collectives() {
         try {
             leave();
             while (!is_over()) {
@@ -88,29 +88,29 @@ class mpi_meetings {
         wait_.check();
     }
 
-    void all_gather(contribution mine) {
+    void all_gather(payload mine) {
         if (one_by_one_) return show(lanes_.all_gather(mine));
         check_goes_on();
-        meet(seal(mine));
+        begin_collective(envelope_of(mine));
         lay_out();
         gather_bytes(mine);
         show(received_);
     }
-    void start_all_gather(contribution mine, int lane = 0) {
+    void start_all_gather(payload mine, int lane = 0) {
         lanes_.start(mine, lane);
-        shown_ = nullptr;
+        current_ = nullptr;
     }
     void finish(int lane = 0) { show(lanes_.finish(lane)); }
 
     /// Only the root waits for the others, but a long message waits until the root receives it.
-    void gather(int root, contribution mine) {
+    void gather(int root, payload mine) {
         check_root(root);
         show(lanes_.gather(root, mine));
     }
-    void broadcast(int root, contribution mine) {
+    void broadcast(int root, payload mine) {
         check_root(root);
         if (one_by_one_) return show(lanes_.broadcast(root, mine));
-        meet(rank_ == root ? seal(mine) : 0);
+        begin_collective(rank_ == root ? envelope_of(mine) : 0);
         lay_out();
         broadcast_bytes(root, mine);
         show(received_);
@@ -124,7 +124,7 @@ class mpi_meetings {
             auto const& all = lanes_.all_gather({std::as_bytes(std::span(&count, 1))});
             for (std::size_t r = 0; r < all.size(); ++r) std::memcpy(&envelopes_[r], all[r].bytes.data(), 8);
         } else {
-            meet(count);
+            begin_collective(count);
         }
         for (std::size_t r = 0; r < envelopes_.size(); ++r)
             if (envelopes_[r] != envelopes_[0])
@@ -155,16 +155,16 @@ class mpi_meetings {
             std::copy(sum_.begin(), sum_.end(), bytes.begin());
         }
     }
-    contribution from(int r) const {
-        LACONIC_EXPECTS(r >= 0 && r < size_ && shown_);
-        return (*shown_)[static_cast<std::size_t>(r)];
+    payload from(int r) const {
+        LACONIC_EXPECTS(r >= 0 && r < size_ && current_);
+        return (*current_)[static_cast<std::size_t>(r)];
     }
 
   private:
     static constexpr std::uint64_t gone = ~std::uint64_t{0};  // the envelope of a rank that leaves
 
-    void show(std::vector<contribution> const& all) { shown_ = &all; }
-    static std::uint64_t seal(contribution c) { return std::uint64_t{c.bytes.size()} << 1 | (c.complaint ? 1 : 0); }
+    void show(std::vector<payload> const& all) { current_ = &all; }
+    static std::uint64_t envelope_of(payload c) { return std::uint64_t{c.bytes.size()} << 1 | (c.is_error ? 1 : 0); }
     void check_root(int root) const {
         check_goes_on();
         if (root < 0 || root >= size_) throw argument_error(concat({"the root is rank ", root, " of ", size_}));
@@ -177,9 +177,9 @@ class mpi_meetings {
                   "MPI_Allgather");
     }
     // Shares the envelopes; throws where a rank has left.
-    void meet(std::uint64_t envelope) {
+    void begin_collective(std::uint64_t envelope) {
         share(envelope);
-        if (std::count(envelopes_.begin(), envelopes_.end(), gone) > 0) lanes_.inbox().fail_as_told();
+        if (std::count(envelopes_.begin(), envelopes_.end(), gone) > 0) lanes_.inbox().raise_notice();
     }
     // The place of each rank's payload in bytes_, from the envelopes.
     void lay_out() {
@@ -194,7 +194,7 @@ class mpi_meetings {
     }
     std::byte* place_of(std::size_t r) { return bytes_.data() + (received_[r].bytes.data() - bytes_.data()); }
     // Gathers all ranks' bytes, once bytes_ is laid out.
-    void gather_bytes(contribution mine) {
+    void gather_bytes(payload mine) {
         std::size_t end = 0;
         for (auto const& h : received_) end += h.bytes.size();
         if (end == 0) return;
@@ -210,7 +210,7 @@ class mpi_meetings {
                                  counts_.data(), places_.data(), MPI_BYTE, comm_.all),
                   "MPI_Allgatherv");
     }
-    void broadcast_bytes(int root, contribution mine) {
+    void broadcast_bytes(int root, payload mine) {
         auto const r = static_cast<std::size_t>(root);
         auto const length = received_[r].bytes.size();
         if (rank_ == root) std::copy(mine.bytes.begin(), mine.bytes.end(), place_of(r));
@@ -227,9 +227,9 @@ class mpi_meetings {
     std::vector<std::uint64_t> envelopes_;
     std::vector<int> counts_, places_;
     std::vector<std::byte> bytes_;
-    std::vector<contribution> received_;
+    std::vector<payload> received_;
     mpi_lanes lanes_;
-    std::vector<contribution> const* shown_ = nullptr;
+    std::vector<payload> const* current_ = nullptr;
     std::vector<std::byte> sum_;
     bool left_ = false;
 };
