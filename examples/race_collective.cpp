@@ -12,7 +12,10 @@ laconic::any_collective<double> collective_named(std::string const& text) {
 
 std::string list_of_collectives() {
     std::string text;
-    for (auto const& x : laconic::describe_collectives()) text += x.name + x.parameters + "\n    " + x.about + "\n";
+    for (auto const& x : laconic::list_collectives()) {
+        text += x.name + x.parameters + "\n    " + x.about;
+        text += (x.source.empty() ? "" : ": " + x.source) + "\n";
+    }
     return text;
 }
 

@@ -228,8 +228,8 @@ void check(std::string const& method, contest const& on, std::string const& coll
 
 std::string list_of_methods() {
     std::string text;
-    for (auto const& m : laconic::describe_methods())
-        text += m.name + m.parameters + "\n    " + m.equation + "\n    " + m.reference + "\n";
+    for (auto const& m : laconic::list_methods())
+        text += m.name + m.parameters + "\n    " + m.about + "\n    " + m.source + "\n";
     return text;
 }
 

@@ -29,7 +29,7 @@ namespace {
 // All that ranks of any engine can run; those that apply k terms with all terms.
 std::vector<std::string> const collectives = [] {
     std::vector<std::string> all;
-    for (auto const& x : describe_collectives())
+    for (auto const& x : list_collectives())
         if (x.name != "gather" && x.name != "engine_all_reduce")
             all.push_back(x.parameters.starts_with("(k=") ? x.name + "(all)" : x.name);
     return all;
@@ -130,7 +130,7 @@ void without_rank_1(milliseconds deadline, std::function<void(std::atomic<int>&)
             try {
                 add(comm, x);
                 ++ended;
-            } catch (goes) {
+            } catch (as_published) {
             } catch (comm_error const& e) {
                 named += inner.rank() != 1 && std::string(e.what()).find("rank 1 ") != std::string::npos;
                 ++ended;

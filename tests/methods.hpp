@@ -53,7 +53,7 @@ inline std::vector<std::string> every_method() {
             "heavy_ball(diana(rand_k(2), step=0.02), beta=0.5)",
             "bidirectional(diana(natural), natural, memory=0.5)",
             "bidirectional(heavy_ball(gd, beta=0.5), natural, memory=0.5)",
-            "bidirectional(ef_sgd(top_k(2)), top_k(2), errors=kept)",
+            "bidirectional(ef_sgd(top_k(2)), top_k(2), keep_errors=yes)",
             "bidirectional(vr_diana(natural), rand_k(4))",
             "bidirectional(lag_wk(xi=0.05, D=10), identity)"};
 }

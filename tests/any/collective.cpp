@@ -73,7 +73,7 @@ void is_the_same(X const& x) {
 
 TEST_CASE("behind a face the sum is the same, and what comes back") {
     is_the_same(gtop_k{7});
-    is_the_same(gtop_k{7, left_out::as_published});
+    is_the_same(gtop_k{7, true});
     is_the_same(split_all_gather{});
     is_the_same(ring{});
 }

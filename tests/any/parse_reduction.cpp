@@ -21,7 +21,7 @@ TEST_CASE("every reduction is read, with its defaults, and written back") {
     CHECK(read("ef21_shift(top_k(3))") == "ef21_shift(top_k(3))");
     CHECK(read("majority_vote") == "majority_vote");
     CHECK(read("unproved(plain(top_k(3)))") == "unproved(plain(top_k(3)))");
-    for (auto const& r : describe_reductions())
+    for (auto const& r : list_reductions())
         CHECK_NOTHROW(parse_reduction(r.name + (r.name == "plain" || r.name == "majority_vote" ? ""
                                                 : r.name == "unproved"                         ? "(plain)"
                                                                                                : "(top_k(2))")));

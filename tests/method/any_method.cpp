@@ -42,7 +42,7 @@ TEST_CASE("a proximal operator goes behind the step, at the step's own length") 
 TEST_CASE("a method around one that is chosen at run time: its answer, and the proximal operator inside") {
     using chosen = bidirectional<any_method<>, any_compressor<>>;
     any_method<> const m = chosen{diana{rand_k{2}}, natural{}, .5, true};
-    CHECK(to_string(m) == "bidirectional(diana(rand_k(2)), natural, memory=0.5, errors=kept)");
+    CHECK(to_string(m) == "bidirectional(diana(rand_k(2)), natural, memory=0.5, keep_errors=yes)");
     for (auto const& r : {m.compose<double, host>(some_problem), m.compose(some_problem, elastic_net{.3, 0})}) {
         CHECK(to_string(r.transport) == "served(natural, memory(rate=0.5, decay=1))");
     }

@@ -193,5 +193,5 @@ TEST_CASE("what it refuses, and as it is written") {
     CHECK(to_string(bidirectional{diana{rand_k{.1}}, natural{}, .5}) ==
           "bidirectional(diana(rand_k(0.1)), natural, memory=0.5)");
     CHECK(to_string(bidirectional{ef_sgd{top_k{1}}, top_k{1}, 0, true}) ==
-          "bidirectional(ef_sgd(top_k(1)), top_k(1), errors=kept)");
+          "bidirectional(ef_sgd(top_k(1)), top_k(1), keep_errors=yes)");
 }

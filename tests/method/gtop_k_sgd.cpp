@@ -76,7 +76,7 @@ TEST_CASE("its numbers, what it refuses, and as it is written") {
     CHECK(r.scale == .5);
     CHECK(r.step.rate == 1);
     CHECK(r.feedback.keeps_leftover());
-    CHECK(r.transport == gtop_k{.25, left_out::as_published});
+    CHECK(r.transport == gtop_k{.25, true});
     CHECK(r.compressor == top_k{.25});
     CHECK(to_string(r.estimator) == "mini_batch(3)");
     CHECK_THROWS_WITH_AS((gtop_k_sgd{2}.compose<double, host>(p)), doctest::Contains("no theorem gives its step"),

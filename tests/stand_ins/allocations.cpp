@@ -132,7 +132,7 @@ TEST_CASE("what stays on the device needs no memory after the first round") {
     none_later(about_top_k{2000}, true);
     none_later(bernoulli{0.1}, true);
     none_later(top_k{2000}, false, gtop_k{2000});
-    none_later(top_k{2000}, false, gtop_k{2000, left_out::as_published});
+    none_later(top_k{2000}, false, gtop_k{2000, true});
     none_later(threshold{0.5}, false, gtop_k{2000});
     none_later(top_k{2000}, true, engine_all_reduce{});
 }

@@ -200,13 +200,16 @@ class arguments {
         return nullptr;
     }
 
+    /// The argument that find() would take; it is not taken.
+    item const* peek(std::string const& name, bool by_position = true) const {
+        return arguments(*this).find(name, by_position);
+    }
+
     /// Takes a number; throws parse_error where it is absent and has no default, or is no number.
     double number(std::string const& name, std::optional<double> by_default = {}, bool by_position = true) {
         auto const* const i = find(name, by_position);
         if (!i && by_default) return *by_default;
-        if (!i)
-            refuse(from_->position,
-                   laconic::detail::concat({from_->name, " needs ", name, ": ", from_->name, "(", name, "=...)"}));
+        if (!i) refuse_absent(name);
         double value = 0;
         if (!is_word(*i) || !read_number(i->word, value))
             refuse(i->position, laconic::detail::concat({name, " is a number"}));
@@ -214,9 +217,11 @@ class arguments {
     }
 
     /// Takes a whole number from least to largest; throws parse_error where it is none.
-    std::size_t whole(std::string const& name, std::size_t by_default, double least, double largest) {
-        auto const* const i = find(name);
-        if (!i) return by_default;
+    std::size_t whole(std::string const& name, std::optional<std::size_t> by_default, double least, double largest,
+                      bool by_position = true) {
+        auto const* const i = find(name, by_position);
+        if (!i && by_default) return *by_default;
+        if (!i) refuse_absent(name);
         double value = 0;
         if (!is_word(*i) || !read_number(i->word, value) || !(value >= least && value <= largest) ||
             value != std::floor(value))
@@ -227,9 +232,12 @@ class arguments {
     /// Takes yes or no, given by name; no where it is absent.
     bool yes(std::string const& name) {
         auto const* const i = find(name, false);
-        if (!i) return false;
-        if (i->word != "yes" && i->word != "no") refuse(i->position, laconic::detail::concat({name, " is yes or no"}));
-        return i->word == "yes";
+        return i && yes_or_no(*i, name);
+    }
+    /// Whether an argument called `name` is yes; throws parse_error where it is neither yes nor no.
+    bool yes_or_no(item const& i, std::string const& name) const {
+        if (i.word != "yes" && i.word != "no") refuse(i.position, laconic::detail::concat({name, " is yes or no"}));
+        return i.word == "yes";
     }
 
     /// Whether an argument is one word alone.
@@ -251,14 +259,20 @@ class arguments {
     std::string_view text() const { return text_; }
 
   private:
+    [[noreturn]] void refuse_absent(std::string const& name) const {
+        refuse(from_->position,
+               laconic::detail::concat({from_->name, " needs ", name, ": ", from_->name, "(", name, "=...)"}));
+    }
+
     std::string_view text_;
     call const* from_;
     std::vector<char> used_;
     std::vector<std::string> known_;
 };
 
-/// Makes what the one call of a text names, by the entry with that name: each entry has about.name and make(arguments).
-/// `kind` is the kind of the entries, with its article. Throws parse_error with the place and the valid names.
+/// Makes what the one call of a text names, by the entry with that name: each entry has about.name and make(arguments)
+/// (about is a listed_value). `kind` is the kind of the entries, with its article. Throws parse_error with the place
+/// and the valid names.
 template <class Entries>
 auto make_named(Entries const& all, std::string_view text, pipe const& calls, std::string const& kind) {
     arguments a(text, calls[0]);

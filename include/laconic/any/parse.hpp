@@ -181,6 +181,12 @@ any_compressor<T, B> make_compressor(std::string_view text, grammar::pipe const&
 
 }  // namespace detail
 
+/// Reads an argument that is a compressor (any/fields.hpp).
+template <Scalar T, class B>
+void read_item(grammar::arguments& a, grammar::item const& i, any_compressor<T, B>& c) {
+    c = detail::make_compressor<T, B>(a.text(), i.calls);
+}
+
 /// Reads the text of a compressor, such as "top_k(0.01) | natural"; to_string of the result reads back as the same.
 /// Throws parse_error with the place and the valid names.
 template <Scalar T = double, class B = host>

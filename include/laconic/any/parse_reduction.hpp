@@ -9,20 +9,16 @@
 #include "laconic/any/parse.hpp"
 #include "laconic/any/parse_collective.hpp"
 #include "laconic/any/reduction.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
 
 namespace laconic {
-
-/// The description of a reduction in a list: its text, and what it does.
-struct reduction_description {
-    std::string name, parameters, about;
-};
 
 namespace detail {
 
 template <Scalar T, class B>
 struct named_reduction {
-    reduction_description about;
+    listed_value about;
     any_reduction<T, B> (*make)(grammar::arguments&);
 };
 
@@ -100,8 +96,8 @@ any_reduction<T, B> parse_reduction(std::string_view text) {
 
 /// All reductions that parse_reduction reads. (A template, so that only its callers compile all reductions.)
 template <Scalar T = float, class B = host>
-std::vector<reduction_description> describe_reductions() {
-    std::vector<reduction_description> all;
+std::vector<listed_value> list_reductions() {
+    std::vector<listed_value> all;
     for (auto const& r : detail::named_reductions<T, B>()) all.push_back(r.about);
     return all;
 }

@@ -18,6 +18,7 @@
 #include "laconic/collective/sparse/gathered_sum.hpp"
 #include "laconic/collective/sparse/recursive_doubling.hpp"
 #include "laconic/collective/sparse/split_all_gather.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
 
 namespace laconic {
@@ -34,15 +35,6 @@ struct automatic_settings {
         if (every < 1) throw argument_error(detail::concat({"a choice every ", every, " sums"}));
     }
     bool operator==(automatic_settings const&) const = default;
-    /// "latency=2e-05, seconds_per_bit=1e-09"; of the others those that are not as by default.
-    friend std::string to_string(automatic_settings const& s) {
-        std::string text = detail::concat({"latency=", s.net.latency, ", seconds_per_bit=", s.net.seconds_per_bit});
-        if (s.net.overhead > 0) text += detail::concat({", overhead=", s.net.overhead});
-        if (s.net.half_duplex) text += ", half_duplex=yes";
-        if (s.reading.per_term > 0) text += detail::concat({", per_term=", s.reading.per_term});
-        if (s.reading.per_number > 0) text += detail::concat({", per_number=", s.reading.per_number});
-        return s.every == 16 ? text : detail::concat({text, ", every=", s.every});
-    }
 };
 
 namespace detail {
@@ -254,13 +246,39 @@ class automatic_algorithm {
 struct automatic {
     automatic_settings how{};
 
+    static constexpr auto description() {
+        return describe("auto", "whichever exact sum is quickest over that network for as many terms as there are", "",
+                        field(
+                            "latency", [](auto& x) -> auto& { return x.how.net.latency; })
+                            .written()
+                            .by_name(),
+                        field(
+                            "seconds_per_bit", [](auto& x) -> auto& { return x.how.net.seconds_per_bit; })
+                            .written()
+                            .by_name(),
+                        field(
+                            "overhead", [](auto& x) -> auto& { return x.how.net.overhead; })
+                            .by_name(),
+                        field(
+                            "half_duplex", [](auto& x) -> auto& { return x.how.net.half_duplex; })
+                            .by_name(),
+                        field(
+                            "per_term", [](auto& x) -> auto& { return x.how.reading.per_term; })
+                            .by_name(),
+                        field(
+                            "per_number", [](auto& x) -> auto& { return x.how.reading.per_number; })
+                            .by_name(),
+                        field(
+                            "every", [](auto& x) -> auto& { return x.how.every; })
+                            .between(1, 1e9)
+                            .by_name());
+    }
     void check(std::size_t) const { how.check(); }
     template <Scalar T, OnHost B = host>
     detail::automatic_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return detail::automatic_algorithm<T, B>(d, how, positions);
     }
     bool operator==(automatic const&) const = default;
-    friend std::string to_string(automatic const& x) { return detail::concat({"auto(", to_string(x.how), ")"}); }
 };
 
 }  // namespace laconic

@@ -13,6 +13,7 @@
 #include "laconic/collective/agreement.hpp"
 #include "laconic/collective/terms/sparse_sum.hpp"
 #include "laconic/comm/communicator.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/stream.hpp"
 
@@ -20,8 +21,10 @@ namespace laconic {
 
 /// Messages go to all ranks as they are: over any communicator, and whatever the messages are (by_gather).
 struct gather_all {
+    static constexpr auto description() {
+        return describe("gather", "every rank, or a server, receives all messages", "");
+    }
     bool operator==(gather_all const&) const = default;
-    friend std::string to_string(gather_all) { return "gather"; }
 };
 
 /// sum(on, comm, v, round) replaces every rank's sparse vector by the sum of all, or by what is to be applied of it.

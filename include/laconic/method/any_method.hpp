@@ -9,6 +9,7 @@
 #include "laconic/any/recursion.hpp"
 #include "laconic/any/transport.hpp"
 #include "laconic/core/text.hpp"
+#include "laconic/method/gd.hpp"
 #include "laconic/method/with_momentum.hpp"
 #include "laconic/method/with_prox.hpp"
 #include "laconic/optim/prox.hpp"
@@ -21,6 +22,8 @@ class any_method {
   public:
     using value_type = T;
 
+    /// Gradient descent.
+    any_method() : any_method(gd{}) {}
     template <class M>
     requires(!std::same_as<M, any_method> && Method<M, T, host>)
         any_method(M method)  // NOLINT: implicit, like that of std::function

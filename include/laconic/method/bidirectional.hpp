@@ -41,10 +41,12 @@ struct bidirectional {
     { return answered<typename M::value_type, host>(method.compose(p, prox)); }
 
     bool operator==(bidirectional const&) const = default;
-    friend std::string to_string(bidirectional const& m) {
-        return detail::concat({"bidirectional(", to_string(m.method), ", ", to_string(m.compressor),
-                               (m.rate != 0 ? detail::concat({", memory=", m.rate}) : ""),
-                               (m.keep_errors ? ", errors=kept)" : ")")});
+    static constexpr auto description() {
+        return describe(
+            "bidirectional", "any of these; the server answers in messages of C, with a memory and errors of its own",
+            "Tang et al., ICML 2019; Philippenko, Dieuleveut, arXiv:2006.14591",
+            field("method", &bidirectional::method).needed(), field("compressor", &bidirectional::compressor).needed(),
+            field("memory", &bidirectional::rate).by_name(), field("keep_errors", &bidirectional::keep_errors));
     }
 
   private:

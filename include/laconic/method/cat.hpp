@@ -13,6 +13,17 @@
 
 namespace laconic {
 
+namespace detail {
+
+// "name(inside, step=0.1, memory=0.5, batch=32)", with those numbers that are given.
+inline std::string called(std::string const& name, std::string const& inside, rates const& r) {
+    return concat({name, "(", inside, (r.step ? concat({", step=", to_string(*r.step)}) : ""),
+                   (r.memory ? concat({", memory=", *r.memory}) : ""), (r.batch ? concat({", batch=", r.batch}) : ""),
+                   ")"});
+}
+
+}  // namespace detail
+
 /// Communication-aware adaptive tuning (CAT; Khirirat, Magnusson, Aytekin, Johansson, arXiv:2003.06377): gradient
 /// descent whose gradients are compressed at the level that makes the most progress for the cost of the message, chosen
 /// anew in each round. It is dcgd{best_level{C, cost}}: with S = top_k, S + Q = top_k | scaled_sign, and step = 1 / L

@@ -64,7 +64,11 @@ struct dcgd {
     }
 
     bool operator==(dcgd const&) const = default;
-    friend std::string to_string(dcgd const& m) { return detail::called("dcgd", to_string(m.compressor), m.given); }
+    static constexpr auto description() {
+        return describe("dcgd", "g full or mini-batch, C unbiased, alpha 0",
+                        "Gorbunov, Hanzely, Richtarik, AISTATS 2020", field("compressor", &dcgd::compressor).needed(),
+                        detail::step_field, detail::batch_field);
+    }
 };
 template <class C>
 dcgd(C, rates = {}) -> dcgd<C>;

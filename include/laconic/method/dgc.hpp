@@ -41,13 +41,12 @@ struct dgc {
     }
 
     bool operator==(dgc const&) const = default;
-    friend std::string to_string(dgc const& m) {
-        return detail::called(
-            "dgc",
-            detail::concat({"k=", to_string(m.k), ", momentum=", m.momentum, (m.nesterov ? ", nesterov=yes" : ""),
-                            (m.clip != 0 ? detail::concat({", clip=", m.clip}) : ""),
-                            (m.warm_up != 0 ? detail::concat({", warm_up=", m.warm_up}) : "")}),
-            m.given);
+    static constexpr auto description() {
+        return describe("dgc", "g clipped, C top_k of momenta that are accumulated until they are sent, alpha 0",
+                        "Lin et al., ICLR 2018", field("k", &dgc::k).written_by_name(),
+                        field("momentum", &dgc::momentum).written().by_name(), field("nesterov", &dgc::nesterov),
+                        field("clip", &dgc::clip).by_name(), field("warm_up", &dgc::warm_up).between(0, 1e12),
+                        detail::step_field, detail::batch_field);
     }
 };
 

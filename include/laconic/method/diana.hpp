@@ -63,7 +63,12 @@ struct diana {
     }
 
     bool operator==(diana const&) const = default;
-    friend std::string to_string(diana const& m) { return detail::called("diana", to_string(m.compressor), m.given); }
+    static constexpr auto description() {
+        return describe("diana", "g full or mini-batch, C unbiased, alpha in (0, 1/(1+omega)]",
+                        "Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269",
+                        field("compressor", &diana::compressor).needed(), detail::step_field, detail::memory_field,
+                        detail::batch_field);
+    }
 };
 template <class C, class P = no_prox>
 diana(C, rates = {}, P = {}) -> diana<C, P>;

@@ -32,7 +32,10 @@ struct dual_averaging {
     }
 
     bool operator==(dual_averaging const&) const = default;
-    friend std::string to_string(dual_averaging const& m) { return detail::called("dual_averaging", "", m.given); }
+    static constexpr auto description() {
+        return describe("dual_averaging", "g full or mini-batch, C identity, alpha 0; x from the sum of all",
+                        "Nesterov, Math. Programming 2009", detail::step_field, detail::batch_field);
+    }
 };
 
 }  // namespace laconic

@@ -47,7 +47,11 @@ struct ef21 {
     }
 
     bool operator==(ef21 const&) const = default;
-    friend std::string to_string(ef21 const& m) { return detail::called("ef21", to_string(m.compressor), m.given); }
+    static constexpr auto description() {
+        return describe("ef21", "g full or mini-batch, C contractive, alpha 1",
+                        "Richtarik, Sokolov, Fatkhullin, NeurIPS 2021", field("compressor", &ef21::compressor).needed(),
+                        detail::step_field, detail::batch_field);
+    }
 };
 template <class C>
 ef21(C, rates = {}) -> ef21<C>;

@@ -49,7 +49,11 @@ struct ef_sgd {
     }
 
     bool operator==(ef_sgd const&) const = default;
-    friend std::string to_string(ef_sgd const& m) { return detail::called("ef_sgd", to_string(m.compressor), m.given); }
+    static constexpr auto description() {
+        return describe("ef_sgd", "g scaled by the step, C contractive, alpha 0, decay 1",
+                        "Stich, Cordonnier, Jaggi, NeurIPS 2018; Karimireddy et al., ICML 2019",
+                        field("compressor", &ef_sgd::compressor).needed(), detail::step_field, detail::batch_field);
+    }
 };
 template <class C>
 ef_sgd(C, rates = {}) -> ef_sgd<C>;

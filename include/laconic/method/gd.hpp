@@ -24,7 +24,9 @@ struct gd {
     }
 
     bool operator==(gd const&) const = default;
-    friend std::string to_string(gd const& m) { return detail::called("gd", "", m.given); }
+    static constexpr auto description() {
+        return describe("gd", "g full, C identity, alpha 0", "gradient descent", detail::step_field);
+    }
 };
 
 }  // namespace laconic

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "laconic/adapt/follow_last_move.hpp"
 #include "laconic/compress/threshold.hpp"
@@ -15,24 +16,27 @@ namespace laconic {
 
 namespace detail {
 
+inline constexpr double usual_beta = 0.01;  // the paper's
+inline constexpr auto beta_field = field("beta",
+                                         [](auto& m) -> decltype(auto) {
+                                             if constexpr (std::is_const_v<std::remove_reference_t<decltype(m)>>)
+                                                 return m.given.memory.value_or(usual_beta);
+                                             else
+                                                 return (m.given.memory);
+                                         })
+                                       .written()
+                                       .by_name();
+
 template <Scalar T, class B, class C>
 recursion<threshold<C, std::span<T const>>, memory<T, B>, gradient_step, follow_last_move<T, B>, mini_batch>
 compose_gd_sec(C const& survivors, double xi, rates const& given, problem const& p, char const* method) {
     if (!(xi >= 0)) throw argument_error(concat({std::string(method), ": xi = ", xi, " is not at least 0"}));
     double const l = xi == 0 && given.step ? 0 : known(p.smoothness, "the smoothness L", method);
     double const step = step_or(given, p, method, [&] { return 1 / l; });
-    double const beta = given.memory.value_or(0.01);
+    double const beta = given.memory.value_or(usual_beta);
     if (!(beta >= 0 && beta <= 1))
         throw argument_error(concat({std::string(method), ": beta = ", beta, " is outside [0, 1]"}));
     return {{{}, survivors}, {beta, 1}, gradient_step{step}, follow_last_move<T, B>(xi * l), given.batch};
-}
-
-// "name(compressor, xi=..., beta=..., step=...)".
-inline std::string called_gd_sec(std::string const& name, std::string const& compressor, double xi, rates given) {
-    double const beta = given.memory.value_or(0.01);
-    given.memory.reset();
-    return called(name, concat({(compressor.empty() ? "" : concat({compressor, ", "})), "xi=", xi, ", beta=", beta}),
-                  given);
 }
 
 }  // namespace detail
@@ -54,7 +58,11 @@ struct gd_sec {
     }
 
     bool operator==(gd_sec const&) const = default;
-    friend std::string to_string(gd_sec const& m) { return detail::called_gd_sec("gd_sec", "", m.xi, m.given); }
+    static constexpr auto description() {
+        return describe("gd_sec", "g full, C a threshold that follows x, alpha beta, decay 1",
+                        "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022", field("xi", &gd_sec::xi).written().by_name(),
+                        detail::beta_field, detail::step_field, detail::batch_field);
+    }
 };
 
 }  // namespace laconic

@@ -23,15 +23,14 @@ struct gtop_k_sgd {
     template <Scalar T, class B>
     auto compose(problem const& p) const {
         detail::own_step(given, p, "gtop_k_sgd", "no theorem gives its step");
-        return detail::compose_ef<T, B>(top_k{k.value}, given, p, "gtop_k_sgd")
-            .with_transport(gtop_k{k, as_published ? left_out::as_published : left_out::to_merger});
+        return detail::compose_ef<T, B>(top_k{k.value}, given, p, "gtop_k_sgd").with_transport(gtop_k{k, as_published});
     }
 
     bool operator==(gtop_k_sgd const&) const = default;
-    friend std::string to_string(gtop_k_sgd const& m) {
-        return detail::called("gtop_k_sgd",
-                              detail::concat({"k=", to_string(m.k), (m.as_published ? ", as_published=yes" : "")}),
-                              m.given);
+    static constexpr auto description() {
+        return describe("gtop_k_sgd", "top_k_sgd whose sums are cut to k on their way up a tree",
+                        "Shi et al., ICDCS 2019", field("k", &gtop_k_sgd::k).written_by_name(),
+                        field("as_published", &gtop_k_sgd::as_published), detail::step_field, detail::batch_field);
     }
 };
 

@@ -32,8 +32,11 @@ struct heavy_ball {
     { return method.compose(p, prox, beta); }
 
     bool operator==(heavy_ball const&) const = default;
-    friend std::string to_string(heavy_ball const& m) {
-        return detail::concat({"heavy_ball(", to_string(m.method), ", beta=", m.beta, ")"});
+    static constexpr auto description() {
+        return describe("heavy_ball", "any of these that moves by a step of one length, with momentum",
+                        "Polyak 1964; Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269",
+                        field("method", &heavy_ball::method).needed(),
+                        field("beta", &heavy_ball::beta).written().by_name());
     }
 };
 template <class M>

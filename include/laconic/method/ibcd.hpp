@@ -55,13 +55,6 @@ double masked_step(Share share, rates const& given, problem const& p, char const
     });
 }
 
-// "name(tau=..., block=64, ...)".
-inline std::string called_blocks(char const* name, portion tau, std::size_t block, rates const& given,
-                                 std::string const& more = "") {
-    return called(name, concat({(tau.value != 0 ? concat({"tau=", to_string(tau), ", "}) : ""), "block=", block, more}),
-                  given);
-}
-
 }  // namespace detail
 
 /// Independent block coordinate descent (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 1): each of n
@@ -86,7 +79,12 @@ struct ibcd {
     }
 
     bool operator==(ibcd const&) const = default;
-    friend std::string to_string(ibcd const& m) { return detail::called_blocks("ibcd", m.tau, m.block, m.given); }
+    static constexpr auto description() {
+        return describe("ibcd", "g full, C random blocks as they are, alpha 0",
+                        "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437", field("tau", &ibcd::tau).by_name(),
+                        field("block", &ibcd::block).between(1, 1e12).written().by_name(), detail::step_field,
+                        detail::batch_field);
+    }
 };
 
 }  // namespace laconic

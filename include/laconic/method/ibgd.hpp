@@ -33,8 +33,10 @@ struct ibgd {
     }
 
     bool operator==(ibgd const&) const = default;
-    friend std::string to_string(ibgd const& m) {
-        return detail::called("ibgd", m.tau != 0 ? detail::concat({"tau=", m.tau}) : "", m.given);
+    static constexpr auto description() {
+        return describe("ibgd", "g full, C all or nothing as it is, alpha 0",
+                        "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437", field("tau", &ibgd::tau).by_name(),
+                        detail::step_field, detail::batch_field);
     }
 };
 

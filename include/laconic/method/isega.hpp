@@ -41,7 +41,12 @@ struct isega {
     }
 
     bool operator==(isega const&) const = default;
-    friend std::string to_string(isega const& m) { return detail::called_blocks("isega", m.tau, m.block, m.given); }
+    static constexpr auto description() {
+        return describe("isega", "g full or mini-batch, C random blocks, alpha tau",
+                        "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437", field("tau", &isega::tau).by_name(),
+                        field("block", &isega::block).between(1, 1e12).written().by_name(), detail::step_field,
+                        detail::batch_field);
+    }
 };
 isega()->isega<>;
 template <class N>

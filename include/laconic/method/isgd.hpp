@@ -38,7 +38,12 @@ struct isgd {
     }
 
     bool operator==(isgd const&) const = default;
-    friend std::string to_string(isgd const& m) { return detail::called_blocks("isgd", m.tau, m.block, m.given); }
+    static constexpr auto description() {
+        return describe("isgd", "ibcd with decreasing steps", "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437",
+                        field("tau", &isgd::tau).by_name(),
+                        field("block", &isgd::block).between(1, 1e12).written().by_name(), detail::step_field,
+                        detail::batch_field);
+    }
 };
 
 }  // namespace laconic

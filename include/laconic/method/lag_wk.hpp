@@ -35,10 +35,6 @@ recursion<threshold<>, memory<T, B>, gradient_step, lag<T, B>> compose_lag(doubl
     return {{}, {1, 0}, gradient_step{step}, lag<T, B>(xi, d, step, smoothness)};
 }
 
-inline std::string called_lag(std::string const& name, double xi, std::size_t d, rates const& given) {
-    return called(name, concat({"xi=", xi, ", D=", d}), given);
-}
-
 }  // namespace detail
 
 /// LAG-WK, lazily aggregated gradients by the workers' rule (Chen, Giannakis, Sun, Yin, NeurIPS 2018): a rank sends the
@@ -61,7 +57,11 @@ struct lag_wk {
     }
 
     bool operator==(lag_wk const&) const = default;
-    friend std::string to_string(lag_wk const& m) { return detail::called_lag("lag_wk", m.xi, m.D, m.given); }
+    static constexpr auto description() {
+        return describe("lag_wk", "g full, C all or nothing by the change of g, alpha 1",
+                        "Chen, Giannakis, Sun, Yin, NeurIPS 2018", field("xi", &lag_wk::xi).written().by_name(),
+                        field("D", &lag_wk::D).between(1, 1e6).written().by_name(), detail::step_field);
+    }
 };
 
 }  // namespace laconic

@@ -50,9 +50,11 @@ struct marina {
     }
 
     bool operator==(marina const&) const = default;
-    friend std::string to_string(marina const& m) {
-        return detail::called("marina", to_string(m.compressor) + (m.p > 0 ? detail::concat({", p=", m.p}) : ""),
-                              m.given);
+    static constexpr auto description() {
+        return describe("marina", "g full, C unbiased, h the last gradient; all in full with probability p",
+                        "Gorbunov, Burlachenko, Li, Richtarik, ICML 2021",
+                        field("compressor", &marina::compressor).needed(), field("p", &marina::p).by_name(),
+                        detail::step_field);
     }
 };
 template <class C>

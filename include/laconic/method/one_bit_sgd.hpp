@@ -23,8 +23,10 @@ struct one_bit_sgd {
     }
 
     bool operator==(one_bit_sgd const&) const = default;
-    friend std::string to_string(one_bit_sgd const& m) {
-        return detail::called("one_bit_sgd", m.bucket != 0 ? detail::concat({"bucket=", m.bucket}) : "", m.given);
+    static constexpr auto description() {
+        return describe("one_bit_sgd", "g scaled by the step, C two_means, alpha 0, decay 1",
+                        "Seide et al., Interspeech 2014", field("bucket", &one_bit_sgd::bucket).between(0, 1e12),
+                        detail::step_field, detail::batch_field);
     }
 };
 

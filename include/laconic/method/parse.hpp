@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "laconic/core/description.hpp"
 #include "laconic/method/catalogue.hpp"
 
 namespace laconic {
@@ -27,8 +28,8 @@ any_method<T> parse_method(std::string_view text) {
 
 /// All methods that parse_method reads. (A template, so that only its callers compile all methods.)
 template <Scalar T = double>
-std::vector<method_description> describe_methods() {
-    std::vector<method_description> all;
+std::vector<listed_value> list_methods() {
+    std::vector<listed_value> all;
     for (auto const& m : detail::named_methods<T>()) all.push_back(m.about);
     return all;
 }

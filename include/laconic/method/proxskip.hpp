@@ -37,8 +37,10 @@ struct proxskip {
     }
 
     bool operator==(proxskip const&) const = default;
-    friend std::string to_string(proxskip const& m) {
-        return detail::called("proxskip", m.p > 0 ? detail::concat({"p=", m.p}) : "", m.given);
+    static constexpr auto description() {
+        return describe("proxskip", "g the result of local steps, C identity, alpha 0",
+                        "Mishchenko, Malinovsky, Stich, Richtarik, ICML 2022", field("p", &proxskip::p).by_name(),
+                        detail::step_field, detail::batch_field);
     }
 };
 

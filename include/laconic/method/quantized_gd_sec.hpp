@@ -24,8 +24,12 @@ struct quantized_gd_sec {
     }
 
     bool operator==(quantized_gd_sec const&) const = default;
-    friend std::string to_string(quantized_gd_sec const& m) {
-        return detail::called_gd_sec("quantized_gd_sec", to_string(m.compressor), m.xi, m.given);
+    static constexpr auto description() {
+        return describe("quantized_gd_sec", "gd_sec, what passes the threshold compressed by C",
+                        "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022",
+                        field("compressor", &quantized_gd_sec::compressor).needed(),
+                        field("xi", &quantized_gd_sec::xi).written().by_name(), detail::beta_field, detail::step_field,
+                        detail::batch_field);
     }
 };
 template <class C>

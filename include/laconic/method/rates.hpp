@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <type_traits>
 
 #include "laconic/compress/compressor.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/objective/problem.hpp"
@@ -33,12 +35,6 @@ struct rates {
     std::size_t batch = 0;           ///< the number of rows of each gradient; 0: all
 
     bool operator==(rates const&) const = default;
-    /// ", step=0.1, memory=0.5, batch=32": the parameters that are given.
-    friend std::string to_string(rates const& r) {
-        return (r.step ? detail::concat({", step=", to_string(*r.step)}) : "") +
-               (r.memory ? detail::concat({", memory=", *r.memory}) : "") +
-               (r.batch ? detail::concat({", batch=", r.batch}) : "");
-    }
 };
 
 namespace detail {
@@ -148,12 +144,27 @@ inline double memory_or(rates const& given, double by_default, double largest, c
     return rate;
 }
 
-// "name(inside, step=...)" without empty parentheses or a leading comma.
-inline std::string called(std::string const& name, std::string const& inside, rates const& r) {
-    std::string text = inside + to_string(r);
-    if (inside.empty() && !text.empty()) text = text.substr(2);
-    return text.empty() ? name : concat({name, "(", text, ")"});
-}
+// The parts of `given` as fields of a method's description.
+inline constexpr auto step_field = field(
+                                       "step", [](auto& m) -> auto& { return m.given.step; })
+                                       .by_name();
+inline constexpr auto memory_field = field(
+                                         "memory", [](auto& m) -> auto& { return m.given.memory; })
+                                         .by_name();
+inline constexpr auto batch_field = field(
+                                        "batch", [](auto& m) -> auto& { return m.given.batch; })
+                                        .between(0, 1e9)
+                                        .by_name();
+// Of a method that draws at least one row.
+inline constexpr auto rows_field = field("batch",
+                                         [](auto& m) -> decltype(auto) {
+                                             if constexpr (std::is_const_v<std::remove_reference_t<decltype(m)>>)
+                                                 return std::max<std::size_t>(m.given.batch, 1);
+                                             else
+                                                 return (m.given.batch);
+                                         })
+                                       .between(1, 1e9)
+                                       .by_name();
 
 }  // namespace detail
 }  // namespace laconic

@@ -24,7 +24,10 @@ struct sgd {
     }
 
     bool operator==(sgd const&) const = default;
-    friend std::string to_string(sgd const& m) { return detail::called("sgd", "", m.with_batch()); }
+    static constexpr auto description() {
+        return describe("sgd", "g mini-batch, C identity, alpha 0", "Robbins, Monro 1951; Gower et al., ICML 2019",
+                        detail::step_field, detail::rows_field.written());
+    }
 
   private:
     rates with_batch() const {

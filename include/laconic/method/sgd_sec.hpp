@@ -22,8 +22,10 @@ struct sgd_sec {
     }
 
     bool operator==(sgd_sec const&) const = default;
-    friend std::string to_string(sgd_sec const& m) {
-        return detail::called_gd_sec("sgd_sec", "", m.xi, m.with_batch());
+    static constexpr auto description() {
+        return describe("sgd_sec", "gd_sec with mini-batches", "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022",
+                        field("xi", &sgd_sec::xi).written().by_name(), detail::beta_field, detail::step_field,
+                        detail::rows_field.written());
     }
 
   private:

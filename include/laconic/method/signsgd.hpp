@@ -30,7 +30,10 @@ struct signsgd {
     }
 
     bool operator==(signsgd const&) const = default;
-    friend std::string to_string(signsgd const& m) { return detail::called("signsgd", "", m.given); }
+    static constexpr auto description() {
+        return describe("signsgd", "g full or mini-batch, C the sign, alpha 0; the server answers with a majority vote",
+                        "Bernstein et al., ICML 2018", detail::step_field, detail::batch_field);
+    }
 };
 
 }  // namespace laconic

@@ -27,8 +27,10 @@ struct signum {
     }
 
     bool operator==(signum const&) const = default;
-    friend std::string to_string(signum const& m) {
-        return detail::called("signum", detail::concat({"beta=", m.beta}), m.given);
+    static constexpr auto description() {
+        return describe("signum", "g a running mean, C the sign, alpha 0; a majority vote",
+                        "Bernstein et al., ICML 2018", field("beta", &signum::beta).written().by_name(),
+                        detail::step_field, detail::batch_field);
     }
 };
 

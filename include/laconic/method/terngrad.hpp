@@ -28,8 +28,10 @@ struct terngrad {
     }
 
     bool operator==(terngrad const&) const = default;
-    friend std::string to_string(terngrad const& m) {
-        return detail::called("terngrad", m.clip != 0 ? detail::concat({"clip=", m.clip}) : "", m.given);
+    static constexpr auto description() {
+        return describe("terngrad", "g clipped, C quantize to one level of the largest, alpha 0",
+                        "Wen et al., NeurIPS 2017", field("clip", &terngrad::clip).by_name(), detail::step_field,
+                        detail::batch_field);
     }
 };
 

@@ -21,8 +21,10 @@ struct top_k_sgd {
     }
 
     bool operator==(top_k_sgd const&) const = default;
-    friend std::string to_string(top_k_sgd const& m) {
-        return detail::called("top_k_sgd", detail::concat({"k=", to_string(m.k)}), m.given);
+    static constexpr auto description() {
+        return describe("top_k_sgd", "g scaled by the step, C top_k, alpha 0, decay 1",
+                        "Aji, Heafield, EMNLP 2017; Stich, Cordonnier, Jaggi, NeurIPS 2018",
+                        field("k", &top_k_sgd::k).written_by_name(), detail::step_field, detail::batch_field);
     }
 };
 

@@ -33,9 +33,9 @@ std::pair<sv::lists<T>, sv::lists<T>> after(sv::lists<T> const& brought, Make ma
     return all;
 }
 template <class T>
-void as_on_the_host(sv::lists<T> const& brought, std::size_t k, left_out goes) {
+void as_on_the_host(sv::lists<T> const& brought, std::size_t k, bool as_published) {
     std::size_t const d = brought[0].dimension();
-    auto const make = [&]<class B>(auto& comm) { return make_sum<T, B>(gtop_k{k, goes}, comm, d); };
+    auto const make = [&]<class B>(auto& comm) { return make_sum<T, B>(gtop_k{k, as_published}, comm, d); };
     auto const here = sv::after(brought, [&](auto& comm) { return make.template operator()<host>(comm); });
     CHECK(after(brought, make) == here);
 }
@@ -67,10 +67,10 @@ TEST_CASE_TEMPLATE("any number of ranks, any supports, either rule: the host's t
     for (int const n : nccl_ranks::counts())
         for (auto const how : sv::shapes)
             for (std::size_t const k : {0, 1, 6, 60})
-                for (auto const goes : {left_out::to_merger, left_out::as_published}) {
+                for (bool const as_published : {false, true}) {
                     CAPTURE(n);
                     CAPTURE(k);
-                    as_on_the_host(sv::all_whole_numbers<T>(how, 60, 6, n), k, goes);
+                    as_on_the_host(sv::all_whole_numbers<T>(how, 60, 6, n), k, as_published);
                 }
 }
 
@@ -83,16 +83,16 @@ TEST_CASE("numbers whose sums are rounded") {
                 v.append(brought[r].support()[j], std::tan(brought[r].values()[j]));
             brought[r] = v;
         }
-        as_on_the_host(brought, 30, left_out::to_merger);
+        as_on_the_host(brought, 30, false);
     }
 }
 
 TEST_CASE("no dimensions, and coordinates up to the largest") {
     std::size_t const d = largest_dimension;
     for (int const n : nccl_ranks::counts()) {
-        as_on_the_host(sv::lists<double>(std::size_t(n), sparse_sum<double>(0)), 0, left_out::to_merger);
+        as_on_the_host(sv::lists<double>(std::size_t(n), sparse_sum<double>(0)), 0, false);
         auto const v = sv::of<double>(d, {{16777217, 2}, {2147483649, 4}, {d - 1, 5}});
-        as_on_the_host(sv::lists<double>(std::size_t(n), v), 2, left_out::to_merger);
+        as_on_the_host(sv::lists<double>(std::size_t(n), v), 2, false);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/session.hpp"
+#include "laconic/core/description.hpp"
 
 namespace laconic {
 
@@ -45,13 +46,15 @@ class engine_all_reduce_algorithm {
 /// where one rank has fewer numbers, and tells nobody who brought a NaN. So before, the ranks meet in an all-gather of
 /// no bytes (over MPI an envelope of 8 a rank, about log2 P messages), and report errors there.
 struct engine_all_reduce {
+    static constexpr auto description() {
+        return describe("engine_all_reduce", "dense: the one of the communicator, such as MPI_Allreduce", "");
+    }
     void check(std::size_t) const {}
     template <Scalar T, class B = host>
     detail::engine_all_reduce_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
         return detail::engine_all_reduce_algorithm<T, B>(d);
     }
     bool operator==(engine_all_reduce const&) const = default;
-    friend std::string to_string(engine_all_reduce) { return "engine_all_reduce"; }
 };
 
 }  // namespace laconic

@@ -11,6 +11,7 @@
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/layout/pieces.hpp"
 #include "laconic/collective/session.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/partition.hpp"
 
 namespace laconic {
@@ -97,13 +98,13 @@ class halving_doubling_algorithm {
 /// than 64 000 bytes are handed over in pieces of so many, of which a rank sends at most eight more than it has
 /// received: on a link that holds more than 512 kB on its way that takes longer.
 struct halving_doubling {
+    static constexpr auto description() { return describe("halving_doubling", "dense", "Rabenseifner, ICCS 2004"); }
     void check(std::size_t) const {}
     template <Scalar T, OnHost B = host>
     detail::halving_doubling_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
         return detail::halving_doubling_algorithm<T, B>(d);
     }
     bool operator==(halving_doubling const&) const = default;
-    friend std::string to_string(halving_doubling) { return "halving_doubling"; }
 };
 
 }  // namespace laconic

@@ -11,6 +11,7 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/session.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/partition.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/text.hpp"
@@ -223,13 +224,16 @@ class omni_reduce_algorithm {
 struct omni_reduce {
     std::size_t block = 256;
 
+    static constexpr auto description() {
+        return describe("omni_reduce", "dense, without the blocks that are 0", "OmniReduce, SIGCOMM 2021",
+                        field("block", &omni_reduce::block).between(1, 0x1p32).written());
+    }
     void check(std::size_t d) const { omni_blocks{d, block}.check(); }
     template <Scalar T, OnHost B = host>
     detail::omni_reduce_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
         return detail::omni_reduce_algorithm<T, B>(d, block);
     }
     bool operator==(omni_reduce const&) const = default;
-    friend std::string to_string(omni_reduce const& x) { return detail::concat({"omni_reduce(", x.block, ")"}); }
 };
 
 }  // namespace laconic

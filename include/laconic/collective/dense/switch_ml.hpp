@@ -14,6 +14,7 @@
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/session.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/packet/switch_machine.hpp"
 
 namespace laconic {
@@ -160,13 +161,15 @@ class switch_ml_algorithm {
 /// bytes sent by each rank, and 4 % for headers and exponents; about (2 + 2 ceil(d / 2^16 / P)) (P - 1) messages, half
 /// of them one after another. Reuses its memory, at most 0.6 MB for each rank and 1.4 MB.
 struct switch_ml {
+    static constexpr auto description() {
+        return describe("switch_ml", "dense, in integers as a switch adds them up", "SwitchML, NSDI 2021");
+    }
     void check(std::size_t) const {}
     template <Scalar T, OnHost B = host>
     detail::switch_ml_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
         return detail::switch_ml_algorithm<T, B>(d);
     }
     bool operator==(switch_ml const&) const = default;
-    friend std::string to_string(switch_ml) { return "switch_ml"; }
 };
 
 }  // namespace laconic

@@ -8,16 +8,11 @@
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/terms/list_exchange.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/portion.hpp"
 #include "laconic/core/text.hpp"
 
 namespace laconic {
-
-/// Who keeps what the merges of gtop_k leave out.
-enum class left_out {
-    to_merger,    ///< the rank that merges: what is brought = what is applied + what is returned, over all ranks
-    as_published  ///< who brought it, where its coordinate is not applied; where it is, nobody: that part is lost
-};
 
 namespace detail {
 
@@ -26,8 +21,8 @@ template <Scalar T, class B = host>
 class gtop_k_algorithm {
   public:
     /// For vectors of d numbers.
-    gtop_k_algorithm(std::size_t d, std::size_t k, left_out goes, position_code positions)
-        : d_(d), k_(std::min(k, d)), goes_(goes), lists_(positions) {
+    gtop_k_algorithm(std::size_t d, std::size_t k, bool as_published, position_code positions)
+        : d_(d), k_(std::min(k, d)), as_published_(as_published), lists_(positions) {
         detail::check_dimension(d);
     }
 
@@ -42,12 +37,12 @@ class gtop_k_algorithm {
         leftover_.reset(d_);
         brought_.reset(d_);
         if (!errors.failed()) {
-            if (goes_ == left_out::as_published) brought_.assign(on, v);
+            if (as_published_) brought_.assign(on, v);
             v.keep_largest(on, k_, leftover_);
         }
         for (int distance = 1; distance < comm.size(); distance *= 2) merge_level(on, comm, distance, v);
         lists_.spread(on, comm, v);
-        if (goes_ == left_out::as_published) leftover_.assign_without(on, brought_, v);
+        if (as_published_) leftover_.assign_without(on, brought_, v);
     }
 
     /// What this rank keeps, to be sent later: of the sums that it merged, itself among them, what was not passed on;
@@ -60,7 +55,7 @@ class gtop_k_algorithm {
         auto const own = std::max(v.most_terms(), k_);
         theirs_.reserve_to_read(k_);
         v.reserve_to_cut(on, std::max(own, std::min(2 * k_, d_)), k_);
-        if (goes_ == left_out::as_published) brought_.reserve(on, own);
+        if (as_published_) brought_.reserve(on, own);
         leftover_.reserve(on, std::min(own + width_of(ranks) * k_, d_));
     }
 
@@ -76,11 +71,11 @@ class gtop_k_algorithm {
         errors.check_sum(on, v);
         if (errors.failed()) return;
         v.keep_largest(on, k_, leftover_);
-        if (goes_ == left_out::to_merger) errors.check_sum(on, leftover_);  // it adds up over the merges
+        if (!as_published_) errors.check_sum(on, leftover_);  // it adds up over the merges
     }
 
     std::size_t d_, k_;
-    left_out goes_;
+    bool as_published_;
     list_exchange<T, B> lists_;
     sparse_sum<T, B> theirs_, brought_, leftover_;
 };
@@ -98,18 +93,20 @@ class gtop_k_algorithm {
 /// that nothing is lost, at no cost.
 struct gtop_k {
     portion k = 0.01;
-    left_out goes = left_out::to_merger;
+    /// Whether the terms that the merges leave out stay with the rank that brought them, where their coordinate is not
+    /// applied at all; where it is, that part is lost.
+    bool as_published = false;
 
+    static constexpr auto description() {
+        return describe("gtop_k", "k terms of sums along a tree", "Shi et al., ICDCS 2019",
+                        field("k", &gtop_k::k).written(), field("as_published", &gtop_k::as_published));
+    }
     void check(std::size_t d) const { k.check(d); }
     template <Scalar T, class B = host>
     detail::gtop_k_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return detail::gtop_k_algorithm<T, B>(d, k.of(d), goes, positions);
+        return detail::gtop_k_algorithm<T, B>(d, k.of(d), as_published, positions);
     }
     bool operator==(gtop_k const&) const = default;
-    friend std::string to_string(gtop_k const& x) {
-        return detail::concat(
-            {"gtop_k(", to_string(x.k), (x.goes == left_out::to_merger ? ")" : ", as_published=yes)")});
-    }
 };
 
 }  // namespace laconic

@@ -16,6 +16,7 @@
 #include "laconic/collective/sparse/bruck.hpp"
 #include "laconic/collective/sparse/split_and_add.hpp"
 #include "laconic/collective/terms/gathered_lists.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/portion.hpp"
 #include "laconic/core/text.hpp"
@@ -33,14 +34,6 @@ struct reused_for {
     }
     bool operator==(reused_for const&) const = default;
 };
-
-namespace detail {
-
-inline std::string written(reused_for rounds) {
-    return concat({", threshold=", rounds.threshold, ", regions=", rounds.regions});
-}
-
-}  // namespace detail
 
 namespace detail {
 
@@ -271,6 +264,16 @@ struct ok_top_k {
     portion k = 0.01;
     reused_for rounds{};
 
+    static constexpr auto description() {
+        return describe("ok_top_k", "about k terms of the sum", "Li, Hoefler, PPoPP 2022",
+                        field("k", &ok_top_k::k).written(),
+                        field(
+                            "threshold", [](auto& x) -> auto& { return x.rounds.threshold; })
+                            .between(1, 0x1p53),
+                        field(
+                            "regions", [](auto& x) -> auto& { return x.rounds.regions; })
+                            .between(1, 0x1p53));
+    }
     void check(std::size_t d) const {
         k.check(d);
         rounds.check();
@@ -280,9 +283,6 @@ struct ok_top_k {
         return detail::ok_top_k_algorithm<T, B>(d, k.of(d), rounds, positions);
     }
     bool operator==(ok_top_k const&) const = default;
-    friend std::string to_string(ok_top_k const& x) {
-        return detail::concat({"ok_top_k(", to_string(x.k), detail::written(x.rounds), ")"});
-    }
 };
 
 }  // namespace laconic

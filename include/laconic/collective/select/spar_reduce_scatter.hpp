@@ -14,6 +14,7 @@
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/layout/permutation.hpp"
 #include "laconic/collective/layout/turned.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/partition.hpp"
 #include "laconic/core/portion.hpp"
 #include "laconic/core/text.hpp"
@@ -172,6 +173,12 @@ struct spar_reduce_scatter {
     bool as_published = false;  ///< blocks are of coordinates in their order
     std::uint64_t seed = 0;     ///< of the permutations
 
+    static constexpr auto description() {
+        return describe("spar_reduce_scatter", "k terms of the sum by blocks", "Zhao et al. (SparDL), ICDE 2024",
+                        field("k", &spar_reduce_scatter::k).written(),
+                        field("as_published", &spar_reduce_scatter::as_published),
+                        field("seed", &spar_reduce_scatter::seed).between(0, 0x1p53));
+    }
     void check(std::size_t d) const { k.check(d); }
     template <Scalar T, OnHost B = host>
     detail::spar_reduce_scatter_algorithm<T, B> make(std::size_t d,
@@ -180,10 +187,6 @@ struct spar_reduce_scatter {
             d, k.of(d), as_published ? std::nullopt : std::optional(key{seed}), positions);
     }
     bool operator==(spar_reduce_scatter const&) const = default;
-    friend std::string to_string(spar_reduce_scatter const& x) {
-        return detail::concat({"spar_reduce_scatter(", to_string(x.k), (x.as_published ? ", as_published=yes" : ""),
-                               (x.seed != 0 ? detail::concat({", seed=", x.seed, ")"}) : ")")});
-    }
 };
 
 }  // namespace laconic

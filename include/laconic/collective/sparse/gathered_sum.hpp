@@ -8,6 +8,7 @@
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/sparse/bruck.hpp"
 #include "laconic/collective/terms/gathered_lists.hpp"
+#include "laconic/core/description.hpp"
 
 namespace laconic {
 
@@ -62,13 +63,16 @@ class gathered_sum_algorithm {
 /// or are many, others send less. Added up in the order of ranks, so that all get the same bits. Any P. Reuses its
 /// memory, which goes with the terms of all ranks, and grows where they have more than ever before.
 struct gathered_sum {
+    static constexpr auto description() {
+        return describe("gathered_sum", "sparse: every rank receives all terms in log2 P messages, and adds them up",
+                        "");
+    }
     void check(std::size_t) const {}
     template <Scalar T, OnHost B = host>
     detail::gathered_sum_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return detail::gathered_sum_algorithm<T, B>(d, positions);
     }
     bool operator==(gathered_sum const&) const = default;
-    friend std::string to_string(gathered_sum) { return "gathered_sum"; }
 };
 
 }  // namespace laconic

@@ -8,6 +8,7 @@
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/session.hpp"
+#include "laconic/core/description.hpp"
 
 namespace laconic {
 
@@ -67,6 +68,7 @@ class recursive_doubling_algorithm {
 /// everywhere, so that all get the same bits. Reuses its memory, which goes with the terms of the sum, and grows where
 /// there are more than ever before.
 struct recursive_doubling {
+    static constexpr auto description() { return describe("recursive_doubling", "sparse", "Renggli et al., SC 2019"); }
     void check(std::size_t) const {}
     template <Scalar T, OnHost B = host>
     detail::recursive_doubling_algorithm<T, B> make(std::size_t d,
@@ -74,7 +76,6 @@ struct recursive_doubling {
         return detail::recursive_doubling_algorithm<T, B>(d, positions);
     }
     bool operator==(recursive_doubling const&) const = default;
-    friend std::string to_string(recursive_doubling) { return "recursive_doubling"; }
 };
 
 }  // namespace laconic

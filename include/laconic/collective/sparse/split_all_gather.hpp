@@ -2,14 +2,17 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/sparse/bruck.hpp"
 #include "laconic/collective/sparse/split_and_add.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/partition.hpp"
 
 namespace laconic {
@@ -19,6 +22,7 @@ enum class second_stage {
     sparse,  ///< the terms that it has (SSAR_Split_allgather)
     dense    ///< every number (DSAR_Split_allgather): longer here, but quick to read where almost all are there
 };
+constexpr std::array<std::string_view, 2> words_of(second_stage) { return {"sparse", "dense"}; }
 
 namespace detail {
 
@@ -92,6 +96,10 @@ class split_all_gather_algorithm {
 struct split_all_gather {
     second_stage then = second_stage::sparse;
 
+    static constexpr auto description() {
+        return describe("split_all_gather", "sparse, the sum gathered sparse, dense or quantize(levels)",
+                        "Renggli et al., SC 2019", field("then", &split_all_gather::then).written());
+    }
     void check(std::size_t) const {}
     template <Scalar T, OnHost B = host>
     detail::split_all_gather_algorithm<T, B> make(std::size_t d,
@@ -99,9 +107,6 @@ struct split_all_gather {
         return detail::split_all_gather_algorithm<T, B>(d, then, positions);
     }
     bool operator==(split_all_gather const&) const = default;
-    friend std::string to_string(split_all_gather x) {
-        return x.then == second_stage::dense ? "split_all_gather(dense)" : "split_all_gather(sparse)";
-    }
 };
 
 }  // namespace laconic

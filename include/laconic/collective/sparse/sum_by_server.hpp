@@ -10,6 +10,7 @@
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/layout/pieces.hpp"
 #include "laconic/collective/session.hpp"
+#include "laconic/core/description.hpp"
 
 namespace laconic {
 
@@ -83,13 +84,15 @@ class sum_by_server_algorithm {
 /// with messages of any kind and a compressed answer. Reuses its memory, which goes with the terms of the sum, and
 /// grows where there are more than ever before.
 struct sum_by_server {
+    static constexpr auto description() {
+        return describe("sum_by_server", "sparse: rank 0 adds up all, and sends the sum", "");
+    }
     void check(std::size_t) const {}
     template <Scalar T, OnHost B = host>
     detail::sum_by_server_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return detail::sum_by_server_algorithm<T, B>(d, positions);
     }
     bool operator==(sum_by_server const&) const = default;
-    friend std::string to_string(sum_by_server) { return "sum_by_server"; }
 };
 
 }  // namespace laconic

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values are read from texts by their descriptions: by position or by name, within their ranges, with their defaults.
+#include "laconic/any/fields.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+using namespace laconic;
+
+namespace {
+
+enum class mode { slow, quick };
+constexpr std::array<std::string_view, 2> words_of(mode) { return {"slow", "quick"}; }
+
+struct machine {
+    portion k = 0.25;
+    std::size_t count = 3;
+    mode how = mode::slow;
+    bool loud = false;
+    double share = 0.5;
+
+    static constexpr auto description() {
+        return describe("machine", "", "", field("k", &machine::k).needed(),
+                        field("count", &machine::count).between(1, 9), field("how", &machine::how),
+                        field("loud", &machine::loud), field("share", &machine::share).between(0, 1).by_name());
+    }
+    bool operator==(machine const&) const = default;
+};
+
+machine read(std::string const& text) {
+    auto const calls = grammar::read_pipe(text);
+    grammar::arguments a(text, calls[0]);
+    auto const m = grammar::read_fields<machine>(a);
+    a.finish();
+    return m;
+}
+std::string refused(std::string const& text) {
+    try {
+        read(text);
+    } catch (parse_error const& e) {
+        std::string const what = e.what();
+        return what.substr(what.find(": ") + 2) + " at " + std::to_string(e.column);
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("fields come by position or by name, and to_string writes what is read") {
+    CHECK(read("machine(0.5)") == machine{0.5});
+    CHECK(read("machine(7, 2, quick)") == machine{7, 2, mode::quick});
+    CHECK(read("machine(how=quick, share=1, 7, loud=yes)") == machine{7, 3, mode::quick, true, 1});
+    for (auto const& m : {machine{1}, machine{0.5, 9}, machine{3, 3, mode::quick, true, 0}})
+        CHECK(read(to_string(m)) == m);
+}
+
+TEST_CASE("what is no value of a field is refused, with its place") {
+    CHECK(refused("machine") == "machine needs k: machine(k=...) at 1");
+    CHECK(refused("machine(1, 10)") == "count is a whole number from 1 to 9 at 12");
+    CHECK(refused("machine(1, 0)") == "count is a whole number from 1 to 9 at 12");
+    CHECK(refused("machine(1, how=fast)") == "how is slow or quick at 16");
+    CHECK(refused("machine(1, loud=2)") == "loud is yes or no at 17");
+    CHECK(refused("machine(1, share=1.5)") == "share is from 0 to 1 at 1");
+    CHECK(refused("machine(1, 2, slow, 0.5)") ==
+          "machine takes k, count, how, loud or share; this is none of them at 21");
+}

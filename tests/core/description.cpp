@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A value's text, and its entry in a list, come from its description and from the defaults of its members alone.
+#include "laconic/core/description.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+using namespace laconic;
+
+namespace {
+
+enum class mode { slow, quick };
+constexpr std::array<std::string_view, 2> words_of(mode) { return {"slow", "quick"}; }
+
+struct inner {
+    double part = 0.5;
+    bool operator==(inner const&) const = default;
+};
+struct machine {
+    portion k = 0.25;
+    mode how = mode::slow;
+    std::size_t count = 3;
+    bool loud = false;
+    inner in{};
+
+    static constexpr auto description() {
+        return describe("machine", "does nothing", "Nobody 2026", field("k", &machine::k).written(),
+                        field("how", &machine::how), field("count", &machine::count).between(1, 9).written(),
+                        field("loud", &machine::loud),
+                        field(
+                            "part", [](auto& m) -> auto& { return m.in.part; }));
+    }
+    bool operator==(machine const&) const = default;
+};
+struct bare {
+    static constexpr auto description() { return describe("bare", "has no fields", ""); }
+    bool operator==(bare const&) const = default;
+};
+struct needy {
+    std::size_t n = 0;
+    static constexpr auto description() { return describe("needy", "needs n", "", field("n", &needy::n).needed()); }
+    bool operator==(needy const&) const = default;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "texts have what is always written, by position as far as nothing is left out, and what is not as by default") {
+    CHECK(to_string(bare{}) == "bare");
+    CHECK(to_string(machine{}) == "machine(0.25, count=3)");
+    CHECK(to_string(machine{7, mode::quick, 4}) == "machine(7, how=quick, count=4)");
+    CHECK(to_string(machine{7, mode::slow, 3, true, {1}}) == "machine(7, count=3, loud=yes, part=1)");
+    CHECK(to_string(needy{8}) == "needy(8)");
+}
+
+TEST_CASE("lists have the defaults of the members") {
+    auto const l = listed<machine>();
+    CHECK(l.name == "machine");
+    CHECK(l.parameters == "(k=0.25, how=slow, count=3, loud=no, part=0.5)");
+    CHECK(l.about == "does nothing");
+    CHECK(l.source == "Nobody 2026");
+    CHECK(listed<bare>().parameters.empty());
+    CHECK(listed<needy>().parameters == "(n)");
+}
