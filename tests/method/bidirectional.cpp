@@ -71,7 +71,7 @@ TEST_CASE("errors kept both ways: x less the errors of all takes uncompressed st
     }
     run.rounds(3000);
     CHECK(norm2(run.x()) < 1e-18);
-    // What stays residual is not lost: without the server's memory the same stalls or is slower by far.
+    // What stays in the residual is not lost: without the server's memory the same stalls or is slower by far.
     lockstep forgetful(bidirectional{ef_sgd{top_k{1}, {.step = .01}}, top_k{1}}.compose<double, host>(constants(f)), f,
                        vec(3, 1.0), 1);
     forgetful.rounds(3200);

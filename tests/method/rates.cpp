@@ -16,17 +16,38 @@ TEST_CASE("a step is a number, or a number over the smoothness") {
     CHECK(step_size{.5, true} != step_size{.5});
 }
 
+namespace {
+
+struct with_all {
+    rates given{};
+    static constexpr auto description() {
+        return describe("m", "", "", detail::step_field, detail::memory_field, detail::batch_field);
+    }
+    bool operator==(with_all const&) const = default;
+};
+struct with_rows {
+    rates given{};
+    static constexpr auto description() { return describe("m", "", "", detail::rows_field.written()); }
+    bool operator==(with_rows const&) const = default;
+};
+
+}  // namespace
+
 TEST_CASE("what is given is written, and nothing else") {
-    CHECK(to_string(rates{}).empty());
-    CHECK(to_string(rates{.step = .1}) == ", step=0.1");
-    CHECK(to_string(rates{.memory = .5}) == ", memory=0.5");
-    CHECK(to_string(rates{.step = .1, .batch = 32}) == ", step=0.1, batch=32");
-    CHECK(to_string(rates{.step = step_size{2, true}, .memory = 1}) == ", step=2/L, memory=1");
+    auto const text = [](rates const& r) { return to_string(with_all{r}); };
+    CHECK(text({}) == "m");
+    CHECK(text({.step = .1}) == "m(step=0.1)");
+    CHECK(text({.memory = .5}) == "m(memory=0.5)");
+    CHECK(text({.step = .1, .batch = 32}) == "m(step=0.1, batch=32)");
+    CHECK(text({.step = step_size{2, true}, .memory = 1}) == "m(step=2/L, memory=1)");
     CHECK(rates{.step = .1} == rates{.step = .1});
     CHECK(rates{.step = .1} != rates{});
-    CHECK(detail::called("m", "", rates{}) == "m");
-    CHECK(detail::called("m", "", rates{.step = .1}) == "m(step=0.1)");
-    CHECK(detail::called("m", "a", rates{.step = .1}) == "m(a, step=0.1)");
+}
+
+TEST_CASE("who draws at least one row says so where no batch is given") {
+    CHECK(to_string(with_rows{}) == "m(batch=1)");
+    CHECK(to_string(with_rows{{.batch = 7}}) == "m(batch=7)");
+    CHECK(listed<with_rows>().parameters == "(batch=1)");
 }
 
 TEST_CASE("the theorem is asked only where no step is given") {

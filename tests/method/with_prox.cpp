@@ -55,7 +55,7 @@ TEST_CASE("where the scale is inside the messages the prox is for the whole step
     CHECK(r.scale == .25);
     CHECK(r.step.step.rate == 1);
     CHECK(r.step.rate == .25);
-    CHECK(distance_after(r, 200) < 1e-14);  // nothing is left residual
+    CHECK(distance_after(r, 200) < 1e-14);  // nothing is left in the residual
     auto const wrong =
         ef_sgd{top_k{4}, {.step = .25}}.compose<double, host>(p).with_step(proximal<gradient_step, l1>{{1}, {.5}, 1});
     CHECK(distance_after(wrong, 200) > .1);
