@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,11 +23,13 @@ struct machine {
     mode how = mode::slow;
     bool loud = false;
     double share = 0.5;
+    std::optional<double> rate{};
 
     static constexpr auto description() {
         return describe("machine", "", "", field("k", &machine::k).needed(),
                         field("count", &machine::count).between(1, 9), field("how", &machine::how),
-                        field("loud", &machine::loud), field("share", &machine::share).between(0, 1).by_name());
+                        field("loud", &machine::loud), field("share", &machine::share).between(0, 1).by_name(),
+                        field("rate", &machine::rate).by_name());
     }
     bool operator==(machine const&) const = default;
 };
@@ -54,7 +57,8 @@ TEST_CASE("fields come by position or by name, and to_string writes what is read
     CHECK(read("machine(0.5)") == machine{0.5});
     CHECK(read("machine(7, 2, quick)") == machine{7, 2, mode::quick});
     CHECK(read("machine(how=quick, share=1, 7, loud=yes)") == machine{7, 3, mode::quick, true, 1});
-    for (auto const& m : {machine{1}, machine{0.5, 9}, machine{3, 3, mode::quick, true, 0}})
+    CHECK(read("machine(7, rate=3)") == machine{7, 3, mode::slow, false, 0.5, 3});
+    for (auto const& m : {machine{1}, machine{0.5, 9}, machine{3, 3, mode::quick, true, 0, 2}})
         CHECK(read(to_string(m)) == m);
 }
 
@@ -66,5 +70,5 @@ TEST_CASE("what is no value of a field is refused, with its place") {
     CHECK(refused("machine(1, loud=2)") == "loud is yes or no at 17");
     CHECK(refused("machine(1, share=1.5)") == "share is from 0 to 1 at 1");
     CHECK(refused("machine(1, 2, slow, 0.5)") ==
-          "machine takes k, count, how, loud or share; this is none of them at 21");
+          "machine takes k, count, how, loud, share or rate; this is none of them at 21");
 }

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 using namespace laconic;
@@ -64,4 +65,21 @@ TEST_CASE("lists have the defaults of the members") {
     CHECK(l.source == "Nobody 2026");
     CHECK(listed<bare>().parameters.empty());
     CHECK(listed<needy>().parameters == "(n)");
+}
+
+namespace {
+
+struct no_default {
+    explicit no_default(double v) : number(v) {}
+    double number;
+    std::optional<int> more{};
+    static constexpr auto description() {
+        return describe("no_default", "", "", field("number", &no_default::number), field("more", &no_default::more));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("where there is no default, all is written but what is not set") {
+    CHECK(to_string(no_default(2)) == "no_default(number=2)");
 }

@@ -45,8 +45,10 @@ void read_field(arguments& a, Field const& f, F& value) {
                                                                  "(", name, "=...)"}));
         if (i) read_item(a, *i, value);
     } else if constexpr (laconic::detail::is_optional<F>) {
-        auto const* const i = a.peek(name, !f.named);
-        if (i) read_field(a, f, value.emplace());
+        if (a.peek(name, !f.named))
+            read_field(a, f, value.emplace());
+        else
+            a.find(name, !f.named);  // so that errors list it
     } else if constexpr (std::same_as<F, bool>) {
         if (auto const* const i = a.find(name, false)) value = a.yes_or_no(*i, name);
     } else if constexpr (laconic::detail::HasWords<F>) {

@@ -14,7 +14,8 @@
 ///   data(), begin(), end()   pointers for spans and kernels;
 ///   resize(n)                elements new to its memory are zero, others may be as they were left; never shrinks the
 ///                            capacity;
-///   assign(n, value)         n times the value.
+///   assign(n, value)         n times the value;
+///   resize_to_overwrite(n)   may be there: resize(n) without zeros, for elements that are written next.
 namespace laconic {
 
 /// Whether the host may read and write elements of B's arrays where they are.
@@ -30,6 +31,19 @@ concept OutOfReach = requires(Array& a) {
     a.size();
 }
 &&!requires(Array & a) { a[0]; };
+
+namespace detail {
+
+/// Elements that are new may be anything.
+template <class Array>
+void resize_to_overwrite(Array& array, std::size_t n) {
+    if constexpr (OutOfReach<Array> && requires { array.resize_to_overwrite(n); })
+        array.resize_to_overwrite(n);
+    else
+        array.resize(n);
+}
+
+}  // namespace detail
 
 /// to <- from, with its length. `from` is none of to's own.
 template <class B, class E, class Array>

@@ -250,28 +250,21 @@ struct automatic {
         return describe("auto", "whichever exact sum is quickest over that network for as many terms as there are", "",
                         field(
                             "latency", [](auto& x) -> auto& { return x.how.net.latency; })
-                            .written()
-                            .by_name(),
+                            .written_by_name(),
                         field(
                             "seconds_per_bit", [](auto& x) -> auto& { return x.how.net.seconds_per_bit; })
-                            .written()
-                            .by_name(),
+                            .written_by_name(),
                         field(
-                            "overhead", [](auto& x) -> auto& { return x.how.net.overhead; })
-                            .by_name(),
+                            "overhead", [](auto& x) -> auto& { return x.how.net.overhead; }),
                         field(
-                            "half_duplex", [](auto& x) -> auto& { return x.how.net.half_duplex; })
-                            .by_name(),
+                            "half_duplex", [](auto& x) -> auto& { return x.how.net.half_duplex; }),
                         field(
-                            "per_term", [](auto& x) -> auto& { return x.how.reading.per_term; })
-                            .by_name(),
+                            "per_term", [](auto& x) -> auto& { return x.how.reading.per_term; }),
                         field(
-                            "per_number", [](auto& x) -> auto& { return x.how.reading.per_number; })
-                            .by_name(),
+                            "per_number", [](auto& x) -> auto& { return x.how.reading.per_number; }),
                         field(
                             "every", [](auto& x) -> auto& { return x.how.every; })
-                            .between(1, 1e9)
-                            .by_name());
+                            .between(1, 1e9));
     }
     void check(std::size_t) const { how.check(); }
     template <Scalar T, OnHost B = host>

@@ -15,7 +15,7 @@
 #include "laconic/core/portion.hpp"
 #include "laconic/core/text.hpp"
 
-/// What a small value such as a collective or a compressor says of itself, once: its name, its fields, what it does and
+/// One description for each small value such as a collective or a method: its name, its fields, what it does and
 /// where it comes from. Its text, what text it is read from, and lists of such values all come from that; the defaults
 /// are those of its members.
 namespace laconic {
@@ -122,6 +122,8 @@ std::string text_of_field(F const& x) {
 
 template <class Field, class V, class F>
 bool is_default(Field const& f, V const&, F const& value) {
+    if constexpr (is_optional<F>)
+        if (!value) return true;
     if constexpr (std::default_initializable<V> && std::equality_comparable<F>) {
         V const by_default{};
         return value == f.of(by_default);
@@ -149,7 +151,7 @@ std::string to_string(V const& v) {
         }
         by_position = by_position && f.always && !f.named && !f.labelled;
         text += first ? "(" : ", ";
-        if (!by_position) text += detail::concat({f.name, "="});
+        if (!by_position) text += detail::concat(detail::text_pieces{f.name, "="});
         text += detail::text_of_field(value);
         first = false;
     });
@@ -163,8 +165,8 @@ listed_value listed() {
     auto const all = V::description();
     listed_value l{std::string(all.name), "", std::string(all.about), std::string(all.source)};
     detail::for_each_field(by_default, [&](auto const& f, [[maybe_unused]] auto const& value) {
-        l.parameters += detail::concat({(l.parameters.empty() ? "(" : ", "), f.name});
-        if (!f.required) l.parameters += detail::concat({"=", detail::text_of_field(value)});
+        l.parameters += detail::concat(detail::text_pieces{(l.parameters.empty() ? "(" : ", "), f.name});
+        if (!f.required) l.parameters += detail::concat(detail::text_pieces{"=", detail::text_of_field(value)});
     });
     if (!l.parameters.empty()) l.parameters += ")";
     return l;

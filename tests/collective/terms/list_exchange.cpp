@@ -58,3 +58,17 @@ TEST_CASE("a rank whose list is refused passes nothing on, and all throw why") {
     });
     CHECK(told == std::vector<std::string>(4, "rank 3, round 3: the gradient is not finite at coordinate 4"));
 }
+
+TEST_CASE("a list of more terms than any rank has is refused on all ranks") {
+    auto const told = sv::told(2, [](auto& comm) {
+        host on;
+        detail::list_exchange<float, host> lists(position_code::smallest);
+        lists.start(on, comm, 9, 2, 3);
+        auto mine = comm.rank() == 1 ? sv::of<float>(9, {{1, 1}, {2, 1}, {4, 1}}) : list_of(0);
+        sparse_sum<float> theirs(9);
+        lists.pass(on, comm, comm.rank() == 1 ? 0 : no_rank, mine, comm.rank() == 0 ? 1 : no_rank, theirs);
+        lists.spread(on, comm, mine);
+    });
+    for (auto const& text : told)
+        CHECK(text.find("from rank 1: a list of 3 terms, where no rank has more than 2") != std::string::npos);
+}

@@ -67,6 +67,7 @@ __global__ void __launch_bounds__(counting_threads) count_bins_in_blocks(count_i
 template <Scalar T>
 void run(device& on, std::size_t n, count_in_bins<T> pass) {
     LACONIC_EXPECTS(pass.bins <= magnitude_bins::count);
+    if (n == 0) return;
     constexpr std::size_t numbers = counting_threads * each_of_thread;
     auto const blocks = std::min((n + numbers - 1) / numbers, 4 * multiprocessors());
     count_bins_in_blocks<<<static_cast<unsigned>(blocks), counting_threads, 0, on.stream()>>>(pass, n);

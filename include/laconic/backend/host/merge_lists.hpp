@@ -10,6 +10,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "laconic/backend/host/impl/instruction_set.hpp"
 #include "laconic/backend/host/merge_terms.hpp"
 #include "laconic/backend/listed_terms.hpp"
 #include "laconic/core/contract.hpp"
@@ -21,7 +22,7 @@ namespace laconic::detail {
 /// The sum of two lists of terms with ascending coordinates, none twice, in one pass over both, without a jump that
 /// depends on the coordinates. By registers where there is a kernel for it; else the lower half of the sum and the
 /// upper are made by turns: a step of one waits for its own last step only, so that a processor does both at a time.
-template <Scalar T>
+template <Scalar T, class Set = instruction_set::chosen>
 class merge {
   public:
     using list = listed_terms<T>;
@@ -31,7 +32,7 @@ class merge {
     std::size_t operator()(list a, list b, std::span<coordinate> at, std::span<T> values) {
         LACONIC_EXPECTS(at.size() == values.size() && at.size() >= std::max(a.at.size(), b.at.size()));
         a_ = a, b_ = b, at_ = at, values_ = values;
-        if constexpr (merges_by_registers<T>) {
+        if constexpr (merges_by_registers<T, Set>) {
             part all{0, 0, 0, a.at.size(), b.at.size()};
             take_by_registers(all);
             finish(all);
@@ -95,8 +96,8 @@ class merge {
         constexpr std::size_t least = 4 * run, most = 64 * run;
         for (std::size_t terms = least;;) {
             while (take_run(p)) terms = least;
-            auto const place = merge_by_registers({p.i, p.j, p.n}, terms, a_.at, a_.values.data(), b_.at,
-                                                  b_.values.data(), at_, values_.data());
+            auto const place = merge_by_registers<Set>({p.i, p.j, p.n}, terms, a_.at, a_.values.data(), b_.at,
+                                                       b_.values.data(), at_, values_.data());
             if (place.n == p.n) return;
             p.i = place.i, p.j = place.j, p.n = place.n;
             terms = std::min(2 * terms, most);

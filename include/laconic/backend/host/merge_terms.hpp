@@ -12,8 +12,8 @@
 namespace laconic::detail {
 
 /// Whether merge_by_registers does anything: for float, with AVX-512.
-template <class T>
-inline constexpr bool merges_by_registers = std::same_as<T, float>&& instruction_set::has_avx512;
+template <class T, class Set = instruction_set::chosen>
+inline constexpr bool merges_by_registers = std::same_as<T, float>&& std::derived_from<Set, instruction_set::avx512>;
 
 /// Goes on with the sum of two lists of terms with ascending coordinates, a with the values x and b with the values y,
 /// into `at` and `values`: about `most` terms more, or fewer where a list, or the room in `at`, comes to an end.

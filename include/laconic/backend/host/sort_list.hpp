@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "laconic/backend/host/impl/instruction_set.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/term.hpp"
@@ -18,7 +19,7 @@ namespace detail {
 
 /// Sorts terms by their coordinates, by digits of these, the lowest first: in time that goes with the number of terms,
 /// without comparing them. Its scratch memory: 16 bytes for a term of float32, and the counts of all digits.
-template <Scalar T>
+template <Scalar T, class Set = instruction_set::chosen>
 class sort_by_digits {
   public:
     /// For n terms with coordinates below d.

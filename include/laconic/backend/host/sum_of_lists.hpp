@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "laconic/backend/host/impl/instruction_set.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/listed_terms.hpp"
 #include "laconic/core/term.hpp"
@@ -22,7 +23,7 @@ namespace laconic::detail {
 /// It goes through the vector by windows whose bits, places and sums stay in the cache next to the processor. Memory:
 /// 12 bytes for 64 coordinates of a window, 16 for each list, and what the terms of a window take, at most 8192 or 64
 /// of each list. Time goes with the terms, and with the coordinates between them, a 64th of a term each.
-template <Scalar T>
+template <Scalar T, class Set = instruction_set::chosen>
 class sum_of_lists {
   public:
     using list = listed_terms<T>;

@@ -33,12 +33,13 @@ class list_exchange {
 
     /// Where errors of this rank and of others are collected.
     session& errors() { return session_; }
-    /// A new round, with lists of as many as `most` terms of vectors of d numbers.
+    /// A new round, with lists of as many as `most` terms of vectors of d numbers. One of more is a wire_error.
     template <class C>
     void start(B&, C&, std::size_t d, std::size_t most, std::uint64_t round) {
         session_.template make_room<T>(most);
         session_.start(round);
         d_ = d;
+        most_ = most;
     }
     /// `mine` goes to rank `to`, and `theirs` becomes what rank `from` sends; either may be no_rank. All ranks call it
     /// as often. Returns whether there is something in `theirs`.
@@ -49,6 +50,8 @@ class list_exchange {
         session_.receive(comm, from, [&](bit_reader& source) {
             theirs.expect(d_);
             read(on, source, theirs);
+            if (theirs.size() > most_)
+                source.refuse(concat({"a list of ", theirs.size(), " terms, where no rank has more than ", most_}));
         });
         return !session_.failed();
     }
@@ -66,7 +69,7 @@ class list_exchange {
 
   private:
     session session_;
-    std::size_t d_ = 0;
+    std::size_t d_ = 0, most_ = 0;
 };
 
 /// The same in a memory that the host does not reach, over a communicator that carries arrays. Before each pass all

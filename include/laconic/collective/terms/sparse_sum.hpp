@@ -59,7 +59,7 @@ class sparse_sum {
         make_room(message_.support, n);
         make_room(message_.payload.values, n);
     }
-    /// Makes room for n terms of which keep_largest keeps k or more, here and in `on`.
+    /// Makes room for n terms of which keep_largest keeps k or fewer, here and in `on`.
     void reserve_to_cut(B& on, std::size_t n, std::size_t k) {
         reserve(on, n);
         make_room(kept_at_, std::min(n, k + 1));
@@ -240,8 +240,8 @@ class sparse_sum {
         return true;
     }
     void resize(std::size_t n) {
-        message_.support.resize(n);
-        message_.payload.values.resize(n);
+        detail::resize_to_overwrite(message_.support, n);
+        detail::resize_to_overwrite(message_.payload.values, n);
     }
     void take_spare() {
         message_.support.swap(spare_at_);
