@@ -13,7 +13,7 @@ namespace laconic {
 /// times (1 + 2^-8) of the largest.
 class magnitude_bins {
   public:
-    static constexpr int width = 8;  ///< how many bits of the mantissa they tell apart
+    static constexpr int width = 8;  ///< how many bits of the mantissa they distinguish
     static constexpr std::size_t per_octave = std::size_t{1} << width, count = 48 * per_octave;
 
     magnitude_bins() = default;

@@ -20,7 +20,7 @@
 
 namespace laconic {
 
-/// A 64-bit fingerprint of bytes (FNV-1a). It tells mistakes apart, not forgeries.
+/// A 64-bit fingerprint of bytes (FNV-1a). It shows mistakes, not forgeries.
 inline std::uint64_t fingerprint(std::span<std::byte const> bytes) {
     std::uint64_t h = 0xcbf29ce484222325u;
     for (auto const b : bytes) h = (h ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3u;

@@ -238,11 +238,11 @@ class automatic_algorithm {
 }  // namespace detail
 
 /// The sum of vectors by whichever exact sum is quickest by the formulas of cost_formulas, for as many terms and blocks
-/// that are not 0 as the ranks bring on the average; why() tells why. Takes and gives lists or vectors in full,
-/// whichever the sum does. Before the first sum, and then once in a while, the ranks tell each other how many terms
-/// they have, and rank 0 what it has chosen: two meetings, of 16 bytes a rank and of one. The sum is the same for all
-/// ranks, bit for bit, but rounded in an order that is that of what is chosen. A sum that fails changes no choice.
-/// Reuses its memory once everything has been chosen, but for choosing.
+/// that are not 0 as the ranks bring on the average; why() returns the reason. Takes and gives lists or vectors in
+/// full, whichever the sum does. Before the first sum, and then once in a while, the ranks share how many terms they
+/// have, and rank 0 what it has chosen: two meetings, of 16 bytes a rank and of one. The sum is the same for all ranks,
+/// bit for bit, but rounded in an order that is that of what is chosen. A sum that fails changes no choice. Reuses its
+/// memory once everything has been chosen, but for choosing.
 struct automatic {
     automatic_settings how{};
 

@@ -43,7 +43,7 @@ concept GivesBack = requires(S const& sum) {
     { sum.leftover() } -> std::same_as<sparse_sum<T, B> const&>;
 };
 
-/// One that is chosen at run time has all members, and tells which may be called.
+/// One that is chosen at run time has all members; wants_terms() and gives_back() decide which may be called.
 template <class S>
 concept ChosenSum = requires(S const& sum) {
     { sum.wants_terms() } -> std::same_as<bool>;

@@ -209,7 +209,7 @@ class cost_formulas {
     double gathered_parts(double part, double terms) const {
         return gathered([&](double parts) { return step(parts * list(part, terms), parts * terms); });
     }
-    // Of how many ranks each step tells.
+    // Of how many ranks each step carries the terms.
     template <class Step>
     double gathered(Step step_of) const {
         double sum = 0;

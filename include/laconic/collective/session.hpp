@@ -25,8 +25,8 @@ namespace laconic {
 /// One rank's part in a schedule of exchanges through which all ranks learn of all. Once something is wrong (a
 /// number that is not finite, a vector of another dimension, bytes that are no message) the rank goes on with the
 /// schedule and sends an error frame in place of its message; who receives one does the same. So at the end all
-/// ranks know and throw the same, nobody waits for anybody, and the next round can be held. Of several errors the
-/// least counts. Reuses its memory.
+/// ranks know and throw the same, no rank waits for another in vain, and the next round can be held. Of several errors
+/// the least counts. Reuses its memory.
 class session {
   public:
     /// `positions` is how this rank encodes positions; the others need not agree.
@@ -37,7 +37,7 @@ class session {
     void make_room(std::size_t n) {
         sink_.reserve(n * (sizeof(T) + sizeof(coordinate) + 1) + 64);
     }
-    /// A new round, which is told in errors.
+    /// A new round, whose number errors have.
     void start(std::uint64_t round) {
         worst_ = {};
         round_ = round;
@@ -68,7 +68,7 @@ class session {
         if (auto const j = first_non_finite(on, x); j < x.size()) report({sum, -1, first + j, {}});
     }
 
-    /// This rank cannot send what it has added up, for a reason that all are told.
+    /// This rank cannot send what it has added up, for a reason that all ranks throw.
     void give_up(int rank, std::string const& why) { report({not_encodable, rank, 0, why}); }
 
     /// Hands over what send(sink) writes and has receive(source) read what comes; either rank may be no_rank. Neither
@@ -145,7 +145,8 @@ class session {
 
     /// Throws what is wrong: non_finite_error for what a rank brought, shape_error for its dimension, error for a sum
     /// that overflowed, compression_error where a rank gave up, wire_error, which names the sender, for bytes that are
-    /// no message. The same on all ranks, unless those bytes came so late in the schedule that not all could be told.
+    /// no message. The same on all ranks, unless those bytes came so late in the schedule that they could not reach all
+    /// ranks.
     void finish() const {
         auto const& w = worst_;
         auto const at = std::to_string(w.where), who = std::to_string(w.rank);

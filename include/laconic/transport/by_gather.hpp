@@ -78,7 +78,7 @@ auto adding_mean(B& on, int ranks, std::span<T> out) {
 
 }  // namespace detail
 
-/// Everyone receives everyone: each rank writes its message, all messages go to all ranks, and each rank reads them and
+/// An all-gather: each rank writes its message, all messages go to all ranks, and each rank reads them and
 /// adds their mean straight to a vector, in the order of ranks, so that all ranks get the same bits. What that takes
 /// goes with the messages, not with the vector; but where all ranks are in one process and messages are vectors in
 /// full, long ones, each rank adds up a part for all (shared_mean.hpp), which meters do not count. Whoever wants the
@@ -91,7 +91,7 @@ class by_gather {
     /// `positions` is how this rank encodes positions; the others need not agree.
     explicit by_gather(position_code positions = position_code::smallest) : sink_(positions) {}
 
-    /// Hands this rank's message, about d numbers, to all; over a communicator that is Overlapping it waits for nobody.
+    /// Hands this rank's message, about d numbers, to all; over a communicator that is Overlapping it does not wait.
     /// Where arrays are carried, the message must stay as it is until receive().
     template <Communicator C>
     void send(B& on, C& comm, M const& mine, std::size_t d, int lane = 0) {
@@ -135,8 +135,8 @@ class by_gather {
         }
         use_each(on, comm, blank, out.size(), detail::adding_mean(on, comm.size(), out));
     }
-    /// The same for whoever wants more of the messages, about d numbers, than their mean: use(r, m) for every rank r,
-    /// in their order. m is there until use() returns.
+    /// The same for a caller that needs more of the messages, about d numbers, than their mean: use(r, m) for every
+    /// rank r, in their order. m is there until use() returns.
     template <Communicator C, class Blank, class OnError, class Use>
     void receive_each(B& on, C& comm, Blank blank, OnError on_error, std::size_t d, Use use) {
         finish_gather(comm, on_error, 0);

@@ -20,7 +20,7 @@ template <class Up, class Down, Scalar T, class B = host>
 class by_server {
   public:
     /// What answer() throws where the server has an error frame of its own, whose bytes must stay until receive() is
-    /// left: all ranks are told as if that rank had handed it over.
+    /// left: all ranks receive it as if that rank had sent it.
     struct refusal {
         int rank;
         std::span<std::byte const> what;

@@ -149,7 +149,7 @@ class collective_mean {
     }
 
   private:
-    // One that is chosen at run time has all members, and tells which may be called.
+    // One that is chosen at run time has all members; gives_back() decides whether leftover() may be called.
     bool gives_back() const {
         if constexpr (ChosenSum<sum_type>)
             return sum_.gives_back();

@@ -33,7 +33,7 @@ class error_frame {
     std::span<std::byte const> bytes() const { return bytes_; }
     /// Whether it has a coordinate, not a text.
     bool is_not_finite() const { return is_set() && detail::load_word(bytes_.data()) != no_coordinate; }
-    /// The coordinate; 0 where a text tells the reason.
+    /// The coordinate; 0 where there is a text for the reason.
     std::size_t coordinate() const {
         auto const at = is_set() ? detail::load_word(bytes_.data()) : no_coordinate;
         return at == no_coordinate ? 0 : static_cast<std::size_t>(at);
@@ -51,7 +51,7 @@ class error_frame {
     }
 
     /// Where a collective has thrown the same `e` on all ranks, about what rank e.rank brought: that rank's frame, if
-    /// it has one, tells all why, and all throw that; else this returns. All ranks must call it.
+    /// it has one, is broadcast, and all throw that; else this returns. All ranks must call it.
     template <Communicator C>
     void explain(C& comm, non_finite_error const& e) const {
         if (e.rank < 0 || e.rank >= comm.size()) return;

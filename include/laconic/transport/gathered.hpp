@@ -30,7 +30,7 @@ class gathered : public plain_transport {
             return detail::shared_mean<T, B>::may_pay_for(comm, dimension_);
         return false;
     }
-    /// Over a communicator that is Overlapping it waits for nobody.
+    /// Over a communicator that is Overlapping it does not wait.
     template <Communicator C>
     void send(B& on, C& comm, round_context const&, M const& mine, error_frame const& frame, int lane = 0) {
         if (frame.is_set())
@@ -62,7 +62,7 @@ class gathered : public plain_transport {
 
 namespace detail {
 
-/// A transport that is chosen at run time tells whether it is gather_all.
+/// A transport that is chosen at run time has a member that returns whether it is gather_all.
 template <class X>
 concept ChosenTransport = requires(X const& transport) {
     { transport.gathers() } -> std::same_as<bool>;

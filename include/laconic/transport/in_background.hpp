@@ -143,7 +143,7 @@ class summed_in_background : public plain_transport {
         if (!detail::may_change_threads(comm))
             throw argument_error("this communicator serves one thread only: no collective runs on another meanwhile");
     }
-    /// Waits for nobody. `comm` must stay where it is until receive(). Throws argument_error before that.
+    /// Does not wait. `comm` must stay where it is until receive(). Throws argument_error before that.
     template <Communicator C>
     void send(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, int = 0) {
         auto& w = *work_;

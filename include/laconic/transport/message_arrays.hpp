@@ -56,7 +56,7 @@ template <class Fields, std::size_t... I>
 constexpr bool all_are_made_of_arrays(std::index_sequence<I...>) {
     return (is_made_of_arrays<std::remove_cvref_t<std::tuple_element_t<I, Fields>>>() && ...);
 }
-// Whether all that it sends lies in arrays and trivially copyable values, which can be told at compile time of any but
+// Whether all that it sends lies in arrays and trivially copyable values, which is known at compile time of any but
 // those messages that are known at run time only.
 template <class F>
 constexpr bool is_made_of_arrays() {
@@ -74,7 +74,7 @@ constexpr bool is_made_of_arrays() {
     }
 }
 
-// value(v) for the values and array(a) for the arrays of all that m sends, in an order that its values tell.
+// value(v) for the values and array(a) for the arrays of all that m sends, in an order that follows from its values.
 template <class M, class Value, class Array>
 void walk(M& m, Value& value, Array& array) {
     if constexpr (AMessage<M>) {
@@ -104,15 +104,15 @@ auto bytes_of(Array& a) {
 }  // namespace detail
 
 /// Messages between ranks whose communicator carries arrays of B's memory: they stay there. What they send by values,
-/// and how long their arrays are (the outline), the ranks tell each other in a meeting, for which they wait; then the
-/// arrays travel as they lie in memory, which is longer than what wire/ would write, and nobody waits. Between ranks
+/// and how long their arrays are (the outline), the ranks share in an all-gather, for which they wait; then the
+/// arrays travel as they lie in memory, which is longer than what wire/ would write, and no rank waits. Between ranks
 /// that have agreed on their composition: of what comes the lengths are checked (array_lengths.hpp), by all ranks alike
 /// and before any memory is asked for, but not what stands in the arrays. Reuses its memory, which holds a message of
 /// each rank; blank() makes room for the longest that its compressor may send, so that no later one needs more.
 template <class M, class B>
 class message_arrays {
   public:
-    /// Tells the others of this rank's message, which must stay as it is until receive(). Waits for the meeting.
+    /// Sends the outline of this rank's message, which must stay as it is until receive(). Waits for that all-gather.
     template <ArrayCarrier<B> C>
     void send(B& on, C& comm, M const& mine) {
         comm.require_stream_of(on);
@@ -132,7 +132,7 @@ class message_arrays {
 
     /// use(r, m) for every rank r's message, in the order of ranks. blank(on, r, m) makes m what is known of it
     /// beforehand. Waits only where that or use() does. Throws wire_error, which names the rank, on all ranks and
-    /// before any use, for an outline of no such message about d numbers; then the next meeting can be held.
+    /// before any use, for an outline of no such message about d numbers; then the next message can be sent.
     template <ArrayCarrier<B> C, class Blank, class Use>
     void receive(B& on, C& comm, Blank blank, std::size_t d, Use use) {
         auto const ranks = static_cast<std::size_t>(comm.size());

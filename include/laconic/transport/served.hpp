@@ -127,7 +127,7 @@ class served_mean : public plain_transport {
 
 namespace detail {
 
-/// A transport that is chosen at run time tells by server() whether it is served.
+/// A transport that is chosen at run time returns by server() whether it is served.
 template <class X>
 concept MayServe = requires(X const& transport) {
     transport.server().has_value();

@@ -33,7 +33,7 @@ bool is_in_full([[maybe_unused]] M const& m) {
         return false;
 }
 
-/// A communicator that tells, itself or underneath, whether its ranks are in one process.
+/// A communicator that knows, itself or underneath, whether its ranks are in one process.
 template <class C>
 concept MayShare = requires(C& comm) {
     requires OneProcess<decltype(uncounted(comm))>;
@@ -54,7 +54,7 @@ bool in_one_process([[maybe_unused]] C& comm) {
 template <Scalar T, class B>
 class shared_mean {
   public:
-    /// Whether that saves more than the second meeting costs, where the messages of the last meeting are in full and
+    /// Whether that saves more than a second all-gather costs, where the messages of the last one are in full and
     /// about d numbers: the same on all ranks. Messages of another length are none of these, or for others to refuse.
     template <Communicator C>
     static bool pays_for(C& comm, std::size_t d) {
@@ -71,8 +71,8 @@ class shared_mean {
         return others > 0 && d >= least / others && in_one_process(comm);
     }
 
-    /// out += the mean of the messages of the last meeting; out must be the same on all ranks. Throws wire_error, the
-    /// same on all ranks, for a number that is not finite; then out is unspecified.
+    /// out += the mean of the messages of the last all-gather; out must be the same on all ranks. Throws wire_error,
+    /// the same on all ranks, for a number that is not finite; then out is unspecified.
     template <MayShare C>
     void operator()(B& on, C& comm, std::span<T> out) {
         auto const n = static_cast<std::size_t>(comm.size());
@@ -110,7 +110,7 @@ class shared_mean {
     }
 
   private:
-    static constexpr std::size_t least = std::size_t{1} << 16;  // numbers of others: they take longer than a meeting
+    static constexpr std::size_t least = std::size_t{1} << 16;  // numbers of others: longer than an all-gather
 
     // The first number of a message that cannot be read.
     struct trouble {

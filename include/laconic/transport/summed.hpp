@@ -20,7 +20,7 @@ namespace laconic {
 
 namespace detail {
 
-/// sum(); where it throws non_finite_error, the frame of the rank that it names tells all why, if it has one.
+/// sum(); where it throws non_finite_error, the frame of the rank that it names broadcasts the reason, if it has one.
 template <Communicator C, class Sum>
 void raise_alike(C& comm, error_frame const& frame, Sum sum) {
     std::optional<non_finite_error> wrong;  // ranks that are fibers do not communicate while they handle it

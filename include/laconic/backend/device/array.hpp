@@ -17,8 +17,8 @@ namespace laconic {
 
 /// Numbers one after another in the device's memory. The CPU never reads or writes them: data(), begin() and end() are
 /// addresses for kernels, and std::span converts from it. What it does by itself (growing, zeros, assign, copies, ==)
-/// belongs to no stream, and so waits for all that the device was told before, and for its own end. resize to a length
-/// that it has had before needs none of this. Throws device_error where there is no memory.
+/// belongs to no stream, and so waits for all that was started on the device before, and for its own end. resize to a
+/// length that it has had before needs none of this. Throws device_error where there is no memory.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 class device_array {

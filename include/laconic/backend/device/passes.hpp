@@ -33,7 +33,7 @@
 #endif
 
 /// What all kernels of the device are made of: a pass over indices, and a list of those that are chosen. None waits but
-/// where it says so.
+/// where that is stated.
 /// Functions of an index are structs with a plain operator(), for nvcc takes no other kind without options.
 namespace laconic::detail::on_device {
 

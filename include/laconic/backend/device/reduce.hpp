@@ -21,7 +21,7 @@ namespace laconic {
 namespace detail::on_device {
 
 // What is found out about the numbers of each bucket, piece by piece, in any order: F::take adds number i to a piece,
-// F::hand_over tells the bucket.
+// F::hand_over returns the bucket.
 template <class F>
 struct in_buckets {
     std::size_t bucket;

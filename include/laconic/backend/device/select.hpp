@@ -167,8 +167,8 @@ void select_above(device& on, std::span<T const> x, std::span<T const> bounds, d
     detail::on_device::list_indices(on, x.size(), chosen{x.data(), bounds.data()}, out);
 }
 
-/// The n coordinates with the largest |x_i| for an n between least and most, found as the host's form says. Reads x in
-/// four passes; where no threshold leaves enough, in six at most. Waits once, for n.
+/// The n coordinates with the largest |x_i| for an n between least and most, found as the host's form documents. Reads
+/// x in four passes; where no threshold leaves enough, in six at most. Waits once, for n.
 template <Scalar T>
 void select_about(device& on, std::span<T const> x, std::size_t least, std::size_t k, std::size_t most,
                   device_array<coordinate>& out) {

@@ -43,7 +43,7 @@
 namespace laconic {
 
 /// The device does not do what it was asked: there is none, its memory is full, or a kernel that was started before has
-/// failed. The text says what to do about it. (Where the processor is the device and its memory is full,
+/// failed. The text has the remedy. (Where the processor is the device and its memory is full,
 /// std::bad_alloc.)
 struct device_error : error {
     int code;  ///< CUDA's number of it, a cudaError_t
@@ -56,7 +56,7 @@ namespace detail::on_device {
 /// What this thread has asked of the device so far that it would rather not: for tests and for who looks for the reason
 /// of a delay.
 struct interruptions {
-    std::uint64_t waits = 0;        ///< until all was done that it had been told, or a stream
+    std::uint64_t waits = 0;        ///< until all was done that had been started, or a stream
     std::uint64_t allocations = 0;  ///< of its memory
 };
 inline thread_local interruptions interrupted;
@@ -136,7 +136,7 @@ inline void* allocate(std::size_t bytes) {
 }
 inline void release(void* p) noexcept { cudaFree(p); }
 
-// What belongs to no stream waits for all that the device was told before, and for its own end.
+// What belongs to no stream waits for all that was started on the device before, and for its own end.
 inline void wait_for_all() {
     ++interrupted.waits;
     check(cudaDeviceSynchronize());

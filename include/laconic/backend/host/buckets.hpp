@@ -23,7 +23,7 @@
 #include "laconic/core/view.hpp"
 
 /// Values to short codes, with numbers of their own for each bucket of `bucket` >= 1 consecutive values; the last may
-/// be shorter. Value i draws chance i of the key. The bools tell whether all is finite that each comment names; where
+/// be shorter. Value i draws chance i of the key. The bools are whether all is finite that each comment names; where
 /// it is not, what was written is of no use. A bucket that fits the first cache is read from memory once.
 namespace laconic {
 

@@ -23,7 +23,7 @@ namespace laconic {
 
 namespace detail {
 
-/// Of how many terms a sum of lists with ascending coordinates may be, as far as their ends tell.
+/// Of how many terms a sum of lists with ascending coordinates may be, by their first and last coordinates.
 template <Scalar T>
 std::size_t most_terms_of(listed_terms<T> a, listed_terms<T> b) {
     std::size_t const both = a.at.size() + b.at.size();

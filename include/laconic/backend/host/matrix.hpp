@@ -127,7 +127,7 @@ void draw_symmetric(basic_host<A>&, key from, std::uint64_t first, std::span<T> 
             out[i] = 2 * from.uniform(first + i) - 1 + 0x1p-53;
 }
 
-/// out = X by, or X' by, for `columns` >= 1 columns in `by` and in `out`, whose lengths tell the shape of X. Summed in
+/// out = X by, or X' by, for `columns` >= 1 columns in `by` and in `out`, whose lengths give the shape of X. Summed in
 /// double, then rounded to T.
 template <class A, Scalar T>
 void multiply_matrix(basic_host<A>& on, std::span<T const> x, matrix_is how, std::span<T const> by, std::size_t columns,

@@ -51,7 +51,7 @@ class random_windows {
 
 /// codes_i = exactly(x_i, from.chance(first + i)), where the random words are drawn many at once and for nearly all
 /// values their upper halves are enough. together(x, windows, codes) makes rounded_together codes of as many values and
-/// windows, and tells by bits, the first as the lowest, for which of them the lower half of the word decides. Other
+/// windows, and marks by bits, the first as the lowest, for which of them the lower half of the word decides. Other
 /// bits may be set, too: they cost time, and change nothing. past_caches: codes are written as copy_past_caches() does.
 template <class A, Scalar T, class Code, class Together, class Exactly>
 void round_at_random(random_windows<A>& draws, std::span<T const> x, std::uint64_t first, std::span<Code> codes,

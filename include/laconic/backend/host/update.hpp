@@ -143,7 +143,7 @@ void gather_momentum(basic_host<A>&, T a, bool nesterov, std::span<T> g, std::sp
     nesterov ? pass(std::true_type{}) : pass(std::false_type{});
 }
 
-/// (m, h) <- (m + h, h + a m): the mean of what was said becomes an estimate, and is remembered. 2 + 2.
+/// (m, h) <- (m + h, h + a m): the messages' mean becomes an estimate, and is remembered. 2 + 2.
 template <class A, Scalar T>
 void complete_and_remember(basic_host<A>&, std::span<T> m, T a, std::span<T> h) {
     LACONIC_EXPECTS(m.size() == h.size());

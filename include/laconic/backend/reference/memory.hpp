@@ -10,7 +10,7 @@
 
 namespace laconic {
 
-/// Plain loops, one a kernel, each the shortest that says what its result is: the definition that the other backends
+/// Plain loops, one a kernel, each the shortest that defines its result: the definition that the other backends
 /// are tested against. Slow. Each kernel's contract stands at its host form. One object per rank, not shared by
 /// threads.
 struct reference {

@@ -30,7 +30,7 @@ class engine_all_reduce_algorithm {
         session_.share_failure(comm);
         session_.finish();
         comm.all_reduce(x);
-        session_.check_sum(on, std::span<T const>(x), 0);  // all see the same: nobody must be told
+        session_.check_sum(on, std::span<T const>(x), 0);  // all ranks have the same sum: no report is needed
         session_.finish();
     }
 
@@ -43,8 +43,8 @@ class engine_all_reduce_algorithm {
 
 /// The sum of dense vectors as the communicator's engine makes it, MPI_Allreduce for one: what it costs and in which
 /// order it adds are the engine's, all ranks get the same bits. An engine would wait for ever, or write beyond the end,
-/// where one rank has fewer numbers, and tells nobody who brought a NaN. So before, the ranks meet in an all-gather of
-/// no bytes (over MPI an envelope of 8 a rank, about log2 P messages), and report errors there.
+/// where one rank has fewer numbers, and reports to no rank who brought a NaN. So before, the ranks call an all-gather
+/// of no bytes (over MPI an envelope of 8 a rank, about log2 P messages), and report errors there.
 struct engine_all_reduce {
     static constexpr auto description() {
         return describe("engine_all_reduce", "dense: the one of the communicator, such as MPI_Allreduce", "");

@@ -93,7 +93,7 @@ class halving_doubling_algorithm {
 /// The sum of dense vectors by recursive halving, in which partners exchange half of what they still add up, and
 /// recursive doubling, in which they exchange all that is added up (Rabenseifner, ICCS 2004). 2 log2 P messages one
 /// after another, 2 (P - 1) / P d numbers sent by each rank. Where P is no power of two, the ranks from the largest
-/// one, Q, on hand their d numbers to rank - Q before and are told the sum after: 2 messages and 2 d numbers more. Each
+/// one, Q, on hand their d numbers to rank - Q before and receive the sum after: 2 messages and 2 d numbers more. Each
 /// part is added up by one rank for all, in pairs at distance Q / 2, Q / 4, .., so that all get the same bits. More
 /// than 64 000 bytes are handed over in pieces of so many, of which a rank sends at most eight more than it has
 /// received: on a link that holds more than 512 kB on its way that takes longer.

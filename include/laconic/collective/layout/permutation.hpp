@@ -14,10 +14,10 @@
 
 namespace laconic {
 
-/// A permutation of 0 .. n - 1, n <= 2^32, that everybody who holds the key knows, without a table: on the least power
-/// of two that is not below n, four rounds of a multiplication by an odd number, an addition and a shift, each of which
-/// can be undone, again and again until what comes out is below n (cycle walking: Black, Rogaway, CT-RSA 2002), less
-/// than twice on average. It breaks up patterns; it is no cipher, and does not draw evenly among all permutations.
+/// A permutation of 0 .. n - 1, n <= 2^32, that is known to each rank which has the key, without a table: on the least
+/// power of two that is not below n, four rounds of a multiplication by an odd number, an addition and a shift, each of
+/// which can be undone, again and again until what comes out is below n (cycle walking: Black, Rogaway, CT-RSA 2002),
+/// less than twice on average. It breaks up patterns; it is no cipher, and does not draw evenly among all permutations.
 class permutation {
   public:
     permutation(std::uint64_t n, key from) : n_(n), width_(width_of(n)) {

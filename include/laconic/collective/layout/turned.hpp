@@ -9,8 +9,8 @@
 namespace laconic::detail {
 
 /// The parts of a vector as rank `me` counts them: its own first, then those of me + 1, me + 2, .., round to me - 1.
-/// Coordinates are counted from where its own starts. So what a rank of a ring meets together lies together, and one
-/// list holds all parts, whose sizes nobody knows before. Parts::first(p) is where part p of `ranks` starts.
+/// Coordinates are counted from where its own starts. So what a rank of a ring receives together lies together, and one
+/// list holds all parts, whose sizes are not known before. Parts::first(p) is where part p of `ranks` starts.
 template <class Parts>
 struct turned {
     Parts const* parts;

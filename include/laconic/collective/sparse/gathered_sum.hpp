@@ -24,7 +24,7 @@ class gathered_sum_algorithm {
     }
 
     /// v <- the sum of all ranks' v. What the errors mean, see session::finish; then v is unspecified. Who receives
-    /// damaged bytes can tell only those whom it meets later: the others have the sum.
+    /// damaged bytes can report them only to ranks that come later in the schedule: the others have the sum.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
@@ -58,7 +58,7 @@ class gathered_sum_algorithm {
 
 }  // namespace detail
 
-/// The sum of sparse vectors by each rank for itself, of everybody's terms: ceil(log2 P) messages, (P - 1) k terms
+/// The sum of sparse vectors by each rank for itself, of the terms of all ranks: ceil(log2 P) messages, (P - 1) k terms
 /// sent by each rank, and P k terms of memory. The fewest messages that there can be; where ranks have much in common
 /// or are many, others send less. Added up in the order of ranks, so that all get the same bits. Any P. Reuses its
 /// memory, which goes with the terms of all ranks, and grows where they have more than ever before.

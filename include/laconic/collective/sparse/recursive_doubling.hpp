@@ -24,7 +24,7 @@ class recursive_doubling_algorithm {
     }
 
     /// v <- the sum of all ranks' v. What the errors mean, see session::finish; then v is unspecified. Who receives
-    /// damaged bytes cannot tell the half of the ranks that it no longer meets: they have the sum.
+    /// damaged bytes cannot report them to the half of the ranks that it sends nothing more: they have the sum.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
@@ -64,7 +64,7 @@ class recursive_doubling_algorithm {
 /// The sum of sparse vectors by recursive doubling (SparCML's SSAR_Recursive_double, Renggli et al., SC 2019): partners
 /// at distance 1, 2, 4, .. exchange all that they have added up. log2 P messages one after another, of k, up to 2 k, up
 /// to 4 k, .. terms. Where P is no power of two, the ranks from the largest one, Q, on hand their terms to rank - Q
-/// before and are told the sum after: 2 messages more. Nothing is dropped. Ranks are added up in the same pairs
+/// before and receive the sum after: 2 messages more. Nothing is dropped. Ranks are added up in the same pairs
 /// everywhere, so that all get the same bits. Reuses its memory, which goes with the terms of the sum, and grows where
 /// there are more than ever before.
 struct recursive_doubling {

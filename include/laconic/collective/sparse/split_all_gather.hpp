@@ -17,7 +17,7 @@
 
 namespace laconic {
 
-/// What all are told of the sum.
+/// In which form all ranks receive the sum.
 enum class second_stage {
     sparse,  ///< the terms that it has (SSAR_Split_allgather)
     dense    ///< every number (DSAR_Split_allgather): longer here, but quick to read where almost all are there

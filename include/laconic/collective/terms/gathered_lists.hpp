@@ -13,7 +13,7 @@
 namespace laconic::detail {
 
 /// Lists of terms of one vector, one behind another in the order in which they come: what takes as much memory as all
-/// of their terms, whoever has most of them. Coordinates are the vector's.
+/// of their terms, whichever list has most of them. Coordinates are the vector's.
 template <Scalar T, OnHost B = host>
 class gathered_lists {
   public:

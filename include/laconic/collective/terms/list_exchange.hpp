@@ -73,8 +73,8 @@ class list_exchange {
 };
 
 /// The same in a memory that the host does not reach, over a communicator that carries arrays. Before each pass all
-/// ranks meet, to compare how many terms they have, or what is wrong: for this they wait, and all throw the same. Then
-/// the lists go from memory to memory, in the order of the kernels.
+/// ranks call an all-gather of how many terms they have, or of their error: for this they wait, and all throw the same.
+/// Then the lists go from memory to memory, in the order of the kernels.
 template <Scalar T, class B>
 requires(!OnHost<B>) class list_exchange<T, B> {
   public:

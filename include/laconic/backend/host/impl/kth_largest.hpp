@@ -13,7 +13,7 @@
 #include "laconic/backend/host/impl/positions.hpp"
 #include "laconic/core/view.hpp"
 
-/// The k-th largest of many magnitudes, without sorting them: a sample says between which two numbers it lies, one pass
+/// The k-th largest of many magnitudes, without sorting them: a sample bounds it by two numbers, one pass
 /// counts what is above and takes what is between, and there it is looked for in the same way.
 namespace laconic::detail {
 
@@ -53,7 +53,7 @@ struct bracket {
     T low, high;
 };
 
-/// Guesses it from samples, at other places for another `spread`; NaN where they do not tell.
+/// Guesses it from samples, at other places for another `spread`; NaN where they do not suffice.
 template <class A, Scalar T>
 bracket<T> guess_bracket(std::span<T const> x, std::size_t k, std::uint32_t spread, std::span<T> room) {
     auto const n = std::min(most_samples, x.size() / 16);

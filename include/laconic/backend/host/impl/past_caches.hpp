@@ -14,10 +14,10 @@
 /// is pushed out.
 namespace laconic::detail {
 
-/// From how many bytes on that pays: whoever reads them next has to fetch them from memory anyway.
+/// From how many bytes on that pays: the next reader has to fetch them from memory anyway.
 inline constexpr std::size_t bytes_past_caches = std::size_t{1} << 24;
 
-/// to <- from, of one length. Other threads may be told of it after order_past_caches(). For pieces of some hundred
+/// to <- from, of one length. Other threads may read it after order_past_caches(). For pieces of some hundred
 /// bytes and more: the lines of memory at both ends are written as usual.
 template <class A>
 void copy_past_caches(std::span<std::byte const> from, std::span<std::byte> to) {

@@ -35,7 +35,7 @@ std::uint64_t bits_above(T const* x, T bound) {
 }
 
 /// Calls use(p, real, first) for each 64 numbers of x, which p points to; x[first] is the first of them. `real` is all
-/// ones, but of the last word, where it tells which of the 64 are in x; the others are 0 then. Stops where use returns
+/// ones, but of the last word, where it marks which of the 64 are in x; the others are 0 then. Stops where use returns
 /// false.
 template <Scalar T, class Use>
 void for_each_word(std::span<T const> x, Use use) {
@@ -104,7 +104,7 @@ std::size_t write_positions(std::uint64_t bits, std::size_t first, coordinate* o
         return write_list<together>(bits, out, [first](std::size_t j) { return static_cast<coordinate>(first + j); });
 }
 
-/// All coordinates that chosen(p, real, first) tells of each 64 numbers of x, as in for_each_word.
+/// All coordinates that chosen(p, real, first) marks among each 64 numbers of x, as in for_each_word.
 template <class A, Scalar T, class Chosen>
 void list_chosen(std::span<T const> x, std::vector<coordinate>& out, Chosen chosen) {
     constexpr std::size_t many = 4096;

@@ -41,7 +41,7 @@ template <class A>
 avx2_lanes<A> philox_lanes_of(instruction_set::avx2);
 
 // Rounding floats: compilers make at least twice as many instructions of the plain loops. Each rounds rounded_together
-// values, and tells by bits which of them their windows leave undecided, as round_at_random wants to know it. All are
+// values, and marks by bits which of them their windows leave undecided, as round_at_random wants to know it. All are
 // inline, so that what a bucket has in common is made once.
 
 // What the loops of round_to_levels do, and of round_to_range, whose codes have no sign, but for the quotient: what is

@@ -53,7 +53,7 @@ __mmask8 mask_above(double const* p, double bound) {
     return _mm512_cmp_pd_mask(_mm512_abs_pd(_mm512_loadu_pd(p)), _mm512_set1_pd(bound), _CMP_NLE_UQ);
 }
 
-// Writes those of the register's numbers that the mask tells, and their places, one after another. What is behind them
+// Writes those of the register's numbers that the mask marks, and their places, one after another. What is behind them
 // is written over: the rest of a register's length, or of half of that where not `all`, which takes far less time.
 template <class A, bool all>
 void write_masked(float const* p, __mmask16 mask, __m512i places, float* values, coordinate* at) {
