@@ -130,7 +130,7 @@ void without_rank_1(milliseconds deadline, std::function<void(std::atomic<int>&)
             try {
                 add(comm, x);
                 ++ended;
-            } catch (as_published) {
+            } catch (goes) {
             } catch (comm_error const& e) {
                 named += inner.rank() != 1 && std::string(e.what()).find("rank 1 ") != std::string::npos;
                 ++ended;
