@@ -37,7 +37,7 @@ TEST_CASE("would_it_pay: each compressor has a line in the table and a reason be
             " --compressor identity --compressor natural");
     INFO(run.out);
     CHECK(run.status == 0);
-    CHECK(says(run, "\nfull                               64 "));
+    CHECK(says(run, "\nidentity                           64 "));
     CHECK(says(run, "\nnatural "));
     CHECK(says(run, ", with identity "));
     CHECK(says(run, ", with natural "));

@@ -88,9 +88,9 @@ concept Described = requires {
 
 /// A value as lists have it.
 struct listed_value {
-    std::string name;
-    std::string parameters;  ///< such as "(k=0.01, seed=0)"
-    std::string about, source;
+    std::string name{};
+    std::string parameters{};  ///< such as "(k=0.01, seed=0)"
+    std::string about{}, source{};
 };
 
 namespace detail {
