@@ -52,7 +52,8 @@ class sparse_sum {
     /// least, so that lists which grow from round to round are moved a few times only.
     void reserve(B& on, std::size_t n) {
         reserve_to_read(n);
-        if (make_room(spare_at_, n) | make_room(spare_values_, n)) reserve_for_lists<T>(on, n);
+        bool const grows = make_room(spare_at_, n);
+        if (make_room(spare_values_, n) || grows) reserve_for_lists<T>(on, n);
     }
     /// Makes room for n terms that are read, and are not added to.
     void reserve_to_read(std::size_t n) {
