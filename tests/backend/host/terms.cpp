@@ -16,7 +16,7 @@ using namespace laconic;
 namespace {
 
 // Term j is values_j e_{at_j}.
-struct listed {
+struct term_row {
     coordinate const* at;
     double const* values;
     std::size_t count;
@@ -65,7 +65,7 @@ TEST_CASE("what terms name is cleared, but for those that are 0 as the vector's 
     std::vector<double> const values{1, -2, 0, 1e-300};
     auto const clear = [&](auto on, auto x) {
         using T = typename decltype(x)::value_type;
-        clear_terms(on, std::span<T>(x), listed{at.data(), values.data(), at.size()});
+        clear_terms(on, std::span<T>(x), term_row{at.data(), values.data(), at.size()});
         return x;
     };
     CHECK(clear(host{}, std::vector<double>(6, 9)) == std::vector<double>{0, 0, 9, 9, 0, 9});
