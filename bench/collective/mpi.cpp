@@ -202,7 +202,7 @@ class measurement {
         message said;
         select(on_, std::span<float const>(x_), key{}, said);
         sparse_sum<float> mine(o_.d()), v(o_.d());
-        mine.assign(on, said);
+        mine.assign(on_, said);
         vec whole(o_.d());
         add(mine, whole);
         vec const wanted = dense_sum(whole);
@@ -233,7 +233,7 @@ class measurement {
                 o_, [] {},
                 [&](std::uint64_t round) {
                     select(on_, std::span<float const>(x_), key{}, said);
-                    v.assign(on, said);
+                    v.assign(on_, said);
                     collective(on_, comm_, v, round);
                     add(v, whole);
                     if constexpr (requires { collective.leftover(); }) add(collective.leftover(), whole);
