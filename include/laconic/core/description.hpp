@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
-#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>

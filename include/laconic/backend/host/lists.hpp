@@ -75,6 +75,7 @@ void sum_lists(basic_host<A>& on, std::span<listed_terms<T> const> lists, std::v
             });
     }
     for (auto const& l : lists) {
+        if (l.at.empty()) continue;
         add_lists(on, listed_terms<T>{at, values}, l, spare_at, spare);
         at.swap(spare_at);
         values.swap(spare);

@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/terms/list_exchange.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/portion.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 

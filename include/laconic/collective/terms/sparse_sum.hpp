@@ -225,8 +225,8 @@ class sparse_sum {
         add_lists(on, listed(), other, spare_at_, spare_values_);
         take_spare();
     }
-    // The others than the k largest come to the spare lists.
-    // What is kept is copied back, as there are fewest of it.
+    // Keeps the k largest; the others are then in the spare lists. The k are copied back, so that the arrays which have
+    // room for all terms stay in their places.
     void split_largest(B& on, std::size_t k) {
         select_largest(on, values(), k, chosen_);
         part_list(on, listed(), std::span<coordinate const>(chosen_), kept_at_, kept_values_, spare_at_, spare_values_);
