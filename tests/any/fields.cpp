@@ -25,11 +25,10 @@ struct machine {
     double share = 0.5;
     std::optional<double> rate{};
 
-    static constexpr auto description() {
-        return describe("machine", "", "", field("k", &machine::k).needed(),
-                        field("count", &machine::count).between(1, 9), field("how", &machine::how),
-                        field("loud", &machine::loud), field("share", &machine::share).between(0, 1).by_name(),
-                        field("rate", &machine::rate).by_name());
+    static constexpr void description(auto&& describe) {
+        describe("machine", "", "", field("k", &machine::k).needed(), field("count", &machine::count).between(1, 9),
+                 field("how", &machine::how), field("loud", &machine::loud),
+                 field("share", &machine::share).between(0, 1).by_name(), field("rate", &machine::rate).by_name());
     }
     bool operator==(machine const&) const = default;
 };

@@ -27,22 +27,24 @@ struct machine {
     bool loud = false;
     inner in{};
 
-    static constexpr auto description() {
-        return describe("machine", "does nothing", "Nobody 2026", field("k", &machine::k).written(),
-                        field("how", &machine::how), field("count", &machine::count).between(1, 9).written(),
-                        field("loud", &machine::loud),
-                        field(
-                            "part", [](auto& m) -> auto& { return m.in.part; }));
+    static constexpr void description(auto&& describe) {
+        describe("machine", "does nothing", "Nobody 2026", field("k", &machine::k).written(),
+                 field("how", &machine::how), field("count", &machine::count).between(1, 9).written(),
+                 field("loud", &machine::loud),
+                 field(
+                     "part", [](auto& m) -> auto& { return m.in.part; }));
     }
     bool operator==(machine const&) const = default;
 };
 struct bare {
-    static constexpr auto description() { return describe("bare", "has no fields", ""); }
+    static constexpr void description(auto&& describe) { describe("bare", "has no fields", ""); }
     bool operator==(bare const&) const = default;
 };
 struct needy {
     std::size_t n = 0;
-    static constexpr auto description() { return describe("needy", "needs n", "", field("n", &needy::n).needed()); }
+    static constexpr void description(auto&& describe) {
+        describe("needy", "needs n", "", field("n", &needy::n).needed());
+    }
     bool operator==(needy const&) const = default;
 };
 
@@ -73,8 +75,8 @@ struct no_default {
     explicit no_default(double v) : number(v) {}
     double number;
     std::optional<int> more{};
-    static constexpr auto description() {
-        return describe("no_default", "", "", field("number", &no_default::number), field("more", &no_default::more));
+    static constexpr void description(auto&& describe) {
+        describe("no_default", "", "", field("number", &no_default::number), field("more", &no_default::more));
     }
 };
 

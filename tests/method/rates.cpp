@@ -20,14 +20,14 @@ namespace {
 
 struct with_all {
     rates given{};
-    static constexpr auto description() {
-        return describe("m", "", "", detail::step_field, detail::memory_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("m", "", "", detail::step_field, detail::memory_field, detail::batch_field);
     }
     bool operator==(with_all const&) const = default;
 };
 struct with_rows {
     rates given{};
-    static constexpr auto description() { return describe("m", "", "", detail::rows_field.written()); }
+    static constexpr void description(auto&& describe) { describe("m", "", "", detail::rows_field.written()); }
     bool operator==(with_rows const&) const = default;
 };
 

@@ -246,25 +246,25 @@ class automatic_algorithm {
 struct automatic {
     automatic_settings how{};
 
-    static constexpr auto description() {
-        return describe("auto", "whichever exact sum is quickest over that network for as many terms as there are", "",
-                        field(
-                            "latency", [](auto& x) -> auto& { return x.how.net.latency; })
-                            .written_by_name(),
-                        field(
-                            "seconds_per_bit", [](auto& x) -> auto& { return x.how.net.seconds_per_bit; })
-                            .written_by_name(),
-                        field(
-                            "overhead", [](auto& x) -> auto& { return x.how.net.overhead; }),
-                        field(
-                            "half_duplex", [](auto& x) -> auto& { return x.how.net.half_duplex; }),
-                        field(
-                            "per_term", [](auto& x) -> auto& { return x.how.reading.per_term; }),
-                        field(
-                            "per_number", [](auto& x) -> auto& { return x.how.reading.per_number; }),
-                        field(
-                            "every", [](auto& x) -> auto& { return x.how.every; })
-                            .between(1, 1e9));
+    static constexpr void description(auto&& describe) {
+        describe("auto", "whichever exact sum is quickest over that network for as many terms as there are", "",
+                 field(
+                     "latency", [](auto& x) -> auto& { return x.how.net.latency; })
+                     .written_by_name(),
+                 field(
+                     "seconds_per_bit", [](auto& x) -> auto& { return x.how.net.seconds_per_bit; })
+                     .written_by_name(),
+                 field(
+                     "overhead", [](auto& x) -> auto& { return x.how.net.overhead; }),
+                 field(
+                     "half_duplex", [](auto& x) -> auto& { return x.how.net.half_duplex; }),
+                 field(
+                     "per_term", [](auto& x) -> auto& { return x.how.reading.per_term; }),
+                 field(
+                     "per_number", [](auto& x) -> auto& { return x.how.reading.per_number; }),
+                 field(
+                     "every", [](auto& x) -> auto& { return x.how.every; })
+                     .between(1, 1e9));
     }
     void check(std::size_t) const { how.check(); }
     template <Scalar T, OnHost B = host>

@@ -21,8 +21,8 @@ namespace laconic {
 
 /// Messages go to all ranks as they are: over any communicator, and whatever the messages are (by_gather).
 struct gather_all {
-    static constexpr auto description() {
-        return describe("gather", "every rank, or a server, receives all messages", "");
+    static constexpr void description(auto&& describe) {
+        describe("gather", "every rank, or a server, receives all messages", "");
     }
     bool operator==(gather_all const&) const = default;
 };

@@ -3,12 +3,10 @@
 
 #include <concepts>
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 
 #include "laconic/core/portion.hpp"
@@ -59,7 +57,10 @@ struct described_field {
     }
     template <class V>
     decltype(auto) of(V& v) const {
-        return std::invoke(member, v);
+        if constexpr (std::is_member_object_pointer_v<Member>)
+            return (v.*member);
+        else
+            return member(v);
     }
 };
 template <class Member>
@@ -67,22 +68,23 @@ constexpr described_field<Member> field(std::string_view name, Member member) {
     return {name, member};
 }
 
-/// The name of a value's type, one line on what it does, its source, and its fields in the order of their positions.
-template <class... Field>
-struct value_description {
-    std::string_view name, about, source;
-    std::tuple<Field...> fields;
+namespace detail {
+struct any_describer {
+    template <class... Field>
+    void operator()(std::string_view, std::string_view, std::string_view, Field const&...) const {}
 };
-template <class... Field>
-constexpr value_description<Field...> describe(std::string_view name, std::string_view about, std::string_view source,
-                                               Field... fields) {
-    return {name, about, source, {fields...}};
-}
+}  // namespace detail
 
-/// A value with a static function description(), which returns what describe() makes.
+/// A value with a static function description(describe), which calls describe(name, about, source, fields...): the name
+/// of its type, one line on what it does, its source, and its fields in the order of their positions.
+///
+///     static constexpr void description(auto&& describe) {
+///         describe("top_k_sgd", "g of a mini-batch, C top_k", "Shi et al., ICDCS 2019",
+///                  field("k", &top_k_sgd::k).written());
+///     }
 template <class V>
-concept Described = requires {
-    V::description().fields;
+concept Described = requires(detail::any_describer describe) {
+    V::description(describe);
 };
 
 /// A value as lists have it.
@@ -133,7 +135,14 @@ bool is_default(Field const& f, V const&, F const& value) {
 
 template <class V, class F>
 void for_each_field(V& v, F f) {
-    std::apply([&](auto const&... each) { (f(each, each.of(v)), ...); }, std::remove_const_t<V>::description().fields);
+    std::remove_const_t<V>::description([&](auto, auto, auto, auto const&... field) { (f(field, field.of(v)), ...); });
+}
+
+template <class V>
+std::string_view name_of_type() {
+    std::string_view name;
+    V::description([&](std::string_view n, auto const&...) { name = n; });
+    return name;
 }
 
 }  // namespace detail
@@ -141,7 +150,7 @@ void for_each_field(V& v, F f) {
 /// "name(0.01, seed=3)": the fields that are always written, and of the others those that have not their default.
 template <Described V>
 std::string to_string(V const& v) {
-    std::string text(V::description().name);
+    std::string text(detail::name_of_type<V>());
     bool first = true, by_position = true;
     detail::for_each_field(v, [&](auto const& f, auto const& value) {
         if (!f.always && detail::is_default(f, v, value)) {
@@ -161,8 +170,10 @@ std::string to_string(V const& v) {
 template <Described V>
 listed_value listed() {
     V const by_default{};
-    auto const all = V::description();
-    listed_value l{std::string(all.name), "", std::string(all.about), std::string(all.source)};
+    listed_value l;
+    V::description([&](auto name, auto about, auto source, auto const&...) {
+        l = {std::string(name), "", std::string(about), std::string(source)};
+    });
     detail::for_each_field(by_default, [&](auto const& f, [[maybe_unused]] auto const& value) {
         l.parameters += detail::concat(detail::text_pieces{(l.parameters.empty() ? "(" : ", "), f.name});
         if (!f.required) l.parameters += detail::concat(detail::text_pieces{"=", detail::text_of_field(value)});

@@ -41,8 +41,8 @@ struct bidirectional {
     { return answered<typename M::value_type, host>(method.compose(p, prox)); }
 
     bool operator==(bidirectional const&) const = default;
-    static constexpr auto description() {
-        return describe(
+    static constexpr void description(auto&& describe) {
+        describe(
             "bidirectional", "any of these; the server answers in messages of C, with a memory and errors of its own",
             "Tang et al., ICML 2019; Philippenko, Dieuleveut, arXiv:2006.14591",
             field("method", &bidirectional::method).needed(), field("compressor", &bidirectional::compressor).needed(),

@@ -64,10 +64,9 @@ struct dcgd {
     }
 
     bool operator==(dcgd const&) const = default;
-    static constexpr auto description() {
-        return describe("dcgd", "g full or mini-batch, C unbiased, alpha 0",
-                        "Gorbunov, Hanzely, Richtarik, AISTATS 2020", field("compressor", &dcgd::compressor).needed(),
-                        detail::step_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("dcgd", "g full or mini-batch, C unbiased, alpha 0", "Gorbunov, Hanzely, Richtarik, AISTATS 2020",
+                 field("compressor", &dcgd::compressor).needed(), detail::step_field, detail::batch_field);
     }
 };
 template <class C>

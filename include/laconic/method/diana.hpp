@@ -63,11 +63,11 @@ struct diana {
     }
 
     bool operator==(diana const&) const = default;
-    static constexpr auto description() {
-        return describe("diana", "g full or mini-batch, C unbiased, alpha in (0, 1/(1+omega)]",
-                        "Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269",
-                        field("compressor", &diana::compressor).needed(), detail::step_field, detail::memory_field,
-                        detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("diana", "g full or mini-batch, C unbiased, alpha in (0, 1/(1+omega)]",
+                 "Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269",
+                 field("compressor", &diana::compressor).needed(), detail::step_field, detail::memory_field,
+                 detail::batch_field);
     }
 };
 template <class C, class P = no_prox>

@@ -32,9 +32,9 @@ struct dual_averaging {
     }
 
     bool operator==(dual_averaging const&) const = default;
-    static constexpr auto description() {
-        return describe("dual_averaging", "g full or mini-batch, C identity, alpha 0; x from the sum of all",
-                        "Nesterov, Math. Programming 2009", detail::step_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("dual_averaging", "g full or mini-batch, C identity, alpha 0; x from the sum of all",
+                 "Nesterov, Math. Programming 2009", detail::step_field, detail::batch_field);
     }
 };
 

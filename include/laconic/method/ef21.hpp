@@ -47,10 +47,9 @@ struct ef21 {
     }
 
     bool operator==(ef21 const&) const = default;
-    static constexpr auto description() {
-        return describe("ef21", "g full or mini-batch, C contractive, alpha 1",
-                        "Richtarik, Sokolov, Fatkhullin, NeurIPS 2021", field("compressor", &ef21::compressor).needed(),
-                        detail::step_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("ef21", "g full or mini-batch, C contractive, alpha 1", "Richtarik, Sokolov, Fatkhullin, NeurIPS 2021",
+                 field("compressor", &ef21::compressor).needed(), detail::step_field, detail::batch_field);
     }
 };
 template <class C>

@@ -49,10 +49,10 @@ struct ef_sgd {
     }
 
     bool operator==(ef_sgd const&) const = default;
-    static constexpr auto description() {
-        return describe("ef_sgd", "g scaled by the step, C contractive, alpha 0, decay 1",
-                        "Stich, Cordonnier, Jaggi, NeurIPS 2018; Karimireddy et al., ICML 2019",
-                        field("compressor", &ef_sgd::compressor).needed(), detail::step_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("ef_sgd", "g scaled by the step, C contractive, alpha 0, decay 1",
+                 "Stich, Cordonnier, Jaggi, NeurIPS 2018; Karimireddy et al., ICML 2019",
+                 field("compressor", &ef_sgd::compressor).needed(), detail::step_field, detail::batch_field);
     }
 };
 template <class C>

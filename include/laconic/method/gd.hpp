@@ -24,8 +24,8 @@ struct gd {
     }
 
     bool operator==(gd const&) const = default;
-    static constexpr auto description() {
-        return describe("gd", "g full, C identity, alpha 0", "gradient descent", detail::step_field);
+    static constexpr void description(auto&& describe) {
+        describe("gd", "g full, C identity, alpha 0", "gradient descent", detail::step_field);
     }
 };
 

@@ -58,10 +58,10 @@ struct gd_sec {
     }
 
     bool operator==(gd_sec const&) const = default;
-    static constexpr auto description() {
-        return describe("gd_sec", "g full, C a threshold that follows x, alpha beta, decay 1",
-                        "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022", field("xi", &gd_sec::xi).written().by_name(),
-                        detail::beta_field, detail::step_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("gd_sec", "g full, C a threshold that follows x, alpha beta, decay 1",
+                 "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022", field("xi", &gd_sec::xi).written().by_name(),
+                 detail::beta_field, detail::step_field, detail::batch_field);
     }
 };
 

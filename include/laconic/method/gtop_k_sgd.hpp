@@ -27,10 +27,10 @@ struct gtop_k_sgd {
     }
 
     bool operator==(gtop_k_sgd const&) const = default;
-    static constexpr auto description() {
-        return describe("gtop_k_sgd", "top_k_sgd whose sums are cut to k on their way up a tree",
-                        "Shi et al., ICDCS 2019", field("k", &gtop_k_sgd::k).written_by_name(),
-                        field("as_published", &gtop_k_sgd::as_published), detail::step_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("gtop_k_sgd", "top_k_sgd whose sums are cut to k on their way up a tree", "Shi et al., ICDCS 2019",
+                 field("k", &gtop_k_sgd::k).written_by_name(), field("as_published", &gtop_k_sgd::as_published),
+                 detail::step_field, detail::batch_field);
     }
 };
 

@@ -32,11 +32,10 @@ struct heavy_ball {
     { return method.compose(p, prox, beta); }
 
     bool operator==(heavy_ball const&) const = default;
-    static constexpr auto description() {
-        return describe("heavy_ball", "any of these that moves by a step of one length, with momentum",
-                        "Polyak 1964; Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269",
-                        field("method", &heavy_ball::method).needed(),
-                        field("beta", &heavy_ball::beta).written().by_name());
+    static constexpr void description(auto&& describe) {
+        describe("heavy_ball", "any of these that moves by a step of one length, with momentum",
+                 "Polyak 1964; Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269",
+                 field("method", &heavy_ball::method).needed(), field("beta", &heavy_ball::beta).written().by_name());
     }
 };
 template <class M>

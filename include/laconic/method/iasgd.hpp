@@ -39,12 +39,12 @@ struct iasgd {
     }
 
     bool operator==(iasgd const&) const = default;
-    static constexpr auto description() {
-        return describe("iasgd", "ibcd with accelerated steps, under strong growth rho",
-                        "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437; Vaswani, Bach, Schmidt, AISTATS 2019",
-                        field("tau", &iasgd::tau).by_name(),
-                        field("block", &iasgd::block).between(1, 1e12).written().by_name(),
-                        field("rho", &iasgd::rho).by_name(), detail::step_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("iasgd", "ibcd with accelerated steps, under strong growth rho",
+                 "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437; Vaswani, Bach, Schmidt, AISTATS 2019",
+                 field("tau", &iasgd::tau).by_name(),
+                 field("block", &iasgd::block).between(1, 1e12).written().by_name(),
+                 field("rho", &iasgd::rho).by_name(), detail::step_field, detail::batch_field);
     }
 };
 

@@ -79,11 +79,11 @@ struct ibcd {
     }
 
     bool operator==(ibcd const&) const = default;
-    static constexpr auto description() {
-        return describe("ibcd", "g full, C random blocks as they are, alpha 0",
-                        "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437", field("tau", &ibcd::tau).by_name(),
-                        field("block", &ibcd::block).between(1, 1e12).written().by_name(), detail::step_field,
-                        detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("ibcd", "g full, C random blocks as they are, alpha 0",
+                 "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437", field("tau", &ibcd::tau).by_name(),
+                 field("block", &ibcd::block).between(1, 1e12).written().by_name(), detail::step_field,
+                 detail::batch_field);
     }
 };
 

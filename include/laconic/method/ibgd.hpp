@@ -33,10 +33,10 @@ struct ibgd {
     }
 
     bool operator==(ibgd const&) const = default;
-    static constexpr auto description() {
-        return describe("ibgd", "g full, C all or nothing as it is, alpha 0",
-                        "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437", field("tau", &ibgd::tau).by_name(),
-                        detail::step_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("ibgd", "g full, C all or nothing as it is, alpha 0",
+                 "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437", field("tau", &ibgd::tau).by_name(),
+                 detail::step_field, detail::batch_field);
     }
 };
 

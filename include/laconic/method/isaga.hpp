@@ -39,10 +39,10 @@ struct isaga {
     }
 
     bool operator==(isaga const&) const = default;
-    static constexpr auto description() {
-        return describe("isaga", "g by SAGA on the blocks that are sent, C random blocks as they are",
-                        "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437", field("tau", &isaga::tau).by_name(),
-                        field("block", &isaga::block).between(1, 1e12).written().by_name(), detail::step_field);
+    static constexpr void description(auto&& describe) {
+        describe("isaga", "g by SAGA on the blocks that are sent, C random blocks as they are",
+                 "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437", field("tau", &isaga::tau).by_name(),
+                 field("block", &isaga::block).between(1, 1e12).written().by_name(), detail::step_field);
     }
 };
 

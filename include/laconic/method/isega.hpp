@@ -41,11 +41,11 @@ struct isega {
     }
 
     bool operator==(isega const&) const = default;
-    static constexpr auto description() {
-        return describe("isega", "g full or mini-batch, C random blocks, alpha tau",
-                        "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437", field("tau", &isega::tau).by_name(),
-                        field("block", &isega::block).between(1, 1e12).written().by_name(), detail::step_field,
-                        detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("isega", "g full or mini-batch, C random blocks, alpha tau",
+                 "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437", field("tau", &isega::tau).by_name(),
+                 field("block", &isega::block).between(1, 1e12).written().by_name(), detail::step_field,
+                 detail::batch_field);
     }
 };
 isega()->isega<>;

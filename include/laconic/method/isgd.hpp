@@ -38,11 +38,10 @@ struct isgd {
     }
 
     bool operator==(isgd const&) const = default;
-    static constexpr auto description() {
-        return describe("isgd", "ibcd with decreasing steps", "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437",
-                        field("tau", &isgd::tau).by_name(),
-                        field("block", &isgd::block).between(1, 1e12).written().by_name(), detail::step_field,
-                        detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("isgd", "ibcd with decreasing steps", "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437",
+                 field("tau", &isgd::tau).by_name(), field("block", &isgd::block).between(1, 1e12).written().by_name(),
+                 detail::step_field, detail::batch_field);
     }
 };
 

@@ -31,10 +31,10 @@ struct lag_ps {
     }
 
     bool operator==(lag_ps const&) const = default;
-    static constexpr auto description() {
-        return describe("lag_ps", "g full, C all or nothing by how far x moved, alpha 1",
-                        "Chen, Giannakis, Sun, Yin, NeurIPS 2018", field("xi", &lag_ps::xi).written().by_name(),
-                        field("D", &lag_ps::D).between(1, 1e6).written().by_name(), detail::step_field);
+    static constexpr void description(auto&& describe) {
+        describe("lag_ps", "g full, C all or nothing by how far x moved, alpha 1",
+                 "Chen, Giannakis, Sun, Yin, NeurIPS 2018", field("xi", &lag_ps::xi).written().by_name(),
+                 field("D", &lag_ps::D).between(1, 1e6).written().by_name(), detail::step_field);
     }
 };
 

@@ -57,10 +57,10 @@ struct lag_wk {
     }
 
     bool operator==(lag_wk const&) const = default;
-    static constexpr auto description() {
-        return describe("lag_wk", "g full, C all or nothing by the change of g, alpha 1",
-                        "Chen, Giannakis, Sun, Yin, NeurIPS 2018", field("xi", &lag_wk::xi).written().by_name(),
-                        field("D", &lag_wk::D).between(1, 1e6).written().by_name(), detail::step_field);
+    static constexpr void description(auto&& describe) {
+        describe("lag_wk", "g full, C all or nothing by the change of g, alpha 1",
+                 "Chen, Giannakis, Sun, Yin, NeurIPS 2018", field("xi", &lag_wk::xi).written().by_name(),
+                 field("D", &lag_wk::D).between(1, 1e6).written().by_name(), detail::step_field);
     }
 };
 

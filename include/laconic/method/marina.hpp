@@ -50,11 +50,10 @@ struct marina {
     }
 
     bool operator==(marina const&) const = default;
-    static constexpr auto description() {
-        return describe("marina", "g full, C unbiased, h the last gradient; all in full with probability p",
-                        "Gorbunov, Burlachenko, Li, Richtarik, ICML 2021",
-                        field("compressor", &marina::compressor).needed(), field("p", &marina::p).by_name(),
-                        detail::step_field);
+    static constexpr void description(auto&& describe) {
+        describe("marina", "g full, C unbiased, h the last gradient; all in full with probability p",
+                 "Gorbunov, Burlachenko, Li, Richtarik, ICML 2021", field("compressor", &marina::compressor).needed(),
+                 field("p", &marina::p).by_name(), detail::step_field);
     }
 };
 template <class C>

@@ -23,10 +23,9 @@ struct one_bit_sgd {
     }
 
     bool operator==(one_bit_sgd const&) const = default;
-    static constexpr auto description() {
-        return describe("one_bit_sgd", "g scaled by the step, C two_means, alpha 0, decay 1",
-                        "Seide et al., Interspeech 2014", field("bucket", &one_bit_sgd::bucket).between(0, 1e12),
-                        detail::step_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("one_bit_sgd", "g scaled by the step, C two_means, alpha 0, decay 1", "Seide et al., Interspeech 2014",
+                 field("bucket", &one_bit_sgd::bucket).between(0, 1e12), detail::step_field, detail::batch_field);
     }
 };
 

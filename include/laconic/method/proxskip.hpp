@@ -37,10 +37,10 @@ struct proxskip {
     }
 
     bool operator==(proxskip const&) const = default;
-    static constexpr auto description() {
-        return describe("proxskip", "g the result of local steps, C identity, alpha 0",
-                        "Mishchenko, Malinovsky, Stich, Richtarik, ICML 2022", field("p", &proxskip::p).by_name(),
-                        detail::step_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("proxskip", "g the result of local steps, C identity, alpha 0",
+                 "Mishchenko, Malinovsky, Stich, Richtarik, ICML 2022", field("p", &proxskip::p).by_name(),
+                 detail::step_field, detail::batch_field);
     }
 };
 

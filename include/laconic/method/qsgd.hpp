@@ -21,11 +21,10 @@ struct qsgd {
     }
 
     bool operator==(qsgd const&) const = default;
-    static constexpr auto description() {
-        return describe("qsgd", "g full or mini-batch, C quantize of the 2-norm, alpha 0",
-                        "Alistarh et al., NeurIPS 2017",
-                        field("levels", &qsgd::levels).between(1, 32767).written_by_name(), detail::step_field,
-                        detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("qsgd", "g full or mini-batch, C quantize of the 2-norm, alpha 0", "Alistarh et al., NeurIPS 2017",
+                 field("levels", &qsgd::levels).between(1, 32767).written_by_name(), detail::step_field,
+                 detail::batch_field);
     }
 };
 

@@ -24,12 +24,12 @@ struct quantized_gd_sec {
     }
 
     bool operator==(quantized_gd_sec const&) const = default;
-    static constexpr auto description() {
-        return describe("quantized_gd_sec", "gd_sec, what passes the threshold compressed by C",
-                        "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022",
-                        field("compressor", &quantized_gd_sec::compressor).needed(),
-                        field("xi", &quantized_gd_sec::xi).written().by_name(), detail::beta_field, detail::step_field,
-                        detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("quantized_gd_sec", "gd_sec, what passes the threshold compressed by C",
+                 "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022",
+                 field("compressor", &quantized_gd_sec::compressor).needed(),
+                 field("xi", &quantized_gd_sec::xi).written().by_name(), detail::beta_field, detail::step_field,
+                 detail::batch_field);
     }
 };
 template <class C>

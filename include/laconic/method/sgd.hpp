@@ -24,9 +24,9 @@ struct sgd {
     }
 
     bool operator==(sgd const&) const = default;
-    static constexpr auto description() {
-        return describe("sgd", "g mini-batch, C identity, alpha 0", "Robbins, Monro 1951; Gower et al., ICML 2019",
-                        detail::step_field, detail::rows_field.written());
+    static constexpr void description(auto&& describe) {
+        describe("sgd", "g mini-batch, C identity, alpha 0", "Robbins, Monro 1951; Gower et al., ICML 2019",
+                 detail::step_field, detail::rows_field.written());
     }
 
   private:

@@ -22,10 +22,10 @@ struct sgd_sec {
     }
 
     bool operator==(sgd_sec const&) const = default;
-    static constexpr auto description() {
-        return describe("sgd_sec", "gd_sec with mini-batches", "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022",
-                        field("xi", &sgd_sec::xi).written().by_name(), detail::beta_field, detail::step_field,
-                        detail::rows_field.written());
+    static constexpr void description(auto&& describe) {
+        describe("sgd_sec", "gd_sec with mini-batches", "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022",
+                 field("xi", &sgd_sec::xi).written().by_name(), detail::beta_field, detail::step_field,
+                 detail::rows_field.written());
     }
 
   private:

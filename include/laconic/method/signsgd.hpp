@@ -30,9 +30,9 @@ struct signsgd {
     }
 
     bool operator==(signsgd const&) const = default;
-    static constexpr auto description() {
-        return describe("signsgd", "g full or mini-batch, C the sign, alpha 0; the server answers with a majority vote",
-                        "Bernstein et al., ICML 2018", detail::step_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("signsgd", "g full or mini-batch, C the sign, alpha 0; the server answers with a majority vote",
+                 "Bernstein et al., ICML 2018", detail::step_field, detail::batch_field);
     }
 };
 

@@ -27,10 +27,9 @@ struct signum {
     }
 
     bool operator==(signum const&) const = default;
-    static constexpr auto description() {
-        return describe("signum", "g a running mean, C the sign, alpha 0; a majority vote",
-                        "Bernstein et al., ICML 2018", field("beta", &signum::beta).written().by_name(),
-                        detail::step_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("signum", "g a running mean, C the sign, alpha 0; a majority vote", "Bernstein et al., ICML 2018",
+                 field("beta", &signum::beta).written().by_name(), detail::step_field, detail::batch_field);
     }
 };
 

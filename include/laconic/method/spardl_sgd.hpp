@@ -28,10 +28,10 @@ struct spardl_sgd {
     }
 
     bool operator==(spardl_sgd const&) const = default;
-    static constexpr auto description() {
-        return describe("spardl_sgd", "top_k_sgd whose sums are cut to k by a reduce-scatter of blocks",
-                        "Zhao et al., ICDE 2024", field("k", &spardl_sgd::k).written_by_name(),
-                        field("as_published", &spardl_sgd::as_published), detail::step_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("spardl_sgd", "top_k_sgd whose sums are cut to k by a reduce-scatter of blocks",
+                 "Zhao et al., ICDE 2024", field("k", &spardl_sgd::k).written_by_name(),
+                 field("as_published", &spardl_sgd::as_published), detail::step_field, detail::batch_field);
     }
 };
 

@@ -28,10 +28,9 @@ struct terngrad {
     }
 
     bool operator==(terngrad const&) const = default;
-    static constexpr auto description() {
-        return describe("terngrad", "g clipped, C quantize to one level of the largest, alpha 0",
-                        "Wen et al., NeurIPS 2017", field("clip", &terngrad::clip).by_name(), detail::step_field,
-                        detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("terngrad", "g clipped, C quantize to one level of the largest, alpha 0", "Wen et al., NeurIPS 2017",
+                 field("clip", &terngrad::clip).by_name(), detail::step_field, detail::batch_field);
     }
 };
 

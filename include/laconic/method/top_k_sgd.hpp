@@ -21,10 +21,10 @@ struct top_k_sgd {
     }
 
     bool operator==(top_k_sgd const&) const = default;
-    static constexpr auto description() {
-        return describe("top_k_sgd", "g scaled by the step, C top_k, alpha 0, decay 1",
-                        "Aji, Heafield, EMNLP 2017; Stich, Cordonnier, Jaggi, NeurIPS 2018",
-                        field("k", &top_k_sgd::k).written_by_name(), detail::step_field, detail::batch_field);
+    static constexpr void description(auto&& describe) {
+        describe("top_k_sgd", "g scaled by the step, C top_k, alpha 0, decay 1",
+                 "Aji, Heafield, EMNLP 2017; Stich, Cordonnier, Jaggi, NeurIPS 2018",
+                 field("k", &top_k_sgd::k).written_by_name(), detail::step_field, detail::batch_field);
     }
 };
 

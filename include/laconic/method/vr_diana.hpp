@@ -60,11 +60,10 @@ struct vr_diana {
     }
 
     bool operator==(vr_diana const&) const = default;
-    static constexpr auto description() {
-        return describe("vr_diana", "g by L-SVRG, C unbiased, alpha in (0, 1/(1+omega)]",
-                        "Horvath et al., Optim. Methods Softw. 2023",
-                        field("compressor", &vr_diana::compressor).needed(), detail::step_field, detail::memory_field,
-                        detail::rows_field);
+    static constexpr void description(auto&& describe) {
+        describe("vr_diana", "g by L-SVRG, C unbiased, alpha in (0, 1/(1+omega)]",
+                 "Horvath et al., Optim. Methods Softw. 2023", field("compressor", &vr_diana::compressor).needed(),
+                 detail::step_field, detail::memory_field, detail::rows_field);
     }
 };
 template <class C, class P = no_prox>
@@ -88,11 +87,10 @@ struct vr_diana_saga {
     }
 
     bool operator==(vr_diana_saga const&) const = default;
-    static constexpr auto description() {
-        return describe("vr_diana_saga", "g by SAGA, C unbiased, alpha in (0, 1/(1+omega)]",
-                        "Horvath et al., Optim. Methods Softw. 2023",
-                        field("compressor", &vr_diana_saga::compressor).needed(), detail::step_field,
-                        detail::memory_field, detail::rows_field);
+    static constexpr void description(auto&& describe) {
+        describe("vr_diana_saga", "g by SAGA, C unbiased, alpha in (0, 1/(1+omega)]",
+                 "Horvath et al., Optim. Methods Softw. 2023", field("compressor", &vr_diana_saga::compressor).needed(),
+                 detail::step_field, detail::memory_field, detail::rows_field);
     }
 };
 template <class C, class P = no_prox>

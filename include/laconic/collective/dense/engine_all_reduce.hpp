@@ -46,8 +46,8 @@ class engine_all_reduce_algorithm {
 /// where one rank has fewer numbers, and reports to no rank who brought a NaN. So before, the ranks call an all-gather
 /// of no bytes (over MPI an envelope of 8 a rank, about log2 P messages), and report errors there.
 struct engine_all_reduce {
-    static constexpr auto description() {
-        return describe("engine_all_reduce", "dense: the one of the communicator, such as MPI_Allreduce", "");
+    static constexpr void description(auto&& describe) {
+        describe("engine_all_reduce", "dense: the one of the communicator, such as MPI_Allreduce", "");
     }
     void check(std::size_t) const {}
     template <Scalar T, class B = host>

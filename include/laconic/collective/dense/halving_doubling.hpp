@@ -98,7 +98,9 @@ class halving_doubling_algorithm {
 /// than 64 000 bytes are handed over in pieces of so many, of which a rank sends at most eight more than it has
 /// received: on a link that holds more than 512 kB on its way that takes longer.
 struct halving_doubling {
-    static constexpr auto description() { return describe("halving_doubling", "dense", "Rabenseifner, ICCS 2004"); }
+    static constexpr void description(auto&& describe) {
+        describe("halving_doubling", "dense", "Rabenseifner, ICCS 2004");
+    }
     void check(std::size_t) const {}
     template <Scalar T, OnHost B = host>
     detail::halving_doubling_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {

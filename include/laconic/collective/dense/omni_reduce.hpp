@@ -224,9 +224,9 @@ class omni_reduce_algorithm {
 struct omni_reduce {
     std::size_t block = 256;
 
-    static constexpr auto description() {
-        return describe("omni_reduce", "dense, without the blocks that are 0", "OmniReduce, SIGCOMM 2021",
-                        field("block", &omni_reduce::block).between(1, 0x1p32).written());
+    static constexpr void description(auto&& describe) {
+        describe("omni_reduce", "dense, without the blocks that are 0", "OmniReduce, SIGCOMM 2021",
+                 field("block", &omni_reduce::block).between(1, 0x1p32).written());
     }
     void check(std::size_t d) const { omni_blocks{d, block}.check(); }
     template <Scalar T, OnHost B = host>

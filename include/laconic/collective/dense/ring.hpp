@@ -64,7 +64,7 @@ class ring_algorithm {
 /// 1, and by one rank for all, so that all get the same bits. Parts of more than 64 000 bytes are handed on in pieces
 /// of so many, each as soon as it is added up.
 struct ring {
-    static constexpr auto description() { return describe("ring", "dense", "Patarasuk, Yuan, JPDC 2009"); }
+    static constexpr void description(auto&& describe) { describe("ring", "dense", "Patarasuk, Yuan, JPDC 2009"); }
     void check(std::size_t) const {}
     template <Scalar T, OnHost B = host>
     detail::ring_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {

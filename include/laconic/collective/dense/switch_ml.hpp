@@ -161,8 +161,8 @@ class switch_ml_algorithm {
 /// numbers of 4 bytes sent by each rank, and 4 % for headers and exponents; about (2 + 2 ceil(d / 2^16 / P)) (P - 1)
 /// messages, half of them one after another. Reuses its memory, at most 0.6 MB for each rank and 1.4 MB.
 struct switch_ml {
-    static constexpr auto description() {
-        return describe("switch_ml", "dense, in integers as a switch adds them up", "SwitchML, NSDI 2021");
+    static constexpr void description(auto&& describe) {
+        describe("switch_ml", "dense, in integers as a switch adds them up", "SwitchML, NSDI 2021");
     }
     void check(std::size_t) const {}
     template <Scalar T, OnHost B = host>

@@ -95,9 +95,9 @@ struct gtop_k {
     /// applied at all; where it is, that part is lost.
     bool as_published = false;
 
-    static constexpr auto description() {
-        return describe("gtop_k", "k terms of sums along a tree", "Shi et al., ICDCS 2019",
-                        field("k", &gtop_k::k).written(), field("as_published", &gtop_k::as_published));
+    static constexpr void description(auto&& describe) {
+        describe("gtop_k", "k terms of sums along a tree", "Shi et al., ICDCS 2019", field("k", &gtop_k::k).written(),
+                 field("as_published", &gtop_k::as_published));
     }
     void check(std::size_t d) const { k.check(d); }
     template <Scalar T, class B = host>

@@ -264,15 +264,14 @@ struct ok_top_k {
     portion k = 0.01;
     reused_for rounds{};
 
-    static constexpr auto description() {
-        return describe("ok_top_k", "about k terms of the sum", "Li, Hoefler, PPoPP 2022",
-                        field("k", &ok_top_k::k).written(),
-                        field(
-                            "threshold", [](auto& x) -> auto& { return x.rounds.threshold; })
-                            .between(1, 0x1p53),
-                        field(
-                            "regions", [](auto& x) -> auto& { return x.rounds.regions; })
-                            .between(1, 0x1p53));
+    static constexpr void description(auto&& describe) {
+        describe("ok_top_k", "about k terms of the sum", "Li, Hoefler, PPoPP 2022", field("k", &ok_top_k::k).written(),
+                 field(
+                     "threshold", [](auto& x) -> auto& { return x.rounds.threshold; })
+                     .between(1, 0x1p53),
+                 field(
+                     "regions", [](auto& x) -> auto& { return x.rounds.regions; })
+                     .between(1, 0x1p53));
     }
     void check(std::size_t d) const {
         k.check(d);

@@ -173,11 +173,11 @@ struct spar_reduce_scatter {
     bool as_published = false;  ///< blocks are of coordinates in their order
     std::uint64_t seed = 0;     ///< of the permutations
 
-    static constexpr auto description() {
-        return describe("spar_reduce_scatter", "k terms of the sum by blocks", "Zhao et al. (SparDL), ICDE 2024",
-                        field("k", &spar_reduce_scatter::k).written(),
-                        field("as_published", &spar_reduce_scatter::as_published),
-                        field("seed", &spar_reduce_scatter::seed).between(0, 0x1p53));
+    static constexpr void description(auto&& describe) {
+        describe("spar_reduce_scatter", "k terms of the sum by blocks", "Zhao et al. (SparDL), ICDE 2024",
+                 field("k", &spar_reduce_scatter::k).written(),
+                 field("as_published", &spar_reduce_scatter::as_published),
+                 field("seed", &spar_reduce_scatter::seed).between(0, 0x1p53));
     }
     void check(std::size_t d) const { k.check(d); }
     template <Scalar T, OnHost B = host>

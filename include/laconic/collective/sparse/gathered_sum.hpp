@@ -63,9 +63,8 @@ class gathered_sum_algorithm {
 /// or are many, others send less. Added up in the order of ranks, so that all get the same bits. Any P. Reuses its
 /// memory, which goes with the terms of all ranks, and grows where they have more than ever before.
 struct gathered_sum {
-    static constexpr auto description() {
-        return describe("gathered_sum", "sparse: every rank receives all terms in log2 P messages, and adds them up",
-                        "");
+    static constexpr void description(auto&& describe) {
+        describe("gathered_sum", "sparse: every rank receives all terms in log2 P messages, and adds them up", "");
     }
     void check(std::size_t) const {}
     template <Scalar T, OnHost B = host>

@@ -68,7 +68,9 @@ class recursive_doubling_algorithm {
 /// everywhere, so that all get the same bits. Reuses its memory, which goes with the terms of the sum, and grows where
 /// there are more than ever before.
 struct recursive_doubling {
-    static constexpr auto description() { return describe("recursive_doubling", "sparse", "Renggli et al., SC 2019"); }
+    static constexpr void description(auto&& describe) {
+        describe("recursive_doubling", "sparse", "Renggli et al., SC 2019");
+    }
     void check(std::size_t) const {}
     template <Scalar T, OnHost B = host>
     detail::recursive_doubling_algorithm<T, B> make(std::size_t d,

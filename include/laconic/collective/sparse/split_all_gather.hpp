@@ -96,9 +96,9 @@ class split_all_gather_algorithm {
 struct split_all_gather {
     second_stage then = second_stage::sparse;
 
-    static constexpr auto description() {
-        return describe("split_all_gather", "sparse, the sum gathered sparse, dense or quantize(levels)",
-                        "Renggli et al., SC 2019", field("then", &split_all_gather::then).written());
+    static constexpr void description(auto&& describe) {
+        describe("split_all_gather", "sparse, the sum gathered sparse, dense or quantize(levels)",
+                 "Renggli et al., SC 2019", field("then", &split_all_gather::then).written());
     }
     void check(std::size_t) const {}
     template <Scalar T, OnHost B = host>

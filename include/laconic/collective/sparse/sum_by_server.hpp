@@ -84,8 +84,8 @@ class sum_by_server_algorithm {
 /// the same with messages of any kind and a compressed answer. Reuses its memory, which goes with the terms of the sum,
 /// and grows where there are more than ever before.
 struct sum_by_server {
-    static constexpr auto description() {
-        return describe("sum_by_server", "sparse: rank 0 adds up all, and sends the sum", "");
+    static constexpr void description(auto&& describe) {
+        describe("sum_by_server", "sparse: rank 0 adds up all, and sends the sum", "");
     }
     void check(std::size_t) const {}
     template <Scalar T, OnHost B = host>
