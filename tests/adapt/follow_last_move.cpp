@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each coordinate's bound is its scaled distance to the last sent iterate, and 0 before anything was sent.
 #include "laconic/adapt/follow_last_move.hpp"
 
 #include <doctest/doctest.h>
@@ -27,12 +28,12 @@ std::vector<T> bounds_for(follow_last_move<T>& level, std::vector<T> const& x) {
 
 }  // namespace
 
-TEST_CASE("zero in the first round, then scaled distances to where the last round was said") {
+TEST_CASE("bounds are zero in the first round, then scaled distances to where the last message was sent") {
     host on;
     follow_last_move<double> level(3);
     std::vector<double> const a{1, 2, -1}, b{1.5, 2, -3}, c{1, 1, 1};
     CHECK(bounds_for(level, a) == std::vector<double>{0, 0, 0});
-    CHECK(bounds_for(level, b) == std::vector<double>{0, 0, 0});  // nothing was said at a
+    CHECK(bounds_for(level, b) == std::vector<double>{0, 0, 0});  // nothing was sent at a
     level.update(on, std::span<double const>(a), 0);
     CHECK(bounds_for(level, b) == std::vector<double>{1.5, 0, 6});
     CHECK(bounds_for(level, b) == std::vector<double>{1.5, 0, 6});  // asking changes nothing
@@ -51,7 +52,7 @@ TEST_CASE("without a scale every bound is zero; float as double") {
     CHECK(bounds_for(half, b) == std::vector<float>{1, 2});
 }
 
-TEST_CASE("a bound that overflows is none") {
+TEST_CASE("a bound that overflows is zero") {
     host on;
     follow_last_move<double> level(100);
     auto const next = [&](std::vector<double> const& x) {
@@ -65,16 +66,16 @@ TEST_CASE("a bound that overflows is none") {
     CHECK(next({-1e307, 3}) == std::vector<double>{0, 100});
 }
 
-TEST_CASE("its state is where the last round was said; its scale is its own") {
+TEST_CASE("its state is where the last message was sent; its scale is its own") {
     host on;
-    follow_last_move<double> was(3), is(3), half(1.5);
+    follow_last_move<double> saved(3), restored(3), half(1.5);
     std::vector<double> const a{1, 2, -1}, b{1.5, 2, -3};
-    was.update(on, std::span<double const>(a), 0);
-    restore_from(was, is);
-    restore_from(was, half);
-    CHECK(bounds_for(is, b) == std::vector<double>{1.5, 0, 6});
+    saved.update(on, std::span<double const>(a), 0);
+    restore_from(saved, restored);
+    restore_from(saved, half);
+    CHECK(bounds_for(restored, b) == std::vector<double>{1.5, 0, 6});
     CHECK(bounds_for(half, b) == std::vector<double>{.75, 0, 3});
-    restore_from(follow_last_move<double>(1), is);
-    CHECK(bounds_for(is, b) == std::vector<double>{0, 0, 0});  // a first round again
-    CHECK(to_string(is) == "follow_last_move(3)");
+    restore_from(follow_last_move<double>(1), restored);
+    CHECK(bounds_for(restored, b) == std::vector<double>{0, 0, 0});  // a first round again
+    CHECK(to_string(restored) == "follow_last_move(3)");
 }

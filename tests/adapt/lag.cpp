@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// LAG sends exactly where the change, measured by delta or by the iterate, exceeds the last moves, also out of range.
 #include "laconic/adapt/lag.hpp"
 
 #include <doctest/doctest.h>
@@ -15,16 +16,16 @@ static_assert(Level<lag<>, threshold<>> && Level<lag<float>, threshold<>, float>
 
 namespace {
 
-// Tunes for x and delta, and updates as if the round were sent.
+// Tunes for x and delta, and updates as if the round were sent, where it is to.
 template <class T>
-bool sends(lag<T>& level, std::vector<T> const& x, std::vector<T> const& delta, bool said = true) {
+bool sends(lag<T>& level, std::vector<T> const& x, std::vector<T> const& delta, bool and_update = true) {
     host on;
     threshold<> c{.5};
     level.tune(on, c, round_context{}, std::span<T const>(x), std::span<T const>(delta));
     bool const in_full = c.bound == 0;
     CHECK((in_full || c.bound == std::numeric_limits<double>::infinity()));
-    if (said) level.update(on, std::span<T const>(x), 0);
-    if (said) CHECK(level.sent() == in_full);
+    if (and_update) level.update(on, std::span<T const>(x), 0);
+    if (and_update) CHECK(level.sent() == in_full);
     return in_full;
 }
 
@@ -61,7 +62,7 @@ TEST_CASE("with a smoothness the iterates alone decide") {
     CHECK_FALSE(sends(lazier, vec{2}, any));
 }
 
-TEST_CASE("xi = 0 says all that is not nothing; float as double") {
+TEST_CASE("xi = 0 sends everything but zeros; float as double") {
     lag<float> level(0, 3, .1);
     std::vector<float> const x{1, 2}, none{0, 0};
     CHECK(sends(level, x, none));
@@ -91,7 +92,7 @@ TEST_CASE("where squares leave their range delta is sent, by delta as by the ite
     CHECK(sends(short_steps, vec{1}, vec{1e200}));  // |delta|^2 and xi / step^2
 }
 
-TEST_CASE("what it remembers is saved, and how it is written") {
+TEST_CASE("what it remembers is saved, and its text has its arguments") {
     lag<> level(.5, 3, .5), other(.5, 3, .5);
     for (double const v : {0., 1., 3.}) sends(level, vec{v}, vec{0});
     restore_from(level, other);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A fixed level changes nothing, and the loop tunes by a level of the user's and updates it with each message.
 #include "laconic/adapt/level.hpp"
 
 #include <doctest/doctest.h>
@@ -6,12 +7,13 @@
 #include <vector>
 
 #include "laconic/compress/top_k.hpp"
+#include "toys.hpp"
 
 using namespace laconic;
 
 namespace {
 
-// A level of your own: as many coordinates more as were said.
+// A level of the user's: as many coordinates more as were sent.
 struct rising {
     double k = 1;
     template <class B, Scalar T>
@@ -23,13 +25,13 @@ struct rising {
         k += static_cast<double>(m.support.size());
     }
 };
-struct deaf {
+struct without_update {
     template <class B, class C, Scalar T>
     void tune(B&, C&, round_context const&, std::span<T const>, std::span<T const>) {}
 };
 
 static_assert(Level<fixed_level, top_k<>> && Level<fixed_level, top_k<>, float>);
-static_assert(Level<rising, top_k<>> && !Level<rising, identity> && !Level<deaf, top_k<>>);
+static_assert(Level<rising, top_k<>> && !Level<rising, identity> && !Level<without_update, top_k<>>);
 
 }  // namespace
 
@@ -43,14 +45,12 @@ TEST_CASE("a fixed level leaves the compressor as it was") {
     CHECK(c == top_k{3});
 }
 
-TEST_CASE("a level of your own sets the compressor") {
-    host on;
-    rising level;
-    top_k<> c{7};
-    std::vector<double> const x{1, 2};
-    level.tune(on, c, round_context{}, std::span<double const>(x), std::span<double const>(x));
-    CHECK(c == top_k{1});
-    level.update(on, std::span<double const>(x), compress(top_k{2}, x, key{1}));
-    level.tune(on, c, round_context{}, std::span<double const>(x), std::span<double const>(x));
-    CHECK(c == top_k{3});
+TEST_CASE("each round tunes the compressor by a level of the user's, and updates the level with the message") {
+    auto const f = toys::around({toys::vec(8, 1.0)});
+    recursion<top_k<>, memory<>, gradient_step, rising> const r{{7}, {0, true}, {.1}, {}};
+    toys::lockstep run(r, f, toys::vec(8, 0.0), 1);
+    for (std::size_t const k : {1u, 2u, 4u, 8u}) {
+        run.round();
+        CHECK(run.message_of_rank(0).support.size() == k);
+    }
 }

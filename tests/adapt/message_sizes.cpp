@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sizes as written fill packets better than the formula, and choose levels worth at least 97 % of the best.
 #include "laconic/adapt/message_sizes.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +20,7 @@ static_assert(Compressor<best_level<top_k<>, message_cost, message_sizes>>);
 
 namespace {
 
-// The bits of x at a level, with what says the level.
+// The bits of x at each level, with those of the level itself.
 template <class C, class T>
 std::vector<double> written_sizes(C const& c, std::vector<T> const& x) {
     best_level const at_any{c};
@@ -63,7 +64,7 @@ TEST_CASE("what is written of (8, 4, 2, 1), against the formula") {
     auto const m = compress(top_k{2}, std::vector<float>{8, 4, 2, 1}, key{1});
     auto const of = [&](message_sizes s) { return s([] { return 68.; }, [&]() -> auto const& { return m; }); };
     CHECK(of(formula) == 68);
-    CHECK(of(written) == 72);  // 2 x 32 bits, and a byte that says which two of four
+    CHECK(of(written) == 72);  // 2 x 32 bits, and a byte for which two of four
     CHECK(to_string(best_level{top_k{1}, affine_cost(1, 2), written}) ==
           "best_level(top_k, cost=affine(1, 2), sizes=written)");
     CHECK(to_string(best_level{top_k{1}, affine_cost(1, 2), formula}) == "best_level(top_k, cost=affine(1, 2))");
@@ -107,7 +108,7 @@ struct least_of_best {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("one is chosen that is worth 99 % of the best of all levels, or 97 % by the histogram", C, top_k<>,
+TEST_CASE_TEMPLATE("the chosen level is worth 98.5 % of the best of all, or 97 % by the histogram", C, top_k<>,
                    top_k<scaled_sign>) {
     least_of_best least;
     for (double const tail : {0., 0.5, 1., 2.}) least.of(C{}, drawn(400, tail));
@@ -116,7 +117,7 @@ TEST_CASE_TEMPLATE("one is chosen that is worth 99 % of the best of all levels, 
     CHECK(least.by_formula < 0.9);
 }
 
-TEST_CASE_TEMPLATE("and of a gradient: that of logistic regression, at 0, on two thousand genes", C, top_k<>,
+TEST_CASE_TEMPLATE("so it is for a gradient: that of logistic regression, at 0, on two thousand genes", C, top_k<>,
                    top_k<scaled_sign>, proportional<identity, true>) {
     auto const data = test_data("colon_norm");
     if (!data) return;

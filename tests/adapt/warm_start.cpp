@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Low-rank compression that starts from its last factors reaches the best approximation, which cold starts miss.
 #include "laconic/adapt/warm_start.hpp"
 
 #include <doctest/doctest.h>
@@ -69,7 +70,7 @@ std::vector<double> errors_of(C c, L level, std::vector<T> const& x, int rounds)
 
 }  // namespace
 
-TEST_CASE("the first round is drawn, the next starts from what was said") {
+TEST_CASE("the first round is drawn, the next starts from the factors that were sent") {
     host on;
     warm_start<double> level;
     warm<double> c{2, 1, {}};
@@ -78,7 +79,7 @@ TEST_CASE("the first round is drawn, the next starts from what was said") {
     CHECK(c.start.empty());
     auto const m = compress(c, x, key{1});
     level.tune(on, c, round_context{}, std::span<double const>(x), std::span<double const>(x));
-    CHECK(c.start.empty());  // nothing was said yet
+    CHECK(c.start.empty());  // nothing was sent yet
     level.update(on, std::span<double const>(x), m);
     level.tune(on, c, round_context{}, std::span<double const>(x), std::span<double const>(x));
     CHECK(copied(c.start) == m.left);  // two rows, three columns: the left factor is the shorter one
@@ -147,8 +148,8 @@ workers with_common_minimiser(vec const& x) {
 
 }  // namespace
 
-// A matrix of 6 x 4, 5 numbers that are none, a matrix of 3 x 4 and no numbers at all.
-TEST_CASE("every part is started from its own words, as if it were alone") {
+// A matrix of 6 x 4, 5 numbers that are no matrix, a matrix of 3 x 4 and no numbers at all.
+TEST_CASE("every part starts from its own factors, as if it were alone") {
     host on;
     warm_start<double> level;
     std::vector<warm_start<double>> alone(4);
@@ -227,7 +228,7 @@ TEST_CASE("inside the loop, with error feedback, over threads, it comes to the o
         {{8, {4, 1, {}}}, {4, {1, 1, {}}}}, {0, true}, gradient_step{1}, {}, {}, {}, step});
 }
 
-TEST_CASE("one seed, one run, and each rank starts from its own words") {
+TEST_CASE("one seed gives one run, and each rank starts from its own factors") {
     vec best(12, 1.0);
     auto const f = with_common_minimiser(best);
     warm_recursion const method{

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The share that is sent falls in quarters of the warm-up from 25 % to k, and is never below k.
 #include "laconic/adapt/warm_up.hpp"
 
 #include <doctest/doctest.h>
@@ -16,8 +17,8 @@ static_assert(!Level<warm_up, natural>);
 
 namespace {
 
-// How many of d coordinates are said in that round.
-std::size_t said(warm_up level, std::uint64_t round, std::size_t d) {
+// How many of d coordinates are sent in that round.
+std::size_t coordinates_sent(warm_up level, std::uint64_t round, std::size_t d) {
     host on;
     top_k c{level.k.value};
     std::vector<double> const x(d, 1.0);
@@ -35,21 +36,21 @@ std::size_t said(warm_up level, std::uint64_t round, std::size_t d) {
 TEST_CASE("four quarters, then k") {
     warm_up const level{.001, 8};
     std::size_t const known[] = {2500, 2500, 625, 625, 156, 156, 40, 40, 10, 10};
-    for (std::uint64_t k = 0; k < 10; ++k) CHECK(said(level, k, 10000) == known[k]);
-    CHECK(said(level, 1000000, 10000) == 10);
+    for (std::uint64_t k = 0; k < 10; ++k) CHECK(coordinates_sent(level, k, 10000) == known[k]);
+    CHECK(coordinates_sent(level, 1000000, 10000) == 10);
     // Where the rounds are no multiple of four, the first quarters are not the shorter ones.
     std::size_t const six[] = {2500, 2500, 625, 156, 156, 40, 10};
-    for (std::uint64_t k = 0; k < 7; ++k) CHECK(said({.001, 6}, k, 10000) == six[k]);
-    CHECK(said({.001, 1}, 0, 10000) == 2500);
+    for (std::uint64_t k = 0; k < 7; ++k) CHECK(coordinates_sent({.001, 6}, k, 10000) == six[k]);
+    CHECK(coordinates_sent({.001, 1}, 0, 10000) == 2500);
 }
 
-TEST_CASE("never fewer than k, of counts as of fractions, and never none") {
-    CHECK(said({.1, 8}, 0, 1000) == 250);
-    CHECK(said({.1, 8}, 2, 1000) == 100);
-    CHECK(said({100, 8}, 2, 1000) == 100);
-    CHECK(said({300, 8}, 0, 1000) == 300);
-    CHECK(said({1, 8}, 7, 10) == 1);
-    CHECK(said({.5, 0}, 0, 10) == 5);
+TEST_CASE("never fewer than k, of counts as of fractions, and at least one") {
+    CHECK(coordinates_sent({.1, 8}, 0, 1000) == 250);
+    CHECK(coordinates_sent({.1, 8}, 2, 1000) == 100);
+    CHECK(coordinates_sent({100, 8}, 2, 1000) == 100);
+    CHECK(coordinates_sent({300, 8}, 0, 1000) == 300);
+    CHECK(coordinates_sent({1, 8}, 7, 10) == 1);
+    CHECK(coordinates_sent({.5, 0}, 0, 10) == 5);
 }
 
-TEST_CASE("as it is written") { CHECK(to_string(warm_up{.001, 100}) == "warm_up(0.001, rounds=100)"); }
+TEST_CASE("its text has its arguments") { CHECK(to_string(warm_up{.001, 100}) == "warm_up(0.001, rounds=100)"); }

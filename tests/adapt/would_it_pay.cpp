@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Whether compression pays follows from a link's price and measured times, with the break-even price of a bit.
 #include "laconic/adapt/would_it_pay.hpp"
 
 #include <doctest/doctest.h>
@@ -61,7 +62,8 @@ struct a_byte_each {
 };
 static_assert(Compressor<a_byte_each, float>);
 
-payoff ask(message_cost const& link, std::size_t d, int workers, a_byte_each const& c = {}, pay_measurement how = {}) {
+payoff payoff_of(message_cost const& link, std::size_t d, int workers, a_byte_each const& c = {},
+                 pay_measurement how = {}) {
     now = 100;
     encoded = decoded = 0;
     return would_it_pay<float>(link, d, workers, c, how, clock_of_now);
@@ -84,7 +86,7 @@ void turns_at_the_break_even(payoff const& p, message_cost const& link) {
 
 TEST_CASE("four workers, by hand") {
     auto const link = affine_cost(1e-9, 1e-6);
-    auto const p = ask(link, 1000, 4);
+    auto const p = payoff_of(link, 1000, 4);
     CHECK(p.bits_in_full == 32000);
     CHECK(p.bits == 8000);
     CHECK(p.in_full == doctest::Approx(2 * 3 * (8000e-9 + 1e-6)));
@@ -102,7 +104,7 @@ TEST_CASE("four workers, by hand") {
 }
 
 TEST_CASE("a fast link carries the vector sooner than it is compressed, a slow one does not") {
-    auto const fast = ask(affine_cost(1e-12, 0), 1000, 4), slow = ask(affine_cost(1e-6, 0), 1000, 4);
+    auto const fast = payoff_of(affine_cost(1e-12, 0), 1000, 4), slow = payoff_of(affine_cost(1e-6, 0), 1000, 4);
     CHECK_FALSE(fast.pays);
     CHECK(slow.pays);
     CHECK(*fast.break_even == doctest::Approx(*slow.break_even));
@@ -112,19 +114,19 @@ TEST_CASE("a fast link carries the vector sooner than it is compressed, a slow o
         "decode: too much even were sending free; it pays where a bit takes more than 250 ps (4 Gbit/s)");
 }
 
-TEST_CASE("among many workers messages that all must hear are more than two pieces in full") {
-    // Each hears 15 x 8000 bits, and in full 2 x 15 x 2000; the fees of the messages are then all that speaks for them.
+TEST_CASE("among many workers, messages that all must receive are more than two pieces in full") {
+    // Each receives 15 x 8000 bits, and in full 2 x 15 x 2000: only the fees of the messages are then saved.
     auto const link = affine_cost(1e-12, 1e-4);
-    auto const p = ask(link, 1000, 16);
+    auto const p = payoff_of(link, 1000, 16);
     CHECK_FALSE(p.dearer_bits_help);
     CHECK(p.pays);
     CHECK(p.why().find("it pays where a bit takes less than") != std::string::npos);
     turns_at_the_break_even(p, link);
-    auto const never = ask(affine_cost(1e-9, 0), 1000, 16);
+    auto const never = payoff_of(affine_cost(1e-9, 0), 1000, 16);
     CHECK_FALSE(never.pays);
     CHECK_FALSE(never.break_even);
     CHECK(never.why().find("; it does not, whatever a bit takes") != std::string::npos);
-    auto const always = ask(affine_cost(1e-9, 1), 1000, 2);
+    auto const always = payoff_of(affine_cost(1e-9, 1), 1000, 2);
     CHECK(always.pays);
     CHECK_FALSE(always.break_even);
     CHECK(always.why().find("; it pays whatever a bit takes") != std::string::npos);
@@ -132,20 +134,20 @@ TEST_CASE("among many workers messages that all must hear are more than two piec
 
 TEST_CASE("where packets are paid for, the price of a bit comes on top of them") {
     auto const link = energy_cost(1e-10, 5e-7, 500, 0);
-    auto const p = ask(link, 1000, 4);
+    auto const p = payoff_of(link, 1000, 4);
     CHECK(p.in_full == doctest::Approx(6 * (8000e-10 + 1e-6)));
     CHECK(p.send == doctest::Approx(3 * (8000e-10 + 1e-6)));
     turns_at_the_break_even(p, link);
 }
 
 TEST_CASE("one worker sends nothing, and one number is a vector") {
-    auto const alone = ask(affine_cost(1, 1), 1000, 1);
+    auto const alone = payoff_of(affine_cost(1, 1), 1000, 1);
     CHECK_FALSE(alone.pays);
     CHECK(alone.in_full == 0);
     CHECK(alone.send == 0);
     CHECK_FALSE(alone.break_even);
     CHECK(alone.why() == "no: one worker sends nothing");
-    auto const one = ask(affine_cost(1e-9, 0), 1, 2);
+    auto const one = payoff_of(affine_cost(1e-9, 0), 1, 2);
     CHECK(one.in_full == doctest::Approx(2 * 16e-9));
     CHECK(one.send == doctest::Approx(8e-9));
     CHECK(one.pays);
@@ -153,28 +155,28 @@ TEST_CASE("one worker sends nothing, and one number is a vector") {
 }
 
 TEST_CASE("the quickest repetition counts, and how many there are follows from the seconds given") {
-    ask({}, 1000, 2, {}, {.seconds = 0});
+    payoff_of({}, 1000, 2, {}, {.seconds = 0});
     CHECK(encoded == 2);  // the first is for the memory
     CHECK(decoded == 2);
     // A round of three takes 3 us three times, and once more of them.
-    ask({}, 1000, 2, {}, {.seconds = 10e-6});
+    payoff_of({}, 1000, 2, {}, {.seconds = 10e-6});
     CHECK(encoded == 3);
-    auto const all = ask({}, 1000, 2, {}, {.seconds = 1});
+    auto const all = payoff_of({}, 1000, 2, {}, {.seconds = 1});
     CHECK(encoded == 21);
     CHECK(all.encode == doctest::Approx(2e-6));
     CHECK(all.decode == doctest::Approx(2 * 1e-6));
 }
 
 TEST_CASE("longer vectors are measured in part: times in proportion, bits along a line") {
-    auto const p = ask(affine_cost(1e-9, 0), 100000, 2, {50}, {.longest = 1000});
+    auto const p = payoff_of(affine_cost(1e-9, 0), 100000, 2, {50}, {.longest = 1000});
     CHECK(p.measured == 1000);
     CHECK(p.encode == doctest::Approx(2e-4));
     CHECK(p.decode == doctest::Approx(2 * 1e-4));
     CHECK(p.bits == doctest::Approx(8 * (100000 + 50)));
     CHECK(p.why().ends_with("(measured on 1000 of 100000 numbers)"));
-    CHECK(ask({}, 1000, 2, {}, {.longest = 1000}).why().find("measured") == std::string::npos);
+    CHECK(payoff_of({}, 1000, 2, {}, {.longest = 1000}).why().find("measured") == std::string::npos);
     CHECK_THROWS_WITH_AS(
-        ask({}, 100000, 2, {0, 600}, {.longest = 1000}),
+        payoff_of({}, 100000, 2, {0, 600}, {.longest = 1000}),
         "a_byte_each suits vectors of 100000 numbers and not the 1000 and 500 that are measured: too few",
         argument_error);
 }
@@ -227,14 +229,14 @@ TEST_CASE("numbers with units") {
     CHECK(detail::with_unit(2.5e-12, "s") == "2.5 ps");
 }
 
-TEST_CASE("what cannot be asked is refused") {
+TEST_CASE("questions that have no answer are refused") {
     message_cost const link = affine_cost(1e-9, 0);
-    CHECK_THROWS_AS(ask(link, 0, 4), argument_error);
-    CHECK_THROWS_AS(ask(link, 10, 0), argument_error);
-    CHECK_THROWS_AS(ask(link, 10, -1), argument_error);
-    CHECK_THROWS_AS(ask(link, 10, 4, {}, {.seconds = -1}), argument_error);
-    CHECK_THROWS_AS(ask(link, 10, 4, {}, {.seconds = std::nan("")}), argument_error);
-    CHECK_THROWS_AS(ask(link, 10, 4, {}, {.longest = 1}), argument_error);
+    CHECK_THROWS_AS(payoff_of(link, 0, 4), argument_error);
+    CHECK_THROWS_AS(payoff_of(link, 10, 0), argument_error);
+    CHECK_THROWS_AS(payoff_of(link, 10, -1), argument_error);
+    CHECK_THROWS_AS(payoff_of(link, 10, 4, {}, {.seconds = -1}), argument_error);
+    CHECK_THROWS_AS(payoff_of(link, 10, 4, {}, {.seconds = std::nan("")}), argument_error);
+    CHECK_THROWS_AS(payoff_of(link, 10, 4, {}, {.longest = 1}), argument_error);
     CHECK_THROWS_WITH_AS(would_it_pay(link, 10, 4, top_k{11}), "k = 11 is above the dimension d = 10", argument_error);
     CHECK_THROWS_AS(would_it_pay(link, 4096, 4, top_k{1500}, {.longest = 2048}), argument_error);
 }

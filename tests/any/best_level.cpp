@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The text of best_level names a family, a cost and sizes; it reads back, and each mistake has its column.
 #include "laconic/any/best_level.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A collective behind any_collective gives the same sum and leftovers, over any communicator that suits it.
 #include "laconic/any/collective.hpp"
 
 #include <doctest/doctest.h>
@@ -89,7 +90,7 @@ TEST_CASE("a handle to any ranks is taken as it is, and a communicator that is n
         CHECK(v == sv::of<float>(dimension, {{1, 2}, {2, 3}}));
         CHECK(sum.leftover() == (inner.rank() == 0 ? sv::of<float>(dimension, {{0, 1}}) : sv::list<float>(dimension)));
     });
-    struct meeting {
+    struct collective_calls_alone {
         int rank() const { return 0; }
         int size() const { return 2; }
         void all_gather(payload) {}

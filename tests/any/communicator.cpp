@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// any_communicator passes every call to the communicator inside, and refuses those that it lacks.
 #include "laconic/any/communicator.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Costs are read by position and by name, read back as equal, and each mistake is refused with its column.
 #include "laconic/any/cost.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The grammar reads names, arguments and pipes, however long, and refuses the rest with the column of the mistake.
 #include "laconic/any/grammar.hpp"
 
 #include <doctest/doctest.h>

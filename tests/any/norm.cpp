@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The argument p is 1, 2 or inf, by name, with 2 as the default, and anything else is refused.
 #include "laconic/any/norm.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// any_objective gives the numbers of the objective inside to the bit, and refuses what that one cannot compute.
 #include "laconic/any/objective.hpp"
 
 #include <doctest/doctest.h>

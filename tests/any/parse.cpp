@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every compressor is read from its text and written back, and each mistake is refused with its column and names.
 #include "laconic/any/parse.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every collective is read from its text and written back, adds up floats, and each mistake has its column.
 #include "laconic/any/parse_collective.hpp"
 
 #include <doctest/doctest.h>

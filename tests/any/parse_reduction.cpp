@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every reduction is read from its text, with defaults, and written back; mistakes are refused by name.
 #include "laconic/any/parse_reduction.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies of a type-erased part share nothing, and its name and its state pass through.
 #include "laconic/any/part.hpp"
 
 #include <doctest/doctest.h>

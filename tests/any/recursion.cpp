@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A recursion behind faces sends the same messages and takes the same iterates, and its copies share nothing.
 #include "laconic/any/recursion.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A reduction chosen at run time gives the estimates and bytes of its type, and refuses what no theorem covers.
 #include "laconic/any/reduction.hpp"
 
 #include <doctest/doctest.h>

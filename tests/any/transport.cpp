@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A transport chosen at run time gives the estimates of the one inside, with its name and its server.
 #include "laconic/any/transport.hpp"
 
 #include <doctest/doctest.h>

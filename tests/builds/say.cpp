@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints, for each pipeline, the digests of its messages about all vectors of the tests, of doubles and of floats. The
-// output must not depend on the compiler or on the instruction set that this file was compiled for.
+// Prints, for each pipeline, the digests of its messages about the tests' vectors, of doubles and of floats.
+// They must not depend on the compiler or on the instruction set that this file was compiled for.
 #include <bit>
 #include <cinttypes>
 #include <cmath>

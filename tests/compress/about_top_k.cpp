@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// about_top_k keeps the largest coordinates, as many as its band allows, and is contractive with its delta.
 #include "laconic/compress/about_top_k.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// bernoulli keeps each coordinate independently with probability p, is unbiased, and has the omega 1 / p - 1.
 #include "laconic/compress/bernoulli.hpp"
 
 #include <doctest/doctest.h>

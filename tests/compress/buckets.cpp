@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bucket lengths and counts are right for vectors of any length, also where a bucket is longer than the vector.
 #include "laconic/compress/buckets.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A user's own compressor keeps the laws in pipes, and every compressor refuses more than 2^32 - 1 numbers.
 #include "laconic/compress/compressor.hpp"
 
 #include <doctest/doctest.h>

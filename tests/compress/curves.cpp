@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A curve ranks levels by what they keep within the histogram's error, and few of its points are computed.
 #include "laconic/compress/curves.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// damped_quantize is contractive with a delta that is reached, and loses no more than scaled_down.
 #include "laconic/compress/damped_quantize.hpp"
 
 #include <doctest/doctest.h>

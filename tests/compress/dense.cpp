@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// dense sends what its rest alone would send, to the byte, with the same constants.
 #include "laconic/compress/dense.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sizes by the formula need no message; where sizes are dear, few are asked for and the level is near the best.
 #include "laconic/compress/formula_sizes.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The guaranteed share bounds what the best level keeps, and worst vectors reach it for affine costs.
 #include "laconic/compress/guaranteed_share.hpp"
 
 #include <doctest/doctest.h>

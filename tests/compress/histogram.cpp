@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The histogram puts each magnitude into the bin of its square, the same at any power of two and backend.
 #include "laconic/compress/histogram.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// identity sends the vector bit for bit, with omega 0 and delta 1.
 #include "laconic/compress/identity.hpp"
 
 #include <doctest/doctest.h>

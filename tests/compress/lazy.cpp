@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// lazy sends all or nothing with probability p, is unbiased, and has the omega (1 + omega of the rest) / p - 1.
 #include "laconic/compress/lazy.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each level keeps the share and takes the bits that levels states, by hand and on both backends.
 #include "laconic/compress/levels.hpp"
 
 #include <doctest/doctest.h>

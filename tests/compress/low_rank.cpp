@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// low_rank sends the projection on a drawn subspace, with its theorem's delta, and refuses what is no matrix.
 #include "laconic/compress/low_rank.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// natural rounds at random to powers of two, unbiased, with variances as published and the omega 1/8 reached.
 #include "laconic/compress/natural.hpp"
 
 #include <doctest/doctest.h>

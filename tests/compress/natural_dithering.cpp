@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// natural_dithering rounds to powers of two of the norm, unbiased, with an omega that is reached.
 #include "laconic/compress/natural_dithering.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A norm is at least the largest magnitude, and norm_ratio is a bound that worst vectors attain.
 #include "laconic/compress/norm.hpp"
 
 #include <doctest/doctest.h>

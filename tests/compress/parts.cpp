@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each part is compressed alone under its own key, and omega and delta are those of the worst part.
 #include "laconic/compress/parts.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pipes are values that associate, every sparsifier with every quantizer, and none hides a number that is not finite.
 #include "laconic/compress/pipe.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// quantize is unbiased with the exact moments of its grid, and its omega is attained by the worst vectors.
 #include "laconic/compress/quantize.hpp"
 
 #include <doctest/doctest.h>

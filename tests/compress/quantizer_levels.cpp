@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each level of quantize keeps the share and writes the bits stated, and best_level takes the best one.
 #include "laconic/compress/quantizer_levels.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// rand_block keeps every set of blocks equally often, at no cost for positions, with its exact variance.
 #include "laconic/compress/rand_block.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// rand_k keeps every set of k coordinates equally often, scaled by d / k, with its exact mean and variance.
 #include "laconic/compress/rand_k.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each level of rand_k writes exactly the bits stated, alone and before natural.
 #include "laconic/compress/rand_k_levels.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// scaled_sign sends signs and a mean magnitude, with its exact error and a delta of 1 / d that is reached.
 #include "laconic/compress/scaled_sign.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Short floats round to the nearest, saturate, err by half a unit at most, and refuse what is not finite.
 #include "laconic/compress/short_float.hpp"
 
 #include <doctest/doctest.h>

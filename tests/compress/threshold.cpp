@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// threshold keeps what exceeds its bound, one for all or one for each coordinate, with the error of its bounds.
 #include "laconic/compress/threshold.hpp"
 
 #include <doctest/doctest.h>

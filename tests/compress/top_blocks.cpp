@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// top_blocks keeps the blocks of most energy, the lower where equal, with a delta that is attained.
 #include "laconic/compress/top_blocks.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// top_k keeps the largest magnitudes, the lower coordinate where equal, with delta k / d reached at equal ones.
 #include "laconic/compress/top_k.hpp"
 
 #include <doctest/doctest.h>

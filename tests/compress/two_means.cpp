@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// two_means sends the mean of either sign's numbers, with its exact error and a delta of 1 / b that is reached.
 #include "laconic/compress/two_means.hpp"
 
 #include <doctest/doctest.h>

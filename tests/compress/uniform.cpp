@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// uniform rounds on a grid from the least to the largest number, with an omega and a delta that are attained.
 #include "laconic/compress/uniform.hpp"
 
 #include <doctest/doctest.h>

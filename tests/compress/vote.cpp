@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// vote sends one bit a number and nothing else, has no omega or delta, and is read without the compressor.
 #include "laconic/compress/vote.hpp"
 
 #include <doctest/doctest.h>

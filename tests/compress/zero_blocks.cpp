@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// zero_blocks is the identity, leaves out blocks of zeros, and keeps a block that has a NaN.
 #include "laconic/compress/zero_blocks.hpp"
 
 #include <doctest/doctest.h>

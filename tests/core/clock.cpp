@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The monotonic clock counts seconds and never goes back, and Clock takes any function that returns seconds.
 #include "laconic/core/clock.hpp"
 
 #include <doctest/doctest.h>
@@ -9,7 +10,7 @@ using namespace laconic;
 
 static_assert(Clock<monotonic_clock>);
 
-TEST_CASE("in seconds, and never back") {
+TEST_CASE("a clock counts in seconds and never goes back") {
     using namespace std::chrono_literals;
     monotonic_clock clock;
     double const start = clock();
@@ -23,6 +24,6 @@ TEST_CASE("in seconds, and never back") {
     CHECK(clock() >= last + 0.0019);  // it may be any later
 }
 
-// What gives seconds without being asked for anything, and nothing else, is a clock.
+// What returns seconds and takes no argument is a clock, and nothing else is.
 static_assert(Clock<double()> && Clock<float (*)()>);
 static_assert(!Clock<void()> && !Clock<double(int)> && !Clock<double> && !Clock<std::chrono::steady_clock>);

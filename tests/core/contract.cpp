@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A broken contract aborts and names place and condition; a kept one prints nothing and is evaluated once.
 #include "laconic/core/contract.hpp"
 
 #include <doctest/doctest.h>
@@ -13,9 +14,9 @@
 
 namespace {
 
-// What a child process says on its standard error, and the signal that ends it.
+// What a child process writes to its standard error, and the signal that ends it.
 template <class F>
-std::string last_words(F f, int& signal) {
+std::string standard_error_of(F f, int& signal) {
     std::array<int, 2> pipe_ends{};
     REQUIRE(pipe(pipe_ends.data()) == 0);
     pid_t const child = fork();
@@ -27,15 +28,15 @@ std::string last_words(F f, int& signal) {
         _exit(0);
     }
     close(pipe_ends[1]);
-    std::string said;
+    std::string output;
     std::array<char, 256> some{};
     for (ssize_t n = 0; (n = read(pipe_ends[0], some.data(), some.size())) > 0;)
-        said.append(some.data(), static_cast<std::size_t>(n));
+        output.append(some.data(), static_cast<std::size_t>(n));
     close(pipe_ends[0]);
     int status = 0;
     waitpid(child, &status, 0);
     signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    return said;
+    return output;
 }
 
 }  // namespace
@@ -43,20 +44,20 @@ std::string last_words(F f, int& signal) {
 TEST_CASE("a broken contract stops the program and names the place and the condition") {
     if (laconic::contract_level < 1) return;
     int signal = 0;
-    auto const said = last_words(
+    auto const output = standard_error_of(
         [] {
             int const k = 5, d = 3;
             LACONIC_EXPECTS(k <= d);
         },
         signal);
     CHECK(signal == SIGABRT);
-    CHECK(said.find("contract.cpp:") != std::string::npos);
-    CHECK(said.find("broken contract: k <= d") != std::string::npos);
+    CHECK(output.find("contract.cpp:") != std::string::npos);
+    CHECK(output.find("broken contract: k <= d") != std::string::npos);
 }
 
-TEST_CASE("a kept contract says nothing") {
+TEST_CASE("a kept contract prints nothing") {
     int signal = 0;
-    CHECK(last_words([] { LACONIC_EXPECTS(1 < 2); }, signal) == "");
+    CHECK(standard_error_of([] { LACONIC_EXPECTS(1 < 2); }, signal) == "");
     CHECK(signal == 0);
 }
 #endif

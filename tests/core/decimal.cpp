@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// read_decimal reads what std::from_chars reads, also where it has to go through a stream.
 #include "laconic/core/decimal.hpp"
 
 #include <doctest/doctest.h>
@@ -39,7 +40,7 @@ void same(std::string const& text) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("by a stream it is what std::from_chars reads, where that is", T, float, double) {
+TEST_CASE_TEMPLATE("by a stream a number is what std::from_chars reads, where the library has that", T, float, double) {
     for (char const* text : {"0",
                              "-0",
                              "1",
@@ -88,7 +89,7 @@ TEST_CASE_TEMPLATE("by a stream it is what std::from_chars reads, where that is"
     }
 }
 
-TEST_CASE("what it reads") {
+TEST_CASE("a number ends where its text does, and the rest is left") {
     double value = 0;
     std::string const text = "-12.5e1;";
     auto const r = read_decimal(text.data(), text.data() + text.size(), value);

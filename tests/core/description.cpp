@@ -51,7 +51,7 @@ struct needy {
 }  // namespace
 
 TEST_CASE(
-    "texts have what is always written, by position as far as nothing is left out, and what is not as by default") {
+    "a text has what is always written, by position as far as nothing is left out, and what differs from its default") {
     CHECK(to_string(bare{}) == "bare");
     CHECK(to_string(machine{}) == "machine(0.25, count=3)");
     CHECK(to_string(machine{7, mode::quick, 4}) == "machine(7, how=quick, count=4)");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each error's text names its place, its members carry it, and all are caught by their base.
 #include "laconic/core/error.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +15,7 @@ static_assert(std::is_base_of_v<std::runtime_error, error>);
 static_assert(all_are_errors<argument_error, theory_error, shape_error, non_finite_error, compression_error, wire_error,
                              comm_error, file_error, parse_error>);
 
-TEST_CASE("errors say the place, and carry it") {
+TEST_CASE("an error's text names the place, and its members carry it") {
     non_finite_error const n(3, 17, 784);
     CHECK(std::string(n.what()) == "rank 3, round 17: the gradient is not finite at coordinate 784");
     CHECK((n.rank == 3 && n.round == 17 && n.coordinate == 784));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fit of a cost to timings makes the sum of squared relative errors least, with no price below 0.
 #include "laconic/core/fitted_cost.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keys give the published Philox numbers, uniform and independent, and different children for every path.
 #include "laconic/core/key.hpp"
 
 #include <doctest/doctest.h>
@@ -92,7 +93,7 @@ TEST_CASE("windows: the bytes of four blocks, each the upper half of one and the
 
 // Two windows of a word share one byte, as the upper half of one and the lower half of the other, or none: by the case
 // above. Here all values of the three bytes are counted.
-TEST_CASE("whether windows are below two numbers has the covariance that key.hpp says") {
+TEST_CASE("whether windows are below two numbers has the covariance that key.hpp states") {
     auto const below = [](unsigned number) { return static_cast<double>(number) / 65536; };  // P(window < number)
     double most = 0;
     for (unsigned const f : {1u, 100u, 255u, 256u, 257u, 0x4000u, 0x7fffu, 0x8000u, 0x8080u, 0xc0ffu, 0xffffu})

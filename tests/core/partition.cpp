@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A partition's parts cover all coordinates in order and differ in length by one at most.
 #include "laconic/core/partition.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A portion is a count from 1 on and a fraction of d below 1, and anything else is refused.
 #include "laconic/core/portion.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keys of different ranks, rounds, seeds and purposes differ, and the shared ones are the same on all ranks.
 #include "laconic/core/round_context.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// width_of is the least width that tells n things apart, and dimensions above 2^32 - 1 are refused.
 #include "laconic/core/term.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Numbers are written in as few digits as read back to the same double.
 #include "laconic/core/text.hpp"
 
 #include <doctest/doctest.h>
@@ -8,14 +9,14 @@
 
 using laconic::shortest;
 
-TEST_CASE("short where it can be") {
+TEST_CASE("numbers are short where they can be") {
     CHECK(shortest(0.1) == "0.1");
     CHECK(shortest(100) == "100");
     CHECK(shortest(1e-12) == "1e-12");
     CHECK(shortest(-0.25) == "-0.25");
 }
 
-TEST_CASE("and always the same number when read back") {
+TEST_CASE("numbers are the same when read back") {
     using limits = std::numeric_limits<double>;
     for (double const x : {1.0 / 3, 0.1 + 0.2, limits::max(), limits::min(), limits::denorm_min(), -limits::max(), 1e5,
                            123456789.0, -0.0, -2.2250738585072014e-308})

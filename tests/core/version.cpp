@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The version that the build read is that of the header's constants.
 #include "laconic/core/version.hpp"
 
 #include <doctest/doctest.h>

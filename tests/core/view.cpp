@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A view is the caller's memory, for any contiguous range of float or double, and for nothing else.
 #include "laconic/core/view.hpp"
 
 #include <doctest/doctest.h>

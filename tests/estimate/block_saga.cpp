@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SAGA by blocks is exact at first, unbiased whatever its table holds, and renews one row's drawn blocks a round.
 #include "laconic/estimate/block_saga.hpp"
 
 #include <doctest/doctest.h>
@@ -52,7 +53,7 @@ TEST_CASE("the first round is exact and fills the table; then one row is renewed
         e(on, f, now, std::span<double const>(y), std::span(g));
         for (std::size_t i = 0; i < 5; ++i)
             CHECK(g[i] == doctest::Approx(fresh[i] - before[row][i] + mean_before[i]).epsilon(1e-12));
-        CHECK(kept(e, row, 5) == before[row]);  // not before it is said
+        CHECK(kept(e, row, 5) == before[row]);  // not before it is sent
         e.update(on, std::span<double const>(y));
 
         message_of<rand_block<>> m;

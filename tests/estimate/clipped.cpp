@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gradients are cut at a norm or at standard deviations, in any range of the type, and nothing not finite is hidden.
 #include "laconic/estimate/clipped.hpp"
 
 #include <doctest/doctest.h>
@@ -120,7 +121,7 @@ TEST_CASE_TEMPLATE("subnormal numbers have a deviation and a norm", T, float, do
           std::vector<T>{44 * tiny, 44 * tiny, 44 * tiny, 393 * tiny});  // the norm is 916.5
 }
 
-TEST_CASE("a limit of 0 is none") {
+TEST_CASE("a limit of 0 cuts nothing") {
     CHECK(estimated({}, {3, -400}) == vec{3, -400});
     CHECK(estimated({{}, 0, clip_at::deviations}, {1, 1, 1, 9}) == vec{1, 1, 1, 9});
 }
@@ -135,7 +136,7 @@ TEST_CASE("what is not finite is not hidden") {
         }
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(clipped<>{}) == "the full gradient");
     CHECK(to_string(clipped<>{{8}, 2, clip_at::norm}) == "mini_batch(8), clipped at 2");
     CHECK(to_string(clipped<>{{}, 2.5, clip_at::deviations}) ==

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The full gradient is the objective's, with the value where it is free, and Estimator asks for samples and slopes.
 #include "laconic/estimate/estimator.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +28,7 @@ struct fused_parabola : parabola {
     }
 };
 
-// An estimator of your own: the gradient, doubled.
+// An estimator of the user's: the gradient, doubled.
 struct doubled {
     template <class B, class F, Scalar T>
     std::optional<double> operator()(B&, F const& f, round_context const&, std::span<T const> x, std::span<T> g) {
@@ -38,7 +39,7 @@ struct doubled {
     template <class B, Scalar T>
     void update(B&, std::span<T const>) {}
 };
-struct silent : doubled {
+struct without_update : doubled {
     void update() = delete;
 };
 struct without_value {
@@ -47,7 +48,8 @@ struct without_value {
 };
 
 static_assert(Estimator<full_gradient, parabola> && Estimator<full_gradient, fused_parabola>);
-static_assert(Estimator<doubled, parabola> && !Estimator<silent, parabola> && !Estimator<without_value, parabola>);
+static_assert(Estimator<doubled, parabola> && !Estimator<without_update, parabola> &&
+              !Estimator<without_value, parabola>);
 static_assert(Estimator<full_gradient, logistic_regression<float>, float>);
 
 // Any objective has a mini batch of all; the others need samples, SAGA slopes as well.

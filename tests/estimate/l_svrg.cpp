@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// L-SVRG is unbiased wherever its reference is, exact there, and moves it on all ranks at once as often as p says.
 #include "laconic/estimate/l_svrg.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +13,7 @@ using namespace samples;
 
 namespace {
 
-// An round_context on which w moves with this p, or stays.
+// A round in which w moves with this p, or stays.
 round_context with_coin(double p, bool moves, std::uint64_t from = 0) {
     for (std::uint64_t seed = from;; ++seed)
         if (auto const now = round_context::of({seed}, 1, 0, 1); (now.shared.uniform(0) < p) == moves) return now;
@@ -84,7 +85,7 @@ TEST_CASE("the reference by hand: it moves to the iterate of the round, not the 
     CHECK(distance(e.reference_gradient(), gradient_of(f, x2)) == 0);
 }
 
-TEST_CASE("a round that is not said changes nothing, however often it is asked") {
+TEST_CASE("a round that is not sent changes nothing, however often it is computed") {
     auto const f = logistic_of(6, 3, 5);
     l_svrg<> e(2, .3);
     auto const x0 = point(3, 0), x1 = point(3, 1);
@@ -95,7 +96,7 @@ TEST_CASE("a round that is not said changes nothing, however often it is asked")
     auto const once = estimated(e, f, move, x1);
     CHECK(distance(e.reference(), x0) == 0);
     CHECK(estimated(e, f, move, x1) == once);
-    round_of(e, f, stay, x1, x0);  // the coin of the round that was said counts
+    round_of(e, f, stay, x1, x0);  // the coin of the round that was sent counts
     CHECK(distance(e.reference(), x0) == 0);
     CHECK(distance(e.reference_gradient(), gradient_of(f, x0)) == 0);
 }
@@ -138,7 +139,7 @@ TEST_CASE("with one sample it is the full gradient") {
     }
 }
 
-TEST_CASE("what it refuses") {
+TEST_CASE("wrong arguments are refused with the reason") {
     CHECK_THROWS_WITH_AS(l_svrg<>(0), "l_svrg: a batch of 0 rows", argument_error);
     CHECK_THROWS_WITH_AS(l_svrg<>(1, 1.5), "l_svrg: p = 1.5 is outside [0, 1]", argument_error);
     CHECK_THROWS_AS(l_svrg<>(1, -.1), argument_error);
@@ -150,7 +151,7 @@ TEST_CASE("what it refuses") {
                          shape_error);
 }
 
-TEST_CASE("as it is written, and in float") {
+TEST_CASE("its text has its arguments, and it works in float") {
     CHECK(to_string(l_svrg<>(8, .125)) == "l_svrg(batch=8, p=0.125)");
     dataset<float> data{"two", {}, {1, -1}};
     data.rows.resize(2, 1);
@@ -168,18 +169,18 @@ TEST_CASE("as it is written, and in float") {
 
 TEST_CASE("its state is all that the next rounds need") {
     auto const f = logistic_of(6, 3, 5);
-    l_svrg<> was(2), is(2);
+    l_svrg<> saved(2), restored(2);
     for (std::uint64_t round = 0; round < 5; ++round)
-        round_of(was, f, round_context::of({2}, round, 0, 1), point(3, round), point(3, round + 1));
-    restore_from(was, is);
-    CHECK(distance(is.reference(), was.reference()) == 0);
-    CHECK(distance(is.reference_gradient(), was.reference_gradient()) == 0);
+        round_of(saved, f, round_context::of({2}, round, 0, 1), point(3, round), point(3, round + 1));
+    restore_from(saved, restored);
+    CHECK(distance(restored.reference(), saved.reference()) == 0);
+    CHECK(distance(restored.reference_gradient(), saved.reference_gradient()) == 0);
     for (std::uint64_t round = 5; round < 10; ++round) {
         auto const now = round_context::of({2}, round, 0, 1);
         auto const x = point(3, round);
-        CHECK(round_of(is, f, now, x, x) == round_of(was, f, now, x, x));
+        CHECK(round_of(restored, f, now, x, x) == round_of(saved, f, now, x, x));
     }
-    restore_from(l_svrg<>(2), is);
-    CHECK(is.reference().empty());  // before the first round
-    CHECK(round_of(is, f, round_context{}, point(3, 0), point(3, 1)) == gradient_of(f, point(3, 0)));
+    restore_from(l_svrg<>(2), restored);
+    CHECK(restored.reference().empty());  // before the first round
+    CHECK(round_of(restored, f, round_context{}, point(3, 0), point(3, 1)) == gradient_of(f, point(3, 0)));
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Local momentum is the mean by hand, keeps no trace of a round that was not sent, and is saved.
 #include "laconic/estimate/local_momentum.hpp"
 
 #include <doctest/doctest.h>
@@ -39,7 +40,7 @@ TEST_CASE("by hand: v = (1 - beta) g, then beta v + (1 - beta) g") {
     CHECK(estimated(e, f, x) == vec{.75 * 2.75 + 1, .75 * -1.5 - 2});
 }
 
-TEST_CASE("a round that was not said leaves no trace") {
+TEST_CASE("a round that was not sent leaves no trace") {
     host on;
     auto const f = around({{0, 0}})[0];
     local_momentum<> e(.5);
@@ -63,7 +64,7 @@ TEST_CASE("a run that is saved and taken up goes on bit for bit") {
     CHECK(first.x() == second.x());
 }
 
-TEST_CASE("what it refuses, and as it is written") {
+TEST_CASE("wrong arguments are refused with the reason, and its text has the right ones") {
     for (double const bad : {-.1, 1., double(NAN)}) CHECK_THROWS_AS(local_momentum<>{bad}, argument_error);
     CHECK(to_string(local_momentum<>{}) == "local_momentum(0.9) of the full gradient");
     CHECK(to_string(local_momentum<>(.5, 8)) == "local_momentum(0.5) of mini_batch(8)");

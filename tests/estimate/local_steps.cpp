@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Local steps are those by hand, as many on all ranks with a geometric law, and the right shift keeps the optimum.
 #include "laconic/estimate/local_steps.hpp"
 
 #include <doctest/doctest.h>
@@ -110,7 +111,7 @@ TEST_CASE("with a batch every step draws its own row; in full the value comes fo
     CHECK(whole(on, fused{{2, 1}}, round_of(whole, 2), std::span<double const>(x), std::span<double>(g)) == 6);
 }
 
-TEST_CASE("what it remembers is saved, and what it refuses") {
+TEST_CASE("what it remembers is saved, and wrong arguments are refused") {
     host on;
     local_steps<> e(.5, .25), other(.5, .25);
     bowl const f{2, 4};

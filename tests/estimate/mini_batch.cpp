@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A mini batch draws rows evenly, is unbiased with one row's variance over its size, and needs samples.
 #include "laconic/estimate/mini_batch.hpp"
 
 #include <doctest/doctest.h>
@@ -44,7 +45,7 @@ TEST_CASE("unbiased, with one sample's variance over the size, over all that may
     }
 }
 
-TEST_CASE("a batch is the mean of its rows' gradients, and the same when it is asked again") {
+TEST_CASE("a batch is the mean of its rows' gradients, and the same when it is computed again") {
     auto const f = logistic_of(6, 3, 4);
     auto const x = point(3, 1);
     mini_batch e(4);
@@ -84,7 +85,7 @@ TEST_CASE("no size stands for the full gradient, which any objective has; else i
                          argument_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(mini_batch{}) == "the full gradient");
     CHECK(to_string(mini_batch{32}) == "mini_batch(32)");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SAGA is exact at first, unbiased whatever its table holds, and its mean stays that of the table.
 #include "laconic/estimate/saga.hpp"
 
 #include <doctest/doctest.h>
@@ -116,7 +117,7 @@ TEST_CASE("the mean stays the table's, row drawn twice or not") {
     keeps_its_mean(softmax_of(6, 4, 3, 3), 2);
 }
 
-TEST_CASE("a round that is not said changes nothing, however often it is asked") {
+TEST_CASE("a round that is not sent changes nothing, however often it is computed") {
     auto const f = logistic_of(6, 3, 5);
     saga<> e(2);
     estimated(e, f, round_context{}, point(3, 9));
@@ -131,7 +132,7 @@ TEST_CASE("a round that is not said changes nothing, however often it is asked")
     CHECK(distance(e.mean(), mean) == 0);
     round_of(e, f, now, point(3, 1), point(3, 2));
     auto const drawn = drawn_in(now, 6, 2);
-    for (std::size_t j = 0; j < 6; ++j)  // the round that was said counts
+    for (std::size_t j = 0; j < 6; ++j)  // the round that was sent counts
         CHECK((kept_for(e, f, j) == slopes_of(f, j, point(3, 1))) == (std::count(drawn.begin(), drawn.end(), j) > 0));
 }
 
@@ -148,7 +149,7 @@ TEST_CASE("with one sample it is the full gradient, of a batch as well") {
     }
 }
 
-TEST_CASE("what it refuses, and as it is written") {
+TEST_CASE("wrong arguments are refused with the reason, and its text has the right ones") {
     CHECK_THROWS_WITH_AS(saga<>(0), "saga: a batch of 0 rows", argument_error);
     auto const f = logistic_of(5, 3, 2), longer = logistic_of(6, 3, 2);
     saga<> e;
@@ -160,18 +161,18 @@ TEST_CASE("what it refuses, and as it is written") {
 
 TEST_CASE("its state is all that the next rounds need") {
     auto const f = logistic_of(6, 3, 5);
-    saga<> was(2), is(2);
+    saga<> saved(2), restored(2);
     for (std::uint64_t round = 0; round < 5; ++round)
-        round_of(was, f, round_context::of({2}, round, 0, 1), point(3, round), point(3, round + 1));
-    restore_from(was, is);
-    CHECK(distance(is.table(), was.table()) == 0);
-    CHECK(distance(is.mean(), was.mean()) == 0);
+        round_of(saved, f, round_context::of({2}, round, 0, 1), point(3, round), point(3, round + 1));
+    restore_from(saved, restored);
+    CHECK(distance(restored.table(), saved.table()) == 0);
+    CHECK(distance(restored.mean(), saved.mean()) == 0);
     for (std::uint64_t round = 5; round < 10; ++round) {
         auto const now = round_context::of({2}, round, 0, 1);
         auto const x = point(3, round);
-        CHECK(round_of(is, f, now, x, x) == round_of(was, f, now, x, x));
+        CHECK(round_of(restored, f, now, x, x) == round_of(saved, f, now, x, x));
     }
-    restore_from(saga<>(2), is);
-    CHECK(is.table().empty());  // before the first round
-    CHECK(round_of(is, f, round_context{}, point(3, 0), point(3, 1)) == gradient_of(f, point(3, 0)));
+    restore_from(saga<>(2), restored);
+    CHECK(restored.table().empty());  // before the first round
+    CHECK(round_of(restored, f, round_context{}, point(3, 0), point(3, 1)) == gradient_of(f, point(3, 0)));
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The program convergence breaks its tight bounds, and no others, where a constant is spoilt; bad input is refused.
+// That all bounds hold is the test example.convergence.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -12,12 +14,11 @@
 
 #include "examples/program.hpp"
 
-// The program as its users meet it. That all bounds hold is the test example.convergence.
 namespace {
 
 outcome prove(std::string const& arguments) { return run_program(LACONIC_CONVERGENCE, arguments); }
 
-/// A row's method and problem, and its last word: "holds" or "BROKEN in round ...".
+/// A row's method and problem, and whether its verdict is "holds" or "BROKEN in round ...".
 std::map<std::string, bool> verdicts(std::string const& table) {
     std::map<std::string, bool> holds;
     std::istringstream rows(table);
@@ -86,7 +87,7 @@ TEST_CASE("convergence: a sum that loses terms breaks, by name only") {
         CHECK(("\n" + list.out).find(std::string("\n") + name) != std::string::npos);
 }
 
-TEST_CASE("convergence: pictures") {
+TEST_CASE("convergence: --out draws each family with its bound") {
     namespace fs = std::filesystem;
     fs::path const folder = fs::temp_directory_path() / ("laconic_convergence_" + std::to_string(getpid())) / "new";
     auto const run = prove("gd_sec lag --out " + folder.string());

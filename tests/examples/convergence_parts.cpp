@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The parts of convergence: a toy's constants, its exact expectations, and what breaks a bound, by hand.
 #include <doctest/doctest.h>
 
 #include <cmath>

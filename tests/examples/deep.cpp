@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The program deep runs every method on a few rows of data, counts its bits, learns, and refuses wrong input.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -12,7 +13,6 @@
 
 #include "examples/program.hpp"
 
-// The program as its users meet it, on a few rows of the data and for a few rounds.
 namespace {
 
 std::string const data = "/usr/share/datasets/fashion-mnist";
@@ -52,7 +52,7 @@ std::string const small = "--rows 400 --hidden 8 --workers 4 --batch 10 --epochs
 
 }  // namespace
 
-TEST_CASE("deep: every method runs, counts what it says, and is the same again") {
+TEST_CASE("deep: every method runs, counts what it sends, and gives the same again") {
     if (no_data()) return;
     auto const rows = rows_of(small + "--seeds 2");
     REQUIRE(rows.size() == 14);
@@ -76,7 +76,7 @@ TEST_CASE("deep: every method runs, counts what it says, and is the same again")
 
 TEST_CASE("deep: gTop-k comes as far as dense does") {
     if (no_data()) return;
-    // With a momentum of 0.9 on the workers, which is not forgotten where it is said, it is 8 points behind here.
+    // With a momentum of 0.9 on the workers, which is not forgotten where it is sent, it is 8 points behind here.
     auto const rows = rows_of("--rows 4000 --hidden 32 --epochs 10 --seeds 2 --method dense --method 'gtop-k 1 %'");
     REQUIRE(rows.size() == 4);
     for (std::size_t i : {0u, 2u}) {
@@ -123,7 +123,7 @@ TEST_CASE("deep: what is chosen with --validate is chosen without the test pictu
     CHECK(deep("--validate --rows 5").out == "deep: --validate: 5 rows have no sixth part\n");
 }
 
-TEST_CASE("deep: it learns") {
+TEST_CASE("deep: dense and quantized gradients learn alike") {
     if (no_data()) return;
     auto const rows = rows_of(
         "--rows 2000 --hidden 32 --workers 2 --batch 16 --epochs 4 --rate 0.05 --seeds 1 --method dense"
@@ -154,7 +154,7 @@ TEST_CASE("deep: wrong input gives one line and status 2") {
     CHECK(deep("--rows 100 --workers 200").status == 2);
 }
 
-TEST_CASE("deep: what gets lost is said, and the table and the file cost each other nothing") {
+TEST_CASE("deep: a lost table or file is reported, and the other one is written all the same") {
     if (no_data()) return;
     auto const file = std::filesystem::temp_directory_path() / ("deep_kept_" + std::to_string(getpid()) + ".csv");
     std::string const few = small + "--seeds 1 --method dense --csv ";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Files are read plain or unpacked, up to a limit; broken, foreign and missing ones are refused by name.
 #include "files.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A file gets its new text only when it is whole, keeps mode and link, and a failure names its reason.
 #include "output.hpp"
 
 #include <doctest/doctest.h>
@@ -66,7 +67,7 @@ TEST_CASE("output: a file keeps its mode, a new one has the usual one, a symboli
     CHECK(mode(file) == fs::perms(0604));
 }
 
-TEST_CASE("output: what cannot be written is told with the reason, and nothing is left") {
+TEST_CASE("output: what cannot be written is reported with the reason, and nothing is left") {
     own_folder const here;
     CHECK_THROWS_WITH_AS(output::write("/dev/full", "text"), "/dev/full: cannot be written: No space left on device",
                          output::lost);

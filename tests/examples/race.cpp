@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The program race writes what its JSON, CSV and table promise, on toys and real data, and refuses wrong input.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -12,7 +13,6 @@
 
 #include "examples/race_program.hpp"
 
-// The program as its users meet it: what it prints, writes and returns.
 namespace {
 
 std::string data_folder() { return LACONIC_TEST_DATA; }
@@ -191,7 +191,7 @@ TEST_CASE("race: --cost is what every message costs, in the JSON, the CSV, the t
     CHECK(row.ends_with(",cost,cost_reaching_target,network_seconds,network_seconds_reaching_target"));
 }
 
-TEST_CASE("race: --cost two_way prices what a worker sends and what it is handed, message by message") {
+TEST_CASE("race: --cost two_way prices what a worker sends and what it receives, message by message") {
     std::string const cost = "two_way(affine(1, 10), affine(0.5, 3), others=2)";
     auto const all = race_json(
         "--data synthetic --workers 3 --rounds 20 --target 1e-9 --cost "
@@ -203,7 +203,7 @@ TEST_CASE("race: --cost two_way prices what a worker sends and what it is handed
     double const start = (128 + 10) + 2 * (64 + 3);
     CHECK(gd.at("trace")[0][3] == start);
     CHECK(gd.at("cost") == start + 20 * ((12800 + 10) + 2 * (6400 + 3)));
-    // After the start a server hears each and answers once.
+    // After the start a server receives each message and answers once.
     auto const& served = all.at("methods")[1];
     double const up = served.at("bits_up_per_worker"), down = served.at("bits_down_per_worker");
     CHECK(down < up);
@@ -239,7 +239,7 @@ TEST_CASE("race: one seed, the same bytes and iterates however many workers comp
     CHECK(one != traces("2 --seed 6"));
 }
 
-TEST_CASE("race: a method that diverges is said to, and the others go on") {
+TEST_CASE("race: a method that diverges is reported, and the others go on") {
     auto const run = race("--data synthetic --rounds 300 --method 'gd(step=1e6)' --method gd");
     INFO(run.out);
     CHECK(run.status == 0);
@@ -247,7 +247,7 @@ TEST_CASE("race: a method that diverges is said to, and the others go on") {
     CHECK(run.out.find("\ngd  ") != std::string::npos);
 }
 
-TEST_CASE("race: lag_ps knows each worker's own smoothness") {
+TEST_CASE("race: lag_ps takes each worker's own smoothness") {
     // Ridge regressions of 6 rows and 4 features with L_i = 0.14, 0.81 and 11.5. Numpy, which draws the same numbers
     // and keeps to the rule, counts 3, 9 and 53 uploads in 100 rounds, and 53 of each with max L_i for all.
     std::ostringstream rows;
@@ -267,7 +267,7 @@ TEST_CASE("race: lag_ps knows each worker's own smoothness") {
     auto const& trace = all.at("methods")[0].at("trace");
     double const bits = 3 * (trace.back()[1].get<double>() - trace[0][1].get<double>());
     CHECK(trace.back()[0] == 100);
-    // A byte says nothing, 33 say four numbers.
+    // An empty message takes a byte, one of four numbers 33.
     CHECK(bits == doctest::Approx(8 * 300 + 256 * (3 + 9 + 53)));
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The synthetic data of race follow their seed and recipe, and any other name is that of a LIBSVM file.
 #include "race_data.hpp"
 
 #include <doctest/doctest.h>

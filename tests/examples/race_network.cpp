@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A race over a delayed network, MPI or a collective gives the same iterates, and counts, prices and times them.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -9,8 +10,7 @@
 
 #include "examples/race_program.hpp"
 
-// Where the workers of a race talk, and how their messages are added up. With gd each says 200 numbers of 64 bits a
-// round, after 128 bits at the start.
+// With gd each worker sends 200 numbers of 64 bits a round, after 128 bits at the start.
 namespace {
 
 std::string text_of(std::string const& file) {
@@ -89,13 +89,13 @@ TEST_CASE("race: a delayed network's seconds are those that each message takes, 
               doctest::Approx(start + k * 4 * (latency + b)).epsilon(1e-12));
     CHECK(gd.at("network_seconds") == gd.at("trace")[7][4]);
     CHECK(gd.at("network_seconds_reaching_target").is_null());
-    // The server hears four workers one after another, then tells them so; who is told first says its next message
-    // while the others are told, which reaches the server when it has told two.
-    double const heard = latency + 4 * b, told = latency + 4 * b, again = 2 * latency + 5 * b;
+    // The server receives from four workers one after another, then answers them so; the first that has its answer
+    // sends its next message while the others get theirs, which reaches the server when it has answered two.
+    double const first_received = latency + 4 * b, last_answered = latency + 4 * b, again = 2 * latency + 5 * b;
     auto const& served = all.at("methods")[1];
     CHECK(served.at("bits_up_per_worker") == 128 + 7 * 12800);
     CHECK(served.at("network_seconds").get<double>() ==
-          doctest::Approx(start + heard + 6 * again + told).epsilon(1e-12));
+          doctest::Approx(start + first_received + 6 * again + last_answered).epsilon(1e-12));
     // The clocks do not depend on how many workers compute at a time, nor do the workers on the clocks.
     auto const other = race_json("--threads 1 --method gd --method 'bidirectional(gd, identity)'" + rest + on);
     for (std::size_t i : {0u, 1u}) CHECK(other.at("methods")[i].at("trace") == all.at("methods")[i].at("trace"));
@@ -116,8 +116,8 @@ TEST_CASE("race: a delayed network's seconds are in the table, the CSV and the J
     CHECK(gd.at("network_seconds_reaching_target") == gd.at("network_seconds"));
     CHECK(run.out.find("\nover delayed:0s,1kbit/s\n") != std::string::npos);
     CHECK(run.out.find("  on network  to 0.01  seconds\n") != std::string::npos);
-    auto const said = gd.at("network_seconds").dump();
-    CHECK(text_of(file).ends_with("," + said + "," + said + "\n"));
+    auto const seconds_text = gd.at("network_seconds").dump();
+    CHECK(text_of(file).ends_with("," + seconds_text + "," + seconds_text + "\n"));
     auto const plain = race("--network threads" + rest + file);
     CHECK(plain.out.find("network") == std::string::npos);
     CHECK(text_of(file).ends_with(",,\n"));
@@ -175,7 +175,7 @@ TEST_CASE("race: the ranks of an MPI job do what threads do, bit for bit" * doct
     CHECK(table != but_for_seconds(text_of(there)));
 }
 
-TEST_CASE("race: in an MPI job one rank prints, what one cannot is told for all" * doctest::test_suite("mpi")) {
+TEST_CASE("race: in an MPI job one rank prints, and reports what any rank could not do" * doctest::test_suite("mpi")) {
     if (no_mpi()) return;
     std::string const rest = "--data synthetic --rounds 3 --method gd";
     auto const fine = job(ranks(2, "--collective split_all_gather " + rest));
@@ -186,7 +186,7 @@ TEST_CASE("race: in an MPI job one rank prints, what one cannot is told for all"
     CHECK(fine.out.find("\ngd ") == fine.out.rfind("\ngd "));
     CHECK(race("--network mpi " + rest).out.find(" 1 workers with 4000 rows each") != std::string::npos);
 
-    auto const tells = [](std::string const& arguments, std::string const& line) {
+    auto const reports = [](std::string const& arguments, std::string const& line) {
         auto const run = job(arguments);
         INFO(arguments << " -> " << run.out);
         CHECK(run.status != 0);
@@ -194,16 +194,16 @@ TEST_CASE("race: in an MPI job one rank prints, what one cannot is told for all"
         CHECK(at != std::string::npos);
         CHECK(run.out.find(line, at + 1) == std::string::npos);
     };
-    tells(ranks(2, rest + " --workers 3"), "race: --workers: 3 workers in a job of 2 ranks: each rank is a worker");
-    tells(ranks(2, rest + " --nosuchflag"), "race: The following argument was not expected: --nosuchflag");
+    reports(ranks(2, rest + " --workers 3"), "race: --workers: 3 workers in a job of 2 ranks: each rank is a worker");
+    reports(ranks(2, rest + " --nosuchflag"), "race: The following argument was not expected: --nosuchflag");
     auto const first_of = LACONIC_MPIRUN_FLAG;
-    tells(ranks(1, rest) + " : " + first_of + ranks(1, rest + " --seed 1"),
-          "race: ranks disagree: rank 0 has \"--seed: 0\", rank 1 has \"--seed: 1\"");
-    tells(ranks(1, rest) + " : " + first_of + ranks(1, "--list"),
-          "race: ranks disagree: rank 0 has \"--seed: 0\", rank 1 has \"the race: none\"");
-    tells(ranks(1, rest) + " : " + first_of + ranks(1, "--data nosuchfile"),
-          "race: rank 1 of 2: nosuchfile: No such file or directory");
-    tells(ranks(2, rest + " --quiet --csv /dev/full"), "race: /dev/full: cannot be written: No space left on device");
+    reports(ranks(1, rest) + " : " + first_of + ranks(1, rest + " --seed 1"),
+            "race: ranks disagree: rank 0 has \"--seed: 0\", rank 1 has \"--seed: 1\"");
+    reports(ranks(1, rest) + " : " + first_of + ranks(1, "--list"),
+            "race: ranks disagree: rank 0 has \"--seed: 0\", rank 1 has \"the race: none\"");
+    reports(ranks(1, rest) + " : " + first_of + ranks(1, "--data nosuchfile"),
+            "race: rank 1 of 2: nosuchfile: No such file or directory");
+    reports(ranks(2, rest + " --quiet --csv /dev/full"), "race: /dev/full: cannot be written: No space left on device");
 }
 
 TEST_CASE("race: a rank that dies ends the MPI job" * doctest::test_suite("mpi")) {

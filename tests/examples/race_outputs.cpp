@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Where an output fails, a signal comes or a name is strange, race keeps what it has and reports the rest.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,7 +16,6 @@
 
 #include "examples/race_program.hpp"
 
-// What a race leaves behind where something goes wrong: an output, a signal, a name.
 namespace {
 
 std::string text_of(std::string const& file) {
@@ -25,7 +25,7 @@ std::string text_of(std::string const& file) {
 
 nlohmann::json json_of(std::string const& file) { return nlohmann::json::parse(text_of(file)); }
 
-bool says(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+bool contains(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
 bool no_gnuplot() {
     if (run_program("gnuplot", "--version").status == 0) return false;
@@ -45,9 +45,9 @@ class endless_race {
             _exit(127);
         }
         REQUIRE(child_ > 0);
-        while (said().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // its first line
+        while (output().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // its first line
     }
-    std::string said() const { return text_of(output_); }
+    std::string output() const { return text_of(output_); }
     /// The status that the signal ends it with.
     int end(int signal) const {
         int status = 0;
@@ -57,7 +57,7 @@ class endless_race {
     }
 
   private:
-    std::string output_ = folder() + "/said";
+    std::string output_ = folder() + "/output";
     pid_t child_ = 0;
 };
 
@@ -79,7 +79,7 @@ std::string const endless =
 
 }  // namespace
 
-TEST_CASE("race: a table that gets lost is said, and the files are written all the same") {
+TEST_CASE("race: a lost table is reported, and the files are written all the same") {
     auto const csv = folder() + "/kept.csv", json = folder() + "/kept.json";
     auto const run =
         run_program("sh", "-c '" LACONIC_RACE " " + two_rounds + "--csv " + csv + " --json " + json + " > /dev/full'");
@@ -96,14 +96,14 @@ TEST_CASE("race: a table that gets lost is said, and the files are written all t
         CHECK(run_program("sh", "-c '" LACONIC_RACE " " + flag + " > /dev/full'").status == 1);
 }
 
-TEST_CASE("race: a file that cannot be written is said, and costs the other outputs nothing") {
+TEST_CASE("race: a file that cannot be written is reported, and the other outputs are written all the same") {
     auto const json = folder() + "/other.json", plot = folder() + "/missing.svg";
     auto const run = race(two_rounds + "--csv /dev/full --json " + json);
     CHECK(run.status == 1);
-    CHECK(says(run.out, "race: /dev/full: cannot be written: No space left on device\n"));
-    CHECK(says(run.out, "\ngd "));
-    CHECK(says(run.out, "\nwrote " + json + "\n"));
-    CHECK(!says(run.out, "wrote /dev/full"));
+    CHECK(contains(run.out, "race: /dev/full: cannot be written: No space left on device\n"));
+    CHECK(contains(run.out, "\ngd "));
+    CHECK(contains(run.out, "\nwrote " + json + "\n"));
+    CHECK(!contains(run.out, "wrote /dev/full"));
     CHECK(json_of(json).at("methods").size() == 1);
     // gnuplot breaks: it ends before it has read the marks of many methods, which must not end the race.
     auto const rows = file_with("four_rows", "1 1:1\n-1 1:2\n1 1:3\n-1 1:4\n");
@@ -129,22 +129,22 @@ TEST_CASE("race: two outputs in one file are refused, and so is one in the file 
     CHECK(text_of(rows) == "1 1:1\n-1 1:2\n");
 }
 
-TEST_CASE("race: SIGINT and SIGTERM stop it, what there is gets written, and that is said") {
+TEST_CASE("race: SIGINT and SIGTERM stop it, and what there is gets written and reported") {
     for (int const signal : {SIGINT, SIGTERM}) {
         auto const csv = folder() + "/stopped.csv", json = folder() + "/stopped.json";
         endless_race const running(endless + "--csv " + csv + " --json " + json);
         int const status = running.end(signal);
-        auto const said = running.said();
-        INFO(said);
+        auto const output = running.output();
+        INFO(output);
         REQUIRE(WIFEXITED(status));
         CHECK(WEXITSTATUS(status) == 128 + signal);
-        CHECK(says(said, "race: it stops soon and writes what there is; another signal ends it at once\n"));
-        CHECK(says(said, "race: interrupted in round "));
-        CHECK(says(said, "wrote " + csv + "\n"));
+        CHECK(contains(output, "race: it stops soon and writes what there is; another signal ends it at once\n"));
+        CHECK(contains(output, "race: interrupted in round "));
+        CHECK(contains(output, "wrote " + csv + "\n"));
         auto const all = json_of(json).at("methods");
         REQUIRE(!all.empty());
         CHECK(all.size() <= 2);  // the first one ends by itself, unless the signal comes before
-        CHECK(says(said, std::to_string(3 - all.size()) + " of 3 methods did not start\n"));
+        CHECK(contains(output, std::to_string(3 - all.size()) + " of 3 methods did not start\n"));
         CHECK(all.back().at("interrupted") == true);
         CHECK(all.back().at("trace").back()[0] == all.back().at("rounds"));
         CHECK(all.back().at("final_gradient_norm").get<double>() > 0);
@@ -179,11 +179,11 @@ TEST_CASE("race: a file's name may have any bytes: none gets lost, and none is a
         INFO(run.out);
         CHECK(run.status == 0);
         CHECK(text_of(csv).starts_with("method,"));
-        if (draws) CHECK(says(text_of(plot), "</svg>"));
+        if (draws) CHECK(contains(text_of(plot), "</svg>"));
         return json_of(json).at("problem").at("data").get<std::string>();
     };
     CHECK(with("\xff\xfe\xed\xa0\x80 \xc3\xa4").ends_with("\xef\xbf\xbd \xc3\xa4"));
-    if (draws) CHECK(says(text_of(plot), "/????? \xc3\xa4, logistic, 2 workers"));
+    if (draws) CHECK(contains(text_of(plot), "/????? \xc3\xa4, logistic, 2 workers"));
     for (std::string const name : {"a'\n!touch race_pwned #", "a\nsystem(\"touch race_pwned\") #", "`touch race_pwned`",
                                    "a'.system('touch race_pwned').'"}) {
         CAPTURE(name);
@@ -198,13 +198,13 @@ TEST_CASE("race: a plot of a race that starts at the optimum has axes and a key"
     auto const run = race("--data " + data + " --workers 1 --quiet --method gd --method 'gd(step=0.5)' --plot " + plot);
     CHECK(run.status == 0);
     CHECK(run.out == "");
-    CHECK(says(text_of(plot), "gd, nowhere above 0"));
-    CHECK(says(text_of(plot), "</svg>"));
+    CHECK(contains(text_of(plot), "gd, nowhere above 0"));
+    CHECK(contains(text_of(plot), "</svg>"));
     // One mark only, below what the axis would have; and one method of two with marks.
     auto const one = race(small + "--rounds 0 --quiet --target 1e6 --plot " + plot);
     CHECK(one.out == "");
     CHECK(one.status == 0);
-    CHECK(says(text_of(plot), "</svg>"));
+    CHECK(contains(text_of(plot), "</svg>"));
 }
 
 TEST_CASE("race: files of more than the limit, or than the memory, are refused by name") {
@@ -244,7 +244,7 @@ TEST_CASE("race: whole numbers are decimal, and those out of range are refused")
                     {"--threads 4294967297", "--threads: 4294967297 is no whole number from 0 to 2147483647"}});
 }
 
-TEST_CASE("race: the JSON tells a step of every method that has one") {
+TEST_CASE("race: the JSON has the step of every method that has one") {
     auto const all = race_json(
         "--data synthetic --workers 2 --rounds 1 --method 'dual_averaging(step=0.25)'"
         " --method dual_averaging");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The program would_it_pay answers for links so slow or fast that the machine does not matter, and refuses the rest.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -6,41 +7,39 @@
 
 #include "examples/program.hpp"
 
-// The program as its users meet it. How fast this machine is nobody knows: links are so slow or so fast that it does
-// not matter.
 namespace {
 
-outcome ask(std::string const& arguments) { return run_program(LACONIC_WOULD_IT_PAY, arguments); }
+outcome run_would_it_pay(std::string const& arguments) { return run_program(LACONIC_WOULD_IT_PAY, arguments); }
 
-bool says(outcome const& run, std::string const& text) { return run.out.find(text) != std::string::npos; }
+bool contains(outcome const& run, std::string const& text) { return run.out.find(text) != std::string::npos; }
 
 }  // namespace
 
 TEST_CASE("would_it_pay: a slow link, a fast one, and one worker") {
     std::string const rest = " --dimension 2e4 --workers 4 --seconds 0 --compressor 'top_k(0.01) | natural'";
-    auto const slow = ask("--cost affine:1,5" + rest);
+    auto const slow = run_would_it_pay("--cost affine:1,5" + rest);
     INFO(slow.out);
     CHECK(slow.status == 0);
     CHECK(slow.out.starts_with("20000 numbers, 4 workers, a message costs affine(1, 5) seconds;"));
-    CHECK(says(slow, "top_k(0.01) | natural"));
-    CHECK(says(slow, "\nyes: in full a round takes 1.92e+06 s, with top_k(0.01) | natural "));  // 6 (320000 + 5)
-    auto const fast = ask("--cost affine:0,0" + rest);
-    CHECK(says(fast, "\nno: in full a round takes 0 s, with top_k(0.01) | natural "));
-    CHECK(says(fast, "too much even were sending free"));
-    CHECK(says(ask("--cost affine:1,1 --dimension 1 --workers 1 --seconds 0 --compressor scaled_sign"),
-               "\nno: one worker sends nothing\n"));
+    CHECK(contains(slow, "top_k(0.01) | natural"));
+    CHECK(contains(slow, "\nyes: in full a round takes 1.92e+06 s, with top_k(0.01) | natural "));  // 6 (320000 + 5)
+    auto const fast = run_would_it_pay("--cost affine:0,0" + rest);
+    CHECK(contains(fast, "\nno: in full a round takes 0 s, with top_k(0.01) | natural "));
+    CHECK(contains(fast, "too much even were sending free"));
+    CHECK(contains(run_would_it_pay("--cost affine:1,1 --dimension 1 --workers 1 --seconds 0 --compressor scaled_sign"),
+                   "\nno: one worker sends nothing\n"));
 }
 
 TEST_CASE("would_it_pay: each compressor has a line in the table and a reason below it") {
-    auto const run =
-        ask("--cost 'air_time(rate=1, preamble=1, payload=100, wait=1)' --dimension 3000 --seconds 0"
-            " --compressor identity --compressor natural");
+    auto const run = run_would_it_pay(
+        "--cost 'air_time(rate=1, preamble=1, payload=100, wait=1)' --dimension 3000 --seconds 0"
+        " --compressor identity --compressor natural");
     INFO(run.out);
     CHECK(run.status == 0);
-    CHECK(says(run, "\nidentity                           64 "));
-    CHECK(says(run, "\nnatural "));
-    CHECK(says(run, ", with identity "));
-    CHECK(says(run, ", with natural "));
+    CHECK(contains(run, "\nidentity                           64 "));
+    CHECK(contains(run, "\nnatural "));
+    CHECK(contains(run, ", with identity "));
+    CHECK(contains(run, ", with natural "));
 }
 
 TEST_CASE("would_it_pay: wrong input gives one line and status 2") {
@@ -61,7 +60,7 @@ TEST_CASE("would_it_pay: wrong input gives one line and status 2") {
     check_refusals(LACONIC_WOULD_IT_PAY, "would_it_pay", cases);
 }
 
-TEST_CASE("would_it_pay: a table that gets lost is said") {
+TEST_CASE("would_it_pay: a lost table is reported") {
     auto const run = run_program(
         "sh", "-c '" LACONIC_WOULD_IT_PAY " --dimension 10 --seconds 0 --compressor scaled_sign > /dev/full'");
     CHECK(run.status == 1);

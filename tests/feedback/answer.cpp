@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The server's answer is the estimate less its shift, by hand, and changes no memory, even where it is refused.
 #include "laconic/feedback/answer.hpp"
 
 #include <doctest/doctest.h>
@@ -16,12 +17,12 @@ using vec = std::vector<double>;
 namespace {
 
 template <class C>
-struct answering {
+struct downlink {
     C compressor{};
     memory<> feedback{.5};
 };
 
-struct forgets {  // no preview()
+struct without_preview {  // no preview()
     void start(std::size_t) {}
 };
 
@@ -31,20 +32,20 @@ double const largest = std::numeric_limits<double>::max();
 template <class C>
 struct server {
     host on;
-    memory<> workers{.5};  // of what they said: mean h = (1, 2)
-    answering<C> down;     // of what it said: h = (-1, 1)
+    memory<> workers{.5};  // of their messages: mean h = (1, 2)
+    downlink<C> down;      // of its own: h = (-1, 1)
     message_of<C> answer;
     vec kept;
 
     server() {
-        vec said{2, 4};
-        workers.reconstruct(on, {}, std::span(said));
+        vec mean{2, 4};
+        workers.reconstruct(on, {}, std::span(mean));
         down.feedback.start(2);
         full_vector<double, host> m;
         m.values = {-2, 2};
         down.feedback.update(on, std::span<double const>(m.values), m);
     }
-    vec answers(vec d) {
+    vec delta_of(vec d) {
         detail::make_answer(workers, down, on, round_context{}, std::span(d), kept, answer);
         return d;
     }
@@ -52,10 +53,10 @@ struct server {
 
 }  // namespace
 
-TEST_CASE("by hand: the estimate less what was answered; nothing is remembered, however often it is asked") {
+TEST_CASE("by hand: the estimate less the server's shift; nothing is remembered, however often it is computed") {
     server<identity> s;
     for (int again = 0; again < 2; ++again) {
-        CHECK(s.answers({10, 20}) == vec{12, 21});  // (10 + 1) - (-1), (20 + 2) - 1
+        CHECK(s.delta_of({10, 20}) == vec{12, 21});  // (10 + 1) - (-1), (20 + 2) - 1
         CHECK(s.kept == vec{10, 20});
         CHECK(s.answer.values == vec{12, 21});
     }
@@ -64,17 +65,19 @@ TEST_CASE("by hand: the estimate less what was answered; nothing is remembered, 
     CHECK(d == vec{11, 22});  // what it was about
 }
 
-TEST_CASE("what is not finite, and what the compressor refuses") {
+TEST_CASE("a mean or a delta that is not finite is refused, and so is what the compressor refuses") {
     server<identity> s;
-    CHECK_THROWS_WITH_AS(s.answers({1, HUGE_VAL}), "the mean of the messages is not finite at coordinate 1", error);
+    CHECK_THROWS_WITH_AS(s.delta_of({1, HUGE_VAL}), "the mean of the messages is not finite at coordinate 1", error);
     full_vector<double, host> m;
     m.values = {0, -largest};
     s.down.feedback.update(s.on, std::span<double const>(m.values), m);
-    CHECK_THROWS_WITH_AS(s.answers({1, largest}), "what the server has to send is not finite at coordinate 1", error);
+    CHECK_THROWS_WITH_AS(s.delta_of({1, largest}), "what the server has to send is not finite at coordinate 1", error);
     server<quantize> q;
-    CHECK_THROWS_WITH_AS(q.answers({largest, largest}), "quantize: the norm of a bucket is not finite", argument_error);
-    CHECK(q.answers({3, 4}) == vec{5, 5});
+    CHECK_THROWS_WITH_AS(q.delta_of({largest, largest}), "quantize: the norm of a bucket is not finite",
+                         argument_error);
+    CHECK(q.delta_of({3, 4}) == vec{5, 5});
     vec d{1, 1};
-    CHECK_THROWS_WITH_AS(detail::make_answer(forgets{}, s.down, s.on, round_context{}, std::span(d), s.kept, s.answer),
-                         doctest::Contains("has no preview"), argument_error);
+    CHECK_THROWS_WITH_AS(
+        detail::make_answer(without_preview{}, s.down, s.on, round_context{}, std::span(d), s.kept, s.answer),
+        doctest::Contains("has no preview"), argument_error);
 }

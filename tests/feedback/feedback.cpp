@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A feedback is any type with four members, and make_delta checks, scales and compensates the gradient.
 #include "laconic/feedback/feedback.hpp"
 
 #include <doctest/doctest.h>

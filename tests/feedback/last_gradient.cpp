@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// last_gradient sends gradients or differences as in MARINA, by hand, and forgets what was not sent.
 #include "laconic/feedback/last_gradient.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +19,7 @@ namespace {
 
 vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }
 
-// A round of a key under which everybody speaks in full with probability 1/2, or not.
+// A round of a key in which all ranks send in full, which has probability 1/2, or not.
 round_context round_in_full(bool in_full) {
     for (std::uint64_t k = 1;; ++k)
         if (auto const now = round_context::of(key{7}, k, 0, 2); sends_in_full(now, .5) == in_full) return now;
@@ -30,13 +31,13 @@ TEST_CASE("four rounds by hand: in full, two differences, in full") {
     host on;
     last_gradient<> f(.5);
     f.start(2);
-    full_vector<double, host> const said;
+    full_vector<double, host> const message;
     auto const round = [&](round_context const& now, vec g, vec mean) {
         auto again = g;
         f.compensate(on, now, std::span(again));
         f.compensate(on, now, std::span(g));
-        CHECK(again == g);  // asking changes nothing
-        f.update(on, std::span<double const>(g), said);
+        CHECK(again == g);  // computing it changes nothing
+        f.update(on, std::span<double const>(g), message);
         f.reconstruct(on, now, std::span(mean));
         CHECK(copied(f.last_estimate()) == mean);
         return std::pair{g, mean};
@@ -49,7 +50,7 @@ TEST_CASE("four rounds by hand: in full, two differences, in full") {
     CHECK(copied(f.last()) == vec{3, 3});
 }
 
-TEST_CASE("what has not been said is as if it had not been") {
+TEST_CASE("a gradient that was not sent leaves no trace") {
     host on;
     last_gradient<> f(.5);
     f.start(1);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The memory keeps shift, residual and mean shift as by hand, with each of its two switches, and is saved.
 #include "laconic/feedback/memory.hpp"
 
 #include <doctest/doctest.h>
@@ -38,12 +39,12 @@ TEST_CASE("two rounds by hand, with both switches on") {
     std::vector<double> delta{4, -8, 2};
     m.compensate(on, now, std::span(delta));
     CHECK(delta == std::vector<double>{4, -8, 2});
-    auto said = compress(top_k{1}, delta, key{});  // (0, -8, 0)
-    m.update(on, fixed(delta), said);
+    auto sent = compress(top_k{1}, delta, key{});  // (0, -8, 0)
+    m.update(on, fixed(delta), sent);
     CHECK(copied(m.shift()) == std::vector<double>{0, -4, 0});
     CHECK(copied(m.residual()) == std::vector<double>{4, 0, 2});
 
-    std::vector<double> mean{1, -6, 3};  // what the ranks said, on average
+    std::vector<double> mean{1, -6, 3};  // what the ranks sent, on average
     m.reconstruct(on, now, std::span(mean));
     CHECK(mean == std::vector<double>{1, -6, 3});
     CHECK(copied(m.mean_shift()) == std::vector<double>{.5, -3, 1.5});
@@ -51,8 +52,8 @@ TEST_CASE("two rounds by hand, with both switches on") {
     delta = {1, -8, 1};
     m.compensate(on, now, std::span(delta));
     CHECK(delta == std::vector<double>{5, -4, 3});
-    said = compress(top_k{2}, delta, key{});  // (5, -4, 0)
-    m.update(on, fixed(delta), said);
+    sent = compress(top_k{2}, delta, key{});  // (5, -4, 0)
+    m.update(on, fixed(delta), sent);
     CHECK(copied(m.shift()) == std::vector<double>{2.5, -6, 0});
     CHECK(copied(m.residual()) == std::vector<double>{0, 0, 3});
     mean = {2, 2, 0};
@@ -61,16 +62,16 @@ TEST_CASE("two rounds by hand, with both switches on") {
     CHECK(copied(m.mean_shift()) == std::vector<double>{1.5, -2, 1.5});
 }
 
-TEST_CASE("what a collective gives back is said later, where errors alone are kept") {
+TEST_CASE("what a collective gives back is sent later, where errors alone are kept") {
     host on;
     memory<> m(0, true);
     m.start(3);
     std::vector<double> const delta{4, -8, 2};
-    auto const said = compress(top_k{1}, delta, key{});
-    m.update(on, fixed(delta), said);
-    m.keep(on, said);
-    CHECK(copied(m.residual()) == delta);              // in vain
-    m.keep(on, full_vector<double, host>{{1, 2, 3}});  // what others said
+    auto const sent = compress(top_k{1}, delta, key{});
+    m.update(on, fixed(delta), sent);
+    m.keep(on, sent);
+    CHECK(copied(m.residual()) == delta);              // all of it
+    m.keep(on, full_vector<double, host>{{1, 2, 3}});  // what others sent
     CHECK(copied(m.residual()) == std::vector<double>{5, -6, 5});
     CHECK(m.keeps_leftover());
     CHECK(!memory<>(0, 0).keeps_leftover());
@@ -99,9 +100,9 @@ TEST_CASE("one switch on, in float") {
     difference.start(2);
     error.start(2);
     std::vector<float> const g{3, -1};
-    auto const said = compress(top_k{1}, g, key{});
-    difference.update(on, fixed(g), said);
-    error.update(on, fixed(g), said);
+    auto const sent = compress(top_k{1}, g, key{});
+    difference.update(on, fixed(g), sent);
+    error.update(on, fixed(g), sent);
     CHECK(copied(difference.shift()) == std::vector<float>{3, 0});
     CHECK(difference.residual().empty());
     CHECK(copied(error.residual()) == std::vector<float>{0, -1});
@@ -115,7 +116,7 @@ TEST_CASE("one switch on, in float") {
     CHECK(delta == std::vector<float>{1, 0});
 }
 
-TEST_CASE("everything said in full at rate 1 is known, at any length") {
+TEST_CASE("what is sent in full at rate 1 is the shift, at any length") {
     host on;
     for (std::size_t d : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 31u}) {
         memory<> m(1, true);
@@ -125,8 +126,8 @@ TEST_CASE("everything said in full at rate 1 is known, at any length") {
             for (std::size_t j = 0; j < d; ++j) g[j] = double(1 + j) * (round + 1);
             auto delta = g;
             m.compensate(on, now, std::span(delta));
-            full_vector<double, host> const said{delta};
-            m.update(on, fixed(delta), said);
+            full_vector<double, host> const sent{delta};
+            m.update(on, fixed(delta), sent);
             CHECK(copied(m.shift()) == g);
             CHECK(copied(m.residual()) == std::vector<double>(d));
         }
@@ -138,16 +139,16 @@ TEST_CASE("an unbiased message may hold more than delta: the rest is owed") {
     memory<> m(0, true);
     m.start(2);
     std::vector<double> const delta{3, 5};
-    auto const said = compress(rand_k{1}, delta, key{1});  // twice one of the two
-    m.update(on, fixed(delta), said);
+    auto const sent = compress(rand_k{1}, delta, key{1});  // twice one of the two
+    m.update(on, fixed(delta), sent);
     std::vector<double> expected = delta;
-    expected[said.support[0]] *= -1;
+    expected[sent.support[0]] *= -1;
     CHECK(copied(m.residual()) == expected);
 }
 
-TEST_CASE("before may be asked again; an estimate needs no start, for ranks that only hear") {
+TEST_CASE("compensate may be called again, and reconstruct needs no start, for ranks that only receive") {
     host on;
-    memory<> m(.5, true), hears(.5, true);
+    memory<> m(.5, true), receiver(.5, true);
     m.start(2);
     std::vector<double> first{4, -8}, again = first, mean{2, -6};
     m.compensate(on, now, std::span(first));
@@ -157,11 +158,11 @@ TEST_CASE("before may be asked again; an estimate needs no start, for ranks that
     m.compensate(on, now, std::span(again));
     CHECK(first == std::vector<double>{5, 5});
     CHECK(again == first);
-    hears.reconstruct(on, now, std::span(mean));
+    receiver.reconstruct(on, now, std::span(mean));
     mean = {2, -6};
-    hears.reconstruct(on, now, std::span(mean));
+    receiver.reconstruct(on, now, std::span(mean));
     CHECK(mean == std::vector<double>{3, -9});
-    CHECK(hears.shift().empty());
+    CHECK(receiver.shift().empty());
 }
 
 // As the loop does it: the scale in the same pass, and delta given away.
@@ -177,10 +178,10 @@ TEST_CASE_TEMPLATE("a delta that is given away becomes the residual, where there
             copies.compensate(on, now, std::span<T>(delta));
             CHECK(takes.make_delta(on, now, T(.3), std::span<T>(given)));
             CHECK(given == delta);
-            auto const said = compress(top_k{2}, delta, key{});
+            auto const sent = compress(top_k{2}, delta, key{});
             auto const* const at = given.data();
-            copies.update(on, fixed(delta), said);
-            takes.update(on, std::move(given), said);
+            copies.update(on, fixed(delta), sent);
+            takes.update(on, std::move(given), sent);
             CHECK(takes.residual().data() == at);
             CHECK(given.size() == 5);  // NOLINT: an array in return
             CHECK(copied(takes.residual()) == copied(copies.residual()));
@@ -200,29 +201,29 @@ TEST_CASE_TEMPLATE("a delta that is given away becomes the residual, where there
 
 TEST_CASE("its state is all that it remembers, and nothing else") {
     host on;
-    memory<float> was(.5, true), is(.5, true);
-    was.start(2);
-    is.start(2);
+    memory<float> saved(.5, true), restored(.5, true);
+    saved.start(2);
+    restored.start(2);
     std::vector<float> const delta{4, -8};
     std::vector<float> mean{1, 2};
-    was.update(on, fixed(delta), compress(top_k{1}, delta, key{}));
-    was.reconstruct(on, now, std::span(mean));
-    restore_from(was, is);
-    CHECK(copied(is.shift()) == std::vector<float>{0, -4});
-    CHECK(copied(is.residual()) == std::vector<float>{4, 0});
-    CHECK(copied(is.mean_shift()) == std::vector<float>{.5f, 1});
+    saved.update(on, fixed(delta), compress(top_k{1}, delta, key{}));
+    saved.reconstruct(on, now, std::span(mean));
+    restore_from(saved, restored);
+    CHECK(copied(restored.shift()) == std::vector<float>{0, -4});
+    CHECK(copied(restored.residual()) == std::vector<float>{4, 0});
+    CHECK(copied(restored.mean_shift()) == std::vector<float>{.5f, 1});
     memory<float> other(.25f, true);
-    CHECK_THROWS_AS(restore_from(other, is), wire_error);  // it was not started
-    CHECK(copied(is.shift()) == std::vector<float>{0, -4});
+    CHECK_THROWS_AS(restore_from(other, restored), wire_error);  // it was not started
+    CHECK(copied(restored.shift()) == std::vector<float>{0, -4});
     other.start(2);
-    restore_from(other, is);
-    CHECK(copied(is.shift()) == std::vector<float>{0, 0});
-    CHECK(is.mean_shift().empty());  // before the first round
-    CHECK(is.rate() == .5);          // what it was made with stays
-    CHECK(is.keeps_residual());
+    restore_from(other, restored);
+    CHECK(copied(restored.shift()) == std::vector<float>{0, 0});
+    CHECK(restored.mean_shift().empty());  // before the first round
+    CHECK(restored.rate() == .5);          // what it was made with stays
+    CHECK(restored.keeps_residual());
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(memory<>()) == "memory(rate=0)");
     CHECK(to_string(memory<>(.25)) == "memory(rate=0.25)");
     CHECK(to_string(memory<float>(1, 1)) == "memory(rate=1, decay=1)");

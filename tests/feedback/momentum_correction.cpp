@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Momentum correction sends each value with the momentum it gathered, loses nothing, and is saved.
 #include "laconic/feedback/momentum_correction.hpp"
 
 #include <doctest/doctest.h>
@@ -21,15 +22,15 @@ namespace {
 
 vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }
 
-// One round on one rank: what is said of g.
-vec say(momentum_correction<>& f, vec g, std::size_t k) {
+// One round on one rank: what is sent of g.
+vec sent_of(momentum_correction<>& f, vec g, std::size_t k) {
     host on;
     f.compensate(on, round_context{}, std::span(g));
     auto const m = compress(top_k{k}, g, key{});
     f.update(on, std::span<double const>(g), m);
-    vec said(g.size());
-    add_message(on, std::span(said), 1.0, m);
-    return said;
+    vec sent(g.size());
+    add_message(on, std::span(sent), 1.0, m);
+    return sent;
 }
 void about(vec const& x, vec const& y) {
     REQUIRE(x.size() == y.size());
@@ -38,25 +39,25 @@ void about(vec const& x, vec const& y) {
 
 }  // namespace
 
-TEST_CASE("the trace of a constant gradient: each value is said with the momentum it gathered") {
+TEST_CASE("the trace of a constant gradient: each value is sent with the momentum it gathered") {
     momentum_correction<> f(.9);
     f.start(2);
-    about(say(f, {1, .5}, 1), {1, 0});
+    about(sent_of(f, {1, .5}, 1), {1, 0});
     about(copied(f.momentum()), {0, .5});
     about(copied(f.residual()), {0, .5});
-    about(say(f, {1, .5}, 1), {0, 1.45});
+    about(sent_of(f, {1, .5}, 1), {0, 1.45});
     about(copied(f.momentum()), {1, 0});
-    about(say(f, {1, .5}, 1), {2.9, 0});
+    about(sent_of(f, {1, .5}, 1), {2.9, 0});
     about(copied(f.momentum()), {0, .5});
 }
 
 TEST_CASE("Nesterov's form, by hand: u = m (u + g), v = v + u + g") {
     momentum_correction<> f(.5, true);
     f.start(2);
-    about(say(f, {4, 2}, 1), {6, 0});  // u = (2, 1), v = (6, 3)
+    about(sent_of(f, {4, 2}, 1), {6, 0});  // u = (2, 1), v = (6, 3)
     about(copied(f.momentum()), {0, 1});
     about(copied(f.residual()), {0, 3});
-    about(say(f, {4, 2}, 1), {0, 6.5});  // u = (2, 1.5), v = (6, 3 + 1.5 + 2)
+    about(sent_of(f, {4, 2}, 1), {0, 6.5});  // u = (2, 1.5), v = (6, 3 + 1.5 + 2)
     about(copied(f.momentum()), {2, 0});
     about(copied(f.residual()), {6, 0});
 }
@@ -70,29 +71,29 @@ TEST_CASE("in full and without masking it is momentum SGD; with masking momentum
     vec x(3), y(3);
     for (int k = 0; k < 20; ++k) {
         vec g{std::sin(k), 1, -.5 * k};
-        auto const said = say(keeps, g, 3);
-        for (std::size_t i = 0; i < 3; ++i) x[i] -= said[i];
-        CHECK(say(forgets, g, 3) == g);
+        auto const sent = sent_of(keeps, g, 3);
+        for (std::size_t i = 0; i < 3; ++i) x[i] -= sent[i];
+        CHECK(sent_of(forgets, g, 3) == g);
         heavy(on, std::span(y), std::span(g));
         about(x, y);
         CHECK(copied(keeps.residual()) == vec(3, 0.0));
     }
 }
 
-TEST_CASE("nothing is lost: with m = 0 what was said and what was not add up to all gradients") {
+TEST_CASE("nothing is lost: with m = 0 what was sent and what was not add up to all gradients") {
     momentum_correction<> f(0);
     f.start(5);
-    vec sum(5), said(5);
+    vec sum(5), sent(5);
     for (int k = 1; k <= 30; ++k) {
         vec g(5);
         for (std::size_t i = 0; i < 5; ++i) sum[i] += g[i] = std::cos(double(k * (int(i) + 1)));
-        auto const m = say(f, g, 2);
-        for (std::size_t i = 0; i < 5; ++i) said[i] += m[i];
+        auto const m = sent_of(f, g, 2);
+        for (std::size_t i = 0; i < 5; ++i) sent[i] += m[i];
     }
-    for (std::size_t i = 0; i < 5; ++i) CHECK(said[i] + f.residual()[i] == doctest::Approx(sum[i]).epsilon(1e-12));
+    for (std::size_t i = 0; i < 5; ++i) CHECK(sent[i] + f.residual()[i] == doctest::Approx(sum[i]).epsilon(1e-12));
 }
 
-TEST_CASE("before() may be called again, and changes nothing that lasts") {
+TEST_CASE("compensate may be called again, and changes nothing that lasts") {
     host on;
     momentum_correction<float> f(.9f);
     f.start(2);
@@ -137,7 +138,7 @@ TEST_CASE("what a collective gives back is gathered with the rest, and momentum 
     host on;
     momentum_correction<> f(.5);
     f.start(2);
-    CHECK(say(f, {4, 1}, 1) == vec{4, 0});
+    CHECK(sent_of(f, {4, 1}, 1) == vec{4, 0});
     CHECK(f.keeps_leftover());
     f.keep(on, full_vector<double, host>{{4, -3}});
     CHECK(copied(f.residual()) == vec{4, -2});
@@ -148,13 +149,13 @@ TEST_CASE("both vectors are its state") {
     momentum_correction<> f(.9), same(.9);
     f.start(2);
     same.start(2);
-    say(f, {1, .5}, 1);
-    say(f, {1, .5}, 1);
+    sent_of(f, {1, .5}, 1);
+    sent_of(f, {1, .5}, 1);
     restore_from(f, same);
-    CHECK(say(same, {1, .5}, 1) == say(f, {1, .5}, 1));
+    CHECK(sent_of(same, {1, .5}, 1) == sent_of(f, {1, .5}, 1));
 }
 
-TEST_CASE("its factor, and as it is written") {
+TEST_CASE("a factor outside [0, 1) is refused, and its text has what differs from the defaults") {
     for (double const bad : {-.1, 1., double(NAN)}) CHECK_THROWS_AS(momentum_correction<>{bad}, argument_error);
     CHECK(to_string(momentum_correction<>{}) == "momentum_correction(0.9)");
     CHECK(to_string(momentum_correction<>{.5, true, false}) == "momentum_correction(0.5, nesterov, no masking)");

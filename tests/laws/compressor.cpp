@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The checks of compressors' laws, compiled once: any form of a compressor, on both backends, sends the same bytes.
 #include "laws/compressor.hpp"
 
 #include <algorithm>

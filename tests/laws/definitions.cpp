@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The parser on the reference backend, which defines the messages that all tests are held against.
 #include "laws/definitions.hpp"
 
 namespace laconic::detail {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The runs of descent_on.hpp on the host, against which every other backend's are held.
 #include "laconic/backend/host.hpp"
 #include "laws/descent_on.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The messages of said_by_some.hpp on the host, against which every other backend's are held.
 #include "laconic/backend/host.hpp"
 #include "laws/said_by_some.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each kind of message goes to another backend and comes back equal, whatever the receiver held before.
 #include "laconic/message/copy_message.hpp"
 
 #include <doctest/doctest.h>
@@ -32,7 +33,7 @@ using laconic_test::apart;
 
 namespace {
 
-// The message that c makes about x goes to B and from there to a message that has said something else.
+// The message that c makes about x goes to B and from there to a message that held another.
 template <class B, class C>
 void goes_and_returns(C const& c) {
     CAPTURE(to_string(c));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A dithered number is its bucket's norm halved as often as its code says, as far as the type reaches.
 #include "laconic/message/dithered.hpp"
 
 #include <doctest/doctest.h>

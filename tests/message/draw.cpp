@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Supports are drawn in three ways, the same on both backends, with the stated counts and probabilities.
 #include "laconic/message/draw.hpp"
 
 #include <doctest/doctest.h>

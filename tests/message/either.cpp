@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// either is the message that it states, which alone is added and compared.
 #include "laconic/message/either.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +16,7 @@ using numbers = full_vector<double, host>;
 using choice = either<numbers, scaled<numbers, double>>;
 static_assert(Message<choice, double, host>);
 
-TEST_CASE("it is the one that it says, and the other does not count") {
+TEST_CASE("it is the one that is_first states, and the other does not count") {
     choice m{true, {{1, 2, 3}}, {.5, {{4, -8}}}};
     host on;
     std::vector<double> out(3);

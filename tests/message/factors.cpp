@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Factors are sums of products row after row, each rounded once, and products that may overflow are known.
 #include "laconic/message/factors.hpp"
 
 #include <doctest/doctest.h>
@@ -33,7 +34,7 @@ TEST_CASE("numbers are sums of products, row after row") {
     CHECK(other != m);
 }
 
-TEST_CASE("nothing known is all zeros, even without a column") {
+TEST_CASE("factors of rank 0 are all zeros, even without a column") {
     CHECK((factors<float, host>{3, 1, 0, {}, {}}.cols()) == 3);
     for (auto const& m : {factors<float, host>{3, 1, 0, {}, {}}, factors<float, host>{3, 5, 0, {}, {}},
                           factors<float, host>{3, 0, 0, {}, {}}, factors<float, host>{0, 4, 0, {}, {}}}) {
@@ -53,7 +54,7 @@ TEST_CASE("each summand is added with one rounding, floats in double") {
     CHECK(f.terms()[0].value == 3);  // in float the 3 would be lost
 }
 
-TEST_CASE_TEMPLATE("what may not be finite", T, float, double) {
+TEST_CASE_TEMPLATE("products that may not be finite are found", T, float, double) {
     using limits = std::numeric_limits<T>;
     T const max = limits::max(), inf = limits::infinity(), nan = limits::quiet_NaN();
     CHECK(product_is_finite<T>(1, max / 2, 1));

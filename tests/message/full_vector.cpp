@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A full vector lists its numbers as terms, which are views and never those of a temporary.
 #include "laconic/message/full_vector.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +20,7 @@ concept ListsTerms = requires(M&& m) {
 static_assert(ListsTerms<message&> && ListsTerms<message const&>);
 static_assert(!ListsTerms<message> && !ListsTerms<message const>);  // a view of a temporary would dangle
 
-TEST_CASE("its terms are its numbers") {
+TEST_CASE("a full vector's terms are its numbers") {
     message const m{{4, 0, -2}};
     auto const t = m.terms();
     CHECK(m.dimension() == 3);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A levelled message adds the one inside, has its dimension before it, and ignores the sender's memory.
 #include "laconic/message/levelled.hpp"
 
 #include <doctest/doctest.h>
@@ -31,7 +32,7 @@ message of(std::size_t level, std::vector<double> const& values) {
 
 }  // namespace
 
-TEST_CASE("what is inside is added") {
+TEST_CASE("a levelled message adds the one inside") {
     host on;
     std::vector<double> out{1, 1, 1};
     add_message(on, std::span<double>(out), -2.0, of(2, {3, 0, -4}));
@@ -45,7 +46,7 @@ TEST_CASE("the dimension is known before the message inside is") {
     CHECK(m.dimension() == 7);
 }
 
-TEST_CASE("two are equal where they say the same; the sender's memory is not said") {
+TEST_CASE("two are equal where they are sent as the same; the sender's memory is not sent") {
     auto const m = of(2, {3, 0, -4});
     auto other = m;
     other.work = {1, 2, 3};

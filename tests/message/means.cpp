@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Numbers of a bucket are one of its two means by their sign bit, also past the first word.
 #include "laconic/message/means.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +22,7 @@ TEST_CASE("numbers are one of two, by sign, bucket by bucket") {
     CHECK(out == std::vector<double>{16, 8, 14, 9, 26});
 }
 
-TEST_CASE("past the first word") {
+TEST_CASE("means past the first word of signs") {
     means<float, host> const m{65, 65, {3}, {5}, {0, 1}};
     CHECK(m.terms()[63].value == 5);
     CHECK(m.terms()[64].value == -3);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One decoder adds what lists terms, a message's own what does not, and buckets add what the whole lists.
 #include "laconic/message/message.hpp"
 
 #include <doctest/doctest.h>
@@ -33,7 +34,7 @@ struct constant {
     }
 };
 
-// And one that does list its terms: one coordinate, said twice.
+// And one that does list its terms: one coordinate, twice.
 struct twice {
     struct terms_type {
         double value;
@@ -110,10 +111,10 @@ TEST_CASE_TEMPLATE("bucket by bucket a message adds the terms of the whole", T, 
             std::vector<std::uint64_t> words((d + 63) / 64);
             for (std::size_t w = 0; w < words.size(); ++w) words[w] = from.child(3).long_word(w);
             auto const agree = [&](auto const& m) {
-                std::vector<T> out(d, T(0.25)), wanted(out);
+                std::vector<T> out(d, T(0.25)), expected(out);
                 add_message(on, std::span(out), T(-0.75), m);
-                add_terms(on, std::span(wanted), T(-0.75), as_listed<decltype(m.terms())>{m.terms()});
-                CHECK(out == wanted);
+                add_terms(on, std::span(expected), T(-0.75), as_listed<decltype(m.terms())>{m.terms()});
+                CHECK(out == expected);
             };
             agree(quantized<T, host>{7, bucket, scales, few});
             agree(quantized<T, host>{128, bucket, scales, {}, codes});

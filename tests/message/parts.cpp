@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each part is added at its own place, and no parts add nothing.
 #include "laconic/message/parts.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +29,7 @@ TEST_CASE("each part is added where it stands") {
     CHECK(other != m);
 }
 
-TEST_CASE("no parts, of nothing or of what cannot be said, add nothing") {
+TEST_CASE("no parts add nothing, whatever their length") {
     host on;
     for (std::size_t const d : {0u, 3u}) {
         parts_of<full_vector<float, host>> const m{d, {}};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A code is a sign and an exponent field, and every code up to the largest exponent is a finite power of two.
 #include "laconic/message/powers.hpp"
 
 #include <doctest/doctest.h>

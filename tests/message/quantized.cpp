@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A number is its code times its bucket's step, with wide codes where there are more levels than a byte has.
 #include "laconic/message/quantized.hpp"
 
 #include <doctest/doctest.h>
@@ -30,7 +31,7 @@ TEST_CASE("a number is its code times its bucket's step") {
     message other = m;
     CHECK(other == m);
     other.codes[4] = 1;
-    CHECK(other != m);  // said differently, though it means the same
+    CHECK(other != m);  // sent differently, though it means the same
 }
 
 TEST_CASE("with more levels than a byte holds its codes are wide") {

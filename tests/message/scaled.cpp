@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A scaled message adds each number times its factor.
 #include "laconic/message/scaled.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A short float is the number of its code, and NaN for codes that no reader takes.
 #include "laconic/message/short_floats.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Numbers are their bucket's scale, or 1, with the sign of their bit, also past the first word.
 #include "laconic/message/signs.hpp"
 
 #include <doctest/doctest.h>
@@ -38,7 +39,7 @@ TEST_CASE("without scales every magnitude is 1") {
     CHECK(out == expected);
 }
 
-TEST_CASE("past the first word") {
+TEST_CASE("signs past the first word") {
     signs<float, host> m;
     m.count = m.bucket = 65;
     m.scales = {3};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Values stand at their coordinates, nested, in blocks or of a payload of any kind, and room is only touched as used.
 #include "laconic/message/sparse.hpp"
 
 #include <doctest/doctest.h>
@@ -25,7 +26,7 @@ static_assert(Message<at_coordinates, double, host> && TermMessage<at_coordinate
 static_assert(!TermMessage<sparse<any_compressor<>, support_is::listed, double, host>>);
 static_assert(Message<sparse<any_compressor<>, support_is::listed, double, host>, double, host>);
 
-TEST_CASE("values at their coordinates") {
+TEST_CASE("values are added at their coordinates") {
     at_coordinates m;
     m.length = 6;
     m.support = {1, 4};
@@ -37,14 +38,14 @@ TEST_CASE("values at their coordinates") {
     CHECK(m.dimension() == 6);
 
     at_coordinates same = m;
-    same.chosen = {9, 9, 9};  // workspace says nothing
+    same.chosen = {9, 9, 9};  // workspace is not sent
     CHECK(same == m);
     same.length = 7;
     CHECK(same != m);
 }
 
-// Of the coordinates 2, 5 and 9 of ten numbers, the first and the last are said: at 2 and 9, not at 0 and 2.
-TEST_CASE("a support within a support") {
+// Of the coordinates 2, 5 and 9 of ten numbers, the first and the last are sent: at 2 and 9, not at 0 and 2.
+TEST_CASE("a support within a support lists coordinates of the whole") {
     nested m;
     m.length = 10;
     m.support = {2, 5, 9};
@@ -75,7 +76,7 @@ TEST_CASE("expect_payload makes room for what is to come") {
 }
 
 // Ten numbers in blocks of four: the last block has two.
-TEST_CASE("blocks of numbers") {
+TEST_CASE("blocks of numbers stand at their places") {
     sparse<identity, support_is::listed, double, host, blocks> m;
     m.length = 10;
     m.unit = {4};
@@ -127,7 +128,7 @@ std::size_t touched(std::vector<E> const& v) {
 
 }  // namespace
 
-// Room for as many as there may ever be, of which no more is touched than is said.
+// Room for as many as there may ever be, of which no more is touched than is sent.
 TEST_CASE("three of 2^24 numbers touch some pages, and so does what is blank") {
     constexpr std::size_t d = std::size_t{1} << 24, some_pages = std::size_t{8} << 20;  // huge ones, at most
     std::unique_ptr<float, void (*)(void*)> const memory(static_cast<float*>(std::calloc(d, sizeof(float))), std::free);
@@ -136,21 +137,21 @@ TEST_CASE("three of 2^24 numbers touch some pages, and so does what is blank") {
     x[5] = 1, x[d / 2] = -2, x[d - 1] = 3;
     host on;
     threshold<> const c{0.5};
-    message_of<threshold<>, float> said, heard;
-    c(on, std::span<float const>(x), key{1}, said);
-    c.blank(on, d, key{1}, heard);
-    CHECK(said.support == std::vector<coordinate>{5, d / 2, d - 1});
-    CHECK(said.payload.values == std::vector<float>{1, -2, 3});
-    for (auto const* m : {&said, &heard}) {
+    message_of<threshold<>, float> sent, received;
+    c(on, std::span<float const>(x), key{1}, sent);
+    c.blank(on, d, key{1}, received);
+    CHECK(sent.support == std::vector<coordinate>{5, d / 2, d - 1});
+    CHECK(sent.payload.values == std::vector<float>{1, -2, 3});
+    for (auto const* m : {&sent, &received}) {
         CHECK(m->support.capacity() >= d);
         CHECK(m->payload.values.capacity() >= d);
         CHECK(touched(m->support) <= some_pages);
         CHECK(touched(m->payload.values) <= some_pages);
     }
-    // All that is there, once it is said.
+    // All that is there, once it is sent.
     for (float& v : x) v = 1;
-    auto const* const room = said.support.data();
-    c(on, std::span<float const>(x), key{1}, said);
-    CHECK(said.support.data() == room);
-    CHECK(touched(said.support) > d * sizeof(coordinate) - some_pages);
+    auto const* const room = sent.support.data();
+    c(on, std::span<float const>(x), key{1}, sent);
+    CHECK(sent.support.data() == room);
+    CHECK(touched(sent.support) > d * sizeof(coordinate) - some_pages);
 }

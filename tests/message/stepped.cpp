@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A number is its bucket's least and as many steps as its code says, rounded once.
 #include "laconic/message/stepped.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +24,7 @@ TEST_CASE("a number is its bucket's least and some of its steps") {
 }
 
 // 3 x 0.1f is above 0.3f; rounded before the sum, -0.3f would meet 0.3f's neighbour, 2^-25 above it.
-TEST_CASE("it is rounded once") {
+TEST_CASE("a stepped number is rounded once") {
     float const least = -0.3f, step = 0.1f;
     double const exact = static_cast<double>(least) + 3 * static_cast<double>(step);  // fits a double
     CHECK(stepped_value(least, step, 3) == static_cast<float>(exact));

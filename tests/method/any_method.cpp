@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A method chosen at run time composes the recursion of the one inside, with its proximal operator and its answer.
 #include "laconic/method/any_method.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Steps, memory rates, batches and other arguments are read by name, only where a method has them, and in range.
 #include "laconic/method/arguments.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compressed answers of the server keep the worker method's optimum or its theorem's bound, and are short.
 #include "laconic/method/bidirectional.hpp"
 
 #include <doctest/doctest.h>
@@ -35,7 +36,7 @@ vec threaded(M const& method, workers const& f, std::size_t rounds) {
 
 }  // namespace
 
-TEST_CASE("an answer in full is no answer, but for the summation's roundings") {
+TEST_CASE("an answer in full gives the iterates of none, but for the summation's roundings") {
     auto const f = random_ridges(4, 6, 1, 2);
     auto const p = constants(f);
     diana const method{rand_k{2}, {}};
@@ -155,7 +156,7 @@ TEST_CASE("real data: within the bound of its theorem, the disagreement being th
     CHECK(mean.mean > .05 * bound);
 }
 
-TEST_CASE("workers hear one short message a round") {
+TEST_CASE("workers receive one short message a round") {
     auto const f = random_ridges(4, 6, 1, 2);
     bidirectional const method{gd{{.step = .001}}, natural{}};
     std::vector<std::uint64_t> up(4), down(4);
@@ -164,10 +165,10 @@ TEST_CASE("workers hear one short message a round") {
         vec x(6, 1.0);
         metered wire(comm);
         descent run(method.compose<double, host>(constants(f)), f[i], wire, std::span(x), 1);
-        auto const said = wire.bytes_sent(), heard = wire.bytes_received() + wire.bytes_broadcast();
+        auto const sent_before = wire.bytes_sent(), received_before = wire.bytes_received() + wire.bytes_broadcast();
         run.round();
-        up[i] = wire.bytes_sent() - said;
-        down[i] = wire.bytes_received() + wire.bytes_broadcast() - heard;
+        up[i] = wire.bytes_sent() - sent_before;
+        down[i] = wire.bytes_received() + wire.bytes_broadcast() - received_before;
     });
     CHECK(up == std::vector<std::uint64_t>(4, 48));
     CHECK(down == std::vector<std::uint64_t>(4, 9));  // 6 numbers of 12 bits
@@ -185,7 +186,7 @@ TEST_CASE("a run that is saved and taken up goes on bit for bit, the server's me
     CHECK(first.x() == second.x());
 }
 
-TEST_CASE("what it refuses, and as it is written") {
+TEST_CASE("wrong arguments are refused with the reason, and its text has the right ones") {
     problem const p{8, 5, 4, .5, 9, 6};
     for (double const bad : {-.1, 1.1, double(NAN)})
         CHECK_THROWS_AS((bidirectional{gd{}, natural{}, bad}.compose<double, host>(p)), argument_error);

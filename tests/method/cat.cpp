@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// CAT takes the level of most progress per cost, keeps the descent lemma, and composes with DIANA and EF-SGD.
 #include "laconic/method/cat.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +24,7 @@ template <class C>
 using message_at_a_level = message_of<best_level<C>, double>;
 
 template <class Run>
-vec heard(Run const& run) {
+vec decoded_message(Run const& run) {
     host on;
     vec m(run.x().size(), 0.0);
     add_message(on, std::span<double>(m), 1.0, run.message_of_rank(0));
@@ -48,7 +49,7 @@ seen falls(C const& c, message_cost const& cost, std::vector<F> const& f, proble
     for (int k = 0; k < rounds; ++k) {
         auto const g = gradients(f, run.x())[0];
         run.round();
-        double const q = 1 - distance2(heard(run), g) / norm2(g);
+        double const q = 1 - distance2(decoded_message(run), g) / norm2(g);
         double const promise = q * norm2(g) / (2 * p.smoothness), next = f[0].value(run.x());
         REQUIRE(q >= 1. / double(g.size()) - 1e-14);
         REQUIRE(next <= value - promise + rounding);
@@ -83,7 +84,7 @@ TEST_CASE("a worked example: two, two, two, then one") {
     CHECK(signs.x() == vec{-.5, .5});
 }
 
-TEST_CASE("f = L |x|^2 / 2: what is promised of each round, and of all, is what comes") {
+TEST_CASE("f = L |x|^2 / 2: each round, and all of them, fall by exactly what the lemma promises") {
     workers const f{{2.5 * Eigen::MatrixXd::Identity(8, 8), Eigen::VectorXd::Zero(8), 0}};
     auto const p = constants(f);
     CHECK(p.strong_convexity == doctest::Approx(p.smoothness));
@@ -96,7 +97,7 @@ TEST_CASE("f = L |x|^2 / 2: what is promised of each round, and of all, is what 
             if (k > 1 && norm2(g) == 0) break;  // it is there
             double const value = f[0].value(run.x());
             run.round();
-            double const q = 1 - distance2(heard(run), g) / norm2(g);
+            double const q = 1 - distance2(decoded_message(run), g) / norm2(g);
             product *= 1 - q;
             CHECK(f[0].value(run.x()) == doctest::Approx(value - q * norm2(g) / (2 * 2.5)).epsilon(1e-12));
             CHECK(f[0].value(run.x()) == doctest::Approx(product * f[0].value(x0)).epsilon(1e-12));
@@ -118,7 +119,7 @@ TEST_CASE("the descent lemma in every round of ridge regressions, whatever the c
             for (auto const& s : {falls(top_k{1}, cost, f, p, least, vec(8, 1.0), 60),
                                   falls(top_k{1} | scaled_sign{}, cost, f, p, least, vec(8, 1.0), 60),
                                   falls(top_blocks{1, 2}, cost, f, p, least, vec(8, 1.0), 60)})
-                CHECK(s.sharpest > .3);  // the lemma says something
+                CHECK(s.sharpest > .3);  // the lemma is not void
         CHECK(falls(top_k{1}, affine_cost(1, 256), f, p, least, vec(8, 1.0), 60).levels.size() > 2);
         CHECK(falls(top_k{1}, {}, f, p, least, vec(8, 1.0), 60).levels == std::set<std::size_t>{1});
     }
@@ -352,7 +353,7 @@ TEST_CASE("of ef_sgd: on one worker steps of 1 / L come to the optimum, by sever
     CHECK(comes(top_blocks{1, 2}, packet_cost(20, 4, 10)) > 1);
 }
 
-TEST_CASE("inside quantized_gd_sec: the levels of what passes the threshold, and the rest is kept and said later") {
+TEST_CASE("inside quantized_gd_sec: the levels of what passes the threshold, and the rest is kept and sent later") {
     auto const f = random_ridges(3, 6, 1, 2);
     auto const p = constants(f);
     best_level const c{top_k{1}, affine_cost(1, 100)};
@@ -377,7 +378,7 @@ TEST_CASE("the step of the theorem, and what is refused") {
     CHECK_THROWS_AS(composed(cat{top_k{1}, {}, {.step = 0.}}, one), argument_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(cat{top_k{7}}) == "cat(top_k)");
     CHECK(to_string(cat{top_k{1} | scaled_sign{}, packet_cost(512, 64, 60)}) ==
           "cat(top_k | scaled_sign, cost=packets(512, 64, 60))");

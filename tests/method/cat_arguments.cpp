@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The text of cat reads back and composes as in C++, and each mistake is refused with its column.
 #include "laconic/method/cat_arguments.hpp"
 
 #include <doctest/doctest.h>
@@ -40,7 +41,7 @@ TEST_CASE("what is written of a method inside reads back as the same") {
         "cat(diana(rand_k, step=1/L), cost=affine(1, 2))");
 }
 
-TEST_CASE("and is the same as in C++") {
+TEST_CASE("a method from its text composes as in C++") {
     auto const same = [](auto const& m) {
         CAPTURE(to_string(m));
         auto const typed = m.template compose<double, host>(of_five);
@@ -59,7 +60,7 @@ TEST_CASE("and is the same as in C++") {
     same(cat{ef_sgd{top_k{1} | scaled_sign{}, {.step = .25}}, cost});
 }
 
-TEST_CASE("where it stands what cannot be read") {
+TEST_CASE("what cannot be read is refused with its column") {
     std::string const families = "k can be chosen for rand_k and rand_k | natural, which are written without their own";
     refused("cat", 1, "cat needs a compressor: cat(top_k), say");
     refused("cat(diana)", 5, "diana needs a compressor: diana(rand_k), say");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each method is listed once, for double and float, composes by its text, and has the length of its step.
 #include "laconic/method/catalogue.hpp"
 
 #include <doctest/doctest.h>
@@ -11,7 +12,7 @@
 
 using namespace laconic;
 
-// tests/methods.cpp tries every entry; here is what a list must be.
+// tests/methods.cpp runs every entry; here is what a list must be.
 TEST_CASE("each method stands in the list once, and is the same for float") {
     std::set<std::string> names;
     for (auto const& m : detail::named_methods<double>()) {
@@ -24,14 +25,14 @@ TEST_CASE("each method stands in the list once, and is the same for float") {
     CHECK(detail::named_methods<float>().size() == names.size());
 }
 
-TEST_CASE("methods of float") {
+TEST_CASE("a method of float composes") {
     auto const method = parse_method<float>("diana(rand_k(0.1) | natural)");
     CHECK(to_string(method) == "diana(rand_k(0.1) | natural)");
     problem const p{8, 5, 4, .5, 9, 6};
     CHECK(method.compose<float, host>(p).step.rate() > 0);
 }
 
-TEST_CASE("each method tells the length of its step") {
+TEST_CASE("each method has the length of its step") {
     problem p{8, 5, 4, .5, 9, 6, .5, 7, 12};
     p.own_smoothness = 8;
     for (auto const& text : every_method()) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// DCGD stays within its theorem's distance of the optimum, unbiased or of one worker, and is refused elsewhere.
 #include "laconic/method/dcgd.hpp"
 
 #include <doctest/doctest.h>
@@ -35,8 +36,10 @@ TEST_CASE("the level at which it stalls is known exactly") {
     struct line {
         int n;
         std::size_t d;
-        double step, limit, factor;  // factor 0: the answer sheet has none
+        double step, limit, factor;  // factor 0: not checked
     };
+    // By hand, with omega = d - 1 and zeta^2 = d: the factor is (1 - step)^2 + step^2 omega / n, and the limit of
+    // E|x|^2 / zeta^2 is step omega / (n (2 - step) - step omega).
     for (auto const& known : {line{4, 10, .05, .0612244898, .908125}, line{4, 10, .1, 9. / 67, 0},
                               line{2, 2, .5, .2, 0}, line{10, 10, .1, .0497237569, 0}}) {
         CAPTURE(known.n);
@@ -46,7 +49,7 @@ TEST_CASE("the level at which it stalls is known exactly") {
         optimum const best(f);
         double const zeta2 = best.disagreement();
         CHECK(zeta2 == doctest::Approx(static_cast<double>(d)));
-        // E|x+|^2 = a |x|^2 + c zeta^2, so two points tell a and c.
+        // E|x+|^2 = a |x|^2 + c zeta^2, so two points give a and c.
         auto const next = [&](vec const& x) { return expected_round(rand_k{1}, 0, known.step, f, x, {}, best).x; };
         vec far(d, 2.0);
         far[0] = -7;
@@ -106,7 +109,7 @@ TEST_CASE("the neighbourhood of its theorem holds in every round, in expectation
                                              next / ((1 - step * p.strong_convexity) * distance2(x, best.x) + noise));
                 }
             CHECK(largest_ratio <= 1 + 1e-12);
-            CHECK(largest_ratio > .3);  // the bound says something
+            CHECK(largest_ratio > .3);  // the bound is not void
         }
 }
 
@@ -265,7 +268,7 @@ TEST_CASE("the step of the theorem, by hand") {
     CHECK(to_string(r.compressor) == "rand_k(2)");
 }
 
-TEST_CASE("what it refuses") {
+TEST_CASE("wrong arguments are refused with the reason") {
     problem const p{8, 5, 3, .5, 7, 6};
     CHECK_THROWS_WITH_AS(composed(dcgd{top_k{2}}, p), doctest::Contains("top_k(2) is biased"), theory_error);
     CHECK_THROWS_WITH_AS(composed(dcgd{any_compressor<>(top_k{2})}, p), doctest::Contains("top_k(2) is biased"),
@@ -284,7 +287,7 @@ TEST_CASE("what it refuses") {
                          "dcgd: k = 3 is above the dimension d = 2", argument_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(dcgd{rand_k{.1}}) == "dcgd(rand_k(0.1))");
     CHECK(to_string(dcgd{rand_k{2} | natural{}, {.step = step_size{.5, true}}}) ==
           "dcgd(rand_k(2) | natural, step=0.5/L)");

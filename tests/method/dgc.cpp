@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// DGC sends each value with the momentum it gathered, warms up, clips, and is gradient descent where all is sent.
 #include "laconic/method/dgc.hpp"
 
 #include <doctest/doctest.h>
@@ -66,7 +67,7 @@ TEST_CASE("without momentum it is top_k_sgd with the step outside the memory") {
     }
 }
 
-TEST_CASE("momentum that is gathered before it is said is quicker than none") {
+TEST_CASE("momentum that is gathered before it is sent is quicker than none") {
     auto const f = random_ridges(4, 10, 1, 5);
     auto const whole = mean_of(f);
     double const least = optimum(f).value;
@@ -82,7 +83,7 @@ TEST_CASE("momentum that is gathered before it is said is quicker than none") {
     CHECK(gap(.7, true) < .5 * none);
 }
 
-TEST_CASE("warm-up says 25 %, 6.25 %, 1.5625 %, 0.4 %, then k") {
+TEST_CASE("warm-up sends 25 %, 6.25 %, 1.5625 %, 0.4 %, then k") {
     auto const f = around({vec(1000, 1.0)});
     lockstep run(with({.001, .9, false, 0, 8, {.step = .1}}), f, vec(1000, 0.0), 1);
     std::size_t const known[] = {250, 250, 63, 63, 16, 16, 4, 4, 1, 1};
@@ -110,7 +111,7 @@ TEST_CASE("a run that is saved and taken up goes on bit for bit") {
     CHECK(first.x() == second.x());
 }
 
-TEST_CASE("what it refuses") {
+TEST_CASE("wrong arguments are refused with the reason") {
     CHECK_THROWS_WITH_AS((dgc{}.compose<double, host>(problem{8, 5, 4, .5, 9, 6})),
                          "dgc: no theorem gives its step; give the step yourself", theory_error);
     CHECK_THROWS_AS(with({.001, 1, false, 0, 0, {.step = 1}}), argument_error);
@@ -119,7 +120,7 @@ TEST_CASE("what it refuses") {
     CHECK_THROWS_AS(with({.001, .9, false, 0, 0, {.step = 1., .memory = .1}}), argument_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(dgc{}) == "dgc(k=0.001, momentum=0.9)");
     CHECK(to_string(dgc{.01, .5, true, 2, 100, {.step = .1, .batch = 32}}) ==
           "dgc(k=0.01, momentum=0.5, nesterov=yes, clip=2, warm_up=100, step=0.1, batch=32)");

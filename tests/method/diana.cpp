@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// DIANA converges linearly at the rate of its theorem, for every unbiased compressor, on data with a known optimum.
 #include "laconic/method/diana.hpp"
 
 #include <doctest/doctest.h>
@@ -392,12 +393,12 @@ TEST_CASE("the same for Quant_p by sampling, and long runs learn the optimum and
             std::vector<memory<double>> memories;
             std::vector<vec> delta;
             for (std::size_t i = 0; i < 5; ++i) {
-                full_vector<double, host> told;
+                full_vector<double, host> first_message;
                 for (std::size_t j = 0; j < 12; ++j)
-                    told.values.push_back((best.gradients[i][j] + random_number(4 + s, 12 * i + j)) / alpha);
+                    first_message.values.push_back((best.gradients[i][j] + random_number(4 + s, 12 * i + j)) / alpha);
                 memories.emplace_back(alpha);
                 memories[i].start(12);
-                memories[i].update(on, std::span<double const>(told.values), told);
+                memories[i].update(on, std::span<double const>(first_message.values), first_message);
                 v += weight * distance2(memories[i].shift(), best.gradients[i]) / 5;
                 delta.emplace_back(12);
                 f[i].gradient(x, delta[i]);
@@ -565,7 +566,7 @@ TEST_CASE("batches: down to the theorem's floor and no further, by the rate of t
                          doctest::Contains("diana: its theorem needs max L_ij"), theory_error);
 }
 
-TEST_CASE("structural equalities") {
+TEST_CASE("all sent it is (proximal) gradient descent, without memory dcgd, and the mean shift is the shifts' mean") {
     auto const f = random_ridges(4, 5, 1, 8);
     auto const p = constants(f);
     auto const plain_descent = history(composed(gd{}, p), f, vec(5, 1.0), 60);
@@ -625,7 +626,7 @@ TEST_CASE("the numbers of the theorem, by hand") {
     CHECK(composed(diana{rand_k{2}, {.memory = .25}}, p).step.step.rate == doctest::Approx(2 / (7.5 * (1 + 18. / 5))));
 }
 
-TEST_CASE("what it refuses") {
+TEST_CASE("wrong arguments are refused with the reason") {
     problem const p{8, 5, 3, .5, 7, 6};
     CHECK_THROWS_WITH_AS(composed(diana{rand_k{2}, {.memory = .26}}, p), doctest::Contains("outside (0, 0.25]"),
                          argument_error);
@@ -641,7 +642,7 @@ TEST_CASE("what it refuses") {
     CHECK_THROWS_AS(history(composed(diana{rand_k{3}}, f), f, vec{1, 1}, 1), argument_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(diana{rand_k{.1}}) == "diana(rand_k(0.1))");
     CHECK(to_string(diana{quantize{4}, {.step = .1, .memory = .5}}) == "diana(quantize(4), step=0.1, memory=0.5)");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The mean of dual averaging's iterates is within its bound of the optimum, for smooth functions and for corners.
 #include "laconic/method/dual_averaging.hpp"
 
 #include <doctest/doctest.h>
@@ -89,7 +90,7 @@ TEST_CASE("of functions with corners: within (R^2 / (2 step) + step G^2) / sqrt(
     }
 }
 
-TEST_CASE("what it refuses, and how it is written") {
+TEST_CASE("wrong arguments are refused with the reason, and its text has the right ones") {
     CHECK_THROWS_WITH_AS((dual_averaging{}.compose<double, host>(problem{})), doctest::Contains("smoothness L"),
                          theory_error);
     CHECK_THROWS_AS((dual_averaging{{.step = 0.}}.compose<double, host>(problem{})), argument_error);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// EF21 falls at the rate of its theorem, on toys with known values and on real data, convex or not.
 #include "laconic/method/ef21.hpp"
 
 #include <doctest/doctest.h>
@@ -108,7 +109,7 @@ TEST_CASE("the theorem's function falls by 1 - step mu every round") {
             auto const recursion = composed(ef21{top_k{kept}}, p);
             double const step = recursion.step.rate, theta = 1 - std::sqrt(1 - double(kept) / 6);
             lockstep run(recursion, f, vec(6, 2.0), 1);
-            // x^k, and h_i once round k has been said.
+            // x^k, and h_i once round k has been sent.
             auto const next = [&] {
                 vec const x = run.x();
                 run.round();
@@ -169,7 +170,7 @@ TEST_CASE("real data: the theorem's function falls by 1 - step mu every round") 
 namespace {
 
 // mean |grad f(x^t)|^2 over T rounds, over the bound 2 (f(x^0) - least) / (step T) + G^0 / (theta T) of theorem 1,
-// G^0 being mean |h_i - grad f_i(x^0)|^2 once the first round has been said. The step is that for mu = 0.
+// G^0 being mean |h_i - grad f_i(x^0)|^2 once the first round has been sent. The step is that for mu = 0.
 template <class F>
 double share_of_bound(std::vector<F> const& f, problem p, double least, std::size_t kept, vec const& start,
                       int rounds) {
@@ -254,7 +255,7 @@ TEST_CASE("the numbers of the theorem, by hand") {
     CHECK(composed(ef21{top_k{4} | natural{}, {.step = .5}}, p).step.rate == .5);
 }
 
-TEST_CASE("what it refuses") {
+TEST_CASE("wrong arguments are refused with the reason") {
     problem const p{8, 5, 4, .5, 9, 6};
     CHECK_THROWS_WITH_AS(composed(ef21{any_compressor<>(rand_k{2})}, p), doctest::Contains("rand_k(2)"), theory_error);
     CHECK_THROWS_WITH_AS(composed(ef21{top_k{2}}, problem{8, 5, 4, .5, 9, 0}), doctest::Contains("mean square"),
@@ -268,4 +269,6 @@ TEST_CASE("what it refuses") {
     CHECK_THROWS_AS(composed(ef21{top_k{2}, {.step = 0.}}, p), argument_error);
 }
 
-TEST_CASE("as it is written") { CHECK(to_string(ef21{top_k{.01} | natural{}}) == "ef21(top_k(0.01) | natural)"); }
+TEST_CASE("its text has its arguments") {
+    CHECK(to_string(ef21{top_k{.01} | natural{}}) == "ef21(top_k(0.01) | natural)");
+}

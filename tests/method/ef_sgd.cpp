@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// EF-SGD keeps its Lyapunov inequality every round, and leaves a floor of the order of its squared step.
 #include "laconic/method/ef_sgd.hpp"
 
 #include <doctest/doctest.h>
@@ -77,7 +78,7 @@ TEST_CASE("a constant step leaves a floor of the order of its square") {
     }
 }
 
-TEST_CASE("x - mean e takes uncompressed steps, and e is what was not said") {
+TEST_CASE("x - mean e takes uncompressed steps, and e is what was not sent") {
     auto const f = random_ridges(4, 6, 1, 2);
     auto const recursion = composed(ef_sgd{top_k{2}}, f);
     auto const states = history(recursion, f, vec(6, 1.0), 80);
@@ -96,7 +97,7 @@ TEST_CASE("x - mean e takes uncompressed steps, and e is what was not said") {
         CHECK(std::sqrt(distance2(virtual_iterate(k + 1), expected)) < 1e-13);
         for (auto const& e : states[k + 1].residual) {
             largest_error = std::max(largest_error, norm2(e));
-            CHECK(std::count(e.begin(), e.end(), 0.0) >= 2);  // what is said is said exactly
+            CHECK(std::count(e.begin(), e.end(), 0.0) >= 2);  // what is sent is sent exactly
         }
     }
     CHECK(largest_error > 1e-4);
@@ -211,7 +212,7 @@ TEST_CASE("the step of the theorem, by hand") {
     CHECK(composed(ef_sgd{top_k{2}, {.step = step_size{2, true}}}, p).scale == .5);
 }
 
-TEST_CASE("what it refuses") {
+TEST_CASE("wrong arguments are refused with the reason") {
     problem const p{8, 5, 4, .5, 9, 6};
     CHECK_THROWS_WITH_AS(composed(ef_sgd{threshold{.5}}, p), doctest::Contains("threshold(0.5)"), theory_error);
     CHECK_THROWS_WITH_AS(composed(ef_sgd{natural{}}, p), doctest::Contains("natural"), theory_error);
@@ -227,7 +228,7 @@ TEST_CASE("what it refuses") {
     CHECK_THROWS_AS(history(composed(ef_sgd{top_k{3}, {.step = .1}}, f), f, vec{1, 1}, 1), argument_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(ef_sgd{top_k{.01} | natural{}}) == "ef_sgd(top_k(0.01) | natural)");
     CHECK(to_string(ef_sgd{top_k{3}, {.step = step_size{1, true}}}) == "ef_sgd(top_k(3), step=1/L)");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// GD-SEC follows its paper's trace, keeps its Lyapunov function within the safe bound, and sends fewer numbers.
 #include "laconic/method/gd_sec.hpp"
 
 #include <doctest/doctest.h>
@@ -32,12 +33,12 @@ gd_sec as_in_the_paper(double xi, double beta) { return {xi / 20, {.step = .04 *
 
 }  // namespace
 
-TEST_CASE("the known trace, with what is said and what is kept") {
+TEST_CASE("the known trace, with what is sent and what is kept") {
     auto const f = two();
     CHECK(constants(f).smoothness == doctest::Approx(10));
     auto const states = history(composed(as_in_the_paper(21, .5), f), f, vec{0, 0}, 5);
     vec const theta[] = {{0, 0}, {-.08, 1.2}, {-.1768, 1.8}, {-.194928, 1.2}, {-.28652288, 1.2}, {-.35395232, 1.68}};
-    vec const said[2][5] = {{{-1, -20}, {0, 0}, {-1.2568, 10}, {0, 0}, {0, -6}},
+    vec const sent[2][5] = {{{-1, -20}, {0, 0}, {-1.2568, 10}, {0, 0}, {0, -6}},
                             {{3, -10}, {1.42, 0}, {0, 20}, {1.208272, 0}, {0, -6}}};
     for (std::size_t k = 0; k <= 5; ++k) {
         CAPTURE(k);
@@ -45,7 +46,7 @@ TEST_CASE("the known trace, with what is said and what is kept") {
         if (k == 5) break;
         for (std::size_t m = 0; m < 2; ++m)
             for (std::size_t j = 0; j < 2; ++j)  // h grew by half of it
-                CHECK(std::abs(2 * (states[k + 1].known[m][j] - states[k].known[m][j]) - said[m][k][j]) < 1e-12);
+                CHECK(std::abs(2 * (states[k + 1].known[m][j] - states[k].known[m][j]) - sent[m][k][j]) < 1e-12);
     }
     CHECK(std::sqrt(distance2(states[2].residual[0], vec{-.58, 2})) < 1e-12);
     CHECK(std::sqrt(distance2(states[2].residual[1], vec{0, 7})) < 1e-12);
@@ -201,7 +202,7 @@ struct course {
     double gap = 0;
 };
 
-// Rounds, numbers and bytes said by all, until f - f* < 1e-10, until there have been too many rounds, or for ever more.
+// Rounds, numbers and bytes sent by all, until f - f* < 1e-10, until there have been too many rounds, or for ever more.
 template <class R>
 course run_to_optimum(R const& recursion, workers const& f, std::size_t most) {
     optimum const best(f);
@@ -285,7 +286,7 @@ TEST_CASE("without a threshold it is gradient descent") {
     }
 }
 
-TEST_CASE("its numbers, by hand") {
+TEST_CASE("its numbers by hand") {
     problem const p{8, 5, 4, .5, 9, 6};
     auto const r = composed(gd_sec{100, {}}, p);
     CHECK(r.step.rate == .25);
@@ -305,7 +306,7 @@ TEST_CASE("its numbers, by hand") {
     CHECK(composed(gd_sec{0, {.step = .5}}, problem{}).step.rate == .5);
 }
 
-TEST_CASE("what it refuses") {
+TEST_CASE("wrong arguments are refused with the reason") {
     problem const p{8, 5, 4, .5, 9, 6};
     CHECK_THROWS_WITH_AS(composed(gd_sec{-1, {}}, p), doctest::Contains("xi = -1"), argument_error);
     CHECK_THROWS_AS(composed(gd_sec{std::nan(""), {}}, p), argument_error);
@@ -316,7 +317,7 @@ TEST_CASE("what it refuses") {
     CHECK_THROWS_AS(composed(gd_sec{}, problem{}), theory_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(gd_sec{}) == "gd_sec(xi=100, beta=0.01)");
     CHECK(to_string(gd_sec{5, {.step = step_size{.5, true}, .memory = .5}}) == "gd_sec(xi=5, beta=0.5, step=0.5/L)");
     CHECK(to_string(gd_sec{5, {.batch = 3}}) == "gd_sec(xi=5, beta=0.01, batch=3)");

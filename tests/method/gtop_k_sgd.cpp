@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// gTop-k SGD is the one by hand, and reaches a common optimum as top_k_sgd does, corrected or as published.
 #include "laconic/method/gtop_k_sgd.hpp"
 
 #include <doctest/doctest.h>
@@ -46,7 +47,7 @@ TEST_CASE("two rounds by hand") {
     workers const f = around({{5, -3, 0}, {-4, -2, 1}});
     auto const r = gtop_k_sgd{1, false, {.step = .5}}.compose<double, host>(constants(f));
     auto const all = history(r, f, vec(3, 0.0), 2);
-    // -2.5 and 2 at the first: -0.5 is said to all. The first keeps 1.5 of its own, the second 1 and -0.5.
+    // -2.5 and 2 at the first: -0.5 is sent to all. The first keeps 1.5 of its own, the second 1 and -0.5.
     for (std::size_t i = 0; i < 2; ++i) CHECK(all[1].x[i] == vec{.25, 0, 0});
     CHECK(all[1].residual[0] == vec{0, 1.5, 0});
     CHECK(all[1].residual[1] == vec{0, 1, -.5});
@@ -70,7 +71,7 @@ TEST_CASE("it leads to the optimum, as top_k_sgd does, and so it does as publish
     }
 }
 
-TEST_CASE("its numbers, what it refuses, and as it is written") {
+TEST_CASE("its numbers by hand, wrong arguments refused with the reason, and its text") {
     problem const p{8, 5, 4, .5, 9, 6};
     auto const r = gtop_k_sgd{.25, true, {.step = step_size{2, true}, .batch = 3}}.compose<double, host>(p);
     CHECK(r.scale == .5);

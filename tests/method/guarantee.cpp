@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// best_rand_k finds the k of least guaranteed cost, against formulas of its own and against every other k.
 #include "laconic/method/guarantee.hpp"
 
 #include <doctest/doctest.h>
@@ -96,7 +97,7 @@ TEST_CASE("closed forms: many workers, two, one") {
 }
 
 // d = 8, 36 workers, m = 6: the rates are min(k / (2 k + 16), k / 16, 1 / 16), the same from k = 2 on.
-TEST_CASE("vr_diana: no more is said than what the samples can use") {
+TEST_CASE("vr_diana: no more is sent than what the samples can use") {
     problem const p{8, 36, 1, .5, 1, 1, .5, 6, 1};
     auto const k = [&](message_cost const& cost) { return best_rand_k<double>(vr_diana{rand_k{}}, cost, p); };
     CHECK(guarantee<vr_diana<rand_k<>>>::rate(vr_diana{rand_k{1}}, p) == doctest::Approx(1. / 18));
@@ -148,7 +149,7 @@ TEST_CASE("numbers that are given: those k compete that the theorem covers with 
     CHECK(vr({.memory = .6, .batch = 1}) >= 3);
 }
 
-TEST_CASE("what must be known") {
+TEST_CASE("a constant that is not known is refused by name") {
     auto const refused = [](auto const& m, problem const& p, char const* why) {
         CHECK_THROWS_WITH_AS(best_rand_k<double>(m, message_cost{}, p), doctest::Contains(why), theory_error);
     };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Polyak's momentum reaches its rate on a quadratic, and DIANA with it still reaches the optimum.
 #include "laconic/method/heavy_ball.hpp"
 
 #include <doctest/doctest.h>

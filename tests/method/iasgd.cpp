@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// IASGD falls by 1 - sqrt(mu / L) / growth a round where its workers agree, and is Nesterov's method of all blocks.
 #include "laconic/method/iasgd.hpp"
 
 #include <doctest/doctest.h>
@@ -100,7 +101,7 @@ TEST_CASE("all blocks and equal workers: Nesterov's method, on every rank the sa
     }
 }
 
-TEST_CASE("its numbers by hand, and what it refuses") {
+TEST_CASE("its numbers by hand, and wrong arguments refused with the reason") {
     problem const p{16, 8, 5, .5, 6, 6};
     CHECK(iasgd{.25, 4, 3}.compose<double, host>(p).step.rate() == doctest::Approx(1 / (5 * (1 + 11 / 8.))));
     CHECK_THROWS_WITH_AS((iasgd{.25, 4}.compose<double, host>(p)),
@@ -112,7 +113,7 @@ TEST_CASE("its numbers by hand, and what it refuses") {
     CHECK_THROWS_AS((iasgd{.25, 4, 2, {.memory = .1}}.compose<double, host>(p)), argument_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(iasgd{}) == "iasgd(block=256)");
     CHECK(to_string(iasgd{.1, 8, 4, {.step = .5}}) == "iasgd(tau=0.1, block=8, rho=4, step=0.5)");
 }

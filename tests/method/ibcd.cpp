@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// IBCD falls at its theorem's rate where workers agree, and stays at its known floor where they differ.
 #include "laconic/method/ibcd.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +18,7 @@ static_assert(Method<ibcd>);
 
 namespace {
 
-// What a message about g says on average over all blocks that can be drawn, and its mean square.
+// The mean of a message about g over all blocks that can be drawn, and its mean square.
 struct moments {
     vec mean;
     double square = 0;
@@ -29,10 +30,10 @@ struct moments {
         for (std::uint64_t seed = 0; seen.size() < outcomes; ++seed) {
             c(on, std::span<double const>(g), key{seed}, m);
             if (!seen.insert(m.inside.support).second) continue;
-            vec said(g.size());
-            add_message(on, std::span(said), 1.0, m);
-            for (std::size_t j = 0; j < g.size(); ++j) mean[j] += said[j] / double(outcomes);
-            square += norm2(said) / double(outcomes);
+            vec decoded(g.size());
+            add_message(on, std::span(decoded), 1.0, m);
+            for (std::size_t j = 0; j < g.size(); ++j) mean[j] += decoded[j] / double(outcomes);
+            square += norm2(decoded) / double(outcomes);
         }
     }
 };
@@ -165,7 +166,7 @@ TEST_CASE("real data: the theorem along a run, for workers made to agree, and th
     CHECK(largest_ratio > .8);
 }
 
-TEST_CASE("numbers are said as they are, those of one block in n, and their places cost nothing") {
+TEST_CASE("numbers are sent as they are, those of one block in n, and their positions cost nothing") {
     auto const f = around({{1, 2, 3, 4, 5, 6, 7}, {1, 2, 3, 4, 5, 6, 7}});
     auto const states = history(ibcd{0, 2, {.step = 2}}.compose<double, host>(constants(f)), f, vec(7, 0.0), 1);
     // Two of the four blocks (0 1) (2 3) (4 5) (6) on each of two workers, halved by the mean, doubled by the step.
@@ -176,7 +177,7 @@ TEST_CASE("numbers are said as they are, those of one block in n, and their plac
     for (auto const& bytes : states[1].bytes) CHECK((bytes.size() == 3 * 8 || bytes.size() == 4 * 8));
 }
 
-TEST_CASE("its numbers by hand, and what it refuses") {
+TEST_CASE("its numbers by hand, and wrong arguments refused with the reason") {
     problem const p{1024, 5, 4, .5, 10, 6};
     CHECK(to_string(ibcd{}.compose<double, host>(p).compressor) == "scaled_down(rand_block(1, block=256))");
     CHECK(to_string(ibcd{0, 8}.compose<double, host>(p).compressor) == "scaled_down(rand_block(26, block=8))");
@@ -198,7 +199,7 @@ TEST_CASE("its numbers by hand, and what it refuses") {
     CHECK_THROWS_AS((ibcd{2.5, 8}.compose<double, host>(p)), argument_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(ibcd{}) == "ibcd(block=256)");
     CHECK(to_string(ibcd{.1, 8, {.step = .5}}) == "ibcd(tau=0.1, block=8, step=0.5)");
 }

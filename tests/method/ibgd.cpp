@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// IBGD, in which one worker in n sends on average, falls at the rate of its theorem, which bowls attain.
 #include "laconic/method/ibgd.hpp"
 
 #include <doctest/doctest.h>
@@ -30,9 +31,9 @@ double expected_square(ibgd const& method, double tau, workers const& f, vec con
         std::size_t coins = 0;
         double probability = 1;
         for (std::size_t i = 0; i < n; ++i) {
-            bool const speaks = run.message_of_rank(i).inside.support.size() > 0;
-            coins |= std::size_t{speaks} << i;
-            probability *= speaks ? tau : 1 - tau;
+            bool const sends = run.message_of_rank(i).inside.support.size() > 0;
+            coins |= std::size_t{sends} << i;
+            probability *= sends ? tau : 1 - tau;
         }
         if (seen[coins]) continue;
         seen[coins] = true;
@@ -72,24 +73,24 @@ TEST_CASE("real data: the theorem along a run, for workers made to agree") {
     auto const r = ibgd{tau}.compose<double, host>(p);
     double const step = r.step.rate;
     lockstep run(r, f, vec(13, 0.0), 1);
-    // What a coin may say, by the library, and the exact expectation over the coins.
+    // What is sent for either coin, by the library, and the exact expectation over the coins.
     auto const expected = [&] {
         host on;
         message_of<scaled_down<lazy<>>> m;
         vec next = run.x();
         double variance = 0;
         for (auto const& g : gradients(f, run.x())) {
-            std::vector<vec> said(2, vec(13));
+            std::vector<vec> decoded(2, vec(13));
             for (std::uint64_t seed = 0, seen = 0; seen != 3; ++seed) {
                 r.compressor(on, std::span<double const>(g), key{seed}, m);
-                std::size_t const speaks = m.inside.support.size() > 0;
-                seen |= 1u << speaks;
-                said[speaks].assign(13, 0);
-                add_message(on, std::span(said[speaks]), 1.0, m);
+                std::size_t const sends = m.inside.support.size() > 0;
+                seen |= 1u << sends;
+                decoded[sends].assign(13, 0);
+                add_message(on, std::span(decoded[sends]), 1.0, m);
             }
-            CHECK(norm2(said[0]) == 0);
-            for (std::size_t j = 0; j < 13; ++j) next[j] -= step * tau * said[1][j] / 10;
-            variance += tau * (1 - tau) * norm2(said[1]) / 100;
+            CHECK(norm2(decoded[0]) == 0);
+            for (std::size_t j = 0; j < 13; ++j) next[j] -= step * tau * decoded[1][j] / 10;
+            variance += tau * (1 - tau) * norm2(decoded[1]) / 100;
         }
         return distance2(next, best.x) + step * step * variance;
     };
@@ -103,19 +104,19 @@ TEST_CASE("real data: the theorem along a run, for workers made to agree") {
     CHECK(distance2(run.x(), best.x) < 1e-3 * norm2(best.x));
 }
 
-TEST_CASE("one worker in n speaks on average, and who does not says nothing") {
+TEST_CASE("one worker in n sends on average, and the others' messages are empty") {
     auto const f = around(std::vector<vec>(4, vec(8, 1.0)));
     auto const states = history(ibgd{}.compose<double, host>(constants(f)), f, vec(8, 0.0), 200);
-    std::size_t spoke = 0;
+    std::size_t sent = 0;
     for (std::size_t k = 1; k <= 200; ++k)
         for (auto const& bytes : states[k].bytes) {
             CHECK((bytes.empty() || bytes.size() == 64));
-            spoke += !bytes.empty();
+            sent += !bytes.empty();
         }
-    CHECK(std::abs(double(spoke) - 200) < 5 * std::sqrt(800 * .25 * .75));
+    CHECK(std::abs(double(sent) - 200) < 5 * std::sqrt(800 * .25 * .75));
 }
 
-TEST_CASE("what it refuses, and as it is written") {
+TEST_CASE("wrong arguments are refused with the reason, and its text has the right ones") {
     problem const p{8, 5, 4, .5, 10, 6};
     CHECK(ibgd{}.compose<double, host>(p).step.rate == doctest::Approx(1 / (.2 * 4 + .8 * 10 / 5)));
     for (double const bad : {-.1, 1.1, double(NAN)})

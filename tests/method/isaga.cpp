@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// ISAGA falls at the rate of its theorem and reaches the optimum with one row and one block a round.
 #include "laconic/method/isaga.hpp"
 
 #include <doctest/doctest.h>
@@ -110,12 +111,12 @@ TEST_CASE("real data: the function of its theorem falls as it says, in exact exp
                     round_context now;
                     now.own = own;
                     now.gradient = gradient;
-                    vec g(13), said(13);
+                    vec g(13), decoded(13);
                     mine(on, f[i], now, std::span<double const>(run.x()), std::span<double>(g));
                     r.compressor(on, std::span<double const>(g), own, m);
-                    add_message(on, std::span(said), 1.0, m);
-                    for (std::size_t j = 0; j < 13; ++j) mean[j] += said[j] / 351;
-                    squares += norm2(said) / 351;
+                    add_message(on, std::span(decoded), 1.0, m);
+                    for (std::size_t j = 0; j < 13; ++j) mean[j] += decoded[j] / 351;
+                    squares += norm2(decoded) / 351;
                     mine.update(on, std::span<double const>(run.x()));
                     stale += staleness(mine, i) / 351;
                 }
@@ -160,7 +161,7 @@ TEST_CASE("one row a worker is ibcd, but for roundings") {
     }
 }
 
-TEST_CASE("its step by hand, and what it refuses") {
+TEST_CASE("its step by hand, and wrong arguments refused with the reason") {
     problem p{16, 8, 5, .5, 6, 6};
     CHECK_THROWS_WITH_AS((isaga{.25, 4}.compose<double, host>(p)),
                          doctest::Contains("isaga: its theorem needs max L_ij"), theory_error);
@@ -172,7 +173,7 @@ TEST_CASE("its step by hand, and what it refuses") {
     CHECK_THROWS_AS((isaga{.25, 4, {.memory = .25}}.compose<double, host>(p)), argument_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(isaga{}) == "isaga(block=256)");
     CHECK(to_string(isaga{.1, 8, {.step = .5}}) == "isaga(tau=0.1, block=8, step=0.5)");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// ISEGA is DIANA with random blocks, with the longer of two theorems' steps, and falls at the rate of either.
 #include "laconic/method/isega.hpp"
 
 #include <doctest/doctest.h>
@@ -145,7 +146,7 @@ TEST_CASE("real data: along a run the functions of both theorems fall as they sa
     }
 }
 
-TEST_CASE("what it refuses, and as it is written") {
+TEST_CASE("wrong arguments are refused with the reason, and its text has the right ones") {
     problem const p{16, 8, 5, .5, 6, 6, .25};
     CHECK_THROWS_AS((isega{.25, 4, {.memory = .25}}.compose<double, host>(p)), argument_error);
     CHECK_THROWS_WITH_AS((isega{.25, 4}.compose<double, host>(problem{16, 8})), doctest::Contains("isega: its theorem"),

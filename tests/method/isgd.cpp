@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// ISGD comes to the optimum of workers that differ like 1 / t, with the constants of its theorem.
 #include "laconic/method/isgd.hpp"
 
 #include <doctest/doctest.h>
@@ -83,7 +84,7 @@ TEST_CASE("real data: the theorem's 1 / t, with its constants, for all rows and 
     }
 }
 
-TEST_CASE("a step of your own is constant: ibcd, bit for bit") {
+TEST_CASE("a step that is given is constant: ibcd, bit for bit") {
     auto const f = random_ridges(3, 6, 1, 4);
     lockstep a(isgd{2, 1, {.step = .125}}.compose<double, host>(constants(f)), f, vec(6, 1.0), 1);
     lockstep b(ibcd{2, 1, {.step = .125}}.compose<double, host>(constants(f)), f, vec(6, 1.0), 1);
@@ -94,7 +95,7 @@ TEST_CASE("a step of your own is constant: ibcd, bit for bit") {
     }
 }
 
-TEST_CASE("its numbers by hand, and what it refuses") {
+TEST_CASE("its numbers by hand, and wrong arguments refused with the reason") {
     problem p{16, 8, 5, .5, 6, 6};
     CHECK(to_string(isgd{.25, 4}.compose<double, host>(p).step) == "decreasing_step(5.25, 0.03125)");
     CHECK_THROWS_WITH_AS((isgd{.25, 4, {.batch = 2}}.compose<double, host>(p)), doctest::Contains("max L_ij"),
@@ -111,7 +112,7 @@ TEST_CASE("its numbers by hand, and what it refuses") {
     CHECK_THROWS_AS((isgd{.25, 4, {.step = .5, .memory = .25}}.compose<double, host>(p)), argument_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(isgd{}) == "isgd(block=256)");
     CHECK(to_string(isgd{.1, 8, {.batch = 4}}) == "isgd(tau=0.1, block=8, batch=4)");
 }

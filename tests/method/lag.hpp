@@ -17,7 +17,7 @@ namespace toys {
 struct lag_course {
     double excess = -1;        ///< the most by which V was above (1 - c) times the last V
     std::size_t uploads = 0;   ///< messages that were not empty
-    bool quiet = true;         ///< nobody was silent who had more to say than the rule allows
+    bool quiet = true;         ///< no rank sent nothing that had more to send than the rule allows
     std::vector<double> gaps;  ///< f - f* after each round
 };
 
@@ -42,13 +42,13 @@ lag_course run_lag(std::vector<R> const& recursions, double xi, std::vector<F> c
         run.round();
         auto const g = gradients(f, x);
         for (std::size_t i = 0; i < f.size(); ++i) {
-            bool const spoke = !run.message_of_rank(i).support.empty();
-            course.uploads += spoke;
-            CHECK(run.method(i).level.sent() == spoke);
-            // What the others still believe is either its gradient or near it.
+            bool const sent = !run.message_of_rank(i).support.empty();
+            course.uploads += sent;
+            CHECK(run.method(i).level.sent() == sent);
+            // What the others know of its gradient is that gradient or near it.
             double const off = distance2(g[i], run.known(i));
             course.quiet =
-                course.quiet && (spoke ? off < 1e-24 * (1 + norm2(g[i])) : off <= bound * (1 + 1e-12) + 1e-30);
+                course.quiet && (sent ? off < 1e-24 * (1 + norm2(g[i])) : off <= bound * (1 + 1e-12) + 1e-30);
         }
         std::rotate(moves.begin(), moves.end() - 1, moves.end());
         moves[0] = distance2(run.x(), x);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// LAG-PS keeps LAG-WK's theorem, and flat ranks send least: as many uploads as numpy counts by the paper.
 #include "laconic/method/lag_ps.hpp"
 
 #include <doctest/doctest.h>
@@ -40,7 +41,7 @@ workers rising(int n) {
 
 }  // namespace
 
-TEST_CASE("with its own L_i a rank is silent only where lag_wk would be, and the flat ones are silent most") {
+TEST_CASE("with its own L_i a rank sends nothing only where lag_wk would not, and the flat ones send least") {
     auto const f = rising(5);
     auto const p = constants(f);
     optimum const best(f);
@@ -117,20 +118,20 @@ TEST_CASE("real data: the same, every round") {
     }
 }
 
-TEST_CASE("with max L_i for all, everybody speaks in the same rounds") {
+TEST_CASE("with max L_i for all, all ranks send in the same rounds") {
     auto const f = rising(3);
     auto p = constants(f);
     p.own_smoothness = p.largest_smoothness;
     auto const recursion = composed(lag_ps{.05, 10, {}}, p);
     lockstep run(recursion, f, vec(8, 0.0), 1);
-    std::size_t spoke = 0;
+    std::size_t rounds_sent = 0;
     for (int k = 0; k < 300; ++k) {
         run.round();
-        spoke += run.method(0).level.sent();
+        rounds_sent += run.method(0).level.sent();
         for (std::size_t i = 1; i < 3; ++i) CHECK(run.method(i).level.sent() == run.method(0).level.sent());
     }
-    CHECK(spoke > 1);
-    CHECK(spoke < 300);
+    CHECK(rounds_sent > 1);
+    CHECK(rounds_sent < 300);
 }
 
 namespace {
@@ -162,7 +163,7 @@ workers of_the_paper() {
 
 TEST_CASE("the paper's synthetic recipe: as many uploads as a program that follows the paper counts") {
     // Counted by numpy, which draws the same numbers (x <- 48271 x mod 2^31 - 1 from x = 1), takes the eigenvalues of
-    // A'A, keeps where each worker was asked last and what it answered, and stops at f - f* <= 1e-8. With max L_m for
+    // A'A, keeps each worker's last iterate and gradient, and stops at f - f* <= 1e-8. With max L_m for
     // every worker it counts 1467 and 189; lag_wk's rule 141 and 158.
     struct {
         lag_ps method;
@@ -195,7 +196,7 @@ TEST_CASE("the paper's synthetic recipe: as many uploads as a program that follo
     }
 }
 
-TEST_CASE("its numbers, how it is written, and what it refuses") {
+TEST_CASE("its numbers by hand, its text, and wrong arguments refused with the reason") {
     problem p{8, 5, 4, .5, 9, 6};
     p.own_smoothness = 9;
     auto const r = lag_ps{.01, 25, {}}.compose<double, host>(p);

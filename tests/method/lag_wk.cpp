@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// LAG-WK falls at the rate of its theorem while ranks with little to send are silent, and reaches the optimum.
 #include "laconic/method/lag_wk.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +19,8 @@ using namespace toys;
 
 static_assert(Method<lag_wk>);
 
-TEST_CASE("its Lyapunov function falls by 1 - step mu / 2 every round, and no rank that is silent had much to say") {
+TEST_CASE(
+    "its Lyapunov function falls by 1 - step mu / 2 every round, and no rank sends nothing that has much to send") {
     auto const f = random_ridges(5, 12, 1, 1);
     auto const p = constants(f);
     std::size_t uploads_before = 5 * 200;
@@ -88,7 +90,7 @@ TEST_CASE("it reaches the optimum with fewer uploads, the most from the ranks th
     CHECK(lazily[0] < lazily[6] / 2);
 }
 
-TEST_CASE("its numbers, by hand, and how it is written") {
+TEST_CASE("its numbers by hand, and its text") {
     problem const p{8, 5, 4, .5, 9, 6};
     auto const r = lag_wk{.01, 25, {}}.compose<double, host>(p);
     CHECK(r.step.rate == .125);
@@ -100,7 +102,7 @@ TEST_CASE("its numbers, by hand, and how it is written") {
     CHECK(to_string(lag_wk{.1, 3, {.step = .5}}) == "lag_wk(xi=0.1, D=3, step=0.5)");
 }
 
-TEST_CASE("what it refuses") {
+TEST_CASE("wrong arguments are refused with the reason") {
     problem const p{8, 5, 4, .5, 9, 6};
     auto const compose = [&](lag_wk const& m) { return m.compose<double, host>(p); };
     CHECK_THROWS_WITH_AS(compose({.1, 10, {}}), doctest::Contains("D xi = 1 is not below 1"), theory_error);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// MARINA falls at the rate of its theorem, and all ranks send in full in the same rounds.
 #include "laconic/method/marina.hpp"
 
 #include <doctest/doctest.h>
@@ -145,22 +146,22 @@ TEST_CASE("for any smooth f: the mean square of the gradients is within 2 (f(x^0
     }
 }
 
-TEST_CASE("everybody pays for everything, or for what the compressor says, at the same time") {
+TEST_CASE("in each round all ranks send in full, or all what the compressor keeps") {
     auto const f = random_ridges(3, 12, 1, 2);
     auto const states = history(composed(marina{rand_k{3}, .3}, f), f, vec(12, 1.0), 600);
     int full = 0;
     for (std::size_t k = 1; k <= 600; ++k) {
-        auto const& said = states[k].bytes;
-        CHECK((said[0].size() == 96 || said[0].size() == 24));
-        CHECK(said[1].size() == said[0].size());
-        CHECK(said[2].size() == said[0].size());
-        full += said[0].size() == 96;
+        auto const& messages = states[k].bytes;
+        CHECK((messages[0].size() == 96 || messages[0].size() == 24));
+        CHECK(messages[1].size() == messages[0].size());
+        CHECK(messages[2].size() == messages[0].size());
+        full += messages[0].size() == 96;
     }
     CHECK(states[1].bytes[0].size() == 96);
     CHECK(std::abs(full - 180) < 5 * std::sqrt(600 * .3 * .7));
 }
 
-TEST_CASE("its numbers, by hand") {
+TEST_CASE("its numbers by hand") {
     problem const p{8, 5, 3, .5, 7, 6};
     auto const r = marina{rand_k{2}}.compose<double, host>(p);  // omega = 3, p = 1/4
     CHECK(r.level.p == .25);
@@ -176,7 +177,7 @@ TEST_CASE("its numbers, by hand") {
           doctest::Approx(1 / (6 * (1 + 3 / std::sqrt(5.)))));
 }
 
-TEST_CASE("what it refuses, and how it is written") {
+TEST_CASE("wrong arguments are refused with the reason, and its text has the right ones") {
     problem const p{8, 5, 3, .5, 7, 6};
     auto const compose = [&](auto const& m, problem const& of) { return m.template compose<double, host>(of); };
     CHECK_THROWS_WITH_AS(compose(marina{rand_k{2}, 1.5}, p), doctest::Contains("p = 1.5"), argument_error);

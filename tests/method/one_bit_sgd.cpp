@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// 1-bit SGD is EF-SGD with two_means, byte for byte, and reaches a common optimum.
 #include "laconic/method/one_bit_sgd.hpp"
 
 #include <doctest/doctest.h>
@@ -29,7 +30,7 @@ TEST_CASE("with a step of the order of 1 / L it finds the optimum of workers tha
     CHECK(norm2(run.x()) < 1e-18);
 }
 
-TEST_CASE("its step, what it refuses, and as it is written") {
+TEST_CASE("its step, wrong arguments refused with the reason, and its text") {
     problem const p{8, 5, 4, .5, 9, 6};
     CHECK(composed(one_bit_sgd{4}, p).scale == composed(ef_sgd{two_means{4}}, p).scale);
     CHECK_THROWS_WITH_AS(composed(one_bit_sgd{}, problem{}), doctest::Contains("one_bit_sgd: "), theory_error);

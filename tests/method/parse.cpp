@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every method is read from its text and written back, composes as in C++, and each mistake has its column.
 #include "laconic/method/parse.hpp"
 
 #include <doctest/doctest.h>
@@ -42,7 +43,7 @@ TEST_CASE("what is written reads back as the same") {
           "diana(rand_k(2) | natural, step=1/L)");
 }
 
-TEST_CASE("a written method says the same bytes as the one that is compiled") {
+TEST_CASE("a method from its text sends the same bytes as the one that is compiled") {
     auto const f = random_ridges(3, 8, 1, 2);
     auto const p = constants(f);
     std::vector<any_objective<>> const any(f.begin(), f.end());
@@ -64,7 +65,7 @@ TEST_CASE("a written method says the same bytes as the one that is compiled") {
     same(gd_sec{3, {.memory = .5}}, "gd_sec(xi=3, beta=0.5)");
 }
 
-TEST_CASE("what cannot be read: the place, and what would be right") {
+TEST_CASE("what cannot be read is refused with its column and what would be right") {
     CHECK(error_of("adam").starts_with("1|"));
     for (auto const& m : list_methods()) CHECK(error_of("adam").find(m.name) != std::string::npos);
     CHECK(error_of("diana").find("needs a compressor") != std::string::npos);
@@ -98,7 +99,7 @@ TEST_CASE("what cannot be read: the place, and what would be right") {
     CHECK(error_of("gd(") != "none");
 }
 
-TEST_CASE("compositions that only running shows to be wrong") {
+TEST_CASE("compositions that do not suit a problem are refused when they are composed") {
     problem const p{8, 5, 4, .5, 9, 6};
     auto const compose = [&](char const* text) { parse_method(text).compose<double, host>(p); };
     CHECK_THROWS_WITH_AS(compose("diana(top_k(2))"), doctest::Contains("top_k(2) is biased"), theory_error);

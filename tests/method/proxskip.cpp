@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// ProxSkip falls in each local step at the rate of its theorem, and sends more rarely than gradient descent.
 #include "laconic/method/proxskip.hpp"
 
 #include <doctest/doctest.h>
@@ -29,18 +30,18 @@ round_context round_of(local_steps<> const& e, std::uint64_t steps) {
 
 namespace {
 
-// The worst of E V+ / V over the first local steps of some rounds: after l of them either all meet, with probability
-// `meets`, or none does.
+// The worst of E V+ / V over the first local steps of some rounds: after l of them either all ranks send, with
+// probability `send_probability`, or none does.
 template <class R, class F>
-double worst_ratio(R const& recursion, double meets, std::vector<F> const& f, optimum const& best, vec const& start,
-                   std::size_t rounds) {
+double worst_ratio(R const& recursion, double send_probability, std::vector<F> const& f, optimum const& best,
+                   vec const& start, std::size_t rounds) {
     host on;
     auto const n = f.size(), d = start.size();
     double const step = recursion.step.rate;
     auto const lyapunov = [&](std::vector<vec> const& x, std::vector<vec> const& h) {
         double v = 0;
         for (std::size_t i = 0; i < n; ++i)
-            v += distance2(x[i], best.x) + square(step / meets) * distance2(h[i], best.gradients[i]);
+            v += distance2(x[i], best.x) + square(step / send_probability) * distance2(h[i], best.gradients[i]);
         return v;
     };
     lockstep run(recursion, f, start, 3);
@@ -67,7 +68,7 @@ double worst_ratio(R const& recursion, double meets, std::vector<F> const& f, op
                 h_next.push_back(copied(parts[i].shift()));
             }
             double const apart = lyapunov(y, h), together = lyapunov(std::vector<vec>(n, next), h_next);
-            worst = std::max(worst, (meets * together + (1 - meets) * apart) / before);
+            worst = std::max(worst, (send_probability * together + (1 - send_probability) * apart) / before);
             before = apart;
         }
         run.round();
@@ -86,9 +87,9 @@ TEST_CASE("each local step: the Lyapunov function falls in expectation by 1 - mi
         auto const recursion = composed(proxskip{chosen, {}}, p);
         double const step = recursion.step.rate;
         CHECK(step == 1 / p.largest_smoothness);
-        double const meets = chosen > 0 ? chosen : std::sqrt(step * p.least_strong_convexity);
-        double const rate = 1 - std::min(step * p.least_strong_convexity, meets * meets);
-        double const worst = worst_ratio(recursion, meets, f, best, vec(6, 1.0), 40);
+        double const send_probability = chosen > 0 ? chosen : std::sqrt(step * p.least_strong_convexity);
+        double const rate = 1 - std::min(step * p.least_strong_convexity, send_probability * send_probability);
+        double const worst = worst_ratio(recursion, send_probability, f, best, vec(6, 1.0), 40);
         CHECK(worst <= rate * (1 + 1e-9));
         CHECK(worst > rate - .5);
     }
@@ -100,14 +101,14 @@ TEST_CASE("real data: the same, along a run") {
     for (double const chosen : {0., .3}) {
         auto const recursion = composed(proxskip{chosen, {}}, real->p);
         double const progress = recursion.step.rate * real->p.least_strong_convexity;
-        double const meets = chosen > 0 ? chosen : std::sqrt(progress);
-        double const worst = worst_ratio(recursion, meets, real->f, real->best, vec(13, 0.0), 20);
-        CHECK(worst <= (1 - std::min(progress, meets * meets)) * (1 + 1e-9));
+        double const send_probability = chosen > 0 ? chosen : std::sqrt(progress);
+        double const worst = worst_ratio(recursion, send_probability, real->f, real->best, vec(13, 0.0), 20);
+        CHECK(worst <= (1 - std::min(progress, send_probability * send_probability)) * (1 + 1e-9));
         CHECK(worst > .9);
     }
 }
 
-TEST_CASE("it reaches the optimum of ranks that disagree, with fewer meetings than gradient descent") {
+TEST_CASE("it reaches the optimum of ranks that disagree, with fewer messages than gradient descent") {
     auto const f = random_ridges(4, 8, .02, 5);
     auto const p = constants(f);
     optimum const best(f);
@@ -138,7 +139,7 @@ TEST_CASE("p = 1 is gradient descent") {
     for (std::size_t k = 0; k <= 60; ++k) CHECK(std::sqrt(distance2(gradient[k].x[0], always[k].x[0])) < 1e-12);
 }
 
-TEST_CASE("its numbers, by hand, and how it is written") {
+TEST_CASE("its numbers by hand, and its text") {
     problem const p{8, 5, 4, .5, 8, 6, .125};
     auto const r = proxskip{}.compose<double, host>(p);
     CHECK(r.step.rate == .125);
@@ -147,14 +148,14 @@ TEST_CASE("its numbers, by hand, and how it is written") {
           "local_steps(p=0.5, step=0.25), mini_batch(3)");
     CHECK(to_string(proxskip{0, {.step = 2.}}.compose<double, host>(p).estimator) ==
           "local_steps(p=0.5, step=2), the full gradient");
-    // sqrt(32 / 8) = 2 is no probability: all meet after every step.
+    // sqrt(32 / 8) = 2 is no probability: all send after every step.
     CHECK(to_string(proxskip{0, {.step = 32.}}.compose<double, host>(p).estimator) ==
           "local_steps(p=1, step=32), the full gradient");
     CHECK(to_string(proxskip{}) == "proxskip");
     CHECK(to_string(proxskip{.5, {.step = .25}}) == "proxskip(p=0.5, step=0.25)");
 }
 
-TEST_CASE("what it refuses") {
+TEST_CASE("wrong arguments are refused with the reason") {
     problem const p{8, 5, 4, .5, 8, 6, .125}, not_all_curved{8, 5, 4, .5, 8, 6, 0};
     auto const compose = [](proxskip const& m, problem const& of) { return m.compose<double, host>(of); };
     CHECK_THROWS_WITH_AS(compose({}, not_all_curved), doctest::Contains("strongly convex"), theory_error);

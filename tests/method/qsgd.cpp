@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// QSGD is DCGD with levels of the 2-norm, byte for byte, keeps its paper's counts, and stalls where DIANA goes on.
 #include "laconic/method/qsgd.hpp"
 
 #include <doctest/doctest.h>
@@ -67,7 +68,7 @@ TEST_CASE("with a constant step it stalls where diana goes on") {
     CHECK(nearest > 1e-10);
 }
 
-TEST_CASE("what it refuses, under its own name") {
+TEST_CASE("wrong arguments are refused with the reason, under its own name") {
     CHECK_THROWS_WITH_AS(composed(qsgd{}, problem{}), doctest::Contains("qsgd: its theorem needs"), theory_error);
     CHECK_THROWS_WITH_AS(composed(qsgd{4, {.step = 0.}}, problem{}), doctest::Contains("qsgd: the step 0"),
                          argument_error);
@@ -76,7 +77,7 @@ TEST_CASE("what it refuses, under its own name") {
                          doctest::Contains("levels = 0 is outside"), argument_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(qsgd{}) == "qsgd(levels=4)");
     CHECK(to_string(qsgd{8, {.step = step_size{1, true}}}) == "qsgd(levels=8, step=1/L)");
 }

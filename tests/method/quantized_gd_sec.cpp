@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Quantized GD-SEC keeps both what it rounds and what it holds back, and takes half the bytes of gd_sec.
 #include "laconic/method/quantized_gd_sec.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +13,7 @@ using namespace toys;
 
 static_assert(Method<quantized_gd_sec<>>);
 
-TEST_CASE("what is not said, for either reason, is kept: x - step mean e takes uncompressed steps") {
+TEST_CASE("what is not sent, for either reason, is kept: x - step mean e takes uncompressed steps") {
     auto const f = random_ridges(4, 6, 1, 5);
     auto const p = constants(f);
     auto const whole = mean_of(f);
@@ -49,7 +50,7 @@ TEST_CASE("it reaches the optimum, with fewer bytes than gd_sec") {
         auto const states = history(recursion, f, vec(12, 0.0), 1500);
         std::size_t bytes = 0, k = 0;
         for (; k < 1500 && distance2(states[k].x[0], best.x) > 1e-12 * norm2(best.x); ++k)
-            for (auto const& said : states[k + 1].bytes) bytes += said.size();
+            for (auto const& message : states[k + 1].bytes) bytes += message.size();
         CHECK(k < 1500);
         return bytes;
     };
@@ -59,7 +60,7 @@ TEST_CASE("it reaches the optimum, with fewer bytes than gd_sec") {
     CHECK(2 * quantized < in_full);
 }
 
-TEST_CASE("its numbers and how it is written") {
+TEST_CASE("its numbers by hand, and its text") {
     problem const p{8, 5, 4, .5, 9, 6};
     auto const r = quantized_gd_sec{quantize{4}, 100}.compose<double, host>(p);
     CHECK(r.step.rate == .25);
@@ -73,7 +74,7 @@ TEST_CASE("its numbers and how it is written") {
           "quantized_gd_sec(quantize(4), xi=1, beta=0.5, step=0.5)");
 }
 
-TEST_CASE("what it refuses") {
+TEST_CASE("wrong arguments are refused with the reason") {
     problem const p{8, 5, 4, .5, 9, 6};
     CHECK_THROWS_WITH_AS((quantized_gd_sec{quantize{4}, -1}.compose<double, host>(p)),
                          doctest::Contains("quantized_gd_sec: xi = -1"), argument_error);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Steps, memory rates and batches are taken as given or from a theorem, and refused by the method's name.
 #include "laconic/method/rates.hpp"
 
 #include <doctest/doctest.h>
@@ -44,7 +45,7 @@ TEST_CASE("what is given is written, and nothing else") {
     CHECK(rates{.step = .1} != rates{});
 }
 
-TEST_CASE("who draws at least one row says so where no batch is given") {
+TEST_CASE("a method that draws at least one row has batch=1 in its text where none is given") {
     CHECK(to_string(with_rows{}) == "m(batch=1)");
     CHECK(to_string(with_rows{{.batch = 7}}) == "m(batch=7)");
     CHECK(listed<with_rows>().parameters == "(batch=1)");

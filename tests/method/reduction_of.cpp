@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A method's reduction in a loop of the user's gives the iterates of the method.
 #include "laconic/method/reduction_of.hpp"
 
 #include <doctest/doctest.h>
@@ -47,8 +48,8 @@ problem const of_bowls{.dimension = d,
                        .least_strong_convexity = 1,
                        .own_smoothness = 3};
 
-// x after 40 rounds of the method, and of a loop of one's own around its reduction; `scale` is what the method's
-// gradient comes times.
+// x after 40 rounds of the method, and of a loop of the user's around its reduction; the method multiplies its gradient
+// by `scale`.
 template <class M>
 void same(M const& method, double step, double scale = 1) {
     CAPTURE(to_string(method));
@@ -72,7 +73,7 @@ void same(M const& method, double step, double scale = 1) {
 
 }  // namespace
 
-TEST_CASE("a method's reduction in a loop of one's own does what the method does") {
+TEST_CASE("a method's reduction in a loop of the user's does what the method does") {
     rates const given{.step = step_size{0.125}};
     same(diana{rand_k{5} | natural{}, given}, 0.125);
     same(diana{rand_k{5}, {.step = step_size{0.125}, .memory = 0.05}}, 0.125);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SGD stays within its theorem's distance of the optimum, which falls with the batch, and is gd for one row.
 #include "laconic/method/sgd.hpp"
 
 #include <doctest/doctest.h>
@@ -97,7 +98,7 @@ TEST_CASE("one row a worker is all rows: gd, bit for bit") {
     }
 }
 
-TEST_CASE("its step by hand, and what it refuses") {
+TEST_CASE("its step by hand, and wrong arguments refused with the reason") {
     problem p{8, 5, 4, .5, 7, 6};
     CHECK_THROWS_WITH_AS((sgd{}.compose<double, host>(p)), doctest::Contains("sgd: its theorem needs max L_ij"),
                          theory_error);
@@ -113,7 +114,7 @@ TEST_CASE("its step by hand, and what it refuses") {
                          doctest::Contains("no samples to draw from"), argument_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(sgd{}) == "sgd(batch=1)");
     CHECK(to_string(sgd{{.step = .1, .batch = 8}}) == "sgd(step=0.1, batch=8)");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SGD-SEC reaches an optimum that all rows share, and else comes near it, with the numbers of gd_sec.
 #include "laconic/method/sgd_sec.hpp"
 
 #include <doctest/doctest.h>
@@ -89,7 +90,7 @@ TEST_CASE("its numbers are gd_sec's, its gradients of one row where no batch is 
     CHECK(to_string(sgd_sec{2, {.step = .5, .batch = 7}}) == "sgd_sec(xi=2, beta=0.01, step=0.5, batch=7)");
 }
 
-TEST_CASE("what it refuses") {
+TEST_CASE("wrong arguments are refused with the reason") {
     problem const p{2, 2, 4, .5, 9, 6};
     CHECK_THROWS_WITH_AS((sgd_sec{-1, {}}.compose<double, host>(p)), doctest::Contains("sgd_sec: xi = -1"),
                          argument_error);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// signSGD keeps its theorem for one worker, fails on its three counter-examples, and sends a bit a number.
 #include "laconic/method/signsgd.hpp"
 
 #include <doctest/doctest.h>
@@ -97,14 +98,14 @@ TEST_CASE("a bit a number up, a bit down, and the majority decides; ties and zer
     auto const f =
         around({{1, 5, 0, 2}, {1, -2, 0, -2}, {-4, -1, 0, 2}, {-1, -1, 0, -2}});  // the gradients: minus these
     std::vector<vec> x(4, vec(4, 0.0));
-    std::vector<std::uint64_t> sent(4), heard(4), told(4);
+    std::vector<std::uint64_t> sent(4), received(4), broadcast(4);
     threads::run(4, [&](threads::member& comm) {
         auto const i = static_cast<std::size_t>(comm.rank());
         metered wire(comm);
         descend(signs_with(.25), f[i], x[i], wire, {.rounds = 1});
         sent[i] = wire.bytes_sent();
-        heard[i] = wire.bytes_received();
-        told[i] = wire.bytes_broadcast();
+        received[i] = wire.bytes_received();
+        broadcast[i] = wire.bytes_broadcast();
     });
     // Votes on the gradient: (- - + +), (- + + +), (+ + + +) for zeros, (- + - +).
     for (auto const& each : x) CHECK(each == vec{-.25, -.25, -.25, -.25});
@@ -224,7 +225,7 @@ TEST_CASE("CE3: least squares of two rows; signs never get below 8 e^2, the othe
     CHECK(f[0].value(usual.x()) < 1e-40);
 }
 
-TEST_CASE("no step without one that is given") {
+TEST_CASE("its step must be given, and wrong ones are refused") {
     CHECK_THROWS_WITH_AS((signsgd{}.compose<double, host>(problem{8, 5, 4, .5, 7, 6})),
                          doctest::Contains("signsgd: its step depends on how long it runs; give the step yourself"),
                          theory_error);
@@ -233,7 +234,7 @@ TEST_CASE("no step without one that is given") {
     CHECK_THROWS_AS((signsgd{{.step = 1., .memory = .5}}.compose<double, host>(problem{})), argument_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(signsgd{}) == "signsgd");
     CHECK(to_string(signsgd{{.step = .01, .batch = 8}}) == "signsgd(step=0.01, batch=8)");
 }

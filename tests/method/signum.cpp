@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Signum is signSGD without momentum, the steps by hand with it, and averages misleading noise out.
 #include "laconic/method/signum.hpp"
 
 #include <doctest/doctest.h>
@@ -54,7 +55,7 @@ TEST_CASE("noise that misleads the signs averages out: a slope of 1/4 seen as 4,
     CHECK(averaged.x()[0] < -15);
 }
 
-TEST_CASE("what it refuses, and as it is written") {
+TEST_CASE("wrong arguments are refused with the reason, and its text has the right ones") {
     CHECK_THROWS_WITH_AS((signum{}.compose<double, host>(problem{8, 5, 4, .5, 7, 6})),
                          doctest::Contains("signum: its step"), theory_error);
     CHECK_THROWS_AS((signum{1, {.step = .1}}.compose<double, host>({})), argument_error);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SparDL SGD is the one by hand, deals coordinates to blocks anew, and comes near the optimum on real data.
 #include "laconic/method/spardl_sgd.hpp"
 
 #include <doctest/doctest.h>
@@ -19,19 +20,19 @@ TEST_CASE("two rounds by hand, of blocks of neighbours") {
     workers const f = around({{8, 6, 1, 0}, {7, -2, 0, 4}});
     auto const r = spardl_sgd{2, true, {.step = .5}}.compose<double, host>(constants(f));
     auto const all = history(r, f, vec(4, 0.0), 2);
-    // News are (-4, -3, -.5, 0) and (-3.5, 1, 0, -2), of which (-4, -3) and (-3.5, -2) are said. Of its second half the
+    // News are (-4, -3, -.5, 0) and (-3.5, 1, 0, -2), of which (-4, -3) and (-3.5, -2) are sent. Of its second half the
     // first has nothing to hand on; of the first half -7.5 is applied, and of the second -2.
     for (std::size_t i = 0; i < 2; ++i) CHECK(all[1].x[i] == vec{3.75, 0, 0, 1});
     CHECK(all[1].residual[0] == vec{0, -3, -.5, 0});
     CHECK(all[1].residual[1] == vec{0, 1, 0, 0});
-    // Then (-2.125, -6, -1, .5) and (-1.625, 2, 0, -1.5): (-2.125, -6) and (-1.625, 2) are said, which the second hands
+    // Then (-2.125, -6, -1, .5) and (-1.625, 2, 0, -1.5): (-2.125, -6) and (-1.625, 2) are sent, which the second hands
     // over as 2 alone.
     for (std::size_t i = 0; i < 2; ++i) CHECK(all[2].x[i] == vec{3.75, 2, 0, 1});
     CHECK(all[2].residual[0] == vec{-2.125, 0, -1, .5});
     CHECK(all[2].residual[1] == vec{-1.625, 0, 0, -1.5});
 }
 
-TEST_CASE("dealt to blocks anew in each round, it says other numbers") {
+TEST_CASE("dealt to blocks anew in each round, it sends other numbers") {
     auto const f = random_ridges(4, 12, 1, 4);
     auto const p = constants(f);
     rates const given{.step = step_size{.3, true}};
@@ -60,7 +61,7 @@ TEST_CASE("on real data it comes as near to the optimum as top_k_sgd, and so doe
     CHECK(blocks < .01 * start);
 }
 
-TEST_CASE("its numbers, what it refuses, and as it is written") {
+TEST_CASE("its numbers by hand, wrong arguments refused with the reason, and its text") {
     problem const p{8, 5, 4, .5, 9, 6};
     auto const r = spardl_sgd{.25, true, {.step = step_size{2, true}, .batch = 3}}.compose<double, host>(p);
     CHECK(r.scale == .5);

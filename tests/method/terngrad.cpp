@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// TernGrad is DCGD with one level of the largest magnitude, byte for byte, and clips at standard deviations.
 #include "laconic/method/terngrad.hpp"
 
 #include <doctest/doctest.h>
@@ -34,7 +35,7 @@ TEST_CASE("its step: omega = (sqrt d - 1) / 2") {
           doctest::Approx(1 / (2 + 2 * 3 / 4. + 2 * 2 * 6 / 12.)));
 }
 
-TEST_CASE("clipping cuts outliers: the largest number said is clip x the standard deviation") {
+TEST_CASE("clipping cuts outliers: the largest number sent is clip x the standard deviation") {
     vec far(16, 1.0);
     far[3] = 17;  // the mean is 2, the deviation sqrt 15
     auto const f = around({far});
@@ -47,7 +48,7 @@ TEST_CASE("clipping cuts outliers: the largest number said is clip x the standar
     CHECK(run.x()[3] == largest);
 }
 
-TEST_CASE("what it refuses") {
+TEST_CASE("wrong arguments are refused with the reason") {
     problem const p{9, 4, 2, .1, 3, 2.5};
     CHECK_THROWS_WITH_AS((terngrad{2.5}.compose<double, host>(p)), doctest::Contains("terngrad: clipped gradients"),
                          theory_error);
@@ -58,7 +59,7 @@ TEST_CASE("what it refuses") {
                          theory_error);
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("its text has its arguments") {
     CHECK(to_string(terngrad{}) == "terngrad");
     CHECK(to_string(terngrad{2.5, {.step = .1, .batch = 32}}) == "terngrad(clip=2.5, step=0.1, batch=32)");
 }

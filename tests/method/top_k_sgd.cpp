@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Top-k SGD is EF-SGD with top_k, byte for byte, with its step.
 #include "laconic/method/top_k_sgd.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +23,7 @@ TEST_CASE("it is ef_sgd with top_k, byte for byte") {
     }
 }
 
-TEST_CASE("its step, what it refuses, and as it is written") {
+TEST_CASE("its step, wrong arguments refused with the reason, and its text") {
     problem const p{8, 5, 4, .5, 9, 6};
     CHECK(composed(top_k_sgd{.25}, p).scale == composed(ef_sgd{top_k{2}}, p).scale);
     CHECK(composed(top_k_sgd{.25, {.step = .5}}, problem{}).scale == .5);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// VR-DIANA falls at its theorem's rate with L-SVRG or SAGA, and reaches the optimum from batches of rows.
 #include "laconic/method/vr_diana.hpp"
 
 #include <doctest/doctest.h>
@@ -335,7 +336,7 @@ TEST_CASE("of one sample each it is diana") {
     }
 }
 
-TEST_CASE("its numbers, by hand, and how it is written") {
+TEST_CASE("its numbers by hand, and its text") {
     problem const p{8, 5, 3, .5, 7, 6, .5, 40, 9};
     auto const r = composed(vr_diana{rand_k{2}, {.batch = 4}}, p);  // omega = 3
     CHECK(r.step.rate == doctest::Approx(1 / (9 * (1 + 36 * 4 / 5.))));
@@ -352,7 +353,7 @@ TEST_CASE("its numbers, by hand, and how it is written") {
     CHECK(to_string(vr_diana_saga{rand_k{2}}) == "vr_diana_saga(rand_k(2))");
 }
 
-TEST_CASE("what it refuses") {
+TEST_CASE("wrong arguments are refused with the reason") {
     problem const p{8, 5, 3, .5, 7, 6, .5, 40, 9};
     CHECK_THROWS_WITH_AS(composed(vr_diana{rand_k{2}}, problem{8, 5, 3, .5, 7, 6, .5, 40}),
                          doctest::Contains("max L_ij"), theory_error);

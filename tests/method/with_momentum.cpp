@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// with_momentum adds Polyak's momentum to a method's step, as by hand, and keeps its prox.
 #include "laconic/method/with_momentum.hpp"
 
 #include <doctest/doctest.h>

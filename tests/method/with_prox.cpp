@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// with_prox adds or replaces a method's proximal operator, and reaches the minimum of f + R.
 #include "laconic/method/with_prox.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Slopes of activations are those of differences, bounded as stated, and first weights have the named variance.
 #include "laconic/objective/activation.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Classes count from 0 in increasing order of the labels, and what names no classes is refused.
 #include "laconic/objective/class_index.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The minimum of f + weight |x|_1 meets its conditions, by hand, against all patterns of signs and on real data.
 #include "laconic/objective/composite_optimum.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Cross-entropy is its formula in long double, bends by 1/2 at most, and neither overflows nor hides a NaN.
 #include "laconic/objective/cross_entropy.hpp"
 
 #include <doctest/doctest.h>

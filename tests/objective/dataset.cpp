@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A data set is cut into equal parts, labelled by two classes and scaled, and impossible requests are refused.
 #include "laconic/objective/dataset.hpp"
 
 #include <doctest/doctest.h>

@@ -95,18 +95,18 @@ void batches_are_means(F const& f, std::vector<double> const& x) {
     for (std::size_t i = 0; i < x.size(); ++i) CHECK(std::abs(batch[i] - mean[i]) < 1e-13);
 }
 
-/// The slopes of a row, and the penalty's gradient, tell the row's gradient.
+/// The slopes of a row, and the penalty's gradient, give the row's gradient.
 template <class F>
-void slopes_tell_gradients(F const& f, std::vector<double> const& x) {
-    std::vector<double> one(f.dimension()), told(f.dimension()), s(f.outputs());
+void slopes_give_gradients(F const& f, std::vector<double> const& x) {
+    std::vector<double> one(f.dimension()), rebuilt(f.dimension()), s(f.outputs());
     for (std::uint32_t j = 0; j < f.samples(); ++j) {
         f.batch_gradient(std::vector<std::uint32_t>{j}, x, one);
-        told.assign(f.dimension(), 0.5);
+        rebuilt.assign(f.dimension(), 0.5);
         f.slopes(j, x, s);
-        f.add_row(j, s, 0.75, told);
-        f.add_row(j, s, 0.25, told);
-        f.add_penalty_gradient(x, told);
-        for (std::size_t i = 0; i < x.size(); ++i) CHECK(std::abs(told[i] - 0.5 - one[i]) < 1e-13);
+        f.add_row(j, s, 0.75, rebuilt);
+        f.add_row(j, s, 0.25, rebuilt);
+        f.add_penalty_gradient(x, rebuilt);
+        for (std::size_t i = 0; i < x.size(); ++i) CHECK(std::abs(rebuilt[i] - 0.5 - one[i]) < 1e-13);
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A sum of doubles loses nothing to rounding, and stays infinite or NaN where a summand is.
 #include "laconic/objective/exact_sum.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Batches are means, slopes give gradients, and sample_smoothness is that of the least smooth row.
 #include "laconic/objective/finite_sum.hpp"
 
 #include <doctest/doctest.h>
@@ -52,13 +53,13 @@ static_assert(SmoothFiniteSum<softmax<>> && GeneralisedLinear<softmax<>>);
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("finite_sum: batches are means, slopes tell gradients", F, logistic_regression<>, ridge<>,
+TEST_CASE_TEMPLATE("finite_sum: batches are means, and slopes give gradients", F, logistic_regression<>, ridge<>,
                    nonconvex_logistic<>, softmax<>) {
     F const f(drawn::data(12, 5, 0.6), 0.3);
     auto const x = drawn::point(f.dimension(), 1);
     CHECK(f.samples() == 12);
     drawn::batches_are_means(f, x);
-    drawn::slopes_tell_gradients(f, x);
+    drawn::slopes_give_gradients(f, x);
 }
 
 TEST_CASE_TEMPLATE("finite_sum: sample_smoothness is that of the least smooth row by itself, at least f's", F,

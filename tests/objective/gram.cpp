@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The weighted Gram matrix is that of dense algebra, for sparse and dense rows of any count.
 #include "laconic/objective/gram.hpp"
 
 #include <doctest/doctest.h>
@@ -28,14 +29,14 @@ void check(std::ptrdiff_t n, std::ptrdiff_t d, double density) {
     CAPTURE(n);
     CAPTURE(density);
     auto const rows = random_rows<T>(n, d, density);
-    std::size_t asked = 0;
+    std::size_t weights_taken = 0;
     auto const weight = [&](std::size_t j) {
-        CHECK(j == asked++);
+        CHECK(j == weights_taken++);
         return j % 5 == 0 ? 0.0 : 1 / double(j);
     };
     Eigen::MatrixXd out = Eigen::MatrixXd::Constant(2, 7, 99);
     laconic::weighted_gram(rows, weight, out);
-    CHECK(asked == std::size_t(n));
+    CHECK(weights_taken == std::size_t(n));
 
     Eigen::MatrixXd const dense = Eigen::MatrixXd(rows.template cast<double>());
     Eigen::VectorXd weights(n);
@@ -48,7 +49,7 @@ void check(std::ptrdiff_t n, std::ptrdiff_t d, double density) {
 
 }  // namespace
 
-TEST_CASE("sparse and dense rows, fewer and more than a block") {
+TEST_CASE("the weighted Gram matrix of sparse and dense rows, fewer and more than a block") {
     for (double density : {0.0, 0.02, 0.2, 0.5, 1.0})
         for (std::ptrdiff_t n : {1, 7, 255, 256, 257, 700}) {
             check<double>(n, 30, density);

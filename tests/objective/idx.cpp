@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// IDX files of images and labels are read as they are, and wrong, cut or impossible ones are refused by name.
 #include "laconic/objective/idx.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// LIBSVM files are read with exactly rounded numbers, and every defect is refused with its line and column.
 #include "laconic/objective/libsvm.hpp"
 
 #include <doctest/doctest.h>
@@ -29,7 +30,7 @@ struct defect {
 
 }  // namespace
 
-TEST_CASE("a small file") {
+TEST_CASE("the rows, labels and zeros of a small file") {
     auto const data = parse("+1 1:0.5 3:-2e1\n-1\n2.5 2:+7 4:0\n");
     CHECK(data.name == "t");
     CHECK(data.labels == std::vector<double>{1, -1, 2.5});

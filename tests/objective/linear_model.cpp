@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Values, derivatives, L and mu of linear models agree with definition, differences and published optima.
 #include "laconic/objective/linear_model.hpp"
 
 #include <doctest/doctest.h>
@@ -177,7 +178,7 @@ TEST_CASE("values are summed to the last digit") {
     CHECK(f.value(std::vector<double>{0}) * double(n) == doctest::Approx(0x1p52 + 499999.5).epsilon(3e-16));
 }
 
-TEST_CASE("data that are not finite give no constants, however often they are asked") {
+TEST_CASE("data that are not finite give no constants, however often they are computed") {
     auto data = drawn_data(10, 3);
     data.rows.coeffRef(4, 1) = std::numeric_limits<double>::infinity();
     laconic::ridge<> const f(data, 1);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The logistic loss, its slope and its bend are the formula in long double, and overflow nowhere.
 #include "laconic/objective/logistic_regression.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A matrix block numbers its elements row after row from its offset on.
 #include "laconic/objective/matrix_block.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Its value is the definition, its derivatives those of differences, and L and mu are reached.
 #include "laconic/objective/nonconvex_logistic.hpp"
 
 #include <doctest/doctest.h>
@@ -39,7 +40,7 @@ TEST_CASE("nonconvex_logistic: value by the definition, gradient and Hessian by 
     }
 }
 
-TEST_CASE("nonconvex_logistic: L is reached at x = 0, mu where |x_i| = 1 and the data say nothing") {
+TEST_CASE("nonconvex_logistic: L is reached at x = 0, mu where |x_i| = 1 and the data have zeros") {
     double const lambda = 0.2;
     auto data = drawn::data(30, 6);
     for (std::ptrdiff_t j = 0; j < 30; ++j) data.rows.coeffRef(j, 2) = 0;

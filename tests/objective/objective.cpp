@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// evaluate computes value and gradient in one pass where it can, for any contiguous range.
 #include "laconic/objective/objective.hpp"
 
 #include <doctest/doctest.h>
@@ -39,13 +40,13 @@ struct fused_half_square : half_square {
     double strong_convexity() const { return 1; }
 };
 
-struct wordy {
+struct value_is_text {
     std::size_t dimension() const { return 1; }
     std::string value(std::span<double const>) const { return "low"; }
     void gradient(std::span<double const>, std::span<double>) const {}
 };
 
-struct changes_when_asked {
+struct members_not_const {
     std::size_t dimension() const { return 1; }
     double value(std::span<double const>) { return 0; }
     void gradient(std::span<double const>, std::span<double>) {}
@@ -56,12 +57,12 @@ static_assert(laconic::Objective<half_square> && !laconic::FusedObjective<half_s
 static_assert(laconic::FusedObjective<fused_half_square> && laconic::SmoothObjective<fused_half_square>);
 static_assert(!laconic::Objective<half_square, float>, "its spans are of double");
 static_assert(!laconic::Objective<half_square, int> && !laconic::Objective<int>);
-static_assert(!laconic::Objective<wordy>, "a value is a number");
-static_assert(!laconic::Objective<changes_when_asked>, "members are const");
+static_assert(!laconic::Objective<value_is_text>, "a value is a number");
+static_assert(!laconic::Objective<members_not_const>, "members are const");
 
 }  // namespace
 
-TEST_CASE("evaluate asks for both where they come together, and for each otherwise") {
+TEST_CASE("evaluate calls for both where they come together, and for each otherwise") {
     std::vector<double> const x{1, 2, 3};
     std::vector<double> g(3);
 

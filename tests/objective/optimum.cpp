@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// find_optimum reaches the minimum by Newton's steps or products, also of hard functions, as optima.json has it.
 #include "laconic/objective/optimum.hpp"
 
 #include <doctest/doctest.h>
@@ -126,7 +127,7 @@ TEST_CASE("a singular Hessian still gives a step") {
     CHECK(found.x[0] + found.x[1] == doctest::Approx(31 / 14.0).epsilon(1e-12));
 }
 
-TEST_CASE("what has no minimum, is not finite or is asked for nonsense is an error") {
+TEST_CASE("what has no minimum or is not finite, and a tolerance below 0, is an error") {
     CHECK_THROWS_WITH_AS(laconic::find_optimum(newton::no_minimum{1e6}), doctest::Contains("gradient norm is still"),
                          laconic::error);
     CHECK_THROWS_AS(laconic::find_optimum(not_a_number{}), laconic::error);

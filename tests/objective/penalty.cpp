@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Penalties have the derivatives of differences within their stated range, and are finite for any x.
 #include "laconic/objective/penalty.hpp"
 
 #include <doctest/doctest.h>

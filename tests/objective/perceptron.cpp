@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The perceptron is its definition with the gradient of differences, learns exclusive or, and is smooth as bounded.
 #include "laconic/objective/perceptron.hpp"
 
 #include <doctest/doctest.h>
@@ -63,7 +64,7 @@ double distance(std::vector<double> const& a, std::vector<double> const& b) {
     return std::sqrt(sum);
 }
 
-// Yes where exactly one of two coordinates is 1: no line tells the classes apart.
+// Yes where exactly one of two coordinates is 1: no line separates the classes.
 dataset<> exclusive_or() {
     dataset<> data{"xor", {}, {0, 1, 1, 0}};
     data.rows.resize(4, 2);
@@ -118,7 +119,7 @@ TEST_CASE("perceptron: matrices larger than what is multiplied at once") {
     CHECK(slope == doctest::Approx((f.value(up) - f.value(down)) / 2e-6).epsilon(1e-7));
 }
 
-TEST_CASE("perceptron: gradient descent from a drawn start learns what no line can tell") {
+TEST_CASE("perceptron: gradient descent from a drawn start learns what no line separates") {
     tanh_net const f(exclusive_or(), 4);
     auto x = f.initial_point(key{3});
     std::vector<double> g(x.size());
@@ -131,7 +132,7 @@ TEST_CASE("perceptron: gradient descent from a drawn start learns what no line c
     CHECK(f.value(x) < before / 20);
 }
 
-TEST_CASE("perceptron: the start has the range and spread that are named, zero biases, and the key tells it") {
+TEST_CASE("perceptron: the start has the range and spread that are named, zero biases, and follows from the key") {
     relu_net const f(drawn::data(4, 200, 0.5, 3), 50);
     auto const x = f.initial_point(key{1});
     CHECK(x == f.initial_point(key{1}));
@@ -195,7 +196,7 @@ TEST_CASE("perceptron: workers that lack a class agree with the whole") {
     CHECK(whole.value(x) == doctest::Approx(mean).epsilon(1e-14));
 }
 
-TEST_CASE("perceptron: threads that work on different networks disturb nobody") {
+TEST_CASE("perceptron: threads that work on different networks do not disturb each other") {
     relu_net const small(drawn::data(80, 3), 2), large(drawn::data(80, 9, 0.5, 4), 20);
     auto const x = drawn::point(small.dimension(), 1), y = drawn::point(large.dimension(), 2);
     auto const g = drawn::gradient(small, x), h = drawn::gradient(large, y);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every constant of a problem is unknown until it is given, and counts in comparison.
 #include "laconic/objective/problem.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The squared loss and the constants of ridge regression are those by hand.
 #include "laconic/objective/ridge.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +15,7 @@ static_assert(laconic::Loss<squared_loss>);
 static_assert(laconic::FusedObjective<laconic::ridge<>> && laconic::SmoothObjective<laconic::ridge<>>);
 static_assert(laconic::FusedObjective<laconic::ridge<float>, float>);
 
-TEST_CASE("half a square") {
+TEST_CASE("the squared loss is half a square") {
     CHECK(squared_loss::value(3, 1) == 2);
     CHECK(squared_loss::value_and_slope(3, 1) == std::pair{2.0, 2.0});
     CHECK(squared_loss::value_and_slope(1, 3) == std::pair{2.0, -2.0});

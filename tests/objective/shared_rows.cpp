@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rows are read in place with products and eigenvalues by hand, copies share them, and empty data are refused.
 #include "laconic/objective/shared_rows.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Softmax regression is its definition with exact derivatives, its L and mu are reached, for any number of classes.
 #include "laconic/objective/softmax.hpp"
 
 #include <doctest/doctest.h>
@@ -22,16 +23,16 @@ static_assert(!HessianObjective<softmax<>>);
 
 namespace {
 
-struct told {
+struct defined {
     double value;
     std::vector<double> gradient;
 };
 
 // From the definition: probabilities as they are written, and sums in any order.
-told by_definition(dataset<> const& data, double lambda, std::vector<double> const& x) {
+defined by_definition(dataset<> const& data, double lambda, std::vector<double> const& x) {
     auto const names = classes(data);
     std::size_t const n = data.samples(), d = data.features(), k = names.size();
-    told result{0, std::vector<double>(x.size())};
+    defined result{0, std::vector<double>(x.size())};
     for (std::size_t j = 0; j < n; ++j) {
         std::vector<double> row(d), p(k);
         for (dataset<>::matrix::InnerIterator at(data.rows, std::ptrdiff_t(j)); at; ++at)
@@ -113,7 +114,7 @@ TEST_CASE("softmax: as defined, for any number of classes; derivatives by differ
         if (k != 3 && k != 7) continue;
         drawn::gradient_is_true(f, x);
         drawn::batches_are_means(f, x);
-        drawn::slopes_tell_gradients(f, x);
+        drawn::slopes_give_gradients(f, x);
     }
 }
 
@@ -132,7 +133,7 @@ TEST_CASE("softmax: L is reached, by two classes at 0 and by more where all but 
         CHECK(largest_bend(four, drawn::point(24, n, 2)) <= four.smoothness() * (1 + 1e-12));
 
     auto v = drawn::point(24, 5), out = v;
-    for (std::size_t i = 0; i < 24; ++i) v[i] = v[i / 4 * 4];  // every class says the same
+    for (std::size_t i = 0; i < 24; ++i) v[i] = v[i / 4 * 4];  // the same for every class
     four.hessian_times(drawn::point(24, 6), v, out);
     CHECK(four.strong_convexity() == 0.01);
     for (std::size_t i = 0; i < 24; ++i) CHECK(std::abs(out[i] - 0.01 * v[i]) < 1e-14);
@@ -169,7 +170,7 @@ TEST_CASE("softmax: two classes are the logistic regression of half the lambda")
     for (std::size_t i = 0; i < 2 * d; ++i) CHECK(std::abs(best.x[i] - x[i]) < 1e-9);
 }
 
-TEST_CASE("softmax: the gradient vanishes at the optimum of real data, as the definition says it" *
+TEST_CASE("softmax: the gradient vanishes at the optimum of real data, by the definition" *
           doctest::test_suite("slow")) {
     for (auto const name : {"digits", "dna_scale"}) {
         auto data = test_data(name);
@@ -201,7 +202,7 @@ TEST_CASE("softmax: workers that lack a class agree with the whole") {
     for (std::size_t c = 0; c < x.size(); ++c) CHECK(std::abs(g[c] - mean[c]) < 1e-14);
 }
 
-TEST_CASE("softmax: threads that work on different objectives disturb nobody") {
+TEST_CASE("softmax: threads that work on different objectives do not disturb each other") {
     softmax<> const few(drawn::data(60, 5, 0.5, 3), 0.1), many(drawn::data(60, 5, 0.5, 20), 0.1);
     auto const x = drawn::point(15, 1), y = drawn::point(100, 2);
     auto const g = drawn::gradient(few, x), h = drawn::gradient(many, y);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The extreme eigenvalues are Eigen's for any size, rank and spectrum, in few products and the same bits again.
 #include "laconic/objective/spectrum.hpp"
 
 #include <doctest/doctest.h>

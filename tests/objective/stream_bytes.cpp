@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bytes come until a stream ends, whatever it throws there, and a broken one is refused by name.
 #include "laconic/objective/stream_bytes.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The step of 1 / (a + c t) takes the lengths of its formula, averages noise, and saves how often it moved.
 #include "laconic/optim/decreasing_step.hpp"
 
 #include <doctest/doctest.h>
@@ -54,7 +55,7 @@ TEST_CASE("the number of steps taken is its state") {
     CHECK(second.rate() == 1. / 8);
 }
 
-TEST_CASE("the mean of noisy targets: steps 1 / (1 + t) average, constant ones wander") {
+TEST_CASE("steps 1 / (1 + t) come to the mean of noisy targets") {
     host on;
     decreasing_step shrinking(1, 1);
     std::vector<double> x{0}, d(1);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Dual averaging steps are those by hand, and the mean of the iterates keeps the bound for functions with corners.
 #include "laconic/optim/dual_averaging_step.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A gradient step moves x by -rate d, at any length, and leaves d as it is.
 #include "laconic/optim/gradient_step.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Momentum steps are those by hand, the gradient step without beta, and quicker on badly conditioned functions.
 #include "laconic/optim/momentum.hpp"
 
 #include <doctest/doctest.h>
@@ -57,12 +58,12 @@ TEST_CASE("on a badly conditioned bowl it is quicker than the gradient step") {
 
 TEST_CASE("its state is the velocity; its numbers are its own") {
     host on;
-    momentum<> was(.5, .25), is(.5, .25);
+    momentum<> saved(.5, .25), restored(.5, .25);
     std::vector<double> x{0, 8}, d{4, -8};
-    was(on, std::span(x), std::span(d));
-    restore_from(was, is);
-    CHECK(std::vector<double>(is.velocity().begin(), is.velocity().end()) == std::vector<double>{4, -8});
-    is(on, std::span(x), std::span(d));
+    saved(on, std::span(x), std::span(d));
+    restore_from(saved, restored);
+    CHECK(std::vector<double>(restored.velocity().begin(), restored.velocity().end()) == std::vector<double>{4, -8});
+    restored(on, std::span(x), std::span(d));
     CHECK(x == std::vector<double>{-4.5, 17});  // as in the second step above
-    CHECK(to_string(is) == "momentum(0.5, 0.25)");
+    CHECK(to_string(restored) == "momentum(0.5, 0.25)");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each proximal operator is the one by hand and minimises its definition, and a proximal step applies it last.
 #include "laconic/optim/prox.hpp"
 
 #include <doctest/doctest.h>

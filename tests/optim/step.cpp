@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Step takes a user's own functions of iterate and direction for their type of number, and so does proximal.
 #include "laconic/optim/step.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +14,7 @@ using namespace laconic;
 
 namespace {
 
-// Steps of your own: a function object, and a lambda.
+// Steps of the user's: a function object, and a lambda.
 struct sign_step {
     template <class B, Scalar T>
     void operator()(B&, std::span<T> x, std::span<T> d) const {
@@ -31,12 +32,11 @@ static_assert(Step<proximal<momentum<>, l1>>);
 
 }  // namespace
 
-TEST_CASE("a step of your own moves the iterate in place") {
+TEST_CASE("a step of the user's moves the iterate, and a proximal operator follows it") {
     host on;
+    proximal<sign_step, l1> step{{}, {2}, .5};
     double x[] = {5, 5}, d[] = {2, -3};
-    sign_step{}(on, std::span<double>(x), std::span<double>(d));
-    CHECK(x[0] == 4);
-    CHECK(x[1] == 6);
-    by_lambda(on, std::span<double>(x), std::span<double>(d));
-    CHECK(x[0] == 2);
+    step(on, std::span<double>(x), std::span<double>(d));  // (4, 6), then 1 off
+    CHECK(x[0] == 3);
+    CHECK(x[1] == 5);
 }

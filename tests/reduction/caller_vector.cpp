@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A caller's numbers are used where they are, those of 16 bits are converted both ways, and NaN is written.
 #include "laconic/reduction/caller_vector.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The exact mean counts absent ranks as zeros, and the deviation of an estimate from it is that by hand.
 #include "laconic/reduction/exact_mean.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small layers that are next to each other share a message, up to 16 times the limit.
 #include "laconic/reduction/joint_message.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A layer's memory rescales its residual by step sizes, averages states of ranks, and digests what it holds.
 #include "laconic/reduction/layer_memory.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +17,7 @@ namespace {
 
 using one = detail::layer_memory<memory<double>, double, host>;
 
-// What waits after a delta of these numbers of which nothing was sent.
+// The memory after a delta of these numbers of which nothing was sent.
 one with_residual(std::vector<double> const& e, memory<double> how) {
     host on;
     one m(how, e.size());

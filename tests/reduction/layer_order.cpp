@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Layers are due in the order of the first step, those that it lacks last, and a later step shows early ones.
 #include "laconic/reduction/layer_order.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +27,7 @@ TEST_CASE("the order is the first step's, and layers that it lacks come last") {
     CHECK_FALSE(order.is_new());
 }
 
-TEST_CASE("in a later step what is due tells who is early, and the next step begins anew") {
+TEST_CASE("in a later step a layer that is not due is early, and the next step begins anew") {
     layer_order order(3);
     for (std::size_t const l : {1u, 0u, 2u}) order.start(l);
     order.learn();

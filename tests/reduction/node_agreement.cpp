@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What is wrong on one rank of one node is an error on all ranks of all nodes.
 #include "laconic/reduction/node_agreement.hpp"
 
 #include <doctest/doctest.h>
@@ -13,8 +14,8 @@ using namespace laconic;
 
 namespace {
 
-// What each of n ranks, so many a node, is told.
-std::vector<std::string> told(int n, int per_node, auto items, auto own) {
+// The error that each of n ranks, so many a node, throws.
+std::vector<std::string> errors_of(int n, int per_node, auto items, auto own) {
     std::vector<std::string> all(static_cast<std::size_t>(n));
     fibers::run(n, [&](fibers::member& comm) {
         auto inside = comm.split(comm.rank() / per_node, 0), across = comm.split(comm.rank() % per_node, 0);
@@ -32,15 +33,15 @@ auto const nothing = [](int) { return std::string(); };
 }  // namespace
 
 TEST_CASE("what is wrong on one rank of one node is known on all ranks of all nodes") {
-    for (auto const& text : told(6, 3, alike, nothing)) CHECK(text.empty());
+    for (auto const& text : errors_of(6, 3, alike, nothing)) CHECK(text.empty());
     for (int const culprit : {0, 1, 5}) {
         CAPTURE(culprit);
         auto const other = [&](int r) { return std::vector<agreed_item>{{"a size", r == culprit ? "4" : "3"}}; };
-        for (auto const& text : told(6, 3, other, nothing)) CHECK(text.find("a size: 4") != text.npos);
+        for (auto const& text : errors_of(6, 3, other, nothing)) CHECK(text.find("a size: 4") != text.npos);
         auto const own = [&](int r) { return r == culprit ? std::string("it has no share") : std::string(); };
-        for (auto const& text : told(6, 3, alike, own)) CHECK(text.find("it has no share") != text.npos);
+        for (auto const& text : errors_of(6, 3, alike, own)) CHECK(text.find("it has no share") != text.npos);
     }
-    for (auto const& text : told(5, 2, alike, nothing)) CHECK_FALSE(text.empty());  // the last node has one rank
+    for (auto const& text : errors_of(5, 2, alike, nothing)) CHECK_FALSE(text.empty());  // the last node has one rank
 }
 
 TEST_CASE("where a rank of a node fails, all of the node throw") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An error that travels between nodes as text is raised as the same error, with the ranks of all nodes.
 #include "laconic/reduction/node_error.hpp"
 
 #include <doctest/doctest.h>
@@ -51,7 +52,7 @@ TEST_CASE("a reason is the same after it has travelled as a text, in an error of
     CHECK_FALSE(text.is_not_finite());
 }
 
-TEST_CASE("an error of the step itself is told with the ranks and coordinates of all nodes") {
+TEST_CASE("an error of the step itself is raised with the ranks and coordinates of all nodes") {
     CHECK(raised(out_of(non_finite_error(2, 7, 3, "layer w"))) ==
           "not finite: rank 20, round 7: the gradient is not finite at coordinate 103 of layer w");
     CHECK(raised(out_of(compression_error(2, 7, "why"))) == "compression: rank 20, round 7: why");
@@ -62,7 +63,7 @@ TEST_CASE("an error of the step itself is told with the ranks and coordinates of
     CHECK(raised(out_of(argument_error("three"))) == "comm -1: three");
 }
 
-TEST_CASE("hostile bytes are no reason") {
+TEST_CASE("hostile bytes are an error of their sender") {
     auto const good = node_error(5, 40, "layer w").text();
     for (std::size_t n = 0; n < 23; ++n)
         CHECK(raised(node_error::read(bytes(good.substr(0, n)), 9)) ==

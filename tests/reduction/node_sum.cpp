@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The ranks of a node add up their shares by weight and gather them, and errors reach the whole node.
 #include "laconic/reduction/node_sum.hpp"
 
 #include <doctest/doctest.h>

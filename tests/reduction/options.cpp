@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Patterns choose the layers in full, and every option is among what ranks must agree on.
 #include "laconic/reduction/options.hpp"
 
 #include <doctest/doctest.h>
@@ -49,13 +50,13 @@ TEST_CASE("every option is among what ranks must agree on") {
         for (auto const& [name, value] : detail::described(o)) all += name + ": " + value + "\n";
         return all;
     };
-    auto const is_told = [&](reducer_options const& o) { return text(o) != text({}); };
-    CHECK(is_told({.seed = 1}));
-    CHECK(is_told({.non_finite = on_non_finite::propagate}));
-    CHECK(is_told({.not_started = absent::zero}));
+    auto const is_described = [&](reducer_options const& o) { return text(o) != text({}); };
+    CHECK(is_described({.seed = 1}));
+    CHECK(is_described({.non_finite = on_non_finite::propagate}));
+    CHECK(is_described({.not_started = absent::zero}));
     CHECK(text({.not_started = absent::skip}) != text({.not_started = absent::zero}));
-    CHECK(is_told({.dense_below = 1}));
-    CHECK(is_told({.in_full = {"a"}}));
-    CHECK(is_told({.dense_rounds = 1}));
-    CHECK_FALSE(is_told({.positions = position_code::fastest}));  // each message tells which it has
+    CHECK(is_described({.dense_below = 1}));
+    CHECK(is_described({.in_full = {"a"}}));
+    CHECK(is_described({.dense_rounds = 1}));
+    CHECK_FALSE(is_described({.positions = position_code::fastest}));  // each message states which it has
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A communicator that can be duplicated is, so that messages do not mix; another is used itself.
 #include "laconic/reduction/own_communicator.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A layer remembers nothing before commit, writes back once, and is skipped or sent in full on all ranks.
 #include "laconic/reduction/reduced_layer.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +20,7 @@ using how = error_feedback<top_k<>>;
 using one_layer = detail::reduced_layer<how, double, host>;
 
 detail::caller_vector<double> numbers(std::vector<double>& x) { return detail::caller_vector<double>(std::span(x)); }
-std::vector<double> waits(one_layer const& l) {
+std::vector<double> residual_of(one_layer const& l) {
     auto const e = l.feedback().residual();
     return {e.begin(), e.end()};
 }
@@ -37,17 +38,17 @@ TEST_CASE("nothing is remembered before commit, and the caller's numbers change 
         l.send(on, comm, 0, 0);
         l.receive(on, comm, 0, 0);
         CHECK(x == before);
-        CHECK(waits(l) == std::vector<double>(3));
+        CHECK(residual_of(l) == std::vector<double>(3));
         l.commit(on, comm, 0);
         CHECK(x == before);
-        CHECK(waits(l) == std::vector<double>{2, 0, -2});
+        CHECK(residual_of(l) == std::vector<double>{2, 0, -2});
         l.write_back(on);
         CHECK(x == std::vector<double>{0, 2.5, 0});
     });
 }
 
 TEST_CASE("a message that cannot be made is an error on all ranks, which names the layer where it has a name") {
-    std::vector<std::string> told;
+    std::vector<std::string> errors;
     for (std::string const name : {"", "w"})
         fibers::run(2, [&](fibers::member& comm) {
             host on;
@@ -59,16 +60,17 @@ TEST_CASE("a message that cannot be made is an error on all ranks, which names t
             try {
                 l.receive(on, comm, 8, 0);
             } catch (compression_error const& e) {
-                told.push_back(e.what());
+                errors.push_back(e.what());
             }
         });
-    CHECK(told == std::vector<std::string>{"rank 1, round 8: a vector of 2 numbers, where the reducer has 3",
-                                           "rank 1, round 8: a vector of 2 numbers, where the reducer has 3",
-                                           "rank 1, round 8: layer w: a vector of 2 numbers, where the reducer has 3",
-                                           "rank 1, round 8: layer w: a vector of 2 numbers, where the reducer has 3"});
+    CHECK(errors ==
+          std::vector<std::string>{"rank 1, round 8: a vector of 2 numbers, where the reducer has 3",
+                                   "rank 1, round 8: a vector of 2 numbers, where the reducer has 3",
+                                   "rank 1, round 8: layer w: a vector of 2 numbers, where the reducer has 3",
+                                   "rank 1, round 8: layer w: a vector of 2 numbers, where the reducer has 3"});
 }
 
-TEST_CASE("a layer that all ranks skip keeps what it remembers, and no rank waits for another one's") {
+TEST_CASE("a layer that all ranks skip keeps what it remembers, and one that some ranks skip is an error") {
     fibers::run(2, [](fibers::member& comm) {
         host on;
         one_layer l(how{top_k{1}}, {"w", 3}, {});
@@ -87,16 +89,16 @@ TEST_CASE("a layer that all ranks skip keeps what it remembers, and no rank wait
         };
         step(0, false);
         x = {7, 7, 7};
-        auto const before = waits(l);
+        auto const before = residual_of(l);
         step(1, true);
-        CHECK(waits(l) == before);
+        CHECK(residual_of(l) == before);
         CHECK(x == std::vector<double>{7, 7, 7});
         CHECK_THROWS_AS(step(2, comm.rank() == 0), compression_error);
-        CHECK(waits(l) == before);
+        CHECK(residual_of(l) == before);
     });
 }
 
-TEST_CASE("a layer in full has no memory, and a step in full sends what waits, too") {
+TEST_CASE("a layer in full has no memory, and a step in full sends the residual, too") {
     fibers::run(2, [](fibers::member& comm) {
         host on;
         one_layer full_one(how{top_k{1}}, {"b", 3}, {.in_full = {"b"}}), l(how{top_k{1}}, {"w", 3}, {});
@@ -119,6 +121,6 @@ TEST_CASE("a layer in full has no memory, and a step in full sends what waits, t
         y = {1, 1, 1};
         step(l, y, 1, true);
         CHECK(y == std::vector<double>{2, 1, 0});
-        CHECK(waits(l) == std::vector<double>(3));
+        CHECK(residual_of(l) == std::vector<double>(3));
     });
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Layers have an identity by name, refuse what does not suit them, and no forged state makes them longer.
 #include "laconic/reduction/reduced_layers.hpp"
 
 #include <doctest/doctest.h>
@@ -51,9 +52,9 @@ TEST_CASE("what does not suit a layer is refused") {
 TEST_CASE("no state, forged with its checksum, makes a vector longer than its layer") {
     using shifts = detail::reduced_layers<ef21_shift<top_k<>>, float, host>;
     auto const by_top_1 = always(ef21_shift{top_k{1}});
-    shifts longer(by_top_1, {{"a", 2}, {"b", 4}}, {}), is(by_top_1, {{"a", 2}, {"b", 3}}, {});
-    CHECK_THROWS_AS(restore(is, saved(longer)), wire_error);
-    restore(is, saved(is));
+    shifts longer(by_top_1, {{"a", 2}, {"b", 4}}, {}), restored(by_top_1, {{"a", 2}, {"b", 3}}, {});
+    CHECK_THROWS_AS(restore(restored, saved(longer)), wire_error);
+    restore(restored, saved(restored));
     // The mean shift is empty before the first step, and as long as the layer after it.
     struct forged {
         std::size_t long_one;
@@ -67,7 +68,7 @@ TEST_CASE("no state, forged with its checksum, makes a vector longer than its la
             }
         }
     };
-    restore(is, saved(forged{3}));
-    restore(is, saved(forged{0}));
-    for (std::size_t const d : {2u, 4u}) CHECK_THROWS_AS(restore(is, saved(forged{d})), wire_error);
+    restore(restored, saved(forged{3}));
+    restore(restored, saved(forged{0}));
+    for (std::size_t const d : {2u, 4u}) CHECK_THROWS_AS(restore(restored, saved(forged{d})), wire_error);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each named reduction has the rates of its row, its text, and is refused where no theorem covers it.
 #include "laconic/reduction/reduction.hpp"
 
 #include <doctest/doctest.h>
@@ -40,7 +41,7 @@ TEST_CASE("each reduction is the row of the table: alpha, decay, and whether a t
     CHECK(unproved<plain<top_k<>>>::is_proved);
 }
 
-TEST_CASE("a compressor that is chosen at run time is asked for its theory then, and so is a pipe") {
+TEST_CASE("the theory of a compressor that is chosen at run time is checked then, and so is a pipe's") {
     using any = any_compressor<double>;
     plain{any(rand_k{2})}.check_proof(10);
     shifted{any(rand_k{2})}.check_proof(10);
@@ -61,7 +62,7 @@ TEST_CASE("a compressor that is chosen at run time is asked for its theory then,
     CHECK_THROWS_AS(error_feedback{top_k{100} | quantize{1}}.check_proof(1000), theory_error);
 }
 
-TEST_CASE("a reduction reads as it is written, and is equal to its like") {
+TEST_CASE("a reduction's text has its arguments, and equal ones compare equal") {
     CHECK(to_string(plain{}) == "plain(identity)");
     CHECK(to_string(plain{rand_k{2}}) == "plain(rand_k(2))");
     CHECK(to_string(error_feedback{top_k{0.01}}) == "error_feedback(top_k(0.01))");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A rank restores its own state, or the mean of all ranks' states, and nothing where one is wrong.
 #include "laconic/reduction/restore.hpp"
 
 #include <doctest/doctest.h>
@@ -66,7 +67,7 @@ struct counting_step {
 
 }  // namespace
 
-TEST_CASE("a rank's own state, or the mean of all ranks'") {
+TEST_CASE("a rank restores its own state, or the mean of all ranks'") {
     counting_step s;
     detail::restore_own(s, std::span<std::byte const>(counting_step::saved(7, 0, 1)));
     CHECK(s.number == 7);

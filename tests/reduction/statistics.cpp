@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A timer adds the seconds of its life to a sum.
 #include "laconic/reduction/statistics.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A step of layers writes nothing before finish, and its messages go in the order of the first step.
 #include "laconic/reduction/step.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Ranks agree on shares by weight and on the latest round, and refuse a wrong step alike.
 #include "laconic/reduction/step_agreement.hpp"
 
 #include <doctest/doctest.h>
@@ -16,18 +17,18 @@ namespace {
 // What the ranks' weights come to: the shares, or why there is no step.
 std::string agreed(std::vector<double> const& weights, std::vector<char> const& dense) {
     int const n = static_cast<int>(weights.size());
-    std::vector<std::string> told(weights.size());
+    std::vector<std::string> errors(weights.size());
     std::vector<std::string> shares(weights.size());
     fibers::run(n, [&](fibers::member& comm) {
         auto const r = std::size_t(comm.rank());
         auto const all = detail::agree_on_step(comm, 5, weights[r], dense[r] != 0);
         if (all.wrong)
-            told[r] = all.wrong->what();
+            errors[r] = all.wrong->what();
         else
             shares[r] = shortest(all.share) + " ";
     });
-    for (auto const& t : told) CHECK(t == told[0]);
-    std::string all = told[0];
+    for (auto const& t : errors) CHECK(t == errors[0]);
+    std::string all = errors[0];
     for (auto const& s : shares) all += s;
     return all;
 }

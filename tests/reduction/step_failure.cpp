@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A failed step ends on all ranks, or is reported to the others first, or breaks the reducer.
 #include "laconic/reduction/step_failure.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +22,7 @@ void check_throws(failure const& f) {
 
 }  // namespace
 
-TEST_CASE("what all ranks know of ends the step, and what one alone knows of is told to the others first") {
+TEST_CASE("what all ranks know of ends the step, and what one alone knows of is sent to the others first") {
     failure f;
     f.attempt([] {});
     CHECK_FALSE(f.failed_);

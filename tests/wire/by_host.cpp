@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A message in memory that the host cannot reach is written and read as the same bytes, by way of a copy.
 #include "laconic/wire/by_host.hpp"
 
 #include <doctest/doctest.h>
@@ -21,13 +22,13 @@ namespace {
 
 constexpr std::size_t d = 40;
 
-// What a backend's message about some numbers is written as, and what a reader there adds up of it.
+// The bytes of a backend's message about some numbers, and what a reader there adds up of it.
 template <class B, class C>
-struct told {
+struct round_trip {
     std::vector<std::byte> bytes;
     std::vector<double> sum = std::vector<double>(d);
 
-    explicit told(C const& compressor) {
+    explicit round_trip(C const& compressor) {
         B on;
         std::vector<double> here(d);
         for (std::size_t i = 0; i < d; ++i) here[i] = key{4}.uniform(i) - 0.5;
@@ -35,23 +36,23 @@ struct told {
         copy_from_host(on, std::span<double const>(here), std::span<double>(x));
 
         using message = message_of<C, double, B>;
-        message said, heard;
-        compressor(on, std::span<double const>(x), key{1}, said);
+        message sent, received;
+        compressor(on, std::span<double const>(x), key{1}, sent);
         by_host<message, B> encoding;
         for (int twice = 0; twice < 2; ++twice) {
             bit_writer sink;
-            encoding.write_message(sink, on, said);
+            encoding.write_message(sink, on, sent);
             bytes = {sink.finish().begin(), sink.finish().end()};
         }
         bit_reader source(bytes);
         auto const blank = [&](auto& there, auto& m) { compressor.blank(there, d, key{1}, m); };
-        encoding.read_message(source, blank, on, heard);
-        CHECK(heard == said);
-        add_message(on, std::span<double>(out), 1.0, heard);
+        encoding.read_message(source, blank, on, received);
+        CHECK(received == sent);
+        add_message(on, std::span<double>(out), 1.0, received);
         copy_to_host(on, std::span<double const>(out), std::span<double>(sum));
 
         bit_reader cut(std::span<std::byte const>(bytes).first(bytes.size() - 3));
-        CHECK_THROWS_AS(encoding.read_message(cut, blank, on, heard), wire_error);
+        CHECK_THROWS_AS(encoding.read_message(cut, blank, on, received), wire_error);
     }
 };
 
@@ -59,11 +60,11 @@ struct told {
 
 TEST_CASE("a message that the host cannot reach is written and read by way of a copy") {
     auto const same = [](auto compressor) {
-        told<host, decltype(compressor)> const here(compressor);
-        told<apart, decltype(compressor)> const there(compressor);
+        round_trip<host, decltype(compressor)> const here(compressor);
+        round_trip<apart, decltype(compressor)> const there(compressor);
         CHECK(here.bytes == there.bytes);
         CHECK(here.sum == there.sum);
     };
     same(top_k{7} | quantize{3});
-    same(rand_k{9});  // both ends draw where its numbers stand
+    same(rand_k{9});  // both ends draw its coordinates
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checksums are the published ones of CRC-32C, and at any length what its polynomial leaves.
 #include "laconic/wire/checksum.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +11,7 @@
 using namespace laconic;
 
 // The check value of CRC-32C, and the examples of RFC 3720, B.4.
-TEST_CASE("known checksums") {
+TEST_CASE("checksums are the published ones") {
     std::string_view const digits = "123456789";
     CHECK(checksum(std::as_bytes(std::span(digits))) == 0xe3069283u);
     CHECK(checksum(std::vector<std::byte>(32, std::byte{0})) == 0x8a9136aau);
@@ -23,7 +24,7 @@ TEST_CASE("known checksums") {
     CHECK(checksum({}) == 0);
 }
 
-TEST_CASE("of any length it is what the polynomial leaves, bit by bit") {
+TEST_CASE("at any length a checksum is what the polynomial leaves, bit by bit") {
     std::vector<std::byte> bytes;
     std::uint32_t left = 0xffffffffu;
     for (unsigned n = 0; n < 100; ++n) {

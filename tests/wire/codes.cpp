@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Codes of levels are packed as by hand, five ternary ones to a byte, read back, and refused outside the grid.
 #include "laconic/wire/codes.hpp"
 
 #include <doctest/doctest.h>
@@ -19,8 +20,8 @@ template <class Codes>
 std::vector<std::byte> written(Codes const& c, int levels) {
     bit_writer sink;
     write_codes(sink, c, levels);
-    auto const said = sink.finish();
-    return {said.begin(), said.end()};
+    auto const encoded = sink.finish();
+    return {encoded.begin(), encoded.end()};
 }
 std::uint64_t spent(std::size_t n, int levels) {
     ledger books;
@@ -28,8 +29,8 @@ std::uint64_t spent(std::size_t n, int levels) {
     return books.unpadded();
 }
 template <class Codes = codes>
-Codes read(std::vector<std::byte> const& said, std::size_t n, int levels) {
-    bit_reader source(said);
+Codes read(std::vector<std::byte> const& encoded, std::size_t n, int levels) {
+    bit_reader source(encoded);
     Codes c(n);
     read_codes(source, c, levels);
     source.finish();
@@ -41,11 +42,11 @@ Codes read(std::vector<std::byte> const& said, std::size_t n, int levels) {
 // (2, 0, 1, 1, 2) is 2 + 9 + 27 + 2 x 81 = 200; of a group of two, (0, 2) is 6, in four bits.
 TEST_CASE("five ternary codes are one number below 243") {
     codes const c{1, -1, 0, 0, 1, -1, 1};
-    auto const said = written(c, 1);
-    REQUIRE(said.size() == 2);
-    CHECK(std::to_integer<int>(said[0]) == 200);
-    CHECK(std::to_integer<int>(said[1]) == 6);
-    CHECK(read(said, 7, 1) == c);
+    auto const encoded = written(c, 1);
+    REQUIRE(encoded.size() == 2);
+    CHECK(std::to_integer<int>(encoded[0]) == 200);
+    CHECK(std::to_integer<int>(encoded[1]) == 6);
+    CHECK(read(encoded, 7, 1) == c);
 }
 
 TEST_CASE("what they cost: 8 bits for 5, and 2, 4, 5 or 7 for the rest") {
@@ -76,10 +77,10 @@ TEST_CASE("all codes of all lengths are read back") {
         values *= 3;
         std::vector<char> seen(values, 0);
         for (std::uint64_t word = 0; word < values; ++word) {
-            std::vector<std::byte> const said{static_cast<std::byte>(word)};
-            auto const c = read(said, n, 1);
-            CHECK(written(c, 1) == said);
-            CHECK(written(read<byte_codes>(said, n, 1), 1) == said);
+            std::vector<std::byte> const encoded{static_cast<std::byte>(word)};
+            auto const c = read(encoded, n, 1);
+            CHECK(written(c, 1) == encoded);
+            CHECK(written(read<byte_codes>(encoded, n, 1), 1) == encoded);
             std::uint64_t index = 0;
             for (auto const code : c) {
                 REQUIRE((code >= -1 && code <= 1));
@@ -106,9 +107,10 @@ TEST_CASE("many ternary codes, wherever they begin, are their groups one by one"
                     word += values * static_cast<std::uint64_t>(c[j] + 1);
                 expected.put(word, width_of(values));
             }
-            auto const said = sink.finish(), wanted = expected.finish();
-            CHECK(std::vector(said.begin(), said.end()) == std::vector(wanted.begin(), wanted.end()));
-            bit_reader source(said);
+            auto const encoded = sink.finish(), expected_bytes = expected.finish();
+            CHECK(std::vector(encoded.begin(), encoded.end()) ==
+                  std::vector(expected_bytes.begin(), expected_bytes.end()));
+            bit_reader source(encoded);
             source.take(before);
             codes back(n);
             read_codes(source, back, 1);
@@ -117,9 +119,10 @@ TEST_CASE("many ternary codes, wherever they begin, are their groups one by one"
             sink.clear();
             sink.put(before > 0, before);
             write_codes(sink, narrow, 1);
-            auto const said_by_bytes = sink.finish();
-            CHECK(std::vector(said_by_bytes.begin(), said_by_bytes.end()) == std::vector(wanted.begin(), wanted.end()));
-            bit_reader again(wanted);
+            auto const encoded_by_bytes = sink.finish();
+            CHECK(std::vector(encoded_by_bytes.begin(), encoded_by_bytes.end()) ==
+                  std::vector(expected_bytes.begin(), expected_bytes.end()));
+            bit_reader again(expected_bytes);
             again.take(before);
             byte_codes narrow_back(n);
             read_codes(again, narrow_back, 1);
@@ -132,11 +135,11 @@ TEST_CASE("words that mean no codes are refused") {
     unsigned const widths[] = {0, 2, 4, 5, 7, 8};
     for (std::size_t n = 1; n <= 5; ++n)
         for (std::uint64_t word = 0; word >> widths[n] == 0; ++word) {
-            std::vector<std::byte> const said{static_cast<std::byte>(word)};
+            std::vector<std::byte> const encoded{static_cast<std::byte>(word)};
             if (word < values[n])
-                CHECK_NOTHROW(read(said, n, 1));
+                CHECK_NOTHROW(read(encoded, n, 1));
             else
-                CHECK_THROWS_WITH_AS(read(said, n, 1), doctest::Contains("outside the grid"), wire_error);
+                CHECK_THROWS_WITH_AS(read(encoded, n, 1), doctest::Contains("outside the grid"), wire_error);
         }
     CHECK_THROWS_AS(read({std::byte{5}}, 1, 2), wire_error);
     CHECK_THROWS_AS(read({std::byte{0}}, 6, 1), wire_error);  // too short

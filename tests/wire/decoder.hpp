@@ -127,8 +127,8 @@ inline bytes by_hand(unsigned flags, std::uint64_t dimension, std::vector<word> 
     for (auto const& w : words) bits += w.width;
     laconic::put_whole(sink, bits);
     for (auto const& w : words) sink.put(w.value, w.width);
-    auto const said = sink.finish();
-    return {said.begin(), said.end()};
+    auto const encoded = sink.finish();
+    return {encoded.begin(), encoded.end()};
 }
 
 /// What the library reads from a file and what decoder.py reads, of many files.

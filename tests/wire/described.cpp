@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Described messages of every pipeline are read without the compressor, by decoder.py alike, and within limits.
 #include "laconic/wire/described.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +24,7 @@ using decoder::word;
 namespace {
 
 template <class M, class T>
-void describes(M const& m, std::vector<T> const& meant) {
+void describes(M const& m, std::vector<T> const& expected) {
     for (bool const with_checksum : {true, false})
         for (auto const positions : {position_code::smallest, position_code::fastest}) {
             description const how{with_checksum, positions};
@@ -34,12 +35,12 @@ void describes(M const& m, std::vector<T> const& meant) {
             CHECK(books.positions() == account(m, positions).positions());
             CHECK(books.scalars() == account(m, positions).scalars());
             auto const read = read_described(bytes);
-            REQUIRE(read.dimension == meant.size());
+            REQUIRE(read.dimension == expected.size());
             CHECK((read.dense ? read.at.empty() : read.at.size() == read.values.size()));
             CHECK(std::is_sorted(read.at.begin(), read.at.end()));
-            std::vector<T> got(meant.size(), T(0));
-            read.add_to(std::span<T>(got));
-            CHECK(got == meant);
+            std::vector<T> added(expected.size(), T(0));
+            read.add_to(std::span<T>(added));
+            CHECK(added == expected);
         }
 }
 
@@ -54,7 +55,7 @@ void refused(std::vector<std::byte> const& bytes, char const* why, reading_limit
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("every pipeline's message about every vector is read by a stranger", T, float, double) {
+TEST_CASE_TEMPLATE("every pipeline's message about every vector is read without its compressor", T, float, double) {
     laws::each_pipeline<T>([](auto const& c) {
         CAPTURE(to_string(c));
         host on;
@@ -67,7 +68,7 @@ TEST_CASE_TEMPLATE("every pipeline's message about every vector is read by a str
     });
 }
 
-// "lacn", version 1, no flags, dimension 5; 8 + 8 + 8 bits of shape and 3 + 5 + 64 of the bare form; told by count,
+// "lacn", version 1, no flags, dimension 5; 8 + 8 + 8 bits of shape and 3 + 5 + 64 of the bare form; a fixed count,
 // units of one, two of them, the numbers in full; bitmap, then 3 and -4.
 TEST_CASE("the bytes of a small message, by hand") {
     auto const m = compress(top_k{2}, std::vector<float>{3, -4, 0, 1, 2}, key{1});
@@ -94,7 +95,7 @@ TEST_CASE("every flipped bit and every cut is found by the checksum") {
     CHECK_THROWS_AS(read_described(bytes), wire_error);
 }
 
-TEST_CASE("what is wrong, by name") {
+TEST_CASE("what is wrong is refused by name") {
     auto const good = described_top_2();
     auto const changed = [&](std::size_t at, unsigned value) {
         auto bytes =
@@ -125,7 +126,7 @@ TEST_CASE("what is wrong, by name") {
     refused(by_hand(0, 5, {{18, 8}, {1, 8}, {2, 8}, {std::bit_cast<std::uint64_t>(1.5), 64}, {0, 64}, {1, 8}}),
             "a probability above 1");
     refused(by_hand(0, 5, {{33, 8}, {std::bit_cast<std::uint32_t>(2.0f), 32}, {1, 8}}), "a factor above 1");
-    // A support of 2^32 draws, and a matrix of a thousand times the numbers that say it.
+    // A support of 2^32 draws, and a matrix of a thousand times the numbers that encode it.
     refused(by_hand(0, largest_dimension, {{18, 8}, {1, 8}, {2, 8}, {0, 64}, {0, 64}, {1, 8}}),
             "more memory than the limit");
     std::vector<word> square{{32, 8}, {0x80, 8}, {16, 8}, {1, 8}};
@@ -139,7 +140,7 @@ TEST_CASE("what is wrong, by name") {
 }
 
 // Three of 2^40 numbers.
-TEST_CASE("a vector that no memory holds") {
+TEST_CASE("three of 2^40 numbers are read as terms") {
     std::uint64_t const d = longest_support;
     auto const bytes = by_hand(0, d,
                                {{17, 8},
@@ -183,7 +184,7 @@ TEST_CASE("small changes without a checksum: refused, or some message, and never
 
 namespace {
 
-// A vector of d numbers that are 0 but where it is said.
+// A vector of d numbers that are 0 but for the terms.
 std::vector<float> zeros_but(std::size_t d, std::vector<std::pair<std::size_t, float>> const& terms) {
     std::vector<float> x(d);
     for (auto const& [at, value] : terms) x[at] = value;
@@ -191,7 +192,7 @@ std::vector<float> zeros_but(std::size_t d, std::vector<std::pair<std::size_t, f
 }
 
 template <class T>
-std::string said(char const* pipeline, std::vector<T> const& x, description how = {.with_checksum = false}) {
+std::string hex_of(char const* pipeline, std::vector<T> const& x, description how = {.with_checksum = false}) {
     return decoder::hex(write_described(compress(parse_compressor<T>(pipeline), x, key{1}), how));
 }
 
@@ -203,49 +204,49 @@ std::map<std::string, std::string> golden_files() {
     for (std::size_t j = 0; j < 40; ++j) packed.push_back({3 * j, 1});
     for (std::size_t const j : {100, 101, 102, 103, 104, 105, 500, 501, 502, 503}) runs.push_back({j, -2});
     return {
-        {"empty", said<float>("identity", {})},
-        {"plain", said("identity", five)},
-        {"plain_double", said("identity", doubles, {})},
-        {"quantized", said("quantize(2, bucket=4, p=inf)", std::vector<double>{1, -2, 0, 2, 5})},
-        {"ternary", said("quantize(1, p=inf)", ten)},
-        {"powers", said("natural", ten)},
-        {"powers_double", said("natural", doubles)},
-        {"signs", said("scaled_sign(bucket=4)", ten)},
-        {"vote", said("vote", ten)},
-        {"vote_of_few", said("top_k(3) | vote", ten, {})},
-        {"dithered", said("natural_dithering(5, bucket=4)", ten)},
-        {"means", said("two_means(bucket=4)", ten)},
-        {"binary16", said("fp16", doubles)},
-        {"bfloat", said("bf16", five, {})},
-        {"e4m3", said("float8_e4m3", five)},
-        {"e5m2", said("float8_e5m2", five)},
-        {"stepped", said("uniform(3, bucket=4)", ten)},
-        {"low_rank", said("low_rank(rows=2, rank=1)", ten)},
-        {"told", said("zero_blocks(4) | quantize(1, p=inf)", zeros_but(14, {{4, 1}, {6, -2}, {12, 2}, {13, -2}}))},
-        {"counted", said("top_k(2)", five, {})},
-        {"all_of_them", said("top_k(5) | natural", five)},
-        {"raw", said("top_k(3) | natural", zeros_but(1000, {{10, 1}, {200, 1}, {900, 1}}))},
+        {"empty", hex_of<float>("identity", {})},
+        {"plain", hex_of("identity", five)},
+        {"plain_double", hex_of("identity", doubles, {})},
+        {"quantized", hex_of("quantize(2, bucket=4, p=inf)", std::vector<double>{1, -2, 0, 2, 5})},
+        {"ternary", hex_of("quantize(1, p=inf)", ten)},
+        {"powers", hex_of("natural", ten)},
+        {"powers_double", hex_of("natural", doubles)},
+        {"signs", hex_of("scaled_sign(bucket=4)", ten)},
+        {"vote", hex_of("vote", ten)},
+        {"vote_of_few", hex_of("top_k(3) | vote", ten, {})},
+        {"dithered", hex_of("natural_dithering(5, bucket=4)", ten)},
+        {"means", hex_of("two_means(bucket=4)", ten)},
+        {"binary16", hex_of("fp16", doubles)},
+        {"bfloat", hex_of("bf16", five, {})},
+        {"e4m3", hex_of("float8_e4m3", five)},
+        {"e5m2", hex_of("float8_e5m2", five)},
+        {"stepped", hex_of("uniform(3, bucket=4)", ten)},
+        {"low_rank", hex_of("low_rank(rows=2, rank=1)", ten)},
+        {"told", hex_of("zero_blocks(4) | quantize(1, p=inf)", zeros_but(14, {{4, 1}, {6, -2}, {12, 2}, {13, -2}}))},
+        {"counted", hex_of("top_k(2)", five, {})},
+        {"all_of_them", hex_of("top_k(5) | natural", five)},
+        {"raw", hex_of("top_k(3) | natural", zeros_but(1000, {{10, 1}, {200, 1}, {900, 1}}))},
         {"rice",
-         said("top_k(8) | scaled_sign",
-              zeros_but(1000, {{9, 1}, {120, 1}, {300, 1}, {301, -1}, {410, 1}, {512, 1}, {700, 1}, {990, 1}}))},
-        {"packed", said("top_k(40) | scaled_sign", zeros_but(100000, packed))},
-        {"runs", said("top_k(10) | scaled_sign", zeros_but(1000, runs))},
-        {"exactly_few", said("rand_k(3) | natural", ten, {})},
-        {"exactly_most", said("rand_k(8) | scaled_sign", ten)},
-        {"each", said("bernoulli(0.4) | natural", ten)},
-        {"all_or_none", said("lazy(0.75) | natural", ten)},
-        {"blocks", said("rand_block(2, block=4) | natural", ten)},
-        {"scaled", said("scaled_down(rand_k(3) | natural)", ten)},
-        {"parts", said("parts(4, natural, 6, top_k(2))", ten)},
+         hex_of("top_k(8) | scaled_sign",
+                zeros_but(1000, {{9, 1}, {120, 1}, {300, 1}, {301, -1}, {410, 1}, {512, 1}, {700, 1}, {990, 1}}))},
+        {"packed", hex_of("top_k(40) | scaled_sign", zeros_but(100000, packed))},
+        {"runs", hex_of("top_k(10) | scaled_sign", zeros_but(1000, runs))},
+        {"exactly_few", hex_of("rand_k(3) | natural", ten, {})},
+        {"exactly_most", hex_of("rand_k(8) | scaled_sign", ten)},
+        {"each", hex_of("bernoulli(0.4) | natural", ten)},
+        {"all_or_none", hex_of("lazy(0.75) | natural", ten)},
+        {"blocks", hex_of("rand_block(2, block=4) | natural", ten)},
+        {"scaled", hex_of("scaled_down(rand_k(3) | natural)", ten)},
+        {"parts", hex_of("parts(4, natural, 6, top_k(2))", ten)},
         {"parts_in_parts",
-         said("parts(3, scaled_sign, 0, identity, 7, parts(4, low_rank(rows=2, rank=1), 3, fp16))", ten)},
-        {"levelled", said("best_level(top_k, cost=affine(1, 64))", five)},
-        {"levelled_signs", said("best_level(top_k | scaled_sign)", ten, {})},
-        {"levelled_inside", said("threshold(1.5) | best_level(top_blocks(block=2), cost=affine(1, 64))", ten)},
-        {"levelled_empty", said<float>("best_level(top_k)", {})},
+         hex_of("parts(3, scaled_sign, 0, identity, 7, parts(4, low_rank(rows=2, rank=1), 3, fp16))", ten)},
+        {"levelled", hex_of("best_level(top_k, cost=affine(1, 64))", five)},
+        {"levelled_signs", hex_of("best_level(top_k | scaled_sign)", ten, {})},
+        {"levelled_inside", hex_of("threshold(1.5) | best_level(top_blocks(block=2), cost=affine(1, 64))", ten)},
+        {"levelled_empty", hex_of<float>("best_level(top_k)", {})},
         {"user_kind",
          decoder::hex(write_described(compress(own::round_to{0.5, 4}, five, key{1}), {.with_checksum = false}))},
-        {"nested", said("threshold(1.5) | rand_k(0.5) | top_k(2) | fp16", ten)},
+        {"nested", hex_of("threshold(1.5) | rand_k(0.5) | top_k(2) | fp16", ten)},
     };
 }
 
@@ -410,7 +411,7 @@ TEST_CASE_TEMPLATE("decoder.py counts the same steps", T, float, double) {
     readers.agree();
 }
 
-// Few bytes that announce 2^32 numbers and more: it says so, in little memory.
+// Few bytes that announce 2^32 numbers and more: it refuses them, in little memory.
 TEST_CASE("decoder.py lists no numbers that the bytes do not hold, and no more than its limit") {
     std::vector<std::vector<std::byte>> const files{
         decoder::from_hex("6c61636e01008080808010b1012305210000003b210000093f210000e13e0400525a6b01"),
@@ -428,7 +429,7 @@ TEST_CASE("decoder.py lists no numbers that the bytes do not hold, and no more t
     CHECK(ran->out == "0 read, " + std::to_string(files.size()) + " refused, 0 wrong\n");
 }
 
-TEST_CASE_TEMPLATE("messages in parts are read by a stranger, and by decoder.py", T, float, double) {
+TEST_CASE_TEMPLATE("messages in parts are read without the compressor, and by decoder.py", T, float, double) {
     both_readers readers;
     dice random{key{9 + sizeof(T)}};
     for (auto const& text : laws::in_parts()) {
@@ -458,17 +459,17 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
     both_readers readers;
     dice random{key{40 + sizeof(T)}};
     std::vector<message_kind> const leaves{detail::plain_kind::number,
-                                   detail::quantized_kind::number,
-                                   detail::powers_kind::number,
-                                   detail::signs_kind::number,
-                                   detail::dithered_kind::number,
-                                   detail::means_kind::number,
-                                   detail::short_kind<short_format::binary16>::number,
-                                   detail::short_kind<short_format::bfloat>::number,
-                                   detail::short_kind<short_format::e4m3>::number,
-                                   detail::short_kind<short_format::e5m2>::number,
-                                   detail::stepped_kind::number,
-                                   detail::low_rank_kind::number},
+                                           detail::quantized_kind::number,
+                                           detail::powers_kind::number,
+                                           detail::signs_kind::number,
+                                           detail::dithered_kind::number,
+                                           detail::means_kind::number,
+                                           detail::short_kind<short_format::binary16>::number,
+                                           detail::short_kind<short_format::bfloat>::number,
+                                           detail::short_kind<short_format::e4m3>::number,
+                                           detail::short_kind<short_format::e5m2>::number,
+                                           detail::stepped_kind::number,
+                                           detail::low_rank_kind::number},
         wrappers{detail::sparse_kind<support_is::listed>::number, detail::sparse_kind<support_is::fixed_count>::number,
                  detail::sparse_kind<support_is::from_seed>::number, detail::scaled_kind::number,
                  detail::levelled_kind::number};
@@ -543,20 +544,20 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
             bits = source.at();
         } catch (wire_error const&) {
         }
-        std::vector<word> told;
+        std::vector<word> cut_words;
         for (auto const& w : words) {
             auto const width = static_cast<unsigned>(std::min<std::uint64_t>(w.width, bits));
-            told.push_back({width == 64 ? w.value : w.value & ((std::uint64_t{1} << width) - 1), width});
+            cut_words.push_back({width == 64 ? w.value : w.value & ((std::uint64_t{1} << width) - 1), width});
             bits -= width;
         }
-        readers.read("nowhere", by_hand(sizeof(T) == 8 ? 2 : 0, d, told));
+        readers.read("nowhere", by_hand(sizeof(T) == 8 ? 2 : 0, d, cut_words));
     }
     CHECK(readers.refused() > 500);
     CHECK(readers.accepted() > 1000);
     readers.agree();
 }
 
-TEST_CASE("decoder.py prints a file, and says why not") {
+TEST_CASE("decoder.py prints a file, or why it cannot") {
     auto const text = [](std::vector<std::byte> const& b) {
         return std::string(reinterpret_cast<char const*>(b.data()), b.size());
     };
@@ -574,7 +575,7 @@ TEST_CASE("decoder.py prints a file, and says why not") {
     CHECK(damaged->out.find("checksum") != std::string::npos);
     CHECK(damaged->status == 1);
 
-    // A list with a mistake, so that lists without one say something.
+    // A list with a mistake, so that lists without one prove something.
     own_file const list("good " + decoder::hex(described_top_2()) + " 5 0:0x3p+0 1:-0x1p+2\n" + "wrong " +
                         decoder::hex(described_top_2()) + " 5 0:0x3p+0 1:-0x1p+3\n" + "accepted " +
                         decoder::hex(described_top_2()) + " refused\n" + "cut 6c61 refused\n");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Dithered messages cost their norms and codes, and bad norms and levels are refused.
 #include "laconic/wire/dithered.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +24,7 @@ TEST_CASE("norms are scalars, codes are values") {
 }
 
 TEST_CASE("norms that are negative or not finite and levels outside the grid are refused") {
-    auto const heard = [](float norm, std::uint64_t word) {
+    auto const value_read = [](float norm, std::uint64_t word) {
         bit_writer sink;
         put_number(sink, norm);
         sink.put(word, 3);
@@ -34,13 +35,13 @@ TEST_CASE("norms that are negative or not finite and levels outside the grid are
         source.finish();
         return m.terms()[0].value;
     };
-    CHECK(heard(8, 0) == -8);
-    CHECK(heard(8, 3) == 0);
-    CHECK(heard(8, 4) == 2);
-    CHECK(heard(std::numeric_limits<float>::max(), 6) == std::numeric_limits<float>::max());
-    CHECK_THROWS_WITH_AS(heard(8, 7), doctest::Contains("outside the grid"), wire_error);
-    CHECK_THROWS_WITH_AS(heard(-8, 3), doctest::Contains("negative norm"), wire_error);
-    CHECK_THROWS_WITH_AS(heard(-0.0f, 3), doctest::Contains("negative norm"), wire_error);
-    CHECK_THROWS_AS(heard(std::numeric_limits<float>::infinity(), 3), wire_error);
-    CHECK_THROWS_AS(heard(std::numeric_limits<float>::quiet_NaN(), 3), wire_error);
+    CHECK(value_read(8, 0) == -8);
+    CHECK(value_read(8, 3) == 0);
+    CHECK(value_read(8, 4) == 2);
+    CHECK(value_read(std::numeric_limits<float>::max(), 6) == std::numeric_limits<float>::max());
+    CHECK_THROWS_WITH_AS(value_read(8, 7), doctest::Contains("outside the grid"), wire_error);
+    CHECK_THROWS_WITH_AS(value_read(-8, 3), doctest::Contains("negative norm"), wire_error);
+    CHECK_THROWS_WITH_AS(value_read(-0.0f, 3), doctest::Contains("negative norm"), wire_error);
+    CHECK_THROWS_AS(value_read(std::numeric_limits<float>::infinity(), 3), wire_error);
+    CHECK_THROWS_AS(value_read(std::numeric_limits<float>::quiet_NaN(), 3), wire_error);
 }

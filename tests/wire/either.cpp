@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// either is encoded, described and read as the message that it is.
 #include "laconic/wire/either.hpp"
 
 #include <doctest/doctest.h>
@@ -40,7 +41,7 @@ choice example() {
 
 }  // namespace
 
-TEST_CASE("it is encoded as the one that it is, to friends, strangers and papers") {
+TEST_CASE("it is encoded, described and counted as the one that it is") {
     auto m = example();
     CHECK(written(m) == written(m.first));
     CHECK(written(m) != written(m.second));
@@ -60,11 +61,11 @@ TEST_CASE("it is read as the one that the blank is") {
         auto m = example();
         m.is_first = is_first;
         auto const bytes = written(m);
-        choice heard{is_first, {{0, 0}}, {}};
-        quantize{4}.blank(on, 3, key{1}, heard.second);
+        choice received{is_first, {{0, 0}}, {}};
+        quantize{4}.blank(on, 3, key{1}, received.second);
         bit_reader source(bytes);
-        read(on, source, heard);
+        read(on, source, received);
         source.finish();
-        CHECK(heard == m);
+        CHECK(received == m);
     }
 }

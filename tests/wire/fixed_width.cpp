@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Codes of fixed width are the bits of one by one, and the first wrong or missing one is refused at its place.
 #include "laconic/wire/fixed_width.hpp"
 
 #include <doctest/doctest.h>
@@ -14,8 +15,8 @@ using namespace laconic;
 namespace {
 
 std::vector<std::byte> all_of(bit_writer& sink) {
-    auto const said = sink.finish();
-    return {said.begin(), said.end()};
+    auto const encoded = sink.finish();
+    return {encoded.begin(), encoded.end()};
 }
 
 constexpr auto any = [](auto) { return true; };
@@ -37,10 +38,10 @@ TEST_CASE("codes of every width, count and place are the bits of one by one, and
                 put_codes(books, codes, width, word_of);
                 for (auto const c : codes) one_by_one.put(word_of(c), width);
                 for (auto* const w : {&together, &one_by_one}) w->put(5, 3);
-                auto const said = all_of(together);
-                REQUIRE(said == all_of(one_by_one));
+                auto const encoded = all_of(together);
+                REQUIRE(encoded == all_of(one_by_one));
                 CHECK(books.unpadded() == n * width);
-                bit_reader source(said);
+                bit_reader source(encoded);
                 source.take(before);
                 take_codes(source, read, width, any, "", [](auto word) { return int{word} - 5; });
                 CHECK(read == codes);
@@ -56,17 +57,17 @@ TEST_CASE("the first wrong code is refused where it stands, and a message that i
             bit_writer sink;
             sink.put(1, 1);
             put_codes(sink, codes, width, [](auto c) { return c; });
-            auto const said = all_of(sink);
-            bit_reader source(said);
+            auto const encoded = all_of(sink);
+            bit_reader source(encoded);
             source.take(1);
             auto const place = "at bit " + std::to_string(1 + width * (at + 1)) + " of a message: too large";
             CHECK_THROWS_WITH_AS(
                 take_codes(
                     source, read, width, [](auto word) { return word < 7; }, "too large", [](auto w) { return w; }),
                 place.c_str(), wire_error);
-            // As one by one: what is missing is told of the code that is cut, among those put together too.
-            for (std::size_t const left : {std::size_t{1}, said.size() / 2, said.size() - 2}) {
-                auto const most = std::span(said).first(left);
+            // As one by one: the error is that of the code that is cut, among those put together too.
+            for (std::size_t const left : {std::size_t{1}, encoded.size() / 2, encoded.size() - 2}) {
+                auto const most = std::span(encoded).first(left);
                 bit_reader cut(most), alone(most);
                 cut.take(1);
                 alone.take(1);

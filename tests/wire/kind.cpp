@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Whole numbers take seven bits a byte in one form, and a bucket is not written longer than its content.
 #include "laconic/wire/kind.hpp"
 
 #include <doctest/doctest.h>
@@ -16,13 +17,13 @@ TEST_CASE("whole numbers take seven bits a byte and have one form") {
     for (auto const& s : sizes) {
         bit_writer sink;
         put_whole(sink, s.n);
-        auto const said = sink.finish();
-        CHECK(said.size() == s.bytes);
-        bit_reader source(said);
+        auto const encoded = sink.finish();
+        CHECK(encoded.size() == s.bytes);
+        bit_reader source(encoded);
         CHECK(take_whole(source, s.n) == s.n);
         source.finish();
         if (s.n == 0) continue;
-        bit_reader again(said);
+        bit_reader again(encoded);
         CHECK_THROWS_AS(take_whole(again, s.n - 1), wire_error);
     }
     auto const refused = [](std::vector<unsigned> const& values, char const* why) {
@@ -39,12 +40,12 @@ TEST_CASE("whole numbers take seven bits a byte and have one form") {
 
 TEST_CASE("a bucket is not longer than what is in it") {
     struct {
-        std::size_t length, n, said;
+        std::size_t length, n, encoded;
     } const cases[] = {{3, 7, 3}, {7, 7, 7}, {100, 7, 7}, {~std::size_t{0}, 0, 1}, {1, 0, 1}, {0, 7, 0}, {0, 0, 0}};
     for (auto const& c : cases) {
         bit_writer sink;
         put_length(sink, c.length, c.n);
         bit_reader source(sink.finish());
-        CHECK(take_whole(source, 1000) == c.said);
+        CHECK(take_whole(source, 1000) == c.encoded);
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A ledger adds up widths by what they are spent on, and counts the padding to whole bytes as header.
 #include "laconic/wire/ledger.hpp"
 
 #include <doctest/doctest.h>
@@ -8,7 +9,7 @@ using namespace laconic;
 TEST_CASE("widths are added up for what they are spent on, and whole bytes are the header's") {
     ledger book(position_code::fastest);
     CHECK(book.bits() == 0);
-    book.put(5, 3);  // unless something else is said, values
+    book.put(5, 3);  // values, unless another part is charged
     book.charge(message_part::positions);
     book.put(0, 10);
     book.add(20);

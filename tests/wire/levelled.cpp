@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A level is written before its message, to the bit, read at every level, and refused where there is none.
 #include "laconic/wire/levelled.hpp"
 
 #include <doctest/doctest.h>
@@ -15,9 +16,9 @@ using namespace laconic;
 
 namespace {
 
-std::vector<unsigned> numbers(std::span<std::byte const> said) {
+std::vector<unsigned> numbers(std::span<std::byte const> encoded) {
     std::vector<unsigned> all;
-    for (auto const b : said) all.push_back(std::to_integer<unsigned>(b));
+    for (auto const b : encoded) all.push_back(std::to_integer<unsigned>(b));
     return all;
 }
 
@@ -26,7 +27,7 @@ std::vector<float> const five{3, -4, 0, 1, 2};
 best_k const by_two{top_k{1}, affine_cost(1, 64)};  // is at level 2 for those five
 
 // What a receiver of by_two's messages about d numbers makes of some fields.
-message_of<best_k, float> heard(std::size_t d, std::vector<std::pair<std::uint64_t, unsigned>> const& fields) {
+message_of<best_k, float> read_by_two(std::size_t d, std::vector<std::pair<std::uint64_t, unsigned>> const& fields) {
     bit_writer sink;
     for (auto const& [value, width] : fields) sink.put(value, width);
     host on;
@@ -41,7 +42,8 @@ std::uint64_t bits_of(float v) { return std::bit_cast<std::uint32_t>(v); }
 
 }  // namespace
 
-// The level less one in three bits; then, as top_k(2) says it, a bitmap of five bits behind its code, and two numbers.
+// The level less one in three bits; then, as top_k(2) writes it, a bitmap of five bits behind its code, and two
+// numbers.
 TEST_CASE("the level, then the message at that level, to the bit") {
     auto const m = compress(by_two, five, key{1});
     CHECK(m.level == 2);
@@ -83,21 +85,21 @@ TEST_CASE("a receiver who knows the length and the key reads every level") {
 
 TEST_CASE("one level takes no bits, and no numbers have none") {
     CHECK(account(compress(by_two, std::vector<float>{5}, key{1})).unpadded() == 32);
-    CHECK(heard(1, {{bits_of(5), 32}}).level == 1);
+    CHECK(read_by_two(1, {{bits_of(5), 32}}).level == 1);
     CHECK(account(compress(by_two, std::vector<float>{}, key{1})).unpadded() == 0);
-    CHECK(heard(0, {}).level == 0);
+    CHECK(read_by_two(0, {}).level == 0);
     bit_writer shape;
     write_shape(shape, compress(by_two, std::vector<float>{}, key{1}));
     CHECK(numbers(shape.finish()) == std::vector<unsigned>{35, 0, 17, 1, 0, 1});
 }
 
 TEST_CASE("a level that there is not is refused, as is what ends at its level") {
-    CHECK_NOTHROW(heard(5, {{4, 3}, {0, 32}, {0, 32}, {0, 32}, {0, 32}, {0, 32}}));
+    CHECK_NOTHROW(read_by_two(5, {{4, 3}, {0, 32}, {0, 32}, {0, 32}, {0, 32}, {0, 32}}));
     for (std::uint64_t const level : {6u, 7u, 8u})
-        CHECK_THROWS_WITH_AS(heard(5, {{level - 1, 3}, {0, 64}, {0, 64}, {0, 64}, {0, 64}}),
+        CHECK_THROWS_WITH_AS(read_by_two(5, {{level - 1, 3}, {0, 64}, {0, 64}, {0, 64}, {0, 64}}),
                              doctest::Contains("a level above the highest"), wire_error);
-    CHECK_THROWS_WITH_AS(heard(5, {{1, 3}}), doctest::Contains("too early"), wire_error);
-    CHECK_THROWS_WITH_AS(heard(5, {{1, 2}}), doctest::Contains("too early"), wire_error);
+    CHECK_THROWS_WITH_AS(read_by_two(5, {{1, 3}}), doctest::Contains("too early"), wire_error);
+    CHECK_THROWS_WITH_AS(read_by_two(5, {{1, 2}}), doctest::Contains("too early"), wire_error);
 }
 
 namespace {
@@ -118,7 +120,7 @@ unpacked read_by_hand(std::vector<std::pair<std::uint64_t, unsigned>> const& fie
 
 }  // namespace
 
-TEST_CASE("a stranger reads the message inside") {
+TEST_CASE("a reader without the compressor reads the message inside") {
     auto const read = read_described(write_described(compress(by_two, five, key{1})));
     CHECK(read.at == std::vector<std::uint64_t>{0, 1});
     CHECK(read.values == std::vector<double>{3, -4});

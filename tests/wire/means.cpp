@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Means cost two scalars a bucket and a bit a value, and bad means are refused.
 #include "laconic/wire/means.hpp"
 
 #include <doctest/doctest.h>
@@ -20,7 +21,7 @@ TEST_CASE("two scalars a bucket, a bit a value") {
 }
 
 TEST_CASE("means on the wrong side of 0 are refused, and those that are not finite") {
-    auto const heard = [](float below, float above, std::uint64_t bit) {
+    auto const value_read = [](float below, float above, std::uint64_t bit) {
         bit_writer sink;
         put_number(sink, below);
         put_number(sink, above);
@@ -33,12 +34,12 @@ TEST_CASE("means on the wrong side of 0 are refused, and those that are not fini
         return m.terms()[0].value;
     };
     float const inf = std::numeric_limits<float>::infinity();
-    CHECK(heard(2, 3, 0) == 3);
-    CHECK(heard(2, 3, 1) == -2);
-    CHECK(heard(0, 0, 1) == 0);
+    CHECK(value_read(2, 3, 0) == 3);
+    CHECK(value_read(2, 3, 1) == -2);
+    CHECK(value_read(0, 0, 1) == 0);
     for (float const bad : {-1.0f, -0.0f, inf, -inf, std::numeric_limits<float>::quiet_NaN()}) {
-        CHECK_THROWS_AS(heard(bad, 1, 0), wire_error);
-        CHECK_THROWS_AS(heard(1, bad, 0), wire_error);
+        CHECK_THROWS_AS(value_read(bad, 1, 0), wire_error);
+        CHECK_THROWS_AS(value_read(1, bad, 0), wire_error);
     }
-    CHECK_THROWS_WITH_AS(heard(-1, 1, 0), doctest::Contains("negative magnitude"), wire_error);
+    CHECK_THROWS_WITH_AS(value_read(-1, 1, 0), doctest::Contains("negative magnitude"), wire_error);
 }

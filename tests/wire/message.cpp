@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every kind of message has the bits counted by hand, and hostile bytes are refused or some message.
 #include "laconic/wire/message.hpp"
 
 #include <doctest/doctest.h>
@@ -22,18 +23,18 @@ struct word {
 laws::bytes by_hand(std::initializer_list<word> words) {
     bit_writer sink;
     for (auto const& w : words) sink.put(w.value, w.width);
-    auto const said = sink.finish();
-    return {said.begin(), said.end()};
+    auto const encoded = sink.finish();
+    return {encoded.begin(), encoded.end()};
 }
 word number(float v) { return {std::bit_cast<std::uint32_t>(v), 32}; }
 word number(double v) { return {std::bit_cast<std::uint64_t>(v), 64}; }
 
 template <class T = float, class C>
-std::vector<T> heard(C const& c, std::size_t d, laws::bytes const& said) {
+std::vector<T> received(C const& c, std::size_t d, laws::bytes const& encoded) {
     host on;
     message_of<C, T> m;
     c.blank(on, d, key{1}, m);
-    bit_reader source(said);
+    bit_reader source(encoded);
     read(on, source, m);
     source.finish();
     return laws::decoded<decltype(m), T>(m);
@@ -46,7 +47,7 @@ std::uint64_t spent(M const& m) {
 
 }  // namespace
 
-TEST_CASE("the bits of each kind of message") {
+TEST_CASE("each kind of message has the bits counted by hand") {
     std::vector<float> const x{3, -4, 0, 1, 2};
     CHECK(spent(compress(identity{}, x, key{1})) == 5 * 32);
     CHECK(spent(compress(natural{}, x, key{1})) == 5 * 9);
@@ -73,24 +74,24 @@ TEST_CASE("the bits of each kind of message") {
     CHECK(spent(compress(two_means{2}, y, key{1})) == 6 * 64 + 5);
 }
 
-TEST_CASE("messages encoded by hand") {
-    CHECK(heard(identity{}, 2, by_hand({number(1.5f), number(-2.0f)})) == std::vector<float>{1.5f, -2});
-    CHECK(heard<double>(identity{}, 1, by_hand({number(1e300)})) == std::vector<double>{1e300});
+TEST_CASE("messages encoded by hand are read") {
+    CHECK(received(identity{}, 2, by_hand({number(1.5f), number(-2.0f)})) == std::vector<float>{1.5f, -2});
+    CHECK(received<double>(identity{}, 1, by_hand({number(1e300)})) == std::vector<double>{1e300});
     // Levels -2 .. 2 are the words 0 .. 4.
-    CHECK(heard(quantize{2}, 3, by_hand({number(0.5f), {0, 3}, {4, 3}, {2, 3}})) == std::vector<float>{-1, 1, 0});
-    CHECK(heard(natural{}, 2, by_hand({{127, 9}, {256 + 129, 9}})) == std::vector<float>{1, -4});
+    CHECK(received(quantize{2}, 3, by_hand({number(0.5f), {0, 3}, {4, 3}, {2, 3}})) == std::vector<float>{-1, 1, 0});
+    CHECK(received(natural{}, 2, by_hand({{127, 9}, {256 + 129, 9}})) == std::vector<float>{1, -4});
     // Of 16 coordinates, two, at 3 and 9, as they are (code 0).
-    CHECK(heard(top_k{2}, 16, by_hand({{0, 3}, {3, 4}, {9, 4}, number(7.0f), number(8.0f)}))[9] == 8);
+    CHECK(received(top_k{2}, 16, by_hand({{0, 3}, {3, 4}, {9, 4}, number(7.0f), number(8.0f)}))[9] == 8);
     // Of three coordinates, one to come: the last.
-    CHECK(heard(threshold{1}, 3, by_hand({{1, 2}, {0, 3}, {2, 2}, number(7.0f)})) == std::vector<float>{0, 0, 7});
-    CHECK(heard(threshold{1}, 3, by_hand({{0, 2}})) == std::vector<float>{0, 0, 0});
+    CHECK(received(threshold{1}, 3, by_hand({{1, 2}, {0, 3}, {2, 2}, number(7.0f)})) == std::vector<float>{0, 0, 7});
+    CHECK(received(threshold{1}, 3, by_hand({{0, 2}})) == std::vector<float>{0, 0, 0});
 }
 
-TEST_CASE("what no compressor says is refused") {
+TEST_CASE("what no compressor writes is refused") {
     float const inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-    auto const refused = [](auto const& c, std::size_t d, laws::bytes const& said, char const* why) {
+    auto const refused = [](auto const& c, std::size_t d, laws::bytes const& encoded, char const* why) {
         CAPTURE(to_string(c));
-        CHECK_THROWS_WITH_AS(heard(c, d, said), doctest::Contains(why), wire_error);
+        CHECK_THROWS_WITH_AS(received(c, d, encoded), doctest::Contains(why), wire_error);
     };
     refused(identity{}, 2, by_hand({number(1.0f), number(inf)}), "not finite");
     refused(identity{}, 2, by_hand({number(nan), number(1.0f)}), "not finite");
@@ -115,13 +116,13 @@ TEST_CASE("what no compressor says is refused") {
 
 TEST_CASE_TEMPLATE("a finite step whose grid is not finite is refused", T, float, double) {
     T const max = std::numeric_limits<T>::max();
-    CHECK_THROWS_AS(heard<T>(quantize{2}, 1, by_hand({number(max), {4, 3}})), wire_error);
-    CHECK(heard<T>(quantize{2}, 1, by_hand({number(max / 2), {4, 3}})) == std::vector<T>{max});
+    CHECK_THROWS_AS(received<T>(quantize{2}, 1, by_hand({number(max), {4, 3}})), wire_error);
+    CHECK(received<T>(quantize{2}, 1, by_hand({number(max / 2), {4, 3}})) == std::vector<T>{max});
 }
 
-TEST_CASE("a place is a place in the bytes") {
+TEST_CASE("an error's place is in the bytes of the wrong number") {
     try {
-        heard(identity{}, 3, by_hand({number(1.0f), number(std::numeric_limits<float>::infinity()), number(1.0f)}));
+        received(identity{}, 3, by_hand({number(1.0f), number(std::numeric_limits<float>::infinity()), number(1.0f)}));
         FAIL("not refused");
     } catch (wire_error const& e) {
         CHECK(e.bit >= 32);  // within or right after the second number
@@ -151,13 +152,13 @@ TEST_CASE("random bytes: refused or a message, 100000 times") {
             host on;
             message_of<std::remove_cvref_t<decltype(c)>, float> m;
             c(on, std::span<float const>(laws::noise<float>(d, n)), k, m);
-            laws::bytes said = laws::written(m);
-            if (k.below(1, 8) == 0) said.resize(k.below(2, 200));
+            laws::bytes encoded = laws::written(m);
+            if (k.below(1, 8) == 0) encoded.resize(k.below(2, 200));
             bool const few = k.below(3, 2) == 0;
-            for (std::size_t i = 0; i < (few ? 3 : said.size()) && !said.empty(); ++i)
-                said[few ? k.below(10 + i, said.size()) : i] = std::byte(k.word(1000 + i) & 0xff);
+            for (std::size_t i = 0; i < (few ? 3 : encoded.size()) && !encoded.empty(); ++i)
+                encoded[few ? k.below(10 + i, encoded.size()) : i] = std::byte(k.word(1000 + i) & 0xff);
             bool accepted = false;
-            std::string const trouble = laws::trouble_with<float>(c, d, k, said, accepted);
+            std::string const trouble = laws::trouble_with<float>(c, d, k, encoded, accepted);
             if (trouble != "") FAIL_CHECK("d = " << d << ", iteration " << n << ": " << trouble);
             accepted_in_all += accepted;
         }

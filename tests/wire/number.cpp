@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Numbers are written in full, at any bit, and only finite ones, and magnitudes from 0 on, are read.
 #include "laconic/wire/number.hpp"
 
 #include <doctest/doctest.h>
@@ -14,9 +15,9 @@ TEST_CASE_TEMPLATE("numbers in full, of which only finite ones are read", T, flo
     for (T const v : {T(0), T(-0.0), T(1.5), limits::denorm_min(), -limits::max()}) {
         bit_writer sink;
         put_number(sink, v);
-        auto const said = sink.finish();
-        REQUIRE(said.size() == sizeof(T));
-        bit_reader source(said), positive(said);
+        auto const encoded = sink.finish();
+        REQUIRE(encoded.size() == sizeof(T));
+        bit_reader source(encoded), positive(encoded);
         T const back = take_number<T>(source);
         CHECK((back == v && std::signbit(back) == std::signbit(v)));
         if (std::signbit(v))
@@ -33,7 +34,7 @@ TEST_CASE_TEMPLATE("numbers in full, of which only finite ones are read", T, flo
     }
 }
 
-TEST_CASE_TEMPLATE("several magnitudes", T, float, double) {
+TEST_CASE_TEMPLATE("several magnitudes are read, and a negative one is refused", T, float, double) {
     std::vector<T> const numbers{0, T(1.5), std::numeric_limits<T>::max()};
     std::vector<T> back(3);
     bit_writer sink;
@@ -56,10 +57,10 @@ TEST_CASE_TEMPLATE("many numbers are the same bits as one after another, and fin
         one_by_one.put(0, before);
         put_numbers(at_once, x);
         for (T const v : x) put_number(one_by_one, v);
-        auto const said = at_once.finish(), wanted = one_by_one.finish();
-        CHECK(std::vector(said.begin(), said.end()) == std::vector(wanted.begin(), wanted.end()));
+        auto const encoded = at_once.finish(), expected = one_by_one.finish();
+        CHECK(std::vector(encoded.begin(), encoded.end()) == std::vector(expected.begin(), expected.end()));
         std::vector<T> read(x.size());
-        bit_reader source(said), longer(said);
+        bit_reader source(encoded), longer(encoded);
         source.take(before);
         take_numbers(source, read);
         CHECK(read == x);

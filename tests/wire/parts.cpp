@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parts are written one after another, to the bit, read without the compressor, and hostile counts are refused.
 #include "laconic/wire/parts.hpp"
 
 #include <doctest/doctest.h>
@@ -18,9 +19,9 @@ using any = any_compressor<float>;
 
 namespace {
 
-std::vector<unsigned> numbers(std::span<std::byte const> said) {
+std::vector<unsigned> numbers(std::span<std::byte const> encoded) {
     std::vector<unsigned> all;
-    for (auto const b : said) all.push_back(std::to_integer<unsigned>(b));
+    for (auto const b : encoded) all.push_back(std::to_integer<unsigned>(b));
     return all;
 }
 
@@ -43,7 +44,7 @@ unpacked read_by_hand(std::uint64_t dimension, std::vector<unsigned> const& byte
 
 // The mean magnitude 2 and the bits 0 1 0; the number -4; the position 1 in its code (3 bits: a raw place of one bit),
 // then 8. Nothing is padded but the end.
-TEST_CASE("the messages one after another, to the bit") {
+TEST_CASE("parts are the messages one after another, to the bit") {
     auto const m = compress(mixed, six, key{1});
     bit_writer expected, sink;
     expected.put(std::bit_cast<std::uint32_t>(2.0f), 32);
@@ -62,7 +63,7 @@ TEST_CASE("the messages one after another, to the bit") {
     CHECK(numbers(shape.finish()) == std::vector<unsigned>{34, 3, 3, 4, 3, 1, 1, 2, 17, 1, 1, 1});
 }
 
-TEST_CASE("a stranger reads dense parts as dense, and lists coordinates where a part does") {
+TEST_CASE("a reader without the compressor reads dense parts as dense, and lists coordinates where a part does") {
     auto const read = read_described(write_described(compress(mixed, six, key{1})));
     CHECK_FALSE(read.dense);
     CHECK(read.at == std::vector<std::uint64_t>{0, 1, 2, 3, 5});

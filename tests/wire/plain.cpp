@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A full vector costs its numbers and nothing else.
 #include "laconic/wire/plain.hpp"
 
 #include <doctest/doctest.h>
@@ -11,7 +12,7 @@
 
 using namespace laconic;
 
-TEST_CASE("numbers in full are values and nothing else") {
+TEST_CASE("numbers in full are counted as values and nothing else") {
     full_vector<float, host> m{{1, -2, 3}};
     CHECK(account(m).values() == 96);
     CHECK(bits(m) == 96);

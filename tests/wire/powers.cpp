@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A power of two costs nine or twelve bits.
 #include "laconic/wire/powers.hpp"
 
 #include <doctest/doctest.h>
@@ -11,7 +12,7 @@
 
 using namespace laconic;
 
-TEST_CASE("nine or twelve bits a number") {
+TEST_CASE("a power takes nine or twelve bits a number") {
     powers<float, host> m{{127, 128, 0}};
     CHECK(account(m).values() == 27);
     CHECK(account(m).header() == 5);  // the padding

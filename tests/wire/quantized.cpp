@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Quantized messages cost their steps as scalars and their codes as values.
 #include "laconic/wire/quantized.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rice codes read back with any parameter, and the best parameter is that of the definition.
 #include "laconic/wire/rice.hpp"
 
 #include <doctest/doctest.h>
@@ -27,8 +28,8 @@ TEST_CASE("numbers of every size read back with every parameter that is not absu
                 expected += (n >> r) + 1 + r;
             }
             REQUIRE(books.unpadded() == expected);
-            auto const said = sink.finish();
-            bit_reader source(said);
+            auto const encoded = sink.finish();
+            bit_reader source(encoded);
             for (auto const n : numbers) REQUIRE(take_rice(source, n, r) == n);
             source.finish();
         }
@@ -37,10 +38,10 @@ TEST_CASE("numbers of every size read back with every parameter that is not absu
 TEST_CASE("a number above what may be is refused before it is read") {
     bit_writer sink;
     put_rice(sink, 1000, 2);
-    auto const said = sink.finish();
-    bit_reader source(said);
+    auto const encoded = sink.finish();
+    bit_reader source(encoded);
     CHECK_THROWS_WITH_AS(take_rice(source, 900, 2), doctest::Contains("more than 225 ones"), wire_error);
-    bit_reader cut(said.first(10));
+    bit_reader cut(encoded.first(10));
     CHECK_THROWS_WITH_AS(take_rice(cut, 1000, 2), doctest::Contains("ends among ones"), wire_error);
 }
 
@@ -78,9 +79,9 @@ TEST_CASE("the best parameter is found for geometric numbers, and is known to be
     }
 }
 
-// What is said to be best of all is so; counts of bits find it always: few numbers, and what has nothing to do with the
+// What is_best_of_all() claims is so; counts of bits find it always: few numbers, and what has nothing to do with the
 // mean.
-TEST_CASE("the best parameter of any numbers") {
+TEST_CASE("the best parameter of any numbers is found") {
     std::size_t sure = 0, unsure = 0;
     for (std::uint64_t t = 0; t < 3000; ++t) {
         key const draw = key{5}.child(t);

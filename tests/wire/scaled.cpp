@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The factor of a scaled message is not sent.
 #include "laconic/wire/scaled.hpp"
 
 #include <doctest/doctest.h>

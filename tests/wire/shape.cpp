@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Shapes are read stage by stage with the range of each parameter, 32 stages at most.
 #include "laconic/wire/shape.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Short floats cost 16 or 8 bits, and exactly the codes that are not finite are refused.
 #include "laconic/wire/short_floats.hpp"
 
 #include <doctest/doctest.h>

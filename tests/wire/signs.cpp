@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Signs cost a bit each and their scales a scalar each.
 #include "laconic/wire/signs.hpp"
 
 #include <doctest/doctest.h>

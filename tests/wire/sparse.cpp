@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The ledger of a sparse message has its positions, values, scalars and header as counted by hand.
 #include "laconic/wire/sparse.hpp"
 
 #include <doctest/doctest.h>
@@ -16,16 +17,16 @@
 using namespace laconic;
 
 // Three of 1000: the count takes ten bits, the code three, each position ten.
-TEST_CASE("the ledger of a sparse message") {
+TEST_CASE("the ledger of a sparse message, by hand") {
     std::vector<float> x(1000, 0.0f);
     x[1] = x[400] = x[999] = 5;
-    auto const told = account(compress(threshold{1}, x, key{1}));
-    CHECK(told.values() == 96);
-    CHECK(told.positions() == 30);
-    CHECK(told.scalars() == 0);
-    CHECK(told.unpadded() == 96 + 30 + 10 + 3);
-    CHECK(told.header() == 13 + 5);
-    CHECK(told.bits() == told.values() + told.positions() + told.scalars() + told.header());
+    auto const books = account(compress(threshold{1}, x, key{1}));
+    CHECK(books.values() == 96);
+    CHECK(books.positions() == 30);
+    CHECK(books.scalars() == 0);
+    CHECK(books.unpadded() == 96 + 30 + 10 + 3);
+    CHECK(books.header() == 13 + 5);
+    CHECK(books.bits() == books.values() + books.positions() + books.scalars() + books.header());
     auto const counted = compress(top_k{3} | scaled_sign{}, x, key{1});
     CHECK(account(counted).positions() == 30);
     CHECK(account(counted).scalars() == 32);
@@ -45,7 +46,7 @@ TEST_CASE("the largest of 123 numbers costs its position and no more than two by
 }
 
 // Blocks 1 and 3 of four, the last of which has one number: positions are blocks.
-TEST_CASE("blocks") {
+TEST_CASE("positions of a sparse message may be blocks") {
     std::vector<double> x(10, 0.0);
     x[4] = 1;
     x[9] = 2;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bits are written and read at every width and offset, and reading beyond the end is refused with the place.
 #include "laconic/wire/stream.hpp"
 
 #include <doctest/doctest.h>
@@ -29,8 +30,8 @@ TEST_CASE("bits fill bytes from the lowest on, and the last byte is padded with 
     sink.put(5, 3);
     sink.put(1, 2);
     sink.put(0x1ff, 9);
-    auto const said = sink.finish();
-    CHECK(std::vector<std::byte>(said.begin(), said.end()) == some_bytes({0b11101101, 0b00111111}));
+    auto const encoded = sink.finish();
+    CHECK(std::vector<std::byte>(encoded.begin(), encoded.end()) == some_bytes({0b11101101, 0b00111111}));
     sink.clear();
     CHECK(sink.finish().empty());
     sink.put(0x0102030405060708u, 64);
@@ -53,14 +54,14 @@ TEST_CASE("every width at every offset, with a neighbour on each side") {
                 put(before, offset);
                 put(word, width);
                 put(0x2d, 6);
-                auto const said = sink.finish();
+                auto const encoded = sink.finish();
                 REQUIRE(counter.unpadded() == offset + width + 6);
-                REQUIRE(said.size() == (offset + width + 6 + 7) / 8);
-                bit_reader source(said);
+                REQUIRE(encoded.size() == (offset + width + 6 + 7) / 8);
+                bit_reader source(encoded);
                 REQUIRE(source.take(offset) == before);
                 REQUIRE(source.take(width) == word);
                 REQUIRE(source.take(6) == 0x2d);
-                REQUIRE(source.left() == 8 * said.size() - offset - width - 6);
+                REQUIRE(source.left() == 8 * encoded.size() - offset - width - 6);
                 REQUIRE_NOTHROW(source.finish());
             }
 }
@@ -77,9 +78,9 @@ TEST_CASE("a long random sequence reads back") {
             counter.put(0, width);
         }
     }
-    auto const said = sink.finish();
-    CHECK(said.size() == (counter.unpadded() / 2 + 7) / 8);
-    bit_reader source(said);
+    auto const encoded = sink.finish();
+    CHECK(encoded.size() == (counter.unpadded() / 2 + 7) / 8);
+    bit_reader source(encoded);
     for (std::uint64_t i = 0; i < 5000; ++i) {
         auto const width = static_cast<unsigned>(k.below(2 * i, 65));
         REQUIRE(source.take(width) == low_bits(k.long_word(2 * i + 1), width));
@@ -87,7 +88,7 @@ TEST_CASE("a long random sequence reads back") {
     CHECK_NOTHROW(source.finish());
 }
 
-TEST_CASE("reading past the end says where, and by how much") {
+TEST_CASE("reading past the end is refused with the place, and by how much") {
     auto const bytes = some_bytes({0xff, 0x01});
     bit_reader source(bytes);
     CHECK(source.take(9) == 0x1ff);
@@ -161,14 +162,14 @@ TEST_CASE("bytes and bits of other messages, at every offset; what was written s
             auto const padded = sink.so_far();
             std::vector<std::byte> const before(padded.begin(), padded.end());
             for (auto* const w : {&sink, &one_by_one}) w->put(5, 3);
-            auto const found = sink.so_far(), wanted = one_by_one.so_far();
-            REQUIRE(std::equal(found.begin(), found.end(), wanted.begin(), wanted.end()));
+            auto const found = sink.so_far(), expected = one_by_one.so_far();
+            REQUIRE(std::equal(found.begin(), found.end(), expected.begin(), expected.end()));
 
             bit_reader whole(found);
-            std::vector<std::byte> heard(std::size_t(n / 8));
+            std::vector<std::byte> taken(std::size_t(n / 8));
             whole.take(offset);
-            whole.take_bytes_to(heard);
-            REQUIRE(std::equal(heard.begin(), heard.end(), others.begin()));
+            whole.take_bytes_to(taken);
+            REQUIRE(std::equal(taken.begin(), taken.end(), others.begin()));
             REQUIRE(whole.at() == offset + n / 8 * 8);
 
             sink.cut(offset + n);
@@ -176,20 +177,15 @@ TEST_CASE("bytes and bits of other messages, at every offset; what was written s
             REQUIRE(std::equal(cut.begin(), cut.end(), before.begin(), before.end()));
             sink.put(5, 3);
             auto const again = sink.so_far();
-            REQUIRE(std::equal(again.begin(), again.end(), wanted.begin(), wanted.end()));
+            REQUIRE(std::equal(again.begin(), again.end(), expected.begin(), expected.end()));
         }
 }
 
-TEST_CASE("refuse tells the place of the reader") {
+TEST_CASE("refuse throws with the place of the reader") {
     auto const bytes = some_bytes({0, 0, 0});
     bit_reader source(bytes);
     source.take(17);
-    try {
-        source.refuse("why not");
-    } catch (wire_error const& e) {
-        CHECK(e.bit == 17);
-        CHECK(e.why == "why not");
-    }
+    CHECK_THROWS_WITH_AS(source.refuse("why not"), "at bit 17 of a message: why not", wire_error);
 }
 
 TEST_CASE("bytes are put and taken wherever the last bit ended") {
@@ -202,9 +198,9 @@ TEST_CASE("bytes are put and taken wherever the last bit ended") {
             at_once.put_bytes(bytes);
             for (auto const b : bytes) one_by_one.put(std::to_integer<std::uint64_t>(b), 8);
             for (auto* const w : {&at_once, &one_by_one}) w->put(5, 3);
-            auto const said = at_once.finish(), wanted = one_by_one.finish();
-            REQUIRE(std::vector(said.begin(), said.end()) == std::vector(wanted.begin(), wanted.end()));
-            bit_reader source(said);
+            auto const encoded = at_once.finish(), expected = one_by_one.finish();
+            REQUIRE(std::vector(encoded.begin(), encoded.end()) == std::vector(expected.begin(), expected.end()));
+            bit_reader source(encoded);
             source.take(before);
             source.take_bytes_to(read);
             CHECK(read == bytes);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Supports take the shortest of five codes, near the entropy, read back, and damaged ones are refused alike.
 #include "laconic/wire/support.hpp"
 
 #include <doctest/doctest.h>
@@ -19,13 +20,13 @@ using bytes = std::vector<std::byte>;
 
 namespace {
 
-struct said {
+struct encoding {
     bytes text;
     std::uint64_t bits;
     support_code code;
 };
 
-said write(std::uint64_t length, coordinates const& support, position_code how = position_code::smallest) {
+encoding write(std::uint64_t length, coordinates const& support, position_code how = position_code::smallest) {
     bit_writer sink(how);
     ledger books(how);
     write_support(sink, length, std::span<std::uint64_t const>(support));
@@ -46,7 +47,7 @@ std::vector<I> read(std::uint64_t length, std::size_t count, bytes const& text) 
     return out;
 }
 
-// Words of given widths, as an enemy would put them; the first is the code.
+// Words of given widths, as hostile bytes may have them; the first is the code.
 struct word {
     std::uint64_t value;
     unsigned width;
@@ -149,7 +150,7 @@ double entropy(double d, double k) {  // log2 C(d, k)
 
 }  // namespace
 
-TEST_CASE("each code by hand") {
+TEST_CASE("each code is read as encoded by hand") {
     // Coordinates 3 and 9 of 16; gaps 3 and 5; two runs of one.
     CHECK(read(16, 2, by_hand(support_code::raw, {{3, 4}, {9, 4}})) == coordinates{3, 9});
     CHECK(read(16, 2, by_hand(support_code::bitmap, {{1 << 3 | 1 << 9, 16}})) == coordinates{3, 9});
@@ -192,7 +193,7 @@ TEST_CASE("the shortest code is taken") {
     CHECK(write(8000000, mixed).code == support_code::packed);
 }
 
-TEST_CASE("or the shorter of the fast ones, on request") {
+TEST_CASE("the shorter of the fast codes is taken on request") {
     auto const support = random_support(100000, 1000, 1);
     auto const fast = write(100000, support, position_code::fastest), small = write(100000, support);
     CHECK(fast.code == support_code::packed);
@@ -201,7 +202,7 @@ TEST_CASE("or the shorter of the fast ones, on request") {
     CHECK(read(100000, 1000, fast.text) == support);
 }
 
-// Spec section 7 of collectives: 14.73, 11.41, 8.08 and 4.69 bits an index is the entropy.
+// The entropy is 14.73, 11.41, 8.08 and 4.69 bits an index.
 TEST_CASE("uniform supports: within 0.15 bit an index of the entropy") {
     for (double const density : {1e-4, 1e-3, 1e-2, 1e-1}) {
         std::uint64_t const d = 10000000;
@@ -213,13 +214,13 @@ TEST_CASE("uniform supports: within 0.15 bit an index of the entropy") {
         CAPTURE(each);
         CAPTURE(bound);
         CHECK(each < bound + 0.15);
-        CHECK(each > bound - 0.15);  // else something is not said
+        CHECK(each > bound - 0.15);  // else something is not encoded
     }
 }
 
 // Rice codes of geometric gaps are at most 0.12 bit above their entropy, at worst where their mean is 4256; few indices
-// bear nine bits that name the code and its parameter, and log2(2 pi k) / 2: independent gaps say the count once more.
-TEST_CASE("few of many: what the page says they cost, on average") {
+// bear nine bits that name the code and its parameter, and log2(2 pi k) / 2: independent gaps have the count once more.
+TEST_CASE("few of many cost what docs/wire-format.md states, on average") {
     for (double const density : {1e-4, 1 / 4256.0, 1e-2})
         for (std::size_t const k : {100u, 512u}) {
             auto const d = static_cast<std::uint64_t>(static_cast<double>(k) / density);
@@ -270,7 +271,7 @@ TEST_CASE("random supports of all densities and shapes read back, as 32-bit and 
     }
 }
 
-TEST_CASE("bitmaps around 64 and 128") {
+TEST_CASE("bitmaps around 64 and 128 places are read back") {
     for (std::size_t length : {63u, 64u, 65u, 127u, 128u, 129u, 200u}) {
         coordinates support;
         for (std::size_t i = 0; i < length; ++i)
@@ -282,7 +283,7 @@ TEST_CASE("bitmaps around 64 and 128") {
     }
 }
 
-TEST_CASE("coordinates up to 2^40") {
+TEST_CASE("coordinates up to 2^40 are read back") {
     for (auto const how : {position_code::smallest, position_code::fastest}) {
         coordinates support{0, 1, (1ull << 32) - 1, 1ull << 32, (1ull << 39) + 5, longest_support - 1};
         CHECK(read(longest_support, support.size(), write(longest_support, support, how).text) == support);
@@ -339,8 +340,8 @@ TEST_CASE("long supports, whole and damaged, are read as one coordinate after an
         if (harm == far_too_short) length = count + 1 + draw.below(5, support.back());
         if (harm == miscounted) count += draw.below(5, 2) == 0 ? 1 : -1;
         if (count == 0 || count >= length) continue;
-        coordinates wanted(count), found(count);
-        auto const wrong = plainly(length, wanted, text);
+        coordinates expected(count), found(count);
+        auto const wrong = plainly(length, expected, text);
         if (wrong == "another code") continue;
         auto const code = static_cast<std::size_t>(written.code);
         ++met[code][harm];
@@ -348,7 +349,7 @@ TEST_CASE("long supports, whole and damaged, are read as one coordinate after an
         try {
             found = read(length, count, text);
             REQUIRE(wrong == "");
-            REQUIRE(found == wanted);
+            REQUIRE(found == expected);
         } catch (wire_error const& e) {
             REQUIRE(wrong == e.what());
             ++refused_alike[code][harm];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The plan of a support is the shortest of all codes by their definitions.
 #include "laconic/wire/support_plan.hpp"
 
 #include <doctest/doctest.h>
@@ -100,7 +101,7 @@ TEST_CASE_TEMPLATE("the sums of one pass are those of the definitions, around ev
         for (double const share : {.001, .02, .3, .9}) check(length, drawn<I>(length, share, length));
 }
 
-TEST_CASE("one coordinate, whatever it is, of the longest vectors") {
+TEST_CASE("one or two coordinates of the longest vectors have the plan of the definitions") {
     for (std::uint64_t const i : {0u, 1u, 0x7fffffffu, 0xfffffffdu}) {
         check(largest_dimension, std::vector<coordinate>{static_cast<coordinate>(i)});
         check(largest_dimension, std::vector<coordinate>{static_cast<coordinate>(i), static_cast<coordinate>(i + 1)});
@@ -158,14 +159,14 @@ TEST_CASE("runs are counted") {
 
 TEST_CASE("a run of any length ends where a neighbour is missing") {
     std::vector<coordinate> support;
-    std::vector<std::uint64_t> wanted, found;
+    std::vector<std::uint64_t> expected, found;
     for (coordinate n = 1, next = 5; n <= 200; next += n + 1, ++n) {
         for (coordinate i = 0; i < n; ++i) support.push_back(next + i);
-        wanted.push_back(n - 1);
+        expected.push_back(n - 1);
     }
     detail::each_run(std::span<coordinate const>(support), [&](std::uint64_t gap, std::uint64_t more) {
         CHECK(gap == (found.empty() ? 5 : 0));
         found.push_back(more);
     });
-    CHECK(found == wanted);
+    CHECK(found == expected);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An unpacked message adds itself to a vector of its dimension, and to no other.
 #include "laconic/wire/unpack.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Users' messages are written, read, limited and refused like the library's, also by decoder.py.
 #include "laconic/wire/user_message.hpp"
 
 #include <doctest/doctest.h>
@@ -81,9 +82,9 @@ template <class B, class T>
 std::vector<T> numbers_of(std::span<std::byte const> file, std::size_t d) {
     auto const read = read_described<B>(file, {}, own::messages);
     REQUIRE(read.dimension == d);
-    std::vector<T> got(d, T(0));
-    read.add_to(std::span<T>(got));
-    return got;
+    std::vector<T> added(d, T(0));
+    read.add_to(std::span<T>(added));
+    return added;
 }
 
 template <class... C>
@@ -141,7 +142,7 @@ TEST_CASE_TEMPLATE("users' messages inside every stage come back bit for bit, al
         each_own_message<T, B>(compressor_laws::noise<T>(d, d, 2), [&](std::string name, auto const& m, B&) {
             CAPTURE(name);
             std::erase(name, ' ');
-            auto const meant = compressor_laws::decoded<std::remove_cvref_t<decltype(m)>, T, B>(m);
+            auto const expected = compressor_laws::decoded<std::remove_cvref_t<decltype(m)>, T, B>(m);
             for (bool const with_checksum : {true, false}) {
                 description const how{with_checksum, position_code::smallest};
                 auto const file = write_described(m, how);
@@ -149,7 +150,7 @@ TEST_CASE_TEMPLATE("users' messages inside every stage come back bit for bit, al
                 CHECK(books.bits() == 8 * file.size());
                 CHECK(books.values() == account(m).values());
                 CHECK(books.positions() == account(m).positions());
-                CHECK((numbers_of<B, T>(file, d) == meant));
+                CHECK((numbers_of<B, T>(file, d) == expected));
                 readers.read(name, file, own::messages);
                 files.push_back(file);
             }
@@ -344,49 +345,49 @@ TEST_CASE("what a user's functions do wrong is a wire_error, or their own except
 namespace {
 
 // Parameters of any length.
-struct talkative {
+struct long_parameters {
     using value_type = double;
     static constexpr unsigned user_kind = 129;
     std::size_t length = 0, bits = 0;
 
     std::size_t dimension() const { return length; }
-    bool operator==(talkative const&) const = default;
+    bool operator==(long_parameters const&) const = default;
     reading_bounds per_number() const { return {.least_bits = 0}; }
     void resize(std::size_t n) { length = n; }
-    friend void write_parameters(auto& sink, talkative const& m) {
+    friend void write_parameters(auto& sink, long_parameters const& m) {
         charge(sink, message_part::values);
         for (std::size_t i = 0; i < m.bits; ++i) sink.put(1, 1);
     }
-    friend void read_parameters(auto& source, talkative& m) {
+    friend void read_parameters(auto& source, long_parameters& m) {
         while (source.left() > 0 && source.take(1) == 1) ++m.bits;
     }
-    friend void write(auto&, talkative const&) {}
-    friend void read(auto&, auto&, talkative&) {}
-    friend void add_message(auto&, std::span<double> out, double w, talkative const& m) {
+    friend void write(auto&, long_parameters const&) {}
+    friend void read(auto&, auto&, long_parameters&) {}
+    friend void add_message(auto&, std::span<double> out, double w, long_parameters const& m) {
         for (double& v : out) v += w * static_cast<double>(m.bits);
     }
 };
-struct of_talkative {
+struct of_long_parameters {
     template <Scalar, class>
-    using message = talkative;
+    using message = long_parameters;
 };
 
 }  // namespace
 
 TEST_CASE("parameters are padded to whole bytes, are no values, and are at most 4096 bytes") {
-    auto const users = user_messages<of_talkative>;
+    auto const users = user_messages<of_long_parameters>;
     for (std::size_t const bits : {1u, 7u, 9u, 8u * 4096 - 1}) {
-        talkative const m{2, bits};
+        long_parameters const m{2, bits};
         auto const file = write_described(m);
         auto const books = account_described(m);
         CHECK(books.bits() == 8 * file.size());
         CHECK(books.values() == 0);
         CHECK(read_described(file, {}, users).values == std::vector<double>(2, static_cast<double>(bits)));
     }
-    CHECK_NOTHROW(write_described(talkative{2, 8 * 4096}));
-    CHECK_THROWS_WITH_AS(write_described(talkative{2, 8 * 4096 + 1}),
+    CHECK_NOTHROW(write_described(long_parameters{2, 8 * 4096}));
+    CHECK_THROWS_WITH_AS(write_described(long_parameters{2, 8 * 4096 + 1}),
                          "user kind 129 writes 4097 bytes of parameters, where at most 4096 may be", argument_error);
-    CHECK_THROWS_AS(account_described(talkative{2, 8 * 4096 + 1}), argument_error);
+    CHECK_THROWS_AS(account_described(long_parameters{2, 8 * 4096 + 1}), argument_error);
     // 1, then a zero that is a padding's, and one that is not.
     CHECK(read_described(decoder::by_hand(2, 1, {of_byte(129), of_byte(1), of_byte(1)}), {}, users).values ==
           std::vector<double>{1});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A run of words is the same bytes as its words one by one.
 #include "laconic/wire/word_run.hpp"
 
 #include <doctest/doctest.h>
@@ -36,20 +37,20 @@ TEST_CASE("a run of words is the same bytes as one by one, and as many bits") {
             each(one_by_one);
             CHECK(books.unpadded() == before + bits);
             for (auto* const w : {&at_once, &one_by_one}) w->put(1, 3);
-            auto const said = at_once.finish(), wanted = one_by_one.finish();
-            REQUIRE(std::vector(said.begin(), said.end()) == std::vector(wanted.begin(), wanted.end()));
+            auto const encoded = at_once.finish(), expected = one_by_one.finish();
+            REQUIRE(std::vector(encoded.begin(), encoded.end()) == std::vector(expected.begin(), expected.end()));
         }
 }
 
 TEST_CASE("a writer that is used again makes no more room") {
     bit_writer sink;
-    auto const say = [&] {
+    auto const write_words = [&] {
         sink.clear();
         put_words(sink, 56 * 1000, [](word_run& words) {
             for (int i = 0; i < 1000; ++i) words.put(0x123456789abcdu, 56);
         });
         return sink.finish().data();
     };
-    auto const* const first = say();
-    CHECK(say() == first);
+    auto const* const first = write_words();
+    CHECK(write_words() == first);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An installed laconic finds the two largest numbers on the device.
 #include <laconic/backend/device.hpp>
 
 #include <iostream>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A header that needs Eigen and one that needs xsimd. All headers, which take thrice the time, are in the test `copied`.
+// An installed laconic compiles where a header needs Eigen and one needs xsimd, and has its version.
+// All headers, which take thrice the time, are in the test `copied`.
 #include <laconic/backend/host.hpp>
 #include <laconic/core/version.hpp>
 #include <laconic/objective/linear_model.hpp>

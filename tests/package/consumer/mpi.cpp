@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An installed laconic builds and runs an all-gather over MPI.
 #include <laconic/comm/mpi.hpp>
 
 int main(int argc, char** argv) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// An installed laconic builds over NCCL and gathers on one rank, or reports that there is no GPU.
 #include <laconic/comm/nccl.hpp>
 
 #include <iostream>
 
-// One rank that talks to itself, where there is a GPU; else what it is told.
+// One rank that gathers from itself, where there is a GPU; else the error.
 int main() {
     try {
         laconic::nccl comm(laconic::nccl::id(), 0, 1, nullptr);

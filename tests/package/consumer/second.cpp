@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another unit of the program.
+// All headers may be included in two units of one program.
 #include <laconic/laconic.hpp>
