@@ -14,7 +14,7 @@
 #include "laconic/compress/natural_dithering.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/transport/by_gather.hpp"
+#include "laconic/transport/gathered.hpp"
 #include "laws/messages.hpp"
 #include "laws/pipelines.hpp"
 
@@ -98,11 +98,12 @@ TEST_CASE("any number of workers") {
             std::vector<double> x(50, 0.0), mean(50);
             x[static_cast<std::size_t>(comm.rank())] = n;
             host on;
-            by_gather<message_of<top_k<>>, double> collective;
-            collective.send(on, comm, compress(top_k{1}, x, key{1}), 50);
+            gathered<message_of<top_k<>>, double> collective({}, 50, position_code::smallest);
+            auto const mine = compress(top_k{1}, x, key{1});
+            collective.send(on, comm, {}, mine, {});
             collective.receive(
-                on, comm, [&](auto&, int, message_of<top_k<>>& m) { top_k{1}.blank(on, 50, key{1}, m); },
-                [](int, auto) { throw comm_error(-1, "an error frame"); }, std::span<double>(mean));
+                on, comm, {}, mine, {}, [&](auto&, int, message_of<top_k<>>& m) { top_k{1}.blank(on, 50, key{1}, m); },
+                nullptr, std::span<double>(mean));
             for (double const v : mean) sums[static_cast<std::size_t>(comm.rank())] += v;
         });
         for (double const s : sums) CHECK(s == doctest::Approx(n));

@@ -36,7 +36,7 @@
 #include "laconic/comm/recorded.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/compress/zero_blocks.hpp"
-#include "laconic/transport/by_gather.hpp"
+#include "laconic/transport/gathered.hpp"
 #include "open_mpi.hpp"
 #include "options.hpp"
 #include "table.hpp"
@@ -245,21 +245,23 @@ class measurement {
 
     template <class M, class Compressor>
     void gather(Compressor const& select, vec const& wanted) {
-        if (!o_.wants("by_gather")) return;
-        row r{"by_gather"};
-        by_gather<M, float> collective;
-        M said;
+        if (!o_.wants("gather_all")) return;
+        row r{"gather_all"};
+        gathered<M, float> collective({}, o_.d(), position_code::smallest);
+        error_frame const frame;
+        by_host<M, host> encoding;
+        bit_writer sink;
+        M said, theirs;
         vec mean(o_.d());
         auto const blank = [&](auto&, int, M& m) { select.blank(on_, o_.d(), key{}, m); };
-        auto const ignore_errors = [](int, std::span<std::byte const>) {};
         // Alone as the others: until all that is to be added is there.
         auto const talk = [&](auto& comm) {
-            collective.send(on_, comm, said, o_.d());
-            collective.receive_each(on_, comm, blank, ignore_errors, o_.d(), [](int, M const&) {});
+            comm.all_gather(detail::written<float>(sink, o_.d(), encoding, on_, said));
+            detail::each_message(on_, comm, blank, encoding, theirs, [](int, M const&) {});
         };
         auto const talk_and_add = [&] {
-            collective.send(on_, comm_, said, o_.d());
-            collective.receive(on_, comm_, blank, ignore_errors, std::span<float>(mean));
+            collective.send(on_, comm_, {}, said, frame);
+            collective.receive(on_, comm_, {}, said, frame, blank, nullptr, std::span<float>(mean));
         };
         auto const choose_them = [&] { select(on_, std::span<float const>(x_), key{}, said); };
         choose_them();

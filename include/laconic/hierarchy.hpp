@@ -172,9 +172,10 @@ class reducer<R, hierarchy<I, A>, T, host> {
             for (std::size_t l = 0; l < layers_.size() && adds_up; ++l) {
                 if (present[l] == 0) continue;
                 auto const share = node_.sum(l, held_[l], given_[l].loss_scale);
-                if (!node_.refused())
-                    step_->start(l, detail::caller_vector<T>(share),
-                                 {.step_size = given_[l].step_size, .weight = node_.weight(), .dense = whole_.dense});
+                if (node_.refused()) continue;
+                step_->start(l, detail::caller_vector<T>(share),
+                             {.step_size = given_[l].step_size, .weight = node_.weight(), .dense = whole_.dense});
+                step_->receive_alone();  // before this rank communicates with its node
             }
             if (node_.refused()) step_->refuse(node_.refusal(), {.weight = node_.weight(), .dense = whole_.dense});
             step_->prepare();

@@ -146,8 +146,12 @@ class reducer {
     std::uint64_t steps() const { return step_.round(); }
     /// The layers: name, size, reduction, and h_i and e_i in units of the gradient without a loss scale.
     std::deque<layer_type> const& layers() const { return step_.layers().all(); }
-    /// What it has done so far. Costs nothing except in steps that are probed (reducer_options).
-    reducer_statistics statistics() const { return step_.statistics(); }
+    /// What it has done so far. Costs nothing except in steps that are probed (reducer_options). Between start() and
+    /// finish() it waits for a collective that is under way.
+    reducer_statistics statistics() const {
+        const_cast<reducer&>(*this).step_.receive_alone();  // which another thread may count
+        return step_.statistics();
+    }
 
   private:
     detail::reduction_step<R, C, T, B> step_;

@@ -20,7 +20,7 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/transport/collective_mean.hpp"
+#include "laconic/transport/summed.hpp"
 #include "stand_ins/nccl.hpp"
 #include "support/on_device.hpp"
 

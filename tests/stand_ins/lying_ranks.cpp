@@ -17,7 +17,7 @@
 #include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/transport/by_gather.hpp"
+#include "laconic/transport/rank_messages.hpp"
 #include "support/on_device.hpp"
 
 // Ranks that say something else than they should, over the stand-in.

@@ -11,6 +11,11 @@ TEST_CASE("a round that was left in the middle is told until a saved state is th
     b.answer_is_on_its_way();
     CHECK_THROWS_WITH_AS(b.require_whole(2, 7),
                          "the server's answer in round 7 was lost: only a saved state can be gone on from", comm_error);
+    b.sum_is_under_way();
+    CHECK_THROWS_WITH_AS(b.require_whole(2, 7),
+                         "the collective of round 7 broke off, and other ranks may have its sum: only a saved state "
+                         "can be gone on from",
+                         comm_error);
     b.rank_moves();
     CHECK_THROWS_WITH_AS(b.require_whole(2, 7),
                          "round 7 broke off while rank 2 moved: only a saved state can be gone on from", comm_error);

@@ -72,6 +72,19 @@ TEST_CASE("what a collective found is explained by the rank that brought it, to 
     }
 }
 
+TEST_CASE("of several frames the first rank's is raised on all, and of none of them nothing") {
+    for (int const first : {0, 1, 3}) {
+        threads::run(3, [&](threads::member& comm) {
+            error_frame mine;
+            if (comm.rank() >= first) mine.because("from " + std::to_string(comm.rank()));
+            comm.all_gather({mine.bytes(), mine.is_set()});
+            if (first == 3) return error_frame::raise_first(comm, 4);
+            auto const text = detail::concat({"rank ", first, ", round 4: from ", first});
+            CHECK_THROWS_WITH_AS(error_frame::raise_first(comm, 4), text.c_str(), compression_error);
+        });
+    }
+}
+
 TEST_CASE("frames that are all alike raise nothing; else the first rank's is raised on all") {
     std::vector<std::string> told(3);
     for (int const differs : {-1, 0, 1, 2}) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/descent.hpp"
 #include "laconic/feedback/memory.hpp"
+#include "laconic/hierarchy.hpp"
 #include "laconic/reducer.hpp"
 
 using namespace laconic;
@@ -97,6 +99,52 @@ bool is_the_same(int size, X collective, C compressor, int at_once) {
                  },
                  {.at_once = at_once});
     return wrong == 0 && ran_on == 20 * size;
+}
+
+// A communicator that counts its rank's exchanges, and calls that come while another thread of the rank is in one.
+struct watched {
+    struct record {
+        std::atomic<int> exchanges = 0, under_way = 0, collisions = 0;
+    };
+    struct call {
+        record& of;
+        explicit call(record& its) : of(its) { of.collisions += of.under_way++ != 0; }
+        ~call() { --of.under_way; }
+    };
+    threads::member inner;
+    record* of;
+
+    int rank() const { return inner.rank(); }
+    int size() const { return inner.size(); }
+    bool may_change_threads() const { return true; }
+    void all_gather(payload mine) {
+        call const in(*of);
+        inner.all_gather(mine);
+    }
+    void gather(int root, payload mine) {
+        call const in(*of);
+        inner.gather(root, mine);
+    }
+    void broadcast(int root, payload mine) {
+        call const in(*of);
+        inner.broadcast(root, mine);
+    }
+    payload from(int r) const { return inner.from(r); }
+    payload exchange(int to, payload mine, int from) {
+        call const in(*of);
+        ++of->exchanges;
+        return inner.exchange(to, mine, from);
+    }
+    watched split(int color, int key) { return {inner.split(color, key), of}; }
+    watched duplicate() { return {inner.duplicate(), of}; }
+};
+static_assert(Splitting<watched> && PointToPoint<watched> && !Overlapping<watched>);
+
+// Whether it comes to so many within a minute.
+bool comes_to(std::atomic<int> const& count, int most) {
+    auto const end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (count < most && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return count >= most;
 }
 
 }  // namespace
@@ -215,6 +263,90 @@ TEST_CASE("a reducer of two layers by it, and what gTop-k leaves out comes back"
         CHECK_THROWS_AS(reducer(plain{identity{}, in_background{ring{}}}, comm, 10), argument_error);
         reducer(plain{identity{}, in_background{ring{}}}, comm, 10, {.dense_below = 11});  // which never uses it
     });
+}
+
+TEST_CASE("in a reducer a layer's sum is made while the rank computes the next layer, and the last before finish()") {
+    std::atomic<int> wrong = 0, past_start = 0;
+    threads::run(2, [&](threads::member& engine) {
+        watched::record calls;
+        watched comm{engine.duplicate(), &calls};
+        auto const& exchanges = calls.exchanges;
+        auto reduce = reducer_of<double>(plain{identity{}, in_background{ring{}}}, comm, {{"a", 10}, {"b", 10}});
+        int each = 0;  // exchanges of a layer, which is known after the first step, that sends all in finish()
+        for (int round = 0; round < 3; ++round) {
+            std::vector<double> a(10, 2.0 * comm.rank() + round), b(10, 4.0 * comm.rank());
+            int const before = exchanges;
+            if (round > 0 && comm.rank() == 1) wrong += !comes_to(past_start, 2 * round - 1);
+            reduce.start(0, a);
+            if (comm.rank() == 0) past_start = 2 * round - 1;
+            if (round > 0) wrong += !comes_to(exchanges, before + each);
+            if (round > 0 && comm.rank() == 1) wrong += !comes_to(past_start, 2 * round);
+            reduce.start(1, b);
+            if (comm.rank() == 0) past_start = 2 * round;
+            if (round > 0) wrong += !comes_to(exchanges, before + 2 * each);
+            reduce.finish();
+            if (round == 0) each = (exchanges - before) / 2;
+            wrong += each == 0 || exchanges != before + 2 * each;
+            wrong += a != std::vector<double>(10, 1.0 + round) || b != std::vector<double>(10, 2.0);
+        }
+        wrong += calls.collisions;
+    });
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("in the middle of a reducer's step: statistics, a saved state, other ranks, and an end") {
+    std::atomic<int> wrong = 0;
+    threads::run(3, [&](threads::member& comm) {
+        error_feedback const how{top_k{2}, 1, in_background{gtop_k{2}}};
+        std::vector<layer> const layers{{"a", 10}, {"b", 10}};
+        auto reduce = reducer_of<double>(how, comm, layers);
+        auto same = reducer_of<double>(error_feedback{top_k{2}, 1, gtop_k{2}}, comm, layers);
+        auto const step = [&](auto& one, int round, auto between) {
+            auto a = numbers(comm.rank(), round), b = numbers(comm.rank(), 2 * round);
+            one.start(0, a), between(), one.start(1, b), between(), one.finish();
+            a.insert(a.end(), b.begin(), b.end());
+            return a;
+        };
+        for (int round = 0; round < 4; ++round) {
+            auto const expected = step(same, round, [] {});
+            wrong += expected != step(reduce, round, [&] {
+                         static_cast<void>(reduce.statistics());
+                         if (round > 1) wrong += reduce.save().empty();
+                     });
+            wrong += reduce.statistics().bytes_sent != same.statistics().bytes_sent;
+        }
+        auto a = numbers(comm.rank(), 1);
+        reduce.start(0, a);
+        reduce.rebind(comm);
+        wrong += a != numbers(comm.rank(), 1);
+        wrong += step(reduce, 5, [] {}) != step(same, 5, [] {});
+        reduce.start(0, a);
+    });
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("in a hierarchy no rank communicates with its node while a sum between nodes is under way") {
+    std::atomic<int> wrong = 0;
+    threads::run(4, [&](threads::member& engine) {
+        auto const estimates = [&](auto over, watched::record& calls) {
+            watched all{engine.duplicate(), &calls};
+            auto inside = all.split(all.rank() / 2, 0), across = all.split(all.rank() % 2, 0);
+            hierarchy both{inside, across};
+            std::vector<std::size_t> const sizes(5, 10);
+            reducer<plain<identity, decltype(over)>, hierarchy<watched, watched>, double> reduce({{}, over}, both,
+                                                                                                 sizes);
+            std::vector<std::vector<double>> x(5);
+            for (int round = 0; round < 5; ++round) {
+                for (std::size_t l = 0; l < 5; ++l) reduce.start(l, x[l] = numbers(all.rank(), round + int(l)));
+                reduce.finish();
+            }
+            return x;
+        };
+        watched::record calls, plainly;
+        wrong += estimates(in_background{ring{}}, calls) != estimates(ring{}, plainly);
+        wrong += calls.collisions + (calls.exchanges == 0);
+    });
+    CHECK(wrong == 0);
 }
 
 TEST_CASE(

@@ -14,7 +14,7 @@
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/identity.hpp"
-#include "laconic/transport/by_gather.hpp"
+#include "laconic/transport/gathered.hpp"
 
 using namespace laconic;
 
@@ -75,16 +75,16 @@ std::vector<T> mean_of(int n, std::size_t d, Compressor const& c, Wrap wrap, cos
         auto&& inner = wrap(engine);
         metered comm(inner);
         counting_host on;
-        by_gather<message_of<Compressor, T, counting_host>, T, counting_host> collective;
+        gathered<message_of<Compressor, T, counting_host>, T, counting_host> collective({}, d, position_code::smallest);
         message_of<Compressor, T, counting_host> mine;
         auto& mean = means[std::size_t(comm.rank())];
         auto const x = numbers<T>(d, comm.rank());
         for (int again = 0; again < 2; ++again) {
             c(on, std::span<T const>(x), key{}, mine);
-            collective.send(on, comm, mine, d);
+            collective.send(on, comm, {}, mine, {});
             collective.receive(
-                on, comm, [&](auto& there, int, auto& m) { c.blank(there, d, key{}, m); },
-                [](int, std::span<std::byte const>) {}, std::span<T>(mean));
+                on, comm, {}, mine, {}, [&](auto& there, int, auto& m) { c.blank(there, d, key{}, m); }, nullptr,
+                std::span<T>(mean));
         }
         std::lock_guard lock(one_at_a_time);
         of_a_rank.added = std::max(of_a_rank.added, on.added);
@@ -146,13 +146,13 @@ TEST_CASE("damage is told to all ranks as where each reads everything") {
             auto const x = numbers<double>(d, inner.rank());
             std::vector<double> mean(d);
             try {
-                by_gather<full_vector<double, host>, double> collective;
+                gathered<full_vector<double, host>, double> collective({}, d, position_code::smallest);
                 full_vector<double, host> const mine{{x.begin(), x.end()}};
                 auto const run = [&](auto& comm) {
-                    collective.send(on, comm, mine, d);
+                    collective.send(on, comm, {}, mine, {});
                     collective.receive(
-                        on, comm, [&](auto&, int, auto& m) { m.values.resize(d); },
-                        [](int, std::span<std::byte const>) {}, std::span<double>(mean));
+                        on, comm, {}, mine, {}, [&](auto&, int, auto& m) { m.values.resize(d); }, nullptr,
+                        std::span<double>(mean));
                 };
                 share ? run(inner) : run(elsewhere);
             } catch (wire_error const& e) {

@@ -3,24 +3,95 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
+#include <array>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/fibers.hpp"
+#include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/round_context.hpp"
+#include "laconic/feedback/last_gradient.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/transport/gathered.hpp"
+#include "laconic/wire/message.hpp"
+#include "states.hpp"
 
 using namespace laconic;
 
 namespace {
 
+using vec = std::vector<double>;
 using message = message_of<top_k<>, double, host>;
+constexpr auto smallest = position_code::smallest;
+
+// What four ranks bring: two numbers each.
+vec brought(int rank) {
+    std::array<vec, 4> const all{vec{8, 0, 0, 1, 0}, vec{-4, 0, 0, 0, 2}, vec{0, 12, 0, 1, 0}, vec{0, 0, 4, 2, 0}};
+    return all[static_cast<std::size_t>(rank)];
+}
+
+// A message that cannot list its terms.
+struct opaque {
+    vec values;
+    std::size_t dimension() const { return values.size(); }
+    friend void add_message(host&, std::span<double> out, double w, opaque const& m) {
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] += w * m.values[i];
+    }
+};
+
+template <class By, class Comm, class M>
+void sum_round(By& by, Comm& comm, M const& mine, std::uint64_t round, vec& mean) {
+    host on;
+    round_context now;
+    now.round = round;
+    by.send(on, comm, now, mine, {});
+    by.receive(on, comm, now, mine, {}, nullptr, nullptr, std::span<double>(mean));
+}
+// The mean on each of the four ranks; message(on, v) is what each sends about its v.
+template <class X, class Message>
+std::vector<vec> mean_by(X const& x, Message message_about) {
+    std::vector<vec> all(4, vec(5, 99.));
+    fibers::run(4, [&](fibers::member& comm) {
+        auto const mine = message_about(brought(comm.rank()));
+        summed<X, std::remove_const_t<decltype(mine)>, double> mean(x, 5, smallest);
+        sum_round(mean, comm, mine, 0, all[std::size_t(comm.rank())]);
+    });
+    return all;
+}
+
+// A sum that fails as it is told to.
+enum class fault { none, wire, comm, input };
+struct failing {
+    fault* what;
+
+    void check(std::size_t) const {}
+    struct sum {
+        fault* what;
+        double rounds = 0;
+        template <class Archive>
+        void state(Archive& archive) {
+            archive(rounds);
+        }
+        template <Communicator C>
+        void operator()(host&, C&, std::span<double> x, std::uint64_t round) {
+            x[0] += rounds++;
+            if (*what == fault::wire) throw wire_error(0, "damaged");
+            if (*what == fault::comm) throw comm_error(2, "rank 2 left");
+            if (*what == fault::input) throw non_finite_error(1, round, 3);
+        }
+    };
+    template <Scalar T, class B>
+    sum make(std::size_t, position_code) const {
+        return {what, 0};
+    }
+    friend std::string to_string(failing) { return "failing"; }
+};
 
 // What rank r sends: its largest number is 3 (r + 1), at r.
 std::vector<double> numbers(int rank) {
@@ -115,4 +186,84 @@ TEST_CASE("what a collective leaves out goes back to a feedback that keeps it, a
     // Whichever rank keeps it: nothing is lost.
     brought[2] -= 9;
     CHECK(left == brought);
+}
+
+TEST_CASE("the mean of four messages, of terms and in full") {
+    auto const top_2 = [](vec const& v) { return compress(top_k{2}, v, key{}); };
+    auto const as_it_is = [](vec const& v) { return opaque{v}; };
+    vec const mean{1, 3, 1, 1, .5};
+    CHECK(mean_by(ring{}, top_2) == std::vector(4, mean));
+    CHECK(mean_by(ring{}, as_it_is) == std::vector(4, mean));
+    // Of ranks 0 and 1 (4, 0, 0, 1, 2), of 2 and 3 (0, 12, 4, 3, 0): 2 of each, then 2 of their sum.
+    CHECK(mean_by(gtop_k{2}, top_2) == std::vector(4, vec{1, 3, 0, 0, 0}));
+    CHECK(mean_by(gtop_k{2}, as_it_is) == std::vector(4, vec{1, 3, 0, 0, 0}));
+    CHECK(mean_by(gtop_k{5}, as_it_is) == std::vector(4, mean));
+}
+
+TEST_CASE("what is not applied goes to the feedbacks of those that cut it") {
+    std::array<vec, 4> residual;
+    fibers::run(4, [&](fibers::member& comm) {
+        host on;
+        memory<> errors(0, true);
+        errors.start(5);
+        summed<gtop_k, message, double> mean(gtop_k{2}, 5, smallest);
+        auto const v = brought(comm.rank());
+        auto const sent = compress(top_k{1}, v, key{});
+        vec out(5);
+        sum_round(mean, comm, sent, 0, out);
+        CHECK(out == vec{1, 3, 0, 0, 0});
+        errors.update(on, std::span<double const>(v), sent);
+        mean.give_back(on, errors);
+        residual[std::size_t(comm.rank())].assign(errors.residual().begin(), errors.residual().end());
+    });
+    CHECK(residual[0] == vec{0, 0, 4, 1, 0});  // 1 of its own was not sent, and 4 of rank 3 was cut
+    CHECK(residual[1] == vec{0, 0, 0, 0, 2});
+    CHECK(residual[2] == vec{0, 0, 0, 1, 0});
+    CHECK(residual[3] == vec{0, 0, 0, 2, 0});
+}
+
+TEST_CASE("beside a feedback that would lose what comes back, it is refused") {
+    summed<gtop_k, message, double> const some(gtop_k{2}, 5, smallest);
+    summed<ring, message, double> const all(ring{}, 5, smallest);
+    memory<> const errors(0, true), known(.5, true), nothing;
+    last_gradient<> const last;
+    some.require_beside(errors, "");
+    for (auto const* const feedback : {&errors, &known, &nothing}) all.require_beside(*feedback, "");
+    all.require_beside(last, "");
+    std::string const why =
+        "the collective gtop_k(2) gives back what it leaves out, which the feedback F would lose: it goes with "
+        "memory(0, 1) or momentum_correction";
+    CHECK_THROWS_WITH_AS(some.require_beside(known, "F"), why.c_str(), argument_error);
+    CHECK_THROWS_WITH_AS(some.require_beside(nothing, "F"), why.c_str(), argument_error);
+    CHECK_THROWS_WITH_AS(some.require_beside(last, "F"), why.c_str(), argument_error);
+    CHECK_THROWS_AS((summed<gtop_k, message, double>(gtop_k{6}, 5, smallest)), argument_error);
+}
+
+TEST_CASE("what breaks off leaves ranks apart; what all ranks are told leaves them together") {
+    threads::run(1, [](threads::member& comm) {
+        fault what = fault::none;
+        summed<failing, opaque, double> mean(failing{&what}, 2, smallest);
+        vec out(2);
+        auto const round = [&](std::uint64_t k) { sum_round(mean, comm, opaque{{1, 2}}, k, out); };
+        round(0);
+        CHECK(out == vec{1, 2});
+        mean.require_whole();
+        round(1);
+        CHECK(out == vec{2, 2});
+        summed<failing, opaque, double> restored(failing{&what}, 2, smallest);
+        restore_from(mean, restored);
+        sum_round(restored, comm, opaque{{1, 2}}, 2, out);
+        CHECK(out == vec{3, 2});  // what it remembers has come along
+        what = fault::input;
+        CHECK_THROWS_AS(round(1), non_finite_error);
+        mean.require_whole();
+        for (auto const bad : {fault::wire, fault::comm}) {
+            what = bad;
+            CHECK_THROWS_AS(round(2), error);
+            CHECK_THROWS_WITH_AS(mean.require_whole(), doctest::Contains("the collective of round 2 broke off"),
+                                 comm_error);
+            mean.make_whole();
+            mean.require_whole();
+        }
+    });
 }

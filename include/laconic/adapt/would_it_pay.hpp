@@ -162,7 +162,7 @@ message_speed speed_of_messages(C const& compressor, std::size_t d, pay_measurem
     return {times * whole.encode, times * whole.decode, std::max(0.0, whole.bits + more * growth)};
 }
 
-// Computes all times of a round from the measured speed: by_gather against a ring's all-reduce.
+// Computes all times of a round from the measured speed: gather_all against a ring's all-reduce.
 inline void price_rounds(payoff& p, message_cost const& link, message_speed const& speed) {
     double const n = p.workers, d = p.bits_in_full / n;
     auto const in_full = [&](message_cost const& c) { return 2 * (n - 1) * c(d); };
@@ -184,7 +184,7 @@ inline void price_rounds(payoff& p, message_cost const& link, message_speed cons
 }  // namespace detail
 
 /// Whether compression pays on a link: n workers, each with a vector of d numbers, compute the mean of all. With
-/// messages each encodes one, sends it to all others and decodes all n, as by_gather does: the transfer takes (n - 1)
+/// messages each encodes one, sends it to all others and decodes all n, as gather_all does: the transfer takes (n - 1)
 /// link(b), b being the bits of a message. In full they all-reduce along a ring, 2 (n - 1) link(bits / n), without the
 /// time of additions. All ranks send and receive at the same time, and compute nothing meanwhile. link(bits) is the
 /// seconds from one worker to one other, such as that of measure_cost through between_two. Encoding and decoding are

@@ -19,7 +19,7 @@
 
 namespace laconic {
 
-/// Messages go to all ranks as they are: over any communicator, and whatever the messages are (by_gather).
+/// Messages go to all ranks as they are: over any communicator, and whatever the messages are.
 struct gather_all {
     static constexpr void description(auto&& describe) {
         describe("gather", "every rank, or a server, receives all messages", "");

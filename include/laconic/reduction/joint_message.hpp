@@ -12,8 +12,8 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/reduction/options.hpp"
-#include "laconic/transport/by_gather.hpp"
 #include "laconic/transport/error_frame.hpp"
+#include "laconic/transport/rank_messages.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
@@ -77,7 +77,7 @@ class joint_message {
     template <class B, Communicator C>
     void receive_all(B& on, C& comm, std::uint64_t round, int lane) {
         finish_all_gather(comm, lane);
-        receive_errors(comm, [&](int rank, auto bytes) { error_frame::raise(rank, round, bytes); });
+        error_frame::raise_first(comm, round);
         for (int r = 0; r < comm.size(); ++r) try {
                 bit_reader source(comm.from(r).bytes);
                 for (auto* const l : layers_) l->read_and_add(on, comm, round, r, source);

@@ -22,7 +22,6 @@
 #include "laconic/reduction/statistics.hpp"
 #include "laconic/reduction/step_agreement.hpp"
 #include "laconic/reduction/step_failure.hpp"
-#include "laconic/wire/state.hpp"
 
 namespace laconic::detail {
 
@@ -37,11 +36,11 @@ class reduction_step : step_failure {
     reduction_step(C& comm, reducer_options options, B on, layers_type layers)
         : options_(std::move(options)),
           on_(std::move(on)),
-          layers_(std::move(layers)),
-          order_(layers_.size()),
           own_(own_communicator<C>::of(comm)),
           comm_(own_->comm()),
-          watching_(own_->comm()) {
+          watching_(own_->comm()),
+          layers_(std::move(layers)),
+          order_(layers_.size()) {
         layers_.agree(comm_);
         set_order(order_.fresh());
     }
@@ -49,7 +48,7 @@ class reduction_step : step_failure {
     reduction_step& operator=(reduction_step const&) = delete;
 
     void start(std::size_t l, caller_vector<T> x, step_options const& options) {
-        if (!failed_) require_whole();
+        if (!begun_) require_whole();
         if (l >= layers_.size()) throw argument_error(concat({"layer ", l, " of ", layers_.size()}));
         if (!begun_)
             begin(options);
@@ -73,6 +72,7 @@ class reduction_step : step_failure {
     /// The first half of finish(): all messages are there, and no state has changed. If it throws, the step has ended;
     /// else failed() is the reason why it cannot be completed, or null, and complete() or abandon() ends it.
     void prepare() try {
+        receive_alone();
         if (!failed_) require_whole();
         if (!begun_) begin({});
         if (!order_.is_known() && !failed_) agree_on_order();
@@ -92,8 +92,7 @@ class reduction_step : step_failure {
         broken_.rank_moves();
         layers_.for_each([&](auto& l) { l.commit(on_, comm_, round_); });
         if (is_every(options_.probe_every)) statistics_.last_probe = compare_exact(on_, layers_, round_ + 1);
-        ++round_;
-        ++statistics_.steps;
+        ++round_, ++statistics_.steps;
         layers_.for_each([&](auto& l) { statistics_.bytes_in_full += l.size() * sizeof(T); });
         broken_.make_whole();
         layers_.for_each([&](auto& l) { l.write_back(on_); });
@@ -112,7 +111,7 @@ class reduction_step : step_failure {
         fail(std::move(why));
     }
     void drop() {
-        require_whole();
+        receive_alone(), require_whole();
         ending const however_it_ends{this};
         if (options_.steps_vary && !begun_) return begin({.weight = std::nan("")});
         if (!begun_ || failed_ || (order_.is_known() && order_.is_over())) return receive_all();
@@ -121,9 +120,13 @@ class reduction_step : step_failure {
         while (!ended_ && order_.is_known() && !order_.is_over()) advance();
         receive_all();
     }
+    /// Waits for the message beside which nothing else may be in flight, if there is one.
+    void receive_alone() {
+        if (alone_) receive_all();
+    }
     template <class Archive>
     void state(Archive& archive) {
-        archive(round_), layers_.state(archive);
+        receive_alone(), archive(round_), layers_.state(archive);
     }
     std::string identity(int rank, int ranks) const { return layers_.identity(rank, ranks); }
     /// Throws argument_error where a step is under way.
@@ -133,6 +136,7 @@ class reduction_step : step_failure {
     void break_off() { broken_.rank_moves(); }
     /// Goes on over other ranks. A collective call of these.
     void rebind(C& comm) {
+        receive_alone();
         statistics_ = statistics();
         own_ = own_communicator<C>::of(comm);
         comm_ = metered<C>(own_->comm());
@@ -177,6 +181,7 @@ class reduction_step : step_failure {
   private:
     static constexpr std::size_t at_once =  // the most messages in flight
         OnHost<B> && Overlapping<C> ? most_in_flight : 1;
+    static int lane(std::size_t message) { return static_cast<int>(message % at_once); }
     bool is_dense() const { return dense_ || round_ < options_.dense_rounds; }
     void begin(step_options const& options) {
         begun_ = true;
@@ -184,26 +189,23 @@ class reduction_step : step_failure {
         step_failure::attempt([&] {
             if (is_restored_) require_agreement(comm_, {{"the steps so far", std::to_string(round_)}});
             is_restored_ = false;
-            if (options_.steps_vary) agree_on_shares(options.weight, options.dense);
+            if (!options_.steps_vary) return;
+            auto const all = agree_on_step(comm_, round_, options.weight, options.dense);
+            if (all.wrong) throw *all.wrong;
+            share_ = all.share;
+            dense_ = options.dense;
         });
         if (options_.steps_vary || failed_) return;
         if (options.weight != 1 || options.dense)
             mistake_ = "a weight other than 1, or .dense, which reducer_options::steps_vary must allow";
     }
-    void agree_on_shares(double weight, bool dense) {
-        auto const all = agree_on_step(comm_, round_, weight, dense);
-        if (all.wrong) throw *all.wrong;
-        share_ = all.share;
-        dense_ = dense;
-    }
     void pass_over(std::size_t l) {
         if (options_.not_started != absent::raise && order_.is_later(l))
             for (; !failed_ && !mistake_ && order_.due() != l; advance()) make_absent(layers_[order_.due()]);
         if (failed_ || mistake_ || (!order_.is_over() && order_.due() == l)) return;
-        fail(
-            concat({layers_[l].title(), " is started ",
-                    (order_.is_over() ? "last"
-                                      : concat({"where ", layers_[order_.due()].title(), " was in the first step"}))}));
+        auto const where =
+            order_.is_over() ? "last" : concat({"where ", layers_[order_.due()].title(), " was in the first step"});
+        fail(concat({layers_[l].title(), " is started ", where}));
     }
     void make_absent(layer_type& l) {
         timed const time(statistics_.seconds_compressing);
@@ -229,18 +231,16 @@ class reduction_step : step_failure {
         made_ = 0;
         auto& m = messages_[sent_];
         bool const alone = m.travels_alone(comm_);
-        while (sent_ - received_ >= (alone ? 1 : at_once)) receive_next();
+        while (sent_ - received_ >= (alone || alone_ ? 1 : at_once)) receive_next();
         if (ended_) return;
         if (mistake_) last.make_no_message(*mistake_, is_dense());  // receive_next() may have made it
-        attempt(statistics_.seconds_compressing,
-                [&] { m.send(on_, comm_, round_, static_cast<int>(sent_ % at_once)); });
+        attempt(statistics_.seconds_compressing, [&] { m.send(on_, comm_, round_, lane(sent_)); });
         ++sent_;
-        if (alone) receive_next();
+        alone_ = alone;
     }
     void receive_next() {
         auto const m = received_++;
-        attempt(statistics_.seconds_waiting,
-                [&] { messages_[m].receive(on_, comm_, round_, static_cast<int>(m % at_once)); });
+        attempt(statistics_.seconds_waiting, [&] { messages_[m].receive(on_, comm_, round_, lane(m)); });
     }
     template <class Do>
     void attempt(double& seconds, Do what) {
@@ -282,16 +282,16 @@ class reduction_step : step_failure {
     };
     reducer_options options_;
     B on_;
-    layers_type layers_;
+    std::unique_ptr<own_communicator<C>> own_;
+    metered<C> comm_, watching_;
+    layers_type layers_;  // ends before the communicators, which it may use on a thread of its own
     layer_order order_;
     std::vector<joint_message<layer_type>> messages_;  // once the order is known
     std::uint64_t round_ = 0;
     bool is_restored_ = false;  // restored, and the ranks have not compared their rounds since
-    std::unique_ptr<own_communicator<C>> own_;
-    metered<C> comm_, watching_;
     reducer_statistics statistics_;
     // The state of the current step.
-    bool begun_ = false, dense_ = false;
+    bool begun_ = false, dense_ = false, alone_ = false;  // alone_: of the message that was sent last
     double weight_ = 1, share_ = 1;        // of this rank's gradient: as given, and relative to the mean weight
     std::size_t made_ = 0;                 // layers that are ready of the message that is sent next
     std::size_t sent_ = 0, received_ = 0;  // messages

@@ -14,6 +14,8 @@ class broken_round {
   public:
     /// From here on the server may have moved without this rank, or this rank, the server, without the others.
     void answer_is_on_its_way() { why_ = why::answer; }
+    /// From here on other ranks may have the sum of a collective, which this one may have not.
+    void sum_is_under_way() { why_ = why::sum; }
     /// From here on what this rank remembers is that of neither this round nor the next.
     void rank_moves() { why_ = why::move; }
     void make_whole() { why_ = why::none; }
@@ -22,13 +24,16 @@ class broken_round {
     void require_whole(int rank, std::uint64_t round) const {
         if (why_ == why::answer)
             throw comm_error(0, concat({"the server's answer in round ", round, " was lost", ending}));
+        if (why_ == why::sum)
+            throw comm_error(-1, concat({"the collective of round ", round,
+                                         " broke off, and other ranks may have its sum", ending}));
         if (why_ == why::move)
             throw comm_error(rank, concat({"round ", round, " broke off while rank ", rank, " moved", ending}));
     }
 
   private:
     static constexpr char const* ending = ": only a saved state can be gone on from";
-    enum class why { none, answer, move };
+    enum class why { none, answer, sum, move };
     why why_ = why::none;
 };
 

@@ -59,8 +59,14 @@ class error_frame {
         if (auto const theirs = comm.from(e.rank).bytes; !theirs.empty()) raise(e.rank, e.round, theirs);
     }
 
-    /// After an all-gather in which this rank has handed over its frame: throws the first rank's frame, in their order,
-    /// unless all ranks have handed over the same as this one.
+    /// After a collective call: throws the frame of the first rank that has handed over one, in their order.
+    template <Communicator C>
+    static void raise_first(C& comm, std::uint64_t round) {
+        for (int r = 0; r < comm.size(); ++r)
+            if (auto const theirs = comm.from(r); theirs.is_error) raise(r, round, theirs.bytes);
+    }
+    /// The same after an all-gather in which this rank has handed over its frame, unless all ranks have handed over the
+    /// same as this one.
     template <Communicator C>
     void raise_unless_alike(C& comm, std::uint64_t round) const {
         bool alike = true;
@@ -69,8 +75,7 @@ class error_frame {
             alike = alike && theirs.is_error &&
                     std::equal(theirs.bytes.begin(), theirs.bytes.end(), bytes_.begin(), bytes_.end());
         }
-        for (int r = 0; r < comm.size() && !alike; ++r)
-            if (auto const theirs = comm.from(r); theirs.is_error) raise(r, round, theirs.bytes);
+        if (!alike) raise_first(comm, round);
     }
 
   private:

@@ -4,24 +4,34 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/collective.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/message/full_vector.hpp"
-#include "laconic/transport/by_gather.hpp"
 #include "laconic/transport/error_frame.hpp"
+#include "laconic/transport/message_arrays.hpp"
+#include "laconic/transport/rank_messages.hpp"
 #include "laconic/transport/shared_mean.hpp"
 #include "laconic/transport/transport.hpp"
+#include "laconic/wire/by_host.hpp"
+#include "laconic/wire/stream.hpp"
 
 namespace laconic {
 
-/// The transport gather_all: every rank's message goes to all, and each adds them up (by_gather). Reuses its memory.
+/// The transport gather_all: each rank writes its message, all messages go to all ranks, and each rank reads them and
+/// adds their mean straight to a vector, in the order of ranks, so that all ranks get the same bits. What that takes
+/// goes with the messages, not with the vector; but where all ranks are in one process and messages are vectors in
+/// full, long ones, each rank adds up a part for all (shared_mean.hpp), which meters do not count. A device's messages
+/// are written and read by way of the host, but over a communicator that carries its arrays they stay there
+/// (message_arrays.hpp). Reuses its memory.
 template <class M, Scalar T, class B = host>
 class gathered : public plain_transport {
   public:
-    gathered(gather_all, std::size_t d, position_code positions) : dimension_(d), messages_(positions) {}
+    /// `positions` is how this rank encodes positions; the others need not agree.
+    gathered(gather_all, std::size_t d, position_code positions) : dimension_(d), sink_(positions) {}
 
     /// Other messages may travel at the same time, but where ranks of one process share out what is to be added.
     template <Communicator C>
@@ -33,31 +43,51 @@ class gathered : public plain_transport {
     /// Over a communicator that is Overlapping it does not wait.
     template <Communicator C>
     void send(B& on, C& comm, round_context const&, M const& mine, error_frame const& frame, int lane = 0) {
-        if (frame.is_set())
-            messages_.send_error(comm, frame.bytes(), lane);
+        if (frame.is_set()) return detail::start_all_gather(comm, {frame.bytes(), true}, lane);
+        if constexpr (CarriesMessages<C, M, B>)
+            arrays_.send(on, comm, mine);
         else
-            messages_.send(on, comm, mine, dimension_, lane);
+            detail::start_all_gather(comm, detail::written<T>(sink_, dimension_, encoding_, on, mine), lane);
     }
-    /// mean <- the mean of all messages, the same bits on all ranks.
+    /// mean <- the mean of all messages, the same bits on all ranks. Throws comm_error where send() did not wait and a
+    /// rank cannot come.
     template <Communicator C, class Blank, class F>
     void receive(B& on, C& comm, round_context const& now, M const&, error_frame const&, Blank blank, F const&,
                  std::span<T> mean, int lane = 0) {
         fill(on, mean, T(0));  // while the messages are on their way
-        auto const raise = [&](int rank, std::span<std::byte const> bytes) {
-            error_frame::raise(rank, now.round, bytes);
-        };
-        messages_.receive(on, comm, blank, raise, mean, lane);
+        detail::finish_all_gather(comm, lane);
+        error_frame::raise_first(comm, now.round);
+        if constexpr (OnHost<B> && detail::MayShare<C> && !CarriesMessages<C, M, B>) {
+            if (shared_.pays_for(comm, mean.size())) {  // as long as vectors in full: look what they are
+                blank(on, 0, theirs_);
+                if (detail::is_in_full<T, B>(theirs_)) return shared_(on, comm, mean);
+            }
+        }
+        auto const add = detail::adding_mean(on, comm.size(), mean);
+        if constexpr (CarriesMessages<C, M, B>)
+            arrays_.receive(on, comm, blank, dimension_, add);
+        else
+            detail::each_message(on, comm, blank, encoding_, theirs_, add);
     }
-    /// For several messages in one payload: by_gather's.
-    void write(bit_writer& sink, B& on, M const& mine) { messages_.write(sink, on, mine); }
+
+    /// For several messages in one payload: this rank's is written to `sink`.
+    void write(bit_writer& sink, B& on, M const& mine) { encoding_.write_message(sink, on, mine); }
+    /// And one that write() wrote is read from `source`, blank(on, m) being what is known of it beforehand, and added
+    /// to `out` with this weight. Throws wire_error.
     template <class Blank>
     void read_and_add(bit_reader& source, B& on, Blank blank, T weight, std::span<T> out) {
-        messages_.read_and_add(source, on, blank, weight, out);
+        encoding_.read_message(source, blank, on, theirs_);
+        add_message(on, out, weight, theirs_);
     }
 
   private:
     std::size_t dimension_;
-    by_gather<M, T, B> messages_;
+    bit_writer sink_;
+    by_host<M, B> encoding_;
+    M theirs_;
+    struct nothing {};
+    [[no_unique_address]] std::conditional_t<OnHost<B>, nothing, message_arrays<M, B>> arrays_;
+    [[no_unique_address]] std::conditional_t<OnHost<B>, detail::shared_mean<T, B>, nothing> shared_;
 };
 
 namespace detail {

@@ -17,7 +17,6 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/transport/collective_mean.hpp"
 #include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/summed.hpp"
 #include "laconic/transport/transport.hpp"
@@ -109,7 +108,11 @@ class summed_in_background;
 /// own, with a backend of its own, and the rank leaves the communicator alone. While it waits for other ranks,
 /// `threads` lets another rank compute in place of this one, so that one more than at_once may; an engine that waits by
 /// asking again and again, as MPI's do, needs a core for it. Bits and bytes are the collective's. In a descent that is
-/// from descent::send() to descent::receive(); a reducer waits for each layer's message before it begins the next.
+/// from descent::send() to descent::receive(). In a reducer a layer's sum is under way from its start() to the next
+/// layer's start() or to finish(), whichever is first, which waits for it; statistics() and save() wait for it, too. So
+/// from the first start() to finish() a rank leaves alone the reducer's communicator and all that are split from the
+/// same. Two steps compute nothing meanwhile: the first of several layers, which are all sent by finish(); and, in a
+/// hierarchy, each, where ranks communicate with their node between the layers.
 template <class X>
 struct in_background {
     X collective{};
@@ -134,7 +137,7 @@ class summed_in_background : public plain_transport {
 
     template <class F>
     void require_beside(F const& feedback, std::string const& described) const {
-        work_->mean.require_beside(feedback, described);
+        work_->means.require_beside(feedback, described);
     }
     static constexpr bool uses_collective() { return true; }
     /// Throws argument_error where the communicator serves one thread only.
@@ -148,16 +151,13 @@ class summed_in_background : public plain_transport {
     void send(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, int = 0) {
         auto& w = *work_;
         w.beside.require_free();
-        if (frame.is_set())
-            w.mean.template load_bad<C>(on, frame.coordinate(), std::span<T>(w.numbers));
-        else
-            w.mean.template load<C>(on, mine, std::span<T>(w.numbers));
+        w.means.template load<C>(on, mine, frame, std::span<T>(w.numbers));
         w.round = now.round;
         w.comm = &comm;
         w.beside.start(
             [](void* of) {
                 auto& its = *static_cast<work*>(of);
-                its.mean.add_up(its.on, *static_cast<C*>(its.comm), its.round, std::span<T>(its.numbers));
+                its.means.add_up(its.on, *static_cast<C*>(its.comm), its.round, std::span<T>(its.numbers));
             },
             &w);
     }
@@ -167,40 +167,39 @@ class summed_in_background : public plain_transport {
                  std::span<T> mean, int = 0) {
         auto& w = *work_;
         detail::raise_alike(comm, frame, [&] { w.beside.finish(); });
-        w.mean.template take<C>(on, comm.size(), std::span<T>(w.numbers));
-        copy(on, std::span<T const>(w.numbers), mean);
+        w.means.template take<C>(on, std::span<T const>(w.numbers), mean);
     }
     template <class F>
     void give_back(B& on, F& feedback) const {
-        work_->mean.give_back(on, feedback);
+        work_->means.give_back(on, feedback);
     }
     /// Throws argument_error, too, while a round is under way.
     void require_whole() const {
         work_->beside.require_free();
-        work_->mean.require_whole();
+        work_->means.require_whole();
     }
     /// Ends a round that is under way without one, as state() does.
     void make_whole() {
         work_->beside.drop();
-        work_->mean.make_whole();
+        work_->means.make_whole();
     }
     template <class Archive>
     void state(Archive& archive) {
         work_->beside.drop();
-        work_->mean.state(archive);
+        work_->means.state(archive);
     }
 
   private:
     // What the thread works on, which stays where it is when this is moved.
     struct work {
-        collective_mean<X, T, B> mean;
+        summed<X, M, T, B> means;
         typename B::template array<T> numbers;
         B on{};
         void* comm = nullptr;  // of the round that is under way
         std::uint64_t round = 0;
         detail::companion beside{};  // ends before the rest
 
-        work(X const& x, std::size_t d, position_code positions) : mean(x, d, positions), numbers(d) {}
+        work(X const& x, std::size_t d, position_code positions) : means(x, d, positions), numbers(d) {}
     };
     std::unique_ptr<work> work_;
 };

@@ -3,22 +3,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/compressor.hpp"
+#include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/answer.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/transport/broken_round.hpp"
-#include "laconic/transport/by_server.hpp"
 #include "laconic/transport/error_frame.hpp"
+#include "laconic/transport/rank_messages.hpp"
 #include "laconic/transport/transport.hpp"
+#include "laconic/wire/by_host.hpp"
+#include "laconic/wire/stream.hpp"
 
 namespace laconic {
 
@@ -48,7 +53,7 @@ class served_mean : public plain_transport {
     using answer_type = message_of<C, T, B>;
 
     served_mean(served<C, T, B> how, std::size_t d, position_code positions)
-        : how_(std::move(how)), dimension_(d), server_(positions) {
+        : how_(std::move(how)), dimension_(d), sink_(positions) {
         how_.compressor.check(d);
     }
     template <Communicator Comm>
@@ -57,10 +62,8 @@ class served_mean : public plain_transport {
     }
     template <Communicator Comm>
     void send(B& on, Comm& comm, round_context const&, M const& mine, error_frame const& frame, int = 0) {
-        if (frame.is_set())
-            server_.send_error(comm, frame.bytes());
-        else
-            server_.send(on, comm, mine, dimension_);
+        if (frame.is_set()) return comm.gather(0, {frame.bytes(), true});
+        comm.gather(0, detail::written<T>(sink_, dimension_, messages_, on, mine));
     }
     /// On rank 0: mean <- what the answer is about. Throws compression_error on every rank where the server has no
     /// answer; where an answer is damaged or lost the server has moved on: see require_whole().
@@ -68,19 +71,13 @@ class served_mean : public plain_transport {
     void receive(B& on, Comm& comm, round_context const& now, M const&, error_frame const&, Blank blank,
                  F const& feedback, std::span<T> mean, int = 0) {
         round_ = now.round;
-        if (comm.rank() == 0) fill(on, mean, T(0));
-        server_.receive(
-            on, comm, blank,
-            [&](int rank, std::span<std::byte const> bytes) { error_frame::raise(rank, now.round, bytes); }, mean,
-            [&](std::span<T> d, answer_type& m) {
-                make_answer(on, now, feedback, d, m);
-                broken_.answer_is_on_its_way();
-            },
-            [&](auto& there, auto& m) {
-                broken_.answer_is_on_its_way();
-                how_.compressor.blank(there, dimension_, now.answer, m);
-            },
-            answer_);
+        comm.broadcast(0, comm.rank() == 0 ? answer(on, comm, now, blank, feedback, mean) : payload{});
+        if (auto const received = comm.from(0); received.is_error) raise(received.bytes, now.round);
+        broken_.answer_is_on_its_way();
+        auto const blank_answer = [&](auto& there, int, auto& m) {
+            how_.compressor.blank(there, dimension_, now.answer, m);
+        };
+        detail::read_from(on, comm, 0, blank_answer, answers_, answer_);
         broken_.make_whole();
     }
     /// The server's own feedback moves on; mean <- the estimate, of the answer.
@@ -104,23 +101,57 @@ class served_mean : public plain_transport {
     memory<T, B> const& feedback() const { return how_.feedback; }
 
   private:
-    template <class F>
-    void make_answer(B& on, round_context const& now, F const& feedback, std::span<T> d, answer_type& m) {
-        frame_.clear();
+    // Why the server has no answer: a rank's error frame, which follows, or a message that cannot be read, whose reason
+    // follows.
+    struct trouble {
+        std::int64_t rank = no_rank;
+        std::uint64_t bit = 0;
+    };
+
+    // What rank 0 broadcasts about the messages that it has gathered: its answer, or why it has none.
+    template <Communicator Comm, class Blank, class F>
+    payload answer(B& on, Comm& comm, round_context const& now, Blank blank, F const& feedback, std::span<T> mean) {
+        for (int r = 0; r < comm.size(); ++r)
+            if (auto const theirs = comm.from(r); theirs.is_error) return explain({r, 0}, theirs.bytes);
         try {
-            detail::make_answer(feedback, how_, on, now, d, mean_of_messages_, m);
+            fill(on, mean, T(0));
+            detail::each_message(on, comm, blank, messages_, theirs_, detail::adding_mean(on, comm.size(), mean));
+            detail::make_answer(feedback, how_, on, now, mean, mean_of_messages_, answer_);
+            auto const mine = detail::written<T>(sink_, dimension_, answers_, on, answer_);
+            broken_.answer_is_on_its_way();
+            return mine;
+        } catch (wire_error const& e) {
+            return explain({no_rank, e.bit}, std::as_bytes(std::span(e.why)));
         } catch (std::exception const& e) {
-            frame_.because(detail::concat({"the server's answer: ", std::string(e.what())}));
-            throw typename decltype(server_)::refusal{0, frame_.bytes()};
+            error_frame frame;
+            frame.because(detail::concat({"the server's answer: ", std::string(e.what())}));
+            return explain({0, 0}, frame.bytes());
         }
+    }
+    payload explain(trouble const& head, std::span<std::byte const> why) {
+        auto const raw = std::as_bytes(std::span(&head, 1));
+        why_.assign(raw.begin(), raw.end());
+        why_.insert(why_.end(), why.begin(), why.end());
+        return {why_, true};
+    }
+    [[noreturn]] static void raise(std::span<std::byte const> why, std::uint64_t round) {
+        trouble head;
+        if (why.size() < sizeof head) throw comm_error(0, "rank 0 sent an unreadable error frame");
+        std::memcpy(&head, why.data(), sizeof head);
+        why = why.subspan(sizeof head);
+        if (head.rank != no_rank) error_frame::raise(static_cast<int>(head.rank), round, why);
+        throw wire_error(head.bit, std::string(reinterpret_cast<char const*>(why.data()), why.size()));
     }
 
     served<C, T, B> how_;
     std::size_t dimension_;
-    by_server<M, answer_type, T, B> server_;
-    typename B::template array<T> mean_of_messages_;
+    bit_writer sink_;
+    by_host<M, B> messages_;
+    by_host<answer_type, B> answers_;
+    M theirs_;
     answer_type answer_;
-    error_frame frame_;
+    typename B::template array<T> mean_of_messages_;
+    std::vector<std::byte> why_;
     std::uint64_t round_ = 0;
     detail::broken_round broken_;
 };

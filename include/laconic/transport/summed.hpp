@@ -2,19 +2,26 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/collective.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
-#include "laconic/transport/collective_mean.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/feedback/feedback.hpp"
+#include "laconic/message/message.hpp"
+#include "laconic/transport/broken_round.hpp"
 #include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/transport.hpp"
+#include "laconic/wire/state.hpp"
 
 namespace laconic {
 
@@ -37,16 +44,31 @@ void raise_alike(C& comm, error_frame const& frame, Sum sum) {
 }  // namespace detail
 
 /// The transport by a collective: it adds the messages up on their way, and may leave some of the sum to later rounds.
-/// A rank without a message takes part with its error frame. Reuses its memory.
+/// Each rank's message becomes a list of terms or a vector in full, whichever the collective sums. A rank without a
+/// message takes part with its error frame. Reuses its memory.
 template <class X, class M, Scalar T, class B = host>
 class summed : public plain_transport {
+    static_assert(Collective<X, T, B>,
+                  "this is no collective for these numbers (collective/collective.hpp); on a device messages are "
+                  "gathered, or added up by gtop_k or engine_all_reduce");
+    using sum_type = detail::sum_of<X, T, B>;
+
   public:
-    summed(X const& collective, std::size_t d, position_code positions) : mean_(collective, d, positions) {}
+    /// Of vectors of d numbers. Throws argument_error where x does not suit them.
+    summed(X const& x, std::size_t d, position_code positions)
+        : name_(to_string(x)), sum_((x.check(d), x.template make<T, B>(d, positions))) {
+        mine_.reset(d);
+    }
 
     /// Throws argument_error beside a feedback that would lose what the collective leaves out.
     template <class F>
     void require_beside(F const& feedback, std::string const& described) const {
-        mean_.require_beside(feedback, described);
+        if constexpr (KeepsLeftover<F>)
+            if (feedback.keeps_leftover()) return;
+        if (gives_back())
+            throw argument_error(
+                detail::concat({"the collective ", name_, " gives back what it leaves out, which the feedback ",
+                                described, " would lose: it goes with memory(0, 1) or momentum_correction"}));
     }
     static constexpr bool uses_collective() { return true; }
     template <Communicator C>
@@ -57,26 +79,111 @@ class summed : public plain_transport {
     template <Communicator C, class Blank, class F>
     void receive(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, Blank const&,
                  F const&, std::span<T> mean, int = 0) {
-        if (frame.is_set())
-            mean_.template load_bad<C>(on, frame.coordinate(), mean);
-        else
-            mean_.template load<C>(on, mine, mean);
-        detail::raise_alike(comm, frame, [&] { mean_.add_up(on, comm, now.round, mean); });
-        mean_.template take<C>(on, comm.size(), mean);
+        load<C>(on, mine, frame, mean);
+        detail::raise_alike(comm, frame, [&] { add_up(on, comm, now.round, mean); });
+        take<C>(on, mean, mean);
     }
+
+    /// receive() in three steps that share a vector, of which the second alone communicates. The first makes this
+    /// rank's part of its message, or, of its frame, a number that is not finite, for which all ranks throw
+    /// non_finite_error.
+    template <Communicator C>
+    void load(B& on, M const& mine, error_frame const& frame, std::span<T> shared) {
+        bool const terms = sums_terms<C>();
+        if (!frame.is_set()) return terms ? list(on, mine, shared) : write_out(on, mine, shared);
+        T const bad = std::numeric_limits<T>::quiet_NaN();
+        auto const at = static_cast<coordinate>(frame.coordinate());
+        if (terms) return mine_.assign(on, shared.size(), std::span(&at, 1), std::span(&bad, 1));
+        fill(on, shared, T(0));
+        copy_from_host(on, std::span(&bad, 1), shared.subspan(frame.coordinate(), 1));
+    }
+    template <Communicator C>
+    void add_up(B& on, C& comm, std::uint64_t round, std::span<T> shared) {
+        round_ = round;
+        broken_.sum_is_under_way();
+        T const share = T(1) / static_cast<T>(comm.size());
+        bool const terms = sums_terms<C>();
+        try {
+            if constexpr (SumsTerms<sum_type, T, B, C>)
+                if (terms) sum_(on, comm, mine_, round);
+            if constexpr (SumsNumbers<sum_type, T, B, C>)
+                if (!terms) sum_(on, comm, shared, round);
+        } catch (wire_error const&) {  // who knows where it came through, and who has received
+            throw;
+        } catch (comm_error const&) {
+            throw;
+        } catch (error const&) {  // all ranks know what is wrong with what they brought
+            broken_.make_whole();
+            throw;
+        }
+        broken_.make_whole();
+        multiply(on, share, terms ? mine_.values_to_fill() : shared);
+    }
+    template <Communicator C>
+    void take(B& on, std::span<T const> shared, std::span<T> mean) {
+        if (!sums_terms<C>()) {
+            if (shared.data() != mean.data()) copy(on, shared, mean);
+            return;
+        }
+        fill(on, mean, T(0));
+        scatter(on, mine_.values(), mine_.support(), 1, mean);
+    }
+
+    /// Tells the feedback what this rank must bring again.
     template <class F>
     void give_back(B& on, F& feedback) const {
-        mean_.give_back(on, feedback);
+        if constexpr (GivesBack<sum_type, T, B>)
+            if constexpr (KeepsLeftover<F>)
+                if (gives_back()) feedback.keep(on, sum_.leftover().message());
     }
-    void require_whole() const { mean_.require_whole(); }
-    void make_whole() { mean_.make_whole(); }
+    void require_whole() const { broken_.require_whole(no_rank, round_); }
+    void make_whole() { broken_.make_whole(); }
+    /// What the collective remembers from round to round, where it does.
     template <class Archive>
     void state(Archive& archive) {
-        mean_.state(archive);
+        if constexpr (HasState<sum_type, Archive>) sum_.state(archive);
     }
 
   private:
-    collective_mean<X, T, B> mean_;
+    // One that is chosen at run time has all members; gives_back() decides whether leftover() may be called.
+    bool gives_back() const {
+        if constexpr (ChosenSum<sum_type>)
+            return sum_.gives_back();
+        else
+            return GivesBack<sum_type, T, B>;
+    }
+    // Whether it sums lists of terms, over such a communicator; else vectors in full.
+    template <class C>
+    bool sums_terms() const {
+        static constexpr bool terms = SumsTerms<sum_type, T, B, C>, numbers = SumsNumbers<sum_type, T, B, C>;
+        static_assert(terms || numbers,
+                      "this collective is not for this communicator: most need one that is PointToPoint, with "
+                      "exchange(to, mine, from) (comm/communicator.hpp)");
+        if constexpr (terms && ChosenSum<sum_type>)
+            return !numbers || sum_.wants_terms();
+        else
+            return terms;
+    }
+
+    static void write_out(B& on, M const& m, std::span<T> out) {
+        fill(on, out, T(0));
+        add_message(on, out, T(1), m);
+    }
+    void list(B& on, M const& m, std::span<T> spare) {
+        if constexpr (TermMessage<M>) {
+            if constexpr (MayGrow<M>) mine_.announce(m.most_terms());
+            mine_.assign(on, m);
+        } else {  // what is not 0 is listed
+            write_out(on, m, spare);
+            mine_.assign_nonzero(on, spare);
+        }
+    }
+
+    std::string name_;
+    sum_type sum_;
+    sparse_sum<T, B> mine_;
+    std::uint64_t round_ = 0;
+    detail::broken_round broken_;
 };
 
 namespace detail {

@@ -90,7 +90,7 @@ class split_all_gather_algorithm {
 /// The sum of sparse vectors by parts (SparCML, Renggli et al., SC 2019): each rank hands to every other the part that
 /// the other adds up, and what is added up is gathered by all. P - 1 + ceil(log2 P) messages; of its k terms a rank
 /// sends about (P - 1) / P, and so many of the K terms of the sum. Nothing is dropped. The sum is added up in the order
-/// of ranks, as by_gather does, and each part by one rank for all, so that all get the same bits. Any P. A dense second
+/// of ranks, as gather_all does, and each part by one rank for all, so that all get the same bits. Any P. A dense second
 /// stage sends (P - 1) / P d numbers, in pieces where they are more than 64 000 bytes, and makes v list all d. Reuses
 /// its memory, which goes with the terms of all ranks, and grows where they have more than ever before.
 struct split_all_gather {

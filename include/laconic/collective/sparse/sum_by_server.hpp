@@ -80,7 +80,7 @@ class sum_by_server_algorithm {
 
 /// The sum of vectors by a server, which is also rank 0: all ranks hand it theirs, it adds them up in the order of
 /// ranks and sends the sum to all, the same bits. Two messages one after another, but P - 1 of them through the
-/// server's port each way: it receives all terms of all ranks, and sends P - 1 times those of the sum. by_server has
+/// server's port each way: it receives all terms of all ranks, and sends P - 1 times those of the sum. served{C} has
 /// the same with messages of any kind and a compressed answer. Reuses its memory, which goes with the terms of the sum,
 /// and grows where there are more than ever before.
 struct sum_by_server {

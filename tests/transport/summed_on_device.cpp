@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/transport/collective_mean.hpp"
+#include "laconic/transport/summed.hpp"
 
 #include <doctest/doctest.h>
 
@@ -111,13 +111,13 @@ TEST_CASE("NCCL's own sum, of whole numbers") {
     for (int const n : nccl_ranks::counts()) {
         std::vector<std::vector<double>> sums(static_cast<std::size_t>(n));
         on_device::run(n, [&](nccl& comm, device& on) {
-            collective_mean<engine_all_reduce, double, device> mean({}, 3, position_code::smallest);
             message_of<top_k<>, double, device> m;
+            summed<engine_all_reduce, decltype(m), double, device> mean({}, 3, position_code::smallest);
             std::vector<double> x{1, -2.0 * comm.rank(), 5};
             device::array<double> there(3), out(3);
             copy_from_host(on, std::span<double const>(x), std::span<double>(there));
             top_k{2}(on, std::span<double const>(there), key{1}, m);
-            mean(on, comm, m, 0, std::span<double>(out));
+            mean.receive(on, comm, {}, m, {}, nullptr, nullptr, std::span<double>(out));
             multiply(on, double(n), std::span<double>(out));
             copy_to_host(on, std::span<double const>(out), std::span<double>(x));
             sums[static_cast<std::size_t>(comm.rank())] = x;
@@ -164,9 +164,9 @@ TEST_CASE("a gradient that is not finite on one rank ends the round on all, and 
 }
 
 TEST_CASE("what would be lost is refused") {
-    collective_mean<gtop_k, double, device> const mean({6}, 60, position_code::smallest);
+    using mean_type = summed<gtop_k, message_of<top_k<>, double, device>, double, device>;
+    mean_type const mean({6}, 60, position_code::smallest);
     CHECK_THROWS_AS(mean.require_beside(memory<double, device>(0.5), ""), argument_error);
     mean.require_beside(memory<double, device>(0, 1), "");
-    using mean_type = collective_mean<gtop_k, double, device>;
     CHECK_THROWS_AS(mean_type({60}, 6, position_code::smallest), argument_error);
 }
