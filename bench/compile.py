@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What it takes to compile the umbrella header, and each header alone, and a small program that uses some of them.
+"""What it takes to compile the umbrella headers, each header alone, and small programs that use some of them.
 
     bench/compile.py [--cxx g++] [--flags "-std=c++20 -O2"] [--include FOLDER]... [--repeat 3] [PART_OF_A_NAME]...
 
@@ -11,12 +11,13 @@ headers that a compiler without MPI can read. --include is for Eigen and xsimd w
 import argparse
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import tempfile
 
 INCLUDE = pathlib.Path(__file__).resolve().parent.parent / "include"
-# What a user writes at first, with as few headers as that takes, and with the umbrella.
+# A compressor alone, with as few headers as that takes, and with the umbrella.
 PROGRAM = """
 #include <cstdio>
 #include <span>
@@ -52,6 +53,14 @@ int main() {
 }
 """
 LOOPS = ["comm/threads.hpp", "compress/top_k.hpp", "reducer.hpp"]
+
+# What the README's example uses of laconic.hpp.
+EXAMPLE = ["comm/metered.hpp", "comm/threads.hpp", "compress/natural.hpp", "compress/rand_k.hpp", "method/diana.hpp", "run.hpp"]
+
+
+def readme_example():
+    text = (INCLUDE.parent / "README.md").read_text()
+    return next(block for block in re.findall(r"```cpp\n(.*?)```", text, re.DOTALL) if "int main()" in block)
 
 
 def include(*headers):
@@ -91,11 +100,16 @@ def main():
     headers = sorted(str(h.relative_to(INCLUDE / "laconic")) for h in (INCLUDE / "laconic").rglob("*.hpp"))
     headers = [h for h in headers if not h.startswith(("comm/mpi", "backend/device")) and any(n in h for n in how.names or [""])]
     todo = [("nothing", ""), ("the standard headers alone", "#include <algorithm>\n#include <span>\n#include <string>\n#include <vector>\n")]
+    example = readme_example()
     todo += [("`Eigen/Core`, `xsimd.hpp` and `regex`", BASELINE), ("`laconic.hpp`", include("laconic.hpp")),
-             ("a program, `laconic.hpp`", include("laconic.hpp") + PROGRAM),
-             (f"a program, {len(FEW)} headers", include(*FEW) + PROGRAM),
-             ("a loop with a reducer, 3 headers", include(*LOOPS) + LOOP)]
-    headers = [h for h in headers if h != "laconic.hpp"]
+             ("`all.hpp`", include("all.hpp")),
+             ("a compressor, `laconic.hpp`", include("laconic.hpp") + PROGRAM),
+             (f"a compressor, {len(FEW)} headers", include(*FEW) + PROGRAM),
+             ("the README's example, `laconic.hpp`", example),
+             (f"the README's example, {len(EXAMPLE)} headers",
+              example.replace("#include <laconic/laconic.hpp>\n", include(*EXAMPLE) + "#include <vector>\n")),
+             (f"a loop with a reducer, {len(LOOPS)} headers", include(*LOOPS) + LOOP)]
+    headers = [h for h in headers if h not in ("laconic.hpp", "all.hpp")]
     rows = [(name, *measure(how, text)) for name, text in todo]
     rows += sorted(((f"`{h}`", *measure(how, include(h))) for h in headers), key=lambda row: -row[1])
     version = subprocess.run([how.cxx, "--version"], check=True, capture_output=True, text=True).stdout.split("\n")[0]

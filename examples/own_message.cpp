@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <laconic/check_compressor.hpp>
 #include <laconic/laconic.hpp>
+#include <laconic/wire/described.hpp>
 
 // A message of your own: number j is codes[j] times a step, which is in the file, too.
 template <laconic::Scalar T, class B>

@@ -3,7 +3,7 @@
 // consumer.sh compiles it with the flags that users have, beside the namespaces that they open.
 #include <bits/stdc++.h>
 #include <Eigen/Dense>
-#include <laconic/laconic.hpp>
+#include <laconic/all.hpp>
 
 using namespace std;
 using namespace Eigen;

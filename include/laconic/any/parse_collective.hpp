@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -10,21 +11,9 @@
 #include "laconic/any/fields.hpp"
 #include "laconic/any/grammar.hpp"
 #include "laconic/any/norm.hpp"
-#include "laconic/collective/automatic.hpp"
-#include "laconic/collective/dense/engine_all_reduce.hpp"
-#include "laconic/collective/dense/halving_doubling.hpp"
-#include "laconic/collective/dense/omni_reduce.hpp"
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/dense/switch_ml.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/collective/select/ok_top_k.hpp"
-#include "laconic/collective/select/spar_reduce_scatter.hpp"
-#include "laconic/collective/sparse/compressed_split_all_gather.hpp"
-#include "laconic/collective/sparse/gathered_sum.hpp"
-#include "laconic/collective/sparse/recursive_doubling.hpp"
-#include "laconic/collective/sparse/split_all_gather.hpp"
-#include "laconic/collective/sparse/sum_by_server.hpp"
+#include "laconic/collective/collectives.hpp"
 #include "laconic/core/description.hpp"
+#include "laconic/core/type_list.hpp"
 
 namespace laconic {
 
@@ -35,11 +24,6 @@ struct named_collective {
     listed_value about;
     any_collective<T, B> (*make)(grammar::arguments&);
 };
-template <Scalar T, class B, Described X>
-named_collective<T, B> named() {
-    return {listed<X>(), [](grammar::arguments& a) -> any_collective<T, B> { return grammar::read_fields<X>(a); }};
-}
-
 // With quantize as any/parse.hpp reads it, but without damping, which is another compressor.
 template <Scalar T, class B>
 any_collective<T, B> split_all_gather_named(grammar::arguments& a) {
@@ -56,24 +40,20 @@ any_collective<T, B> split_all_gather_named(grammar::arguments& a) {
     return compressed_split_all_gather{how, a.whole("seed", 0, 0, 0x1p53)};
 }
 
+template <Scalar T, class B, Described X>
+named_collective<T, B> named() {
+    if constexpr (std::same_as<X, split_all_gather>)
+        return {listed<X>(), split_all_gather_named<T, B>};
+    else
+        return {listed<X>(), [](grammar::arguments& a) -> any_collective<T, B> { return grammar::read_fields<X>(a); }};
+}
+template <Scalar T, class B, class... X>
+std::vector<named_collective<T, B>> named_collectives_of(type_list<X...>) {
+    return {named<T, B, X>()...};
+}
 template <Scalar T, class B>
 std::vector<named_collective<T, B>> const& named_collectives() {
-    static std::vector<named_collective<T, B>> const all = {
-        named<T, B, gather_all>(),
-        named<T, B, ring>(),
-        named<T, B, halving_doubling>(),
-        named<T, B, recursive_doubling>(),
-        {listed<split_all_gather>(), split_all_gather_named<T, B>},
-        named<T, B, gtop_k>(),
-        named<T, B, spar_reduce_scatter>(),
-        named<T, B, ok_top_k>(),
-        named<T, B, sum_by_server>(),
-        named<T, B, gathered_sum>(),
-        named<T, B, omni_reduce>(),
-        named<T, B, switch_ml>(),
-        named<T, B, engine_all_reduce>(),
-        named<T, B, automatic>(),
-    };
+    static auto const all = named_collectives_of<T, B>(library_collectives{});
     return all;
 }
 

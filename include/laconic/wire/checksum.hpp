@@ -14,7 +14,7 @@ namespace detail {
 
 // The Castagnoli polynomial, lowest bit first: table j has what a byte adds that j others follow, so that eight bytes
 // are looked up at a time (Kounavis, Berry, ISCC 2005).
-inline constexpr auto checksum_tables = [] {
+inline auto make_checksum_tables() {
     std::array<std::array<std::uint32_t, 256>, 8> tables{};
     for (std::uint32_t n = 0; n < 256; ++n) {
         std::uint32_t c = n;
@@ -24,13 +24,13 @@ inline constexpr auto checksum_tables = [] {
     for (std::size_t j = 1; j < 8; ++j)
         for (std::size_t n = 0; n < 256; ++n) tables[j][n] = tables[0][tables[j - 1][n] & 255] ^ tables[j - 1][n] >> 8;
     return tables;
-}();
+}
 
 }  // namespace detail
 
 /// CRC-32C of bytes (Castagnoli; as in iSCSI, RFC 3720 B.4). It detects damage, not forgery.
-constexpr std::uint32_t checksum(std::span<std::byte const> bytes) {
-    auto const& t = detail::checksum_tables;
+inline std::uint32_t checksum(std::span<std::byte const> bytes) {
+    static auto const t = detail::make_checksum_tables();  // as a constant it would take each includer 0.1 s to compile
     std::uint32_t c = 0xffffffffu;
     std::size_t i = 0;
     for (; i + 8 <= bytes.size(); i += 8) {

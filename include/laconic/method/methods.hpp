@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "laconic/core/type_list.hpp"
+#include "laconic/method/bidirectional.hpp"
+#include "laconic/method/cat.hpp"
+#include "laconic/method/dcgd.hpp"
+#include "laconic/method/dgc.hpp"
+#include "laconic/method/diana.hpp"
+#include "laconic/method/dual_averaging.hpp"
+#include "laconic/method/ef21.hpp"
+#include "laconic/method/ef_sgd.hpp"
+#include "laconic/method/gd.hpp"
+#include "laconic/method/gd_sec.hpp"
+#include "laconic/method/gtop_k_sgd.hpp"
+#include "laconic/method/heavy_ball.hpp"
+#include "laconic/method/iasgd.hpp"
+#include "laconic/method/ibcd.hpp"
+#include "laconic/method/ibgd.hpp"
+#include "laconic/method/isaga.hpp"
+#include "laconic/method/isega.hpp"
+#include "laconic/method/isgd.hpp"
+#include "laconic/method/lag_ps.hpp"
+#include "laconic/method/lag_wk.hpp"
+#include "laconic/method/marina.hpp"
+#include "laconic/method/one_bit_sgd.hpp"
+#include "laconic/method/proxskip.hpp"
+#include "laconic/method/qsgd.hpp"
+#include "laconic/method/quantized_gd_sec.hpp"
+#include "laconic/method/sgd.hpp"
+#include "laconic/method/sgd_sec.hpp"
+#include "laconic/method/signsgd.hpp"
+#include "laconic/method/signum.hpp"
+#include "laconic/method/spardl_sgd.hpp"
+#include "laconic/method/terngrad.hpp"
+#include "laconic/method/top_k_sgd.hpp"
+#include "laconic/method/vr_diana.hpp"
+
+namespace laconic {
+
+/// The library's methods, where a compressor that they take is a C, and a method that they extend an M. (cat, whose
+/// arguments are more than fields, is not among them.)
+template <class C, class M>
+using library_methods =
+    type_list<gd, sgd, dcgd<C>, qsgd, terngrad, signsgd, signum, ef_sgd<C>, top_k_sgd, gtop_k_sgd, spardl_sgd,
+              one_bit_sgd, dgc, ef21<C>, diana<C>, vr_diana<C>, vr_diana_saga<C>, marina<C>, ibcd, ibgd, isega<>, isaga,
+              isgd, iasgd, gd_sec, sgd_sec, quantized_gd_sec<C>, lag_wk, lag_ps, dual_averaging, proxskip,
+              heavy_ball<M>, bidirectional<M, C>>;
+
+}  // namespace laconic

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Models, data readers and solvers: objectives of linear models, softmax regression and perceptrons over rows of data.
+#include "laconic/objective/activation.hpp"
+#include "laconic/objective/class_index.hpp"
+#include "laconic/objective/composite_optimum.hpp"
+#include "laconic/objective/cross_entropy.hpp"
+#include "laconic/objective/dataset.hpp"
+#include "laconic/objective/exact_sum.hpp"
+#include "laconic/objective/finite_sum.hpp"
+#include "laconic/objective/gram.hpp"
+#include "laconic/objective/idx.hpp"
+#include "laconic/objective/libsvm.hpp"
+#include "laconic/objective/linear_model.hpp"
+#include "laconic/objective/logistic_regression.hpp"
+#include "laconic/objective/matrix_block.hpp"
+#include "laconic/objective/nonconvex_logistic.hpp"
+#include "laconic/objective/objective.hpp"
+#include "laconic/objective/optimum.hpp"
+#include "laconic/objective/penalty.hpp"
+#include "laconic/objective/perceptron.hpp"
+#include "laconic/objective/problem.hpp"
+#include "laconic/objective/ridge.hpp"
+#include "laconic/objective/shared_rows.hpp"
+#include "laconic/objective/softmax.hpp"
+#include "laconic/objective/spectrum.hpp"
+#include "laconic/objective/stream_bytes.hpp"

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every header of the library can be included at once.
+#include "laconic/all.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace laconic;
+
+TEST_CASE("what stands in no other umbrella is in this one") {
+    static_assert(version_major == 0 && version_minor >= 1 && version_patch >= 0);
+    std::vector<double> const x{3, -4, 0};
+    reference by_definition;
+    CHECK(first_non_finite(by_definition, std::span<double const>(x)) == 3);
+    CHECK(check_compressor(top_k{2}).empty());
+    fibers::run(2, [](auto& comm) { CHECK(comm.size() == 2); });
+}

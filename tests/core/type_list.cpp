@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A function can take the types of a list apart.
+#include "laconic/core/type_list.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+
+using namespace laconic;
+
+namespace {
+
+template <class... V>
+constexpr std::size_t sizes_of_listed(type_list<V...>) {
+    return (std::size_t{0} + ... + sizeof(V));
+}
+
+}  // namespace
+
+TEST_CASE("a list of types is a value that a function takes apart") {
+    CHECK(sizes_of_listed(type_list<char, char[3]>{}) == 4);
+    CHECK(sizes_of_listed(type_list<>{}) == 0);
+}
