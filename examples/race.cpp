@@ -295,21 +295,21 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
 }
 
 /// What every rank of a job must have the same.
-std::vector<laconic::agreed_item> terms(entry const& e) {
+laconic::agreed_items terms(entry const& e) {
     auto const& [o, contest, on, rows, features] = e;
-    std::vector<laconic::agreed_item> all = {{"--seed", std::to_string(o.run.seed)},
-                                             {"--rounds", std::to_string(o.run.rounds)},
-                                             {"--target", laconic::shortest(o.run.target)},
-                                             {"--cost", to_string(o.run.cost)},
-                                             {"--collective", o.run.collective},
-                                             {"--scale", o.scale ? "on" : "off"},
-                                             {"--objective", o.objective},
-                                             {"--lambda", laconic::shortest(o.lambda)},
-                                             {"the data", fmt::format("{} rows of {} features", rows, features)},
-                                             {"the smoothness", laconic::shortest(on.constants.smoothness)},
-                                             {"f*", laconic::shortest(on.f_star)},
-                                             {"the methods", std::to_string(o.methods.size())}};
-    for (auto const& m : o.methods) all.emplace_back("--method", race::text_of(m));
+    laconic::agreed_items all = {{"--seed", o.run.seed},
+                                 {"--rounds", o.run.rounds},
+                                 {"--target", o.run.target},
+                                 {"--cost", to_string(o.run.cost)},
+                                 {"--collective", o.run.collective},
+                                 {"--scale", o.scale ? "on" : "off"},
+                                 {"--objective", o.objective},
+                                 {"--lambda", o.lambda},
+                                 {"the data", fmt::format("{} rows of {} features", rows, features)},
+                                 {"the smoothness", on.constants.smoothness},
+                                 {"f*", on.f_star},
+                                 {"the methods", o.methods.size()}};
+    for (auto const& m : o.methods) all.add({"--method", race::text_of(m)});
     return all;
 }
 
@@ -440,7 +440,7 @@ int play(int argc, char** argv, laconic::any_communicator job) {
     std::optional<entry> ready;
     try {
         ready = together(job, [&] { return enter(argc, argv, &job); });
-        require_agreement(job, ready ? terms(*ready) : std::vector<laconic::agreed_item>{{"the race", "none"}});
+        require_agreement(job, ready ? terms(*ready) : laconic::agreed_items{{"the race", "none"}});
     } catch (laconic::comm_error const&) {
         throw;
     } catch (laconic::error const& e) {  // the same on every rank

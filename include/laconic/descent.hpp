@@ -77,8 +77,8 @@ class descent {
         items_ = detail::composition_of<T>(method_, x.size(), seed);
         transport_.require_beside(method_.feedback, detail::described(method_.feedback));
         auto agreed = items_;
-        agreed.emplace_back("the starting point", digest(std::as_bytes(on_host(on_, std::span<T const>(x)))));
-        agreed.emplace_back("one process", detail::in_one_process(comm) ? "yes" : "no");
+        agreed.add({"the starting point", digest(std::as_bytes(on_host(on_, std::span<T const>(x))))});
+        agreed.add({"one process", detail::in_one_process(comm) ? "yes" : "no"});
         require_agreement(comm, agreed);
         method_.feedback.start(x.size());
         transport_.start(comm);
@@ -201,9 +201,7 @@ class descent {
         transport_.state(archive);
     }
     std::string identity() const {
-        std::string text;
-        for (auto const& [name, value] : items_) text += detail::concat({name, ": ", value, "\n"});
-        return detail::concat({text, "rank ", comm_->rank(), " of ", comm_->size(), "\n"});
+        return detail::concat({items_.lines(), "rank ", comm_->rank(), " of ", comm_->size(), "\n"});
     }
 
     R method_;
@@ -215,7 +213,7 @@ class descent {
     transport_type transport_;
     typename B::template array<T> delta_, mean_;
     message_type message_;
-    std::vector<agreed_item> items_;
+    agreed_items items_;
     std::uint64_t round_ = 0;
     error_frame frame_;  // outlives send(), as an engine may send its bytes later
     std::optional<double> value_;

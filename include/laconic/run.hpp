@@ -125,13 +125,13 @@ run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settin
     descent<R, F, metered<C>, T> run(std::move(method), objective, counted, view(x), how.seed, {}, how.positions);
     if (!how.resume_from.empty()) run.restore(how.resume_from);
     // Ranks with other settings would wait for each other in different collective calls.
-    require_agreement(uncounted(comm), {{"the round to start from", std::to_string(run.rounds())},
+    require_agreement(uncounted(comm), {{"the round to start from", run.rounds()},
                                         {"the iterate to start from", digest(std::as_bytes(run.x()))},
-                                        {"the rounds", std::to_string(how.rounds)},
-                                        {"the limit of bits", shortest(how.bits)},
-                                        {"the target", shortest(how.target)},
-                                        {"the limit of seconds", shortest(how.seconds)},
-                                        {"the rounds between checks", std::to_string(how.check_every)},
+                                        {"the rounds", how.rounds},
+                                        {"the limit of bits", how.bits},
+                                        {"the target", how.target},
+                                        {"the limit of seconds", how.seconds},
+                                        {"the rounds between checks", how.check_every},
                                         {"the trace", how.trace ? "kept" : "none"}});
     bool const limited = how.trace != nullptr || how.bits < std::numeric_limits<double>::infinity() ||
                          how.target > -std::numeric_limits<double>::infinity() ||

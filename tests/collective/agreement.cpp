@@ -20,7 +20,7 @@ using namespace toys;
 namespace {
 
 // What each rank is told when it calls require_agreement with its items.
-std::vector<std::string> told(std::vector<std::vector<agreed_item>> const& items) {
+std::vector<std::string> told(std::vector<agreed_items> const& items) {
     std::vector<std::string> received(items.size());
     threads::run(static_cast<int>(items.size()), [&](threads::member& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());
@@ -81,18 +81,15 @@ TEST_CASE("fingerprints of known bytes") {
 }
 
 TEST_CASE("the first line that differs is quoted on every rank") {
-    std::vector<agreed_item> const base{{"the dimension", "3"}, {"the seed", "7"}, {"", "x"}};
+    agreed_items const base{{"the dimension", "3"}, {"the seed", "7"}, {"", "x"}};
     for (auto const& h : told({base, base, base})) CHECK(h == "agreed");
     for (auto const& h : told({base})) CHECK(h == "agreed");
-    auto other = base;
-    other[1].second = "71";
+    agreed_items const other{{"the dimension", 3}, {"the seed", 71}, {"", "x"}};
     all_told(told({base, base, other}), "rank 0 has \"the seed: 7\", rank 2 has \"the seed: 71\"");
     all_told(told({other, base, base}), "rank 0 has \"the seed: 71\", rank 1 has \"the seed: 7\"");
-    auto first = base;
-    first[0].second = "4";
+    agreed_items const first{{"the dimension", 4}, {"the seed", 7}, {"", "x"}};
     all_told(told({base, first}), "rank 0 has \"the dimension: 3\", rank 1 has \"the dimension: 4\"");
-    auto shorter = base;
-    shorter.pop_back();
+    agreed_items const shorter{{"the dimension", "3"}, {"the seed", "7"}};
     all_told(told({base, shorter}), "rank 0 has \": x\", rank 1 has \"\"");
     all_told(told({shorter, base}), "rank 0 has \"\", rank 1 has \": x\"");
 }

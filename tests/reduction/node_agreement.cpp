@@ -27,7 +27,7 @@ std::vector<std::string> errors_of(int n, int per_node, auto items, auto own) {
     });
     return all;
 }
-auto const alike = [](int) { return std::vector<agreed_item>{{"a size", "3"}}; };
+auto const alike = [](int) { return agreed_items{{"a size", "3"}}; };
 auto const nothing = [](int) { return std::string(); };
 
 }  // namespace
@@ -36,7 +36,7 @@ TEST_CASE("what is wrong on one rank of one node is known on all ranks of all no
     for (auto const& text : errors_of(6, 3, alike, nothing)) CHECK(text.empty());
     for (int const culprit : {0, 1, 5}) {
         CAPTURE(culprit);
-        auto const other = [&](int r) { return std::vector<agreed_item>{{"a size", r == culprit ? "4" : "3"}}; };
+        auto const other = [&](int r) { return agreed_items{{"a size", r == culprit ? "4" : "3"}}; };
         for (auto const& text : errors_of(6, 3, other, nothing)) CHECK(text.find("a size: 4") != text.npos);
         auto const own = [&](int r) { return r == culprit ? std::string("it has no share") : std::string(); };
         for (auto const& text : errors_of(6, 3, alike, own)) CHECK(text.find("it has no share") != text.npos);

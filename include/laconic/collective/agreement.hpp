@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 #include <span>
 #include <string>
-#include <utility>
-#include <vector>
+#include <string_view>
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
@@ -33,42 +33,68 @@ inline std::string digest(std::span<std::byte const> bytes) {
     return text;
 }
 
-/// Something that every rank must have the same: its name, and what this rank has.
-using agreed_item = std::pair<std::string, std::string>;
+/// Something that every rank must have the same: its name, and what this rank has. It refers to strings, which must
+/// live until it is used.
+struct agreed_item {
+    detail::text_piece name, value;
+};
+
+/// Such things, as text: a line `name: value` each.
+class agreed_items {
+  public:
+    agreed_items() = default;
+    agreed_items(std::initializer_list<agreed_item> all) {
+        for (auto const& item : all) add(item);
+    }
+    void add(agreed_item const& item) {
+        item.name.add_to(lines_);
+        lines_ += ": ";
+        item.value.add_to(lines_);
+        lines_ += '\n';
+    }
+    void add(agreed_items const& others) { lines_ += others.lines_; }
+    std::string const& lines() const { return lines_; }
+
+  private:
+    std::string lines_;
+};
+
+namespace detail {
+
+inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
+    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+// The first line in which the texts differ.
+[[gnu::cold]] inline std::string disagreement(std::string_view of_0, std::string_view of_rank, int rank) {
+    auto at = static_cast<std::size_t>(std::mismatch(of_0.begin(), of_0.end(), of_rank.begin(), of_rank.end()).first -
+                                       of_0.begin());
+    at = at == 0 ? 0 : of_0.rfind('\n', at - 1) + 1;  // npos + 1 is 0
+    auto const line = [&](std::string_view s) { return s.substr(std::min(at, s.size()), s.find('\n', at) - at); };
+    return concat({"ranks disagree: rank 0 has \"", line(of_0), "\", rank ", rank, " has \"", line(of_rank), "\""});
+}
+
+}  // namespace detail
 
 /// Throws shape_error on every rank, naming the first item and rank that differs from rank 0, unless all ranks call it
 /// with the same items. When they do it costs 16 bytes a rank, of which each compares all.
 template <Communicator C>
-void require_agreement(C& comm, std::vector<agreed_item> const& items) {
-    std::string all;
-    for (auto const& [name, value] : items) all += detail::concat({name, ": ", value, "\n"});
-    auto const bytes = [](std::string const& s) { return std::as_bytes(std::span(s.data(), s.size())); };
-    auto const received = [&](int r) {
-        auto const b = comm.from(r).bytes;
-        return std::string(reinterpret_cast<char const*>(b.data()), b.size());
+void require_agreement(C& comm, agreed_items const& items) {
+    auto const gather = [&](std::string const& s) { comm.all_gather({std::as_bytes(std::span(s.data(), s.size()))}); };
+    auto const text_of = [&](int r) { return detail::text_of_bytes(comm.from(r).bytes); };
+    auto const first_that_differs = [&] {
+        auto const of_0 = text_of(0);
+        int r = 1;
+        while (r < comm.size() && text_of(r) == of_0) ++r;
+        return r;
     };
-    std::string const mine = digest(bytes(all));
-    comm.all_gather({bytes(mine)});
-    auto const digest_of_0 = comm.from(0).bytes;
-    bool same = true;
-    for (int r = 1; same && r < comm.size(); ++r) {
-        auto const other = comm.from(r).bytes;
-        same = std::equal(other.begin(), other.end(), digest_of_0.begin(), digest_of_0.end());
-    }
-    if (same) return;
-    comm.all_gather({bytes(all)});
-    std::string const first = received(0);
-    for (int r = 1; r < comm.size(); ++r) {
-        std::string const other = received(r);
-        if (other == first) continue;
-        auto at = static_cast<std::size_t>(std::mismatch(first.begin(), first.end(), other.begin(), other.end()).first -
-                                           first.begin());
-        at = at == 0 ? 0 : first.rfind('\n', at - 1) + 1;  // npos + 1 is 0
-        auto const line = [&](std::string const& s) { return s.substr(std::min(at, s.size()), s.find('\n', at) - at); };
-        throw shape_error(detail::concat(
-            {"ranks disagree: rank 0 has \"", line(first), "\", rank ", r, " has \"", line(other), "\""}));
-    }
-    throw shape_error("ranks disagree");  // equal texts, unequal digests: some rank's memory is broken
+    std::string const mine = digest(std::as_bytes(std::span(items.lines())));
+    gather(mine);
+    if (first_that_differs() == comm.size()) return;
+    gather(items.lines());
+    int const r = first_that_differs();
+    if (r == comm.size())  // equal texts, unequal digests: some rank's memory is broken
+        throw shape_error("ranks disagree");
+    throw shape_error(detail::disagreement(text_of(0), text_of(r), r));
 }
 
 /// The constants of f = mean f_i from those that each rank's f_i knows of itself: L is bounded by the mean of the L_i.

@@ -102,9 +102,9 @@ namespace detail {
 /// Throws shape_error on every rank unless all make the same collective for d numbers. Costs 16 bytes a rank.
 template <class T, Communicator C>
 void agree_on_collective(C& comm, std::size_t d, std::string const& what) {
-    require_agreement(comm, {{"the dimension", std::to_string(d)},
-                             {"the bytes of a number", std::to_string(sizeof(T))},
-                             {"the version of the wire format", std::to_string(wire_version)},
+    require_agreement(comm, {{"the dimension", d},
+                             {"the bytes of a number", sizeof(T)},
+                             {"the version of the wire format", wire_version},
                              {"the collective", what}});
 }
 

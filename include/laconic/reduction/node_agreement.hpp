@@ -5,6 +5,7 @@
 #include <exception>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,9 +47,9 @@ void throw_together(I& inside, std::exception_ptr failed, int first) {
 /// error of its own (`own`). Three all-gathers: a rank's error reaches its node, then the ranks with the same number in
 /// other nodes, and then all of their nodes.
 template <Communicator I, Communicator A>
-void compare_nodes(I& inside, A& across, std::vector<agreed_item> items, std::string own) {
+void compare_nodes(I& inside, A& across, agreed_items const& items, std::string own) {
     std::string why;
-    auto const compare = [&](auto& comm, std::vector<agreed_item> const& mine) {
+    auto const compare = [&](auto& comm, agreed_items const& mine) {
         std::exception_ptr failed;  // fibers must not communicate while they handle an exception
         try {
             require_agreement(comm, mine);
@@ -59,9 +60,9 @@ void compare_nodes(I& inside, A& across, std::vector<agreed_item> items, std::st
     };
     compare(inside, items);
     if (!own.empty()) why = std::move(own);
-    compare(across, {{"the ranks of a node", std::to_string(inside.size())},
-                     {"a rank's number in its node", std::to_string(inside.rank())},
-                     {"what is wrong in a node", why.empty() ? "nothing" : why}});
+    compare(across, {{"the ranks of a node", inside.size()},
+                     {"a rank's number in its node", inside.rank()},
+                     {"what is wrong in a node", why.empty() ? std::string_view("nothing") : why}});
     inside.all_gather({std::as_bytes(std::span(why)), !why.empty()});
     for (int r = 0; r < inside.size(); ++r)
         if (auto const theirs = inside.from(r); theirs.is_error) throw shape_error(text_in(theirs.bytes));

@@ -46,8 +46,8 @@ class node_sum {
           node_(across.rank()),
           layers_(layers),
           options_(options) {
-        for (auto& o : described(options)) items_.push_back(std::move(o));
-        for (auto const& l : layers) items_.emplace_back(concat({"layer ", l.name}), std::to_string(l.size));
+        items_.add(described(options));
+        for (auto const& l : layers) items_.add({concat({"layer ", l.name}), l.size});
         compare_ranks(inside_, across, "");
         // A rank with another number in its node draws other random numbers, and its state differs.
         options_.seed = key{options.seed}.child(static_cast<std::uint64_t>(rank_)).bits;
@@ -241,8 +241,8 @@ class node_sum {
     // `own`: this rank's own error, or an empty text.
     void compare_ranks(auto& inside, A& across, std::string own) const {
         auto items = items_;
-        items.emplace_back("the number of a node", std::to_string(across.rank()));
-        items.emplace_back("the number of nodes", std::to_string(across.size()));
+        items.add({"the number of a node", across.rank()});
+        items.add({"the number of nodes", across.size()});
         compare_nodes(inside, across, items, std::move(own));
     }
     std::size_t me() const { return static_cast<std::size_t>(rank_); }
@@ -277,7 +277,7 @@ class node_sum {
     std::uint64_t sent_before_ = 0;  // bytes to other ranks of the node, before rebind()
     int rank_, size_, node_;
     std::vector<layer> layers_, shares_;
-    std::vector<agreed_item> items_;
+    agreed_items items_;
     reducer_options options_;
     host on_;
     std::vector<std::vector<T>> sums_;  // this rank's shares

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/collective/agreement.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/wire/stream.hpp"
@@ -121,19 +122,19 @@ inline void check(step_options const& o) {
 }
 
 /// The options as items on which ranks must agree.
-inline std::vector<std::pair<std::string, std::string>> described(reducer_options const& o) {
+inline agreed_items described(reducer_options const& o) {
     std::string patterns;
     for (auto const& p : o.in_full) patterns += concat({p, ", "});
     char const* const absent_is[] = {"raises", "is zero", "is skipped"};
-    return {{"the seed", std::to_string(o.seed)},
+    return {{"the seed", o.seed},
             {"what is not finite", o.non_finite == on_non_finite::raise ? "raises" : "propagates"},
             {"what is not started", absent_is[static_cast<int>(o.not_started)]},
             {"layers in full", concat({patterns, "those of fewer numbers than ", o.dense_below})},
-            {"steps in full", std::to_string(o.dense_rounds)},
+            {"steps in full", o.dense_rounds},
             {"layers that share a message", concat({"those of fewer numbers than ", o.share_below})},
             {"steps with weights", o.steps_vary ? "yes" : "no"},
-            {"steps between probes", std::to_string(o.probe_every)},
-            {"steps between comparisons", std::to_string(o.verify_every)}};
+            {"steps between probes", o.probe_every},
+            {"steps between comparisons", o.verify_every}};
 }
 
 }  // namespace detail

@@ -29,8 +29,7 @@ class reduced_layers {
     /// have one name, or the reduction or the options do not suit one.
     template <class Rule>
     reduced_layers(Rule const& rule, std::vector<layer> const& layers, reducer_options const& options)
-        : common_{{"the bytes of a number", std::to_string(sizeof(T))},
-                  {"the version of the wire format", std::to_string(wire_version)}} {
+        : common_{{"the bytes of a number", sizeof(T)}, {"the version of the wire format", wire_version}} {
         if (layers.empty()) throw argument_error("a reducer of no layers");
         for (auto const& l : layers) {
             for (auto const& other : all_)
@@ -39,7 +38,7 @@ class reduced_layers {
         }
         if (options.not_started == absent::skip && uses_collective())
             throw argument_error("absent::skip goes with messages that are gathered, not with a collective");
-        for (auto& option : described(options)) common_.push_back(std::move(option));
+        common_.add(described(options));
     }
 
     std::size_t size() const { return all_.size(); }
@@ -56,9 +55,9 @@ class reduced_layers {
     }
 
     /// The items that must be the same on all ranks.
-    std::vector<agreed_item> items() const {
+    agreed_items items() const {
         auto items = common_;
-        for (auto const& l : all_) items.emplace_back(l.title(), l.described());
+        for (auto const& l : all_) items.add({l.title(), l.described()});
         return items;
     }
     /// To be called before the first step over these ranks: throws shape_error on all of them where they disagree on
@@ -71,13 +70,9 @@ class reduced_layers {
     /// The text that names the owner of a saved state. Layers are in the order of their names, here and in the state,
     /// so that a later run may list them in another order.
     std::string identity(int rank, int ranks) const {
-        std::string text;
-        auto const add = [&](std::string const& name, std::string const& value) {
-            text += concat({name, ": ", value, "\n"});
-        };
-        for (auto const& [name, value] : common_) add(name, value);
-        for (auto const l : by_name()) add(all_[l].title(), all_[l].described());
-        return concat({text, "rank ", rank, " of ", ranks, "\n"});
+        auto items = common_;
+        for (auto const l : by_name()) items.add({all_[l].title(), all_[l].described()});
+        return concat({items.lines(), "rank ", rank, " of ", ranks, "\n"});
     }
     /// The layers that the first step has started, in its order, and the others, marked as not started.
     std::string names(layer_order const& order) const {
@@ -107,7 +102,7 @@ class reduced_layers {
         return places;
     }
 
-    std::vector<agreed_item> common_;
+    agreed_items common_;
     std::deque<layer_type> all_;
 };
 

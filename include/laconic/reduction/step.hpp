@@ -187,7 +187,7 @@ class reduction_step : step_failure {
         begun_ = true;
         weight_ = options.weight;
         step_failure::attempt([&] {
-            if (is_restored_) require_agreement(comm_, {{"the steps so far", std::to_string(round_)}});
+            if (is_restored_) require_agreement(comm_, {{"the steps so far", round_}});
             is_restored_ = false;
             if (!options_.steps_vary) return;
             auto const all = agree_on_step(comm_, round_, options.weight, options.dense);
