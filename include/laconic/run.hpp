@@ -116,6 +116,11 @@ consteval bool can_descend() {
     return false;
 }
 
+// The watch of a run that nobody watches.
+struct no_watch {
+    void operator()(auto const&) const {}
+};
+
 template <class R, class F, class C, class X, class Watch>
 run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
     using T = element_of<X>;
@@ -199,11 +204,11 @@ run_result descend(M method, F const& objective, X& x, C& comm, run_settings how
 /// The same without a watch.
 template <class M, class F, class X, class C>
 run_result descend(M const& method, F const& objective, X& x, C& comm, run_settings how = {}) {
-    return descend(method, objective, x, comm, how, [](auto const&) {});
+    return descend(method, objective, x, comm, how, detail::no_watch{});
 }
 template <class M, class F, class X, class C>
 run_result descend(M const& method, problem const& p, F const& objective, X& x, C& comm, run_settings how = {}) {
-    return descend(method, p, objective, x, comm, how, [](auto const&) {});
+    return descend(method, p, objective, x, comm, how, detail::no_watch{});
 }
 
 }  // namespace laconic
