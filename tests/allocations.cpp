@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// No pipeline allocates after its first message, and a message holds the multiple of its vector that docs state.
 #include "allocations.hpp"
 
 #include <doctest/doctest.h>
@@ -49,9 +50,9 @@ std::ptrdiff_t bytes_held() { return held; }
 
 using namespace laconic;
 
-// The vectors differ in how much is worth saying: later messages may be longer than the first, which may be about zeros
-// alone. One thing may grow later: the scratch memory of a piece that works on the numbers another one selected, where
-// those are more than ever before.
+// The vectors differ in how much is worth sending: later messages may be longer than the first, which may be about
+// zeros alone. One thing may grow later: the scratch memory of a piece that works on the numbers another one selected,
+// where those are more than ever before.
 template <class T, class B>
 void allocates_once(bool zeros_first) {
     std::vector<std::vector<T>> vectors;
@@ -91,12 +92,12 @@ TEST_CASE_TEMPLATE("no pipeline allocates after its first message, at either end
     allocates_once<T, reference>(false);
 }
 
-// As docs/compressors.md has it, in vectors of d numbers: of what is said with its scratch memory, and of what is
-// heard.
-TEST_CASE("what a message holds is a multiple of the vector, or of what is said") {
+// As docs/compressors.md has it, in vectors of d numbers: of what is sent with its scratch memory, and of what is
+// received.
+TEST_CASE("what a message holds is a multiple of the vector, or of what is sent") {
     struct row {
         char const* text;
-        double said, heard;
+        double sent, received;
     };
     constexpr std::size_t d = 20000;
     constexpr double slack = 4000;  // bytes: objects, windows, tables of a few words
@@ -115,15 +116,15 @@ TEST_CASE("what a message holds is a multiple of the vector, or of what is said"
         any_message<double, host> mine, theirs;
         auto const before = bytes_held();
         for (std::uint64_t n = 0; n < 3; ++n) c(on, std::span<double const>(x), key{n}, mine);
-        auto const said = bytes_held() - before;
+        auto const sent = bytes_held() - before;
         bit_writer sink;
         write(sink, mine);
         bit_reader source(sink.finish());
         auto const there = bytes_held();
         c.blank(on, d, key{2}, theirs);
         read(on, source, theirs);
-        auto const heard = bytes_held() - there;
-        CHECK(double(said) <= r.said * 8 * d + slack);
-        CHECK(double(heard) <= r.heard * 8 * d + slack);
+        auto const received = bytes_held() - there;
+        CHECK(double(sent) <= r.sent * 8 * d + slack);
+        CHECK(double(received) <= r.received * 8 * d + slack);
     }
 }

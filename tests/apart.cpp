@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The host can read the memory of `apart` only while a kernel runs, and compressors encode there as on the host.
 #include "backend/apart.hpp"
 
 #include <doctest/doctest.h>
@@ -9,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "laws/said_on.hpp"
+#include "laws/messages_on.hpp"
 
 using namespace laconic;
 using laconic_test::apart;
@@ -71,6 +72,6 @@ TEST_CASE("arrays grow with zeros, keep their room, and are equal by their eleme
     CHECK(c == a);
 }
 
-TEST_CASE("every compressor works where the host cannot: it says and adds the same") {
-    laws::says_as_on_the_host<apart>();
+TEST_CASE("every compressor works where the host cannot: it encodes and adds the same") {
+    laws::encodes_as_on_the_host<apart>();
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Whole runs where the host cannot touch what lives on the backend.
+// Whole runs on `apart`, whose memory the host cannot touch, have the host's iterates and states, bit for bit.
 #include <doctest/doctest.h>
 
 #include "backend/apart.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The parts of a recursion where the host cannot touch their memory: each does, to the bit, what it does on the host.
+// Estimators, steps, feedbacks and levels compute on `apart` the bits that they compute on the host.
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -55,14 +54,14 @@ array<B> drawn(B& on, std::uint64_t seed) {
     return x;
 }
 template <class B, class X>
-void tell(B& on, X const& x, numbers& all) {
+void append_numbers(B& on, X const& x, numbers& all) {
     std::span<double const> const from(x);
     all.resize(all.size() + from.size());
     copy_to_host(on, from, std::span<double>(all).last(from.size()));
 }
 round_context at(std::uint64_t round) { return round_context::of(key{3}, round, 0, 2); }
 
-// A part that goes on another day: it is saved, and `fresh` becomes what it was. The bytes are told, too.
+// A part that goes on another day: it is saved, and `fresh` becomes what it was. The bytes are appended, too.
 template <class B, class P>
 void save_and_restore(B& on, P& part, P const& fresh, numbers& all) {
     state_writer to("a part", on);
@@ -129,7 +128,7 @@ numbers estimates(E estimator) {
     array<B> g(d);
     for (std::uint64_t k = 0; k < rounds; ++k) {
         estimator(on, f, at(k), std::span<double const>(x), std::span<double>(g));
-        tell(on, g, all);
+        append_numbers(on, g, all);
         add_scaled(on, -0.5, std::span<double const>(g), std::span<double>(x));
         estimator.update(on, std::span<double const>(x));
         if (k == 2) save_and_restore(on, estimator, fresh, all);
@@ -147,7 +146,7 @@ numbers iterates(S step) {
     for (std::uint64_t k = 0; k < rounds; ++k) {
         auto g = drawn(on, 10 + k);
         step(on, std::span<double>(x), std::span<double>(g));
-        tell(on, x, all);
+        append_numbers(on, x, all);
         if (k == 2) save_and_restore(on, step, fresh, all);
     }
     return all;
@@ -164,7 +163,7 @@ numbers rounds_of(F feedback, C const& c, bool move) {
     for (std::uint64_t k = 0; k < rounds; ++k) {
         auto delta = drawn(on, k), mean = drawn(on, 20 + k);
         feedback.compensate(on, at(k), std::span<double>(delta));
-        tell(on, delta, all);
+        append_numbers(on, delta, all);
         c(on, std::span<double const>(delta), at(k).own, m);
         if constexpr (requires { feedback.update(on, std::move(delta), m); }) {
             if (move)
@@ -177,13 +176,13 @@ numbers rounds_of(F feedback, C const& c, bool move) {
         if constexpr (requires { feedback.keep(on, m); })
             if (feedback.keeps_leftover() && k == 2) feedback.keep(on, m);
         feedback.reconstruct(on, at(k), std::span<double>(mean));
-        tell(on, mean, all);
+        append_numbers(on, mean, all);
         if (k == 2) save_and_restore(on, feedback, fresh, all);
     }
     return all;
 }
 
-// What a message adds, where a level has set how much it says.
+// What a message adds, where a level has set how much it sends.
 template <class B, class L, class C>
 numbers levelled_rounds(L level, C c) {
     auto const fresh = level;
@@ -195,9 +194,9 @@ numbers levelled_rounds(L level, C c) {
         auto const delta = drawn(on, 30 + k);
         level.tune(on, c, at(k), std::span<double const>(x), std::span<double const>(delta));
         c(on, std::span<double const>(delta), at(k).own, m);
-        array<B> said(d);
-        add_message(on, std::span<double>(said), 1.0, m);
-        tell(on, said, all);
+        array<B> added(d);
+        add_message(on, std::span<double>(added), 1.0, m);
+        append_numbers(on, added, all);
         level.update(on, std::span<double const>(x), m);
         if (k == 2) save_and_restore(on, level, fresh, all);
         add_scaled(on, 0.25 * static_cast<double>(k % 2), std::span<double const>(delta), std::span<double>(x));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `check_compressor` accepts the library's compressors and reports which law a user's own compressor breaks.
 #include "laconic/check_compressor.hpp"
 
 #include <doctest/doctest.h>
@@ -139,7 +140,7 @@ struct always_one_parameter {
 };
 
 using list = std::vector<std::string>;
-bool tells(list const& all, std::string const& what) {
+bool reports(list const& all, std::string const& what) {
     for (auto const& s : all)
         if (s.find(what) != std::string::npos) return true;
     CAPTURE(what);
@@ -158,18 +159,18 @@ TEST_CASE("the library's own compressors break no law") {
           list{});
 }
 
-TEST_CASE("one of your own that keeps them, and what is told of one that does not") {
+TEST_CASE("a compressor of your own that keeps the laws, and what is reported of one that does not") {
     CHECK(check_compressor(all_or_nothing<fault::none>{}) == list{});
     auto const biased = check_compressor(all_or_nothing<fault::biased>{});
-    CHECK(tells(biased, "double: it has an omega(d) and is biased: coordinate 0 is 1, and 0.7"));
-    CHECK(tells(biased, "float: it has an omega(d) and is biased"));
+    CHECK(reports(biased, "double: it has an omega(d) and is biased: coordinate 0 is 1, and 0.7"));
+    CHECK(reports(biased, "float: it has an omega(d) and is biased"));
     auto const small = check_compressor(all_or_nothing<fault::small_omega>{});
     REQUIRE(small.size() == 2);
     CHECK(small[0] ==
           "double: omega(1) = 0.9 is too small: |C(x) - x|^2 is 1 |x|^2 on average over 4000 keys; x = {1}, "
           "d = 1");
-    CHECK(tells(check_compressor(all_or_nothing<fault::remembers>{}),
-                "the same vector and key give another message where the message is reused; x = {"));
+    CHECK(reports(check_compressor(all_or_nothing<fault::remembers>{}),
+                  "the same vector and key give another message where the message is reused; x = {"));
     CHECK(check_compressor(all_or_nothing<fault::throws_>{}) ==
           list{"double: it throws: not today; x = {0.7805, 0.344, -0.5052, 0.5153, ...}, d = 12",
                "float: it throws: not today; x = {0.7805, 0.344, -0.5052, 0.5153, ...}, d = 12"});
@@ -180,20 +181,20 @@ TEST_CASE("one of your own that keeps them, and what is told of one that does no
     CHECK(check_compressor(all_or_nothing<fault::refuses>{}, {.dimension = 1000, .keys = 200}) == list{});
 }
 
-TEST_CASE("a message of your own, and one that believes what it reads") {
+TEST_CASE("a message of your own, and one that accepts damaged bytes") {
     auto const careful = check_compressor(always_three_halves<true>{}),
                trusting = check_compressor(always_three_halves<false>{});
     CHECK(careful == list{});
-    CHECK(tells(trusting, "double: a damaged message is accepted, and then: a number that is not finite; x = {"));
+    CHECK(reports(trusting, "double: a damaged message is accepted, and then: a number that is not finite; x = {"));
     CHECK(trusting.size() == 1);
 }
 
 TEST_CASE("a message with a kind of your own is tried in the self-describing form") {
     CHECK(check_compressor(always_one_parameter<file_fault::none>{}) == list{});
-    CHECK(tells(check_compressor(always_one_parameter<file_fault::forgets>{}),
-                "double: in the self-describing form, it is read as another message; x = {"));
-    CHECK(tells(check_compressor(always_one_parameter<file_fault::throws_>{}),
-                "double: in the self-describing form, a damaged one throws another type than wire_error: too much"));
-    CHECK(tells(check_compressor(always_one_parameter<file_fault::refuses>{}),
-                "double: in the self-describing form, it is refused: at bit 88 of a message: not this one"));
+    CHECK(reports(check_compressor(always_one_parameter<file_fault::forgets>{}),
+                  "double: in the self-describing form, it is read as another message; x = {"));
+    CHECK(reports(check_compressor(always_one_parameter<file_fault::throws_>{}),
+                  "double: in the self-describing form, a damaged one throws another type than wire_error: too much"));
+    CHECK(reports(check_compressor(always_one_parameter<file_fault::refuses>{}),
+                  "double: in the self-describing form, it is refused: at bit 88 of a message: not this one"));
 }

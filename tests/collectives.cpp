@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// No collective allocates after its first rounds, holds more than docs/scaling.md states, or is late on a network.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -60,9 +61,9 @@ struct unmeasured {
     }
     payload from(int r) const { return inner->from(r); }
     payload exchange(int to, payload mine, int from) {
-        payload heard;
-        count([&] { heard = inner->exchange(to, mine, from); });
-        return heard;
+        payload received;
+        count([&] { received = inner->exchange(to, mine, from); });
+        return received;
     }
 
   private:
@@ -155,11 +156,7 @@ void none_after_the_first(auto make, auto bring, int first = 1) {
 
 TEST_CASE("no collective allocates after the first round that brings as many terms") {
     none_after_the_first([](auto& comm) { return make_sum<float>(gtop_k{k}, comm, d); }, few_terms);
-    none_after_the_first(
-        [](auto& comm) {
-            return make_sum<float>(gtop_k{k, true}, comm, d);
-        },
-        few_terms);
+    none_after_the_first([](auto& comm) { return make_sum<float>(gtop_k{k, true}, comm, d); }, few_terms);
     none_after_the_first([](auto& comm) { return make_sum<float>(recursive_doubling{}, comm, d); }, few_terms, 4);
     none_after_the_first([](auto& comm) { return make_sum<float>(split_all_gather{}, comm, d); }, few_terms, 4);
     none_after_the_first([](auto& comm) { return make_sum<float>(split_all_gather{second_stage::dense}, comm, d); },
@@ -213,8 +210,7 @@ double bytes_of_a_rank(int ranks, std::size_t dimension, std::size_t terms, Make
 
 }  // namespace
 
-TEST_CASE(
-    "what a collective of lists holds goes with the terms that it hears, not with the vector or a block per rank") {
+TEST_CASE("what a collective of lists holds goes with the terms it receives, not with the vector or a block per rank") {
     // As docs/scaling.md has it: multiples of all terms that the ranks bring, of 12 bytes each.
     auto const holds = [](char const* name, double multiple, auto make) {
         INFO(name);
@@ -264,7 +260,7 @@ TEST_CASE("what a collective of vectors in full holds is a multiple of the vecto
 
 // alpha is 1 + 1/4 seconds, a byte takes 1/16; in powers of two, so that formulas hold to the last bit. All numbers are
 // there, so that messages are as long as they can be: of n numbers a count and 32 n bits.
-TEST_CASE("over a network the last rank is done when the formulas say") {
+TEST_CASE("over a network the last rank is done when the formulas predict") {
     network const net{1, 0x1p-7, 0.25};
     double const alpha = 1.25, busy = 0.25, a_byte = 0x1p-4;
     auto const bytes = [](std::size_t n, std::size_t of) { return double((n * (width_of(of + 1) + 32 * of) + 7) / 8); };

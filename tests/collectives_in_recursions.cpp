@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A descent over any collective reaches what it reaches over gathered messages, and loses nothing of a sum.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -110,7 +111,7 @@ bool throws(Act act, std::string const& text) {
 
 }  // namespace
 
-TEST_CASE("exact sums lead where gathered messages lead, whatever is said and remembered") {
+TEST_CASE("exact sums give the iterates of gathered messages, with every compressor and memory") {
     for (int const n : {1, 4, 5})
         for (auto const& r :
              {composed(top_k{3}, {0, true}, "gather"), composed(rand_k{4}, {.25, false}, "gather"),
@@ -172,7 +173,7 @@ TEST_CASE("what is brought = what is applied + what is kept, but for gTop-k as p
     }
 }
 
-TEST_CASE("a gradient that is not finite: every rank is told, nothing has changed, and the run goes on as if never") {
+TEST_CASE("a gradient that is not finite: every rank throws, nothing has changed, and the run goes on as if never") {
     for (auto const& text : all_collectives()) {
         CAPTURE(text);
         auto const expected = iterates(5, with_errors(text), 6);
@@ -183,9 +184,9 @@ TEST_CASE("a gradient that is not finite: every rank is told, nothing has change
                 if (k % 2 == 0) {
                     auto const before = run.save();
                     mine.broken = me == 1 || (me == 3 && k == 4) ? std::numeric_limits<double>::quiet_NaN() : 0;
-                    auto const told =
+                    auto const text =
                         "rank 1, round " + std::to_string(k) + ": the gradient is not finite at coordinate 2";
-                    all_right = throws<non_finite_error>([&] { run.round(); }, told) && all_right;
+                    all_right = throws<non_finite_error>([&] { run.round(); }, text) && all_right;
                     mine.broken = 0;
                     all_right = all_right && run.save() == before;
                 }
@@ -197,13 +198,13 @@ TEST_CASE("a gradient that is not finite: every rank is told, nothing has change
     }
 }
 
-TEST_CASE("damaged bytes: who is told of them goes on from a saved state or not at all") {
+TEST_CASE("damaged bytes: a rank that throws goes on from a saved state or not at all") {
     std::string const broke_off = "the collective of round 2 broke off, and other ranks may have its sum";
     for (auto const& text : all_collectives()) {
         CAPTURE(text);
         auto const expected = iterates(5, with_errors(text), 6);
         auto const f = toys::random_ridges(5, d, 1, 3);
-        std::array<bool, 5> told{}, right{};
+        std::array<bool, 5> thrown{}, right{};
         threads::run(5, [&](threads::member& engine) {
             auto const me = static_cast<std::size_t>(engine.rank());
             sparse_vectors::damaging line{&engine, 3, -1, +[](std::vector<std::byte>& b) { b.pop_back(); }};
@@ -216,16 +217,17 @@ TEST_CASE("damaged bytes: who is told of them goes on from a saved state or not 
             auto const kept = run.save();
             line.collectives = 0;
             line.nth = 0;
-            told[me] = throws<wire_error>([&] { run.round(); }, "from rank 3: ");
+            thrown[me] = throws<wire_error>([&] { run.round(); }, "from rank 3: ");
             line.nth = -1;
-            right[me] = !told[me] || (throws<comm_error>([&] { run.round(); }, broke_off) &&
-                                      throws<comm_error>([&] { run.save(); }, broke_off));
+            right[me] = !thrown[me] || (throws<comm_error>([&] { run.round(); }, broke_off) &&
+                                        throws<comm_error>([&] { run.save(); }, broke_off));
             run.restore(kept);
             for (int k = 2; k < 6; ++k) run.round();
             right[me] = right[me] && toys::copied(run.x()) == expected[me];
         });
         CHECK(right == std::array<bool, 5>{true, true, true, true, true});
-        CHECK(std::count(told.begin(), told.end(), true) >= (among(text, {"recursive", "gathered", "auto"}) ? 1 : 5));
+        CHECK(std::count(thrown.begin(), thrown.end(), true) >=
+              (among(text, {"recursive", "gathered", "auto"}) ? 1 : 5));
     }
 }
 
@@ -264,7 +266,7 @@ TEST_CASE("saved in the middle and restored into another loop: the same iterates
 
 namespace {
 
-// Tells what the engine's own queues allocate apart.
+// Counts apart what the engine's own queues allocate.
 struct counted {
     threads::member* inner;
     std::size_t of_engine = 0;
@@ -277,9 +279,9 @@ struct counted {
     payload from(int r) const { return inner->from(r); }
     payload exchange(int to, payload mine, int from) {
         auto const before = allocations();
-        auto const heard = inner->exchange(to, mine, from);
+        auto const received = inner->exchange(to, mine, from);
         of_engine += allocations() - before;
-        return heard;
+        return received;
     }
 };
 
@@ -308,18 +310,18 @@ TEST_CASE("after its first round a descent allocates nothing, whatever its engin
     }
 }
 
-TEST_CASE("ranks that differ in whether they are in one process are told so") {
+TEST_CASE("ranks that differ in whether they are in one process all throw") {
     auto const f = toys::random_ridges(3, d, 1, 3);
-    std::array<bool, 3> told{};
+    std::array<bool, 3> thrown{};
     threads::run(3, [&](threads::member& engine) {
         auto const me = static_cast<std::size_t>(engine.rank());
-        counted line{&engine};  // which does not say where its ranks are
+        counted line{&engine};  // which does not know where its ranks are
         any_communicator comm = me == 1 ? any_communicator(line) : any_communicator(engine);
         fragile const mine{f[me]};
         vec x(d, 1.0);
-        told[me] = throws<shape_error>([&] { loop(with_errors("gather"), mine, comm, x, 5); }, "one process: no");
+        thrown[me] = throws<shape_error>([&] { loop(with_errors("gather"), mine, comm, x, 5); }, "one process: no");
     });
-    CHECK(told == std::array<bool, 3>{true, true, true});
+    CHECK(thrown == std::array<bool, 3>{true, true, true});
 }
 
 namespace {
@@ -359,22 +361,22 @@ TEST_CASE("the engine's own sum, where it has one") {
     });
 }
 
-TEST_CASE("ranks with another collective, and what goes with none, are refused before anything is said") {
-    auto const told = [](int ranks, auto recursion_of) {
-        return sparse_vectors::told(ranks, [&](auto& engine) {
+TEST_CASE("ranks with another collective, and what goes with none, are refused before anything is sent") {
+    auto const errors_of = [](int ranks, auto recursion_of) {
+        return sparse_vectors::errors_on(ranks, [&](auto& engine) {
             any_communicator comm(engine);
             fragile const mine{toys::random_ridges(1, d, 1, 3)[0]};
             vec x(d, 1.0);
             loop const run(recursion_of(engine.rank()), mine, comm, x, 5);
         });
     };
-    for (auto const& text : told(3, [](int r) { return with_errors(r == 2 ? "gtop_k(3)" : "gtop_k(2)"); }))
+    for (auto const& text : errors_of(3, [](int r) { return with_errors(r == 2 ? "gtop_k(3)" : "gtop_k(2)"); }))
         CHECK(text ==
               "ranks disagree: rank 0 has \"the transport: gtop_k(2)\", rank 2 has \"the transport: gtop_k(3)\"");
-    CHECK(told(1, [](int) { return with_errors("gtop_k(13)"); })[0] == "k = 13 is above the dimension d = 12");
+    CHECK(errors_of(1, [](int) { return with_errors("gtop_k(13)"); })[0] == "k = 13 is above the dimension d = 12");
     for (auto const& m : {memory<>{0, 0}, memory<>{.5, 0}, memory<>{.5, 1}})
-        CHECK(told(1, [&](int) { return composed(top_k{3}, m, "gtop_k(2)"); })[0] ==
+        CHECK(errors_of(1, [&](int) { return composed(top_k{3}, m, "gtop_k(2)"); })[0] ==
               "the collective gtop_k(2) gives back what it leaves out, which the feedback " + to_string(m) +
                   " would lose: it goes with memory(0, 1) or momentum_correction");
-    for (auto const& text : all_collectives()) CHECK(told(2, [&](int) { return with_errors(text); })[1] == "none");
+    for (auto const& text : all_collectives()) CHECK(errors_of(2, [&](int) { return with_errors(text); })[1] == "none");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The statistics behind the compressor laws are right by hand, and find broken bounds and damage that is accepted.
 #include "laconic/compressor_laws.hpp"
 
 #include <doctest/doctest.h>
@@ -12,9 +13,9 @@ using namespace laconic::compressor_laws;
 
 namespace {
 
-moments averages(std::vector<double> const& x, std::vector<std::vector<double>> const& said) {
-    moments m(x.size(), static_cast<int>(said.size()));
-    for (auto const& s : said) m.add(x, s);
+moments averages(std::vector<double> const& x, std::vector<std::vector<double>> const& messages) {
+    moments m(x.size(), static_cast<int>(messages.size()));
+    for (auto const& s : messages) m.add(x, s);
     m.finish();
     return m;
 }
@@ -50,11 +51,11 @@ TEST_CASE("the inequalities, from both sides") {
 }
 
 TEST_CASE("changes of a message that a reader takes and must not") {
-    bytes const said{std::byte{1}, std::byte{2}};
+    bytes const message{std::byte{1}, std::byte{2}};
     std::size_t taken = 0;
     auto const when = [&](auto accepts, std::uint64_t unpadded = 16) {
         return changes_trouble(
-            said, unpadded, [&](std::span<std::byte const> b) { return accepts(b); }, taken);
+            message, unpadded, [&](std::span<std::byte const> b) { return accepts(b); }, taken);
     };
     using seen = std::span<std::byte const>;
     CHECK(when([](seen b) { return b.size() == 2; }) == "");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `descent` gives one run for one seed, goes on from saved states bit for bit, and undoes a round that throws.
 #include "laconic/descent.hpp"
 
 #include <doctest/doctest.h>
@@ -86,7 +87,7 @@ problem constants_of(std::vector<any_objective<>> const& f) {
 }
 
 // Threads or one thread for all, so that one loop is compiled for both. It keeps what this rank hands over, and damages
-// it, when it is told to.
+// it where a flag is set.
 struct line {
     threads::member* threaded = nullptr;
     replay* played = nullptr;
@@ -148,7 +149,7 @@ struct crew {
 
     crew(method_type const& method, std::vector<any_objective<>> const& f, double start, std::uint64_t seed)
         : seats(f.size()), lines(f.size()), logs(f.size()), x(f.size(), vec(f.at(0).dimension(), start)) {
-        all.said.resize(f.size());
+        all.sent.resize(f.size());
         for (std::size_t i = 0; i < f.size(); ++i) {
             seats[i] = {&all, static_cast<int>(i)};
             lines[i].played = &seats[i];
@@ -170,7 +171,9 @@ struct crew {
     }
 };
 
-any_transport<> answer(any_compressor<> c, memory<> m) { return served<any_compressor<>>{std::move(c), std::move(m)}; }
+any_transport<> served_by(any_compressor<> c, memory<> m) {
+    return served<any_compressor<>>{std::move(c), std::move(m)};
+}
 
 // Calls `check` for one recursion of every kind, in each of the ways that its messages may go.
 using check_type = std::function<void(std::string const& name, method_type const& method, bool draws)>;
@@ -178,9 +181,9 @@ void for_every_method(problem const& p, check_type const& check) {
     auto const each = [&](std::string const& name, auto const& method, bool draws = true) {
         auto const hidden = erased<double, host>(method);
         check(name, hidden, draws);
-        check(name + ", served in full", hidden.with_transport(answer(identity{}, {})), draws);
-        check(name + ", served rand_k", hidden.with_transport(answer(rand_k{3}, {.4, false})), true);
-        check(name + ", served top_k", hidden.with_transport(answer(top_k{2}, {0, true})), draws);
+        check(name + ", served in full", hidden.with_transport(served_by(identity{}, {})), draws);
+        check(name + ", served rand_k", hidden.with_transport(served_by(rand_k{3}, {.4, false})), true);
+        check(name + ", served top_k", hidden.with_transport(served_by(top_k{2}, {0, true})), draws);
     };
     each("gd", composed(gd{}, p), false);
     each("qsgd", composed(qsgd{4, {}}, p));
@@ -196,7 +199,7 @@ void for_every_method(problem const& p, check_type const& check) {
     each("gd_sec", composed(gd_sec{1, {.memory = .5}}, p), false);
     recursion<top_k<>, memory<>, momentum<>> const heavy{top_k{2}, {0, true}, momentum<>(.2 / p.smoothness, .9)};
     each("momentum", heavy, false);
-    // One more thing to remember: the factor of 3 rows that was said last, or of one.
+    // One more thing to remember: the factor of 3 rows that was sent last, or of one.
     recursion<low_rank<std::span<double const>>, memory<>, gradient_step, warm_start<double>> const warm{
         {p.dimension % 3 == 0 ? 3u : 1u, 1, {}}, {0, true}, gradient_step{1}, {}, {}, {}, .1 / p.smoothness};
     each("low_rank", warm);
@@ -206,8 +209,8 @@ void for_every_method(problem const& p, check_type const& check) {
     each("saga diana", composed(diana{rand_k{2}}, p).with_estimator(saga<>(1)));
 }
 
-// Three ranks over threads, for six rounds. Before some of them `disturb` does what must not change anything, and tells
-// whether it was refused as it must be; in the end all is as if it had never been.
+// Three ranks over threads, for six rounds. Before some of them `disturb` does what must not change anything, and
+// returns whether it was refused as it must be; in the end all is as if it had never been.
 void goes_on_as_if_never(method_type const& method, std::vector<any_objective<>> const& f,
                          std::function<bool(loop& run, line& comm)> const& disturb) {
     crew expected(method, f, 1, 5);
@@ -244,7 +247,7 @@ bool throws(Act act, Right right) {
 
 }  // namespace
 
-TEST_CASE("a gradient that is not finite: every rank is told, nothing has changed, and the run goes on as if never") {
+TEST_CASE("a gradient that is not finite: every rank throws, nothing has changed, and the run goes on as if never") {
     vec broken(3);
     std::vector<any_objective<>> f;
     for (std::size_t i = 0; i < 3; ++i) f.push_back(fragile{samples::logistic_of(8, 6, 20 + i), &broken[i]});
@@ -273,15 +276,15 @@ TEST_CASE("a gradient that is not finite: every rank is told, nothing has change
 
 namespace {
 
-// A mean over samples one of whose answers, counted from 0, is wrong: it throws, or has a NaN in it.
+// A mean over samples one of whose results, counted from 0, is wrong: it throws, or has a NaN in it.
 struct faulty {
     logistic_regression<> inside;
-    int* asked;
+    int* calls;
     int const* wrong;
     bool const* throws;
 
-    void answer(std::span<double> g) const {
-        if ((*asked)++ != *wrong) return;
+    void spoil(std::span<double> g) const {
+        if ((*calls)++ != *wrong) return;
         if (*throws) throw std::runtime_error("no data");
         g[g.size() / 2] = std::numeric_limits<double>::quiet_NaN();
     }
@@ -291,23 +294,23 @@ struct faulty {
     double value(std::span<double const> x) const { return inside.value(x); }
     void gradient(std::span<double const> x, std::span<double> g) const {
         inside.gradient(x, g);
-        answer(g);
+        spoil(g);
     }
     void batch_gradient(std::span<std::uint32_t const> rows, std::span<double const> x, std::span<double> g) const {
         inside.batch_gradient(rows, x, g);
-        answer(g);
+        spoil(g);
     }
     void slopes(std::size_t j, std::span<double const> x, std::span<double> s) const {
         inside.slopes(j, x, s);
-        answer(s);
+        spoil(s);
     }
     void add_row(std::size_t j, std::span<double const> s, double w, std::span<double> g) const {
         inside.add_row(j, s, w, g);
-        answer(g);
+        spoil(g);
     }
     void add_penalty_gradient(std::span<double const> x, std::span<double> g) const {
         inside.add_penalty_gradient(x, g);
-        answer(g);
+        spoil(g);
     }
 };
 
@@ -332,25 +335,25 @@ std::vector<method_type> every_estimator(problem const& p) {
 
 }  // namespace
 
-TEST_CASE("an objective whose one answer is wrong, whichever: at most one round is refused, and the run goes on") {
-    int asked = 0, wrong = -1;
+TEST_CASE("an objective whose one result is wrong, whichever: at most one round is refused, and the run goes on") {
+    int calls = 0, wrong = -1;
     bool throws = false;
     auto f = some_means(3, 6);
-    f[1] = faulty{samples::logistic_of(8, 6, 21), &asked, &wrong, &throws};
+    f[1] = faulty{samples::logistic_of(8, 6, 21), &calls, &wrong, &throws};
     for (auto const& method : every_estimator(constants_of(f))) {
         auto const name = to_string(method.estimator);
         CAPTURE(name);
-        wrong = -1, asked = 0;
+        wrong = -1, calls = 0;
         crew expected(method, f, 1, 5);
         expected.rounds(5);
         auto const after = expected.states();
-        int const answers = asked;
+        int const all_calls = calls;
         for (throws = false;; throws = true) {
             CAPTURE(throws);
             int refused = 0;
-            for (int w = 0; w < answers; ++w) {
+            for (int w = 0; w < all_calls; ++w) {
                 CAPTURE(w);
-                wrong = w, asked = 0;
+                wrong = w, calls = 0;
                 crew run(method, f, 1, 5);
                 for (int tries = 0; tries < 7 && run.ranks[2]->rounds() < 5; ++tries) {
                     auto const before = run.states();
@@ -360,20 +363,20 @@ TEST_CASE("an objective whose one answer is wrong, whichever: at most one round 
                             ++refused;
                             r->send();
                         }
-                    int told = 0;
+                    int thrown = 0;
                     for (auto& r : run.ranks) try {
                             r->receive();
                         } catch (non_finite_error const& e) {
-                            told += e.rank == 1 && e.round == run.ranks[0]->rounds();
+                            thrown += e.rank == 1 && e.round == run.ranks[0]->rounds();
                         }
-                    CHECK((told == 0 || told == 3));
-                    refused += told > 0;
-                    if (told > 0) CHECK(run.states() == before);
+                    CHECK((thrown == 0 || thrown == 3));
+                    refused += thrown > 0;
+                    if (thrown > 0) CHECK(run.states() == before);
                 }
                 CHECK(run.states() == after);
             }
-            CHECK(refused <= answers);
-            CHECK(refused >= (throws ? answers : answers * 9 / 10));
+            CHECK(refused <= all_calls);
+            CHECK(refused >= (throws ? all_calls : all_calls * 9 / 10));
             if (throws) break;
         }
     }
@@ -393,12 +396,12 @@ struct stumbling {
 
 }  // namespace
 
-TEST_CASE("a part that throws once the messages are heard: the round is broken, until a saved state is there") {
+TEST_CASE("a part that throws once the messages are received: the round is broken until a state is restored") {
     auto const f = some_means(3, 6);
     bool stumbles = false;
     recursion<top_k<>, memory<>, stumbling> const own{top_k{2}, {0, true}, {&stumbles}};
     auto const plain_method = erased<double, host>(own);
-    for (auto const& method : {plain_method, plain_method.with_transport(answer(top_k{2}, {0, true}))}) {
+    for (auto const& method : {plain_method, plain_method.with_transport(served_by(top_k{2}, {0, true}))}) {
         crew run(method, f, 1, 5), expected(method, f, 1, 5);
         run.rounds(2);
         std::vector<bytes> kept;
@@ -421,23 +424,23 @@ TEST_CASE("a part that throws once the messages are heard: the round is broken, 
     }
 }
 
-TEST_CASE("damaged bytes: every rank is told whose, nothing has changed, and the run goes on as if never") {
+TEST_CASE("damaged bytes: every rank's error names the sender, nothing has changed, and the run goes on as if never") {
     auto const f = some_means(3, 6);
     for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
         CAPTURE(name);
         goes_on_as_if_never(method, f, [](loop& run, line& comm) {
             state const before(run);
             comm.damages_message = comm.rank() == 2;
-            bool const told = throws<wire_error>(
+            bool const thrown = throws<wire_error>(
                 [&] { run.round(); }, [](wire_error const& e) { return e.why.starts_with("from rank 2: "); });
             comm.damages_message = false;
-            return told && state(run) == before;
+            return thrown && state(run) == before;
         });
     });
 }
 
-// The server has learnt from the messages before it answers: ranks that went on would part company without a word.
-TEST_CASE("a damaged answer: every rank is told, and goes on from a saved state or not at all") {
+// The server has learnt from the messages before it answers: ranks that went on would diverge without an error.
+TEST_CASE("a damaged answer: every rank throws, and goes on from a saved state or not at all") {
     auto const f = some_means(3, 6);
     for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
         if (!method.transport.server()) return;
@@ -445,22 +448,22 @@ TEST_CASE("a damaged answer: every rank is told, and goes on from a saved state 
         goes_on_as_if_never(method, f, [](loop& run, line& comm) {
             auto const kept = run.save();
             comm.damages_answer = true;
-            bool told = throws<wire_error>([&] { run.round(); },
-                                           [](wire_error const& e) { return e.why.starts_with("from rank 0: "); });
+            bool thrown = throws<wire_error>([&] { run.round(); },
+                                             [](wire_error const& e) { return e.why.starts_with("from rank 0: "); });
             comm.damages_answer = false;
             auto const of_rank_0 = [](comm_error const& e) { return e.rank == 0; };
-            told = told && throws<comm_error>([&] { run.round(); }, of_rank_0);
-            told = told && throws<comm_error>([&] { run.save(); }, of_rank_0);
+            thrown = thrown && throws<comm_error>([&] { run.round(); }, of_rank_0);
+            thrown = thrown && throws<comm_error>([&] { run.save(); }, of_rank_0);
             run.restore(kept);
-            return told;
+            return thrown;
         });
     });
 }
 
-TEST_CASE("nor does a server go on whose answer was lost") {
+TEST_CASE("a server whose answer was lost goes on from a saved state or not at all") {
     auto const f = some_means(1, 6);
     auto const diana_2 = erased<double, host>(composed(diana{rand_k{2}}, constants_of(f)));
-    auto const method = diana_2.with_transport(answer(top_k{2}, {0, true}));
+    auto const method = diana_2.with_transport(served_by(top_k{2}, {0, true}));
     crew run(method, f, 1, 5), expected(method, f, 1, 5);
     run.rounds(2);
     auto const kept = run.ranks[0]->save();
@@ -506,7 +509,7 @@ TEST_CASE("one seed, one run: the same bytes and iterates however many ranks com
         // What starts from drawn numbers and leaves nothing out differs by its rounding errors at most.
         if (!name.starts_with("low_rank")) CHECK((next_seed.x[0] != one.x[0]) == draws);
     });
-    // Ranks draw for themselves: two with the same gradient do not say the same.
+    // Ranks draw for themselves: two with the same gradient do not send the same.
     std::vector<any_objective<>> const same(2, f[0]);
     crew twins(erased<double, host>(composed(dcgd{rand_k{2}}, constants_of(f))), same, 1, 1);
     twins.rounds(5);
@@ -548,7 +551,7 @@ TEST_CASE("another run's state is refused with what differs, a damaged one as we
     auto const f = some_means(3, 6);
     auto const p = constants_of(f);
     auto const ef = composed(ef_sgd{top_k{2}}, p);
-    auto const method = erased<double, host>(ef.with_transport(answer(rand_k{3}, {.4, false})));
+    auto const method = erased<double, host>(ef.with_transport(served_by(rand_k{3}, {.4, false})));
     crew run(method, f, 1, 5);
     run.rounds(3);
     auto const before = run.states();
@@ -598,7 +601,7 @@ TEST_CASE("another run's state is refused with what differs, a damaged one as we
 }
 
 // The types that are compiled otherwise: no faces, and no server at all.
-TEST_CASE("a recursion of its own type says and saves the same") {
+TEST_CASE("a recursion of its own type sends and saves the same") {
     auto const f = some_means(3, 6);
     auto const method = gd_sec{1, {.memory = .5}}.compose<double, host>(constants_of(f));
     crew hidden(erased<double, host>(method), f, 1, 5);
@@ -627,7 +630,7 @@ TEST_CASE("a recursion of its own type says and saves the same") {
     CHECK(same == std::array<bool, 3>{true, true, true});
 }
 
-TEST_CASE("an x or a compressor of the wrong size is refused before anything is said") {
+TEST_CASE("an x or a compressor of the wrong size is refused before anything is sent") {
     auto const f = some_means(2, 4);
     auto const p = constants_of(f);
     auto const start_with = [&](method_type const& method, std::size_t d) {
@@ -641,7 +644,7 @@ TEST_CASE("an x or a compressor of the wrong size is refused before anything is 
     CHECK_THROWS_WITH_AS(start_with(plain_descent, 3), "x has 3 numbers, the objective's dimension is 4", shape_error);
     CHECK_THROWS_WITH_AS(start_with(erased<double, host>(composed(ef_sgd{top_k{5}, {.step = .1}}, p)), 4),
                          "k = 5 is above the dimension d = 4", argument_error);
-    CHECK_THROWS_WITH_AS(start_with(plain_descent.with_transport(answer(top_k{5}, {})), 4),
+    CHECK_THROWS_WITH_AS(start_with(plain_descent.with_transport(served_by(top_k{5}, {})), 4),
                          "k = 5 is above the dimension d = 4", argument_error);
     start_with(plain_descent, 4);
 }
@@ -669,14 +672,14 @@ TEST_CASE("after its first round a method allocates nothing") {
         vec x(6, 1.0);
         table air{{{}}, {}};
         replay seat{&air};
-        air.told.resize(1);
+        air.from_root.resize(1);
         line alone{nullptr, &seat};
         loop run(method, f[0], alone, x, 5);
         CHECK(last_allocation(run) == 1);
     });
 }
 
-TEST_CASE("nor does it over threads") {
+TEST_CASE("after its first round a method allocates nothing over threads") {
     auto const f = some_means(3, 6);
     for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
         CAPTURE(name);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Where other codes of sparse collectives hang, crash or add up wrongly, each here ends with the sum or an error.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,8 +18,6 @@
 #include "laconic/compress/about_top_k.hpp"
 #include "support/sparse_vectors.hpp"
 
-// Where released codes of sparse and in-network collectives wait for ever, crash, or add up wrongly and say nothing:
-// here each ends with the sum, or with an error on every rank.
 using namespace laconic;
 using std::chrono::milliseconds;
 using vec = std::vector<double>;
@@ -89,12 +88,12 @@ bool all_get(vec const& sum, std::string const& collective, int ranks, Own own) 
     return right;
 }
 
-// Whether all three ranks are told this.
+// Whether the errors of all three ranks contain this.
 template <class Body>
-bool all_told(std::string const& what, Body body) {
+bool all_throw(std::string const& what, Body body) {
     int right = 0;
-    for (auto const& text : sv::told(3, body)) right += text.find(what) != std::string::npos;
-    if (right < 3) MESSAGE(sv::told(3, body)[0]);
+    for (auto const& text : sv::errors_on(3, body)) right += text.find(what) != std::string::npos;
+    if (right < 3) MESSAGE(sv::errors_on(3, body)[0]);
     return right == 3;
 }
 
@@ -118,7 +117,7 @@ struct interrupted {
 struct goes {};
 
 // In every collective: rank 1 of three does what(ended) in place of its first hand-over, when all have agreed; the
-// others are told, and rank 1 is named, before the deadline and a little.
+// others throw errors that name rank 1, before the deadline and a little.
 void without_rank_1(milliseconds deadline, std::function<void(std::atomic<int>&)> const& what) {
     for (auto const& text : collectives) {
         CAPTURE(text);
@@ -207,7 +206,7 @@ TEST_CASE(
     for (auto const& text : collectives) {
         CAPTURE(text);
         vec sums[3];
-        CHECK(all_told("rank 1, round 6: the gradient is not finite at coordinate 7", [&](auto& comm) {
+        CHECK(all_throw("rank 1, round 6: the gradient is not finite at coordinate 7", [&](auto& comm) {
             auto const me = std::size_t(comm.rank());
             summing add(comm, text, 20);
             auto x = brought(20, comm.rank());
@@ -244,20 +243,20 @@ TEST_CASE(
     for (std::size_t i = 0; i < collectives.size(); ++i) {
         auto const text = collectives[i], other = collectives[(i + 1) % collectives.size()];
         CAPTURE(text);
-        CHECK(all_told("the dimension: 21\"", [&](auto& c) { summing(c, text, c.rank() == 2 ? 21 : 20); }));
-        CHECK(all_told("the collective: ", [&](auto& c) { summing(c, c.rank() == 2 ? other : text, 20); }));
-        CHECK(all_told("has a vector of 19 numbers, the collective is for 20", [&](auto& comm) {
+        CHECK(all_throw("the dimension: 21\"", [&](auto& c) { summing(c, text, c.rank() == 2 ? 21 : 20); }));
+        CHECK(all_throw("the collective: ", [&](auto& c) { summing(c, c.rank() == 2 ? other : text, 20); }));
+        CHECK(all_throw("has a vector of 19 numbers, the collective is for 20", [&](auto& comm) {
             summing add(comm, text, 20);
             auto x = brought(comm.rank() == 0 ? 19 : 20, comm.rank());
             add(comm, x);
         }));
     }
-    CHECK(all_told("the bytes of a number: 4", [&](auto& comm) {
+    CHECK(all_throw("the bytes of a number: 4", [&](auto& comm) {
         comm.rank() == 1 ? detail::agree_on_collective<float>(comm, 5, "")
                          : detail::agree_on_collective<double>(comm, 5, "");
     }));
     CHECK(
-        all_told("the collective: gtop_k(4)", [&](auto& c) { summing(c, c.rank() ? "gtop_k(3)" : "gtop_k(4)", 20); }));
+        all_throw("the collective: gtop_k(4)", [&](auto& c) { summing(c, c.rank() ? "gtop_k(3)" : "gtop_k(4)", 20); }));
 }
 
 TEST_CASE("ranks that never agreed on a collective: none waits for ever") {
@@ -280,16 +279,16 @@ TEST_CASE("ranks that never agreed on a collective: none waits for ever") {
     CHECK(std::chrono::steady_clock::now() - begin < milliseconds(10000));
 }
 
-TEST_CASE("a rank that hands over no bytes where a message should be: it is told, and nobody waits") {
+TEST_CASE("a rank that hands over no bytes where a message should be: some rank throws, and none waits") {
     for (auto const& text : collectives) {
         CAPTURE(text);
-        auto const told = sv::told(3, [&](auto& inner) {
+        auto const errors = sv::errors_on(3, [&](auto& inner) {
             summing add(inner, text, 20);
             sv::damaging comm{&inner, 1, 0, +[](std::vector<std::byte>& b) { b.clear(); }};
             auto x = brought(20, inner.rank());
             add(comm, x);
         });
-        CHECK(std::count(told.begin(), told.end(), "none") < 3);
+        CHECK(std::count(errors.begin(), errors.end(), "none") < 3);
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A `reducer` over a hierarchy of nodes has the flat mean where sums are exact, and its steps are transactions.
 #include "laconic/hierarchy.hpp"
 
 #include <doctest/doctest.h>
@@ -123,13 +124,14 @@ TEST_CASE("hierarchy: a step is a transaction, whichever rank of whichever node 
                         step_options options;
                         if (comm.rank() == culprit) mistake(g, options);
                         auto const before = g;
-                        std::string told;
+                        std::string thrown;
                         try {
                             step(reduce, g, options);
                         } catch (error const& e) {
-                            told = e.what();
+                            thrown = e.what();
                         }
-                        CHECK(told == "rank " + std::to_string(culprit) + ", round " + std::to_string(k) + ": " + text);
+                        CHECK(thrown ==
+                              "rank " + std::to_string(culprit) + ", round " + std::to_string(k) + ": " + text);
                         for (std::size_t l = 0; l < g.size(); ++l)
                             CHECK(std::memcmp(g[l].data(), before[l].data(), 4 * g[l].size()) == 0);
                     }
@@ -198,13 +200,13 @@ TEST_CASE("hierarchy: a layer that is not started is an error, zeros, or skipped
             auto a = g(0), b = g(1);
             reduce.start(0, a);
             if (only_one_rank && comm.rank() != 1) reduce.start(1, b);
-            std::string told;
+            std::string text;
             try {
                 reduce.finish();
             } catch (compression_error const& e) {
-                told = e.what();
+                text = e.what();
             }
-            return told.empty() ? std::to_string(int(4 * a[0])) + " " + std::to_string(int(4 * b[0])) : told;
+            return text.empty() ? std::to_string(int(4 * a[0])) + " " + std::to_string(int(4 * b[0])) : text;
         };
         CHECK(run(absent::raise, true) == "rank 1, round 0: layer b was not started");
         CHECK(run(absent::zero, true) == "10 16");
@@ -282,7 +284,7 @@ TEST_CASE("hierarchy: ranks count by their weights, also where a node has none, 
 }
 
 TEST_CASE("hierarchy: weights that cannot be, that differ between layers, and steps that only some call dense") {
-    auto const told = [](auto mistake, auto body) {
+    auto const check_errors = [](auto mistake, auto body) {
         for (int const culprit : {0, 1, 3})
             on_nodes(2, 2, [&](auto& both, fibers::member& comm) {
                 reducer reduce(error_feedback{top_k{0.2}}, both, layers, {.steps_vary = true});
@@ -306,7 +308,7 @@ TEST_CASE("hierarchy: weights that cannot be, that differ between layers, and st
                 }
             });
     };
-    auto const says = [](std::string const& what) {
+    auto const text_is = [](std::string const& what) {
         return [what](int culprit, std::string const& text) {
             CAPTURE(text);
             CHECK(text.find("rank " + std::to_string(culprit) + ", round ") == 0);
@@ -314,28 +316,28 @@ TEST_CASE("hierarchy: weights that cannot be, that differ between layers, and st
         };
     };
     for (auto const& [weight, name] : {std::pair{-1.0, "-1"}, {double(INFINITY), "inf"}})
-        told([w = weight](auto& reduce, auto& g,
-                          bool mine) { step(reduce, g, {.weight = mine ? w : 1, .dense = true}); },
-             says("a weight of " + std::string(name) + ", which must be finite and at least 0"));
-    told(
+        check_errors([w = weight](auto& reduce, auto& g,
+                                  bool mine) { step(reduce, g, {.weight = mine ? w : 1, .dense = true}); },
+                     text_is("a weight of " + std::string(name) + ", which must be finite and at least 0"));
+    check_errors(
         [](auto& reduce, auto& g, bool mine) {
             for (std::size_t l = g.size(); l-- > 0;) reduce.start(l, g[l], {.weight = mine && l == 1 ? 2.0 : 1.0});
             reduce.finish();
         },
-        says("the layers of one step have different weights, or are not all dense"));
-    told([](auto& reduce, auto& g, bool mine) { step(reduce, g, {.dense = mine}); },
-         [](int culprit, std::string const& text) {
-             int named = -1, round = -1, other = -1;
-             bool const is_not = text.find("is not dense") != text.npos;
-             CAPTURE(text);
-             CHECK(std::sscanf(text.c_str(),
-                               is_not ? "rank %d, round %d: the step is not dense, unlike on rank %d"
-                                      : "rank %d, round %d: the step is dense, unlike on rank %d",
-                               &named, &round, &other) == 3);
-             CHECK((is_not ? other : named) == culprit);
-         });
-    told([](auto& reduce, auto& g, bool) { step(reduce, g, {.weight = 0}); },
-         [](int, std::string const& text) { CHECK(text.find("the ranks' weights add up to 0") != text.npos); });
+        text_is("the layers of one step have different weights, or are not all dense"));
+    check_errors([](auto& reduce, auto& g, bool mine) { step(reduce, g, {.dense = mine}); },
+                 [](int culprit, std::string const& text) {
+                     int named = -1, round = -1, other = -1;
+                     bool const is_not = text.find("is not dense") != text.npos;
+                     CAPTURE(text);
+                     CHECK(std::sscanf(text.c_str(),
+                                       is_not ? "rank %d, round %d: the step is not dense, unlike on rank %d"
+                                              : "rank %d, round %d: the step is dense, unlike on rank %d",
+                                       &named, &round, &other) == 3);
+                     CHECK((is_not ? other : named) == culprit);
+                 });
+    check_errors([](auto& reduce, auto& g, bool) { step(reduce, g, {.weight = 0}); },
+                 [](int, std::string const& text) { CHECK(text.find("the ranks' weights add up to 0") != text.npos); });
 }
 
 TEST_CASE("hierarchy: a step that all drop changes nothing, and one that a rank drops alone fails on all") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A mistake, damage or a drop on any rank of a hierarchy is an error on all of its ranks or changes nothing.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -44,8 +45,8 @@ struct faulty {
     }
 };
 
-// What each of n ranks, so many a node, is told by body(nodes, comm).
-std::vector<std::string> told(int n, int per_node, auto body) {
+// How body(nodes, comm) ends on each of n ranks, per_node a node: the text of its error, or "nothing".
+std::vector<std::string> outcomes(int n, int per_node, auto body) {
     std::vector<std::string> all(static_cast<std::size_t>(n));
     fibers::run(n, [&](fibers::member& comm) {
         auto inside = comm.split(comm.rank() / per_node, 0), across = comm.split(comm.rank() % per_node, 0);
@@ -84,19 +85,20 @@ void steps(auto& reduce, int rank, int n) {
 }  // namespace
 
 TEST_CASE("hierarchy: it is made on all ranks or on none") {
-    CHECK(all_start(told(5, 2, [](auto& nodes, auto&) { made(nodes); }), "shapes: "));  // the last node has one rank
+    CHECK(
+        all_start(outcomes(5, 2, [](auto& nodes, auto&) { made(nodes); }), "shapes: "));  // the last node has one rank
     for (int const culprit : {0, 1, 3})
-        CHECK(all_start(told(4, 2, [&](auto& nodes, auto& comm) { made(nodes, comm.rank() == culprit ? 17 : 16); }),
+        CHECK(all_start(outcomes(4, 2, [&](auto& nodes, auto& comm) { made(nodes, comm.rank() == culprit ? 17 : 16); }),
                         "shapes: "));
     // k suits the larger shares only.
     auto const uneven =
-        told(4, 2, [](auto& nodes, auto&) { reducer(error_feedback{top_k{3}}, nodes, std::size_t{5}); });
+        outcomes(4, 2, [](auto& nodes, auto&) { reducer(error_feedback{top_k{3}}, nodes, std::size_t{5}); });
     CHECK(all_start(uneven, "argument: "));
     CHECK(uneven[1].find("rank 0: ") != uneven[1].npos);
 }
 
 TEST_CASE("hierarchy: it is rebound on all ranks or on none") {
-    auto const swapped = told(6, 3, [](auto& nodes, auto& comm) {
+    auto const swapped = outcomes(6, 3, [](auto& nodes, auto& comm) {
         auto reduce = made(nodes);
         steps(reduce, comm.rank(), 2);
         int const key = comm.rank() == 0 ? 1 : comm.rank() == 1 ? 0 : comm.rank();
@@ -112,25 +114,25 @@ TEST_CASE("hierarchy: it is rebound on all ranks or on none") {
     });
     CHECK(all_start(swapped, "shapes: "));
     // The communicators of before may be gone.
-    CHECK(all_start(told(4, 2,
-                         [](auto& nodes, auto& comm) {
-                             using own = hierarchy<faulty, faulty>;
-                             auto in = std::make_unique<faulty>(faulty{&nodes.inside});
-                             auto over = std::make_unique<faulty>(faulty{&nodes.across});
-                             reducer<error_feedback<top_k<>>, own> reduce(error_feedback{top_k{0.25}}, own{*in, *over},
-                                                                          std::size_t{16});
-                             steps(reduce, comm.rank(), 2);
-                             in.reset(), over.reset();
-                             faulty new_in{&nodes.inside}, new_over{&nodes.across};
-                             reduce.rebind(own{new_in, new_over});
-                             steps(reduce, comm.rank(), 2);
-                         }),
+    CHECK(all_start(outcomes(4, 2,
+                             [](auto& nodes, auto& comm) {
+                                 using own = hierarchy<faulty, faulty>;
+                                 auto in = std::make_unique<faulty>(faulty{&nodes.inside});
+                                 auto over = std::make_unique<faulty>(faulty{&nodes.across});
+                                 reducer<error_feedback<top_k<>>, own> reduce(error_feedback{top_k{0.25}},
+                                                                              own{*in, *over}, std::size_t{16});
+                                 steps(reduce, comm.rank(), 2);
+                                 in.reset(), over.reset();
+                                 faulty new_in{&nodes.inside}, new_over{&nodes.across};
+                                 reduce.rebind(own{new_in, new_over});
+                                 steps(reduce, comm.rank(), 2);
+                             }),
                     "nothing"));
 }
 
 TEST_CASE("hierarchy: states of different steps are refused on all ranks, whichever shares they are of") {
     std::vector<std::vector<std::byte>> early(4), late(4);
-    told(4, 2, [&](auto& nodes, auto& comm) {
+    outcomes(4, 2, [&](auto& nodes, auto& comm) {
         auto reduce = made(nodes);
         steps(reduce, comm.rank(), 2);
         early[std::size_t(comm.rank())] = reduce.save();
@@ -139,27 +141,27 @@ TEST_CASE("hierarchy: states of different steps are refused on all ranks, whiche
     });
     auto mixed = late;
     mixed[1] = early[1], mixed[3] = early[3];
-    CHECK(all_start(told(4, 2,
-                         [&](auto& nodes, auto& comm) {
-                             auto reduce = made(nodes);
-                             reduce.restore(mixed);
-                             steps(reduce, comm.rank(), 1);
-                         }),
+    CHECK(all_start(outcomes(4, 2,
+                             [&](auto& nodes, auto& comm) {
+                                 auto reduce = made(nodes);
+                                 reduce.restore(mixed);
+                                 steps(reduce, comm.rank(), 1);
+                             }),
                     "shapes: rank 1 has taken 2 steps, rank 0 4"));
-    CHECK(all_start(told(4, 2,
-                         [&](auto& nodes, auto&) {
-                             auto reduce = made(nodes);
-                             std::vector<float> g(16, 1.0f);
-                             reduce.start(0, g);
-                             reduce.restore(late);
-                         }),
+    CHECK(all_start(outcomes(4, 2,
+                             [&](auto& nodes, auto&) {
+                                 auto reduce = made(nodes);
+                                 std::vector<float> g(16, 1.0f);
+                                 reduce.start(0, g);
+                                 reduce.restore(late);
+                             }),
                     "argument: a step is under way"));
 }
 
 TEST_CASE("hierarchy: a gradient that overflows as it is scaled or weighted is not finite, on the rank that has it") {
     float const huge = 3e38f;
     for (bool const by_weight : {false, true}) {
-        auto const all = told(4, 2, [&](auto& nodes, auto& comm) {
+        auto const all = outcomes(4, 2, [&](auto& nodes, auto& comm) {
             reducer reduce(plain{}, nodes, std::size_t{8}, {.steps_vary = by_weight});
             std::vector<float> g(8, 1.0f);
             if (comm.rank() == 3) g[5] = huge;
@@ -182,17 +184,17 @@ TEST_CASE("hierarchy: weights as small and as large as they may be") {
                                  {1e308, 1, 1, 1},
                                  {1e-300, 1e-300, 1e-300, 1e-300}};
     for (auto const& w : weights)
-        CHECK(all_start(told(4, 2,
-                             [&](auto& nodes, auto& comm) {
-                                 reducer_options const vary{.steps_vary = true};
-                                 reducer reduce(plain{}, nodes, std::size_t{4}, vary);
-                                 reducer flat(plain{}, comm, std::size_t{4}, vary);
-                                 std::vector<float> g(4, float(comm.rank() + 1)), h = g;
-                                 reduce(g, {.weight = w[comm.rank()]}), flat(h, {.weight = w[comm.rank()]});
-                                 CHECK(g[0] == doctest::Approx(h[0]).epsilon(1e-6));
-                             }),
+        CHECK(all_start(outcomes(4, 2,
+                                 [&](auto& nodes, auto& comm) {
+                                     reducer_options const vary{.steps_vary = true};
+                                     reducer reduce(plain{}, nodes, std::size_t{4}, vary);
+                                     reducer flat(plain{}, comm, std::size_t{4}, vary);
+                                     std::vector<float> g(4, float(comm.rank() + 1)), h = g;
+                                     reduce(g, {.weight = w[comm.rank()]}), flat(h, {.weight = w[comm.rank()]});
+                                     CHECK(g[0] == doctest::Approx(h[0]).epsilon(1e-6));
+                                 }),
                         "nothing"));
-    auto const too_large = told(4, 2, [&](auto& nodes, auto& comm) {
+    auto const too_large = outcomes(4, 2, [&](auto& nodes, auto& comm) {
         reducer reduce(plain{}, nodes, std::size_t{4}, {.steps_vary = true});
         std::vector<float> g(4, 1.0f);
         reduce(g, {.weight = comm.rank() < 2 ? 1e308 : 1});
@@ -201,21 +203,21 @@ TEST_CASE("hierarchy: weights as small and as large as they may be") {
 }
 
 TEST_CASE("hierarchy: drop is for all ranks, also those that have started nothing") {
-    CHECK(all_start(told(4, 2,
-                         [](auto& nodes, auto& comm) {
-                             auto reduce = made(nodes);
-                             std::vector<float> g(16, 1.0f);
-                             if (comm.rank() != 1) reduce.start(0, g);
-                             reduce.drop();
-                             CHECK(g == std::vector<float>(16, 1.0f));
-                             steps(reduce, comm.rank(), 1);
-                             CHECK(reduce.steps() == 1);
-                         }),
+    CHECK(all_start(outcomes(4, 2,
+                             [](auto& nodes, auto& comm) {
+                                 auto reduce = made(nodes);
+                                 std::vector<float> g(16, 1.0f);
+                                 if (comm.rank() != 1) reduce.start(0, g);
+                                 reduce.drop();
+                                 CHECK(g == std::vector<float>(16, 1.0f));
+                                 steps(reduce, comm.rank(), 1);
+                                 CHECK(reduce.steps() == 1);
+                             }),
                     "nothing"));
 }
 
 TEST_CASE("hierarchy: where the collective of one share breaks off, all ranks know then and later") {
-    auto const all = told(4, 2, [](auto& nodes, auto& comm) {
+    auto const all = outcomes(4, 2, [](auto& nodes, auto& comm) {
         bool lacks = false;
         faulty over{&nodes.across, &lacks};
         using own = hierarchy<fibers::member, faulty>;

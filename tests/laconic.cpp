@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One include of laconic.hpp is all that two ranks need to reach the optimum of their mean.
 #include "laconic/laconic.hpp"
 
 #include <doctest/doctest.h>

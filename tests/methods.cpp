@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every method in the list survives saving, forged states, gradients that are not finite and numbers that overflow.
 #include "methods.hpp"
 
 #include <doctest/doctest.h>
@@ -224,7 +225,7 @@ TEST_CASE("every method: a forged state is refused or run, whatever stands in it
     CHECK(stopped > 100);
 }
 
-TEST_CASE("every method: where one rank's gradient is not finite all are told, and the run goes on as if never") {
+TEST_CASE("every method: where one rank's gradient is not finite all throw, and the run goes on as if never") {
     workers w;
     for (auto const& text : every_method()) {
         CAPTURE(text);
@@ -235,16 +236,16 @@ TEST_CASE("every method: where one rank's gradient is not finite all are told, a
                 moment const before(run);
                 w.broken[1] = k == 1 ? HUGE_VAL : std::numeric_limits<double>::quiet_NaN();
                 for (std::size_t i = 0; i < 3; ++i) run.rank(i).send();
-                std::array<bool, 3> told{};
-                run.hear_all([&](std::size_t i) {
+                std::array<bool, 3> thrown{};
+                run.receive_all([&](std::size_t i) {
                     try {
                         run.rank(i).receive();
                     } catch (non_finite_error const& e) {
-                        told[i] = e.rank == 1 && e.round == k;
+                        thrown[i] = e.rank == 1 && e.round == k;
                     }
                 });
                 w.broken[1] = 0;
-                CHECK(told == std::array<bool, 3>{true, true, true});
+                CHECK(thrown == std::array<bool, 3>{true, true, true});
                 CHECK(moment(run) == before);
             }
             run.round();
@@ -270,7 +271,7 @@ struct pushed {
 };
 
 // Three ranks over threads, on whom rank 1, or all, has another push in some rounds, which must be refused: all ranks
-// are told the same, nothing has changed, and the run goes on as if those rounds had not been tried.
+// throw the same, nothing has changed, and the run goes on as if those rounds had not been tried.
 struct refused_rounds {
     any_recursion<> method;
     vec usual = vec(features, 0.0), unusual = vec(features, 0.0);
@@ -295,8 +296,8 @@ struct refused_rounds {
         return found;
     }
     template <class E, class Right>
-    void are_told(Right right) const {
-        std::atomic<int> told = 0, unchanged = 0;
+    void throw_on_all(Right right) const {
+        std::atomic<int> thrown = 0, unchanged = 0;
         auto const refused = end([&](loop& run, vec& push, bool mine) {
             auto const before = run.save();
             auto const kept = push;
@@ -304,38 +305,38 @@ struct refused_rounds {
             try {
                 run.round();
             } catch (E const& e) {
-                told += right(e) && e.round == run.rounds();
+                thrown += right(e) && e.round == run.rounds();
             }
             push = kept;
             unchanged += run.save() == before;
         });
         auto const tries = static_cast<int>(3 * when.size());
-        CHECK(told == tries);
+        CHECK(thrown == tries);
         CHECK(unchanged == tries);
         CHECK(refused == end([](loop&, vec&, bool) {}));
     }
-    void are_told_why(std::string const& why, int rank = 1) const {
-        are_told<compression_error>(
+    void throw_compression_error(std::string const& why, int rank = 1) const {
+        throw_on_all<compression_error>(
             [&](compression_error const& e) { return e.rank == rank && e.why.find(why) != std::string::npos; });
     }
-    void are_told_where(std::size_t coordinate) const {
-        are_told<non_finite_error>(
+    void throw_non_finite(std::size_t coordinate) const {
+        throw_on_all<non_finite_error>(
             [&](non_finite_error const& e) { return e.rank == 1 && e.coordinate == coordinate; });
     }
 };
 
 using compressor = any_compressor<>;
-any_transport<> answer(compressor c, memory<> m) { return served<compressor>{std::move(c), std::move(m)}; }
+any_transport<> served_by(compressor c, memory<> m) { return served<compressor>{std::move(c), std::move(m)}; }
 
-// Everybody hears everybody, a server hears all, and a collective adds up.
+// Every rank receives all messages, a server does, or a collective adds them up.
 std::vector<any_recursion<>> in_all_ways(compressor const& c, any_feedback<> const& f, double step) {
     any_recursion<> r{c, f, gradient_step{step}};
-    return {r, r.with_transport(answer(identity{}, {})), r.with_transport(any_transport<>(ring{}))};
+    return {r, r.with_transport(served_by(identity{}, {})), r.with_transport(any_transport<>(ring{}))};
 }
 
 }  // namespace
 
-TEST_CASE("finite gradients whose norm or scaled numbers overflow: every rank is told why, and the run goes on") {
+TEST_CASE("finite gradients whose norm or scaled numbers overflow: all errors have the cause, and the run goes on") {
     double const huge = std::numeric_limits<double>::max() / 1.1;
     vec const large{huge, -huge, huge, -huge, huge, -huge};
     for (char const* text :
@@ -345,35 +346,39 @@ TEST_CASE("finite gradients whose norm or scaled numbers overflow: every rank is
         CAPTURE(name);
         auto const c = parse_compressor<double, host>(text);
         for (auto const& method : in_all_ways(c, memory<>{}, .1))
-            refused_rounds{method, vec(features, 0.0), large}.are_told_why("");
+            refused_rounds{method, vec(features, 0.0), large}.throw_compression_error("");
         // The server's, where every rank's gradient is as large.
-        auto const answered = in_all_ways(identity{}, memory<>(.5), .1)[0].with_transport(answer(c, memory<>(.5)));
-        refused_rounds{answered, vec(features, 0.0), large, {0, 1, 4}, true}.are_told_why("the server's answer: ", 0);
+        auto const served_method =
+            in_all_ways(identity{}, memory<>(.5), .1)[0].with_transport(served_by(c, memory<>(.5)));
+        refused_rounds{served_method, vec(features, 0.0), large, {0, 1, 4}, true}.throw_compression_error(
+            "the server's answer: ", 0);
     }
     auto const one = in_all_ways(quantize{1}, memory<>{}, .1)[0];
-    refused_rounds{one, vec(features, 0.0), large}.are_told_why("quantize: the norm of a bucket is not finite");
+    refused_rounds{one, vec(features, 0.0), large}.throw_compression_error(
+        "quantize: the norm of a bucket is not finite");
 }
 
-TEST_CASE("what overflows on its way to the compressor: every rank is told where, and the run goes on") {
+TEST_CASE("what overflows on its way to the compressor: every rank's error has the coordinate, and the run goes on") {
     auto const push = [](double size) { return vec{0, 0, size, size, 0, 0}; };
     double const step = 1e-308;
     for (auto const& method : in_all_ways(identity{}, memory<>(.5), step))  // g - h
-        refused_rounds{method, push(6e307), push(-1.7e308), {1, 4}}.are_told_where(2);
+        refused_rounds{method, push(6e307), push(-1.7e308), {1, 4}}.throw_non_finite(2);
     for (auto const& method : in_all_ways(top_k{1}, memory<>(0, 1), step))  // g + e
-        refused_rounds{method, push(3e307), push(1.79e308), {1, 3, 5}}.are_told_where(3);
+        refused_rounds{method, push(3e307), push(1.79e308), {1, 3, 5}}.throw_non_finite(3);
     for (auto const& method : in_all_ways(top_k{1}, momentum_correction<>(.9), step))  // v + m u + g
-        refused_rounds{method, push(2e307), push(1.79e308), {1}}.are_told_where(3);
+        refused_rounds{method, push(2e307), push(1.79e308), {1}}.throw_non_finite(3);
     for (auto const& method : in_all_ways(top_k{1}, momentum_correction<>(.9, true), step))
-        refused_rounds{method, push(2e307), push(1.79e308), {1}}.are_told_where(2);
+        refused_rounds{method, push(2e307), push(1.79e308), {1}}.throw_non_finite(2);
     for (auto const& method : in_all_ways(identity{}, last_gradient<>(1e-9), step))  // MARINA's difference
-        refused_rounds{method, push(6e307), push(-1.7e308), {1, 4}}.are_told_where(2);
+        refused_rounds{method, push(6e307), push(-1.7e308), {1, 4}}.throw_non_finite(2);
     auto scaled = in_all_ways(identity{}, memory<>{}, 1);
     for (auto& method : scaled) {
         method.scale = 8;
-        refused_rounds{method, push(0), push(6e307)}.are_told_where(2);
+        refused_rounds{method, push(0), push(6e307)}.throw_non_finite(2);
     }
-    auto const answered = in_all_ways(identity{}, memory<>{}, step)[0].with_transport(answer(identity{}, memory<>(.5)));
-    refused_rounds{answered, push(6e307), push(-1.7e308), {1, 4}, true}.are_told_why(
+    auto const served_method =
+        in_all_ways(identity{}, memory<>{}, step)[0].with_transport(served_by(identity{}, memory<>(.5)));
+    refused_rounds{served_method, push(6e307), push(-1.7e308), {1, 4}, true}.throw_compression_error(
         "the server's answer: what the server has to send is not finite at coordinate 2", 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loop computes between say() and hear() overlaps with its messages' way, and changes none of them.
+// What a loop computes between send() and receive() overlaps with its messages' way, and changes none of them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ struct waiting {
 };
 static_assert(!Overlapping<waiting<threads::member>>);
 
-// Where a run ends, and what it said and heard.
+// Where a run ends, and how many bytes it sent and received.
 struct ended {
     std::vector<double> x;
     std::uint64_t sent = 0, received = 0;
@@ -79,7 +79,7 @@ ended run_of(any_communicator engine, std::function<void()> const& between) {
 
 }  // namespace
 
-TEST_CASE("a run says the same bytes and ends in the same place, whether its engine waits in say() or in hear()") {
+TEST_CASE("a run sends the same bytes and ends in the same place, whether its engine waits in send() or in receive()") {
     std::vector<ended> waited(3), overlapped(3), in_turns(3);
     threads::run(3, [&](threads::member& engine) {
         waiting<threads::member> comm{&engine};
@@ -94,7 +94,7 @@ TEST_CASE("a run says the same bytes and ends in the same place, whether its eng
 }
 
 TEST_CASE("a round takes as long as its messages or as what is computed meanwhile, whichever is longer") {
-    // 1 s a message and nothing for its bits, so that of 4 ranks each takes 3 s to hear all.
+    // 1 s a message and nothing for its bits, so that of 4 ranks each takes 3 s to receive all.
     network const net{1, 0, 0};
     double begun = 0;  // after the ranks have agreed
     auto const seconds = [&](double work, bool waits) {

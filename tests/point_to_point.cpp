@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Ranks that exchange in pairs allocate nothing once messages of every length have been sent.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ using namespace laconic;
 namespace {
 
 // Exchanges with partners at distances 1, 2 and 4, of lengths that come again every third round, and with oneself; then
-// a meeting. The last round in which some rank allocated.
+// an all-gather. The last round in which some rank allocated.
 template <class Engine>
 int last_round_that_allocates() {
     std::vector<int> last(8, -1);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `recursion` computes its equation as worked out by hand, and changing one of its parts changes no other.
 #include "laconic/recursion.hpp"
 
 #include <doctest/doctest.h>
@@ -84,15 +85,15 @@ TEST_CASE("the same with another part: nothing else changes") {
     auto const stepped = estimated.with_step(momentum<>(.2, .9));
     CHECK(to_string(stepped.step) == "momentum(0.2, 0.9)");
     CHECK(to_string(stepped.estimator) == "saga(batch=4)");
-    auto const answered = stepped.with_transport(served<rand_k<>>{rand_k{3}, {.25, false}});
-    CHECK(to_string(answered.transport) == "served(rand_k(3), memory(rate=0.25))");
-    CHECK(to_string(answered.step) == "momentum(0.2, 0.9)");
-    CHECK(to_string(answered.estimator) == "saga(batch=4)");
-    CHECK(answered.compressor == top_k{3});
-    CHECK(to_string(answered.feedback) == "memory(rate=0.5, decay=1)");
-    CHECK(answered.scale == 2);
-    CHECK(answered.with_estimator(full_gradient{}).transport.compressor.k == portion(3));
-    CHECK(answered.with_step(gradient_step{}).transport.feedback.rate() == .25);
+    auto const with_server = stepped.with_transport(served<rand_k<>>{rand_k{3}, {.25, false}});
+    CHECK(to_string(with_server.transport) == "served(rand_k(3), memory(rate=0.25))");
+    CHECK(to_string(with_server.step) == "momentum(0.2, 0.9)");
+    CHECK(to_string(with_server.estimator) == "saga(batch=4)");
+    CHECK(with_server.compressor == top_k{3});
+    CHECK(to_string(with_server.feedback) == "memory(rate=0.5, decay=1)");
+    CHECK(with_server.scale == 2);
+    CHECK(with_server.with_estimator(full_gradient{}).transport.compressor.k == portion(3));
+    CHECK(with_server.with_step(gradient_step{}).transport.feedback.rate() == .25);
     auto const exchanged = estimated.with_transport(gtop_k{5});
     CHECK(exchanged.transport == gtop_k{5});
     CHECK(to_string(exchanged.estimator) == "saga(batch=4)");
@@ -173,22 +174,22 @@ TEST_CASE("the equation by hand, with a scale and a memory, and what a server ch
     CHECK(run.known(1)[0] == doctest::Approx(1.7));
     CHECK(run.mean_shift()[0] == doctest::Approx(-1.3));
 
-    // The server says d in full, less what it said before: the same iterates, and a memory of its own.
-    lockstep answered(method.with_transport(served<identity>{{}, {.25, false}}), f, {0}, 1);
-    answered.round();
-    CHECK(answered.x()[0] == doctest::Approx(.2));
-    CHECK(answered.message_of_rank(1).values == vec{2});
-    for (std::size_t rank : {0u, 1u}) CHECK(answered.transport(rank).feedback().mean_shift()[0] == -.5);
-    CHECK(answered.transport(0).feedback().shift()[0] == -.5);
-    CHECK(answered.transport(1).feedback().shift().empty());  // the server's alone
-    CHECK(answered.method(1).feedback.mean_shift().empty());  // nobody else hears the ranks
-    CHECK(answered.mean_shift()[0] == -1);
-    answered.round();  // d = -1.6, delta -1.1
-    CHECK(answered.x()[0] == doctest::Approx(.36));
-    CHECK(answered.transport(0).feedback().shift()[0] == doctest::Approx(-.775));
+    // The server sends d in full, less what it sent before: the same iterates, and a memory of its own.
+    lockstep with_server(method.with_transport(served<identity>{{}, {.25, false}}), f, {0}, 1);
+    with_server.round();
+    CHECK(with_server.x()[0] == doctest::Approx(.2));
+    CHECK(with_server.message_of_rank(1).values == vec{2});
+    for (std::size_t rank : {0u, 1u}) CHECK(with_server.transport(rank).feedback().mean_shift()[0] == -.5);
+    CHECK(with_server.transport(0).feedback().shift()[0] == -.5);
+    CHECK(with_server.transport(1).feedback().shift().empty());  // the server's alone
+    CHECK(with_server.method(1).feedback.mean_shift().empty());  // no other rank receives the ranks' messages
+    CHECK(with_server.mean_shift()[0] == -1);
+    with_server.round();  // d = -1.6, delta -1.1
+    CHECK(with_server.x()[0] == doctest::Approx(.36));
+    CHECK(with_server.transport(0).feedback().shift()[0] == doctest::Approx(-.775));
 }
 
-TEST_CASE("an answer that leaves something out, by hand: it is said later") {
+TEST_CASE("what the server's compressor leaves out, it sends later, by hand") {
     auto const f = around({{4, 1}, {2, 3}});
     auto const method = recursion<identity>{{}, {}, {.5}}.with_transport(served<top_k<>>{top_k{1}, {0, true}});
     lockstep run(method, f, {0, 0}, 1);
@@ -201,7 +202,7 @@ TEST_CASE("an answer that leaves something out, by hand: it is said later") {
     CHECK(copied(run.transport(0).feedback().residual()) == vec{-1.5, 0});
 }
 
-TEST_CASE("with a compressed answer it still comes to the optimum, and all ranks hold the same iterate") {
+TEST_CASE("with a server that compresses, a run still converges to the optimum, and all ranks hold the same iterate") {
     auto const f = random_ridges(3, 6, 1, 4);
     auto const p = constants(f);
     optimum const best(f);

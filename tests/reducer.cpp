@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `reducer` computes the equation's estimates, and a step that fails leaves the later ones as if never tried.
 #include "laconic/reducer.hpp"
 
 #include <doctest/doctest.h>
@@ -198,7 +199,7 @@ TEST_CASE("a step is a transaction: one that fails leaves the next 50 as if it h
         for (auto const& wrong : mistakes)
             for (int const culprit : {0, 2}) {
                 CAPTURE(wrong.text);
-                int told = 0;
+                int errors_seen = 0;
                 auto const troubled = estimates<double>(n, how, steps, [&](auto& reduce, int rank, int k) {
                     if (k == 7 || k == 8) {
                         auto g = gradient(rank, 1000 + k);
@@ -211,7 +212,7 @@ TEST_CASE("a step is a transaction: one that fails leaves the next 50 as if it h
                             std::string const what = e.what();
                             bool const named = what.starts_with("rank " + std::to_string(culprit) + ", round 7: ") ||
                                                what.starts_with("rank " + std::to_string(culprit) + ", round 8: ");
-                            told += named && what.find(wrong.text) != std::string::npos;
+                            errors_seen += named && what.find(wrong.text) != std::string::npos;
                         }
                         CHECK(std::memcmp(g.data(), before.data(), 8 * g.size()) == 0);
                     }
@@ -219,7 +220,7 @@ TEST_CASE("a step is a transaction: one that fails leaves the next 50 as if it h
                     reduce(g);
                     return g;
                 });
-                CHECK(told == 2 * n);
+                CHECK(errors_seen == 2 * n);
                 CHECK(troubled == untroubled);
             }
     };
@@ -309,17 +310,17 @@ TEST_CASE("where the step size changes, the residual is applied at the rate of i
 
 TEST_CASE("ranks that disagree on anything fail on all ranks, by name") {
     auto const refused = [](auto make) {
-        std::vector<std::string> told(3);
+        std::vector<std::string> errors(3);
         fibers::run(3, [&](fibers::member& comm) {
             try {
                 make(comm);
             } catch (shape_error const& e) {
-                told[std::size_t(comm.rank())] = e.what();
+                errors[std::size_t(comm.rank())] = e.what();
             }
         });
-        CHECK(told[1] == told[0]);
-        CHECK(told[2] == told[0]);
-        return told[0];
+        CHECK(errors[1] == errors[0]);
+        CHECK(errors[2] == errors[0]);
+        return errors[0];
     };
     CHECK(
         refused([](auto& comm) { reducer(error_feedback{top_k{comm.rank() == 1 ? 3 : 4}}, comm, d); }) ==
@@ -503,7 +504,7 @@ TEST_CASE("where a rank alone fails once all messages are there, it goes on from
 TEST_CASE("over threads the estimates are the same, and only messages cross") {
     int const n = 4, steps = 20;
     auto const right = estimates<float>(n, error_feedback{top_k{4}}, steps);
-    table<float> heard(std::size_t(n * steps));
+    table<float> received(std::size_t(n * steps));
     std::vector<std::uint64_t> bytes(n);
     threads::run(n, [&](threads::member& comm) {
         metered wire(comm);
@@ -513,10 +514,10 @@ TEST_CASE("over threads the estimates are the same, and only messages cross") {
         for (int k = 0; k < steps; ++k) {
             g = gradient<float>(comm.rank(), k);
             reduce(g);
-            heard[std::size_t(comm.rank() * steps + k)] = g;
+            received[std::size_t(comm.rank() * steps + k)] = g;
         }
         bytes[std::size_t(comm.rank())] = (wire.bytes_sent() - before) / steps;
     });
-    CHECK(heard == right);
+    CHECK(received == right);
     for (auto const b : bytes) CHECK(b <= 4 * 4 + 4);  // 4 floats, and their places among 37
 }

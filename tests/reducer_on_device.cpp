@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A reducer of vectors on the device computes the estimates that one of the host's vectors does.
 #include <doctest/doctest.h>
 
 #include <cstddef>

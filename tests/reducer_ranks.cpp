@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A reducer goes on with another number of ranks, its mean residual and mean shift kept.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `reducer` weights, shares, votes, probes and compares layers in steps as its options state.
 #include <doctest/doctest.h>
 
 #include <Eigen/Core>
@@ -35,16 +36,16 @@ std::vector<T> gradient(int rank, int step, std::size_t size = d) {
 // The text of the error that body throws, the same on all ranks.
 template <class Body>
 std::string refused(int n, Body body) {
-    std::vector<std::string> told(std::size_t(n), "nothing");
+    std::vector<std::string> errors(std::size_t(n), "nothing");
     fibers::run(n, [&](fibers::member& comm) {
         try {
             body(comm);
         } catch (error const& e) {
-            told[std::size_t(comm.rank())] = e.what();
+            errors[std::size_t(comm.rank())] = e.what();
         }
     });
-    for (auto const& t : told) CHECK(t == told[0]);
-    return told[0];
+    for (auto const& t : errors) CHECK(t == errors[0]);
+    return errors[0];
 }
 
 // Counts its rank's all-gathers.
@@ -424,7 +425,7 @@ TEST_CASE("comparisons find the rank and the layer whose estimate is another, be
             return {*damaged, false};
         }
     };
-    auto const told = refused(3, [](fibers::member& inner) {
+    auto const text = refused(3, [](fibers::member& inner) {
         bool damages = false;
         std::vector<std::byte> damaged;
         damaging comm{&inner, &damages, &damaged};
@@ -445,5 +446,5 @@ TEST_CASE("comparisons find the rank and the layer whose estimate is another, be
             }
         }
     });
-    CHECK(told == "rank 2 has another estimate or mean shift than rank 0: layer large in round 3");
+    CHECK(text == "rank 2 has another estimate or mean shift than rank 0: layer large in round 3");
 }

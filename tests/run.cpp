@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `descend` shows every iterate to its watch, stops at the first limit that is reached, and keeps a true trace.
 #include "laconic/run.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +27,7 @@ std::array<double, 3> sum_of_values_and_gradients(observation<quadratic<>, doubl
     return {at.value(), at.gradient[0], at.x[0]};
 }
 
-// Three ridges of 4 numbers, and what gradient descent does with them; each rank says 32 bytes a round.
+// Three ridges of 4 numbers, and what gradient descent does with them; each rank sends 32 bytes a round.
 struct descents {
     workers f = random_ridges(3, 4, 1, 2);
     recursion<identity> method = composed(gd{}, f);
@@ -35,7 +36,7 @@ struct descents {
         run_result end;
         std::vector<trace_point> trace;
         vec x;
-        std::uint64_t bytes = 0;  // said, as an outer counter sees it
+        std::uint64_t bytes = 0;  // sent, as an outer counter sees it
         std::string error;
     };
     template <class Settings, class Watch>
@@ -173,7 +174,7 @@ TEST_CASE("an objective that knows no constants wants a step") {
     }
 }
 
-TEST_CASE("a fused objective is asked once and gives the same run") {
+TEST_CASE("a fused objective is called once a round and gives the same run") {
     struct fused : quadratic<> {
         int* passes;
         fused(quadratic<> const& q, int& count) : quadratic<>(q), passes(&count) {}
@@ -236,14 +237,14 @@ TEST_CASE("x may be a vector of Eigen, an array or a span, of doubles or floats"
     CHECK(bytes_single[0] == 16 + 50 * 2 * 4);
 }
 
-TEST_CASE("a trace is the same on all ranks: values, and what a worker has said and heard so far") {
+TEST_CASE("a trace is the same on all ranks: values, and what a worker has sent and received so far") {
     descents const runs;
     auto const values = runs.values(8);
     auto const all = runs.with({.rounds = 8, .trace = &a_trace});
     for (auto const& one : all) {
         CHECK(one.end.rounds == 8);
         CHECK(one.end.why == stop_reason::rounds);
-        CHECK(one.bytes == 16 + 8 * 32);  // the trace's own meetings are not counted
+        CHECK(one.bytes == 16 + 8 * 32);  // the trace's own collectives are not counted
         REQUIRE(one.trace.size() == 9);
         for (std::size_t k = 0; k <= 8; ++k) {
             auto const &m = one.trace[k], &first = all[0].trace[k];
@@ -258,7 +259,7 @@ TEST_CASE("a trace is the same on all ranks: values, and what a worker has said 
     }
 }
 
-TEST_CASE("bits up and down where a server answers: what workers say, and the one answer that all hear") {
+TEST_CASE("bits up and down with a server: the workers' messages, and the one message that all receive") {
     auto const f = random_ridges(3, 4, 1, 2);
     auto const method = composed(gd{}, f).with_transport(served<rand_k<>>{rand_k{3}, {.5, 0}});
     std::array<std::vector<trace_point>, 3> traces;
@@ -272,7 +273,8 @@ TEST_CASE("bits up and down where a server answers: what workers say, and the on
         for (std::size_t k = 0; k <= 5; ++k) {
             auto const rounds = static_cast<double>(k);
             CHECK(trace[k].bits_up == 8 * (16 + 32 * rounds));
-            CHECK(trace[k].bits_down == doctest::Approx(8 * (2 * 16 + 24 * rounds)));  // the server hears itself, too
+            CHECK(trace[k].bits_down ==
+                  doctest::Approx(8 * (2 * 16 + 24 * rounds)));  // the server receives its own, too
         }
     }
 }
@@ -364,9 +366,9 @@ TEST_CASE("saved by a watch, gone on with later: the same run, bit for bit") {
         CHECK(one.error.find("the saved state is damaged") != std::string::npos);
 }
 
-TEST_CASE("ranks with other settings are told so, and do not wait for each other") {
+TEST_CASE("ranks with other settings all throw, and do not wait for each other") {
     descents const runs;
-    auto const told = [&](auto change, std::string const& what) {
+    auto const check_disagreement = [&](auto change, std::string const& what) {
         auto const all = runs.with(
             [&](int rank) {
                 run_settings how{.rounds = 5};
@@ -376,13 +378,15 @@ TEST_CASE("ranks with other settings are told so, and do not wait for each other
             [](int, auto const&, auto const&) { return true; });
         for (auto const& one : all) CHECK(one.error == "ranks disagree: " + what);
     };
-    told([](auto& how) { how.rounds = 6; }, "rank 0 has \"the rounds: 5\", rank 1 has \"the rounds: 6\"");
-    told([](auto& how) { how.bits = 100; },
-         "rank 0 has \"the limit of bits: inf\", rank 1 has \"the limit of bits: 100\"");
-    told([](auto& how) { how.target = .5; }, "rank 0 has \"the target: -inf\", rank 1 has \"the target: 0.5\"");
-    told([](auto& how) { how.seconds = 2; },
-         "rank 0 has \"the limit of seconds: inf\", rank 1 has \"the limit of seconds: 2\"");
-    told([](auto& how) { how.check_every = 2; },
-         "rank 0 has \"the rounds between checks: 1\", rank 1 has \"the rounds between checks: 2\"");
-    told([](auto& how) { how.trace = &a_trace; }, "rank 0 has \"the trace: none\", rank 1 has \"the trace: kept\"");
+    check_disagreement([](auto& how) { how.rounds = 6; }, "rank 0 has \"the rounds: 5\", rank 1 has \"the rounds: 6\"");
+    check_disagreement([](auto& how) { how.bits = 100; },
+                       "rank 0 has \"the limit of bits: inf\", rank 1 has \"the limit of bits: 100\"");
+    check_disagreement([](auto& how) { how.target = .5; },
+                       "rank 0 has \"the target: -inf\", rank 1 has \"the target: 0.5\"");
+    check_disagreement([](auto& how) { how.seconds = 2; },
+                       "rank 0 has \"the limit of seconds: inf\", rank 1 has \"the limit of seconds: 2\"");
+    check_disagreement([](auto& how) { how.check_every = 2; },
+                       "rank 0 has \"the rounds between checks: 1\", rank 1 has \"the rounds between checks: 2\"");
+    check_disagreement([](auto& how) { how.trace = &a_trace; },
+                       "rank 0 has \"the trace: none\", rank 1 has \"the trace: kept\"");
 }

@@ -89,7 +89,7 @@ vec estimated(E& e, F const& f, laconic::round_context const& now, vec const& x)
     e(on, f, now, std::span<double const>(x), std::span<double>(g));
     return g;
 }
-/// The same, and the round is then said, the next iterate being y.
+/// The same, and the round then ends with y as the next iterate.
 template <class E, class F>
 vec round_of(E& e, F const& f, laconic::round_context const& now, vec const& x, vec const& y) {
     auto const g = estimated(e, f, now, x);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// No test: Eigen's decompositions and the problems' long types, compiled once.
 #include "solvers.hpp"
 
 #include <Eigen/Dense>

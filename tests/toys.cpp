@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// No test: the toy problems and exact expectations of one round, compiled once.
 #include "toys.hpp"
 
 #include <algorithm>
@@ -134,7 +135,7 @@ expected_round::expected_round(laconic::rand_k<> const& c, double rate, double s
     for (std::size_t i = 0; i < gradients.size(); ++i) {
         memory<> start(rate);
         start.start(d);
-        if (rate != 0) {  // h_i, told in full
+        if (rate != 0) {  // h_i, set by one full message
             full_vector<double, host> all;
             for (double const v : known[i]) all.values.push_back(v / rate);
             start.update(on, std::span<double const>(all.values), all);
@@ -145,20 +146,20 @@ expected_round::expected_round(laconic::rand_k<> const& c, double rate, double s
         for (auto const& gradient : gradients[i])
             for (auto const from : keys) {
                 auto mine = start;
-                vec delta = gradient, said(mine.shift().begin(), mine.shift().end());
+                vec delta = gradient, estimate_of_one(mine.shift().begin(), mine.shift().end());
                 mine.compensate(on, round_context{}, std::span<double>(delta));
                 c(on, std::span<double const>(delta), from, m);
-                said.resize(d);
-                add_message(on, std::span<double>(said), 1.0, m);
+                estimate_of_one.resize(d);
+                add_message(on, std::span<double>(estimate_of_one), 1.0, m);
                 mine.update(on, std::span<double const>(delta), m);
                 vec off(d);
                 if (rate != 0)
                     for (std::size_t j = 0; j < d; ++j) off[j] = mine.shift()[j] - best.gradients[i][j];
                 h += share * norm2(off) / n;
-                mean_d += share * eigen(said);
+                mean_d += share * eigen(estimate_of_one);
                 mean_h += share * eigen(off);
-                squares += share * norm2(said);
-                products += share * dot(said, off);
+                squares += share * norm2(estimate_of_one);
+                products += share * dot(estimate_of_one, off);
             }
         estimate += mean_d / n;
         away += mean_h / n;

@@ -170,47 +170,48 @@ std::vector<snapshot<T>> history(R const& method, std::vector<F> const& f, std::
                 }
                 if (k == rounds) break;
                 run.round();
-                auto const said = comm.from(comm.rank()).bytes;
-                all[k + 1].bytes[i].assign(said.begin(), said.end());
+                auto const sent = comm.from(comm.rank()).bytes;
+                all[k + 1].bytes[i].assign(sent.begin(), sent.end());
             }
         },
         how);
     return all;
 }
 
-/// What all ranks have handed over, and one rank's place among them: a communicator whose meetings wait for nobody, so
-/// that one thread can play all ranks, first each one's say(), then, rank 0 first, each one's hear().
+/// What all ranks have handed over, and one rank's place among them: a communicator whose collectives wait for nobody,
+/// so that one thread can play all ranks, first each one's send(), then, rank 0 first, each one's receive().
 struct table {
-    std::vector<laconic::payload> said, told;
-    bool starting = true;  ///< every rank finds its own words in every place, and so agrees
+    std::vector<laconic::payload> sent;       ///< rank by rank, in an all-gather
+    std::vector<laconic::payload> from_root;  ///< one at most, of the last broadcast
+    bool starting = true;                     ///< every rank receives its own payload from all, and so agrees
 };
 struct replay {
     table* all = nullptr;
     int me = 0;
-    bool tells = false;
-    laconic::threads::member* pairs = nullptr;  ///< through whom it talks while it hears in threads
+    bool broadcasts = false;                    ///< the last collective was a broadcast
+    laconic::threads::member* pairs = nullptr;  ///< what it communicates through while it receives in threads
 
     int rank() const { return me; }
-    int size() const { return static_cast<int>(all->said.size()); }
+    int size() const { return static_cast<int>(all->sent.size()); }
     void all_gather(laconic::payload mine) {
-        all->said[static_cast<std::size_t>(me)] = mine;
-        tells = false;
+        all->sent[static_cast<std::size_t>(me)] = mine;
+        broadcasts = false;
     }
     void gather(int, laconic::payload mine) { all_gather(mine); }
     void broadcast(int root, laconic::payload mine) {
         if (pairs) return pairs->broadcast(root, mine);
-        if (me == root) all->told.assign(1, mine);
-        tells = true;
+        if (me == root) all->from_root.assign(1, mine);
+        broadcasts = true;
     }
     laconic::payload from(int r) const {
         if (pairs) return pairs->from(r);
-        if (tells) return all->told.at(0);
-        return all->said[static_cast<std::size_t>(all->starting ? me : r)];
+        if (broadcasts) return all->from_root.at(0);
+        return all->sent[static_cast<std::size_t>(all->starting ? me : r)];
     }
     laconic::payload exchange(int to, laconic::payload mine, int from) { return pairs->exchange(to, mine, from); }
 };
 
-/// All ranks of a run in one thread; only where a collective adds up their messages, they hear in threads. (What is
+/// All ranks of a run in one thread; only where a collective adds up their messages, they receive in threads. (What is
 /// long to compile stands outside: see the types that are compiled once.)
 template <class R, class F = quadratic<>>
 class lockstep {
@@ -221,17 +222,17 @@ class lockstep {
     lockstep(std::vector<R> const& methods, std::vector<F> const& f, vec const& start, std::uint64_t seed);
 
     void round();
-    /// hear(i) for every rank i, which calls rank(i).receive().
-    template <class Hear>
-    void hear_all(Hear hear) {
+    /// receive(i) for every rank i, which calls rank(i).receive().
+    template <class Receive>
+    void receive_all(Receive receive) {
         if (!has_collective()) {
-            for (std::size_t i = 0; i < ranks_.size(); ++i) hear(i);
+            for (std::size_t i = 0; i < ranks_.size(); ++i) receive(i);
             return;
         }
         laconic::threads::run(static_cast<int>(ranks_.size()), [&](laconic::threads::member& comm) {
             auto const i = static_cast<std::size_t>(comm.rank());
             seats_[i].pairs = &comm;
-            hear(i);
+            receive(i);
         });
     }
     bool has_collective() const { return transport(0).uses_collective(); }
@@ -247,8 +248,8 @@ class lockstep {
     std::span<double const> residual(std::size_t i) const { return method(i).feedback.residual(); }
     auto const& message_of_rank(std::size_t i) const { return ranks_[i]->message(); }
     auto& rank(std::size_t i) { return *ranks_[i]; }
-    /// How many bytes rank i said in the last round.
-    std::size_t bytes_of_rank(std::size_t i) const { return all_->said[i].bytes.size(); }
+    /// How many bytes rank i sent in the last round.
+    std::size_t bytes_of_rank(std::size_t i) const { return all_->sent[i].bytes.size(); }
 
   private:
     using loop = laconic::descent<R, F, replay, double>;
@@ -261,7 +262,7 @@ class lockstep {
 template <class R, class F>
 lockstep<R, F>::lockstep(std::vector<R> const& methods, std::vector<F> const& f, vec const& start, std::uint64_t seed)
     : all_(std::make_unique<table>()), x_(f.size(), start), seats_(f.size()) {
-    all_->said.resize(f.size());
+    all_->sent.resize(f.size());
     for (std::size_t i = 0; i < f.size(); ++i) seats_[i] = {all_.get(), static_cast<int>(i)};
     for (std::size_t i = 0; i < f.size(); ++i)
         ranks_.push_back(std::make_unique<loop>(methods[i], f[i], seats_[i], std::span<double>(x_[i]), seed));
@@ -271,7 +272,7 @@ lockstep<R, F>::lockstep(std::vector<R> const& methods, std::vector<F> const& f,
 template <class R, class F>
 void lockstep<R, F>::round() {
     for (auto& r : ranks_) r->send();
-    hear_all([&](std::size_t i) { ranks_[i]->receive(); });
+    receive_all([&](std::size_t i) { ranks_[i]->receive(); });
 }
 
 /// What most methods are composed to.
@@ -286,7 +287,7 @@ extern template std::vector<snapshot<double>> history(common_recursion<> const&,
                                                       std::size_t, std::uint64_t, laconic::threads::settings);
 
 /// The recursion of a method for a problem, its compressor behind any_compressor where no level tunes it: so that most
-/// methods share what is compiled, and say the same bytes.
+/// methods share what is compiled, and send the same bytes.
 template <class M>
 auto composed(M const& method, laconic::problem const& p) {
     auto r = method.template compose<double, laconic::host>(p);

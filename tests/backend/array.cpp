@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Elements and spans of every backend's arrays reach the host by copies, made only where the host cannot read them.
 #include "laconic/backend/array.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A type is a `Backend` if every kernel is found for it by argument-dependent lookup, derived types included.
 #include "laconic/backend/backend.hpp"
 
 #include <doctest/doctest.h>

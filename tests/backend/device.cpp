@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One device serves floats and doubles; each kernel waits as often as documented and allocates in its first call only.
 #include "laconic/backend/device.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +22,7 @@ namespace {
 
 struct counted_call {
     std::string name;
-    std::uint64_t waits;  // that its comment tells of
+    std::uint64_t waits;  // that its comment documents
     std::function<void()> call;
 };
 
@@ -41,7 +42,7 @@ TEST_CASE("one device serves floats and doubles in turn, and may be moved") {
     CHECK(both::here(moved, at) == both::coordinates{1});
 }
 
-TEST_CASE("kernels wait as often as they say, and ask for memory only once, whatever the numbers are") {
+TEST_CASE("kernels wait as often as documented, and allocate in their first call only, whatever the numbers are") {
     constexpr std::size_t n = 7001, block = 64, blocks = (n + block - 1) / block, k = 500;
     device on;
     device::array<float> x(n), y(n), z(n), some(n), others(n), steps(blocks), more(blocks);

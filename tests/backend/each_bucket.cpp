@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `each_bucket` visits every bucket once, in order, with its number and first coordinate; the last may be shorter.
 #include "laconic/backend/each_bucket.hpp"
 
 #include <doctest/doctest.h>

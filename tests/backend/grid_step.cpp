@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A grid of `grid_step` covers its scale and one of `closing_step` ends at its range, for subnormal numbers too.
 #include "laconic/backend/grid_step.hpp"
 
 #include <doctest/doctest.h>

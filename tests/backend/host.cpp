@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One host serves floats and doubles in turn, and goes on after it was moved.
 #include "laconic/backend/host.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `listed_terms` is two spans of constants that kernels can take by value.
 #include "laconic/backend/listed_terms.hpp"
 
 #include <span>

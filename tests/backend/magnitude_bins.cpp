@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The bounds of `magnitude_bins` descend by at most 1 + 2^-7, begin at the largest magnitude and ignore the scale.
 #include "laconic/backend/magnitude_bins.hpp"
 
 #include <doctest/doctest.h>

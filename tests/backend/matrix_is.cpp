@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `matrix_is` says whether a product takes the rows of a matrix or its columns.
 #include "laconic/backend/matrix_is.hpp"
 
 #include <doctest/doctest.h>

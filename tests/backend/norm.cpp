@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Norms and deviations are right where squares leave the range of the type, and never hide NaN or infinity.
 #include "laconic/backend/norm.hpp"
 
 #include <doctest/doctest.h>

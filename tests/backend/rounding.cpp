@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `goes_up` rounds up from exactly the chance at which fraction and chance make 1, and so do host and reference.
 #include "laconic/backend/rounding.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A settled product is rounded before anything is added to it: the compiler cannot fuse the two.
 #include "laconic/backend/settle.hpp"
 
 #include <doctest/doctest.h>

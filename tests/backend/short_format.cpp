@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The codes of fp16, bf16, e4m3 and e5m2 have the values that their standards define.
 #include "laconic/backend/short_format.hpp"
 
 #include <doctest/doctest.h>

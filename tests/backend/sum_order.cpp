@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Host and reference add numbers in the documented order of stretches and partial sums, to the bit, at any length.
 #include "laconic/backend/sum_order.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `unit_scale` is the power of two that takes a number into [1/2, 1), limited to where squares stay in range.
 #include "laconic/backend/unit_scale.hpp"
 
 #include <doctest/doctest.h>

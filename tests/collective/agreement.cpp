@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Ranks that differ in anything agreed on all throw the first difference, and all get the same constants of the mean.
 #include "laconic/collective/agreement.hpp"
 
 #include <doctest/doctest.h>
@@ -19,8 +20,8 @@ using namespace toys;
 
 namespace {
 
-// What each rank is told when it calls require_agreement with its items.
-std::vector<std::string> told(std::vector<agreed_items> const& items) {
+// The error that each rank throws when it calls require_agreement with its items, or "agreed".
+std::vector<std::string> agreement_errors(std::vector<agreed_items> const& items) {
     std::vector<std::string> received(items.size());
     threads::run(static_cast<int>(items.size()), [&](threads::member& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());
@@ -34,9 +35,9 @@ std::vector<std::string> told(std::vector<agreed_items> const& items) {
     return received;
 }
 
-// What each of three ranks is told when rank 2 makes its loop in its own way.
+// The error that each of three ranks throws when rank 2 makes its loop in its own way, or "agreed".
 template <class Make>
-std::vector<std::string> told_when_rank_2_differs(Make make) {
+std::vector<std::string> errors_when_rank_2_differs(Make make) {
     std::vector<std::string> received(3);
     threads::run(3, [&](threads::member& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());
@@ -67,7 +68,7 @@ struct constants_of_7 {
     double strong_convexity() const { return mu; }
 };
 
-void all_told(std::vector<std::string> const& received, std::string const& what) {
+void check_disagreement(std::vector<std::string> const& received, std::string const& what) {
     for (auto const& h : received) CHECK(h == "ranks disagree: " + what);
 }
 
@@ -82,16 +83,19 @@ TEST_CASE("fingerprints of known bytes") {
 
 TEST_CASE("the first line that differs is quoted on every rank") {
     agreed_items const base{{"the dimension", "3"}, {"the seed", "7"}, {"", "x"}};
-    for (auto const& h : told({base, base, base})) CHECK(h == "agreed");
-    for (auto const& h : told({base})) CHECK(h == "agreed");
+    for (auto const& h : agreement_errors({base, base, base})) CHECK(h == "agreed");
+    for (auto const& h : agreement_errors({base})) CHECK(h == "agreed");
     agreed_items const other{{"the dimension", 3}, {"the seed", 71}, {"", "x"}};
-    all_told(told({base, base, other}), "rank 0 has \"the seed: 7\", rank 2 has \"the seed: 71\"");
-    all_told(told({other, base, base}), "rank 0 has \"the seed: 71\", rank 1 has \"the seed: 7\"");
+    check_disagreement(agreement_errors({base, base, other}),
+                       "rank 0 has \"the seed: 7\", rank 2 has \"the seed: 71\"");
+    check_disagreement(agreement_errors({other, base, base}),
+                       "rank 0 has \"the seed: 71\", rank 1 has \"the seed: 7\"");
     agreed_items const first{{"the dimension", 4}, {"the seed", 7}, {"", "x"}};
-    all_told(told({base, first}), "rank 0 has \"the dimension: 3\", rank 1 has \"the dimension: 4\"");
+    check_disagreement(agreement_errors({base, first}),
+                       "rank 0 has \"the dimension: 3\", rank 1 has \"the dimension: 4\"");
     agreed_items const shorter{{"the dimension", "3"}, {"the seed", "7"}};
-    all_told(told({base, shorter}), "rank 0 has \": x\", rank 1 has \"\"");
-    all_told(told({shorter, base}), "rank 0 has \"\", rank 1 has \": x\"");
+    check_disagreement(agreement_errors({base, shorter}), "rank 0 has \": x\", rank 1 has \"\"");
+    check_disagreement(agreement_errors({shorter, base}), "rank 0 has \"\", rank 1 has \": x\"");
 }
 
 TEST_CASE("agreement costs 16 bytes a rank") {
@@ -126,51 +130,52 @@ TEST_CASE("a loop is not made where ranks differ in anything that it can see") {
     problem const p{4, 3, 1, 1, 1, 1};
     auto const step = gd{}.compose<double, host>(p);
     auto const single = gd{}.compose<float, host>(p);
-    for (auto const &h : told_when_rank_2_differs([&](auto&comm, bool) { make_loop(comm, step); }))
+    for (auto const &h : errors_when_rank_2_differs([&](auto&comm, bool) { make_loop(comm, step); }))
         CHECK(h == "agreed");
-    all_told(told_when_rank_2_differs([&](auto& comm, bool odd) { make_loop(comm, step, odd ? 5 : 4); }),
-             "rank 0 has \"the dimension: 4\", rank 2 has \"the dimension: 5\"");
-    all_told(told_when_rank_2_differs([&](auto& comm, bool odd) {
-                 if (odd)
-                     make_loop<recursion<identity, memory<float>>, float>(comm, single);
-                 else
-                     make_loop(comm, step);
-             }),
-             "rank 0 has \"the bytes of a number: 8\", rank 2 has \"the bytes of a number: 4\"");
-    all_told(told_when_rank_2_differs([&](auto& comm, bool odd) {
-                 make_loop(comm, composed(dcgd{top_k{odd ? 2 : 1}, {.step = .1}}, p));
-             }),
-             "rank 0 has \"the compressor: top_k(1)\", rank 2 has \"the compressor: top_k(2)\"");
-    all_told(told_when_rank_2_differs([&](auto& comm, bool odd) { make_loop(comm, step, 4, odd ? 2 : 1); }),
-             "rank 0 has \"the seed: 1\", rank 2 has \"the seed: 2\"");
-    all_told(told_when_rank_2_differs([&](auto& comm, bool odd) {
-                 auto mine = step;
-                 if (odd) mine.feedback = .5;
-                 make_loop(comm, mine);
-             }),
-             "rank 0 has \"the feedback: memory(rate=0)\", rank 2 has \"the feedback: memory(rate=0.5)\"");
-    all_told(told_when_rank_2_differs([&](auto& comm, bool odd) {
-                 auto mine = step;
-                 mine.feedback = {0, odd ? 1.0 : 0.0};
-                 make_loop(comm, mine);
-             }),
-             "rank 0 has \"the feedback: memory(rate=0)\", rank 2 has \"the feedback: memory(rate=0, decay=1)\"");
-    for (auto const &h : told_when_rank_2_differs(
+    check_disagreement(errors_when_rank_2_differs([&](auto& comm, bool odd) { make_loop(comm, step, odd ? 5 : 4); }),
+                       "rank 0 has \"the dimension: 4\", rank 2 has \"the dimension: 5\"");
+    check_disagreement(errors_when_rank_2_differs([&](auto& comm, bool odd) {
+                           if (odd)
+                               make_loop<recursion<identity, memory<float>>, float>(comm, single);
+                           else
+                               make_loop(comm, step);
+                       }),
+                       "rank 0 has \"the bytes of a number: 8\", rank 2 has \"the bytes of a number: 4\"");
+    check_disagreement(errors_when_rank_2_differs([&](auto& comm, bool odd) {
+                           make_loop(comm, composed(dcgd{top_k{odd ? 2 : 1}, {.step = .1}}, p));
+                       }),
+                       "rank 0 has \"the compressor: top_k(1)\", rank 2 has \"the compressor: top_k(2)\"");
+    check_disagreement(errors_when_rank_2_differs([&](auto& comm, bool odd) { make_loop(comm, step, 4, odd ? 2 : 1); }),
+                       "rank 0 has \"the seed: 1\", rank 2 has \"the seed: 2\"");
+    check_disagreement(errors_when_rank_2_differs([&](auto& comm, bool odd) {
+                           auto mine = step;
+                           if (odd) mine.feedback = .5;
+                           make_loop(comm, mine);
+                       }),
+                       "rank 0 has \"the feedback: memory(rate=0)\", rank 2 has \"the feedback: memory(rate=0.5)\"");
+    check_disagreement(
+        errors_when_rank_2_differs([&](auto& comm, bool odd) {
+            auto mine = step;
+            mine.feedback = {0, odd ? 1.0 : 0.0};
+            make_loop(comm, mine);
+        }),
+        "rank 0 has \"the feedback: memory(rate=0)\", rank 2 has \"the feedback: memory(rate=0, decay=1)\"");
+    for (auto const &h : errors_when_rank_2_differs(
              [&](auto&comm, bool odd) { make_loop(comm, step, 4, 1, odd ? std::nextafter(1., 2.) : 1.); }))
         CHECK(h.find("the starting point: ") != std::string::npos);
 }
 
-// Ranks that take different steps would part company without a word.
+// Ranks that take different steps would diverge without an error.
 TEST_CASE("ranks differ in the scale, the step or the level") {
     problem const p{4, 3, 1, 1, 1, 1};
-    for (auto const &h : told_when_rank_2_differs([&](auto&comm, bool odd) {
+    for (auto const &h : errors_when_rank_2_differs([&](auto&comm, bool odd) {
              make_loop(comm, composed(ef_sgd{top_k{1}, {.step = odd ? .2 : .1}}, p));
          }))
         CHECK(h != "agreed");
-    for (auto const &h : told_when_rank_2_differs(
+    for (auto const &h : errors_when_rank_2_differs(
              [&](auto&comm, bool odd) { make_loop(comm, composed(gd{{.step = odd ? .2 : .1}}, p)); }))
         CHECK(h != "agreed");
-    for (auto const &h : told_when_rank_2_differs([&](auto&comm, bool odd) {
+    for (auto const &h : errors_when_rank_2_differs([&](auto&comm, bool odd) {
              make_loop(comm, composed(gd_sec{odd ? 2. : 1., {}}, p));
          }))
         CHECK(h != "agreed");

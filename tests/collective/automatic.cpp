@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `automatic` sums exactly, chooses the same sum on all ranks from what they contribute, and saves its choice.
 #include "laconic/collective/automatic.hpp"
 
 #include <doctest/doctest.h>
@@ -52,13 +53,13 @@ TEST_CASE("sums of vectors in full, whatever is chosen") {
     dense_sums::sums_are_right<double>(make_full);
 }
 
-TEST_CASE("all ranks choose the same, for what they bring together, and can tell why") {
+TEST_CASE("all ranks choose the same sum for what they contribute together, and give the reason") {
     // One rank has much more than the others.
     std::size_t const d = 20000;
     std::set<sum_by> chosen;
     for (std::size_t const k : {1, 300, 20000}) {
         std::vector<std::string> why(std::size_t{5});
-        sv::told(5, [&](auto& comm) {
+        sv::errors_on(5, [&](auto& comm) {
             host on;
             auto sum = make_sum<float>(automatic{cluster}, comm, d);
             CHECK(!sum.why());
@@ -75,7 +76,7 @@ TEST_CASE("all ranks choose the same, for what they bring together, and can tell
     CHECK(chosen.size() >= 2);
 }
 
-TEST_CASE("it asks again once in a while") {
+TEST_CASE("the choice is made anew after as many rounds as are set") {
     std::vector<sum_by> chosen;
     fibers::run(4, [&](fibers::member& comm) {
         host on;
@@ -164,7 +165,7 @@ TEST_CASE("what is chosen can be saved, and is gone on with") {
         auto const bytes = after_two(comm, sum);
         if (comm.rank() == 0) saved = bytes;
     });
-    for (auto const& text : sv::told(3, [&](auto& comm) {
+    for (auto const& text : sv::errors_on(3, [&](auto& comm) {
              host on;
              auto sum = automatic{how}.make<float>(5000);
              state_reader reader(saved, "this");
@@ -206,7 +207,7 @@ TEST_CASE("what an automatic sum refuses") {
         CHECK_THROWS_AS(bad.check(), argument_error);
         CHECK_THROWS_AS(automatic{bad}.check(4), argument_error);
     }
-    for (auto const& text : sv::told(3, [&](auto& comm) {
+    for (auto const& text : sv::errors_on(3, [&](auto& comm) {
              auto how = cluster;
              if (comm.rank() == 1) how.net.latency = 3e-5;
              make_sum<float>(automatic{how}, comm, 5);

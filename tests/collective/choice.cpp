@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `collective_choice` names the quickest sum by its formulas, and its text lists the others with their seconds.
 #include "laconic/collective/choice.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +16,7 @@ sum_by best(network const& net, double d, double k, int ranks) { return collecti
 
 }  // namespace
 
-TEST_CASE("the quickest is chosen, for what the literature sends it is good for") {
+TEST_CASE("the quickest is chosen, where the literature recommends it") {
     double const d = 25557032;  // of ResNet-50
     // Of a few terms as few messages as can be, of many terms of few ranks and of many ranks as few terms as can be; of
     // all numbers, the fewest that must be sent, and where parts are short the fewest messages.
@@ -35,7 +36,7 @@ TEST_CASE("the quickest is chosen, for what the literature sends it is good for"
     CHECK(collective_choice(gigabit, {d, 0.01 * d, 256}, {1e-5, 1e-9}).best >= sum_by::omni_reduce);
 }
 
-TEST_CASE("it tells why") {
+TEST_CASE("its text lists the choice and all others with their seconds") {
     collective_choice const c({1, 0, 0}, {1000, 10, 4});
     CHECK(to_string(c) ==
           "gathered_sum: 4 ranks, 10 of 1000 numbers each, 2 s; next recursive_doubling 2 s, omni_reduce 2 s, "

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Which types are a `Collective` and what each can sum; ranks that make different ones throw what differs.
 #include "laconic/collective/collective.hpp"
 
 #include <doctest/doctest.h>
@@ -119,11 +120,11 @@ TEST_CASE("a k that the dimension does not have is refused") {
     CHECK_THROWS_AS(spar_reduce_scatter{-1}.check(10), argument_error);
 }
 
-TEST_CASE("ranks that make different collectives are told") {
+TEST_CASE("ranks that make different collectives all throw what differs") {
     auto const all = [](auto make) {
-        auto const told = sv::told(3, make);
-        CHECK(told == std::vector(3, told[0]));
-        return told[0];
+        auto const errors = sv::errors_on(3, make);
+        CHECK(errors == std::vector(3, errors[0]));
+        return errors[0];
     };
     auto const agree = [](auto& comm, std::size_t d, std::string const& what) {
         detail::agree_on_collective<float>(comm, d, what);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `composition_of` lists every part and number of a recursion by name, parts without a text included.
 #include "laconic/collective/composition.hpp"
 
 #include <doctest/doctest.h>

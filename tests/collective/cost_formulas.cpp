@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The formulas predict within 5 % how long each collective takes by its log of messages on four kinds of network.
 #include "laconic/collective/cost_formulas.hpp"
 
 #include <doctest/doctest.h>
@@ -81,8 +82,8 @@ std::vector<std::vector<log_entry>> logs_of(X const& made, std::vector<sparse_su
     return logs;
 }
 
-// What make(k) gives takes as long as expected(formulas) sends, to 5 %, over each network; as long or less where that
-// is what is promised where P is no power of two.
+// The collective make(k) takes as long as expected(formulas) predicts, to 5 %, over each network; with at_most, as long
+// or less where P is no power of two.
 template <class Make, class Expected>
 void takes(Make make, Expected expected, std::vector<double> const& densities = {0.002, 0.02, 0.3, 1},
            bool at_most = false) {
@@ -93,34 +94,34 @@ void takes(Make make, Expected expected, std::vector<double> const& densities = 
             collective_load const what{d, double(k), ranks, 32, position_code::smallest, -1, block};
             for (auto const& over : networks) {
                 auto const ends = replay({over.net}, logs);
-                double const sent = expected(cost_formulas(over.net, what));
+                double const predicted = expected(cost_formulas(over.net, what));
                 double const took = *std::max_element(ends.begin(), ends.end());
                 CAPTURE(to_string(make(k)));
                 CAPTURE(over.name);
                 CAPTURE(density);
                 CAPTURE(ranks);
                 if (ranks == 1)
-                    CHECK((took == 0 && sent == 0));
+                    CHECK((took == 0 && predicted == 0));
                 else if (at_most && (ranks & (ranks - 1)) != 0)
-                    CHECK((took / sent > 0.4 && took / sent < 1.01));
+                    CHECK((took / predicted > 0.4 && took / predicted < 1.01));
                 else
-                    CHECK(took / sent == doctest::Approx(1).epsilon(0.05));
+                    CHECK(took / predicted == doctest::Approx(1).epsilon(0.05));
             }
         }
 }
 
 }  // namespace
 
-TEST_CASE("dense sums take as long as the formulas send") {
+TEST_CASE("dense sums take as long as the formulas predict") {
     takes([](std::size_t) { return ring{}; }, [](auto const& f) { return f.ring(); }, {1});
     takes([](std::size_t) { return halving_doubling{}; }, [](auto const& f) { return f.halving_doubling(); }, {1});
 }
-TEST_CASE("sums of lists take as long as the formulas send" * doctest::test_suite("slow")) {
+TEST_CASE("sums of lists take as long as the formulas predict" * doctest::test_suite("slow")) {
     takes([](std::size_t) { return gathered_sum{}; }, [](auto const& f) { return f.gathered_sum(); });
     takes([](std::size_t) { return recursive_doubling{}; }, [](auto const& f) { return f.recursive_doubling(); });
 }
 // Of two terms in a part some ranks have five: their messages are not as long as the average.
-TEST_CASE("sums by parts take as long as the formulas send, where parts have enough terms" *
+TEST_CASE("sums by parts take as long as the formulas predict, where parts have enough terms" *
           doctest::test_suite("slow")) {
     takes([](std::size_t) { return split_all_gather{}; }, [](auto const& f) { return f.split_all_gather(); },
           {0.02, 0.3, 1});
@@ -130,9 +131,9 @@ TEST_CASE("sums by parts take as long as the formulas send, where parts have eno
           {0.02, 0.3, 1});
 }
 // 5 us to hand over each message.
-TEST_CASE("long vectors, in chunks or in pieces, take as long as the formulas send") {
+TEST_CASE("long vectors, in chunks or in pieces, take as long as the formulas predict") {
     constexpr std::size_t length = std::size_t{3} << 20, terms = 2000;
-    auto const takes_as_long = [](int ranks, auto const& made, auto brings, auto sent) {
+    auto const takes_as_long = [](int ranks, auto const& made, auto brings, auto predicted) {
         std::vector<std::vector<log_entry>> logs{std::size_t(ranks)};
         fibers::run(ranks, [&](fibers::member& inner) {
             recorded comm(inner);
@@ -154,7 +155,7 @@ TEST_CASE("long vectors, in chunks or in pieces, take as long as the formulas se
             CAPTURE(ranks);
             CAPTURE(net.latency);
             CAPTURE(net.seconds_per_bit);
-            CHECK(took / sent(cost_formulas(
+            CHECK(took / predicted(cost_formulas(
                              net, {double(length), double(terms), ranks, 32, position_code::smallest, -1, block})) ==
                   doctest::Approx(1).epsilon(0.05));
         }
@@ -180,7 +181,7 @@ TEST_CASE("long vectors, in chunks or in pieces, take as long as the formulas se
                       [](auto const& f) { return f.split_all_gather(true); });
     }
 }
-TEST_CASE("what is cut to k takes as long as the formulas send" * doctest::test_suite("slow")) {
+TEST_CASE("what is cut to k takes as long as the formulas predict" * doctest::test_suite("slow")) {
     takes([](std::size_t k) { return laconic::gtop_k{k}; }, [](auto const& f) { return f.gtop_k(); },
           {0.002, 0.02, 0.3}, true);
     takes(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Expected unions and lengths of encoded lists are those of lists that are drawn and written.
 #include "laconic/collective/expected_lengths.hpp"
 
 #include <doctest/doctest.h>

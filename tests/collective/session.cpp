@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A `session` passes messages between pairs, and all its ranks throw the least of all ranks' errors.
 #include "laconic/collective/session.hpp"
 
 #include <doctest/doctest.h>
@@ -15,11 +16,11 @@ namespace {
 
 // All ranks send a number to all, round the ring; what each has received, in its order.
 template <class C>
-std::vector<std::uint64_t> go_round(session& talk, C& comm, std::uint64_t mine) {
+std::vector<std::uint64_t> go_round(session& schedule, C& comm, std::uint64_t mine) {
     int const n = comm.size(), next = (comm.rank() + 1) % n, last = (comm.rank() + n - 1) % n;
     std::vector<std::uint64_t> received{mine};
     for (int step = 1; step < n; ++step)
-        talk.exchange(
+        schedule.exchange(
             comm, next, [&](bit_writer& sink) { sink.put(received.back(), 16); }, last,
             [&](bit_reader& source) { received.push_back(source.take(16)); });
     return received;
@@ -31,14 +32,14 @@ sparse_sum<float> const fine = sv::of<float>(9, {{3, 1}, {4, 2}}), infinite = sv
 
 TEST_CASE("what is sent is received") {
     threads::run(4, [](auto& comm) {
-        session talk;
+        session schedule;
         for (std::uint64_t round = 0; round < 3; ++round) {
-            talk.start(round);
+            schedule.start(round);
             auto const r = std::uint64_t(comm.rank());
-            CHECK(go_round(talk, comm, r + round) ==
+            CHECK(go_round(schedule, comm, r + round) ==
                   std::vector<std::uint64_t>{r + round, (r + 3) % 4 + round, (r + 2) % 4 + round, (r + 1) % 4 + round});
-            CHECK(!talk.failed());
-            talk.finish();
+            CHECK(!schedule.failed());
+            schedule.finish();
         }
     });
 }
@@ -48,12 +49,12 @@ TEST_CASE("of all errors the least is thrown on all ranks, each kind with its ty
     auto const thrown = [&](auto fail) {
         std::array<std::string, 5> texts;
         threads::run(5, [&](auto& comm) {
-            session talk;
-            talk.start(6);
-            fail(talk, comm.rank());
-            go_round(talk, comm, 1);
+            session schedule;
+            schedule.start(6);
+            fail(schedule, comm.rank());
+            go_round(schedule, comm, 1);
             try {
-                talk.finish();
+                schedule.finish();
             } catch (non_finite_error const& e) {
                 texts[std::size_t(comm.rank())] = "non_finite " + std::to_string(e.rank) + " " +
                                                   std::to_string(e.round) + " " + std::to_string(e.coordinate);
@@ -66,40 +67,40 @@ TEST_CASE("of all errors the least is thrown on all ranks, each kind with its ty
         for (auto const& t : texts) CHECK(t == texts[0]);
         return texts[0];
     };
-    CHECK(thrown([&](auto& talk, int r) { talk.check_input(on, r, fine, 9); }) == "");
-    CHECK(thrown([&](auto& talk, int r) { talk.check_input(on, r, r == 3 ? infinite : fine, 9); }) ==
+    CHECK(thrown([&](auto& schedule, int r) { schedule.check_input(on, r, fine, 9); }) == "");
+    CHECK(thrown([&](auto& schedule, int r) { schedule.check_input(on, r, r == 3 ? infinite : fine, 9); }) ==
           "non_finite 3 6 4");
-    CHECK(thrown([&](auto& talk, int r) {
+    CHECK(thrown([&](auto& schedule, int r) {
               double const x[] = {1, r == 1 || r == 4 ? NAN : 2, 3};
-              talk.check_input(on, r, std::span<double const>(x), 3);
+              schedule.check_input(on, r, std::span<double const>(x), 3);
           }) == "non_finite 1 6 1");
-    CHECK(thrown([&](auto& talk, int r) { talk.check_input(on, r, fine, r == 2 ? 8 : 9); }) ==
+    CHECK(thrown([&](auto& schedule, int r) { schedule.check_input(on, r, fine, r == 2 ? 8 : 9); }) ==
           "shape rank 2 has a vector of 9 numbers, the collective is for 8");
-    CHECK(thrown([&](auto& talk, int r) {
+    CHECK(thrown([&](auto& schedule, int r) {
               double const x[] = {1, 2};
-              talk.check_input(on, r, std::span<double const>(x), r < 3 ? 2 : 1);
+              schedule.check_input(on, r, std::span<double const>(x), r < 3 ? 2 : 1);
           }) == "shape rank 3 has a vector of 2 numbers, the collective is for 1");
-    CHECK(thrown([&](auto& talk, int r) {
-              talk.check_sum(on, r == 3 ? infinite : fine, [](auto i) { return i + 100; });
+    CHECK(thrown([&](auto& schedule, int r) {
+              schedule.check_sum(on, r == 3 ? infinite : fine, [](auto i) { return i + 100; });
           }) == "round 6: the ranks' sum is not finite at coordinate 104");
-    CHECK(thrown([&](auto& talk, int r) {  // what is brought comes before what is made of it
+    CHECK(thrown([&](auto& schedule, int r) {  // what is brought comes before what is made of it
               double const x[] = {1, NAN};
-              if (r == 0) talk.check_sum(on, std::span<double const>(x), 10);
-              if (r == 3) talk.check_input(on, r, infinite, 9);
+              if (r == 0) schedule.check_sum(on, std::span<double const>(x), 10);
+              if (r == 3) schedule.check_input(on, r, infinite, 9);
           }) == "non_finite 3 6 4");
 }
 
-TEST_CASE("in trouble nothing is written and nothing read") {
+TEST_CASE("a failed session writes nothing and reads nothing") {
     threads::run(3, [](auto& comm) {
         host on;
-        session talk;
-        talk.start(0);
-        if (comm.rank() == 1) talk.check_input(on, 1, infinite, 9);
-        auto const received = go_round(talk, comm, 5).size();
+        session schedule;
+        schedule.start(0);
+        if (comm.rank() == 1) schedule.check_input(on, 1, infinite, 9);
+        auto const received = go_round(schedule, comm, 5).size();
         CHECK(received == (comm.rank() == 1 ? 1u : comm.rank() == 2 ? 1u : 2u));
-        CHECK(talk.failed());
-        talk.start(1);
-        CHECK(!talk.failed());
+        CHECK(schedule.failed());
+        schedule.start(1);
+        CHECK(!schedule.failed());
     });
 }
 
@@ -111,12 +112,12 @@ TEST_CASE("bytes that are no message, and error frames that are none") {
                 comm.exchange(0, sent, no_rank);
                 return;
             }
-            session talk;
-            talk.start(0);
+            session schedule;
+            schedule.start(0);
             std::uint64_t received = 0;
-            talk.receive(comm, 1, [&](bit_reader& source) { received = source.take(16); });
+            schedule.receive(comm, 1, [&](bit_reader& source) { received = source.take(16); });
             try {
-                talk.finish();
+                schedule.finish();
                 text = std::to_string(received);
             } catch (wire_error const& e) {
                 text = std::to_string(e.bit) + " " + e.why;
@@ -139,9 +140,9 @@ TEST_CASE("bytes that are no message, and error frames that are none") {
 TEST_CASE("the encoding of coordinates is the one that was asked for") {
     threads::run(1, [](auto& comm) {
         for (auto const how : {position_code::smallest, position_code::fastest}) {
-            session talk(how);
-            talk.start(0);
-            talk.exchange(
+            session schedule(how);
+            schedule.start(0);
+            schedule.exchange(
                 comm, 0,
                 [&](bit_writer& sink) {
                     CHECK(sink.positions_as() == how);
@@ -152,36 +153,36 @@ TEST_CASE("the encoding of coordinates is the one that was asked for") {
     });
 }
 
-TEST_CASE("ranks share_failure: what is wrong on one they all know, and in a good round they hand over nothing") {
+TEST_CASE("share_failure makes an error of one rank known to all, and sends nothing in a good round") {
     host on;
-    auto const told = sv::told(4, [&](auto& inner) {
+    auto const errors = sv::errors_on(4, [&](auto& inner) {
         metered comm(inner);
-        session talk;
-        talk.start(1);
-        talk.share_failure(comm);
-        talk.finish();
+        session schedule;
+        schedule.start(1);
+        schedule.share_failure(comm);
+        schedule.finish();
         CHECK(comm.bytes_received() == 0);
-        talk.start(2);
-        if (comm.rank() > 1) talk.check_input(on, comm.rank(), infinite, 9);
-        talk.share_failure(comm);
-        talk.finish();
+        schedule.start(2);
+        if (comm.rank() > 1) schedule.check_input(on, comm.rank(), infinite, 9);
+        schedule.share_failure(comm);
+        schedule.finish();
     });
-    CHECK(told == std::vector<std::string>(4, "rank 2, round 2: the gradient is not finite at coordinate 4"));
+    CHECK(errors == std::vector<std::string>(4, "rank 2, round 2: the gradient is not finite at coordinate 4"));
 }
 
-TEST_CASE("a rank gives up, and all are told why") {
-    std::array<std::string, 3> told;
+TEST_CASE("a rank gives up, and all ranks throw its reason") {
+    std::array<std::string, 3> errors;
     threads::run(3, [&](auto& comm) {
-        session talk;
-        talk.start(5);
-        if (comm.rank() == 1) talk.give_up(1, "no words for it");
-        CHECK(talk.failed() == (comm.rank() == 1));
-        go_round(talk, comm, 1);
+        session schedule;
+        schedule.start(5);
+        if (comm.rank() == 1) schedule.give_up(1, "no words for it");
+        CHECK(schedule.failed() == (comm.rank() == 1));
+        go_round(schedule, comm, 1);
         try {
-            talk.finish();
+            schedule.finish();
         } catch (compression_error const& e) {
-            told[std::size_t(comm.rank())] = e.what();
+            errors[std::size_t(comm.rank())] = e.what();
         }
     });
-    for (auto const& text : told) CHECK(text == "rank 1, round 5: no words for it");
+    for (auto const& text : errors) CHECK(text == "rank 1, round 5: no words for it");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Which types meet the concepts of communicators, and how waits, lanes and partners of exchanges are checked.
 #include "laconic/comm/communicator.hpp"
 
 #include <doctest/doctest.h>
@@ -16,13 +17,13 @@ namespace {
 
 // A communicator of your own: one rank, alone.
 struct alone {
-    payload said;
+    payload sent;
     int rank() const { return 0; }
     int size() const { return 1; }
-    void all_gather(payload mine) { said = mine; }
-    void gather(int, payload mine) { said = mine; }
-    void broadcast(int, payload mine) { said = mine; }
-    payload from(int) const { return said; }
+    void all_gather(payload mine) { sent = mine; }
+    void gather(int, payload mine) { sent = mine; }
+    void broadcast(int, payload mine) { sent = mine; }
+    payload from(int) const { return sent; }
 };
 struct without_from {
     int rank() const { return 0; }
@@ -61,18 +62,18 @@ struct silent_pairs : alone {
 static_assert(PointToPoint<in_pairs> && PointToPoint<threads::member> && PointToPoint<metered<threads::member>>);
 static_assert(!PointToPoint<alone> && !PointToPoint<silent_pairs> && !PointToPoint<metered<alone>>);
 struct overlaps : alone {
-    void start_all_gather(payload mine, int = 0) { said = mine; }
+    void start_all_gather(payload mine, int = 0) { sent = mine; }
     void finish(int = 0) {}
 };
 struct never_finishes : alone {
-    void start_all_gather(payload mine, int = 0) { said = mine; }
+    void start_all_gather(payload mine, int = 0) { sent = mine; }
 };
 struct one_lane : alone {
-    void start_all_gather(payload mine) { said = mine; }
+    void start_all_gather(payload mine) { sent = mine; }
     void finish() {}
 };
 struct nameless_lane : alone {
-    void start_all_gather(payload mine, int) { said = mine; }
+    void start_all_gather(payload mine, int) { sent = mine; }
     void finish(int) {}
 };
 static_assert(Overlapping<overlaps> && Overlapping<threads::member> && Overlapping<metered<overlaps>>);
@@ -106,15 +107,15 @@ TEST_CASE("a payload is a message unless it is marked as an error frame") {
     CHECK_FALSE(message.is_error);
 }
 
-TEST_CASE("who waits for whom is said until a rank comes again, or for eight ranks") {
-    auto const say = [](std::vector<int> const& waits_for, int rank) {
+TEST_CASE("the text of who waits for whom ends where a rank comes again, or after eight ranks") {
+    auto const describe = [](std::vector<int> const& waits_for, int rank) {
         return detail::describe_waits(rank, [&](int r) { return waits_for[static_cast<std::size_t>(r)]; });
     };
-    CHECK(say({0}, 0) == "rank 0 waits for rank 0: no rank can go on");
-    CHECK(say({1, 2, 1}, 0) ==
+    CHECK(describe({0}, 0) == "rank 0 waits for rank 0: no rank can go on");
+    CHECK(describe({1, 2, 1}, 0) ==
           "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 1: no rank can go on");
-    CHECK(say({no_rank, 0}, 1) == "rank 1 waits for rank 0: no rank can go on");
-    CHECK(say({1, 2, 3, 4, 5, 6, 7, 8, 9, 0}, 0)
+    CHECK(describe({no_rank, 0}, 1) == "rank 1 waits for rank 0: no rank can go on");
+    CHECK(describe({1, 2, 3, 4, 5, 6, 7, 8, 9, 0}, 0)
               .ends_with("for rank 7, which waits for rank 8, and so on: no rank can go on"));
 }
 

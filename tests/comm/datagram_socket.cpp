@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Datagrams arrive as they were sent, alone or together, each with its length and its sender's address.
 #include "laconic/comm/datagram_socket.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A deadline of 0 never ends, a negative one is refused, and the longest does not overflow.
 #include "laconic/comm/deadline.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `delayed` moves each rank's clock as its network's latency, bandwidth and ports say, on any engine.
 #include "laconic/comm/delayed.hpp"
 
 #include <doctest/doctest.h>
@@ -214,12 +215,12 @@ TEST_CASE("of lanes in flight together the next ring sends when the one before h
     CHECK(together(0, 100) == all(3, 100));
 }
 
-TEST_CASE("a server takes the ranks' messages and answers one after the other") {
+TEST_CASE("a server receives the ranks' messages one after the other, and sends them its own in the same way") {
     double const busy = 0.25 + 32 * a_byte;
     auto const gathered = clocks(4, [](auto& comm) { comm.gather(1, of(32)); });
     CHECK(gathered == std::vector<double>{0, 1 + 3 * busy, 0, 0});
-    auto const told = clocks(4, [](auto& comm) { comm.broadcast(1, of(comm.rank() == 1 ? 32 : 500)); });
-    CHECK(told == std::vector<double>{1 + busy, 0, 1 + 2 * busy, 1 + 3 * busy});
+    auto const broadcast_ends = clocks(4, [](auto& comm) { comm.broadcast(1, of(comm.rank() == 1 ? 32 : 500)); });
+    CHECK(broadcast_ends == std::vector<double>{1 + busy, 0, 1 + 2 * busy, 1 + 3 * busy});
     // Both, and by hand.
     auto const round = clocks(4, [](auto& comm) {
         comm.compute(comm.rank());
@@ -240,7 +241,7 @@ TEST_CASE("a server takes the ranks' messages and answers one after the other") 
     CHECK(round[3] > 3 + 2 * alpha);
 }
 
-TEST_CASE("what is said comes as it was said, is counted without its times, and to oneself it takes none") {
+TEST_CASE("messages arrive as they were sent, are counted without their times, and take none to oneself") {
     for (int const ranks : {1, 4, 5}) {
         std::atomic<int> wrong = 0;
         // Not over fibers: the address sanitizer misunderstands those that go on after an exception.
@@ -269,17 +270,17 @@ TEST_CASE("the clocks are the same from any engine, however its ranks take turns
     auto const body = [](auto& comm) {
         comm.compute(1e-4 * comm.rank());
         schedules::random_schedule(comm, 5, 12);
-        schedules::mixed_with_meetings(comm);
+        schedules::mixed_with_collectives(comm);
     };
     auto const expected = clocks(6, body, odd);
     CHECK(*std::min_element(expected.begin(), expected.end()) > 0);
     for (int k = 0; k < 5; ++k) CHECK(clocks<threads>(6, body, odd) == expected);
 }
 
-TEST_CASE("one port for both ways says and hears one after the other") {
+TEST_CASE("one port for both ways sends and receives one after the other") {
     network radio = net;
     radio.half_duplex = true;
-    // A message of 16 bytes takes 1.25 s, and 1 s to come: partners who speak at once hear a quarter of a second later.
+    // A message of 16 bytes takes 1.25 s, and 1 s to come: partners who send at once receive 0.25 s later.
     auto const both = [](auto& comm) { comm.exchange(1 - comm.rank(), of(16), 1 - comm.rank()); };
     CHECK(clocks(2, both, radio) == all(2, 2.5));
     CHECK(clocks(2, both) == all(2, 2.25));
@@ -310,7 +311,7 @@ TEST_CASE("one port for both ways says and hears one after the other") {
 }
 
 TEST_CASE("a port is busy as long in whatever order its messages are taken") {
-    // 5 ranks say something to rank 0, of 1.25 to 5.25 s, at different times.
+    // 5 ranks send to rank 0, messages of 1.25 to 5.25 s, at different times.
     std::vector<int> order{1, 2, 3, 4, 5};
     do {
         auto const ends = clocks(6, [&](auto& comm) {
@@ -323,7 +324,7 @@ TEST_CASE("a port is busy as long in whatever order its messages are taken") {
     } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST_CASE("who does not speak through it, and numbers that are no seconds, are refused") {
+TEST_CASE("a rank that sends without times, and numbers that are no seconds, are refused") {
     CHECK_THROWS_WITH_AS(threads::run(2,
                                       [](threads::member& engine) {
                                           if (engine.rank() == 1) return void(engine.exchange(0, of(7), no_rank));

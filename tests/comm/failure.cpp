@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A `failure` keeps the first reason and rethrows the first exception.
 #include "laconic/comm/failure.hpp"
 
 #include <doctest/doctest.h>
@@ -9,7 +10,7 @@
 using laconic::comm_error;
 using laconic::detail::failure;
 
-TEST_CASE("the first reason is told, and the first exception thrown again") {
+TEST_CASE("the first reason is raised, and the first exception thrown again") {
     failure f;
     CHECK_FALSE(f);
     f.rethrow();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `fibers` carries all collectives and exchanges in one thread, and names the rank that throws, leaves or stalls.
 #include "laconic/comm/fibers.hpp"
 
 #include <doctest/doctest.h>
@@ -33,12 +34,12 @@ std::vector<std::byte> payload_of(int rank, int turn) {
     return std::vector<std::byte>(static_cast<std::size_t>((3 * rank + 5 * turn) % 11), std::byte(rank + 16 * turn));
 }
 
-struct told {
+struct caught_error {
     int rank = -7;
     std::string why;
 };
 template <class C>
-told told_by(C& comm) {
+caught_error error_of_all_gather(C& comm) {
     try {
         comm.all_gather({});
     } catch (comm_error const& e) {
@@ -82,10 +83,11 @@ TEST_CASE("every rank receives from all, in one thread, for any number of ranks"
             for (int turn = 0; turn < 9; ++turn) {
                 comm.all_gather({payload_of(comm.rank(), turn), (turn + comm.rank()) % 5 == 0});
                 for (int r = 0; r < n; ++r) {
-                    auto const heard = comm.from(r);
-                    auto const said = payload_of(r, turn);
-                    wrong += heard.is_error != ((turn + r) % 5 == 0) ||
-                             !std::equal(said.begin(), said.end(), heard.bytes.begin(), heard.bytes.end());
+                    auto const received = comm.from(r);
+                    auto const expected = payload_of(r, turn);
+                    wrong +=
+                        received.is_error != ((turn + r) % 5 == 0) ||
+                        !std::equal(expected.begin(), expected.end(), received.bytes.begin(), received.bytes.end());
                 }
             }
             wrong += std::this_thread::get_id() != here;
@@ -97,28 +99,29 @@ TEST_CASE("every rank receives from all, in one thread, for any number of ranks"
     CHECK_THROWS_AS(fibers::run(0, [](auto&) {}), argument_error);
 }
 
-TEST_CASE("a server gathers and answers") {
-    std::vector<std::size_t> heard(3);
+TEST_CASE("a server gathers and broadcasts") {
+    std::vector<std::size_t> received(3);
     fibers::run(3, [&](fibers::member& comm) {
         comm.gather(0, {payload_of(comm.rank(), 1)});
         std::size_t sum = 0;
         for (int r = 0; r < 3; ++r) sum += comm.from(r).bytes.size();
-        std::vector<std::byte> const answer(sum);
-        comm.broadcast(1, {comm.rank() == 1 ? answer : payload_of(9, 9)});
-        heard[static_cast<std::size_t>(comm.rank())] = comm.from(1).bytes.size();
+        std::vector<std::byte> const from_server(sum);
+        comm.broadcast(1, {comm.rank() == 1 ? from_server : payload_of(9, 9)});
+        received[static_cast<std::size_t>(comm.rank())] = comm.from(1).bytes.size();
     });
-    CHECK(heard == std::vector<std::size_t>(3, 5 + 8 + 0));
+    CHECK(received == std::vector<std::size_t>(3, 5 + 8 + 0));
 }
 
-TEST_CASE("where a rank throws, the others hear who and why, after the meetings that were complete") {
+TEST_CASE("where a rank throws, the others' errors name it and its reason, after the calls that were complete") {
     for (int const culprit : {0, 1, 2}) {
-        std::vector<told> heard(3);
+        std::vector<caught_error> errors(3);
         std::vector<int> complete(3);
         auto const body = [&](fibers::member& comm) {
             auto const me = static_cast<std::size_t>(comm.rank());
             for (int turn = 0; turn < 10; ++turn) {
                 if (comm.rank() == culprit && turn == 4) throw file_error("data", 3, 1, "broken line");
-                if (heard[me] = told_by(comm); heard[me].rank != -7) throw comm_error(heard[me].rank, heard[me].why);
+                if (errors[me] = error_of_all_gather(comm); errors[me].rank != -7)
+                    throw comm_error(errors[me].rank, errors[me].why);
                 ++complete[me];
             }
         };
@@ -126,8 +129,8 @@ TEST_CASE("where a rank throws, the others hear who and why, after the meetings 
         CHECK(complete == std::vector<int>(3, 4));
         for (int r = 0; r < 3; ++r) {
             if (r == culprit) continue;
-            CHECK(heard[static_cast<std::size_t>(r)].rank == culprit);
-            CHECK(heard[static_cast<std::size_t>(r)].why ==
+            CHECK(errors[static_cast<std::size_t>(r)].rank == culprit);
+            CHECK(errors[static_cast<std::size_t>(r)].why ==
                   "rank " + std::to_string(culprit) + " failed: data:3:1: broken line");
         }
     }
@@ -139,30 +142,30 @@ TEST_CASE("where a rank throws, the others hear who and why, after the meetings 
                     int);
 }
 
-TEST_CASE("at the deadline all are told the rank that computed while they waited, as soon as it waits itself") {
+TEST_CASE("at the deadline all errors name the rank that computed while others waited, once it waits itself") {
     using namespace std::chrono_literals;
     // One rank computes for longer than the deadline, while the others are ready to go on after a meeting.
     for (int const slow : {0, 1, 2}) {
         CAPTURE(slow);
-        std::vector<told> heard(3);
+        std::vector<caught_error> errors(3);
         auto const body = [&](fibers::member& comm) {
-            auto& mine = heard[std::size_t(comm.rank())];
+            auto& mine = errors[std::size_t(comm.rank())];
             for (int turn = 0; turn < 4; ++turn) {
                 if (turn == 1 && comm.rank() == slow) std::this_thread::sleep_for(60ms);
-                auto const now = told_by(comm);
-                CHECK((mine.rank == -7 || mine.rank == now.rank));  // once told, it is told the same
+                auto const now = error_of_all_gather(comm);
+                CHECK((mine.rank == -7 || mine.rank == now.rank));  // the error stays the same
                 mine = now;
             }
             throw comm_error(mine.rank, mine.why);
         };
         CHECK_THROWS_AS(fibers::run(3, body, {.deadline = 20ms}), comm_error);
-        for (auto const& h : heard) {
+        for (auto const& h : errors) {
             CHECK(h.rank == slow);
             CHECK(h.why == "rank " + std::to_string(slow) + " let no other rank compute within 20 ms");
         }
     }
     // Or while one waits for it, and for another that does not get its turn.
-    std::vector<told> heard(3);
+    std::vector<caught_error> errors(3);
     fibers::run(3,
                 [&](fibers::member& comm) {
                     if (comm.rank() == 1) {
@@ -171,11 +174,11 @@ TEST_CASE("at the deadline all are told the rank that computed while they waited
                         comm.exchange(2, {}, no_rank);
                     }
                     if (comm.rank() == 2) CHECK_THROWS_AS(comm.exchange(1, {}, 1), comm_error);
-                    heard[std::size_t(comm.rank())] = told_by(comm);
+                    errors[std::size_t(comm.rank())] = error_of_all_gather(comm);
                 },
                 {.deadline = 20ms});
-    CHECK(heard[0].why == "rank 1 did not come within 20 ms");
-    CHECK(heard[1].why == heard[0].why);
+    CHECK(errors[0].why == "rank 1 did not come within 20 ms");
+    CHECK(errors[1].why == errors[0].why);
     // Before a body begins, too: then it does not.
     int begun = 0;
     std::string why;
@@ -197,12 +200,12 @@ TEST_CASE("at the deadline all are told the rank that computed while they waited
 
 TEST_CASE("at the deadline the rank is named that hands nothing over, not those that go on without end meanwhile") {
     using namespace std::chrono_literals;
-    std::vector<told> heard(4);
+    std::vector<caught_error> errors(4);
     fibers::run(4,
                 [&](fibers::member& comm) {
-                    auto& mine = heard[std::size_t(comm.rank())];
+                    auto& mine = errors[std::size_t(comm.rank())];
                     try {
-                        // Ranks 2 and 3 talk on; rank 0 waits for rank 1, which waits for a message that will not come.
+                        // Ranks 2 and 3 exchange on; rank 0 waits for rank 1, which waits for a message never sent.
                         if (comm.rank() < 2) comm.exchange(no_rank, {}, comm.rank() + 1);
                         for (;;) comm.exchange(5 - comm.rank(), {}, 5 - comm.rank());
                     } catch (comm_error const& e) {
@@ -210,7 +213,7 @@ TEST_CASE("at the deadline the rank is named that hands nothing over, not those 
                     }
                 },
                 {.deadline = 20ms});
-    for (auto const& h : heard) {
+    for (auto const& h : errors) {
         CHECK((h.rank == 2 || h.rank == 3));  // both could have
         CHECK(h.why == "rank " + std::to_string(h.rank) + " sent nothing within 20 ms");
     }
@@ -262,16 +265,16 @@ TEST_CASE("a deadline that is met changes nothing") {
 }
 
 TEST_CASE("a rank that leaves early is named, and what the others hold is given back") {
-    told heard;
+    caught_error errors;
     auto const held = std::make_shared<int>(1);
     fibers::run(3, [&](fibers::member& comm) {
         auto const mine = held;
         comm.all_gather({});
         if (comm.rank() == 1) return;
-        heard = told_by(comm);
+        errors = error_of_all_gather(comm);
     });
-    CHECK(heard.rank == 1);
-    CHECK(heard.why == "rank 1 left before the others were done");
+    CHECK(errors.rank == 1);
+    CHECK(errors.why == "rank 1 left before the others were done");
     CHECK_THROWS_AS(fibers::run(3,
                                 [&](fibers::member& comm) {
                                     auto const mine = held;
@@ -314,29 +317,29 @@ TEST_CASE("a chain of a thousand ranks, each of which waits for the next") {
     int last = 0;
     fibers::run(1000, [&](fibers::member& comm) {
         int const me = comm.rank();
-        auto heard = me < 999 ? schedules::numbers_of(comm.exchange(no_rank, {}, me + 1)) : schedules::numbers{0};
-        ++heard[0];
-        if (me > 0) comm.exchange(me - 1, {schedules::bytes_of(heard)}, no_rank);
-        if (me == 0) last = static_cast<int>(heard[0]);
+        auto received = me < 999 ? schedules::numbers_of(comm.exchange(no_rank, {}, me + 1)) : schedules::numbers{0};
+        ++received[0];
+        if (me > 0) comm.exchange(me - 1, {schedules::bytes_of(received)}, no_rank);
+        if (me == 0) last = static_cast<int>(received[0]);
     });
     CHECK(last == 1000);
 }
 
 namespace {
 
-// What each rank was told when its part of a schedule failed, and what run threw.
+// The error that ended each rank's part of a schedule, and what run threw.
 struct failed_schedule {
-    std::vector<told> heard;
+    std::vector<caught_error> errors;
     std::string thrown;
 
     template <class Body>
-    failed_schedule(int ranks, Body body) : heard(static_cast<std::size_t>(ranks)) {
+    failed_schedule(int ranks, Body body) : errors(static_cast<std::size_t>(ranks)) {
         try {
             fibers::run(ranks, [&](fibers::member& comm) {
                 try {
                     body(comm);
                 } catch (comm_error const& e) {
-                    heard[static_cast<std::size_t>(comm.rank())] = {e.rank, e.what()};
+                    errors[static_cast<std::size_t>(comm.rank())] = {e.rank, e.what()};
                     throw;
                 }
             });
@@ -348,39 +351,39 @@ struct failed_schedule {
 
 }  // namespace
 
-TEST_CASE("who waits for a rank that throws or left hears which, and what was handed over before still comes") {
+TEST_CASE("a wait for a rank that throws or left is an error that names it, and earlier messages still arrive") {
     for (bool const throws : {true, false}) {
         CAPTURE(throws);
         int wrong = 0;
         failed_schedule const ended(3, [&](fibers::member& comm) {
             if (comm.rank() == 1) {
-                comm.exchange(0, schedules::word(1, 0, 0).said(), no_rank);
+                comm.exchange(0, schedules::test_message(1, 0, 0).as_payload(), no_rank);
                 if (throws) throw file_error("data", 3, 1, "broken line");
                 return;
             }
-            if (comm.rank() == 0) wrong += schedules::word(1, 0, 0).wrong(comm.exchange(no_rank, {}, 1));
+            if (comm.rank() == 0) wrong += schedules::test_message(1, 0, 0).wrong(comm.exchange(no_rank, {}, 1));
             comm.exchange(no_rank, {}, comm.rank() == 0 ? 1 : 0);
         });
         CHECK(wrong == 0);
         std::string const why =
             throws ? "rank 1 failed: data:3:1: broken line" : "rank 1 left before the others were done";
         CHECK(ended.thrown == (throws ? "data:3:1: broken line" : why));
-        CHECK(ended.heard[0].rank == 1);
-        CHECK(ended.heard[0].why == why);
-        CHECK(ended.heard[2].rank == 1);
-        CHECK(ended.heard[2].why == why);
+        CHECK(ended.errors[0].rank == 1);
+        CHECK(ended.errors[0].why == why);
+        CHECK(ended.errors[2].rank == 1);
+        CHECK(ended.errors[2].why == why);
     }
 }
 
-TEST_CASE("where all wait for each other the lowest is told who waits for whom") {
+TEST_CASE("where all wait for each other the errors say who waits for whom, from the lowest rank on") {
     failed_schedule const circle(20, [](fibers::member& comm) { comm.exchange(no_rank, {}, (comm.rank() + 1) % 20); });
     std::string const why =
         "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 3, which waits for rank 4, which waits "
         "for "
         "rank 5, which waits for rank 6, which waits for rank 7, which waits for rank 8, and so on: no rank can go on";
-    CHECK(circle.heard[0].rank == 1);
-    CHECK(circle.heard[0].why == why);
-    CHECK(circle.heard[19].why == why);
+    CHECK(circle.errors[0].rank == 1);
+    CHECK(circle.errors[0].why == why);
+    CHECK(circle.errors[19].why == why);
     CHECK(circle.thrown == why);
 
     failed_schedule const meeting(3, [](fibers::member& comm) {
@@ -394,16 +397,16 @@ TEST_CASE("where all wait for each other the lowest is told who waits for whom")
           "rank 0 waits for rank 2, which waits for rank 1, which waits for rank 2: no rank can go on");
 }
 
-TEST_CASE("who catches the error of a wait and tries again hands nothing over, and is told the same") {
+TEST_CASE("a rank that catches the error of a wait and tries again sends nothing, and gets the same error") {
     std::vector<int> same(3);
-    int messages = 0, heard_something = 0;
+    int messages = 0, received_something = 0;
     std::string const why = "rank 0 waits for rank 1, which waits for rank 0: no rank can go on";
     fibers::run(3, [&](fibers::member& comm) {
         int const me = comm.rank();
         auto const tries = [&](auto call) {
             try {
                 call();
-                ++heard_something;
+                ++received_something;
             } catch (comm_error const& e) {
                 same[static_cast<std::size_t>(me)] += e.rank == 1 && e.what() == why;
             }
@@ -419,7 +422,7 @@ TEST_CASE("who catches the error of a wait and tries again hands nothing over, a
     });
     CHECK(same[0] == 6);
     CHECK(same[1] == 3);
-    CHECK(messages + heard_something <= 1);
+    CHECK(messages + received_something <= 1);
 }
 
 // What AddressSanitizer blames if it takes the fiber's stack for another.
@@ -490,10 +493,10 @@ TEST_CASE("with several lanes in flight: who leaves or throws is named, and what
         int wrong = 0;
         failed_schedule const ended(3, [&](fibers::member& comm) {
             int const me = comm.rank();
-            std::vector<schedules::word> sent;
+            std::vector<schedules::test_message> sent;
             for (int lane = 0; lane < 8; ++lane) sent.emplace_back(me, 3, lane);
             for (int lane = 0; lane < (me == 1 ? 5 : 8); ++lane)
-                comm.start_all_gather(sent[std::size_t(lane)].said(), lane);
+                comm.start_all_gather(sent[std::size_t(lane)].as_payload(), lane);
             if (me == 1) {
                 comm.finish(0);
                 if (throws) throw file_error("data", 3, 1, "broken line");
@@ -501,14 +504,14 @@ TEST_CASE("with several lanes in flight: who leaves or throws is named, and what
             }
             for (int lane = 0; lane < 6; ++lane) {
                 comm.finish(lane);
-                for (int r = 0; r < 3; ++r) wrong += schedules::word(r, 3, lane).wrong(comm.from(r));
+                for (int r = 0; r < 3; ++r) wrong += schedules::test_message(r, 3, lane).wrong(comm.from(r));
             }
             ++wrong;
         });
         CHECK(wrong == 0);
         for (std::size_t const r : {0u, 2u}) {
-            CHECK(ended.heard[r].rank == 1);
-            CHECK(ended.heard[r].why ==
+            CHECK(ended.errors[r].rank == 1);
+            CHECK(ended.errors[r].why ==
                   (throws ? "rank 1 failed: data:3:1: broken line" : "rank 1 left before the others were done"));
         }
     }
@@ -518,7 +521,7 @@ TEST_CASE("with several lanes in flight: who leaves or throws is named, and what
         if (comm.rank() == 2) comm.exchange(no_rank, {}, 0);
         comm.finish(1);
     });
-    CHECK(all_wait.heard[0].why == "rank 0 waits for rank 2, which waits for rank 0: no rank can go on");
+    CHECK(all_wait.errors[0].why == "rank 0 waits for rank 2, which waits for rank 0: no rank can go on");
     failed_schedule const other_lanes(2, [](fibers::member& comm) {
         comm.start_all_gather({}, 1 + comm.rank());
         comm.finish(1 + comm.rank());
@@ -530,13 +533,13 @@ TEST_CASE("a start waits for nobody: its rank goes on, and may leave") {
     std::vector<int> order;
     int wrong = 0;
     fibers::run(3, [&](fibers::member& comm) {
-        schedules::word const mine(comm.rank(), 3, 0);
-        comm.start_all_gather(mine.said());
+        schedules::test_message const mine(comm.rank(), 3, 0);
+        comm.start_all_gather(mine.as_payload());
         order.push_back(comm.rank());
         if (comm.rank() == 1) return;
         comm.finish();
         order.push_back(10 + comm.rank());
-        for (int r = 0; r < 3; ++r) wrong += schedules::word(r, 3, 0).wrong(comm.from(r));
+        for (int r = 0; r < 3; ++r) wrong += schedules::test_message(r, 3, 0).wrong(comm.from(r));
     });
     CHECK(order == std::vector<int>{0, 1, 2, 12, 10});
     CHECK(wrong == 0);
@@ -569,15 +572,15 @@ TEST_CASE("a rank that throws or leaves is named in all groups, by its number in
             comm.all_gather({});
         });
         for (std::size_t const r : {0u, 1u, 2u, 3u, 4u, 6u, 7u}) {
-            CHECK(ended.heard[r].rank == 5);
-            CHECK(ended.heard[r].why ==
+            CHECK(ended.errors[r].rank == 5);
+            CHECK(ended.errors[r].why ==
                   (throws ? "rank 5 failed: data:3:1: broken line" : "rank 5 left before the others were done"));
         }
         CHECK(ended.thrown == (throws ? "data:3:1: broken line" : "rank 5 left before the others were done"));
     }
 }
 
-TEST_CASE("ranks that wait for each other in several groups are told who waits for whom, by their numbers in the run") {
+TEST_CASE("where ranks wait for each other in several groups, errors say who for whom, by their numbers in the run") {
     failed_schedule const crossed(4, [](fibers::member& comm) {
         auto rows = comm.split(comm.rank() / 2, 0);
         auto columns = comm.split(comm.rank() % 2, 0);
@@ -590,7 +593,7 @@ TEST_CASE("ranks that wait for each other in several groups are told who waits f
     CHECK(crossed.thrown ==
           "rank 0 waits for rank 1, which waits for rank 3, which waits for rank 2, which waits for rank 0: "
           "no rank can go on");
-    for (auto const& h : crossed.heard) CHECK(h.why == crossed.thrown);
+    for (auto const& h : crossed.errors) CHECK(h.why == crossed.thrown);
 }
 
 TEST_CASE("a thousand ranks in groups, of which some end before others") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A `local_group` counts which collective calls are complete, lane by lane, and which rank has not come.
 #include "laconic/comm/local_group.hpp"
 
 #include <doctest/doctest.h>

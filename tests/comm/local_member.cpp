@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A `local_member` counts turns for each lane and forgets all lanes where its engine fails.
 #include "laconic/comm/local_member.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +13,7 @@ using namespace laconic;
 
 namespace {
 
-// An engine that nobody waits in, and that writes down what it is asked for.
+// An engine in which no rank waits, and which records its calls.
 struct written_down {
     static constexpr bool may_change_threads = true;
     using call = std::tuple<char, int, int, std::uint64_t, bool>;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A mailbox keeps each sender's messages in order, keeps the last that was read, and reuses its memory.
 #include "laconic/comm/mailbox.hpp"
 
 #include <doctest/doctest.h>
@@ -8,13 +9,13 @@
 #include "comm/schedules.hpp"
 
 using namespace laconic;
-using schedules::word;
+using schedules::test_message;
 
 namespace {
 
 void post(mailbox& box, int from, int n) {
-    auto const said = word(from, 0, n);
-    box.next(from, said.bytes.size()).assign(said.said());
+    auto const message = test_message(from, 0, n);
+    box.next(from, message.bytes.size()).assign(message.as_payload());
     box.post(from);
 }
 
@@ -27,8 +28,8 @@ TEST_CASE("each sender's queue is first in first out, and knows nothing of the o
     for (int n = 0; n < 2; ++n) post(box, 7, n);
     for (int n = 0; n < 5; ++n) {
         REQUIRE(box.has(3));
-        CHECK_FALSE(word(3, 0, n).wrong(box.take(3)));
-        if (n < 2) CHECK_FALSE(word(7, 0, n).wrong(box.take(7)));
+        CHECK_FALSE(test_message(3, 0, n).wrong(box.take(3)));
+        if (n < 2) CHECK_FALSE(test_message(7, 0, n).wrong(box.take(7)));
     }
     CHECK_FALSE(box.has(3));
     CHECK_FALSE(box.has(7));
@@ -39,26 +40,26 @@ TEST_CASE("what is being written is not there, and what is being read is not the
     mailbox box;
     auto& slot = box.next(1, 40);
     CHECK_FALSE(box.has(1));
-    slot.assign(word(1, 0, 0).said());
+    slot.assign(test_message(1, 0, 0).as_payload());
     CHECK_FALSE(box.has(1));
     box.post(1);
     CHECK(box.has(1));
-    auto const heard = box.take(1);
+    auto const received = box.take(1);
     CHECK_FALSE(box.has(1));
     for (int n = 1; n < 50; ++n) post(box, 1, n);  // the queue moves
     CHECK(box.waiting(1) == 49);
     for (int n = 0; n < 50; ++n) post(box, 2, n);
-    CHECK_FALSE(word(1, 0, 0).wrong(heard));
+    CHECK_FALSE(test_message(1, 0, 0).wrong(received));
     box.release();
     box.release();  // nothing more to release
-    CHECK_FALSE(word(1, 0, 1).wrong(box.take(1)));
+    CHECK_FALSE(test_message(1, 0, 1).wrong(box.take(1)));
 }
 
 TEST_CASE("a queue that grows keeps its order, wherever in it the oldest lies") {
     mailbox box;
     for (int posted = 0, taken = 0, round = 0; round < 12; ++round) {
         for (int k = 0; k < round % 5 + 2; ++k) post(box, 1, posted++);
-        for (int k = 0; k < round % 4 + 1; ++k) CHECK_FALSE(word(1, 0, taken++).wrong(box.take(1)));
+        for (int k = 0; k < round % 4 + 1; ++k) CHECK_FALSE(test_message(1, 0, taken++).wrong(box.take(1)));
         CHECK(box.waiting(1) == static_cast<std::size_t>(posted - taken));
     }
 }
@@ -71,9 +72,9 @@ TEST_CASE("memory goes around: the third message lies where the first lay") {
         auto const length = n == 0 ? 100 : 10 * n;
         box.next(4, length).assign({std::span(bytes).first(length)});
         box.post(4);
-        auto const heard = box.take(4);
-        CHECK(heard.bytes.size() == length);
-        places.push_back(heard.bytes.data());
+        auto const received = box.take(4);
+        CHECK(received.bytes.size() == length);
+        places.push_back(received.bytes.data());
     }
     for (std::size_t n = 2; n < 6; ++n) CHECK(places[n] == places[n - 2]);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `measure_cost` finds a link's cost despite slow moments, the same on all ranks, and fails on all where one fails.
 #include "laconic/comm/measured_cost.hpp"
 
 #include <doctest/doctest.h>
@@ -20,13 +21,13 @@ struct toy_link {
     message_cost cost;
     double* now;
     std::size_t meetings = 0, timed = 0;
-    std::vector<std::byte> said{};
+    std::vector<std::byte> sent{};
     bool is_error = false;
 
     int rank() const { return 0; }
     int size() const { return 1; }
     void all_gather(payload mine) {
-        said.assign(mine.bytes.begin(), mine.bytes.end());
+        sent.assign(mine.bytes.begin(), mine.bytes.end());
         is_error = mine.is_error;
         ++meetings;
         double const slow = meetings > 2 + 8 && meetings <= 2 + 24 ? 2 : 1;
@@ -34,7 +35,7 @@ struct toy_link {
     }
     void gather(int, payload mine) { all_gather(mine); }
     void broadcast(int, payload mine) { all_gather(mine); }
-    payload from(int) const { return {said, is_error}; }
+    payload from(int) const { return {sent, is_error}; }
 };
 static_assert(Communicator<toy_link>);
 
@@ -102,7 +103,7 @@ TEST_CASE("what is sent for it is counted where it goes through a counter") {
         measure_cost(counted.inner(), {8, 32, 1});
         CHECK(counted.bytes_sent() == 0);
         measure_cost(counted, {8, 32, 1});
-        // How it measures, the largest message, both sizes, their times, and rank 0's answer.
+        // How it measures, the largest message, both sizes, their times, and the cost that rank 0 broadcasts.
         CHECK(counted.bytes_sent() == 24 + 32 + (8 + 32) + 16);
         CHECK(counted.bytes_broadcast() + counted.bytes_received() - counted.bytes_sent() == 16);
     });
@@ -110,17 +111,17 @@ TEST_CASE("what is sent for it is counted where it goes through a counter") {
 
 TEST_CASE("a rank that fails ends the measurement of all") {
     auto const run = [](auto body) {
-        std::string heard;
+        std::string error;
         auto const watched = [&](threads::member& comm) {
             try {
                 body(comm);
             } catch (comm_error const& e) {
-                if (comm.rank() == 0) heard = e.what();
+                if (comm.rank() == 0) error = e.what();
                 throw;
             }
         };
         CHECK_THROWS(threads::run(3, watched));
-        return heard;
+        return error;
     };
     auto const in_the_middle = run([](threads::member& comm) {
         int readings = 0;
@@ -140,18 +141,18 @@ TEST_CASE("a rank that fails ends the measurement of all") {
     CHECK(absent.find("rank 1 left before the others were done") != std::string::npos);
 }
 
-TEST_CASE("ranks that do not measure alike are told so, all of them, and a clock that stands still") {
-    std::atomic<int> told = 0;
+TEST_CASE("ranks that do not measure alike all throw, and so they do where a clock stands still") {
+    std::atomic<int> thrown = 0;
     auto const all_throw = [&](auto refused, auto body) {
-        told = 0;
+        thrown = 0;
         threads::run(3, [&](threads::member& comm) {
             try {
                 body(comm);
             } catch (decltype(refused) const&) {
-                ++told;
+                ++thrown;
             }
         });
-        CHECK(told == 3);
+        CHECK(thrown == 3);
     };
     all_throw(shape_error(""), [](auto& comm) { measure_cost(comm, {8, 64, comm.rank() == 1 ? 2 : 3}); });
     all_throw(shape_error(""), [](auto& comm) { measure_cost(comm, {8, comm.rank() == 2 ? 64u : 65u, 2}); });

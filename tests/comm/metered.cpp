@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `metered` counts to the byte what each rank sends and receives, and nothing of a call that fails.
 #include "laconic/comm/metered.hpp"
 
 #include <doctest/doctest.h>
@@ -11,7 +12,7 @@
 
 using namespace laconic;
 
-TEST_CASE("it counts what this rank says and what the others say, to the byte") {
+TEST_CASE("it counts what this rank sends and what it receives, to the byte") {
     std::array<std::uint64_t, 3> sent{}, received{};
     std::array<bool, 3> same{};
     threads::run(3, [&](threads::member& comm) {
@@ -84,27 +85,27 @@ TEST_CASE("a meeting that fails is not counted") {
     CHECK(sent == 0);
 }
 
-TEST_CASE("a server's part is counted apart: what it collects, and what it tells, once for all") {
-    std::array<std::uint64_t, 3> sent{}, received{}, told{}, collected{};
+TEST_CASE("a server's part is counted apart: what it gathers, and what it broadcasts, once for all") {
+    std::array<std::uint64_t, 3> sent{}, received{}, broadcast{}, collected{};
     threads::run(3, [&](threads::member& comm) {
         metered counted(comm);
         auto const me = static_cast<std::size_t>(counted.rank());
-        std::vector<std::byte> const mine(5 * (me + 1)), answer(7 + me);  // 5, 10 and 15 bytes; 7, 8 and 9
+        std::vector<std::byte> const mine(5 * (me + 1)), from_server(7 + me);  // 5, 10 and 15 bytes; 7, 8 and 9
         counted.gather(0, {mine});
-        counted.broadcast(0, {answer});
+        counted.broadcast(0, {from_server});
         counted.gather(2, {mine, true});
         sent[me] = counted.bytes_sent();
         received[me] = counted.bytes_received();
-        told[me] = counted.bytes_broadcast();
+        broadcast[me] = counted.bytes_broadcast();
         collected[me] = counted.bytes_gathered();
     });
     CHECK(sent == std::array<std::uint64_t, 3>{10, 20, 30});
     CHECK(received == std::array<std::uint64_t, 3>{0, 7, 7});
-    CHECK(told == std::array<std::uint64_t, 3>{7, 0, 0});
+    CHECK(broadcast == std::array<std::uint64_t, 3>{7, 0, 0});
     CHECK(collected == std::array<std::uint64_t, 3>{25, 0, 15});
 }
 
-TEST_CASE("what lies under a counter") {
+TEST_CASE("uncounted() gives the communicator under all counters") {
     threads::run(1, [](threads::member& comm) {
         metered counted(comm);
         CHECK(&uncounted(counted) == &comm);
@@ -114,14 +115,14 @@ TEST_CASE("what lies under a counter") {
     });
 }
 
-TEST_CASE("what goes between two ranks is counted at both, and what a rank tells itself nowhere") {
+TEST_CASE("what goes between two ranks is counted at both, and what a rank sends itself nowhere") {
     std::array<std::uint64_t, 3> sent{}, received{};
     threads::run(3, [&](threads::member& comm) {
         metered counted(comm);
         int const me = counted.rank(), next = (me + 1) % 3, last = (me + 2) % 3;
         std::vector<std::byte> const mine(static_cast<std::size_t>(5 * me + 1));  // 1, 6 and 11 bytes
-        auto const heard = counted.exchange(next, {mine, true}, last);
-        counted.exchange(next, heard, no_rank);  // handed on
+        auto const from_last = counted.exchange(next, {mine, true}, last);
+        counted.exchange(next, from_last, no_rank);  // handed on
         counted.exchange(no_rank, {mine}, last);
         counted.exchange(me, {mine}, me);
         sent[static_cast<std::size_t>(me)] = counted.bytes_sent();

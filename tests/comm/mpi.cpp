@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `mpi` carries collectives and exchanges under mpirun, gives the bits of threads, and names ranks that leave or stall.
 #include "laconic/comm/mpi.hpp"
 
 #define DOCTEST_CONFIG_IMPLEMENT
@@ -44,8 +45,8 @@
 
 using namespace laconic;
 using namespace std::chrono_literals;
-using schedules::meetings;
-using schedules::word;
+using schedules::collectives;
+using schedules::test_message;
 using short_run::end_of_a_run;
 
 static_assert(PointToPoint<mpi::member> && Overlapping<mpi::member> && Splitting<mpi::member> &&
@@ -65,9 +66,9 @@ void same_as_over_threads(Body const& body) {
     std::vector<int> same(static_cast<std::size_t>(world->size()));
     threads::run(world->size(), [&](threads::member& comm) {
         auto const theirs = body(comm);
-        auto const heard = world->from(comm.rank()).bytes;
+        auto const received = world->from(comm.rank()).bytes;
         same[static_cast<std::size_t>(comm.rank())] =
-            heard.size() == theirs.size() * 8 && std::memcmp(heard.data(), theirs.data(), heard.size()) == 0;
+            received.size() == theirs.size() * 8 && std::memcmp(received.data(), theirs.data(), received.size()) == 0;
     });
     CHECK(same == std::vector<int>(same.size(), 1));
 }
@@ -165,7 +166,7 @@ int MPI_Comm_free(MPI_Comm* all) {
 }
 }
 
-TEST_CASE("meetings hand over payloads of any lengths, and error frames") { CHECK(meetings(*world) == 0); }
+TEST_CASE("collectives deliver payloads of any lengths, and error frames") { CHECK(collectives(*world) == 0); }
 
 TEST_CASE("ranks exchange in pairs, by any schedule") {
     CHECK(schedules::all(*world) == 0);
@@ -185,14 +186,14 @@ TEST_CASE("an all-gather is started and finished, and nothing else may come betw
 TEST_CASE("what is started mixes neither with what is handed over in pairs nor with other meetings") {
     int const n = world->size(), me = world->rank(), next = (me + 1) % n, last = (me + n - 1) % n;
     for (int round = 0; round < 20; ++round) {
-        auto const pair = word(me, 2 * round, 3), started = word(me, 2 * round + 1, 5);
-        world->exchange(next, pair.said(), no_rank);
-        world->start_all_gather(started.said());
+        auto const pair = test_message(me, 2 * round, 3), started = test_message(me, 2 * round + 1, 5);
+        world->exchange(next, pair.as_payload(), no_rank);
+        world->start_all_gather(started.as_payload());
         world->finish();
-        for (int r = 0; r < n; ++r) CHECK_FALSE(word(r, 2 * round + 1, 5).wrong(world->from(r)));
-        world->gather(round % n, pair.said());  // who is not its root goes on, and starts the next
-        for (int r = 0; r < n && me == round % n; ++r) CHECK_FALSE(word(r, 2 * round, 3).wrong(world->from(r)));
-        CHECK_FALSE(word(last, 2 * round, 3).wrong(world->exchange(no_rank, {}, last)));
+        for (int r = 0; r < n; ++r) CHECK_FALSE(test_message(r, 2 * round + 1, 5).wrong(world->from(r)));
+        world->gather(round % n, pair.as_payload());  // who is not its root goes on, and starts the next
+        for (int r = 0; r < n && me == round % n; ++r) CHECK_FALSE(test_message(r, 2 * round, 3).wrong(world->from(r)));
+        CHECK_FALSE(test_message(last, 2 * round, 3).wrong(world->exchange(no_rank, {}, last)));
     }
 }
 
@@ -222,7 +223,7 @@ TEST_CASE("what MPI cannot carry at a time is cut, and comes as one") {
     for (std::size_t const longest : {1u, 7u, 40u}) {
         CAPTURE(longest);
         mpi::member comm(MPI_COMM_WORLD, {.longest = longest});
-        CHECK(meetings(comm) == 0);
+        CHECK(collectives(comm) == 0);
         CHECK(schedules::started_and_finished(comm) == 0);
         CHECK(schedules::in_flight_together(comm, 3, 100) == 0);
         CHECK(schedules::first_in_first_out(comm, 5) == 0);
@@ -232,23 +233,23 @@ TEST_CASE("what MPI cannot carry at a time is cut, and comes as one") {
         CHECK_THROWS_AS(mpi::member(MPI_COMM_WORLD, {.longest = bad}), argument_error);
     {
         mpi::member comm(MPI_COMM_WORLD, {.piece = 3});
-        CHECK(meetings(comm) == 0);
+        CHECK(collectives(comm) == 0);
         CHECK(schedules::first_in_first_out(comm, 5) == 0);
         CHECK(schedules::ring_all_reduce(comm, 11) == 0);
     }
     CHECK_THROWS_AS(mpi::member(MPI_COMM_WORLD, {.piece = 0}), argument_error);
 }
 
-TEST_CASE("a message of more pieces than can be told comes whole") {
+TEST_CASE("a message of more pieces than a tag can count arrives whole") {
     mpi::member comm(MPI_COMM_WORLD, {.piece = 1});
     int const n = comm.size(), me = comm.rank();
     std::vector<std::byte> mine(16500);
     for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = std::byte(i % 251 + std::size_t(me));
-    auto const heard = comm.exchange((me + 1) % n, {mine}, (me + n - 1) % n);
-    REQUIRE(heard.bytes.size() == mine.size());
+    auto const received = comm.exchange((me + 1) % n, {mine}, (me + n - 1) % n);
+    REQUIRE(received.bytes.size() == mine.size());
     auto const from = std::size_t((me + n - 1) % n);
     bool same = true;
-    for (std::size_t i = 0; i < mine.size(); ++i) same = same && heard.bytes[i] == std::byte(i % 251 + from);
+    for (std::size_t i = 0; i < mine.size(); ++i) same = same && received.bytes[i] == std::byte(i % 251 + from);
     CHECK(same);
 }
 
@@ -260,16 +261,17 @@ TEST_CASE("messages of megabytes wait for their receiver, several at a time, whi
             world->exchange(next, {mine}, no_rank);
         }
         for (int k = 0; k < 3; ++k) {
-            auto const heard = world->exchange(no_rank, {}, last).bytes;
-            CHECK(heard.size() == std::size_t{1} << 20);
-            CHECK(heard.front() == std::byte(10 * last + k));
-            CHECK(heard.back() == std::byte(10 * last + k));
+            auto const received = world->exchange(no_rank, {}, last).bytes;
+            CHECK(received.size() == std::size_t{1} << 20);
+            CHECK(received.front() == std::byte(10 * last + k));
+            CHECK(received.back() == std::byte(10 * last + k));
         }
     }
 }
 
 TEST_CASE("behind a receiver who is late, what others have taken makes room") {
-    // Rank 1 takes what rank 0 says first when rank 2, which takes each at once and says so, has done with the rest.
+    // Rank 1 takes rank 0's first message when rank 2, which takes each at once and confirms it, has done with the
+    // rest.
     if (world->size() < 3 || world->rank() > 2) return;
     std::vector<std::byte> const large(std::size_t{1} << 20, std::byte(7));
     if (world->rank() == 0) {
@@ -302,7 +304,7 @@ TEST_CASE_TEMPLATE("MPI adds up, in pieces that it can carry", T, float, double)
             CHECK(x == sum);
         }
     }
-    // As an exchange, which tells all what MPI would not.
+    // As a collective, which reports to all what MPI would not.
     host on;
     auto exchange = make_sum<T>(engine_all_reduce{}, *world, 3);
     auto const refused = [&](std::vector<T> x, T right) {
@@ -327,18 +329,18 @@ TEST_CASE_TEMPLATE("MPI adds up, in pieces that it can carry", T, float, double)
 TEST_CASE("it keeps to itself: traffic of the user's on the same communicator does not mix with it") {
     int const n = world->size(), me = world->rank();
     mpi::member other(MPI_COMM_WORLD);
-    int said = me, heard = -1;
+    int sent = me, received = -1;
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Isend(&said, 1, MPI_INT, (me + 1) % n, 0, MPI_COMM_WORLD, &request);
-    other.exchange((me + 1) % n, word(me, 0, 1).said(), no_rank);
+    MPI_Isend(&sent, 1, MPI_INT, (me + 1) % n, 0, MPI_COMM_WORLD, &request);
+    other.exchange((me + 1) % n, test_message(me, 0, 1).as_payload(), no_rank);
     CHECK(schedules::ring_algorithm(*world) == 0);
-    CHECK_FALSE(word((me + n - 1) % n, 0, 1).wrong(other.exchange(no_rank, {}, (me + n - 1) % n)));
-    MPI_Recv(&heard, 1, MPI_INT, (me + n - 1) % n, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK_FALSE(test_message((me + n - 1) % n, 0, 1).wrong(other.exchange(no_rank, {}, (me + n - 1) % n)));
+    MPI_Recv(&received, 1, MPI_INT, (me + n - 1) % n, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    CHECK(heard == (me + n - 1) % n);
+    CHECK(received == (me + n - 1) % n);
 }
 
-TEST_CASE("a root that does not exist is refused, and MPI's own errors are told in its words") {
+TEST_CASE("a root that does not exist is refused, and MPI's own errors have its text") {
     CHECK_THROWS_WITH_AS(world->gather(-1, {}), ("the root is rank -1 of " + std::to_string(world->size())).c_str(),
                          argument_error);
     CHECK_THROWS_AS(world->broadcast(world->size(), {}), argument_error);
@@ -357,7 +359,7 @@ TEST_CASE("a root that does not exist is refused, and MPI's own errors are told 
     for (MPI_Comm const all : {MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(all, MPI_ERRORS_ARE_FATAL);
 }
 
-TEST_CASE("a rank that leaves early: whatever the others wait for they are told, and so are those who wait for them") {
+TEST_CASE("a rank that leaves early: all others get an error that names it, whatever and whomever they wait for") {
     int const n = world->size(), me = world->rank();
     if (n < 3) return;
     std::vector<std::byte> const large(std::size_t{1} << 20), small(1);
@@ -389,27 +391,27 @@ TEST_CASE("a rank that leaves early: whatever the others wait for they are told,
                 CAPTURE(deadline.count());
                 CAPTURE(leaver);
                 CAPTURE(wait.name);
-                int told = -7;
+                int named = -7;
                 std::string why, again;
                 {
                     mpi::member comm(MPI_COMM_WORLD, {.deadline = deadline});
-                    CHECK(meetings(comm) == 0);
-                    auto const tell = [&](std::string& text) {
+                    CHECK(collectives(comm) == 0);
+                    auto const catch_error = [&](std::string& text) {
                         try {
                             for (;;) wait.call(comm);
                         } catch (comm_error const& e) {
-                            told = e.rank;
+                            named = e.rank;
                             text = e.what();
                         }
                     };
-                    if (me != leaver) tell(why), tell(again);
+                    if (me != leaver) catch_error(why), catch_error(again);
                 }
                 if (me == leaver) continue;
-                CHECK(told == leaver);
+                CHECK(named == leaver);
                 CHECK(why == "rank " + std::to_string(leaver) + " left before the others were done");
                 CHECK(again == why);
             }
-    CHECK(meetings(*world) == 0);
+    CHECK(collectives(*world) == 0);
 }
 
 TEST_CASE("ranks are split by color and key, and what goes through one part mixes with no other") {
@@ -459,7 +461,7 @@ TEST_CASE("a rank that leaves a part is named by its number in what it is a part
                     CAPTURE(w);
                     mpi::member comm(MPI_COMM_WORLD, {.deadline = deadline});
                     auto twin = comm.duplicate();
-                    int told = -7;
+                    int named = -7;
                     std::string why;
                     try {
                         auto outer = comm.duplicate();
@@ -473,17 +475,17 @@ TEST_CASE("a rank that leaves a part is named by its number in what it is a part
                         }
                         while (me != leaver) waits[w](part);
                     } catch (comm_error const& e) {
-                        told = e.rank;
+                        named = e.rank;
                         why = e.what();
                     } catch (file_error const&) {
-                        told = me;
+                        named = me;
                     }
-                    CHECK(told == (me == leaver && !throws ? -7 : leaver));
+                    CHECK(named == (me == leaver && !throws ? -7 : leaver));
                     if (me != leaver)
                         CHECK(why == "rank " + std::to_string(leaver) + " left before the others were done");
-                    CHECK(schedules::ring_algorithm(twin) + meetings(comm) == 0);  // these go on
+                    CHECK(schedules::ring_algorithm(twin) + collectives(comm) == 0);  // these go on
                 }
-    CHECK(meetings(*world) == 0);
+    CHECK(collectives(*world) == 0);
 }
 
 TEST_CASE("a rank that returns early with a duplicate waits for nobody there, and the others get an error anywhere") {
@@ -541,7 +543,7 @@ TEST_CASE("a rank that returns early with a duplicate waits for nobody there, an
             CHECK(why == (me == 1 ? "" : "rank 1 left before the others were done"));
         }
     CHECK(finished == (me == 1 ? 0 : 2));  // what rank 1 had started came
-    CHECK(meetings(*world) == 0);
+    CHECK(collectives(*world) == 0);
 }
 
 TEST_CASE("parts are let go of in another order on each rank, with long messages that nobody takes") {
@@ -558,11 +560,11 @@ TEST_CASE("parts are let go of in another order on each rank, with long messages
         }
         for (int k = 0; k < 3; ++k) {
             parts[std::size_t(me + k) % 3].reset();
-            if (meet) CHECK(meetings(comm) == 0);
+            if (meet) CHECK(collectives(comm) == 0);
         }
         for (int r = 0; r < n; ++r) comm.exchange(r, {large}, no_rank);  // to itself, too
     }
-    CHECK(meetings(*world) == 0);
+    CHECK(collectives(*world) == 0);
 }
 
 TEST_CASE("reducers are destroyed in another order on each rank") {
@@ -581,7 +583,7 @@ TEST_CASE("reducers are destroyed in another order on each rank") {
         ends.push_back(x);
         int const first = other_way && me % 2 == 0 ? 1 : 0;
         all[first].reset();
-        CHECK(meetings(*world) == 0);
+        CHECK(collectives(*world) == 0);
         all[1 - first].reset();
     }
     CHECK(ends[0] == ends[1]);
@@ -606,10 +608,10 @@ TEST_CASE(
         std::vector<mpi::member> some;
         for (int k = 0; k < 3; ++k) some.push_back(comm.duplicate());
         if (world->rank() == 0) some.clear();
-        CHECK(meetings(comm) == 0);
+        CHECK(collectives(comm) == 0);
         auto const last = comm.duplicate();
         CHECK(communicators - before - of_world >= (world->size() > 1 ? 4 : 1) * of_part);
-        CHECK(meetings(comm) == 0);  // none has let go of the others by then
+        CHECK(collectives(comm) == 0);  // none has let go of the others by then
     }
     CHECK(communicators == before);
 }
@@ -627,18 +629,18 @@ TEST_CASE("a part is moved, and lets go of what it was; it outlives what it come
         for (int r = 0; r < n; ++r) CHECK(moved.from(r).bytes.back() == std::byte(n - 1 - r));
         part = comm->duplicate();
         CHECK(part.rank() == me);
-        CHECK(meetings(part) == 0);
+        CHECK(collectives(part) == 0);
         auto other = std::move(*comm);
         if (me == 0) part = std::move(moved);  // here rank 0 leaves the duplicate
         if (me != 0) CHECK_THROWS_WITH_AS(part.all_gather({}), "rank 0 left before the others were done", comm_error);
         auto& reversed = me == 0 ? part : moved;
         CHECK(reversed.rank() == n - 1 - me);
-        CHECK(meetings(reversed) == 0);
-        CHECK(meetings(other) == 0);
+        CHECK(collectives(reversed) == 0);
+        CHECK(collectives(other) == 0);
         other = mpi::member(MPI_COMM_WORLD);  // the parts outlive it
         comm.reset();
-        CHECK(meetings(other) == 0);
-        CHECK(meetings(reversed) == 0);
+        CHECK(collectives(other) == 0);
+        CHECK(collectives(reversed) == 0);
         auto nested = reversed.duplicate();
         CHECK(schedules::ring_algorithm(nested) == 0);
     }
@@ -682,10 +684,10 @@ TEST_CASE("an exception that passes a part does not wait for those who are elsew
         world->all_gather({});
     }
     CHECK(passed == (me == 0));
-    CHECK(meetings(*world) == 0);
+    CHECK(collectives(*world) == 0);
 }
 
-TEST_CASE("at the deadline the rank that does not come is told to all that wait, and to itself once it comes") {
+TEST_CASE("at the deadline the errors of all that wait name the rank that does not come, and so does its own later") {
     int const n = world->size(), me = world->rank();
     if (n != 3) return;
     CHECK_THROWS_AS(mpi::member(MPI_COMM_WORLD, {.deadline = -1ms}), argument_error);
@@ -712,19 +714,19 @@ TEST_CASE("at the deadline the rank that does not come is told to all that wait,
          }}};
     for (auto const& wait : waits) {
         CAPTURE(wait.name);
-        int told = -7;
+        int named = -7;
         std::string why;
         mpi::member comm(MPI_COMM_WORLD, {.deadline = 200ms});
-        CHECK(meetings(comm) == 0);
+        CHECK(collectives(comm) == 0);
         CHECK(schedules::all(comm) == 0);  // a deadline that is met changes nothing
         if (me == 1) std::this_thread::sleep_for(700ms);
         try {
             for (;;) wait.what(comm);
         } catch (comm_error const& e) {
-            told = e.rank;
+            named = e.rank;
             why = e.what();
         }
-        CHECK(told == 1);
+        CHECK(named == 1);
         CHECK(why == std::string("rank 1") + wait.why + " within 200 ms");
         CHECK_THROWS_WITH_AS(comm.all_gather({}), why.c_str(), comm_error);
         MPI_Barrier(MPI_COMM_WORLD);
@@ -749,7 +751,7 @@ TEST_CASE("who does not take a message is named at the deadline") {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-TEST_CASE("ranks that add up other counts of numbers are told, without harm") {
+TEST_CASE("ranks that add up other counts of numbers all throw, and can go on") {
     int const n = world->size(), me = world->rank();
     for (auto const deadline : {0ms, 60000ms}) {
         mpi::member comm(MPI_COMM_WORLD, {.deadline = deadline});
@@ -787,7 +789,7 @@ TEST_CASE("a run within a running MPI leaves it running") {
     int called = 0;
     mpi::run(argc, argv, [&](mpi::member& comm) { called += comm.size(); });
     CHECK(called == world->size());
-    CHECK(meetings(*world) == 0);
+    CHECK(collectives(*world) == 0);
 }
 
 TEST_CASE(
@@ -812,13 +814,13 @@ TEST_CASE(
             CHECK(g == h);
             continue;
         }
-        std::string told;
+        std::string text;
         try {
             in_nodes.finish();
         } catch (non_finite_error const& e) {
-            told = e.what();
+            text = e.what();
         }
-        CHECK(told ==
+        CHECK(text ==
               "rank " + std::to_string(n - 1) + ", round 2: the gradient is not finite at coordinate 7 of layer a");
     }
     CHECK(in_nodes.steps() == 3);
@@ -853,7 +855,7 @@ int main(int argc, char** argv) {
         world = &comm;
         doctest::Context context(argc, argv);
         context.setOption("no-colors", true);
-        context.setOption("minimal", comm.rank() != 0);  // these speak of failures only
+        context.setOption("minimal", comm.rank() != 0);  // these report failures only
         failed = context.run();
         // Where one failed, all did.
         comm.all_gather({std::as_bytes(std::span(&failed, failed != 0 ? 1u : 0u))});

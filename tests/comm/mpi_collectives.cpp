@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Messages of an all-gather over MPI arrive whole at any length and any limit of MPI's.
 #include "laconic/comm/mpi_collectives.hpp"
 
 #include <doctest/doctest.h>
@@ -26,17 +27,17 @@ TEST_CASE("what is started comes, of any length, whatever MPI carries at a time"
         // Nothing, a piece and a byte more, many, and again; other ranks, other lengths.
         std::size_t turn = 0;
         for (std::size_t const length : {0, 1, 39, 40, 127, 300, 7, 0, 0, 500, 531, 532}) {
-            auto const said = [&](std::size_t r) {
+            auto const message = [&](std::size_t r) {
                 return std::vector<std::byte>(length + r % 3, std::byte(r + turn));
             };
-            auto const mine = said(me);
+            auto const mine = message(me);
             comm.start_all_gather({mine, turn % 3 == me % 3});
             comm.finish();
             for (int r = 0; r < comm.size(); ++r) {
-                auto const heard = comm.from(r);
-                auto const expected = said(static_cast<std::size_t>(r));
-                CHECK(std::equal(heard.bytes.begin(), heard.bytes.end(), expected.begin(), expected.end()));
-                CHECK(heard.is_error == (turn % 3 == static_cast<std::size_t>(r) % 3));
+                auto const received = comm.from(r);
+                auto const expected = message(static_cast<std::size_t>(r));
+                CHECK(std::equal(received.bytes.begin(), received.bytes.end(), expected.begin(), expected.end()));
+                CHECK(received.is_error == (turn % 3 == static_cast<std::size_t>(r) % 3));
             }
             ++turn;
         }
@@ -52,8 +53,8 @@ TEST_CASE("messages that are too long to be sent to all at once come as well, of
         comm.finish();
         for (int r = 0; r < comm.size(); ++r) {
             std::vector<std::byte> const expected(length(r), std::byte(r + turn));
-            auto const heard = comm.from(r).bytes;
-            CHECK(std::equal(heard.begin(), heard.end(), expected.begin(), expected.end()));
+            auto const received = comm.from(r).bytes;
+            CHECK(std::equal(received.begin(), received.end(), expected.begin(), expected.end()));
         }
     }
 }

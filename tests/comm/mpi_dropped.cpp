@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parts that ranks drop in different orders end together, with long messages still under way.
 #include "laconic/comm/mpi_dropped.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +27,7 @@ TEST_CASE("ends that ranks let go of in different orders are waited for together
         return std::make_unique<detail::mpi_end>(MPI_COMM_WORLD, std::size_t{1} << 30, 64000, 0ms, names);
     };
     auto a = part(), b = part();
-    // Long messages that their receivers have not asked for when the sender lets go.
+    // Long messages that their receivers have not taken when the sender lets go.
     std::vector<std::byte> const long_one(1 << 20, std::byte(rank));
     int const next = (rank + 1) % size;
     for (auto* end : {&a, &b})

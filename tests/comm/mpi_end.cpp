@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An `mpi_end` exchanges messages, and as a part is over once all ranks have left it.
 #include "laconic/comm/mpi_end.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An `mpi_inbox` reassembles each rank's pieces in order, whatever is awaited, and names who left or stalls.
 #include "laconic/comm/mpi_inbox.hpp"
 
 #include <doctest/doctest.h>
@@ -66,7 +67,7 @@ TEST_CASE("messages come whole, whatever the order in which they are awaited, an
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
-TEST_CASE("a message of more pieces than tags tell takes the memory that it needs, not twice as much") {
+TEST_CASE("a message of more pieces than tags can count takes the memory that it needs, not twice as much") {
     own_communicator const world;
     using detail::mpi_pieces;
     std::vector<std::byte> sent(mpi_pieces::largest_count + 100), bytes;
@@ -77,8 +78,8 @@ TEST_CASE("a message of more pieces than tags tell takes the memory that it need
     });
     detail::mpi_wait wait{detail::deadline({}), {}};
     detail::mpi_inbox inbox(world.all, wait);
-    auto const heard = inbox.take(world.rank, bytes).bytes;
-    CHECK(std::equal(heard.begin(), heard.end(), sent.begin(), sent.end()));
+    auto const received = inbox.take(world.rank, bytes).bytes;
+    CHECK(std::equal(received.begin(), received.end(), sent.begin(), sent.end()));
     CHECK(bytes.capacity() < sent.size() + 1000);
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
@@ -86,7 +87,7 @@ TEST_CASE("a message of more pieces than tags tell takes the memory that it need
 TEST_CASE("pieces that come from two ranks by turns are kept apart") {
     own_communicator const world;
     if (world.size < 3) return;
-    // Rank 0 tells 1 and 2 in turn to say one piece more, and then waits for a message of its own.
+    // Rank 0 lets 1 and 2 in turn send one piece more, and then waits for a message of its own.
     if (world.rank == 1 || world.rank == 2) {
         std::array<std::vector<std::byte>, 5> pieces;
         std::array<MPI_Request, 5> requests{};  // a long piece goes only once it is taken, which may be later
@@ -109,17 +110,17 @@ TEST_CASE("pieces that come from two ranks by turns are kept apart") {
                 MPI_Send(nullptr, 0, MPI_BYTE, r, 9, MPI_COMM_WORLD);
                 MPI_Recv(nullptr, 0, MPI_BYTE, r, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                 MPI_Send(&own, 1, MPI_BYTE, 0, 0, world.all);
-                auto const heard = inbox.take(0, bytes).bytes;
-                REQUIRE(heard.size() == 1);
-                CHECK(heard[0] == own);
+                auto const received = inbox.take(0, bytes).bytes;
+                REQUIRE(received.size() == 1);
+                CHECK(received[0] == own);
             }
         for (int const r : {2, 1}) {
-            auto heard = inbox.take(r, bytes).bytes;
-            REQUIRE(heard.size() == 31000);
+            auto received = inbox.take(r, bytes).bytes;
+            REQUIRE(received.size() == 31000);
             for (int j = 0; j < 5; ++j) {
-                auto const piece = heard.first(1000u << j);
+                auto const piece = received.first(1000u << j);
                 CHECK(std::count(piece.begin(), piece.end(), static_cast<std::byte>(10 * r + j)) == 1000 << j);
-                heard = heard.subspan(piece.size());
+                received = received.subspan(piece.size());
             }
         }
     }
@@ -127,7 +128,7 @@ TEST_CASE("pieces that come from two ranks by turns are kept apart") {
 
 TEST_CASE("a rank that waits for one message takes the others: their sender need not wait for it") {
     own_communicator const world;
-    // Of three ranks, 0 and 2 say something short only after their long message has gone: 0's is taken by 1, who waits
+    // Of three ranks, 0 and 2 send a short message only after their long one has gone: 0's is taken by 1, who waits
     // for the short one of 2, whose long one is taken by 0, but not before its own has gone.
     int const next = (world.rank + 1) % world.size, last = (world.rank + world.size - 1) % world.size;
     if (world.size < 3) return;
@@ -163,7 +164,7 @@ TEST_CASE("a message takes the least room that has what it needs, else the large
     CHECK(free.empty());
 }
 
-TEST_CASE("a notice comes after all messages of its rank, and is told to whoever waits for more") {
+TEST_CASE("a notice comes after all messages of its rank, and is thrown to whoever waits for more") {
     own_communicator const world;
     detail::mpi_wait wait{detail::deadline({}), {}};
     detail::mpi_inbox inbox(world.all, wait);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Messages in several lanes arrive in their lanes over MPI, and no lane waits for another.
 #include "laconic/comm/mpi_lanes.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +17,7 @@
 
 using namespace laconic;
 using namespace std::chrono_literals;
-using schedules::word;
+using schedules::test_message;
 
 namespace {
 
@@ -44,14 +45,14 @@ TEST_CASE("long and short messages in flight together arrive in their lanes, wit
         for (std::size_t const piece : {std::size_t{1} << 20, std::size_t{1000}}) {
             ranks all(piece, deadline);
             auto const sent = [&](int rank, int round, int lane) {
-                word one(rank, lane, round);
+                test_message one(rank, lane, round);
                 // So long that they do not go to all others at once, followed by others that would.
                 if (lane % 2 == 0) one.bytes.resize(static_cast<std::size_t>(300000 + rank), std::byte(round + lane));
                 return one;
             };
             for (int round = 0; round < 3; ++round) {
                 for (int lane = 0; lane < most_in_flight; ++lane)
-                    all.lanes.start(sent(all.rank, round, lane).said(), lane);
+                    all.lanes.start(sent(all.rank, round, lane).as_payload(), lane);
                 CHECK(all.lanes.started().count() == most_in_flight);
                 if (all.rank == round) std::this_thread::sleep_for(20ms);
                 for (int lane = 0; lane < most_in_flight; ++lane) {
@@ -60,8 +61,8 @@ TEST_CASE("long and short messages in flight together arrive in their lanes, wit
                         CHECK_FALSE(sent(r, round, lane).wrong(received[std::size_t(r)]));
                 }
                 CHECK_FALSE(all.lanes.started());
-                CHECK(all.lanes.gather(0, sent(all.rank, round, 1).said()).size() == std::size_t(all.size));
-                auto const& of_root = all.lanes.broadcast(all.size - 1, sent(all.rank, round, 2).said());
+                CHECK(all.lanes.gather(0, sent(all.rank, round, 1).as_payload()).size() == std::size_t(all.size));
+                auto const& of_root = all.lanes.broadcast(all.size - 1, sent(all.rank, round, 2).as_payload());
                 CHECK_FALSE(sent(all.size - 1, round, 2).wrong(of_root.back()));
             }
         }
@@ -74,7 +75,7 @@ TEST_CASE("a finish does not wait until others take what was started in the next
     all.lanes.start({}, 0);
     all.lanes.start({large}, 1);
     all.lanes.finish(0);
-    // Rank 1 calls MPI for this only when it hears that the others are through with the first lane.
+    // Rank 1 calls MPI for this only when the others have reported that they are through with the first lane.
     if (all.rank == 1)
         for (int n = 1; n < all.size; ++n)
             MPI_Recv(nullptr, 0, MPI_BYTE, MPI_ANY_SOURCE, 11, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -100,9 +101,10 @@ TEST_CASE("a rank that has done its part may leave while a message between two o
     }
 }
 
-TEST_CASE("what is in flight goes with it, on all ranks") {
+TEST_CASE("lanes in flight when all ranks leave hold up none of them") {
     std::vector<std::byte> const mine(100000, std::byte(3));
     ranks all(1000);
     for (int const lane : {4, 1, 6}) all.lanes.start({mine}, lane);
     all.lanes.finish(4);
+    CHECK(all.lanes.started().count() == 2);
 }

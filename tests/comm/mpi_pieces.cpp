@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A tag carries how many pieces follow and whether they are an error frame; MPI's errors keep their text.
 #include "laconic/comm/mpi_pieces.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +16,7 @@
 
 using namespace laconic;
 
-TEST_CASE("how many pieces follow is told as far as MPI's tags go") {
+TEST_CASE("a tag counts the pieces that follow, as far as MPI's tags go") {
     using detail::mpi_pieces;
     for (bool const is_error : {false, true})
         for (std::size_t const left : {0, 1, 16381, 16382, 20000}) {
@@ -26,7 +27,7 @@ TEST_CASE("how many pieces follow is told as far as MPI's tags go") {
         }
 }
 
-TEST_CASE("MPI's errors are told in its words") {
+TEST_CASE("an error of MPI has the text of MPI") {
     CHECK_NOTHROW(detail::check_mpi(MPI_SUCCESS, "MPI_Send"));
     char text[MPI_MAX_ERROR_STRING] = {};
     int length = 0;

@@ -8,12 +8,12 @@ function(ends flag rank expected)
     execute_process(
         COMMAND ${MPIEXEC} 3 ${PROGRAM} --${flag}=${rank}
         RESULT_VARIABLE status
-        OUTPUT_VARIABLE said
-        ERROR_VARIABLE said
+        OUTPUT_VARIABLE output
+        ERROR_VARIABLE output
         TIMEOUT 60
     )
-    if(NOT status MATCHES "^[1-9][0-9]*$" OR NOT said MATCHES "${expected}")
-        message(FATAL_ERROR "--${flag}=${rank}: the job ends with status ${status}:\n${said}")
+    if(NOT status MATCHES "^[1-9][0-9]*$" OR NOT output MATCHES "${expected}")
+        message(FATAL_ERROR "--${flag}=${rank}: the job ends with status ${status}:\n${output}")
     endif()
 endfunction()
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `nccl` carries collectives, exchanges and arrays, gives the bits of threads, and names ranks that leave.
 #include "laconic/comm/nccl.hpp"
 
 #include <doctest/doctest.h>
@@ -25,8 +26,8 @@ using namespace laconic;
 using nccl_ranks::counts;
 using nccl_ranks::on_device;
 using nccl_ranks::run;
-using schedules::meetings;
-using schedules::word;
+using schedules::collectives;
+using schedules::test_message;
 using short_run::end_of_a_run;
 using std::chrono::milliseconds;
 
@@ -50,9 +51,9 @@ int equal_meetings(nccl& comm) {
         std::vector<std::byte> const mine(static_cast<std::size_t>(turn), static_cast<std::byte>(me));
         comm.all_gather({mine, me == root});
         for (int r = 0; r < n; ++r) {
-            auto const heard = comm.from(r);
-            wrong += heard.is_error != (r == root) || heard.bytes.size() != std::size_t(turn);
-            for (auto const b : heard.bytes) wrong += b != std::byte(r);
+            auto const received = comm.from(r);
+            wrong += received.is_error != (r == root) || received.bytes.size() != std::size_t(turn);
+            for (auto const b : received.bytes) wrong += b != std::byte(r);
         }
     }
     return wrong;
@@ -71,8 +72,8 @@ void all_right(Check check) {
 
 }  // namespace
 
-TEST_CASE("meetings hand over payloads of any lengths, and error frames") {
-    all_right([](nccl& comm) { return meetings(comm) + equal_meetings(comm); });
+TEST_CASE("collectives deliver payloads of any lengths, and error frames") {
+    all_right([](nccl& comm) { return collectives(comm) + equal_meetings(comm); });
 }
 
 TEST_CASE("ranks exchange in pairs, by any schedule") {
@@ -82,9 +83,9 @@ TEST_CASE("ranks exchange in pairs, by any schedule") {
 TEST_CASE("what a rank has handed over arrives when it is done already") {
     all_right([](nccl& comm) {
         int const n = comm.size(), me = comm.rank();
-        if (me > 0) return 0 * int(comm.exchange(0, word(me, 0, 1).said(), no_rank).bytes.size());
+        if (me > 0) return 0 * int(comm.exchange(0, test_message(me, 0, 1).as_payload(), no_rank).bytes.size());
         int wrong = 0;
-        for (int r = n - 1; r > 0; --r) wrong += word(r, 0, 1).wrong(comm.exchange(no_rank, {}, r));
+        for (int r = n - 1; r > 0; --r) wrong += test_message(r, 0, 1).wrong(comm.exchange(no_rank, {}, r));
         return wrong;
     });
 }
@@ -109,13 +110,13 @@ TEST_CASE_TEMPLATE("NCCL adds up in the device's memory", T, float, double) {
         }
 }
 
-TEST_CASE("an all-reduce stands between hand-overs, and ranks that differ are told so before anything is added") {
+TEST_CASE("an all-reduce stands between exchanges, and ranks that differ all throw before anything is added") {
     for (int const n : counts(2)) {
-        auto const told = nccl_ranks::told(n, [&](nccl& comm) {
+        auto const errors = nccl_ranks::errors_on(n, [&](nccl& comm) {
             int const me = comm.rank(), next = (me + 1) % n, last = (me + n - 1) % n;
             on_device<float> const x(std::vector<float>(4, 1), comm.stream());
-            if (me == 0) comm.exchange(next, word(me, next, 0).said(), no_rank);
-            if (me == 1) CHECK_FALSE(word(last, me, 0).wrong(comm.exchange(no_rank, {}, last)));
+            if (me == 0) comm.exchange(next, test_message(me, next, 0).as_payload(), no_rank);
+            if (me == 1) CHECK_FALSE(test_message(last, me, 0).wrong(comm.exchange(no_rank, {}, last)));
             comm.all_reduce(x.span());
             CHECK(x.numbers() == std::vector<float>(4, float(n)));
             try {
@@ -127,7 +128,7 @@ TEST_CASE("an all-reduce stands between hand-overs, and ranks that differ are to
                 throw;
             }
         });
-        CHECK(told == std::vector<std::string>(std::size_t(n), "rank 1 brings 3 numbers to an all-reduce, rank 0 4"));
+        CHECK(errors == std::vector<std::string>(std::size_t(n), "rank 1 brings 3 numbers to an all-reduce, rank 0 4"));
     }
 }
 
@@ -195,7 +196,7 @@ TEST_CASE("over a communicator of the caller's") {
         for (int n = 0; n < 2; ++n) {
             nccl comm(all, stream);
             wrong[std::size_t(rank)] +=
-                meetings(comm) + equal_meetings(comm) + (comm.rank() != rank) + (comm.size() != counts().back());
+                collectives(comm) + equal_meetings(comm) + (comm.rank() != rank) + (comm.size() != counts().back());
         }
         CHECK(ncclCommDestroy(all) == ncclSuccess);
     });
@@ -209,17 +210,18 @@ TEST_CASE("a root that does not exist is refused") {
     });
 }
 
-TEST_CASE("ranks that all wait in vain are told who waits for whom") {
+TEST_CASE("where all ranks wait in vain the errors say who waits for whom") {
     for (int const n : counts()) {
-        auto const alone = nccl_ranks::told(n, [](nccl& comm) { comm.exchange(no_rank, {}, comm.rank()); });
+        auto const alone = nccl_ranks::errors_on(n, [](nccl& comm) { comm.exchange(no_rank, {}, comm.rank()); });
         CHECK(alone[0] == "rank 0 waits for rank 0: no rank can go on");
     }
     for (int const n : counts(3)) {
-        auto const circle = nccl_ranks::told(n, [&](nccl& comm) { comm.exchange(no_rank, {}, (comm.rank() + 1) % 3); });
+        auto const circle =
+            nccl_ranks::errors_on(n, [&](nccl& comm) { comm.exchange(no_rank, {}, (comm.rank() + 1) % 3); });
         CHECK(circle[1] ==
               "rank 1 waits for rank 2, which waits for rank 0, which waits for rank 1: no rank can go on");
         auto const meeting =
-            nccl_ranks::told(n, [&](nccl& comm) { comm.rank() == 1 ? comm.gather(0, {}) : comm.all_gather({}); });
+            nccl_ranks::errors_on(n, [&](nccl& comm) { comm.rank() == 1 ? comm.gather(0, {}) : comm.all_gather({}); });
         CHECK(meeting[0] == "rank 0 waits for rank 1, which waits for rank 0: no rank can go on");
     }
 }
@@ -227,7 +229,7 @@ TEST_CASE("ranks that all wait in vain are told who waits for whom") {
 TEST_CASE("a rank that leaves, or throws, is named to those who wait for it") {
     for (int const n : counts(2)) {
         for (bool const throws : {false, true}) {
-            auto const told = nccl_ranks::told(n, [&](nccl& comm) {
+            auto const errors = nccl_ranks::errors_on(n, [&](nccl& comm) {
                 comm.all_gather({});
                 if (comm.rank() == 1 && throws) throw file_error("data", 3, 1, "broken line");
                 if (comm.rank() == 1) return;
@@ -240,7 +242,7 @@ TEST_CASE("a rank that leaves, or throws, is named to those who wait for it") {
                 }
             });
             for (int r = 0; r < n; ++r)
-                if (r != 1) CHECK(told[std::size_t(r)] == "rank 1 left before the others were done");
+                if (r != 1) CHECK(errors[std::size_t(r)] == "rank 1 left before the others were done");
         }
     }
 }

@@ -27,7 +27,7 @@ inline int devices() {
     check(cudaGetDeviceCount(&count));
     return count;
 }
-/// Of 1, 2, 3, 4, 5, 8 what is at least `least`, as far as there are devices; says so where that is nothing.
+/// Of 1, 2, 3, 4, 5, 8 what is at least `least`, as far as there are devices; prints a message where that is nothing.
 inline std::vector<int> counts(int least = 1) {
     std::vector<int> all{1, 2, 3, 4, 5, 8};
     std::erase_if(all, [=, most = devices()](int n) { return n < least || n > most; });
@@ -79,21 +79,21 @@ void run(int ranks, Body body, laconic::nccl::settings how = {}, bool own_stream
         },
         own_stream);
 }
-/// What the ranks are told: of an error its text, else "none".
+/// The error that each rank throws, or "none".
 template <class Body>
-std::vector<std::string> told(int ranks, Body body, laconic::nccl::settings how = {}) {
-    std::vector<std::string> heard(static_cast<std::size_t>(ranks), "none");
+std::vector<std::string> errors_on(int ranks, Body body, laconic::nccl::settings how = {}) {
+    std::vector<std::string> errors(static_cast<std::size_t>(ranks), "none");
     run(
         ranks,
         [&](laconic::nccl& comm) {
             try {
                 body(comm);
             } catch (laconic::error const& e) {
-                heard[static_cast<std::size_t>(comm.rank())] = e.what();
+                errors[static_cast<std::size_t>(comm.rank())] = e.what();
             }
         },
         how);
-    return heard;
+    return errors;
 }
 
 /// Numbers in the device's memory.
@@ -111,7 +111,7 @@ class on_device {
     on_device& operator=(on_device const&) = delete;
     ~on_device() { cudaFree(data_); }
     std::span<T> span() const { return {data_, size_}; }
-    /// Waits for all that the stream was told.
+    /// Waits for all work in the stream.
     std::vector<T> numbers() const {
         std::vector<T> x(size_);
         check(cudaMemcpyAsync(x.data(), data_, size_ * sizeof(T), cudaMemcpyDefault, in_));

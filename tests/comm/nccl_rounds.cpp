@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rounds over NCCL allocate nothing after the first, wait only where they must, and serve late ranks.
 #include "laconic/comm/nccl_rounds.hpp"
 
 #include <doctest/doctest.h>
@@ -21,11 +22,11 @@ TEST_CASE("no memory of the device's, nor page-locked memory, is asked for after
         int const me = comm.rank(), n = comm.size();
         std::vector<std::byte> const mine(1000);
         for (std::size_t round = 0; round < 9; ++round) {
-            auto const said = std::span(mine).first(1000 - 100 * (round % 3));
-            comm.all_gather({said});
-            comm.gather(1, {said});
-            comm.broadcast(2, {said});
-            comm.exchange((me + 1) % n, {said}, (me + n - 1) % n);
+            auto const sent = std::span(mine).first(1000 - 100 * (round % 3));
+            comm.all_gather({sent});
+            comm.gather(1, {sent});
+            comm.broadcast(2, {sent});
+            comm.exchange((me + 1) % n, {sent}, (me + n - 1) % n);
             nccl_ranks::check(cudaStreamQuery(comm.stream()));
             comm.all_gather({});
             if (me == 0 && round % 4 == 0) after[round / 4] = stand_in::allocations();

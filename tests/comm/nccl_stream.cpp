@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Errors of NCCL and CUDA, and ranks that die, end all waits by the deadline and leave nothing behind.
 #include "laconic/comm/nccl_stream.hpp"
 
 #include <doctest/doctest.h>
@@ -26,11 +27,11 @@ bool ends_soon(cudaStream_t stream) {
     return cudaStreamQuery(stream) == cudaSuccess;
 }
 
-// What ranks are told over communicators of their callers', who never come where comes(rank) is false; then whether
-// nothing is left.
+// The errors of ranks over communicators of their callers', who never come where comes(rank) is false. Checks that
+// nothing is left afterwards.
 template <class Comes, class Body>
-std::vector<std::string> told(int ranks, milliseconds deadline, Comes comes, Body body) {
-    std::vector<std::string> heard(static_cast<std::size_t>(ranks), "none");
+std::vector<std::string> errors_with_deadline(int ranks, milliseconds deadline, Comes comes, Body body) {
+    std::vector<std::string> errors(static_cast<std::size_t>(ranks), "none");
     auto const before = stand_in::communicators(), pieces = stand_in::pieces();
     nccl_ranks::each(ranks, [&](int rank, ncclUniqueId const& id, cudaStream_t stream) {
         ncclComm_t all = nullptr;
@@ -41,7 +42,7 @@ std::vector<std::string> told(int ranks, milliseconds deadline, Comes comes, Bod
             try {
                 body(comm);
             } catch (comm_error const& e) {
-                heard[static_cast<std::size_t>(rank)] = e.what();
+                errors[static_cast<std::size_t>(rank)] = e.what();
                 CHECK(e.rank == -1);
                 CHECK(cudaGetLastError() == cudaSuccess);  // that it was waited for is no error of the next kernel
                 aborted = true;
@@ -58,12 +59,12 @@ std::vector<std::string> told(int ranks, milliseconds deadline, Comes comes, Bod
     stand_in::behave();
     CHECK(stand_in::communicators() == before);
     CHECK(stand_in::pieces() == pieces);
-    return heard;
+    return errors;
 }
 auto const all_come = [](int) { return true; };
 
 // All that bytes need.
-void talk(nccl& comm) {
+void exchange_bytes(nccl& comm) {
     std::vector<std::byte> const mine(static_cast<std::size_t>(comm.rank()) + 1);
     comm.all_gather({mine});
     comm.exchange((comm.rank() + 1) % comm.size(), {mine}, (comm.rank() + comm.size() - 1) % comm.size());
@@ -73,66 +74,66 @@ void talk(nccl& comm) {
 
 }  // namespace
 
-TEST_CASE("whatever NCCL refuses is told in its words, and the others wait no longer than the deadline") {
+TEST_CASE("whatever NCCL refuses is an error with its text, and the others wait no longer than the deadline") {
     for (std::string const call : {"ncclAllGather", "ncclSend", "ncclRecv", "ncclBroadcast"}) {
         CAPTURE(call);
         stand_in::refuse(call, 1, 0, ncclSystemError);
         auto const begin = std::chrono::steady_clock::now();
-        auto const heard = told(3, milliseconds(200), all_come, talk);
+        auto const errors = errors_with_deadline(3, milliseconds(200), all_come, exchange_bytes);
         CHECK(std::chrono::steady_clock::now() - begin < milliseconds(5000));
-        CHECK(heard[1] == call + ": unhandled system error");
-        CHECK(heard[0] == "not all ranks came within 200 ms");
-        CHECK(heard[2] == heard[0]);
+        CHECK(errors[1] == call + ": unhandled system error");
+        CHECK(errors[0] == "not all ranks came within 200 ms");
+        CHECK(errors[2] == errors[0]);
     }
 }
 
 TEST_CASE("what CUDA refuses as well") {
     for (std::string const call : {"cudaMemcpyAsync", "cudaMalloc", "cudaMallocHost", "cudaStreamQuery"}) {
         CAPTURE(call);
-        int told_of_it = 0;
-        std::vector<std::string> heard;
+        int named = 0;
+        std::vector<std::string> errors;
         try {
             stand_in::refuse(call, 0, cudaErrorMemoryAllocation);
-            heard = told(2, milliseconds(200), all_come, talk);
+            errors = errors_with_deadline(2, milliseconds(200), all_come, exchange_bytes);
         } catch (comm_error const& e) {  // by the constructor
-            heard = {e.what()};
+            errors = {e.what()};
             stand_in::behave();
         }
-        for (auto const& text : heard) told_of_it += text == call + ": out of memory";
-        CHECK(told_of_it == 1);
+        for (auto const& text : errors) named += text == call + ": out of memory";
+        CHECK(named == 1);
     }
 }
 
 TEST_CASE("what NCCL notices after a call has returned ends the wait") {
     auto const aborted = stand_in::aborted();
-    auto const heard = told(3, milliseconds(0), all_come, [](nccl& comm) {
-        if (comm.rank() == 1) {  // is lost before it says anything
+    auto const errors = errors_with_deadline(3, milliseconds(0), all_come, [](nccl& comm) {
+        if (comm.rank() == 1) {  // is lost before it sends anything
             for (int const r : {0, 1, 2}) stand_in::later_error(r, ncclRemoteError);
             comm.wait();
         }
         comm.all_gather({});
     });
-    for (auto const& text : heard)
+    for (auto const& text : errors)
         CHECK(text == "NCCL, after a call had returned: remote process exited or there was a network error");
     CHECK(stand_in::aborted() == aborted + 3);
 }
 
 TEST_CASE("a rank that dies: the others' waits end by the deadline, wherever they are") {
     auto const others = [](int rank) { return rank != 1; };
-    auto const each_told = [&](auto body) {
+    auto const check_errors = [&](auto body) {
         auto const begin = std::chrono::steady_clock::now();
-        auto const heard = told(3, milliseconds(150), others, body);
+        auto const errors = errors_with_deadline(3, milliseconds(150), others, body);
         CHECK(std::chrono::steady_clock::now() - begin < milliseconds(5000));
-        CHECK(heard ==
+        CHECK(errors ==
               std::vector<std::string>{"not all ranks came within 150 ms", "none", "not all ranks came within 150 ms"});
     };
-    each_told([](nccl& comm) { comm.all_gather({}); });
-    each_told([](nccl& comm) { comm.exchange(no_rank, {}, 0); });
-    each_told([](nccl& comm) {
+    check_errors([](nccl& comm) { comm.all_gather({}); });
+    check_errors([](nccl& comm) { comm.exchange(no_rank, {}, 0); });
+    check_errors([](nccl& comm) {
         nccl_ranks::on_device<float> const x({1, 2}, comm.stream());
         comm.sum_in_stream(x.span());
     });
-    each_told([](nccl& comm) {
+    check_errors([](nccl& comm) {
         nccl_ranks::on_device<float> const x({1, 2}, comm.stream());
         comm.together([&] { comm.spread(1, std::span<float const>(), x.span()); });
     });
@@ -140,7 +141,7 @@ TEST_CASE("a rank that dies: the others' waits end by the deadline, wherever the
 
 TEST_CASE("of a group in which a call is refused nothing is carried out") {
     stand_in::refuse("ncclSend", 0, 1, ncclInvalidArgument);
-    auto const heard = told(2, milliseconds(200), all_come, [](nccl& comm) {
+    auto const errors = errors_with_deadline(2, milliseconds(200), all_come, [](nccl& comm) {
         nccl_ranks::on_device<float> const mine({1}, comm.stream()), theirs({0}, comm.stream());
         int const other = 1 - comm.rank();
         comm.together([&] {
@@ -150,8 +151,8 @@ TEST_CASE("of a group in which a call is refused nothing is carried out") {
         });
         comm.wait();
     });
-    CHECK(heard[0] == "ncclSend: invalid argument");
-    CHECK(heard[1] == "not all ranks came within 200 ms");
+    CHECK(errors[0] == "ncclSend: invalid argument");
+    CHECK(errors[1] == "not all ranks came within 200 ms");
 }
 
 TEST_CASE("a communicator that cannot be made") {
@@ -164,7 +165,7 @@ TEST_CASE("a communicator that cannot be made") {
 
 TEST_CASE("what is made here is destroyed here, once") {
     auto const before = stand_in::communicators(), pieces = stand_in::pieces(), aborted = stand_in::aborted();
-    nccl_ranks::run(3, talk);
+    nccl_ranks::run(3, exchange_bytes);
     CHECK(stand_in::communicators() == before);
     CHECK(stand_in::pieces() == pieces);
     CHECK(stand_in::aborted() == aborted);

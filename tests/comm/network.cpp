@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A port serves its messages in the pauses between others, as one that is simulated second by second.
 #include "laconic/comm/network.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +14,7 @@ using namespace laconic;
 
 namespace {
 
-// A port that is told its messages in whole seconds: which of them it has given away.
+// A port that counts whole seconds: which of them it has given away.
 struct by_the_second {
     std::vector<bool> taken = std::vector<bool>(2000);
 
@@ -56,7 +57,7 @@ TEST_CASE("what comes while a port is busy waits for its next pauses") {
     CHECK(port.end() == 23);
 }
 
-TEST_CASE("a port does as one that is told second by second") {
+TEST_CASE("a port does as one that is simulated second by second") {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         key const from{seed};
         detail::busy_times port;
@@ -80,7 +81,7 @@ TEST_CASE("a port remembers what came last") {
     CHECK(port.end() == 80);
 }
 
-TEST_CASE("one port for both ways sends before it serves what is asked for later") {
+TEST_CASE("one port for both ways sends before it serves what is awaited later") {
     network const links{1, 0, 2, true}, both{1, 0, 2, false};
     detail::port_clock radio, wire;
     CHECK(radio.send(links, 2) == 3);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A type that takes packets and the time is a `PacketMachine`, and one recovers lost packets.
 #include "laconic/comm/packet_machine.hpp"
 
 #include <doctest/doctest.h>
@@ -12,9 +13,9 @@ using namespace laconic;
 
 namespace {
 
-// Says its number to another node until that one answers with its own, once a second.
+// Sends its number to another node, once a second, until that one's number has come.
 struct greeter {
-    std::byte mine, heard{};
+    std::byte mine, received{};
     int other;
     double next = never;
 
@@ -26,7 +27,7 @@ struct greeter {
     bool take(double, int from, std::span<std::byte const> packet, Out out) {
         bool const is_new = !done() && from == other && packet.size() == 1;
         if (is_new) {
-            heard = packet[0];
+            received = packet[0];
             out(other, std::span<std::byte const>(&mine, 1));
         }
         return is_new;
@@ -37,16 +38,16 @@ struct greeter {
         next = now + 1;
     }
     double wakes_at() const { return done() ? never : next; }
-    bool done() const { return heard != std::byte{0}; }
+    bool done() const { return received != std::byte{0}; }
     int waits_for() const { return done() ? no_rank : other; }
 };
 
 }  // namespace
 
-TEST_CASE("a protocol is a packet machine if it can be told the time, handed packets and asked when to be woken") {
+TEST_CASE("a protocol is a packet machine if it takes the time and packets, and gives the time to be woken at") {
     static_assert(PacketMachine<greeter>);
     static_assert(!PacketMachine<int>);
-    // The first packet each way is lost; who is woken says it again.
+    // The first packet each way is lost; a node that is woken sends it again.
     std::array<greeter, 2> both{{{std::byte{1}, {}, 1}, {std::byte{2}, {}, 0}}};
     for (auto& g : both) g.start(0, [](int, auto) {});
     CHECK(both[0].waits_for() == 1);
@@ -62,8 +63,8 @@ TEST_CASE("a protocol is a packet machine if it can be told the time, handed pac
                 });
     }
     CHECK(now == 1);
-    CHECK(both[0].heard == std::byte{2});
-    CHECK(both[1].heard == std::byte{1});
+    CHECK(both[0].received == std::byte{2});
+    CHECK(both[1].received == std::byte{1});
     CHECK(both[0].wakes_at() == never);
     CHECK(both[0].waits_for() == no_rank);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Two stacks run in turns, exceptions work on both, and a stack without memory is refused.
 #include "laconic/comm/paused_stack.hpp"
 
 #include <doctest/doctest.h>
@@ -52,7 +53,7 @@ TEST_CASE("two stacks run by turns, one of them in memory of its own") {
     CHECK(stacks.on_its_own);
 }
 
-TEST_CASE("where there is no memory for a stack it says so") {
+TEST_CASE("where there is no memory for a stack, map() returns false") {
     mapped_stack none;
     CHECK_FALSE(none.map(std::size_t{1} << 60));
 }

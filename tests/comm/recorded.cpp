@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `recorded` logs each exchange, collective and computation of a rank and changes no message.
 #include "laconic/comm/recorded.hpp"
 
 #include <doctest/doctest.h>
@@ -98,7 +99,7 @@ TEST_CASE("work during an all-gather is written down with it, where it is not re
     });
 }
 
-TEST_CASE("what is said comes as it was said, and is counted as it was") {
+TEST_CASE("messages arrive as they were sent, and are counted as without the log") {
     for (int const ranks : {1, 4, 5}) {
         std::vector<int> wrong(std::size_t(ranks), 0);
         threads::run(ranks, [&](threads::member& engine) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `replay` of recorded logs ends when `delayed` ends, and racks share their links in the order of time.
 #include "laconic/comm/replay.hpp"
 
 #include <doctest/doctest.h>
@@ -31,7 +32,7 @@ payload of(std::size_t bytes) { return {std::span(zeros).first(bytes)}; }
 auto const busy_body = [](auto& comm) {
     comm.compute(1e-4 * comm.rank());
     schedules::random_schedule(comm, 5, 12);
-    schedules::mixed_with_meetings(comm);
+    schedules::mixed_with_collectives(comm);
     comm.all_gather(of(std::size_t(40 + 13 * comm.rank())));
     comm.start_all_gather(of(std::size_t(30 + 7 * comm.rank())));
     comm.compute(3e-2 * (comm.rank() % 3));
@@ -55,7 +56,7 @@ logs recorded_in(int ranks, Body body) {
 
 }  // namespace
 
-TEST_CASE("without racks it is when delayed says") {
+TEST_CASE("without racks the times are those of delayed") {
     for (bool const radio : {false, true}) {
         network const odd{1e-3, 1e-5, 1e-4, radio};
         for (int const ranks : {3, 6, 7}) {
@@ -94,7 +95,7 @@ TEST_CASE("the times are the same from any engine, however its ranks take turns"
 }
 
 TEST_CASE("ranks of a rack share its links, in the order of time") {
-    // 0 and 1 say 16 bytes each to 2 and 3, in the other rack: 1.25 s through a port, 4.5 s through a link.
+    // 0 and 1 send 16 bytes each to 2 and 3, in the other rack: 1.25 s through a port, 4.5 s through a link.
     auto const pairs = [](double works_0, double works_1) {
         return logs{{{2, none, 16, works_0}}, {{3, none, 16, works_1}}, {{none, 0, 0, 0}}, {{none, 1, 0, 0}}};
     };
@@ -134,7 +135,7 @@ TEST_CASE("a ring through racks is as slow as its links") {
             comm.exchange((comm.rank() + 1) % ranks, of(96), (comm.rank() + 11) % ranks);
     });
     auto const ends = replay({port, 4, slow_link}, was);
-    // The first message through a link is there after 24.5 + 3; each later one leaves when its rank has heard another.
+    // The first message through a link is there after 24.5 + 3; each later one leaves when another has come.
     double const alone = 24.5 + 2 + 1, inside = 1.25 + 6;
     CHECK(*std::max_element(ends.begin(), ends.end()) <= 22 * alone);
     CHECK(*std::min_element(ends.begin(), ends.end()) >= 22 * inside);
@@ -153,7 +154,7 @@ TEST_CASE("what is not whole is refused") {
     CHECK_THROWS_AS(replay({port, 1, {-1}}, logs{}), argument_error);
     CHECK(replay(flat, logs{}).empty());
     CHECK(replay(flat, logs{{}, {}}) == times{0, 0});
-    std::atomic<int> told = 0;
+    std::atomic<int> thrown = 0;
     threads::run(3, [&](threads::member& inner) {
         recorded comm(inner);
         if (comm.rank() == 1) comm.exchange(2, of(3), no_rank);
@@ -162,8 +163,8 @@ TEST_CASE("what is not whole is refused") {
         try {
             replayed_clock(comm, flat);
         } catch (comm_error const& e) {
-            told += std::string(e.what()).find("rank 2 waits for rank 1: no rank can go on") != std::string::npos;
+            thrown += std::string(e.what()).find("rank 2 waits for rank 1: no rank can go on") != std::string::npos;
         }
     });
-    CHECK(told == 3);
+    CHECK(thrown == 3);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Waits before a packet is sent again follow the mean and deviation of round trips, doubled each time.
 #include "laconic/comm/retransmission.hpp"
 
 #include <doctest/doctest.h>
@@ -23,19 +24,19 @@ TEST_CASE("the wait is the mean and four deviations of the round trips, doubled 
     CHECK(timer.wait(3) == 1);
 }
 
-TEST_CASE("who hears that a packet had come times the second copy") {
-    unanswered asked({1, 0.125, 64, 1});
-    asked.reset(2, 1);
-    asked.sent(0, 0, 0);
-    asked.had(0, 0.25);  // whatever that was
-    asked.each_late(1, [&](std::size_t i) { asked.sent(i, 0, 1); });
-    CHECK(asked.times(0) == 2);
-    asked.had(0, 1.5);  // mean 1/2, deviation 1/4
-    asked.answered(0, 3);
-    asked.sent(1, 0, 4);
-    CHECK(asked.wakes_at() == 3);  // of the first, which waits no more
-    asked.each_late(3, [](std::size_t) { CHECK(false); });
-    CHECK(asked.wakes_at() == 5.5);
+TEST_CASE("a sender that learns that a packet had arrived times the second copy") {
+    unanswered timer({1, 0.125, 64, 1});
+    timer.reset(2, 1);
+    timer.sent(0, 0, 0);
+    timer.had(0, 0.25);  // whatever that was
+    timer.each_late(1, [&](std::size_t i) { timer.sent(i, 0, 1); });
+    CHECK(timer.times(0) == 2);
+    timer.had(0, 1.5);  // mean 1/2, deviation 1/4
+    timer.answered(0, 3);
+    timer.sent(1, 0, 4);
+    CHECK(timer.wakes_at() == 3);  // of the first, which waits no more
+    timer.each_late(3, [](std::size_t) { CHECK(false); });
+    CHECK(timer.wakes_at() == 5.5);
 }
 
 TEST_CASE("waits that cannot be kept") {

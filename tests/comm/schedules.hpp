@@ -14,8 +14,8 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 
-/// What every engine whose ranks exchange in pairs must do. All ranks call the same check; it says how often this rank
-/// heard something wrong.
+/// What every engine whose ranks exchange in pairs must do. All ranks call the same check; it returns how often this
+/// rank received something wrong.
 namespace schedules {
 
 using laconic::no_rank;
@@ -23,26 +23,26 @@ using laconic::payload;
 
 using numbers = std::vector<std::uint64_t>;
 inline std::span<std::byte const> bytes_of(numbers const& v) { return std::as_bytes(std::span(v)); }
-inline numbers numbers_of(payload heard) {
-    numbers v(heard.bytes.size() / 8);
-    if (!v.empty()) std::memcpy(v.data(), heard.bytes.data(), 8 * v.size());
+inline numbers numbers_of(payload received) {
+    numbers v(received.bytes.size() / 8);
+    if (!v.empty()) std::memcpy(v.data(), received.bytes.data(), 8 * v.size());
     return v;
 }
 
 /// The n-th message that `from` has for `to`: 0 to 40 bytes, every fifth an error frame.
-struct word {
+struct test_message {
     std::vector<std::byte> bytes;
     bool is_error;
 
-    word(int from, int to, int n) : is_error((from + 2 * to + n) % 5 == 0) {
+    test_message(int from, int to, int n) : is_error((from + 2 * to + n) % 5 == 0) {
         auto const k = laconic::key{17}.child(std::uint64_t(from)).child(std::uint64_t(to)).child(std::uint64_t(n));
         bytes.resize(k.below(0, 41));
         for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::byte(k.bits >> (i % 8 * 8));
     }
-    payload said() const { return {bytes, is_error}; }
-    bool wrong(payload heard) const {
-        return heard.is_error != is_error ||
-               !std::equal(heard.bytes.begin(), heard.bytes.end(), bytes.begin(), bytes.end());
+    payload as_payload() const { return {bytes, is_error}; }
+    bool wrong(payload received) const {
+        return received.is_error != is_error ||
+               !std::equal(received.bytes.begin(), received.bytes.end(), bytes.begin(), bytes.end());
     }
 };
 
@@ -73,29 +73,30 @@ int ring_all_reduce(C& comm, std::size_t length) {
         return std::span(x).subspan(from, length * (p % n + 1) / n - from);
     };
     for (std::size_t step = 0; step + 1 < n; ++step) {
-        auto const heard = numbers_of(comm.exchange(next, {std::as_bytes(part(me + n - step))}, last));
+        auto const received = numbers_of(comm.exchange(next, {std::as_bytes(part(me + n - step))}, last));
         auto const sum = part(me + 2 * n - step - 1);
-        if (heard.size() != sum.size()) return 1;
-        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += heard[i];
+        if (received.size() != sum.size()) return 1;
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += received[i];
     }
     for (std::size_t step = 0; step + 1 < n; ++step) {
-        auto const heard = numbers_of(comm.exchange(next, {std::as_bytes(part(me + n + 1 - step))}, last));
+        auto const received = numbers_of(comm.exchange(next, {std::as_bytes(part(me + n + 1 - step))}, last));
         auto const whole = part(me + 2 * n - step);
-        if (heard.size() != whole.size()) return 1;
-        std::copy(heard.begin(), heard.end(), whole.begin());
+        if (received.size() != whole.size()) return 1;
+        std::copy(received.begin(), received.end(), whole.begin());
     }
     int wrong = 0;
     for (std::size_t i = 0; i < length; ++i) wrong += x[i] != n * (n + 1) / 2 * (i + 3);
     return wrong;
 }
 
-/// Partners at distances 1, 2, 4, ...; ranks beyond the largest power of two hand in before, and hear the sum after.
+/// Partners at distances 1, 2, 4, ...; ranks beyond the largest power of two send before, and receive the sum
+/// after.
 template <laconic::PointToPoint C>
 int recursive_doubling_algorithm(C& comm) {
     int const me = comm.rank(), n = comm.size(), paired = int(std::bit_floor(unsigned(n)));
     numbers sum{std::uint64_t(1) << me};
-    auto const add = [&](payload heard) {
-        for (auto const v : numbers_of(heard)) sum[0] += v;
+    auto const add = [&](payload received) {
+        for (auto const v : numbers_of(received)) sum[0] += v;
     };
     if (me >= paired) {
         comm.exchange(me - paired, {bytes_of(sum)}, no_rank);
@@ -113,10 +114,11 @@ template <laconic::PointToPoint C>
 int first_in_first_out(C& comm, int words) {
     int wrong = 0;
     for (int k = 0; k < words; ++k)
-        for (int to = 0; to < comm.size(); ++to) comm.exchange(to, word(comm.rank(), to, k).said(), no_rank);
+        for (int to = 0; to < comm.size(); ++to)
+            comm.exchange(to, test_message(comm.rank(), to, k).as_payload(), no_rank);
     for (int from = comm.size() - 1; from >= 0; --from)
         for (int k = 0; k < words; ++k)
-            wrong += word(from, comm.rank(), k).wrong(comm.exchange(no_rank, {{}, true}, from));
+            wrong += test_message(from, comm.rank(), k).wrong(comm.exchange(no_rank, {{}, true}, from));
     return wrong;
 }
 
@@ -145,8 +147,8 @@ int random_schedule(C& comm, std::uint64_t seed, int rounds) {
                 int const number = of(posted, r, to)++;
                 int const awaited = from == no_rank ? 0 : of(taken, from, r)++;
                 if (r != me) continue;
-                auto const heard = comm.exchange(to, word(me, to, number).said(), from);
-                wrong += from == no_rank ? !heard.bytes.empty() : word(from, me, awaited).wrong(heard);
+                auto const received = comm.exchange(to, test_message(me, to, number).as_payload(), from);
+                wrong += from == no_rank ? !received.bytes.empty() : test_message(from, me, awaited).wrong(received);
             }
         }
         for (int r = 0; r < n; ++r)
@@ -156,12 +158,12 @@ int random_schedule(C& comm, std::uint64_t seed, int rounds) {
                 auto const takes = last ? here : k.child(std::uint64_t(r + n)).below(std::uint64_t(i), here + 1);
                 for (std::uint64_t j = 0; j < takes; ++j) {
                     int const number = of(taken, from, r)++;
-                    if (r == me) wrong += word(from, me, number).wrong(comm.exchange(no_rank, {}, from));
+                    if (r == me) wrong += test_message(from, me, number).wrong(comm.exchange(no_rank, {}, from));
                 }
             }
         if (round % 3 == 0) {
-            comm.all_gather(word(me, n, round).said());
-            for (int r = 0; r < n; ++r) wrong += word(r, n, round).wrong(comm.from(r));
+            comm.all_gather(test_message(me, n, round).as_payload());
+            for (int r = 0; r < n; ++r) wrong += test_message(r, n, round).wrong(comm.from(r));
         }
     }
     return wrong + (posted != taken);
@@ -169,22 +171,22 @@ int random_schedule(C& comm, std::uint64_t seed, int rounds) {
 
 /// Exchanges and meetings do not touch what the others showed, and a word may be on its way during meetings.
 template <laconic::PointToPoint C>
-int mixed_with_meetings(C& comm) {
+int mixed_with_collectives(C& comm) {
     int const n = comm.size(), me = comm.rank(), next = (me + 1) % n, last = (me + n - 1) % n;
     int wrong = 0;
     for (int k = 0; k < 6; ++k) {
         int const root = k % n;
-        comm.exchange(next, word(me, next, k).said(), no_rank);
-        comm.all_gather(word(me, n + 1, k).said());
-        auto const heard = comm.exchange(next, word(me, next, k + 100).said(), last);
-        for (int r = 0; r < n; ++r) wrong += word(r, n + 1, k).wrong(comm.from(r));
-        comm.gather(root, word(me, n + 2, k).said());
-        for (int r = 0; r < n && me == root; ++r) wrong += word(r, n + 2, k).wrong(comm.from(r));
-        comm.broadcast(root, word(me, n + 3, k).said());
-        wrong += word(root, n + 3, k).wrong(comm.from(root));
-        wrong += word(last, me, k).wrong(heard);  // as before the meetings
-        wrong += word(last, me, k + 100).wrong(comm.exchange(no_rank, {}, last));
-        wrong += word(root, n + 3, k).wrong(comm.from(root));
+        comm.exchange(next, test_message(me, next, k).as_payload(), no_rank);
+        comm.all_gather(test_message(me, n + 1, k).as_payload());
+        auto const received = comm.exchange(next, test_message(me, next, k + 100).as_payload(), last);
+        for (int r = 0; r < n; ++r) wrong += test_message(r, n + 1, k).wrong(comm.from(r));
+        comm.gather(root, test_message(me, n + 2, k).as_payload());
+        for (int r = 0; r < n && me == root; ++r) wrong += test_message(r, n + 2, k).wrong(comm.from(r));
+        comm.broadcast(root, test_message(me, n + 3, k).as_payload());
+        wrong += test_message(root, n + 3, k).wrong(comm.from(root));
+        wrong += test_message(last, me, k).wrong(received);  // as before the meetings
+        wrong += test_message(last, me, k + 100).wrong(comm.exchange(no_rank, {}, last));
+        wrong += test_message(root, n + 3, k).wrong(comm.from(root));
     }
     return wrong;
 }
@@ -195,19 +197,20 @@ int started_and_finished(C& comm) {
     int const n = comm.size(), me = comm.rank();
     int wrong = 0;
     for (int k = 0; k < 12; ++k) {
-        auto const mine = word(me, n + 1, k);
-        comm.start_all_gather(mine.said());
+        auto const mine = test_message(me, n + 1, k);
+        comm.start_all_gather(mine.as_payload());
         comm.finish();
-        for (int r = 0; r < n; ++r) wrong += word(r, n + 1, k).wrong(comm.from(r));
+        for (int r = 0; r < n; ++r) wrong += test_message(r, n + 1, k).wrong(comm.from(r));
         if (k % 3 == 0) {
-            comm.all_gather(word(me, n + 2, k).said());
-            for (int r = 0; r < n; ++r) wrong += word(r, n + 2, k).wrong(comm.from(r));
+            comm.all_gather(test_message(me, n + 2, k).as_payload());
+            for (int r = 0; r < n; ++r) wrong += test_message(r, n + 2, k).wrong(comm.from(r));
         }
         if constexpr (laconic::PointToPoint<C>)
-            wrong += word((me + n - 1) % n, me, k)
-                         .wrong(comm.exchange((me + 1) % n, word(me, (me + 1) % n, k).said(), (me + n - 1) % n));
-        comm.broadcast(k % n, word(me, n + 3, k).said());
-        wrong += word(k % n, n + 3, k).wrong(comm.from(k % n));
+            wrong += test_message((me + n - 1) % n, me, k)
+                         .wrong(comm.exchange((me + 1) % n, test_message(me, (me + 1) % n, k).as_payload(),
+                                              (me + n - 1) % n));
+        comm.broadcast(k % n, test_message(me, n + 3, k).as_payload());
+        wrong += test_message(k % n, n + 3, k).wrong(comm.from(k % n));
     }
     return wrong;
 }
@@ -219,10 +222,10 @@ template <laconic::Overlapping C>
 int in_flight_together(C& comm, int rounds, std::size_t longer = 0) {
     constexpr int lanes = laconic::most_in_flight;
     int const n = comm.size(), me = comm.rank();
-    std::vector<word> sent;
+    std::vector<test_message> sent;
     for (int lane = 0; lane < lanes; ++lane) sent.emplace_back(me, n, lane);
     auto const of = [&](int rank, int number) {
-        word one(rank, n + 1, number);
+        test_message one(rank, n + 1, number);
         if (number % 3 == 0 && !one.bytes.empty()) one.bytes.resize(one.bytes.size() + longer, std::byte(number));
         return one;
     };
@@ -230,7 +233,7 @@ int in_flight_together(C& comm, int rounds, std::size_t longer = 0) {
     auto const start = [&] {
         int const lane = started % lanes;
         sent[std::size_t(lane)] = of(me, started++);
-        comm.start_all_gather(sent[std::size_t(lane)].said(), lane);
+        comm.start_all_gather(sent[std::size_t(lane)].as_payload(), lane);
     };
     auto const finish = [&] {
         comm.finish(finished % lanes);
@@ -243,7 +246,7 @@ int in_flight_together(C& comm, int rounds, std::size_t longer = 0) {
     for (int round = 0; round < rounds; ++round) {
         for (int i = 0; i < 1 + (7 + round) % lanes; ++i) start();
         while (finished < started) finish();
-        comm.all_gather(of(me, round).said());
+        comm.all_gather(of(me, round).as_payload());
         for (int r = 0; r < n; ++r) wrong += of(r, round).wrong(comm.from(r));
     }
     for (int i = 0; i < lanes; ++i) start();
@@ -257,10 +260,11 @@ template <laconic::PointToPoint C>
 int with_oneself(C& comm) {
     int const me = comm.rank();
     int wrong = 0;
-    for (int k = 0; k < 5; ++k) wrong += word(me, me, k).wrong(comm.exchange(me, word(me, me, k).said(), me));
+    for (int k = 0; k < 5; ++k)
+        wrong += test_message(me, me, k).wrong(comm.exchange(me, test_message(me, me, k).as_payload(), me));
     for (bool const is_error : {false, true}) {
-        auto const heard = comm.exchange(me, {{}, is_error}, me);
-        wrong += !heard.bytes.empty() || heard.is_error != is_error;
+        auto const received = comm.exchange(me, {{}, is_error}, me);
+        wrong += !received.bytes.empty() || received.is_error != is_error;
     }
     auto const nothing = comm.exchange(no_rank, {{}, true}, no_rank);
     return wrong + (!nothing.bytes.empty() || nothing.is_error);
@@ -271,7 +275,7 @@ int all(C& comm) {
     int wrong =
         ring_algorithm(comm) + recursive_doubling_algorithm(comm) + with_oneself(comm) + first_in_first_out(comm, 7);
     for (std::size_t const length : {0, 3, 40}) wrong += ring_all_reduce(comm, length);
-    wrong += mixed_with_meetings(comm);
+    wrong += mixed_with_collectives(comm);
     if constexpr (laconic::Overlapping<C>) wrong += started_and_finished(comm) + in_flight_together(comm, 10);
     for (std::uint64_t seed = 0; seed < 3; ++seed) wrong += random_schedule(comm, seed, 20);
     return wrong;
@@ -303,8 +307,8 @@ int refuses_what_comes_between(C& comm) {
         }
     };
     refuses([&] { comm.finish(); });
-    word const mine(comm.rank(), 0, 3);
-    comm.start_all_gather(mine.said());
+    test_message const mine(comm.rank(), 0, 3);
+    comm.start_all_gather(mine.as_payload());
     refuses([&] { comm.start_all_gather({}); });
     refuses([&] { comm.all_gather({}); });
     refuses([&] { comm.gather(0, {}); });
@@ -313,38 +317,38 @@ int refuses_what_comes_between(C& comm) {
     comm.finish();
     refuses([&] { comm.finish(); });
     int wrong = 7 - refused;
-    for (int r = 0; r < comm.size(); ++r) wrong += word(r, 0, 3).wrong(comm.from(r));
+    for (int r = 0; r < comm.size(); ++r) wrong += test_message(r, 0, 3).wrong(comm.from(r));
 
     refused = 0;
-    word const second(comm.rank(), 0, 4);
-    comm.start_all_gather(mine.said(), 5);
-    comm.start_all_gather(second.said(), 2);
+    test_message const second(comm.rank(), 0, 4);
+    comm.start_all_gather(mine.as_payload(), 5);
+    comm.start_all_gather(second.as_payload(), 2);
     for (int const lane : {2, 5, -1, laconic::most_in_flight}) refuses([&] { comm.start_all_gather({}, lane); });
     for (int const lane : {2, 0, -1, laconic::most_in_flight}) refuses([&] { comm.finish(lane); });
     refuses([&] { comm.all_gather({}); });
     comm.finish(5);
-    for (int r = 0; r < comm.size(); ++r) wrong += word(r, 0, 3).wrong(comm.from(r));
+    for (int r = 0; r < comm.size(); ++r) wrong += test_message(r, 0, 3).wrong(comm.from(r));
     refuses([&] { comm.finish(5); });
     refuses([&] { comm.exchange(comm.rank(), {}, comm.rank()); });
     comm.finish(2);
-    for (int r = 0; r < comm.size(); ++r) wrong += word(r, 0, 4).wrong(comm.from(r));
+    for (int r = 0; r < comm.size(); ++r) wrong += test_message(r, 0, 4).wrong(comm.from(r));
     return wrong + 11 - refused;
 }
 
 /// How many of what meetings should bring is wrong, over some turns of each kind.
 template <class C>
-int meetings(C& comm) {
+int collectives(C& comm) {
     int const n = comm.size(), me = comm.rank();
     int wrong = 0;
     for (int turn = 0; turn < 20; ++turn) {
-        comm.all_gather(word(me, n, turn).said());
-        for (int r = 0; r < n; ++r) wrong += word(r, n, turn).wrong(comm.from(r));
+        comm.all_gather(test_message(me, n, turn).as_payload());
+        for (int r = 0; r < n; ++r) wrong += test_message(r, n, turn).wrong(comm.from(r));
         int const root = turn % n;
-        comm.gather(root, word(me, n + 1, turn).said());
+        comm.gather(root, test_message(me, n + 1, turn).as_payload());
         for (int r = 0; r < n; ++r)
-            wrong += me == root ? word(r, n + 1, turn).wrong(comm.from(r)) : !comm.from(r).bytes.empty();
-        comm.broadcast(root, word(me, n + 2, turn).said());
-        wrong += word(root, n + 2, turn).wrong(comm.from(root));
+            wrong += me == root ? test_message(r, n + 1, turn).wrong(comm.from(r)) : !comm.from(r).bytes.empty();
+        comm.broadcast(root, test_message(me, n + 2, turn).as_payload());
+        wrong += test_message(root, n + 2, turn).wrong(comm.from(root));
     }
     return wrong;
 }

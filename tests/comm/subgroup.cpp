@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Ranks of one color are ordered by key, then by rank; a bad color or a rank elsewhere is an error.
 #include "laconic/comm/subgroup.hpp"
 
 #include <doctest/doctest.h>

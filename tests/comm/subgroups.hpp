@@ -12,12 +12,12 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
 
-/// What every engine that splits its ranks must do. All ranks call the same check; it says how often this rank received
-/// something wrong.
+/// What every engine that splits its ranks must do. All ranks call the same check; it returns how often this rank
+/// received something wrong.
 namespace subgroups {
 
 using laconic::no_rank;
-using schedules::word;
+using schedules::test_message;
 
 /// Whether the ranks of `part` are these of the parent, in this order, of which this one is `me`.
 template <class C>
@@ -79,31 +79,32 @@ int kept_apart(C& comm) {
     auto second = first.duplicate();
     int wrong = 0;
     for (int k = 0; k < 5; ++k) {
-        comm.exchange(next, word(me, 0, k).said(), no_rank);
-        first.exchange(next, word(me, 1, k).said(), no_rank);
-        second.exchange(next, word(me, 2, k).said(), no_rank);
+        comm.exchange(next, test_message(me, 0, k).as_payload(), no_rank);
+        first.exchange(next, test_message(me, 1, k).as_payload(), no_rank);
+        second.exchange(next, test_message(me, 2, k).as_payload(), no_rank);
 
-        std::vector<word> sent;
+        std::vector<test_message> sent;
         for (int i = 0; i < 4; ++i) sent.emplace_back(me, 3 + i, k);
-        comm.start_all_gather(sent[0].said(), 2);
-        first.all_gather(word(me, 9, k).said());
-        for (int r = 0; r < n; ++r) wrong += word(r, 9, k).wrong(first.from(r));
-        first.start_all_gather(sent[1].said(), 1);
-        second.start_all_gather(sent[2].said(), 1);
-        first.start_all_gather(sent[3].said(), 0);
+        comm.start_all_gather(sent[0].as_payload(), 2);
+        first.all_gather(test_message(me, 9, k).as_payload());
+        for (int r = 0; r < n; ++r) wrong += test_message(r, 9, k).wrong(first.from(r));
+        first.start_all_gather(sent[1].as_payload(), 1);
+        second.start_all_gather(sent[2].as_payload(), 1);
+        first.start_all_gather(sent[3].as_payload(), 0);
         second.finish(1);
         comm.finish(2);
-        for (int r = 0; r < n; ++r) wrong += word(r, 5, k).wrong(second.from(r)) + word(r, 3, k).wrong(comm.from(r));
-        second.broadcast(k % n, word(me, 8, k).said());
-        wrong += word(k % n, 8, k).wrong(second.from(k % n));
+        for (int r = 0; r < n; ++r)
+            wrong += test_message(r, 5, k).wrong(second.from(r)) + test_message(r, 3, k).wrong(comm.from(r));
+        second.broadcast(k % n, test_message(me, 8, k).as_payload());
+        wrong += test_message(k % n, 8, k).wrong(second.from(k % n));
         first.finish(1);
-        for (int r = 0; r < n; ++r) wrong += word(r, 4, k).wrong(first.from(r));
+        for (int r = 0; r < n; ++r) wrong += test_message(r, 4, k).wrong(first.from(r));
         first.finish(0);
-        for (int r = 0; r < n; ++r) wrong += word(r, 6, k).wrong(first.from(r));
+        for (int r = 0; r < n; ++r) wrong += test_message(r, 6, k).wrong(first.from(r));
 
-        wrong += word(last, 2, k).wrong(second.exchange(no_rank, {}, last));
-        wrong += word(last, 1, k).wrong(first.exchange(no_rank, {}, last));
-        wrong += word(last, 0, k).wrong(comm.exchange(no_rank, {}, last));
+        wrong += test_message(last, 2, k).wrong(second.exchange(no_rank, {}, last));
+        wrong += test_message(last, 1, k).wrong(first.exchange(no_rank, {}, last));
+        wrong += test_message(last, 0, k).wrong(comm.exchange(no_rank, {}, last));
     }
     return wrong;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `threads` carries all collectives and exchanges, limits who computes, and names ranks that throw, leave or stall.
 #include "laconic/comm/threads.hpp"
 
 #include <doctest/doctest.h>
@@ -27,22 +28,22 @@ std::vector<std::byte> payload_of(int rank, std::uint64_t turn) {
     return bytes;
 }
 
-bool heard_right(threads::member& comm, std::uint64_t turn) {
+bool received_right(threads::member& comm, std::uint64_t turn) {
     for (int r = 0; r < comm.size(); ++r) {
         auto const expected = payload_of(r, turn);
-        auto const heard = comm.from(r);
-        if (heard.is_error != ((turn + std::uint64_t(r)) % 5 == 0)) return false;
-        if (!std::equal(expected.begin(), expected.end(), heard.bytes.begin(), heard.bytes.end())) return false;
+        auto const received = comm.from(r);
+        if (received.is_error != ((turn + std::uint64_t(r)) % 5 == 0)) return false;
+        if (!std::equal(expected.begin(), expected.end(), received.bytes.begin(), received.bytes.end())) return false;
     }
     return true;
 }
 
-// What a rank is told when a meeting fails.
-struct told {
+// The error that a rank catches when a collective fails.
+struct caught_error {
     int rank = -7;
     std::string why;
 };
-told told_by(threads::member& comm) {
+caught_error error_of_all_gather(threads::member& comm) {
     try {
         comm.all_gather({});
     } catch (comm_error const& e) {
@@ -75,7 +76,7 @@ TEST_CASE("every rank receives from all, lengths differ, error frames are marked
                                  auto const mine = payload_of(comm.rank(), turn);
                                  --computing;
                                  comm.all_gather({mine, (turn + std::uint64_t(comm.rank())) % 5 == 0});
-                                 wrong += !heard_right(comm, turn);
+                                 wrong += !received_right(comm, turn);
                              }
                          },
                          {.at_once = at_once});
@@ -90,33 +91,33 @@ TEST_CASE("thousands of meetings, ranks of very different speed") {
         for (std::uint64_t turn = 0; turn < 4000; ++turn) {
             if (comm.rank() == int(turn % 7)) std::this_thread::yield();
             comm.all_gather({payload_of(comm.rank(), turn), (turn + std::uint64_t(comm.rank())) % 5 == 0});
-            wrong += !heard_right(comm, turn);
+            wrong += !received_right(comm, turn);
         }
     });
     CHECK(wrong == 0);
 }
 
-TEST_CASE("what is heard stays until this rank's next meeting, however far ahead others would like to be") {
+TEST_CASE("what is received stays until this rank's next collective, however far ahead others would like to be") {
     std::atomic<int> wrong = 0;
     threads::run(2, [&](threads::member& comm) {
         for (std::uint64_t turn = 0; turn < 50; ++turn) {
             comm.all_gather({payload_of(comm.rank(), turn), (turn + std::uint64_t(comm.rank())) % 5 == 0});
             if (comm.rank() == 0) std::this_thread::sleep_for(200us);
-            wrong += !heard_right(comm, turn);
+            wrong += !received_right(comm, turn);
         }
     });
     CHECK(wrong == 0);
 }
 
-TEST_CASE("where a rank throws, the others hear who and why, and run throws the same") {
+TEST_CASE("where a rank throws, the others' errors name it and its reason, and run throws the same") {
     for (int const n : {2, 3, 7}) {
-        std::vector<told> heard(static_cast<std::size_t>(n));
+        std::vector<caught_error> errors(static_cast<std::size_t>(n));
         auto const body = [&](threads::member& comm) {
             for (int turn = 0; turn < 10; ++turn) {
                 if (comm.rank() == 1 && turn == 4) throw file_error("data", 3, 1, "broken line");
-                auto const t = told_by(comm);
+                auto const t = error_of_all_gather(comm);
                 if (t.rank == -7) continue;
-                heard[static_cast<std::size_t>(comm.rank())] = t;
+                errors[static_cast<std::size_t>(comm.rank())] = t;
                 throw comm_error(t.rank, t.why);
             }
         };
@@ -128,8 +129,8 @@ TEST_CASE("where a rank throws, the others hear who and why, and run throws the 
         }
         for (int r = 0; r < n; ++r) {
             if (r == 1) continue;
-            CHECK(heard[std::size_t(r)].rank == 1);
-            CHECK(heard[std::size_t(r)].why == "rank 1 failed: data:3:1: broken line");
+            CHECK(errors[std::size_t(r)].rank == 1);
+            CHECK(errors[std::size_t(r)].why == "rank 1 failed: data:3:1: broken line");
         }
     }
     CHECK_THROWS_AS(threads::run(2,
@@ -154,73 +155,73 @@ TEST_CASE("a meeting that was complete before a rank threw counts for everyone")
 }
 
 TEST_CASE("a rank that leaves early is named") {
-    told heard;
+    caught_error errors;
     CHECK_THROWS_AS(threads::run(2,
                                  [&](threads::member& comm) {
                                      comm.all_gather({});
                                      if (comm.rank() == 1) return;
-                                     heard = told_by(comm);
-                                     throw comm_error(heard.rank, heard.why);
+                                     errors = error_of_all_gather(comm);
+                                     throw comm_error(errors.rank, errors.why);
                                  }),
                     comm_error);
-    CHECK(heard.rank == 1);
-    CHECK(heard.why == "rank 1 left before the others were done");
+    CHECK(errors.rank == 1);
+    CHECK(errors.why == "rank 1 left before the others were done");
 }
 
 TEST_CASE("the rank that left is named, not one that is still on its way") {
-    std::atomic<bool> told_already = false;
-    told heard;
+    std::atomic<bool> reported = false;
+    caught_error errors;
     threads::run(3, [&](threads::member& comm) {
         if (comm.rank() == 2) return;
         if (comm.rank() == 1) {
-            while (!told_already) std::this_thread::yield();
+            while (!reported) std::this_thread::yield();
             return;
         }
-        heard = told_by(comm);
-        told_already = true;
+        errors = error_of_all_gather(comm);
+        reported = true;
     });
-    CHECK(heard.rank == 2);
+    CHECK(errors.rank == 2);
 }
 
 TEST_CASE("a rank that comes too late is named") {
-    std::atomic<bool> told_already = false;
-    told heard;
+    std::atomic<bool> reported = false;
+    caught_error errors;
     CHECK_THROWS_AS(threads::run(2,
                                  [&](threads::member& comm) {
                                      if (comm.rank() == 0) {
-                                         heard = told_by(comm);
-                                         told_already = true;
-                                         throw comm_error(heard.rank, heard.why);
+                                         errors = error_of_all_gather(comm);
+                                         reported = true;
+                                         throw comm_error(errors.rank, errors.why);
                                      }
-                                     while (!told_already) std::this_thread::yield();
+                                     while (!reported) std::this_thread::yield();
                                      comm.all_gather({});
                                  },
                                  {.deadline = 20ms}),
                     comm_error);
-    CHECK(heard.rank == 1);
-    CHECK(heard.why == "rank 1 did not come within 20 ms");
+    CHECK(errors.rank == 1);
+    CHECK(errors.why == "rank 1 did not come within 20 ms");
 }
 
 TEST_CASE("a rank that was too late once is not taken for one that was in time") {
-    std::atomic<bool> told_already = false;
-    told second;
-    bool heard_something = false;
+    std::atomic<bool> reported = false;
+    caught_error second;
+    bool received_something = false;
     try {
         threads::run(2,
                      [&](threads::member& comm) {
                          if (comm.rank() == 0) {
-                             told_by(comm);
-                             second = told_by(comm);  // nobody has come yet, so this cannot succeed
-                             heard_something = second.rank == -7;
-                             told_already = true;
+                             error_of_all_gather(comm);
+                             second = error_of_all_gather(comm);  // nobody has come yet, so this cannot succeed
+                             received_something = second.rank == -7;
+                             reported = true;
                              return;
                          }
-                         while (!told_already) std::this_thread::yield();
+                         while (!reported) std::this_thread::yield();
                      },
                      {.deadline = 20ms});
     } catch (comm_error const&) {
     }
-    CHECK_FALSE(heard_something);
+    CHECK_FALSE(received_something);
     CHECK(second.rank == 1);
 }
 
@@ -230,7 +231,7 @@ TEST_CASE("a deadline that is met changes nothing") {
                  [&](threads::member& comm) {
                      for (std::uint64_t turn = 0; turn < 50; ++turn) {
                          comm.all_gather({payload_of(comm.rank(), turn), (turn + std::uint64_t(comm.rank())) % 5 == 0});
-                         wrong += !heard_right(comm, turn);
+                         wrong += !received_right(comm, turn);
                      }
                  },
                  {.at_once = 1, .deadline = 60s});
@@ -248,7 +249,7 @@ TEST_CASE("no thread is left, and no rank is no run") {
     CHECK_THROWS_AS(threads::run(-3, [](threads::member&) {}), argument_error);
 }
 
-TEST_CASE("one after another and all at once say the same bytes") {
+TEST_CASE("ranks that compute one after another and all at once send the same bytes") {
     auto const transcript = [](int at_once) {
         std::vector<std::byte> all;
         threads::run(5,
@@ -260,8 +261,8 @@ TEST_CASE("one after another and all at once say the same bytes") {
                                  std::uint64_t theirs;
                                  std::memcpy(&theirs, comm.from(r).bytes.data(), sizeof theirs);
                                  state = key{state}.child(theirs).bits;
-                                 auto const heard = comm.from(r).bytes;
-                                 if (comm.rank() == 2) all.insert(all.end(), heard.begin(), heard.end());
+                                 auto const received = comm.from(r).bytes;
+                                 if (comm.rank() == 2) all.insert(all.end(), received.begin(), received.end());
                              }
                          }
                      },
@@ -297,10 +298,10 @@ TEST_CASE("a rank that waits for another gives its turn to compute away, and no 
                              int const now = ++computing;
                              for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
                              }
-                             schedules::word const mine(me, (me + 1) % n, k);
+                             schedules::test_message const mine(me, (me + 1) % n, k);
                              --computing;
-                             auto const heard = comm.exchange((me + 1) % n, mine.said(), (me + n - 1) % n);
-                             wrong += schedules::word((me + n - 1) % n, me, k).wrong(heard);
+                             auto const received = comm.exchange((me + 1) % n, mine.as_payload(), (me + n - 1) % n);
+                             wrong += schedules::test_message((me + n - 1) % n, me, k).wrong(received);
                          }
                      },
                      {.at_once = at_once});
@@ -313,16 +314,16 @@ TEST_CASE("what an exchange returned stays until this rank's next one, however f
     std::atomic<int> wrong = 0;
     threads::run(2, [&](threads::member& comm) {
         if (comm.rank() == 0) {
-            wrong += schedules::word(1, 0, 0).wrong(comm.exchange(1, {}, 1));
-            for (int k = 0; k < 500; ++k) comm.exchange(1, schedules::word(0, 1, k).said(), no_rank);
+            wrong += schedules::test_message(1, 0, 0).wrong(comm.exchange(1, {}, 1));
+            for (int k = 0; k < 500; ++k) comm.exchange(1, schedules::test_message(0, 1, k).as_payload(), no_rank);
             comm.exchange(no_rank, {}, 1);
             return;
         }
-        comm.exchange(0, schedules::word(1, 0, 0).said(), 0);
+        comm.exchange(0, schedules::test_message(1, 0, 0).as_payload(), 0);
         for (int k = 0; k < 500; ++k) {
-            auto const heard = comm.exchange(no_rank, {}, 0);
+            auto const received = comm.exchange(no_rank, {}, 0);
             if (k < 5) std::this_thread::sleep_for(200us);
-            wrong += schedules::word(0, 1, k).wrong(heard);
+            wrong += schedules::test_message(0, 1, k).wrong(received);
         }
         comm.exchange(0, {}, no_rank);
     });
@@ -331,13 +332,13 @@ TEST_CASE("what an exchange returned stays until this rank's next one, however f
 
 namespace {
 
-// What each rank was told when its part of a schedule failed, and what run threw.
+// The error that ended each rank's part of a schedule, and what run threw.
 struct failed_schedule {
-    std::vector<told> heard;
+    std::vector<caught_error> errors;
     std::string thrown;
 
     template <class Body>
-    failed_schedule(int ranks, Body body, threads::settings how = {}) : heard(std::size_t(ranks)) {
+    failed_schedule(int ranks, Body body, threads::settings how = {}) : errors(std::size_t(ranks)) {
         try {
             threads::run(
                 ranks,
@@ -345,7 +346,7 @@ struct failed_schedule {
                     try {
                         body(comm);
                     } catch (comm_error const& e) {
-                        heard[std::size_t(comm.rank())] = {e.rank, e.what()};
+                        errors[std::size_t(comm.rank())] = {e.rank, e.what()};
                         throw;
                     }
                 },
@@ -358,74 +359,74 @@ struct failed_schedule {
 
 }  // namespace
 
-TEST_CASE("who waits for a rank that throws or left hears which, and what was handed over before still comes") {
+TEST_CASE("a wait for a rank that throws or left is an error that names it, and earlier messages still arrive") {
     std::atomic<int> wrong = 0;
     failed_schedule const threw(3, [&](threads::member& comm) {
         if (comm.rank() == 1) {
-            comm.exchange(0, schedules::word(1, 0, 0).said(), no_rank);
+            comm.exchange(0, schedules::test_message(1, 0, 0).as_payload(), no_rank);
             throw file_error("data", 3, 1, "broken line");
         }
-        if (comm.rank() == 0) wrong += schedules::word(1, 0, 0).wrong(comm.exchange(no_rank, {}, 1));
+        if (comm.rank() == 0) wrong += schedules::test_message(1, 0, 0).wrong(comm.exchange(no_rank, {}, 1));
         comm.exchange(no_rank, {}, comm.rank() == 0 ? 1 : 0);
     });
     CHECK(wrong == 0);
     CHECK(threw.thrown == "data:3:1: broken line");
     for (std::size_t const r : {0u, 2u}) {
-        CHECK(threw.heard[r].rank == 1);
-        CHECK(threw.heard[r].why == "rank 1 failed: data:3:1: broken line");
+        CHECK(threw.errors[r].rank == 1);
+        CHECK(threw.errors[r].why == "rank 1 failed: data:3:1: broken line");
     }
     failed_schedule const left(2, [&](threads::member& comm) {
         if (comm.rank() == 1) {
-            comm.exchange(0, schedules::word(1, 0, 0).said(), no_rank);
+            comm.exchange(0, schedules::test_message(1, 0, 0).as_payload(), no_rank);
             return;
         }
-        wrong += schedules::word(1, 0, 0).wrong(comm.exchange(no_rank, {}, 1));
+        wrong += schedules::test_message(1, 0, 0).wrong(comm.exchange(no_rank, {}, 1));
         comm.exchange(1, {}, no_rank);  // to one who does not care any more
         comm.exchange(no_rank, {}, 1);
     });
     CHECK(wrong == 0);
-    CHECK(left.heard[0].rank == 1);
-    CHECK(left.heard[0].why == "rank 1 left before the others were done");
+    CHECK(left.errors[0].rank == 1);
+    CHECK(left.errors[0].why == "rank 1 left before the others were done");
 
-    // Who waits for one who is about to hear it is not told that all wait.
+    // A wait for a rank that is about to get this error is not taken for a wait of all.
     failed_schedule const through_another(3, [&](threads::member& comm) {
         if (comm.rank() == 1) return std::this_thread::sleep_for(5ms);
         comm.exchange(no_rank, {}, comm.rank() == 0 ? 2 : 1);
     });
-    CHECK(through_another.heard[2].why == "rank 1 left before the others were done");
-    CHECK(through_another.heard[0].why == "rank 1 left before the others were done");
+    CHECK(through_another.errors[2].why == "rank 1 left before the others were done");
+    CHECK(through_another.errors[0].why == "rank 1 left before the others were done");
 }
 
 TEST_CASE("a rank that hands over nothing is named at the deadline") {
-    std::atomic<bool> told_already = false;
+    std::atomic<bool> reported = false;
     failed_schedule const late(2,
                                [&](threads::member& comm) {
                                    if (comm.rank() == 1) {
-                                       while (!told_already) std::this_thread::yield();
+                                       while (!reported) std::this_thread::yield();
                                        return;
                                    }
                                    try {
                                        comm.exchange(1, {}, 1);
                                    } catch (comm_error const&) {
-                                       told_already = true;
+                                       reported = true;
                                        throw;
                                    }
                                },
                                {.deadline = 20ms});
-    CHECK(late.heard[0].rank == 1);
-    CHECK(late.heard[0].why == "rank 1 sent nothing within 20 ms");
+    CHECK(late.errors[0].rank == 1);
+    CHECK(late.errors[0].why == "rank 1 sent nothing within 20 ms");
 }
 
-TEST_CASE("where all wait for each other the lowest is told who waits for whom, without a deadline") {
+TEST_CASE("where all wait for each other the errors say who waits for whom, without a deadline") {
     failed_schedule const circle(3, [](threads::member& comm) {
         if (comm.rank() == 0) std::this_thread::sleep_for(5ms);
         comm.exchange(no_rank, {}, (comm.rank() + 1) % 3);
     });
-    CHECK(circle.heard[0].rank == 1);
+    CHECK(circle.errors[0].rank == 1);
     std::string const why =
         "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0: no rank can go on";
-    CHECK(circle.heard[0].why == why);
-    for (std::size_t const r : {1u, 2u}) CHECK(circle.heard[r].why == why);
+    CHECK(circle.errors[0].why == why);
+    for (std::size_t const r : {1u, 2u}) CHECK(circle.errors[r].why == why);
     CHECK(circle.thrown == why);
 
     failed_schedule const meeting(3, [](threads::member& comm) {
@@ -434,14 +435,14 @@ TEST_CASE("where all wait for each other the lowest is told who waits for whom, 
         else
             comm.all_gather({});
     });
-    CHECK(meeting.heard[0].rank == 2);
-    CHECK(meeting.heard[0].why ==
+    CHECK(meeting.errors[0].rank == 2);
+    CHECK(meeting.errors[0].why ==
           "rank 0 waits for rank 2, which waits for rank 1, which waits for rank 2: no rank can go on");
     failed_schedule const alone(1, [](threads::member& comm) { comm.exchange(no_rank, {}, 0); });
     CHECK(alone.thrown == "rank 0 waits for rank 0: no rank can go on");
 }
 
-TEST_CASE("of three ranks one has left and two wait for each other: they are told, whichever came to its end last") {
+TEST_CASE("of three ranks one has left and two wait for each other: they get an error, whichever came last") {
     for (int const leaver : {0, 2}) {
         CAPTURE(leaver);
         int const low = leaver == 0 ? 1 : 0, high = low + 1;
@@ -454,18 +455,18 @@ TEST_CASE("of three ranks one has left and two wait for each other: they are tol
         std::string const l = std::to_string(low), h = std::to_string(high);
         CHECK(two.thrown ==
               "rank " + l + " waits for rank " + h + ", which waits for rank " + l + ": no rank can go on");
-        CHECK(two.heard[std::size_t(low)].rank == high);
-        CHECK(two.heard[std::size_t(high)].why == two.thrown);
+        CHECK(two.errors[std::size_t(low)].rank == high);
+        CHECK(two.errors[std::size_t(high)].why == two.thrown);
     }
 }
 
-TEST_CASE("at the deadline all are told the rank that computes, not one that waits for it") {
-    std::atomic<int> told_already = 0;
+TEST_CASE("at the deadline all errors name the rank that computes, not one that waits for it") {
+    std::atomic<int> reported = 0;
     failed_schedule const late(3,
                                [&](threads::member& comm) {
                                    if (comm.rank() == 1) {
                                        comm.exchange(no_rank, {}, 2);
-                                       while (told_already < 2) std::this_thread::yield();
+                                       while (reported < 2) std::this_thread::yield();
                                        return;
                                    }
                                    // Rank 0 waits for rank 2 before that has its turn, which then waits for rank 1.
@@ -473,14 +474,14 @@ TEST_CASE("at the deadline all are told the rank that computes, not one that wai
                                        if (comm.rank() == 2) std::this_thread::sleep_for(50ms);
                                        comm.rank() == 0 ? comm.exchange(no_rank, {}, 2) : comm.exchange(1, {}, 1);
                                    } catch (comm_error const&) {
-                                       ++told_already;
+                                       ++reported;
                                        throw;
                                    }
                                },
                                {.at_once = 1, .deadline = 200ms});
     for (std::size_t const r : {0u, 2u}) {
-        CHECK(late.heard[r].rank == 1);
-        CHECK(late.heard[r].why == "rank 1 sent nothing within 200 ms");
+        CHECK(late.errors[r].rank == 1);
+        CHECK(late.errors[r].why == "rank 1 sent nothing within 200 ms");
     }
 }
 
@@ -502,45 +503,44 @@ TEST_CASE("a rank that keeps its turn to compute is named by those who wait for 
     CHECK(thrown == "rank 0 let no other rank compute within 20 ms");
 
     // Rank 1 hands rank 0 what it waits for, and computes on.
-    std::atomic<bool> told_already = false;
+    std::atomic<bool> reported = false;
     failed_schedule const after(2,
                                 [&](threads::member& comm) {
                                     if (comm.rank() == 1) {
                                         comm.exchange(0, {}, no_rank);
-                                        for (int n = 0; n < 600 && !told_already; ++n) std::this_thread::sleep_for(5ms);
+                                        for (int n = 0; n < 600 && !reported; ++n) std::this_thread::sleep_for(5ms);
                                         return;
                                     }
                                     try {
                                         comm.exchange(no_rank, {}, 1);
                                     } catch (comm_error const&) {
-                                        told_already = true;
+                                        reported = true;
                                         throw;
                                     }
                                 },
                                 {.at_once = 1, .deadline = 50ms});
-    CHECK(after.heard[0].rank == 1);
-    CHECK(after.heard[0].why == "rank 1 let no other rank compute within 50 ms");
+    CHECK(after.errors[0].rank == 1);
+    CHECK(after.errors[0].why == "rank 1 let no other rank compute within 50 ms");
 }
 
-TEST_CASE("who catches the deadline's error and tries again hands nothing over, and is told the same") {
+TEST_CASE("a rank that catches the deadline's error and tries again sends nothing, and gets the same error") {
     std::atomic<bool> tried_again = false;
-    std::atomic<int> heard_something = 0, told_the_same = 0;
+    std::atomic<int> received_something = 0, same_errors = 0;
     threads::run(2,
                  [&](threads::member& comm) {
                      bool const late = comm.rank() == 1;
                      while (late && !tried_again) std::this_thread::yield();
                      for (int turn = 0; turn < 4; ++turn) try {
                              comm.all_gather({payload_of(comm.rank(), std::uint64_t(turn))});
-                             ++heard_something;
+                             ++received_something;
                          } catch (comm_error const& e) {
-                             told_the_same +=
-                                 e.rank == 1 && e.what() == std::string("rank 1 did not come within 20 ms");
+                             same_errors += e.rank == 1 && e.what() == std::string("rank 1 did not come within 20 ms");
                          }
                      if (!late) tried_again = true;
                  },
                  {.deadline = 20ms});
-    CHECK(heard_something == 0);
-    CHECK(told_the_same == 8);
+    CHECK(received_something == 0);
+    CHECK(same_errors == 8);
 
     // In pairs: what a rank handed over again would be taken for its next message.
     std::atomic<int> messages = 0;
@@ -586,17 +586,17 @@ TEST_CASE("between a start and its finish nothing else may come") {
     });
 }
 
-TEST_CASE("a start waits for nobody, and its rank may leave: the others hear what it said") {
+TEST_CASE("a start waits for nobody, and its rank may leave: the others receive what it sent") {
     std::atomic<int> started = 0, wrong = 0;
     threads::run(3, [&](threads::member& comm) {
-        auto const mine = schedules::word(comm.rank(), 3, 0);
+        auto const mine = schedules::test_message(comm.rank(), 3, 0);
         if (comm.rank() == 2)  // the others started before this one comes
             while (started < 2) std::this_thread::yield();
-        comm.start_all_gather(mine.said());
+        comm.start_all_gather(mine.as_payload());
         ++started;
         if (comm.rank() == 1) return;
         comm.finish();
-        for (int r = 0; r < 3; ++r) wrong += schedules::word(r, 3, 0).wrong(comm.from(r));
+        for (int r = 0; r < 3; ++r) wrong += schedules::test_message(r, 3, 0).wrong(comm.from(r));
     });
     CHECK(wrong == 0);
 }
@@ -606,15 +606,15 @@ TEST_CASE("a rank that computes after its start keeps its turn, and the others t
     threads::run(5,
                  [&](threads::member& comm) {
                      for (int k = 0; k < 100; ++k) {
-                         schedules::word const mine(comm.rank(), 5, k);
-                         comm.start_all_gather(mine.said());
+                         schedules::test_message const mine(comm.rank(), 5, k);
+                         comm.start_all_gather(mine.as_payload());
                          int const now = ++computing;
                          for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
                          }
                          if (k % 10 == comm.rank()) std::this_thread::yield();
                          --computing;
                          comm.finish();
-                         for (int r = 0; r < 5; ++r) wrong += schedules::word(r, 5, k).wrong(comm.from(r));
+                         for (int r = 0; r < 5; ++r) wrong += schedules::test_message(r, 5, k).wrong(comm.from(r));
                      }
                  },
                  {.at_once = 2});
@@ -628,10 +628,10 @@ TEST_CASE("with several lanes in flight: who leaves or throws is named, and what
         std::atomic<int> wrong = 0;
         failed_schedule const ended(3, [&](threads::member& comm) {
             int const me = comm.rank();
-            std::vector<schedules::word> sent;
+            std::vector<schedules::test_message> sent;
             for (int lane = 0; lane < 8; ++lane) sent.emplace_back(me, 3, lane);
             for (int lane = 0; lane < (me == 1 ? 5 : 8); ++lane)
-                comm.start_all_gather(sent[std::size_t(lane)].said(), lane);
+                comm.start_all_gather(sent[std::size_t(lane)].as_payload(), lane);
             if (me == 1) {
                 comm.finish(0);
                 if (throws) throw file_error("data", 3, 1, "broken line");
@@ -639,7 +639,7 @@ TEST_CASE("with several lanes in flight: who leaves or throws is named, and what
             }
             for (int lane = 0; lane < 5; ++lane) {
                 comm.finish(lane);
-                for (int r = 0; r < 3; ++r) wrong += schedules::word(r, 3, lane).wrong(comm.from(r));
+                for (int r = 0; r < 3; ++r) wrong += schedules::test_message(r, 3, lane).wrong(comm.from(r));
             }
             try {
                 comm.finish(5);
@@ -651,22 +651,22 @@ TEST_CASE("with several lanes in flight: who leaves or throws is named, and what
         });
         CHECK(wrong == 0);
         for (std::size_t const r : {0u, 2u}) {
-            CHECK(ended.heard[r].rank == 1);
-            CHECK(ended.heard[r].why ==
+            CHECK(ended.errors[r].rank == 1);
+            CHECK(ended.errors[r].why ==
                   (throws ? "rank 1 failed: data:3:1: broken line" : "rank 1 left before the others were done"));
         }
     }
 }
 
 TEST_CASE("with several lanes in flight: who does not come before the deadline is named, and who waits for whom") {
-    std::atomic<bool> told_already = false;
+    std::atomic<bool> reported = false;
     failed_schedule const late(2,
                                [&](threads::member& comm) {
                                    comm.start_all_gather({}, 3);
                                    comm.finish(3);
                                    comm.start_all_gather({}, 0);
                                    if (comm.rank() == 1) {
-                                       while (!told_already) std::this_thread::yield();
+                                       while (!reported) std::this_thread::yield();
                                        return;
                                    }
                                    comm.start_all_gather({}, 1);
@@ -674,22 +674,22 @@ TEST_CASE("with several lanes in flight: who does not come before the deadline i
                                    try {
                                        comm.finish(1);
                                    } catch (comm_error const&) {
-                                       told_already = true;
+                                       reported = true;
                                        throw;
                                    }
                                },
                                {.deadline = 20ms});
-    CHECK(late.heard[0].why == "rank 1 did not come within 20 ms");
+    CHECK(late.errors[0].why == "rank 1 did not come within 20 ms");
     failed_schedule const all_wait(3, [&](threads::member& comm) {
         for (int lane = 0; lane < (comm.rank() == 2 ? 1 : 3); ++lane) comm.start_all_gather({}, lane);
         comm.finish(0);
         if (comm.rank() == 2) comm.exchange(no_rank, {}, 0);
         comm.finish(1);
     });
-    CHECK(all_wait.heard[0].why == "rank 0 waits for rank 2, which waits for rank 0: no rank can go on");
+    CHECK(all_wait.errors[0].why == "rank 0 waits for rank 2, which waits for rank 0: no rank can go on");
 }
 
-TEST_CASE("ranks that start other lanes are told so") {
+TEST_CASE("ranks that start other lanes get an error that names both") {
     std::string thrown;
     try {
         threads::run(2, [&](threads::member& comm) {
@@ -703,30 +703,30 @@ TEST_CASE("ranks that start other lanes are told so") {
            thrown == "rank 0 starts an all-gather in lane 1 that another rank has started in lane 2"));
 }
 
-TEST_CASE("what goes wrong with an all-gather under way is told by its finish, and nothing is under way then") {
+TEST_CASE("what goes wrong with an all-gather under way is thrown by its finish, and nothing is under way then") {
     auto const finish = [](threads::member& comm) {
         comm.start_all_gather({});
         comm.finish();
     };
-    std::atomic<bool> told_already = false;
+    std::atomic<bool> reported = false;
     failed_schedule const late(2,
                                [&](threads::member& comm) {
                                    if (comm.rank() == 1) {
-                                       while (!told_already) std::this_thread::yield();
+                                       while (!reported) std::this_thread::yield();
                                        return;
                                    }
                                    comm.start_all_gather({});
                                    try {
                                        comm.finish();
                                    } catch (comm_error const&) {
-                                       told_already = true;
+                                       reported = true;
                                        CHECK_THROWS_AS(comm.finish(), argument_error);
                                        throw;
                                    }
                                },
                                {.deadline = 20ms});
-    CHECK(late.heard[0].rank == 1);
-    CHECK(late.heard[0].why == "rank 1 did not come within 20 ms");
+    CHECK(late.errors[0].rank == 1);
+    CHECK(late.errors[0].why == "rank 1 did not come within 20 ms");
 
     failed_schedule const threw(3, [&](threads::member& comm) {
         finish(comm);
@@ -734,13 +734,13 @@ TEST_CASE("what goes wrong with an all-gather under way is told by its finish, a
         finish(comm);
     });
     CHECK(threw.thrown == "data:3:1: broken line");
-    for (std::size_t const r : {0u, 2u}) CHECK(threw.heard[r].why == "rank 1 failed: data:3:1: broken line");
+    for (std::size_t const r : {0u, 2u}) CHECK(threw.errors[r].why == "rank 1 failed: data:3:1: broken line");
 
     failed_schedule const all_wait(2, [&](threads::member& comm) {
         if (comm.rank() == 1) comm.exchange(no_rank, {}, 0);
         finish(comm);
     });
-    CHECK(all_wait.heard[0].why == "rank 0 waits for rank 1, which waits for rank 0: no rank can go on");
+    CHECK(all_wait.errors[0].why == "rank 0 waits for rank 1, which waits for rank 0: no rank can go on");
 }
 
 TEST_CASE("ranks are split by color and key, and what goes through one group mixes with no other") {
@@ -773,15 +773,15 @@ TEST_CASE("a rank that throws or leaves is named in all groups, by its number in
             comm.all_gather({});
         });
         for (std::size_t const r : {0u, 1u, 2u, 3u, 4u, 6u, 7u}) {
-            CHECK(ended.heard[r].rank == 5);
-            CHECK(ended.heard[r].why ==
+            CHECK(ended.errors[r].rank == 5);
+            CHECK(ended.errors[r].why ==
                   (throws ? "rank 5 failed: data:3:1: broken line" : "rank 5 left before the others were done"));
         }
         CHECK(ended.thrown == (throws ? "data:3:1: broken line" : "rank 5 left before the others were done"));
     }
 }
 
-TEST_CASE("ranks that wait for each other in several groups are told who waits for whom, by their numbers in the run") {
+TEST_CASE("where ranks wait for each other in several groups, errors say who for whom, by their numbers in the run") {
     failed_schedule const crossed(4, [](threads::member& comm) {
         auto rows = comm.split(comm.rank() / 2, 0);
         auto columns = comm.split(comm.rank() % 2, 0);
@@ -794,7 +794,7 @@ TEST_CASE("ranks that wait for each other in several groups are told who waits f
     CHECK(crossed.thrown ==
           "rank 0 waits for rank 1, which waits for rank 3, which waits for rank 2, which waits for rank 0: "
           "no rank can go on");
-    for (auto const& h : crossed.heard) CHECK(h.why == crossed.thrown);
+    for (auto const& h : crossed.errors) CHECK(h.why == crossed.thrown);
 }
 
 TEST_CASE("who waits for a rank in one group does not go on because of what that rank hands over in another") {
@@ -809,25 +809,25 @@ TEST_CASE("who waits for a rank in one group does not go on because of what that
 }
 
 TEST_CASE("who does not come to a meeting of its group before the deadline is named by its number in the run") {
-    std::atomic<bool> told_already = false;
+    std::atomic<bool> reported = false;
     failed_schedule const late(4,
                                [&](threads::member& comm) {
                                    auto part = comm.split(comm.rank() / 2, -comm.rank());
                                    if (comm.rank() == 3) {
-                                       while (!told_already) std::this_thread::yield();
+                                       while (!reported) std::this_thread::yield();
                                        return;
                                    }
                                    if (comm.rank() < 2) return part.all_gather({});
                                    try {
                                        part.all_gather({});
                                    } catch (comm_error const&) {
-                                       told_already = true;
+                                       reported = true;
                                        throw;
                                    }
                                },
                                {.deadline = 50ms});
-    CHECK(late.heard[2].rank == 3);
-    CHECK(late.heard[2].why == "rank 3 did not come within 50 ms");
+    CHECK(late.errors[2].rank == 3);
+    CHECK(late.errors[2].why == "rank 3 did not come within 50 ms");
 }
 
 TEST_CASE("members can be kept elsewhere, and each counts its own meetings") {
@@ -835,10 +835,10 @@ TEST_CASE("members can be kept elsewhere, and each counts its own meetings") {
     threads::run(4, [&](threads::member& comm) {
         std::vector<threads::member> levels;
         levels.push_back(comm.duplicate());
-        levels.back().start_all_gather(schedules::word(comm.rank(), 0, 1).said(), 5);
+        levels.back().start_all_gather(schedules::test_message(comm.rank(), 0, 1).as_payload(), 5);
         for (int k = 1; k < 6; ++k) levels.push_back(comm.split(comm.rank() / 2, k));  // the first one moves
         levels[0].finish(5);
-        for (int r = 0; r < 4; ++r) wrong += schedules::word(r, 0, 1).wrong(levels[0].from(r));
+        for (int r = 0; r < 4; ++r) wrong += schedules::test_message(r, 0, 1).wrong(levels[0].from(r));
         for (auto& level : levels) wrong += schedules::ring_algorithm(level) + schedules::in_flight_together(level, 2);
     });
     CHECK(wrong == 0);

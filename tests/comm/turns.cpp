@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// At most as many seats compute as are allowed, in the order in which they could go on.
 #include "laconic/comm/turns.hpp"
 
 #include <doctest/doctest.h>

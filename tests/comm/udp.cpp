@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Packet machines in processes get right sums over UDP despite loss, strangers and damage, and name a killed process.
 #include "laconic/comm/udp.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +28,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// Answers wait for the slowest of processes that share a few cores, and at heavy loss for what others send again: waits
+// Results wait for the slowest of processes that share a few cores, and at heavy loss for what others send again: waits
 // that follow them grow as long as they may.
 constexpr retransmission impatient{.first = 0.005, .least = 0.001, .most = 0.01};
 
@@ -83,11 +84,11 @@ std::vector<std::string> processes(int nodes, udp::settings how, Body body, std:
             std::this_thread::sleep_for(milliseconds(2));
         }
     }
-    std::vector<std::string> said;
-    for (std::size_t i = 0; i < n; ++i) said.emplace_back(texts + i * room);
+    std::vector<std::string> results;
+    for (std::size_t i = 0; i < n; ++i) results.emplace_back(texts + i * room);
     ::munmap(texts, n * room);
     CHECK(open_files() == files);
-    return said;
+    return results;
 }
 
 std::vector<float> whole_numbers(std::size_t d, int rank, std::uint64_t round) {
@@ -188,7 +189,7 @@ struct of_lengths {
     std::vector<std::size_t> const* lengths;
     int node;
     std::size_t next = 0, batch_end = 0;
-    std::vector<std::size_t> heard{};
+    std::vector<std::size_t> received{};
     bool right = true;
 
     std::vector<std::byte> packet(std::size_t i) const {
@@ -203,7 +204,7 @@ struct of_lengths {
         std::size_t i = lengths->size();
         if (bytes.size() >= sizeof i) std::memcpy(&i, bytes.data(), sizeof i);
         right &= i < lengths->size() && std::ranges::equal(bytes, packet(std::min(i, lengths->size() - 1)));
-        heard.push_back(i);
+        received.push_back(i);
         ++next;
         return true;
     }
@@ -231,7 +232,7 @@ struct flood {
     int waits_for() const { return no_rank; }
 };
 
-// What a stranger says to all nodes, from an address that they do not know: what worker 1 would say in these and in
+// What a stranger sends to all nodes, from an address that they do not know: what worker 1 would send in these and in
 // later rounds if its numbers were not finite, and any bytes.
 template <class M>
 std::string as_a_stranger(std::vector<std::string> const& all, M machine, std::size_t d) {
@@ -250,7 +251,7 @@ std::string as_a_stranger(std::vector<std::string> const& all, M machine, std::s
         flood bytes{me, key{round}};
         outside.run(bytes);
     }
-    return refused == 4 ? "refused" : "heard";
+    return refused == 4 ? "refused" : "accepted";
 }
 
 }  // namespace
@@ -306,9 +307,9 @@ TEST_CASE("a process that is killed, or never comes, is named by all others befo
     udp::settings const how{.deadline = milliseconds(500), .loss = 0.02};
     std::vector<std::vector<float>> brought(4);  // before anybody waits for it
     for (int node = 0; node < 3; ++node) brought[std::size_t(node)] = whole_numbers(200000, node, 1);
-    auto const told = [&](int victim, int packets, auto make) {
+    auto const check_victim = [&](int victim, int packets, auto make) {
         auto const begin = std::chrono::steady_clock::now();
-        auto const said = processes(4, how, [&](udp& socket, int node) {
+        auto const results = processes(4, how, [&](udp& socket, int node) {
             auto machine = make(node);
             auto x = brought[std::size_t(node)];
             if (node == victim && packets < 0) return std::string("never came");
@@ -324,23 +325,23 @@ TEST_CASE("a process that is killed, or never comes, is named by all others befo
         // The deadline, and what sent the last packet again; the machine may be busy.
         CHECK(std::chrono::steady_clock::now() - begin < milliseconds(10000));
         for (int node = 0; node < 4; ++node)
-            CHECK(said[std::size_t(node)] == (node != victim ? "without " + std::to_string(victim)
-                                              : packets < 0  ? "never came"
-                                                             : "killed"));
+            CHECK(results[std::size_t(node)] == (node != victim ? "without " + std::to_string(victim)
+                                                 : packets < 0  ? "never came"
+                                                                : "killed"));
     };
     for (int const victim : {1, 3})
         for (int const packets : {-1, 40}) {
             CAPTURE(victim);
             CAPTURE(packets);
-            told(victim, packets,
-                 [](int node) { return switch_machine<float>({.d = 200000, .workers = 3, .slots = 4}, node); });
-            told(victim, packets,
-                 [](int node) { return omni_machine<float>({.d = 200000, .workers = 3, .block = 64}, node); });
+            check_victim(victim, packets,
+                         [](int node) { return switch_machine<float>({.d = 200000, .workers = 3, .slots = 4}, node); });
+            check_victim(victim, packets,
+                         [](int node) { return omni_machine<float>({.d = 200000, .workers = 3, .block = 64}, node); });
         }
 }
 
 TEST_CASE("what a rank brings is refused by all processes alike") {
-    auto const said = processes(4, {.loss = 0.1}, [&](udp& socket, int node) {
+    auto const results = processes(4, {.loss = 0.1}, [&](udp& socket, int node) {
         switch_machine<float> machine({.d = 1000, .workers = 3}, node);
         auto x = node < 3 ? whole_numbers(1000, node, 1) : std::vector<float>();
         if (node == 1) x[700] = NAN;
@@ -350,23 +351,23 @@ TEST_CASE("what a rank brings is refused by all processes alike") {
         return std::string("summed");
     });
     std::string const text = "rank 1, round 1: the gradient is not finite at coordinate 700";
-    CHECK(said == std::vector<std::string>{text, text, text, "summed"});  // the switch itself brings nothing
+    CHECK(results == std::vector<std::string>{text, text, text, "summed"});  // the switch itself brings nothing
 }
 
 TEST_CASE("neither strangers nor damage change a sum or stop it, however many packets they bring") {
     std::size_t const d = 10000;
     auto const check = [&](std::size_t round_at, auto make) {
-        auto const said = processes(6, {}, [&](udp& socket, int node, std::vector<std::string> const& all) {
+        auto const results = processes(6, {}, [&](udp& socket, int node, std::vector<std::string> const& all) {
             if (node == 5) return as_a_stranger(all, make(1), d);
             if (node == 1) std::this_thread::sleep_for(milliseconds(30));  // the stranger may come before it
             auto machine = make(node);
             noisy<decltype(machine)> loud{&machine, round_at, key{3}.child(std::uint64_t(node))};
             auto const text = sums(socket, loud, node, 4, d, 6);
-            return loud.useless > 200 ? text : "heard little that was useless";
+            return loud.useless > 200 ? text : "few useless packets came";
         });
         std::vector<std::string> expected(5, "right");
         expected.emplace_back("refused");
-        CHECK(said == expected);
+        CHECK(results == expected);
     };
     check(16, [&](int node) { return switch_machine<float>({.d = d, .workers = 4, .slots = 16}, node); });
     check(8, [&](int node) { return omni_machine<float>({.d = d, .workers = 4, .block = 64, .fused = 4}, node); });
@@ -392,17 +393,17 @@ TEST_CASE("packets of any lengths come once each, and what a machine leaves the 
     std::vector<std::size_t> lengths;
     for (std::size_t i = 0; i < 500; ++i)
         lengths.push_back(i % 100 < 60 ? 300 + i % 5 : 8 + std::size_t(key{5}.below(i, 1465)));
-    auto const said = processes(2, {}, [&](udp& socket, int node) {
+    auto const results = processes(2, {}, [&](udp& socket, int node) {
         of_lengths machine{&lengths, node};
         while (machine.next < lengths.size()) {
             machine.batch_end = std::min(machine.next + 70, lengths.size());
             socket.run(machine);
         }
-        std::sort(machine.heard.begin(), machine.heard.end());
-        for (std::size_t i = 0; i < machine.heard.size(); ++i) machine.right &= machine.heard[i] == i;
+        std::sort(machine.received.begin(), machine.received.end());
+        for (std::size_t i = 0; i < machine.received.size(); ++i) machine.right &= machine.received[i] == i;
         return std::string(machine.right ? "right" : "wrong");
     });
-    CHECK(said == std::vector<std::string>(2, "right"));
+    CHECK(results == std::vector<std::string>(2, "right"));
 }
 
 TEST_CASE("what a socket refuses") {

@@ -45,7 +45,7 @@ TEST_CASE("by hand: what is kept is doubled, where it stands costs nothing") {
         some = some || (m.support.size() != 0 && m.support.size() != 4);
     }
     CHECK(some);
-    CHECK(laws::heard(bernoulli{1}, x, key{1}) == x);
+    CHECK(laws::received(bernoulli{1}, x, key{1}) == x);
 }
 
 // Each set of three coordinates has probability 1/4^s 3/4^(3 - s); all counts within 5 sigma.

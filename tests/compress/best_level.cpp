@@ -39,7 +39,7 @@ std::vector<float> power_law() {
 // 1 - |C(x) - x|^2 / |x|^2.
 template <class C, class T>
 double share_kept(C const& c, std::vector<T> const& x) {
-    auto const said = laws::heard(c, x, key{1});
+    auto const said = laws::received(c, x, key{1});
     auto error = x;
     for (std::size_t i = 0; i < x.size(); ++i) error[i] -= said[i];
     return 1 - laws::energy(error) / laws::energy(x);

@@ -68,7 +68,7 @@ TEST_CASE("a compressor of one's own keeps the laws and goes into pipes") {
     CHECK(to_string(both) == "top_k(2) | mean_sign");
     CHECK(both.delta(10) == doctest::Approx(0.1));
     std::vector<double> const x{1, -5, 3, 0};
-    CHECK(laws::heard(both, x, key{1}) == std::vector<double>{0, -4, 4, 0});
+    CHECK(laws::received(both, x, key{1}) == std::vector<double>{0, -4, 4, 0});
 }
 
 TEST_CASE("compress takes anything contiguous") {

@@ -24,7 +24,7 @@ template <class C, class T>
 double mean_error(C const& c, std::vector<T> const& x, std::size_t runs = 2000) {
     double sum = 0;
     for (std::uint64_t r = 0; r < runs; ++r) {
-        auto error = laws::heard(c, x, key{r});
+        auto error = laws::received(c, x, key{r});
         for (std::size_t i = 0; i < x.size(); ++i) error[i] -= x[i];
         sum += laws::energy(error);
     }
@@ -42,7 +42,7 @@ TEST_CASE_TEMPLATE("by hand: 3 and 4 at two levels", T, float, double) {
     CHECK(m.codes == compress(quantize{2}, x, key{1}).codes);
     CHECK(mean_error(damped_quantize{2}, x, 4000) == doctest::Approx(1. / 11).epsilon(.05));
     std::vector<T> const on_grid{3, -3, 0};
-    CHECK(laws::heard(damped_quantize{1, 0, p_norm::largest}, on_grid, key{1}) == on_grid);
+    CHECK(laws::received(damped_quantize{1, 0, p_norm::largest}, on_grid, key{1}) == on_grid);
 }
 
 TEST_CASE_TEMPLATE("its delta holds, is reached where all are equal, and scaled_down keeps no more", T, float, double) {
@@ -78,7 +78,7 @@ TEST_CASE_TEMPLATE("numbers out of range, and what is refused", T, float, double
         CHECK(double(m.steps[0] / unit) ==
               doctest::Approx(double(compress(damped_quantize{3}, std::vector<T>{1, .5, -1}, key{1}).steps[0])));
     }
-    CHECK(laws::heard(damped_quantize{}, std::vector<T>(5), key{1}) == std::vector<T>(5));
+    CHECK(laws::received(damped_quantize{}, std::vector<T>(5), key{1}) == std::vector<T>(5));
     for (int const levels : {0, -1, 32768})
         CHECK_THROWS_AS(compress(damped_quantize{levels}, std::vector<T>{1}, key{1}), argument_error);
     host on;

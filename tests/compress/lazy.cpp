@@ -46,7 +46,7 @@ TEST_CASE("by hand: all, doubled, or nothing") {
         all += spoke;
     }
     CHECK(std::abs(all - 2000) < 5 * std::sqrt(1000.));
-    CHECK(laws::heard(lazy{1}, x, key{1}) == x);
+    CHECK(laws::received(lazy{1}, x, key{1}) == x);
 }
 
 TEST_CASE("omega: (1 + omega of the rest) / p - 1") {

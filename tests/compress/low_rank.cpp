@@ -50,7 +50,7 @@ Eigen::MatrixXd columns(A const& y, std::size_t n) {
 }
 template <class C, class T>
 std::vector<T> say(C const& c, std::vector<T> const& x, std::uint64_t k = 1) {
-    return laws::heard(c, x, key{k});
+    return laws::received(c, x, key{k});
 }
 template <class C, class T>
 double lost(C const& c, std::vector<T> const& x, std::uint64_t k) {
@@ -98,7 +98,7 @@ std::vector<std::pair<std::size_t, std::vector<T>>> matrices() {
 TEST_CASE_TEMPLATE("low_rank keeps the laws, on matrices of every shape", T, float, double) {
     for (auto const& [rows, x] : matrices<T>())
         for (std::size_t const rank : {1u, 2u, 100u})
-            laws::says_what_it_says(low_rank{rows, rank}, x, laws::noise<T>(x.size(), 77), key{rows + 10 * rank});
+            laws::obeys_the_laws(low_rank{rows, rank}, x, laws::noise<T>(x.size(), 77), key{rows + 10 * rank});
     laws::is_a_pure_function_with_one_encoding(low_rank{1, 1});
     laws::is_a_pure_function_with_one_encoding(top_k{1} | low_rank{1, 2});
     laws::reads_back<T>(low_rank{28, 4});
@@ -358,7 +358,7 @@ TEST_CASE("a start is compared by place, checked by size, and not written") {
     CHECK(to_string(low_rank{28, 4}) == "low_rank(rows=28, rank=4)");
     CHECK(low_rank{28, 4} == low_rank{28, 4});
     CHECK(low_rank{28, 4} != low_rank{28, 5});
-    laws::says_what_it_says(c, laws::noise<double>(20, 1), laws::noise<double>(20, 2), key{1});
+    laws::obeys_the_laws(c, laws::noise<double>(20, 1), laws::noise<double>(20, 2), key{1});
 }
 
 TEST_CASE("numbers that are not finite are refused") {

@@ -18,7 +18,7 @@ namespace {
 
 template <class T>
 std::vector<T> say(quantize const& q, std::vector<T> const& x, std::uint64_t k = 1) {
-    return laws::heard(q, x, key{k});
+    return laws::received(q, x, key{k});
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST_CASE("mean and variance over every set, exactly; the positions cost nothing
 
 TEST_CASE("a block of everything says everything; nothing is refused") {
     vec const x{1, 2, 3};
-    CHECK(laws::heard(rand_block{1, 100}, x, key{1}) == x);
+    CHECK(laws::received(rand_block{1, 100}, x, key{1}) == x);
     CHECK(laws::compress(rand_block{0.5, 2}, vec{}, key{1}).dimension() == 0);
     CHECK_THROWS_AS((rand_block{0, 2}.check(4)), argument_error);
     CHECK_THROWS_AS((rand_block{3, 2}.check(4)), argument_error);

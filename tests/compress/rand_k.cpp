@@ -43,7 +43,7 @@ TEST_CASE("by hand") {
     message_of<rand_k<>> theirs;
     rand_k{2}.blank(on, 4, key{1}, theirs);
     CHECK(theirs.support == m.support);
-    CHECK(laws::heard(rand_k{4}, x, key{1}) == x);
+    CHECK(laws::received(rand_k{4}, x, key{1}) == x);
     CHECK(laws::compress(rand_k{0.5}, vec{}, key{1}).dimension() == 0);
 }
 

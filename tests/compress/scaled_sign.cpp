@@ -34,14 +34,14 @@ TEST_CASE("by hand") {
     auto const m = laws::compress(scaled_sign{}, x, key{});
     CHECK(laws::decoded<decltype(m), double>(m) == vec{1.5, -1.5, 1.5, 1.5});
     CHECK(bits(m) == 64 + 8);  // four signs in a byte
-    CHECK(laws::heard(scaled_sign{2}, x, key{}) == vec{1.5, -1.5, 1.5, 1.5});
-    CHECK(laws::heard(scaled_sign{3}, x, key{}) == vec{2, -2, 2, 0});
-    CHECK(laws::heard(scaled_sign{}, vec{-0.0, 0.0}, key{}) == vec{0, 0});
+    CHECK(laws::received(scaled_sign{2}, x, key{}) == vec{1.5, -1.5, 1.5, 1.5});
+    CHECK(laws::received(scaled_sign{3}, x, key{}) == vec{2, -2, 2, 0});
+    CHECK(laws::received(scaled_sign{}, vec{-0.0, 0.0}, key{}) == vec{0, 0});
 }
 
 TEST_CASE("the error is |x|^2 - |x|_1^2 / d, and delta = 1 / d is reached where one value stands alone") {
     for (vec const& x : {vec{1, -2, 3, 0}, vec{5, 5, 5}, vec{0, 0, -7, 0, 0}, vec{1e-3, 100}}) {
-        auto const y = laws::heard(scaled_sign{}, x, key{});
+        auto const y = laws::received(scaled_sign{}, x, key{});
         double error = 0, square = 0, sum = 0;
         for (std::size_t i = 0; i < x.size(); ++i) {
             error += (x[i] - y[i]) * (x[i] - y[i]);

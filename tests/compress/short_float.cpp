@@ -21,7 +21,7 @@ namespace {
 
 template <class C, class T>
 std::vector<T> say(C const& c, std::vector<T> const& x) {
-    return laws::heard(c, x, key{});
+    return laws::received(c, x, key{});
 }
 
 }  // namespace

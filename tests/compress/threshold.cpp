@@ -26,7 +26,7 @@ namespace {
 
 template <class C>
 vec say(C const& c, vec const& x) {
-    return laws::heard(c, x, key{1});
+    return laws::received(c, x, key{1});
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ TEST_CASE("one bound for each coordinate") {
     vec const same = bounds;
     CHECK(c == c);
     CHECK(c != threshold<identity, std::span<double const>>{same});  // two places, even with equal numbers
-    laws::says_what_it_says(c, x, vec{1, 1, 1, 1, 11}, key{1});
+    laws::obeys_the_laws(c, x, vec{1, 1, 1, 1, 11}, key{1});
 }
 
 TEST_CASE("the bound is checked") {

@@ -33,7 +33,7 @@ TEST_CASE("top_k keeps the laws, alone and with a rest") {
 
 TEST_CASE("by hand: of equal ones the lower coordinate") {
     vec const x{2, -9, 4, 9, -4};
-    auto const say = [&](auto k) { return laws::heard(top_k{k}, x, key{1}); };
+    auto const say = [&](auto k) { return laws::received(top_k{k}, x, key{1}); };
     CHECK(say(1) == vec{0, -9, 0, 0, 0});
     CHECK(say(2) == vec{0, -9, 0, 9, 0});
     CHECK(say(3) == vec{0, -9, 4, 9, 0});

@@ -20,7 +20,7 @@ namespace {
 
 template <class T>
 std::vector<T> say(two_means const& c, std::vector<T> const& x) {
-    return laws::heard(c, x, key{});
+    return laws::received(c, x, key{});
 }
 double error_of(two_means const& c, vec const& x) {
     auto const y = say(c, x);

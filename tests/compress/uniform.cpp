@@ -24,7 +24,7 @@ namespace {
 
 template <class C, class T>
 std::vector<T> say(C const& c, std::vector<T> const& x, std::uint64_t k = 1) {
-    return laws::heard(c, x, key{k});
+    return laws::received(c, x, key{k});
 }
 
 // The mean of 10000 messages, in units so that no square underflows. A value between low and high has at most the

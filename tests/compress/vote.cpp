@@ -30,11 +30,11 @@ TEST_CASE("by hand: a bit a number, and nothing else") {
     CHECK(bits(m) == 8);
     CHECK(bits_as_paper(m) == 6);
     CHECK(bits(laws::compress(vote{}, vec(1024, -3.0), key{})) == 1024);
-    CHECK(laws::heard(vote{}, vec{}, key{}).empty());
+    CHECK(laws::received(vote{}, vec{}, key{}).empty());
 }
 
 TEST_CASE("on the numbers that a sparsifier chose") {
-    CHECK(laws::heard(top_k{2} | vote{}, vec{1, -2, 3, 0}, key{}) == vec{0, -1, 1, 0});
+    CHECK(laws::received(top_k{2} | vote{}, vec{1, -2, 3, 0}, key{}) == vec{0, -1, 1, 0});
 }
 
 TEST_CASE("strangers read it") {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// All tests of the device backend where there is a GPU. Where there is none, the one of what is said then, and the exit
-// status that CTest takes for a skip.
+// Runs all tests of the device backend where there is a GPU, else only the one for that case, as a skip for CTest.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>

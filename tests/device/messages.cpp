@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every compressor's messages on the device are the host's, and none allocates after its first message.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -10,7 +11,7 @@
 #include <vector>
 
 #include "laconic/backend/device.hpp"
-#include "laws/said_on.hpp"
+#include "laws/messages_on.hpp"
 
 using namespace laconic;
 
@@ -51,14 +52,14 @@ std::vector<float> restless(std::size_t d, std::uint64_t round) {
     return x;
 }
 
-// How often the device's memory is asked for after the first round, where round number `start` is the first.
+// How often the device's memory is allocated after the first round, where round number `start` is the first.
 std::size_t later_allocations(std::string const& pipeline, std::size_t d, std::uint64_t start, std::uint64_t rounds) {
     device on;
     host cpu;
     auto const here = parse_compressor<float>(pipeline);
     auto const there = parse_compressor<float, device>(pipeline);
-    any_message<float, host> heard;
-    any_message<float, device> said, heard_there;
+    any_message<float, host> on_host;
+    any_message<float, device> sent, copied_back;
     device::array<float> x(d), sum(d);
     auto const& seen = detail::on_device::interrupted;
     std::uint64_t after_first = 0;
@@ -66,12 +67,12 @@ std::size_t later_allocations(std::string const& pipeline, std::size_t d, std::u
         auto const numbers = restless(d, start + round);
         key const from{round};
         copy_from_host(on, std::span<float const>(numbers), std::span<float>(x));
-        there(on, std::span<float const>(x), from, said);
-        there.blank(on, d, from, heard_there);
-        here.blank(cpu, d, from, heard);
-        copy_message(on, said, cpu, heard);
-        copy_message(cpu, heard, on, heard_there);
-        add_message(on, std::span<float>(sum), 0.5f, heard_there);
+        there(on, std::span<float const>(x), from, sent);
+        there.blank(on, d, from, copied_back);
+        here.blank(cpu, d, from, on_host);
+        copy_message(on, sent, cpu, on_host);
+        copy_message(cpu, on_host, on, copied_back);
+        add_message(on, std::span<float>(sum), 0.5f, copied_back);
         if (round == 0) after_first = seen.allocations;
     }
     return static_cast<std::size_t>(seen.allocations - after_first);
@@ -79,11 +80,11 @@ std::size_t later_allocations(std::string const& pipeline, std::size_t d, std::u
 
 }  // namespace
 
-TEST_CASE("every compressor says and adds on the device what it does on the host") {
-    laws::says_as_on_the_host<device>();
+TEST_CASE("every compressor's messages on the device are those on the host, and add the same") {
+    laws::encodes_as_on_the_host<device>();
 }
 
-TEST_CASE("no compressor asks for the device's memory after the first message, whatever the next ones say") {
+TEST_CASE("no compressor allocates the device's memory after the first message, whatever the next ones hold") {
     for (auto const& pipeline : laws::pipelines()) {
         CAPTURE(pipeline);
         // A search for the best level does not begin before there is a number other than 0.

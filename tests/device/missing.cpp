@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Without a GPU every use of the device throws what to do, and nothing is changed.
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -11,7 +12,7 @@ using namespace laconic;
 
 namespace {
 
-// Whether a call says that there is no GPU, and what to do.
+// Whether a call throws that there is no GPU, and what to do.
 template <class F>
 bool misses_the_device(F call) {
     try {
@@ -24,7 +25,7 @@ bool misses_the_device(F call) {
 
 }  // namespace
 
-TEST_CASE("whoever uses a device that is not there is told so, and can go on") {
+TEST_CASE("every use of a device that is not there throws what to do, and can be followed by others") {
     device on;
     if (device::is_there()) {
         CHECK(sum_of_squares(on, std::span<float const>(device::array<float>(3))) == 0);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The objective of the example on_device, beside that of the library.
+// The perceptron of the example on_device has the values and gradients of the library's.
 #include "on_device/perceptron.hpp"
 
 #include <doctest/doctest.h>

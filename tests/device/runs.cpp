@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Whole runs on the device have the host's iterates, errors and saved states.
 #include "laconic/backend/device.hpp"
 #include "laws/descent_on.hpp"
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+// Messages of one compressor for every kernel and kind of message are the same on the device as on the host.
 #include <doctest/doctest.h>
 
 #include "laconic/backend/device.hpp"
-#include "laws/said_by_some.hpp"
+#include "laws/some_messages.hpp"
 
-TEST_CASE("some compressors say and add on the device what they do on the host") {
-    auto const here = laws::said_by_some_on_the_host();
-    auto there = laws::said_by_some<laconic::device>();
+TEST_CASE("some compressors' messages on the device are those on the host, and add the same") {
+    auto const here = laws::some_messages_on_the_host();
+    auto there = laws::some_messages<laconic::device>();
     CHECK(here.size() == 19);
     for (auto const& [compressor, messages] : here) {
         auto const& name = compressor;  // as a reference, for CAPTURE
         CAPTURE(name);
-        for (auto const& one : messages) CHECK_FALSE(one.said.empty());
+        for (auto const& one : messages) CHECK_FALSE(one.encoded.empty());
         CHECK((there[name] == messages));
     }
 }

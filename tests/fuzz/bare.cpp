@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes to the receivers of all compositions: they are refused, or are a message that is written and read again as
-// the same.
+// Any bytes to the receivers of all compositions are refused, or are a message that is written again as the same bytes.
 #include "fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes to the reader of self-describing messages, who knows users' types, too: refused, or finite numbers at
-// ascending coordinates within the dimension, and never more memory than the limit.
+// Any bytes to the reader of self-describing messages are refused, or are finite numbers in order within the limits.
 #include <cmath>
 
 #include "fuzz/fuzz.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packet machines of OmniReduce and SwitchML on a network that the input drives: packets come in any order, twice,
-// damaged or never, nodes stop and come back in the same round, with the same vector or another one, and some packets
-// are forged. No machine crashes, breaks a contract or sends what it must not, damage changes nothing, and where nobody
-// forges, every sum that a worker ends with is right. Where nodes do not stop either, all come to their end.
+// On any network of lost, repeated, damaged and forged packets, machines neither crash nor end with a wrong sum
+// unless packets are forged, and all come to their end where no node stops.
 #include <deque>
 #include <iterator>
 #include <limits>

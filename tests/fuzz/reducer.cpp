@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reducer among ranks that send anything: no bytes of theirs, and no saved state, crash it, hang it or break its
-// promise. A step that fails leaves what is remembered and the caller's numbers as they were, throws nothing but the
-// library's errors, and the next step among honest ranks succeeds.
+// A reducer among ranks that send anything never crashes or hangs; a step that fails changes nothing,
+// and the next step among honest ranks succeeds.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -24,7 +23,7 @@ using namespace laconic;
 using bytes = std::vector<std::byte>;
 
 // This rank's payload is right. The others hand over the same, where they are honest: it is a message like theirs
-// would be. Else the input says what they do in each meeting.
+// would be. Else the input decides what they do in each collective.
 class hostile {
   public:
     hostile(fuzz::input& in, int rank, int size) : in_(&in), rank_(rank), size_(size) {}
@@ -137,7 +136,7 @@ bool is_nan(vectors const& all) {
     return true;
 }
 
-// A saved state, changed as the input says, mostly with the right checksum.
+// A saved state, changed as the input decides, mostly with the right checksum.
 bytes forged(bytes state, fuzz::input& in) {
     auto const how = in.take<std::uint8_t>();
     state.resize(state.size() - 4);

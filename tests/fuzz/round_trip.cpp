@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any numbers to all compressors: what is finite is written, read back as the same, by a stranger too, and its size is
-// what the ledger says. What is not finite is refused, at the latest by the receiver, or not said.
+// Any finite numbers are written, read back as the same and counted right by every compressor; others are refused.
 #include <cmath>
 
 #include "fuzz/fuzz.hpp"
@@ -19,21 +18,21 @@ void round_trip(fuzz::input in) {
 
     host on;
     any_message<T, host> m, theirs;
-    std::vector<std::byte> said;
+    std::vector<std::byte> written;
     try {
         s.compressor(on, std::span<T const>(x), s.from, m);
         bit_writer sink(positions);
         write(sink, m);
         auto const bytes = sink.finish();
-        said.assign(bytes.begin(), bytes.end());
+        written.assign(bytes.begin(), bytes.end());
     } catch (argument_error const&) {
         return;  // a norm, a mean or a scaled number that is not finite
     }
     auto const name = to_string(s.compressor) + ", d = " + std::to_string(s.dimension);
-    if (8 * said.size() != bits(m, positions)) fuzz::found(name + ": the ledger is wrong");
+    if (8 * written.size() != bits(m, positions)) fuzz::found(name + ": the ledger is wrong");
     s.compressor.blank(on, s.dimension, s.from, theirs);
     try {
-        bit_reader source(said);
+        bit_reader source(written);
         read(on, source, theirs);
         source.finish();
     } catch (wire_error const& e) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// seeds FOLDER: writes a corpus for each fuzz target into FOLDER/<target>/: true messages of every pipeline, and events
-// on a network and among ranks at random.
+// seeds FOLDER: writes a corpus for each fuzz target, of true messages of every pipeline and of random events.
 #include <filesystem>
 #include <fstream>
 
@@ -32,8 +31,8 @@ void write_seeds(std::filesystem::path const& folder, std::byte type) {
             auto const header = fuzz::header(which, d, which);
             start.insert(start.end(), header.begin(), header.end());
             auto bare = start, numbers = start;
-            auto const said = laws::written(m);
-            bare.insert(bare.end(), said.begin(), said.end());
+            auto const written = laws::written(m);
+            bare.insert(bare.end(), written.begin(), written.end());
             numbers.push_back(std::byte{0});
             auto const raw = std::as_bytes(std::span(x));
             numbers.insert(numbers.end(), raw.begin(), raw.end());

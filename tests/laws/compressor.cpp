@@ -16,38 +16,38 @@ namespace laws {
 namespace {
 
 template <class M>
-std::span<std::byte const> say(laconic::bit_writer& sink, M const& m) {
+std::span<std::byte const> written_to(laconic::bit_writer& sink, M const& m) {
     sink.clear();
     write(sink, m);
     return sink.finish();
 }
 
-// Messages of a compressor, once all its forms have said the same. The type itself is left out after a few: its kernels
-// may be compiled without optimisation, and are the same.
+// Messages of a compressor, once all its forms have encoded the same. The type itself is left out after a few: its
+// kernels may be compiled without optimisation, and are the same.
 template <class T>
-class speaker {
+class checked_messages {
   public:
     using message = laconic::any_message<T, host>;
 
-    explicit speaker(forms<T> const& c) : compressor_(c) {}
+    explicit checked_messages(forms<T> const& c) : compressor_(c) {}
 
     message const& operator()(std::vector<T> const& x, key from) {
         std::span<T const> const v(x);
         compressor_.written(on_, v, from, message_);
         compressor_.defined(defined_on_, v, from, definition_);
-        expect(say(sink_, message_), say(other_, definition_), "the reference backend");
-        if (spoken_++ < 16) {
+        expect(written_to(sink_, message_), written_to(other_, definition_), "the reference backend");
+        if (count_++ < 16) {
             compressor_.typed(on_, v, from, typed_);
-            expect(say(sink_, message_), say(other_, typed_), "the type itself");
+            expect(written_to(sink_, message_), written_to(other_, typed_), "the type itself");
         }
         return message_;
     }
     host& on() { return on_; }
 
   private:
-    void expect(std::span<std::byte const> said, std::span<std::byte const> other, char const* whose) const {
-        if (!std::equal(said.begin(), said.end(), other.begin(), other.end()))
-            FAIL(to_string(compressor_.typed) << ": " << whose << " says other bytes");
+    void expect(std::span<std::byte const> encoded, std::span<std::byte const> other, char const* whose) const {
+        if (!std::equal(encoded.begin(), encoded.end(), other.begin(), other.end()))
+            FAIL(to_string(compressor_.typed) << ": " << whose << " encodes other bytes");
     }
 
     forms<T> const& compressor_;
@@ -56,7 +56,7 @@ class speaker {
     message message_, typed_;
     laconic::any_message<T, reference> definition_;
     laconic::bit_writer sink_, other_;
-    int spoken_ = 0;
+    int count_ = 0;
 };
 
 // The bytes and the numbers of one message, whose laws hold.
@@ -84,12 +84,12 @@ definition<T> as_defined(std::string const& text) {
 }
 
 template <class T>
-bytes said_by(definition<T> const& c, std::vector<T> const& x, key from) {
+bytes encoded_by(definition<T> const& c, std::vector<T> const& x, key from) {
     return written(laconic::compress(c, x, from, reference{}));
 }
 
 template <class T>
-void says_what_it_says(same<forms<T>> const& c, std::vector<T> const& x, std::vector<T> const& other, key from) {
+void obeys_the_laws(same<forms<T>> const& c, std::vector<T> const& x, std::vector<T> const& other, key from) {
     CAPTURE(to_string(c.typed));
     CAPTURE(x.size());
     CHECK(lawful(c.typed, x, other, from) == lawful(c.defined, x, other, from));
@@ -98,12 +98,12 @@ void says_what_it_says(same<forms<T>> const& c, std::vector<T> const& x, std::ve
 template <class T>
 moments moments_of(same<forms<T>> const& c, std::vector<T> const& x, int n, key seed) {
     moments r(x.size(), n);
-    speaker<T> speak(c);
+    checked_messages<T> message_about(c);
     std::vector<T> out(x.size());
     for (int t = 0; t < n; ++t) {
-        auto const& m = speak(x, seed.child(static_cast<std::uint64_t>(t)));
+        auto const& m = message_about(x, seed.child(static_cast<std::uint64_t>(t)));
         std::fill(out.begin(), out.end(), T(0));
-        add_message(speak.on(), std::span<T>(out), T(1), m);
+        add_message(message_about.on(), std::span<T>(out), T(1), m);
         r.add(x, out);
     }
     r.finish();
@@ -133,10 +133,10 @@ void is_unbiased_about(same<forms<T>> const& c, std::vector<T> const& x, key see
 template <class T>
 exact_moments moments_by_values(same<forms<T>> const& c, std::vector<T> const& x, int keys) {
     std::vector<double> low(x.size(), std::numeric_limits<double>::infinity()), high(x.size(), -low.front());
-    speaker<T> speak(c);
+    checked_messages<T> message_about(c);
     for (int t = 0; t < keys; ++t) {
         auto const v =
-            decoded<laconic::any_message<T, host>, T>(speak(x, key{31}.child(static_cast<std::uint64_t>(t))));
+            decoded<laconic::any_message<T, host>, T>(message_about(x, key{31}.child(static_cast<std::uint64_t>(t))));
         for (std::size_t i = 0; i < x.size(); ++i) {
             low[i] = std::min(low[i], static_cast<double>(v[i]));
             high[i] = std::max(high[i], static_cast<double>(v[i]));
@@ -162,11 +162,11 @@ exact_moments moments_by_values(same<forms<T>> const& c, std::vector<T> const& x
 
 // Whether both backends take such a message, or neither does; what is wrong otherwise is a failure of the test.
 template <class T>
-bool accepted_by_both(forms<T> const& c, std::size_t d, key from, std::span<std::byte const> said) {
+bool accepted_by_both(forms<T> const& c, std::size_t d, key from, std::span<std::byte const> encoded) {
     bool accepted = false, by_definition = false;
-    auto const trouble = trouble_with<T>(c.typed, d, from, said, accepted);
+    auto const trouble = trouble_with<T>(c.typed, d, from, encoded, accepted);
     if (trouble != "") FAIL_CHECK("the host: " << trouble);
-    auto const theirs = trouble_with<T, reference>(c.defined, d, from, said, by_definition);
+    auto const theirs = trouble_with<T, reference>(c.defined, d, from, encoded, by_definition);
     if (theirs != "") FAIL_CHECK("the reference: " << theirs);
     if (accepted != by_definition) FAIL_CHECK("one backend takes it, the other does not");
     return accepted;
@@ -176,8 +176,8 @@ template <class T>
 std::size_t survives_small_changes(same<forms<T>> const& c, std::vector<T> const& x, key from) {
     CAPTURE(to_string(c.typed));
     CAPTURE(x.size());
-    speaker<T> speak(c);
-    auto const& m = speak(x, from);
+    checked_messages<T> message_about(c);
+    auto const& m = message_about(x, from);
     std::size_t passed = 0;
     CHECK(laconic::compressor_laws::changes_trouble(
               written(m), account(m).unpadded(),
@@ -189,7 +189,7 @@ std::size_t survives_small_changes(same<forms<T>> const& c, std::vector<T> const
 template <class T>
 void is_a_pure_function(forms<T> const& c) {
     auto const all = vectors<T>();
-    for (std::size_t i = 0; i < all.size(); ++i) says_what_it_says(c, all[i], all[(i + 1) % all.size()], key{100 + i});
+    for (std::size_t i = 0; i < all.size(); ++i) obeys_the_laws(c, all[i], all[(i + 1) % all.size()], key{100 + i});
 }
 
 template <class T>
@@ -211,8 +211,8 @@ void is_contractive_for_all(forms<T> const& c, std::uint64_t seed, int n) {
 
 template laconic::any_compressor<float> as_written<float>(std::string const&);
 template definition<float> as_defined<float>(std::string const&);
-template bytes said_by(definition<float> const&, std::vector<float> const&, key);
-template void says_what_it_says(forms<float> const&, std::vector<float> const&, std::vector<float> const&, key);
+template bytes encoded_by(definition<float> const&, std::vector<float> const&, key);
+template void obeys_the_laws(forms<float> const&, std::vector<float> const&, std::vector<float> const&, key);
 template moments moments_of(forms<float> const&, std::vector<float> const&, int, key);
 template moments has_mean(forms<float> const&, std::vector<float> const&, key, int);
 template void is_unbiased_about(forms<float> const&, std::vector<float> const&, key, int);
@@ -224,8 +224,8 @@ template void is_contractive_for_all(forms<float> const&, std::uint64_t, int);
 
 template laconic::any_compressor<double> as_written<double>(std::string const&);
 template definition<double> as_defined<double>(std::string const&);
-template bytes said_by(definition<double> const&, std::vector<double> const&, key);
-template void says_what_it_says(forms<double> const&, std::vector<double> const&, std::vector<double> const&, key);
+template bytes encoded_by(definition<double> const&, std::vector<double> const&, key);
+template void obeys_the_laws(forms<double> const&, std::vector<double> const&, std::vector<double> const&, key);
 template moments moments_of(forms<double> const&, std::vector<double> const&, int, key);
 template moments has_mean(forms<double> const&, std::vector<double> const&, key, int);
 template void is_unbiased_about(forms<double> const&, std::vector<double> const&, key, int);

@@ -34,7 +34,7 @@ template <class C>
 inline constexpr bool is_written = true;
 
 /// c on the reference backend: what its text means there. So no test compiles a compressor for both, and the text is
-/// shown to say all that there is.
+/// shown to be complete.
 template <class T, class C>
 definition<T> definition_of(C const& c) {
     if constexpr (is_written<C>)
@@ -66,7 +66,7 @@ void reads_back(C const& c) {
 
 /// The bytes of a message on the reference backend; throws what compress() does.
 template <class T>
-bytes said_by(definition<T> const& c, std::vector<T> const& x, key from);
+bytes encoded_by(definition<T> const& c, std::vector<T> const& x, key from);
 
 /// compress(c, x, from) on the host; on the reference it is the same bytes, or refused as well.
 template <class C, class T>
@@ -75,25 +75,25 @@ auto compress(C const& c, std::vector<T> const& x, key from) {
     try {
         m = laconic::compress(c, x, from);
     } catch (laconic::error const&) {
-        CHECK_THROWS_AS(said_by<T>(definition_of<T>(c), x, from), laconic::error);
+        CHECK_THROWS_AS(encoded_by<T>(definition_of<T>(c), x, from), laconic::error);
         throw;
     }
-    CHECK(written(m) == said_by<T>(definition_of<T>(c), x, from));
+    CHECK(written(m) == encoded_by<T>(definition_of<T>(c), x, from));
     return m;
 }
 
 /// What a receiver of that message adds up.
 template <class C, class T>
-std::vector<T> heard(C const& c, std::vector<T> const& x, key from) {
+std::vector<T> received(C const& c, std::vector<T> const& x, key from) {
     return decoded<laconic::message_of<C, T>, T>(laws::compress(c, x, from));
 }
 
 /// One vector, one key: on both backends the message is pure, has one encoding, is read back whole, and is linear where
 /// it is added; the bytes are the same.
 template <class T>
-void says_what_it_says(same<forms<T>> const& c, std::vector<T> const& x, std::vector<T> const& other, key from);
+void obeys_the_laws(same<forms<T>> const& c, std::vector<T> const& x, std::vector<T> const& other, key from);
 
-/// says_what_it_says for all the vectors above, each after a message about the next.
+/// obeys_the_laws for all the vectors above, each after a message about the next.
 template <class T>
 void is_a_pure_function(forms<T> const& c);
 template <class C>
@@ -107,7 +107,7 @@ using laconic::compressor_laws::moments;
 using laconic::compressor_laws::rounding;
 using laconic::compressor_laws::theory_vectors;
 
-/// What n messages about x say on average, under the keys seed.child(0), ..., seed.child(n - 1). Each is the same bytes
+/// What n messages about x are on average, under the keys seed.child(0), ..., seed.child(n - 1). Each is the same bytes
 /// on both backends, and so are the first of them in all forms.
 template <class T>
 moments moments_of(same<forms<T>> const& c, std::vector<T> const& x, int n, key seed);

@@ -54,7 +54,7 @@ class distance_to_own {
     typename B::template array<double> center_;
 };
 
-/// The iterates of all rounds, on the host, one after another. The last rank's tell.
+/// The last rank's iterates of all rounds, on the host, one after another.
 template <class B, class R>
 std::vector<double> iterates(R const& method, int ranks, std::size_t d, std::uint64_t rounds) {
     using namespace laconic;
@@ -74,7 +74,7 @@ std::vector<double> iterates(R const& method, int ranks, std::size_t d, std::uin
     return all;
 }
 
-/// Error correction and momentum, and a server who answers.
+/// Error correction and momentum, and a server that compresses its answer.
 template <class B>
 auto with_server() {
     using namespace laconic;
@@ -102,7 +102,7 @@ std::map<std::string, std::vector<double>> each_run() {
     all["difference compression"] = iterates<B>(differences, 4, length, 300);
     recursion<rand_k<>, feedback> const drawn{rand_k{6}, feedback(0.1), {0.1}};
     all["places that all ranks draw"] = iterates<B>(drawn, 3, length, 20);
-    all["a server who answers, and momentum"] = iterates<B>(with_server<B>(), 3, length, 20);
+    all["a server, and momentum"] = iterates<B>(with_server<B>(), 3, length, 20);
     return all;
 }
 /// The same on the host; not compiled anew for every backend.

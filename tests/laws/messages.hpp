@@ -31,8 +31,8 @@ using laconic::compressor_laws::written;
 /// 64 bits that name a sequence of bytes (FNV-1a).
 struct digest {
     std::uint64_t value = 0xcbf29ce484222325u;
-    void add(std::span<std::byte const> said) {
-        for (std::byte const b : said) value = (value ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3u;
+    void add(std::span<std::byte const> encoded) {
+        for (std::byte const b : encoded) value = (value ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3u;
     }
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An `omni_aggregator` sends sums in the order of workers once all have come, repeats them, and drops bad packets.
 #include "laconic/packet/omni_aggregator.hpp"
 
 #include <doctest/doctest.h>
@@ -55,7 +56,7 @@ struct fixture {
 
 }  // namespace
 
-TEST_CASE("an aggregator answers when all have taken the turn, with sums in the order of workers") {
+TEST_CASE("an aggregator sends sums when all have taken the turn, added in the order of workers") {
     fixture f;
     CHECK(f.aggregator.waits_for() == 0);
     CHECK(f.opening(2, 1));
@@ -98,7 +99,7 @@ TEST_CASE("an aggregator answers when all have taken the turn, with sums in the 
     CHECK(f.aggregator.done());
 }
 
-TEST_CASE("what comes again is answered alone, from memory, or told who is missing") {
+TEST_CASE("a packet that comes again is answered alone, from memory, or with the worker that is missing") {
     fixture f;
     for (std::size_t w = 0; w < 3; ++w) f.opening(w, 0);
     auto const opened = f.sent[0].second;
@@ -108,7 +109,7 @@ TEST_CASE("what comes again is answered alone, from memory, or told who is missi
     CHECK(f.blocks(0, 1, 1, {1, 2}));
     CHECK(f.blocks(1, 1, 1, {1, 2}));
     CHECK(!f.blocks(0, 1, 1, {50, 50}));
-    CHECK(f.sent.size() == 2);  // to who asks, and to who is missing
+    CHECK(f.sent.size() == 2);  // to the sender, and to the missing worker
     CHECK(f.header().kind == omni_kind::pending);
     CHECK(f.half(0) == 2);
     CHECK(f.sent[0].first == 0);
@@ -117,14 +118,14 @@ TEST_CASE("what comes again is answered alone, from memory, or told who is missi
     auto const sums = f.sent[0].second;
     CHECK(f.sent.size() == 3);
     CHECK(f.blocks(2, 2, no_more, {}));
-    CHECK(!f.blocks(0, 1, 1, {50, 50}));  // it missed the answer, the others may not have
+    CHECK(!f.blocks(0, 1, 1, {50, 50}));  // it missed the sums, the others may not have
     CHECK(f.sent.size() == 1);
     CHECK(f.sent[0] == std::pair(0, sums));
     CHECK(!f.opening(0, 0));
     CHECK(f.sent.size() == 1);
 }
 
-TEST_CASE("the first of the least worker's numbers that are not finite is told") {
+TEST_CASE("the first number that is not finite, of the least worker that has any, is sent to all") {
     fixture f;
     f.opening(2, 0, 1);
     f.opening(1, 0, 6);
@@ -136,7 +137,7 @@ TEST_CASE("the first of the least worker's numbers that are not finite is told")
     CHECK(f.sent.empty());
 }
 
-TEST_CASE("who does not send that he leaves is waited for as long as an answer may take, and no longer") {
+TEST_CASE("a worker that does not send that it leaves is waited for as long as a reply may take, and no longer") {
     fixture f;
     for (std::size_t w = 0; w < 3; ++w) f.opening(w, no_more);
     CHECK(f.aggregator.wakes_at() == 16);

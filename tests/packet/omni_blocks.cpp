@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Blocks of a vector are dealt to parts evenly, each found again, and numbers are sent lowest byte first.
 #include "laconic/packet/omni_blocks.hpp"
 
 #include <doctest/doctest.h>

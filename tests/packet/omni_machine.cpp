@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `omni_machine` sums exactly over lossy networks, sends each block once without loss, and shares all errors.
 #include "laconic/packet/omni_machine.hpp"
 
 #include <doctest/doctest.h>
@@ -149,7 +150,7 @@ TEST_CASE("each block is sent once, and there are as many packets as turns") {
             }
 }
 
-TEST_CASE("a number that is not finite is told to all workers, and changes nothing") {
+TEST_CASE("a number that is not finite is an error on all workers, and changes nothing") {
     for (packet_faults const what : {packet_faults{}, packet_faults{0.2, 0.2, 0.2, 0.2}})
         for (bool const co_located : {false, true})
             for (std::size_t const slots : {1, 30}) {
@@ -187,7 +188,7 @@ TEST_CASE("a number that is not finite is told to all workers, and changes nothi
             }
 }
 
-TEST_CASE("a vector of another dimension is told to all workers, and changes nothing") {
+TEST_CASE("a vector of another dimension is an error on all workers, and changes nothing") {
     omni_stream const how{30, 4, 2, false, 4};
     auto nodes = all_nodes<double>(how);
     lossy_network network(key{1}, {0.2, 0.2, 0.2, 0.2});
@@ -334,7 +335,7 @@ void all_refuse(omni_stream const& other, packet_faults what) {
 
 }  // namespace
 
-TEST_CASE("nodes that run different streams are told") {
+TEST_CASE("nodes that run different streams all throw") {
     for (packet_faults const what : {packet_faults{}, packet_faults{0.2, 0.2, 0.2, 0.2}}) {
         all_refuse({101, 4, 1, false, 4}, what);
         all_refuse({100, 5, 1, false, 4}, what);
@@ -348,7 +349,8 @@ TEST_CASE("nodes that run different streams are told") {
     }
 }
 
-// Packets whose check is right and whose contents are not: sums may be wrong, as nobody can tell, but nothing breaks.
+// Packets whose check is right and whose contents are not: sums may be wrong, which no node can notice, but nothing
+// breaks.
 TEST_CASE("what a forger sends does no harm beyond the sum") {
     std::uint64_t all = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -381,8 +383,8 @@ TEST_CASE("what is dropped: before the start, from nobody, too short") {
     omni_machine<float> worker(how, 0), aggregator(how, 1);
     std::vector<float> x(10, 1.f);
     std::vector<std::byte> opening;
-    int answers = 0;
-    auto const count = [&](int, std::span<std::byte const>) { ++answers; };
+    int replies = 0;
+    auto const count = [&](int, std::span<std::byte const>) { ++replies; };
     worker.begin(x, 1);
     worker.start(0, [&](int, std::span<std::byte const> p) { opening.assign(p.begin(), p.end()); });
     aggregator.begin(1);
@@ -393,11 +395,11 @@ TEST_CASE("what is dropped: before the start, from nobody, too short") {
     CHECK(!aggregator.take(0, 2, opening, count));
     CHECK(!aggregator.take(0, 0, std::span(opening).first(opening.size() - 1), count));
     CHECK(!aggregator.take(0, 0, {}, count));
-    CHECK(answers == 0);
+    CHECK(replies == 0);
     CHECK(aggregator.take(0, 0, opening, count));
-    CHECK(answers == 1);
-    CHECK(!aggregator.take(0, 0, opening, count));  // again: the answer is sent again
-    CHECK(answers == 2);
+    CHECK(replies == 1);
+    CHECK(!aggregator.take(0, 0, opening, count));  // again: the reply is sent again
+    CHECK(replies == 2);
 }
 
 TEST_CASE("machines that cannot be") {

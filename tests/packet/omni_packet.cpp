@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A packet of OmniReduce is read as it was written, and every flipped bit or missing byte is noticed.
 #include "laconic/packet/omni_packet.hpp"
 
 #include <doctest/doctest.h>

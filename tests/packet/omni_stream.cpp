@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An `omni_stream` lays out nodes, slots and columns, has a digest of its own, and refuses what cannot be.
 #include "laconic/packet/omni_stream.hpp"
 
 #include <doctest/doctest.h>

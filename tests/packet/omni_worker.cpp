@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An `omni_worker` sends its blocks in their turns, repeats what is unanswered, and drops sums that do not fit.
 #include "laconic/packet/omni_worker.hpp"
 
 #include <doctest/doctest.h>
@@ -123,7 +124,7 @@ TEST_CASE("what was not answered is sent again, later each time, and a farewell 
     CHECK(f.worker.done());
 }
 
-TEST_CASE("who is missing is whom the aggregator names, as long as it answers") {
+TEST_CASE("the missing worker is the one that the aggregator names, as long as the aggregator replies") {
     fixture f({0, 0, 0, 0, 0, 0, 0, 5});
     auto const pending = [&](std::uint32_t who) {
         return f.take(0, omni_kind::pending, 0, 0, [&](auto& p) { p.half(who); });
@@ -137,7 +138,7 @@ TEST_CASE("who is missing is whom the aggregator names, as long as it answers") 
     CHECK(f.worker.waits_for() == 2);
 }
 
-TEST_CASE("answers that do not fit are dropped") {
+TEST_CASE("replies that do not fit are dropped") {
     fixture f({0, 0, 1, 2, 0, 0, 3, 0});
     CHECK(!f.sums(1, 0, none, {}));
     CHECK(!f.sums(1, 1, 1, {1, 2}));  // not open

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `switch_machine` gives the paper's integer sums over lossy networks, shares all errors and names silent nodes.
 #include "laconic/packet/switch_machine.hpp"
 
 #include <doctest/doctest.h>
@@ -77,7 +78,7 @@ struct cluster {
             nodes[std::size_t(n)].begin(n < how.workers ? std::span<T>(x[std::size_t(n)]) : std::span<T>(), round);
         return network.run(deadline);
     }
-    std::string told(int node) const {
+    std::string error_of(int node) const {
         try {
             nodes[std::size_t(node)].finish();
         } catch (error const& e) {
@@ -105,7 +106,7 @@ std::uint64_t sums_are_right(switch_layout how, packet_faults faults, int spread
         auto const sum = model(x, how);
         REQUIRE(all.run(x, round));
         for (int w = 0; w < how.workers; ++w) {
-            CHECK(all.told(w) == "none");
+            CHECK(all.error_of(w) == "none");
             CHECK(same(x[std::size_t(w)], sum));
         }
     }
@@ -157,26 +158,29 @@ TEST_CASE("who brings what is not finite is named to all, and nothing is changed
         layout.apart = apart;
         cluster<float> all(layout, {0.1, 0.1, 0.1});
         std::uint64_t round = 0;
-        auto const told = [&](auto const& x, std::string const& text) {
+        auto const check_error = [&](auto const& x, std::string const& text) {
             auto copy = x;
             REQUIRE(all.run(copy, ++round));
             for (int w = 0; w < 4; ++w) {
-                auto const sent = all.told(w);
-                CHECK(sent.substr(sent.find("rank ")) == text);
+                auto const thrown = all.error_of(w);
+                CHECK(thrown.substr(thrown.find("rank ")) == text);
                 CHECK(same(copy[std::size_t(w)], x[std::size_t(w)]));
             }
         };
         auto bad = good;
         bad[2][97] = NAN;
-        told(bad, "rank 2, round " + std::to_string(round + 1) + ": the gradient is not finite at coordinate 97");
+        check_error(bad,
+                    "rank 2, round " + std::to_string(round + 1) + ": the gradient is not finite at coordinate 97");
         bad[3][0] = INFINITY;
         bad[2][98] = -INFINITY;
-        told(bad, "rank 2, round " + std::to_string(round + 1) + ": the gradient is not finite at coordinate 97");
+        check_error(bad,
+                    "rank 2, round " + std::to_string(round + 1) + ": the gradient is not finite at coordinate 97");
         bad = good;
         bad[1].pop_back();
-        told(bad, "rank 1 has \"the dimension: 99\", its switch has \"the dimension: 100\"");
+        check_error(bad, "rank 1 has \"the dimension: 99\", its switch has \"the dimension: 100\"");
         bad[3][50] = NAN;
-        told(bad, "rank 3, round " + std::to_string(round + 1) + ": the gradient is not finite at coordinate 50");
+        check_error(bad,
+                    "rank 3, round " + std::to_string(round + 1) + ": the gradient is not finite at coordinate 50");
         auto x = good;
         REQUIRE(all.run(x, 15));  // the next round is held
         CHECK(same(x[3], model(good, layout)));
@@ -184,13 +188,13 @@ TEST_CASE("who brings what is not finite is named to all, and nothing is changed
         x = good;
         x[0][60] = x[1][60] = x[3][99] = x[2][99] = 3e38f;
         REQUIRE(all.run(x, 16));
-        for (int w = 0; w < 4; ++w) CHECK(all.told(w) == "round 16: the ranks' sum is not finite at coordinate 60");
+        for (int w = 0; w < 4; ++w) CHECK(all.error_of(w) == "round 16: the ranks' sum is not finite at coordinate 60");
     }
 }
 
-TEST_CASE("ranks that disagree are told so, all the same") {
+TEST_CASE("where ranks disagree all throw the same error") {
     switch_layout const how{.d = 50, .workers = 3, .block = 8, .slots = 4};
-    auto const told = [&](auto change, std::uint64_t round, std::string const& text) {
+    auto const check_error = [&](auto change, std::uint64_t round, std::string const& text) {
         for (int culprit = 0; culprit < 3; ++culprit) {
             auto other = how;
             change(other);
@@ -213,11 +217,11 @@ TEST_CASE("ranks that disagree are told so, all the same") {
             }
         }
     };
-    told([](auto& l) { l.d = 49; }, 5, "\"the dimension: 49\", its switch has \"the dimension: 50\"");
-    told([](auto& l) { l.block = 16; }, 5, "\"the block: 16\", its switch has \"the block: 8\"");
-    told([](auto& l) { l.slots = 3; }, 5, "\"the slots: 3\", its switch has \"the slots: 4\"");
-    told([](auto&) {}, 6, "\"the round: 6\", its switch has \"the round: 5\"");
-    told([](auto&) {}, 2, "\"the round: 2\", its switch has \"the round: 5\"");
+    check_error([](auto& l) { l.d = 49; }, 5, "\"the dimension: 49\", its switch has \"the dimension: 50\"");
+    check_error([](auto& l) { l.block = 16; }, 5, "\"the block: 16\", its switch has \"the block: 8\"");
+    check_error([](auto& l) { l.slots = 3; }, 5, "\"the slots: 3\", its switch has \"the slots: 4\"");
+    check_error([](auto&) {}, 6, "\"the round: 6\", its switch has \"the round: 5\"");
+    check_error([](auto&) {}, 2, "\"the round: 2\", its switch has \"the round: 5\"");
 }
 
 TEST_CASE("a node that falls silent is named") {
@@ -252,7 +256,7 @@ TEST_CASE("what no node would send is dropped") {
     auto const sum = model(x, how);
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         cluster<float> all(how, {}, seed);
-        // Whatever is sent, others receive it changed as well, with no checksum that would tell.
+        // Whatever is sent, others receive it changed as well, with no checksum that would show it.
         std::uint64_t drawn = 0;
         auto y = x;
         std::vector<std::byte> copy;
@@ -261,7 +265,7 @@ TEST_CASE("what no node would send is dropped") {
         all.network.watch([&](int from, int to, std::span<std::byte const> packet) {
             copy.assign(packet.begin(), packet.end());
             auto const k = key{seed}.child(1);
-            // Another kind, round, length: not numbers, which nobody could tell from others.
+            // Another kind, round, length: not numbers, where no node could notice it.
             auto const how_much = k.below(drawn++, copy.size() + 50);
             if (k.below(drawn++, 2))
                 copy.resize(how_much);
@@ -281,18 +285,18 @@ TEST_CASE("a switch drops what comes before it starts") {
     switch_machine<float> worker(how, 0), pool(how, 1);
     std::vector<float> x{1, 2, 3};
     std::vector<std::byte> hello;
-    std::size_t answers = 0;
-    auto const count = [&](int, std::span<std::byte const>) { ++answers; };
+    std::size_t replies = 0;
+    auto const count = [&](int, std::span<std::byte const>) { ++replies; };
     worker.begin(x, 1);
     worker.start(0, [&](int, std::span<std::byte const> p) { hello.assign(p.begin(), p.end()); });
     CHECK(!pool.take(0, 0, hello, count));
     pool.begin(1);
     CHECK(!pool.take(0, 0, hello, count));
-    CHECK(answers == 0);
+    CHECK(replies == 0);
     pool.start(0, count);
     CHECK(pool.take(0, 0, hello, count));
-    CHECK(answers == 1);
+    CHECK(replies == 1);
     pool.begin(2);
     CHECK(!pool.take(0, 0, hello, count));
-    CHECK(answers == 1);
+    CHECK(replies == 1);
 }

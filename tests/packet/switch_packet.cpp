@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Packets of SwitchML are read as written, no damage passes the checksum, and layouts that differ are found.
 #include "laconic/packet/switch_packet.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A `switch_worker` sends hello, blocks and bye, repeats them ever more rarely, and refuses wrong exponents.
 #include "laconic/packet/switch_worker.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +23,7 @@ struct bench {
     switch_worker<float> worker{how, 0, 0, when}, other{how, 1, 0, when};
     std::vector<float> x{1, 2, 3, 4, 5}, y{10, 20, 30, 40, 50};
     std::vector<std::vector<std::byte>> sent;  // by the worker, and not yet carried
-    std::vector<std::pair<int, std::vector<std::byte>>> answers;
+    std::vector<std::pair<int, std::vector<std::byte>>> replies;
 
     bench() {
         pool.begin(3);
@@ -38,19 +39,19 @@ struct bench {
     // What `from` sends, and at once what it then sends.
     void carry(int from, std::span<std::byte const> p, double now) {
         pool.take(now, from, p, [this](int to, std::span<std::byte const> a) {
-            answers.emplace_back(to, std::vector(a.begin(), a.end()));
+            replies.emplace_back(to, std::vector(a.begin(), a.end()));
         });
     }
-    void other_speaks(double now) {
+    void start_other(double now) {
         auto const out = [&](int, std::span<std::byte const> p) { carry(1, p, now); };
         other.start(now, out);
     }
     switch_header head(std::size_t i) const { return switch_header::open(sent.at(i), true).value(); }
-    // The worker's packets reach the switch, and all answers those they are for, again and again.
+    // The worker's packets reach the switch, and all replies those they are for, again and again.
     void settle(double now) {
-        while (!sent.empty() || !answers.empty()) {
+        while (!sent.empty() || !replies.empty()) {
             for (auto const& p : std::exchange(sent, {})) carry(0, p, now);
-            for (auto const& [to, p] : std::exchange(answers, {}))
+            for (auto const& [to, p] : std::exchange(replies, {}))
                 if (to == 0)
                     worker.take(now, p, keep());
                 else
@@ -77,20 +78,20 @@ TEST_CASE("hello, blocks, bye; what is not answered is sent again, ever more rar
         REQUIRE(b.sent.size() == 1);
         CHECK(b.sent[0] == hello);
     }
-    // The switch has received it, but not the other one, and sends so to who asks.
+    // The switch has received it, but not the other one, and replies so to a sender that repeats.
     b.carry(0, hello, 24);
     b.carry(0, hello, 24);
-    REQUIRE(b.answers.size() == 1);
-    CHECK(!b.worker.take(24, b.answers[0].second, b.keep()));
+    REQUIRE(b.replies.size() == 1);
+    CHECK(!b.worker.take(24, b.replies[0].second, b.keep()));
     CHECK(b.worker.waits_for() == 1);
     for (int i = 0; i < 3; ++i) b.worker.wake(b.worker.wakes_at(), b.keep());
     CHECK(b.worker.waits_for() == 2);  // of which nothing is received any more
-    b.answers.clear();
+    b.replies.clear();
     b.sent.clear();
 
-    b.other_speaks(60);
-    auto const welcome = b.answers.at(0).second;
-    b.answers.erase(b.answers.begin());
+    b.start_other(60);
+    auto const welcome = b.replies.at(0).second;
+    b.replies.erase(b.replies.begin());
     CHECK(b.worker.take(60, welcome, b.keep()));
     CHECK(!b.worker.take(60, welcome, b.keep()));  // twice
     CHECK(b.sent.size() == 2);                     // two slots
@@ -118,10 +119,10 @@ TEST_CASE("hello, blocks, bye; what is not answered is sent again, ever more rar
 TEST_CASE("who has its sum sends bye some times, and then goes") {
     bench b;
     b.worker.start(0, b.keep());
-    b.other_speaks(0);
+    b.start_other(0);
     while (!b.worker.has_sum()) {
         for (auto const& p : std::exchange(b.sent, {})) b.carry(0, p, 0);
-        for (auto const& [to, p] : std::exchange(b.answers, {}))
+        for (auto const& [to, p] : std::exchange(b.replies, {}))
             if (to == 0)
                 b.worker.take(0, p, b.keep());
             else
@@ -175,12 +176,12 @@ TEST_CASE("a worker with an error takes no welcome without a verdict: it has no 
         b.sent.clear();
         b.worker.begin({}, 3, why);
         b.worker.start(1, b.keep());
-        b.other_speaks(1);
-        REQUIRE(b.answers.size() == 2);
-        REQUIRE(b.answers[0].first == 0);
-        CHECK(switch_header::open(b.answers[0].second, true).value().what == switch_kind::welcome);
+        b.start_other(1);
+        REQUIRE(b.replies.size() == 2);
+        REQUIRE(b.replies[0].first == 0);
+        CHECK(switch_header::open(b.replies[0].second, true).value().what == switch_kind::welcome);
         b.sent.clear();
-        CHECK(!b.worker.take(1, b.answers[0].second, b.keep()));
+        CHECK(!b.worker.take(1, b.replies[0].second, b.keep()));
         CHECK(b.sent.empty());
         CHECK(!b.worker.has_sum());
         CHECK(b.worker.waits_for() == 2);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rounds whose messages stay on the device allocate nothing after the first, and wait equally often.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,8 +25,8 @@
 #include "stand_ins/nccl.hpp"
 #include "support/on_device.hpp"
 
-// Where Thrust's system is the processor, the device's memory comes from operator new. What the stand-in itself asks
-// for is small.
+// Where Thrust's system is the processor, the device's memory comes from operator new. What the stand-in itself
+// allocates is small.
 namespace {
 thread_local std::size_t large = 0;
 }
@@ -77,14 +78,14 @@ struct restless {
     }
 };
 
-// What the ranks ask for in their first round, and in later ones.
-struct asked {
+// What the ranks allocate in their first round, and in later ones.
+struct requests {
     std::size_t first = 0, later = 0;  // pieces of memory: the device's, or of 4000 bytes or more
     std::size_t least_waits = std::numeric_limits<std::size_t>::max(), most_waits = 0;  // for kernels, in a later round
 };
 template <class R>
-std::vector<asked> asked_for(R const& method, int rounds) {
-    std::vector<asked> all(3);
+std::vector<requests> requests_of(R const& method, int rounds) {
+    std::vector<requests> all(3);
     on_device::run(3, [&](nccl& comm, device& on) {
         auto& mine = all[std::size_t(comm.rank())];
         restless const f{&on, comm.rank()};
@@ -104,7 +105,7 @@ std::vector<asked> asked_for(R const& method, int rounds) {
     });
     return all;
 }
-// As many waits in each round, unless they depend on what the ranks say.
+// As many waits in each round, unless they depend on the messages.
 template <class C, class X = gather_all>
 void none_later(C const& compressor, bool as_many_waits, X const& collective = {}) {
     auto const method =
@@ -112,9 +113,9 @@ void none_later(C const& compressor, bool as_many_waits, X const& collective = {
             collective);
     CAPTURE(to_string(compressor) + ", " + to_string(collective));
     auto const nccl_before = stand_in::allocations();
-    asked_for(method, 1);
+    requests_of(method, 1);
     auto const nccl_first = stand_in::allocations() - nccl_before;
-    for (auto const& rank : asked_for(method, 100)) {
+    for (auto const& rank : requests_of(method, 100)) {
         CHECK(rank.first > 0);
         CHECK(rank.later == 0);
         CHECK((!as_many_waits || rank.least_waits == rank.most_waits));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A rank that sends arrays which do not fit is an error on all ranks, and the next round succeeds.
 #include "laconic/transport/message_arrays.hpp"
 
 #include <doctest/doctest.h>
@@ -20,7 +21,7 @@
 #include "laconic/transport/rank_messages.hpp"
 #include "support/on_device.hpp"
 
-// Ranks that say something else than they should, over the stand-in.
+// Ranks that send something else than they should, over the stand-in.
 
 using namespace laconic;
 
@@ -39,17 +40,17 @@ device::array<float> on_the_device(device& on, std::vector<float> const& x) {
     return there;
 }
 
-// What the ranks are told where the last one says what lie(comm, on, arrays, message) does, about x. Then a good round,
-// whose mean must be the one over the host.
-template <class C, class Lie>
-std::vector<std::string> told(int ranks, C const& compressor, Lie lie) {
+// The errors of the ranks where the last one sends what send_wrong(comm, on, arrays, message) does, for x. Then a good
+// round, whose mean must be the one over the host.
+template <class C, class SendWrong>
+std::vector<std::string> errors_with(int ranks, C const& compressor, SendWrong send_wrong) {
     using message = message_of<C, float, device>;
-    std::vector<std::string> heard(std::size_t(ranks), "none");
+    std::vector<std::string> errors(std::size_t(ranks), "none");
     std::vector<std::vector<float>> means(static_cast<std::size_t>(ranks));
-    std::vector<int> used(static_cast<std::size_t>(ranks));  // messages of the round with the lie
+    std::vector<int> used(static_cast<std::size_t>(ranks));  // messages of the wrong round
     on_device::run(ranks, [&](nccl& comm, device& on) {
         auto const me = std::size_t(comm.rank());
-        bool const lies = comm.rank() + 1 == ranks;
+        bool const is_wrong = comm.rank() + 1 == ranks;
         message_arrays<message, device> arrays;
         device::array<float> out(d);
         auto const blank = [&](device& b, int, message& m) { compressor.blank(b, d, key{1}, m); };
@@ -57,13 +58,13 @@ std::vector<std::string> told(int ranks, C const& compressor, Lie lie) {
         message mine;
         compressor(on, std::span<float const>(x), key{1}, mine);
         try {
-            if (lies)
-                lie(comm, on, arrays, mine);
+            if (is_wrong)
+                send_wrong(comm, on, arrays, mine);
             else
                 arrays.send(on, comm, mine);
             arrays.receive(on, comm, blank, d, [&](int, message const&) { used[me] += 1; });
         } catch (wire_error const& e) {
-            heard[me] = e.why;
+            errors[me] = e.why;
         }
         compressor(on, std::span<float const>(x), key{1}, mine);
         arrays.send(on, comm, mine);
@@ -82,22 +83,22 @@ std::vector<std::string> told(int ranks, C const& compressor, Lie lie) {
     }
     for (auto const& each : means) CHECK(each == mean);
     CHECK(used == std::vector<int>(used.size()));
-    return heard;
+    return errors;
 }
 
-std::vector<std::string> all_hear(int ranks, std::string const& why) {
+std::vector<std::string> same_on_all(int ranks, std::string const& why) {
     return std::vector<std::string>(std::size_t(ranks), "from rank " + std::to_string(ranks - 1) + ": " + why);
 }
-// The message is changed before it is said.
+// The message is changed before it is sent.
 template <class C, class Change>
 void is_refused(C const& compressor, std::string const& why, Change change) {
     for (int const n : nccl_ranks::counts()) {
         CAPTURE(n);
-        auto const lie = [&](auto& comm, auto& on, auto& arrays, auto& m) {
+        auto const send_wrong = [&](auto& comm, auto& on, auto& arrays, auto& m) {
             change(m);
             arrays.send(on, comm, m);
         };
-        CHECK(told(n, compressor, lie) == all_hear(n, why));
+        CHECK(errors_with(n, compressor, send_wrong) == same_on_all(n, why));
     }
 }
 // The outline is changed on its way.
@@ -105,7 +106,7 @@ template <class C, class Change>
 void is_refused_as_bytes(C const& compressor, std::string const& why, Change change) {
     for (int const n : nccl_ranks::counts()) {
         CAPTURE(n);
-        auto const lie = [&](auto& comm, auto& on, auto&, auto& m) {
+        auto const send_wrong = [&](auto& comm, auto& on, auto&, auto& m) {
             std::vector<std::byte> outline;
             auto const value = [&](auto const& v) {
                 auto const bytes = std::as_bytes(std::span(&v, 1));
@@ -117,7 +118,7 @@ void is_refused_as_bytes(C const& compressor, std::string const& why, Change cha
             comm.require_stream_of(on);
             comm.all_gather({outline, false});
         };
-        CHECK(told(n, compressor, lie) == all_hear(n, why));
+        CHECK(errors_with(n, compressor, send_wrong) == same_on_all(n, why));
     }
 }
 void set_last_word(std::vector<std::byte>& outline, std::uint64_t n) {
@@ -129,7 +130,7 @@ constexpr char const* too_long = "an array longer than the vector";
 
 }  // namespace
 
-TEST_CASE("a rank whose arrays have other lengths: all are told, nothing is asked for, and the next round is held") {
+TEST_CASE("a rank whose arrays have other lengths: all throw, nothing is allocated, and the next round succeeds") {
     for (auto const n : {std::uint64_t{d + 1}, std::uint64_t{1} << 31, std::uint64_t{1} << 60, ~std::uint64_t{0}}) {
         CAPTURE(n);
         is_refused_as_bytes(identity{}, too_long, [n](auto& outline) { set_last_word(outline, n); });
@@ -167,7 +168,7 @@ TEST_CASE("a rank whose outline is cut, goes on, or holds neither true nor false
 
 TEST_CASE("ranks that disagree about d are refused on all of them") {
     for (int const n : nccl_ranks::counts(2)) {
-        auto const heard = nccl_ranks::told(n, [&](nccl& comm) {
+        auto const errors = nccl_ranks::errors_on(n, [&](nccl& comm) {
             auto on = on_device::made_for(comm.stream());
             std::size_t const own = comm.rank() == 0 ? d + 1 : d;
             auto const x = on_the_device(on, numbers_of(comm.rank(), own));
@@ -180,7 +181,7 @@ TEST_CASE("ranks that disagree about d are refused on all of them") {
         });
         // Each names the first whose vector is not its own.
         for (int r = 0; r < n; ++r)
-            CHECK(heard[std::size_t(r)].find("from rank " + std::to_string(r == 0 ? 1 : 0) + ": " + other_lengths) !=
+            CHECK(errors[std::size_t(r)].find("from rank " + std::to_string(r == 0 ? 1 : 0) + ": " + other_lengths) !=
                   std::string::npos);
     }
 }

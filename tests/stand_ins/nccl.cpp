@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// NCCL and the CUDA functions it needs, for ranks that are threads; stops the program on every misuse.
 #include "stand_ins/nccl.hpp"
 
 #include <atomic>
@@ -120,7 +121,7 @@ void hold(meeting& m) {
 struct ncclComm {
     std::shared_ptr<world> all;
     int rank = 0;
-    std::uint64_t told = 0;  // collectives so far
+    std::uint64_t collectives = 0;  // collectives so far
     int under_way = 0;
     bool is_aborted = false;
 };
@@ -225,8 +226,8 @@ struct CUstream_st {
 
 namespace {
 
-void tell(std::unique_lock<std::mutex>& lock, cudaStream_t stream,
-          std::function<void(std::unique_lock<std::mutex>&)> what) {
+void enqueue(std::unique_lock<std::mutex>& lock, cudaStream_t stream,
+             std::function<void(std::unique_lock<std::mutex>&)> what) {
     if (stream == nullptr) return what(lock);
     stream->queue.push_back(std::move(what));
     changed.notify_all();
@@ -237,7 +238,7 @@ thread_local transfers grouped;
 thread_local cudaStream_t stream_of_group = nullptr;
 thread_local bool group_failed = false;
 
-ncclResult_t tell(transfer t, ncclComm_t comm, cudaStream_t stream) {
+ncclResult_t enqueue(transfer t, ncclComm_t comm, cudaStream_t stream) {
     std::unique_lock lock(mutex);
     t.comm = living(comm);
     if (int const status = refusal(t.what.call, t.comm->rank)) {
@@ -246,7 +247,7 @@ ncclResult_t tell(transfer t, ncclComm_t comm, cudaStream_t stream) {
     }
     bool const pair = t.peer >= 0;
     if (pair && (t.peer >= t.comm->all->size || t.peer == t.comm->rank)) misuse("a peer that is none");
-    if (!pair) t.number = t.comm->told++;
+    if (!pair) t.number = t.comm->collectives++;
     t.what.count *= pair ? bytes_of(t.what.type) : 1;
     ++t.comm->under_way;
     if (depth > 0) {
@@ -255,7 +256,7 @@ ncclResult_t tell(transfer t, ncclComm_t comm, cudaStream_t stream) {
         grouped.push_back(std::move(t));
         return ncclSuccess;
     }
-    tell(lock, stream, [group = transfers{std::move(t)}](auto& held) { carry_out(held, group); });
+    enqueue(lock, stream, [group = transfers{std::move(t)}](auto& held) { carry_out(held, group); });
     return ncclSuccess;
 }
 
@@ -367,29 +368,29 @@ ncclResult_t ncclGroupEnd() {
         return ncclInvalidUsage;
     }
     if (!grouped.empty())
-        tell(lock, stream_of_group, [group = std::move(grouped)](auto& held) { carry_out(held, group); });
+        enqueue(lock, stream_of_group, [group = std::move(grouped)](auto& held) { carry_out(held, group); });
     grouped.clear();
     return ncclSuccess;
 }
 ncclResult_t ncclAllGather(void const* from, void* to, size_t count, ncclDataType_t type, ncclComm_t comm,
                            cudaStream_t stream) {
-    return tell({{}, {"ncclAllGather", count, type, 0}, {from, to}}, comm, stream);
+    return enqueue({{}, {"ncclAllGather", count, type, 0}, {from, to}}, comm, stream);
 }
 ncclResult_t ncclBroadcast(void const* from, void* to, size_t count, ncclDataType_t type, int root, ncclComm_t comm,
                            cudaStream_t stream) {
-    return tell({{}, {"ncclBroadcast", count, type, root}, {from, to}}, comm, stream);
+    return enqueue({{}, {"ncclBroadcast", count, type, root}, {from, to}}, comm, stream);
 }
 ncclResult_t ncclAllReduce(void const* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t how,
                            ncclComm_t comm, cudaStream_t stream) {
     if (how != ncclSum) misuse("an all-reduce that is no sum");
-    return tell({{}, {"ncclAllReduce", count, type, 0}, {from, to}}, comm, stream);
+    return enqueue({{}, {"ncclAllReduce", count, type, 0}, {from, to}}, comm, stream);
 }
 ncclResult_t ncclSend(void const* from, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                       cudaStream_t stream) {
-    return tell({{}, {"ncclSend", count, type, 0}, {from, nullptr}, 0, peer}, comm, stream);
+    return enqueue({{}, {"ncclSend", count, type, 0}, {from, nullptr}, 0, peer}, comm, stream);
 }
 ncclResult_t ncclRecv(void* to, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, cudaStream_t stream) {
-    return tell({{}, {"ncclRecv", count, type, 0}, {nullptr, to}, 0, peer}, comm, stream);
+    return enqueue({{}, {"ncclRecv", count, type, 0}, {nullptr, to}, 0, peer}, comm, stream);
 }
 
 // The functions of CUDA's runtime.
@@ -413,7 +414,7 @@ cudaError_t cudaFreeHost(void* p) { return take_back(p); }
 cudaError_t cudaMemcpyAsync(void* to, void const* from, size_t n, cudaMemcpyKind, cudaStream_t stream) {
     std::unique_lock lock(mutex);
     if (int const status = refusal("cudaMemcpyAsync", any_rank)) return static_cast<cudaError_t>(status);
-    if (n > 0) tell(lock, stream, [=](auto&) { std::memmove(to, from, n); });
+    if (n > 0) enqueue(lock, stream, [=](auto&) { std::memmove(to, from, n); });
     return cudaSuccess;
 }
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
@@ -441,7 +442,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
     return last_error = cudaErrorNotReady;
 }
 
-// What tests ask.
+// What tests call.
 
 namespace stand_in {
 

@@ -17,18 +17,18 @@ namespace stand_in {
 void refuse(std::string const& call, int rank, int nth, ncclResult_t status);
 /// The same for CUDA's calls, on any rank.
 void refuse(std::string const& call, int nth, cudaError_t status);
-/// From now on ncclCommGetAsyncError tells rank `rank` this, of all communicators.
+/// From now on ncclCommGetAsyncError returns this to rank `rank`, of all communicators.
 void later_error(int rank, ncclResult_t status);
 /// Takes all of that back.
 void behave();
 
-/// How many pieces of memory, of the device and of page-locked memory, were asked for, and how many are there.
+/// How many pieces of memory, of the device and of page-locked memory, were allocated, and how many are there.
 std::size_t allocations();
 std::size_t pieces();
 /// How many communicators there are, and how many have been aborted so far.
 std::size_t communicators();
 std::size_t aborted();
-/// How often a stream was asked whether it is done, or waited for, so far.
+/// How often a stream was queried, or waited for, so far.
 std::size_t waits();
 
 }  // namespace stand_in

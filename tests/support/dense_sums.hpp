@@ -37,7 +37,7 @@ vectors<T> fractions(std::size_t d, int ranks) {
     return all;
 }
 
-/// What each rank then has, and the bytes that it said for that.
+/// What each rank then has, and the bytes that it sent for that.
 template <class T, class Engine = laconic::fibers, class Make>
 vectors<T> after(vectors<T> all, Make make, std::vector<std::uint64_t>* sent = nullptr) {
     Engine::run(int(all.size()), [&](auto& inner) {
@@ -78,7 +78,7 @@ void refuses(Make make) {
     std::size_t const d = 20;
     auto const good = whole_numbers<float>(d, 7), sums = after(good, make);
     auto const with = [&](std::vector<std::vector<float>> const& bad) {
-        auto const told = sparse_vectors::told(7, [&](auto& comm) {
+        auto const errors = sparse_vectors::errors_on(7, [&](auto& comm) {
             auto const me = std::size_t(comm.rank());
             laconic::host on;
             auto sum = make.template operator()<float>(comm, d);
@@ -94,8 +94,8 @@ void refuses(Make make) {
             CHECK(x == sums[me]);
             if (!text.empty()) throw laconic::error(text);
         });
-        CHECK(told == std::vector(7, told[0]));
-        return told[0];
+        CHECK(errors == std::vector(7, errors[0]));
+        return errors[0];
     };
     CHECK(with(good) == "none");
     for (std::size_t r = 0; r < 7; ++r) {
@@ -123,7 +123,7 @@ void refuses(Make make) {
         }
     // What a rank hands over first is damaged: too short, too long, not finite.
     auto const damaged = [&](int culprit, void (*damage)(std::vector<std::byte>&)) {
-        return sparse_vectors::told(7, [&](auto& inner) {
+        return sparse_vectors::errors_on(7, [&](auto& inner) {
             sparse_vectors::damaging comm{&inner, culprit, 0, damage};
             laconic::host on;
             auto sum = make.template operator()<float>(comm, d);
@@ -135,20 +135,20 @@ void refuses(Make make) {
         for (auto const damage : {+[](std::vector<std::byte>& b) { b.pop_back(); },
                                   +[](std::vector<std::byte>& b) { b.push_back(std::byte(0)); },
                                   +[](std::vector<std::byte>& b) { b.assign(b.size(), std::byte(0xff)); }}) {
-            auto const told = damaged(culprit, damage);
-            CHECK(told == std::vector(7, told[0]));
-            CHECK(told[0].find("from rank " + std::to_string(culprit) + ": ") != std::string::npos);
+            auto const errors = damaged(culprit, damage);
+            CHECK(errors == std::vector(7, errors[0]));
+            CHECK(errors[0].find("from rank " + std::to_string(culprit) + ": ") != std::string::npos);
         }
     // Ranks that differ.
-    for (auto const& text : sparse_vectors::told(3, [&](auto& comm) {
+    for (auto const& text : sparse_vectors::errors_on(3, [&](auto& comm) {
              if (comm.rank() == 1)
                  make.template operator()<double>(comm, 5);
              else
                  make.template operator()<float>(comm, 5);
          }))
         CHECK(text.find("the bytes of a number: ") != std::string::npos);
-    for (auto const& text :
-         sparse_vectors::told(3, [&](auto& comm) { make.template operator()<float>(comm, comm.rank() == 2 ? 6 : 5); }))
+    for (auto const& text : sparse_vectors::errors_on(
+             3, [&](auto& comm) { make.template operator()<float>(comm, comm.rank() == 2 ? 6 : 5); }))
         CHECK(text.find("the dimension: 6") != std::string::npos);
 }
 
@@ -165,7 +165,7 @@ void long_parts(Make make) {
         for (auto const& x : sums) CHECK(x == sum);
         auto bad = all;
         for (auto& x : bad) x[d - 2] = x[70] = 3e38f;
-        for (auto const& text : sparse_vectors::told(n, [&](auto& comm) {
+        for (auto const& text : sparse_vectors::errors_on(n, [&](auto& comm) {
                  laconic::host on;
                  auto collective = make.template operator()<float>(comm, d);
                  auto x = bad[std::size_t(comm.rank())];

@@ -51,7 +51,7 @@ class lossy_network {
     /// that is not silent was brought no nearer to its end for so long. Whether all are done that are not silent.
     bool run(double deadline = 1000) {
         auto const n = nodes_.size();
-        std::vector<double> heard(n, now_);
+        std::vector<double> last_received(n, now_);
         late_ = -1;
         for (std::size_t r = 0; r < n; ++r)
             if (!silent(int(r))) nodes_[r]->start(now_, {this, int(r)});
@@ -62,7 +62,7 @@ class lossy_network {
             for (std::size_t r = 0; r < n; ++r) {
                 if (silent(int(r)) || nodes_[r]->done()) continue;
                 all = false;
-                if (longest == n || heard[r] < heard[longest]) longest = r;
+                if (longest == n || last_received[r] < last_received[longest]) longest = r;
                 if (double const at = nodes_[r]->wakes_at(); at < wake) {
                     wake = at;
                     first = r;
@@ -70,14 +70,14 @@ class lossy_network {
             }
             if (all) return true;
             double const next = std::min(wake, queue_.empty() ? laconic::never : queue_.top().at);
-            if (next > heard[longest] + deadline) {
-                now_ = heard[longest] + deadline;
+            if (next > last_received[longest] + deadline) {
+                now_ = last_received[longest] + deadline;
                 late_ = int(longest);
                 return false;
             }
             now_ = std::max(now_, next);
             if (!queue_.empty() && queue_.top().at <= now_) {
-                deliver(heard);
+                deliver(last_received);
             } else {
                 nodes_[first]->wake(now_, {this, int(first)});
             }
@@ -162,13 +162,13 @@ class lossy_network {
         spare_.pop_back();
         return at;
     }
-    void deliver(std::vector<double>& heard) {
+    void deliver(std::vector<double>& last_received) {
         auto const next = queue_.top();
         queue_.pop();
         auto& machine = nodes_[std::size_t(next.to)];
         if (!silent(next.to) && !machine->done()) {  // who is done has left
             std::swap(store_[next.packet], taken_);  // the store may move meanwhile
-            if (machine->take(now_, next.from, taken_, {this, next.to})) heard[std::size_t(next.to)] = now_;
+            if (machine->take(now_, next.from, taken_, {this, next.to})) last_received[std::size_t(next.to)] = now_;
             std::swap(store_[next.packet], taken_);
         }
         spare_.push_back(next.packet);

@@ -82,12 +82,12 @@ bool same_iterates(int ranks, std::size_t d, std::uint64_t rounds, Make make) {
         auto const all = iterates_of<host>(make(std::type_identity<host>{}), comm, on, d, rounds);
         if (comm.rank() == 0) expected = all;
     });
-    std::vector<std::vector<double>> heard(static_cast<std::size_t>(ranks));
+    std::vector<std::vector<double>> received(static_cast<std::size_t>(ranks));
     run(ranks, [&](nccl& comm, device& on) {
-        heard[static_cast<std::size_t>(comm.rank())] =
+        received[static_cast<std::size_t>(comm.rank())] =
             iterates_of<device>(make(std::type_identity<device>{}), comm, on, d, rounds);
     });
-    return expected.size() == d * rounds && heard == std::vector<std::vector<double>>(heard.size(), expected);
+    return expected.size() == d * rounds && received == std::vector<std::vector<double>>(received.size(), expected);
 }
 
 }  // namespace on_device

@@ -19,9 +19,9 @@ auto with_dimension(Make make, std::size_t d) {
     return [=](auto& comm) { return make.template operator()<T>(comm, d); };
 }
 
-/// The bytes that each rank says.
+/// The bytes that each rank sends.
 template <class T, class Make>
-std::vector<std::uint64_t> bytes_said(sv::lists<T> const& brought, Make make) {
+std::vector<std::uint64_t> bytes_sent_by(sv::lists<T> const& brought, Make make) {
     std::vector<std::uint64_t> sent(brought.size());
     laconic::fibers::run(int(brought.size()), [&](auto& inner) {
         laconic::metered comm(inner);
@@ -63,12 +63,12 @@ void sums_are_right(Make make) {
 }
 
 template <class Make>
-void refuses(Make make, bool tells_all = true) {
+void refuses(Make make, bool reported_to_all = true) {
     std::size_t const d = 40;
     auto const good = sv::all_whole_numbers<float>(sv::shape::spread, d, 9, 7);
     auto const expected = sv::after(good, with_dimension<float>(make, d)).first[0];
     auto const with = [&](std::vector<int> culprits, laconic::sparse_sum<float> const& bad) {
-        auto const told = sv::told(7, [&](auto& comm) {
+        auto const errors = sv::errors_on(7, [&](auto& comm) {
             laconic::host on;
             auto sum = make.template operator()<float>(comm, d);
             auto const me = std::size_t(comm.rank());
@@ -84,8 +84,8 @@ void refuses(Make make, bool tells_all = true) {
             CHECK(v == expected);
             throw laconic::error(text);
         });
-        CHECK(told == std::vector(7, told[0]));
-        return told[0];
+        CHECK(errors == std::vector(7, errors[0]));
+        return errors[0];
     };
     auto const bad = sv::of<float>(d, {{5, 1}, {17, NAN}, {20, INFINITY}}), large = sv::of<float>(d, {{23, 3e38f}});
     for (int r = 0; r < 7; ++r) {
@@ -96,12 +96,13 @@ void refuses(Make make, bool tells_all = true) {
         if (r > 0) CHECK(with({r - 1, r}, large) == "round 4: the ranks' sum is not finite at coordinate 23");
     }
     CHECK(with({0, 1, 2, 3, 4, 5, 6}, large) == "round 4: the ranks' sum is not finite at coordinate 23");
-    // What a rank hands over first is damaged: too short, too long, no message at all. Who is not told has the sum.
+    // What a rank hands over first is damaged: too short, too long, no message at all. A rank that throws nothing has
+    // the sum.
     for (int culprit = 0; culprit < 7; ++culprit)
         for (auto const damage : {+[](std::vector<std::byte>& b) { b.pop_back(); },
                                   +[](std::vector<std::byte>& b) { b.push_back(std::byte(0)); },
                                   +[](std::vector<std::byte>& b) { b.assign(b.size(), std::byte(0xff)); }}) {
-            auto const told = sv::told(7, [&](auto& inner) {
+            auto const errors = sv::errors_on(7, [&](auto& inner) {
                 sv::damaging comm{&inner, culprit, 0, damage};
                 laconic::host on;
                 auto sum = make.template operator()<float>(comm, d);
@@ -109,13 +110,13 @@ void refuses(Make make, bool tells_all = true) {
                 sum(on, comm, v);
                 CHECK(v == expected);
             });
-            CHECK(std::count(told.begin(), told.end(), "none") <= (tells_all ? 0 : 6));
-            for (auto const& text : told)
+            CHECK(std::count(errors.begin(), errors.end(), "none") <= (reported_to_all ? 0 : 6));
+            for (auto const& text : errors)
                 CHECK(
                     (text == "none" || text.find("from rank " + std::to_string(culprit) + ": ") != std::string::npos));
         }
     // Ranks that differ.
-    for (auto const& text : sv::told(3, [&](auto& comm) {
+    for (auto const& text : sv::errors_on(3, [&](auto& comm) {
              if (comm.rank() == 1)
                  make.template operator()<double>(comm, 5);
              else
@@ -123,7 +124,7 @@ void refuses(Make make, bool tells_all = true) {
          }))
         CHECK(text.find("the bytes of a number: ") != std::string::npos);
     for (auto const& text :
-         sv::told(3, [&](auto& comm) { make.template operator()<float>(comm, comm.rank() == 2 ? 6 : 5); }))
+         sv::errors_on(3, [&](auto& comm) { make.template operator()<float>(comm, comm.rank() == 2 ? 6 : 5); }))
         CHECK(text.find("the dimension: 6") != std::string::npos);
 }
 

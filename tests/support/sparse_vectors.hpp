@@ -88,19 +88,19 @@ std::pair<lists<T>, lists<T>> after(lists<T> const& brought, Make make) {
     return all;
 }
 
-/// The errors that the ranks are told of, where body(comm) is what each does; "none" where it is none. With threads:
+/// The errors that the ranks throw, where body(comm) is what each does; "none" where it is none. With threads:
 /// the address sanitizer takes a stack that goes on after an exception for broken where it is a fiber's.
 template <class Body>
-std::vector<std::string> told(int ranks, Body body) {
-    std::vector<std::string> heard(std::size_t(ranks), "none");
+std::vector<std::string> errors_on(int ranks, Body body) {
+    std::vector<std::string> errors(std::size_t(ranks), "none");
     laconic::threads::run(ranks, [&](auto& comm) {
         try {
             body(comm);
         } catch (laconic::error const& e) {
-            heard[std::size_t(comm.rank())] = e.what();
+            errors[std::size_t(comm.rank())] = e.what();
         }
     });
-    return heard;
+    return errors;
 }
 
 /// A communicator on which what one rank hands over in its n-th collective is changed on the way.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `fit` accepts every message that a compressor makes for d numbers, and none with a changed array or value.
 #include "laconic/transport/array_lengths.hpp"
 
 #include <doctest/doctest.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// A round that broke off is an error until a saved state is restored.
 #include "laconic/transport/broken_round.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace laconic;
 
-TEST_CASE("a round that was left in the middle is told until a saved state is there") {
+TEST_CASE("a round that broke off is an error until a saved state is restored") {
     detail::broken_round b;
     b.require_whole(2, 7);
     b.answer_is_on_its_way();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An error frame raises the same error on every rank, with the rank that sent it.
 #include "laconic/transport/error_frame.hpp"
 
 #include <doctest/doctest.h>
@@ -54,12 +55,12 @@ TEST_CASE("bytes that are no frame are the rank's fault") {
 }
 
 TEST_CASE("what a collective found is explained by the rank that brought it, to all") {
-    std::array<std::string, 3> told;
+    std::array<std::string, 3> errors;
     for (int const rank : {0, 1, -1, 3}) {
         threads::run(3, [&](threads::member& comm) {
             error_frame mine;
             if (comm.rank() == 1) mine.because("it overflows");
-            auto& text = told[static_cast<std::size_t>(comm.rank())];
+            auto& text = errors[static_cast<std::size_t>(comm.rank())];
             try {
                 mine.explain(comm, non_finite_error(rank, 4, 0));
                 text = "nothing";
@@ -68,7 +69,7 @@ TEST_CASE("what a collective found is explained by the rank that brought it, to 
             }
         });
         std::string const expected = rank == 1 ? "rank 1, round 4: it overflows" : "nothing";
-        for (auto const& text : told) CHECK(text == expected);
+        for (auto const& text : errors) CHECK(text == expected);
     }
 }
 
@@ -86,13 +87,13 @@ TEST_CASE("of several frames the first rank's is raised on all, and of none of t
 }
 
 TEST_CASE("frames that are all alike raise nothing; else the first rank's is raised on all") {
-    std::vector<std::string> told(3);
+    std::vector<std::string> errors(3);
     for (int const differs : {-1, 0, 1, 2}) {
         threads::run(3, [&](threads::member& comm) {
             error_frame mine;
             mine.because(comm.rank() == differs ? "another" : "the same");
             comm.all_gather({mine.bytes(), true});
-            auto& text = told[static_cast<std::size_t>(comm.rank())];
+            auto& text = errors[static_cast<std::size_t>(comm.rank())];
             try {
                 mine.raise_unless_alike(comm, 4);
                 text = "nothing";
@@ -103,7 +104,7 @@ TEST_CASE("frames that are all alike raise nothing; else the first rank's is rai
         std::string const expected = differs < 0    ? "nothing"
                                      : differs == 0 ? "rank 0, round 4: another"
                                                     : "rank 0, round 4: the same";
-        for (auto const& text : told) CHECK(text == expected);
+        for (auto const& text : errors) CHECK(text == expected);
     }
     // A message among them is no frame.
     threads::run(2, [&](threads::member& comm) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `gathered` messages travel in lanes beside each other and lead to the mean of shifts and messages.
 #include "laconic/transport/gathered.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `in_background` gives the bits and bytes of its collective while its rank goes on, and the same errors.
 #include "laconic/transport/in_background.hpp"
 
 #include <doctest/doctest.h>
@@ -174,7 +175,7 @@ TEST_CASE("a send waits for nobody") {
 }
 
 TEST_CASE("what is wrong on one rank its receive throws on all, and the next round is whole") {
-    std::vector<std::string> told(3);
+    std::vector<std::string> errors(3);
     std::atomic<int> wrong = 0;
     threads::run(3, [&](threads::member& engine) {
         seat rank(engine, in_background{ring{}}, identity{});
@@ -183,7 +184,7 @@ TEST_CASE("what is wrong on one rank its receive throws on all, and the next rou
         try {
             rank.receive();
         } catch (compression_error const& e) {
-            told[std::size_t(engine.rank())] = e.what();
+            errors[std::size_t(engine.rank())] = e.what();
         }
         rank.frame.clear();
         rank.by.require_whole();
@@ -193,12 +194,12 @@ TEST_CASE("what is wrong on one rank its receive throws on all, and the next rou
         CHECK_THROWS_AS(rank.receive(), argument_error);
     });
     CHECK(wrong == 0);
-    for (auto const& why : told) CHECK(why == "rank 1, round 7: no message today");
+    for (auto const& why : errors) CHECK(why == "rank 1, round 7: no message today");
 }
 
 TEST_CASE("who goes without receiving still takes part, and a rank that fails meanwhile is named") {
     std::atomic<int> wrong = 0;
-    std::vector<std::string> told(3);
+    std::vector<std::string> errors(3);
     auto const body = [&](threads::member& engine, bool fails) {
         seat rank(engine, in_background{ring{}}, identity{});
         if (fails && engine.rank() == 2) throw file_error("data", 3, 1, "broken line");
@@ -207,7 +208,7 @@ TEST_CASE("who goes without receiving still takes part, and a rank that fails me
         try {
             rank.receive();
         } catch (comm_error const& e) {
-            told[std::size_t(engine.rank())] = e.what();
+            errors[std::size_t(engine.rank())] = e.what();
             return;
         }
         wrong += rank.mean != std::vector<double>(10, 2.0);
@@ -215,8 +216,8 @@ TEST_CASE("who goes without receiving still takes part, and a rank that fails me
     threads::run(3, [&](threads::member& comm) { body(comm, false); });
     CHECK(wrong == 0);
     CHECK_THROWS_AS(threads::run(3, [&](threads::member& comm) { body(comm, true); }), file_error);
-    CHECK(std::count(told.begin(), told.end(), "rank 2 failed: data:3:1: broken line") >= 1);
-    CHECK(told[2].empty());
+    CHECK(std::count(errors.begin(), errors.end(), "rank 2 failed: data:3:1: broken line") >= 1);
+    CHECK(errors[2].empty());
 }
 
 TEST_CASE("a feedback that would lose what the collective leaves out is refused, and communicators of one thread") {

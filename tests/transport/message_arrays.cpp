@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `walk` visits every value and array that a message sends, and no other.
 #include "laconic/transport/message_arrays.hpp"
 
 #include <doctest/doctest.h>
@@ -64,10 +65,9 @@ TEST_CASE("a walk comes to all that a message sends, and to no more") {
     CHECK(all_of(one) == found{5, 2, 56});
 }
 
-TEST_CASE("messages that are known at run time only are not made of arrays, nor those with one inside") {
-    static_assert(detail::is_made_of_arrays<message_of<top_k<quantize>, float, host>>());
-    static_assert(detail::is_made_of_arrays<message_of<rand_k<natural>, float, host>>());
-    static_assert(!detail::is_made_of_arrays<any_message<float, host>>());
-    static_assert(!detail::is_made_of_arrays<message_of<top_k<any_compressor<float>>, float, host>>());
-    static_assert(!CarriesMessages<threads::member, message_of<top_k<>, float, host>, host>);
-}
+// Messages that are known at run time only are not made of arrays, nor are those with one inside.
+static_assert(detail::is_made_of_arrays<message_of<top_k<quantize>, float, host>>());
+static_assert(detail::is_made_of_arrays<message_of<rand_k<natural>, float, host>>());
+static_assert(!detail::is_made_of_arrays<any_message<float, host>>());
+static_assert(!detail::is_made_of_arrays<message_of<top_k<any_compressor<float>>, float, host>>());
+static_assert(!CarriesMessages<threads::member, message_of<top_k<>, float, host>, host>);

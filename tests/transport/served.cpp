@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `served` compresses the server's message, keeps what that leaves out, and shares a rank's error.
 #include "laconic/transport/served.hpp"
 
 #include <doctest/doctest.h>
@@ -174,7 +175,7 @@ std::array<std::string, 3> all_three(std::string const& text) { return {text, te
 
 }  // namespace
 
-TEST_CASE("the server's answer is compressed, and what it leaves out is sent later") {
+TEST_CASE("the server's message is compressed, and what it leaves out is sent later") {
     std::vector<vec> residual(2);
     fibers::run(2, [&](fibers::member& comm) {
         seat at(comm);
@@ -197,20 +198,20 @@ TEST_CASE("a rank's error frame is raised on all ranks, and the next round is wh
         seat at(comm);
         if (comm.rank() == 2) at.frame.because("no paper");
         at.send(comm, vec{1, 2, 3});
-        std::string told;
+        std::string text;
         try {
             at.receive(comm, 7);
         } catch (compression_error const& e) {
-            told = e.what();
+            text = e.what();
         }
-        CHECK(told == "rank 2, round 7: no paper");
+        CHECK(text == "rank 2, round 7: no paper");
         at.by.require_whole();
         at.frame.clear();
         CHECK(at.estimate(comm, vec{1, 2, 3}, 8) == vec{0, 0, 3});
     });
 }
 
-TEST_CASE("as it is written") {
+TEST_CASE("the text of served, and a compressor that does not fit the dimension") {
     CHECK(to_string(served<top_k<>>{top_k{2}, {0, 1}}) == "served(top_k(2), memory(rate=0, decay=1))");
     CHECK_THROWS_AS((served_mean<top_k<>, message, double>({top_k{4}, {}}, 3, position_code::smallest)),
                     argument_error);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Ranks of one process add up a part of the mean each, with the same bits, bytes and errors as alone.
 #include "laconic/transport/shared_mean.hpp"
 
 #include <doctest/doctest.h>
@@ -134,9 +135,9 @@ TEST_CASE("short vectors, one rank and messages of other kinds are read by all")
     CHECK(c.added == 2 * 70000);
 }
 
-TEST_CASE("damage is told to all ranks as where each reads everything") {
+TEST_CASE("damage is the same error on all ranks as where each reads everything") {
     std::size_t const d = 40000;
-    auto const told = [&](auto damage, bool share) {
+    auto const errors_after = [&](auto damage, bool share) {
         std::vector<std::string> all(3, "none");
         threads::run(3, [&](threads::member& engine) {
             damaging inner{engine};
@@ -167,8 +168,8 @@ TEST_CASE("damage is told to all ranks as where each reads everything") {
         std::memcpy(bytes.data() + 8 * i, &nan, 8);
     };
     auto const same = [&](auto damage) {
-        auto const text = told(damage, true);
-        CHECK(text == told(damage, false));
+        auto const text = errors_after(damage, true);
+        CHECK(text == errors_after(damage, false));
         return text;
     };
     auto const one = same([](int r, std::vector<std::byte>& b) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gathered or by a collective, all ranks have the same mean and errors, and leftovers go to a feedback that keeps them.
 #include "laconic/transport/summed.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs whose messages and sums stay on the device have the host's iterates and its errors.
 #include "laconic/transport/summed.hpp"
 
 #include <doctest/doctest.h>
@@ -86,10 +87,10 @@ TEST_CASE("vectors of no numbers, messages of none of them, and of all") {
     }
 }
 
-TEST_CASE("ranks that disagree in d, or in k, are told so before the first round") {
+TEST_CASE("ranks that disagree in d, or in k, all throw before the first round") {
     for (int const n : nccl_ranks::counts(2))
         for (bool const in_dimension : {true, false}) {
-            auto const received = nccl_ranks::told(n, [&](nccl& comm) {
+            auto const received = nccl_ranks::errors_on(n, [&](nccl& comm) {
                 auto on = on_device::made_for(comm.stream());
                 bool const odd = comm.rank() == n - 1;
                 std::size_t const d = odd && in_dimension ? 61 : 60;

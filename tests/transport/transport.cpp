@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A user's own transport carries a reducer's and a method's messages; each library transport has one class.
 #include "laconic/transport/transport.hpp"
 
 #include <doctest/doctest.h>
@@ -79,17 +80,21 @@ TEST_CASE("a transport of the user's own carries a method's messages") {
     CHECK(counts.transport(0).rounds == 3);
 }
 
-TEST_CASE("what a recursion carries has one class that works, each of them a transport") {
-    using message = message_of<top_k<>, double, host>;
-    using any = any_message<double, host>;
-    CHECK(std::same_as<transport_for<gather_all, message>, gathered<message, double>>);
-    CHECK(std::same_as<transport_for<gtop_k, message>, summed<gtop_k, message, double>>);
-    CHECK(std::same_as<transport_for<served<top_k<>>, message>, served_mean<top_k<>, message, double>>);
-    CHECK(std::same_as<transport_for<any_transport<>, any>, transport_for<any_collective<>, any>>);
-    using ranks = threads::member;
-    static_assert(Transport<transport_for<gather_all, message>, ranks, message, memory<>>);
-    static_assert(Transport<transport_for<gtop_k, message>, ranks, message, memory<>>);
-    static_assert(Transport<transport_for<served<top_k<>>, message>, ranks, message, memory<>>);
-    static_assert(Transport<transport_for<any_transport<>, any>, ranks, any, memory<>>);
-    static_assert(!Transport<gather_all, ranks, message, memory<>>);
-}
+// What a recursion carries has one class that works, each of them a transport.
+namespace {
+
+using list_message = message_of<top_k<>, double, host>;
+using any_kind = any_message<double, host>;
+using one_rank = threads::member;
+
+}  // namespace
+
+static_assert(std::same_as<transport_for<gather_all, list_message>, gathered<list_message, double>>);
+static_assert(std::same_as<transport_for<gtop_k, list_message>, summed<gtop_k, list_message, double>>);
+static_assert(std::same_as<transport_for<served<top_k<>>, list_message>, served_mean<top_k<>, list_message, double>>);
+static_assert(std::same_as<transport_for<any_transport<>, any_kind>, transport_for<any_collective<>, any_kind>>);
+static_assert(Transport<transport_for<gather_all, list_message>, one_rank, list_message, memory<>>);
+static_assert(Transport<transport_for<gtop_k, list_message>, one_rank, list_message, memory<>>);
+static_assert(Transport<transport_for<served<top_k<>>, list_message>, one_rank, list_message, memory<>>);
+static_assert(Transport<transport_for<any_transport<>, any_kind>, one_rank, any_kind, memory<>>);
+static_assert(!Transport<gather_all, one_rank, list_message, memory<>>);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A `device_array` grows with zeros, keeps its memory and copies, moves and compares like a vector.
 #include "laconic/backend/device/array.hpp"
 
 #include <doctest/doctest.h>

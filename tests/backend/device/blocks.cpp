@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The device's block selections, `gather` and `scatter` are the reference's, to the bit.
 #include "laconic/backend/device/blocks.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Facts of all buckets in one pass are those of each bucket alone, and levels keep what they keep on the host.
 #include "laconic/backend/device/bucket_facts.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The device rounds buckets to levels, halvings, ranges and signs as the reference does, to the bit.
 #include "laconic/backend/device/buckets.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each grid of the device gives a number's two neighbours and its exact fraction between them.
 #include "laconic/backend/device/grids.hpp"
 
 #include <doctest/doctest.h>

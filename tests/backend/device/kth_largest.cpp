@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `find_cutoff` finds the k-th largest magnitude, and which ties at it are chosen.
 #include "laconic/backend/device/kth_largest.hpp"
 
 #include <doctest/doctest.h>

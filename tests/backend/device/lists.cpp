@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The device's kernels add, split, filter and sort lists of terms as maps and the reference do.
 #include "laconic/backend/device/lists.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The device sorts, counts, thresholds, clips and raises magnitudes as the reference does.
 #include "laconic/backend/device/magnitudes.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws, products and orthonormal columns of the device have the reference's bits.
 #include "laconic/backend/device/matrix.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Device memory is reused piece by piece, apart for each use, and copies and fills change what they name.
 #include "laconic/backend/device/memory.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Norms of buckets on the device are those of `norm_of` on the reference, also where squares leave the range.
 #include "laconic/backend/device/norm.hpp"
 
 #include <doctest/doctest.h>

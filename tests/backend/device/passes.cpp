@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A pass visits every index once, lists are ascending, and atomic updates lose nothing.
 #include "laconic/backend/device/passes.hpp"
 
 #include <doctest/doctest.h>

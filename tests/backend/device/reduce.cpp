@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums, extremes and the first non-finite number on the device have the reference's bits.
 #include "laconic/backend/device/reduce.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Powers of two, short floats and signs on the device are the reference's codes.
 #include "laconic/backend/device/round.hpp"
 
 #include <doctest/doctest.h>

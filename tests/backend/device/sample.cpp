@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The device draws the coordinates that the reference draws, whatever the dimension and the count.
 #include "laconic/backend/device/sample.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The device selects what the reference selects, and finds the k largest in at most three passes over the numbers.
 #include "laconic/backend/device/select.hpp"
 
 #include <doctest/doctest.h>

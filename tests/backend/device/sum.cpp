@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums of buckets on the device have the reference's bits, over several stretches and levels.
 #include "laconic/backend/device/sum.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Errors of Thrust become `device_error`, and device memory is readable only while a kernel runs.
 #include "laconic/backend/device/system.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every pass of the device is the reference's, to the bit.
 #include "laconic/backend/device/update.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The host rounds bucket by bucket as the reference does, and reports what is not finite, wherever it is.
 #include "laconic/backend/host/buckets.hpp"
 
 #include <doctest/doctest.h>

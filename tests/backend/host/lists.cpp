@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's kernels of lists give what the reference gives, to the bit, and need no memory within their room.
+// The host's kernels of lists give the reference's bits, and allocate nothing while the output has room.
 #include "laconic/backend/host/lists.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The host's thresholding and clipping are the reference's, NaN and infinity included.
 #include "laconic/backend/host/magnitudes.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Products, draws and orthonormal columns are right by hand and by Eigen, up to rounding, dependent columns included.
 #include "laconic/backend/host/matrix.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Scratch memory is apart for each use and kept once it has grown; copies and fills change what they name.
 #include "laconic/backend/host/memory.hpp"
 
 #include <doctest/doctest.h>

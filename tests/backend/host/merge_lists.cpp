@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `merge` gives the sum of two sorted lists of terms, at every density, and writes no more terms than there are.
 #include "laconic/backend/host/merge_lists.hpp"
 
 #include <doctest/doctest.h>

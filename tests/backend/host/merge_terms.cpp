@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Wherever `merge_by_registers` stops, its sum is complete up to there and the rest of both lists lies behind it.
 #include "laconic/backend/host/merge_terms.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Words and windows of a random stream that are drawn together are those that are drawn one by one.
 #include "laconic/backend/host/philox.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The host's sums have known values and bits at every length, and extremes and NaN are found at every place.
 #include "laconic/backend/host/reduce.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Codes on the grid stay, others go up with the right frequency, in pieces as at once, to the ends of the range.
 #include "laconic/backend/host/round.hpp"
 
 #include <doctest/doctest.h>

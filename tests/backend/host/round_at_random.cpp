@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the host rounds many at a time gets the codes of the reference, which draws one chance at a time.
 #include "laconic/backend/host/round_at_random.hpp"
 
 #include <doctest/doctest.h>

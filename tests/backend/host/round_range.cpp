@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Codes of a range are unbiased or nearest, end at the last code, and are the reference's.
 #include "laconic/backend/host/round_range.hpp"
 
 #include <doctest/doctest.h>

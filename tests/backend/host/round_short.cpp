@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Short floats are rounded once, to nearest even, and saturate at the largest, on host and reference.
 #include "laconic/backend/host/round_short.hpp"
 
 #include <doctest/doctest.h>

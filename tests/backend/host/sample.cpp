@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `sample` draws k different coordinates, every set equally likely, as its definition on the stream says.
 #include "laconic/backend/host/sample.hpp"
 
 #include <doctest/doctest.h>

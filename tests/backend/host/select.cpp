@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The host's selections are those of a plain definition: largest, about k, above bounds, blocks that are not 0.
 #include "laconic/backend/host/select.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `select_largest` is right for every k and any numbers, also where its guess from a sample is misled.
 #include "laconic/backend/host/select_largest.hpp"
 
 #include <doctest/doctest.h>
@@ -39,7 +40,7 @@ void check_all(std::string const& name, std::vector<T> const& x) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("long vectors, whatever a sample of them says", T, float, double) {
+TEST_CASE_TEMPLATE("the largest of long vectors, whatever a sample of them suggests", T, float, double) {
     key const from{5};
     auto const make = [](auto f) {
         std::vector<T> x(d);

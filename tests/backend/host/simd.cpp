@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A pack does to each of its numbers what the operation does to one number, unaligned loads included.
 #include "laconic/backend/host/simd.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +16,7 @@ using namespace laconic;
 // Where vectors are wider than the partial sums, the sums would need another order.
 static_assert(detail::partial_sums % simd::pack<double, simd::arch>::width == 0);
 
-TEST_CASE_TEMPLATE("a pack does to each number what is said of one", T, float, double) {
+TEST_CASE_TEMPLATE("a pack does to each number what the operation does to one", T, float, double) {
     using pack = simd::pack<T, simd::arch>;
     constexpr std::size_t n = pack::width;
     std::array<T, n + 1> a{}, b{}, out{};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `sort_list` sorts terms by coordinate and keeps the order of terms at equal coordinates.
 #include "laconic/backend/host/sort_list.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The sum of many lists has the bits of merging one after another, in the order of the lists, without allocation.
 #include "laconic/backend/host/sum_of_lists.hpp"
 
 #include <doctest/doctest.h>
@@ -119,4 +120,5 @@ TEST_CASE("within its room it allocates nothing: what it hands out stays where i
                 CHECK(values.data() == there);
             });
     }
+    CHECK(there != nullptr);
 }

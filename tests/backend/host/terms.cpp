@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Terms are added, cleared, gathered and scattered at the coordinates that they name, in buckets and units too.
 #include "laconic/backend/host/terms.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every pass of the host is its formula, exact at all lengths, and has the reference's bits for all numbers.
 #include "laconic/backend/host/update.hpp"
 
 #include <doctest/doctest.h>
@@ -185,7 +186,7 @@ TEST_CASE_TEMPLATE("each kernel is its definition, to the bit", T, float, double
         }
 }
 
-TEST_CASE("terms are added where they say, in the type of the sum") {
+TEST_CASE("terms are added at their coordinates, in the type of the sum") {
     host on;
     std::vector<float> narrow{10, 10, 10, 10, 10};
     add_terms(on, std::span<float>(narrow), 2.0f, scattered{});

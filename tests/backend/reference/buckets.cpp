@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The reference's kernels for buckets give codes, steps and means that a reader can check by hand.
 #include "laconic/backend/reference/buckets.hpp"
 
 #include <doctest/doctest.h>
@@ -37,6 +38,8 @@ TEST_CASE("values on the grid stay, each bucket on its own") {
     CHECK(codes[4] == 3);
     std::vector<std::uint8_t> bytes(5);
     for (auto const how : {rounding::random, rounding::nearest}) {
+        bytes.assign(5, 99);
+        more.assign(3, 99);
         CHECK(round_buckets_to_range(on, v, 2, how, 7, key{1}, out(scales), out(more), out(bytes)));
         CHECK(scales == std::vector<double>{-4, 0, 2});
         CHECK(more == std::vector<double>{1, 0, 0});

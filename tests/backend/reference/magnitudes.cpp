@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The reference's `soft_threshold` and `clip_magnitudes` give the numbers that a reader finds by hand.
 #include "laconic/backend/reference/magnitudes.hpp"
 
 #include <doctest/doctest.h>

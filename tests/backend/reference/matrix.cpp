@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws, products and orthonormal columns are the same bits on host and reference, degenerate columns included.
 #include "laconic/backend/reference/matrix.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums, the largest magnitude and the first non-finite number are the same bits on host and reference.
 #include "laconic/backend/reference/reduce.hpp"
 
 #include <doctest/doctest.h>

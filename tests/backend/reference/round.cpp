@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The reference rounds up where fraction and chance make 1, and its nearest codes and signs are right by hand.
 #include "laconic/backend/reference/round.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The variance that rounding adds is the same bits on host and reference.
 #include "laconic/backend/reference/rounding_variance.hpp"
 
 #include <doctest/doctest.h>

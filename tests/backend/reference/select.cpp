@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Host and reference choose the same coordinates, with ties, zeros, NaN and blocks that are nearly equal.
 #include "laconic/backend/reference/select.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The reference's `scatter` writes whole units, of which the last may be shorter.
 #include "laconic/backend/reference/terms.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The kernels that update vectors in one pass give the same bits on host and reference.
 #include "laconic/backend/reference/update.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `engine_all_reduce` gives the engine's own sums on all ranks, and refuses bad vectors before the engine adds.
 #include "laconic/collective/dense/engine_all_reduce.hpp"
 
 #include <doctest/doctest.h>
@@ -47,10 +48,10 @@ constexpr auto make_engine_all_reduce = []<class T>(auto& comm, std::size_t d) {
     return make_sum<T>(engine_all_reduce{}, comm, d);
 };
 
-// What each of three ranks is told that bring `bad` in round 4, whether its vector is as it was, and how often the
-// engine added; the next round is held.
+// The errors of three ranks that contribute `bad` in round 4, whether rank 0's vector is as it was, and how often the
+// engine added; the next round succeeds.
 struct outcome {
-    std::vector<std::string> told;
+    std::vector<std::string> errors;
     bool untouched;
     int sums;
 };
@@ -64,7 +65,7 @@ outcome after_bad(std::vector<std::vector<float>> const& bad) {
         try {
             sum(on, comm, std::span(x), 4);
         } catch (error const& e) {
-            all.told[me] = e.what();
+            all.errors[me] = e.what();
         }
         if (me == 0) all.sums = *comm.sums;
         if (me == 0) all.untouched = x == bad[me];
@@ -72,7 +73,7 @@ outcome after_bad(std::vector<std::vector<float>> const& bad) {
         sum(on, comm, std::span(x), 5);
         CHECK(x == std::vector<float>{3, 6, 9, 12});
     });
-    CHECK(all.told == std::vector(3, all.told[0]));
+    CHECK(all.errors == std::vector(3, all.errors[0]));
     return all;
 }
 
@@ -97,7 +98,7 @@ TEST_CASE("the order is the engine's") {
     CHECK(sums[0][0] == 0);  // 1 - 1e16 rounds to -1e16
 }
 
-TEST_CASE("what cannot be added is refused on all ranks before the engine is asked") {
+TEST_CASE("what cannot be added is refused on all ranks before the engine adds") {
     std::vector<float> const good{1, 2, 3, 4};
     for (std::size_t r = 0; r < 3; ++r) {
         auto const who = "rank " + std::to_string(r);
@@ -105,25 +106,25 @@ TEST_CASE("what cannot be added is refused on all ranks before the engine is ask
         bad[r][2] = NAN;
         bad[2][3] = INFINITY;
         auto const found = after_bad(bad);
-        CHECK(found.told[0] == who + ", round 4: the gradient is not finite at coordinate 2");
+        CHECK(found.errors[0] == who + ", round 4: the gradient is not finite at coordinate 2");
         CHECK(found.sums == 0);
         bad = std::vector(3, good);
         bad[r].pop_back();
-        CHECK(after_bad(bad).told[0] == who + " has a vector of 3 numbers, the collective is for 4");
+        CHECK(after_bad(bad).errors[0] == who + " has a vector of 3 numbers, the collective is for 4");
         CHECK(after_bad(bad).sums == 0);
     }
     auto const large = after_bad(std::vector(3, std::vector<float>{1, 3e38f, 1, 1}));
-    CHECK(large.told[0] == "round 4: the ranks' sum is not finite at coordinate 1");
+    CHECK(large.errors[0] == "round 4: the ranks' sum is not finite at coordinate 1");
     CHECK(large.sums == 1);
-    CHECK(after_bad(std::vector(3, good)).told[0].empty());
+    CHECK(after_bad(std::vector(3, good)).errors[0].empty());
 }
 
 TEST_CASE("where a rank brought what cannot be added, x is as it was") {
     CHECK(after_bad({{1, 2, 3, 4}, {1, 2, 3}, {4, 5, 6, 7}}).untouched);
 }
 
-TEST_CASE("ranks that differ are told so") {
-    for (auto const& text : sparse_vectors::told(
+TEST_CASE("ranks that differ all throw what differs") {
+    for (auto const& text : sparse_vectors::errors_on(
              3, [](auto& comm) { make_sum<float>(engine_all_reduce{}, comm, comm.rank() == 2 ? 6 : 5); }))
         CHECK(text.find("the dimension: 6") != std::string::npos);
     CHECK_THROWS_AS(engine_all_reduce{}.make<float>(std::size_t{1} << 32), argument_error);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `halving_doubling` sums vectors of any number of ranks exactly, in its order, with as many bytes as documented.
 #include "laconic/collective/dense/halving_doubling.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `omni_reduce` adds up blocks in the order of ranks and sends each nonzero block as often as documented.
 #include "laconic/collective/dense/omni_reduce.hpp"
 
 #include <doctest/doctest.h>
@@ -87,7 +88,7 @@ TEST_CASE("what is refused, for blocks of 4") { dense_sums::refuses(make_omni_re
 
 TEST_CASE("a block of no numbers, and ranks with other blocks") {
     CHECK_THROWS_AS((omni_reduce{0}.make<float>(10)), argument_error);
-    for (auto const& text : sparse_vectors::told(
+    for (auto const& text : sparse_vectors::errors_on(
              3, [&](auto& comm) { make_sum<float>(omni_reduce{comm.rank() == 2 ? 5u : 4u}, comm, 10); }))
         CHECK(text.find("omni_reduce(5)") != std::string::npos);
 }
@@ -97,7 +98,7 @@ TEST_CASE("a round that is refused changes nothing, and a NaN among zeros is non
     std::fill(all[3].begin() + 40, all[3].begin() + 44, 0.f);
     all[3][42] = NAN;
     auto const before = all;
-    for (auto const& text : sparse_vectors::told(5, [&](auto& comm) {
+    for (auto const& text : sparse_vectors::errors_on(5, [&](auto& comm) {
              host on;
              auto sum = make_omni_reduce.operator()<float>(comm, 90);
              sum(on, comm, std::span(all[std::size_t(comm.rank())]), 7);
@@ -137,7 +138,7 @@ TEST_CASE("long vectors go in chunks: the same sums, and each block sent as ofte
     bad[1][d - 7] = NAN;
     auto const before = bad;
     auto const refusals = [&] {
-        return sparse_vectors::told(int(ranks), [&](auto& comm) {
+        return sparse_vectors::errors_on(int(ranks), [&](auto& comm) {
             host on;
             auto sum_up = make_blocks.operator()<float>(comm, d);
             sum_up(on, comm, std::span(bad[std::size_t(comm.rank())]), 7);
@@ -150,7 +151,7 @@ TEST_CASE("long vectors go in chunks: the same sums, and each block sent as ofte
     for (auto const& text : refusals()) CHECK(text == "rank 1, round 7: the gradient is not finite at coordinate 9");
 }
 
-TEST_CASE("its recipe makes it") {
+TEST_CASE("its text, and the block that it refuses") {
     omni_reduce const x{32};
     CHECK(to_string(x) == "omni_reduce(32)");
     CHECK_THROWS_AS(omni_reduce{0}.check(100), argument_error);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `ring` adds up any number of ranks' vectors, part p from rank p on, and sends all parts but one twice.
 #include "laconic/collective/dense/ring.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `switch_ml` sums whole numbers exactly and loses only what its fixed-point units cannot hold.
 #include "laconic/collective/dense/switch_ml.hpp"
 
 #include <doctest/doctest.h>
@@ -71,4 +72,4 @@ TEST_CASE("numbers of very different size lose what is too small beside the larg
     CHECK(sums[0] == expected);
 }
 
-TEST_CASE("its recipe makes it") { CHECK(to_string(switch_ml{}) == "switch_ml"); }
+TEST_CASE("the text of switch_ml is its name") { CHECK(to_string(switch_ml{}) == "switch_ml"); }

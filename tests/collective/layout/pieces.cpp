@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parts go in pieces below 64 KiB, at most eight ahead of what is received, and are added or taken as read.
 #include "laconic/collective/layout/pieces.hpp"
 
 #include <doctest/doctest.h>

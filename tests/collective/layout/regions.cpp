@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `regions` start in equal parts, move to sorted starts, and refuse a saved state of other ranks or numbers.
 #include "laconic/collective/layout/regions.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +19,7 @@ TEST_CASE("equal at first, then where they are moved to") {
     r.prepare(3);
     CHECK(r.starts == std::vector<std::uint64_t>{0, 7, 7, 10});
     CHECK(r.length(1) == 0);
-    r.move({5, 4, 2, 9});  // from ranks that lie
+    r.move({5, 4, 2, 9});  // from ranks that send wrong quantiles
     CHECK(r.starts == std::vector<std::uint64_t>{0, 4, 4, 10});
     regions of_nothing{0};
     of_nothing.prepare(1);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Coordinates that are turned to begin at a rank's own part turn back, and all parts reach all ranks.
 #include "laconic/collective/layout/turned.hpp"
 
 #include <doctest/doctest.h>
@@ -58,25 +59,25 @@ TEST_CASE("every rank gets every part, in ceil(log2 P) steps, each part once") {
         fibers::run(n, [&](auto& inner) {
             metered comm(inner);
             host on;
-            session talk;
-            talk.start(0);
+            session schedule;
+            schedule.start(0);
             auto const me = std::size_t(comm.rank());
             detail::turned const order{&parts, d, std::size_t(n), me};
             sparse_sum<float> held(d), piece, back;
             piece.assign_part(all, parts.first(me), parts.length(me));
             held.append(piece, 0);
-            detail::all_gather_turned(on, comm, talk, order, held, piece);
-            talk.finish();
+            detail::all_gather_turned(on, comm, schedule, order, held, piece);
+            schedule.finish();
             detail::turn(held, d - order.origin(), back);
             CHECK(back == all);
-            std::uint64_t bits_heard = 0;
+            std::uint64_t bits_received = 0;
             for (std::size_t p = 0; p < std::size_t(n); ++p)
                 if (p != me) {
                     piece.assign_part(all, parts.first(p), parts.length(p));
-                    bits_heard += account(piece.message()).unpadded();
+                    bits_received += account(piece.message()).unpadded();
                 }
-            CHECK(8 * comm.bytes_received() >= bits_heard);
-            CHECK(8 * comm.bytes_received() < bits_heard + 8 * width_of(std::uint64_t(n)) + 1);
+            CHECK(8 * comm.bytes_received() >= bits_received);
+            CHECK(8 * comm.bytes_received() < bits_received + 8 * width_of(std::uint64_t(n)) + 1);
         });
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `gtop_k` applies the terms of the paper's tree on all ranks; only the published rule loses any of them.
 #include "laconic/collective/select/gtop_k.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +24,7 @@ auto keeping(std::size_t d, std::size_t k, bool as_published = false) {
 }
 
 // The tree of the paper, one merge after another, on dense vectors, with a sort for a selection: what is applied.
-// merged(r, v) is told of what rank r hands over or, rank 0, applies.
+// merged(r, v) gets what rank r sends or, for rank 0, what is applied.
 template <class T, class Merged>
 std::vector<double> by_hand(sv::lists<T> const& brought, std::size_t k, Merged merged) {
     std::vector<std::vector<double>> at;
@@ -258,22 +259,20 @@ TEST_CASE("each rank hands over what it merged, once up, and the result once to 
     }
 }
 
-TEST_CASE("ranks that differ are told so, before any sum") {
+TEST_CASE("ranks that differ all throw, before any sum") {
     auto const with = [](auto make) {
-        for (auto const& h : sv::told(3, make)) CHECK(h.find("ranks disagree: ") == 0);
+        for (auto const& h : sv::errors_on(3, make)) CHECK(h.find("ranks disagree: ") == 0);
     };
     with([](auto& comm) { make_sum<float>(gtop_k{2}, comm, comm.rank() == 1 ? 5 : 6); });
     with([](auto& comm) { make_sum<float>(gtop_k{comm.rank() == 2 ? 1 : 2}, comm, 6); });
-    with([](auto& comm) {
-        make_sum<float>(gtop_k{2, comm.rank() == 2}, comm, 6);
-    });
+    with([](auto& comm) { make_sum<float>(gtop_k{2, comm.rank() == 2}, comm, 6); });
     with([](auto& comm) {
         if (comm.rank() == 0)
             make_sum<float>(gtop_k{2}, comm, 6);
         else
             make_sum<double>(gtop_k{2}, comm, 6);
     });
-    CHECK(sv::told(3, [](auto& comm) { make_sum<float>(gtop_k{2}, comm, 6); })[1] == "none");
+    CHECK(sv::errors_on(3, [](auto& comm) { make_sum<float>(gtop_k{2}, comm, 6); })[1] == "none");
     CHECK_THROWS_AS((gtop_k{1}.make<float>(std::size_t{1} << 32)), argument_error);
     CHECK(to_string(gtop_k{2}) == "gtop_k(2)");
     CHECK(to_string(gtop_k{2, true}) == "gtop_k(2, as_published=yes)");
@@ -284,7 +283,7 @@ TEST_CASE("what cannot be summed is refused on all ranks in the same words, and 
     auto const good = sv::all_whole_numbers<float>(sv::shape::spread, d, k, 11);
     auto const expected = sv::after(good, keeping<float>(d, k)).first[0];
     auto const refused = [&](std::vector<int> culprits, sparse_sum<float> const& bad) {
-        auto const told = sv::told(11, [&](auto& comm) {
+        auto const errors = sv::errors_on(11, [&](auto& comm) {
             host on;
             auto collective = make_sum<float>(gtop_k{k}, comm, d);
             auto v = good[std::size_t(comm.rank())];
@@ -300,8 +299,8 @@ TEST_CASE("what cannot be summed is refused on all ranks in the same words, and 
             CHECK(v == expected);
             throw error(text);
         });
-        CHECK(told == std::vector(11, told[0]));
-        return told[0];
+        CHECK(errors == std::vector(11, errors[0]));
+        return errors[0];
     };
     auto const nan = sv::of<float>(d, {{2, 1}, {9, NAN}, {12, INFINITY}});
     for (int const r : {0, 1, 6, 10}) {
@@ -316,7 +315,7 @@ TEST_CASE("what cannot be summed is refused on all ranks in the same words, and 
 TEST_CASE("bytes that are no message are refused on all ranks, with their sender") {
     auto const brought = sv::all_whole_numbers<float>(sv::shape::spread, 50, 5, 6);
     auto const with = [&](int culprit, auto damage) {
-        return sv::told(6, [&](auto& inner) {
+        return sv::errors_on(6, [&](auto& inner) {
             sv::damaging comm{&inner, culprit, 0, damage};
             host on;
             auto collective = make_sum<float>(gtop_k{5}, comm, 50);
@@ -333,7 +332,7 @@ TEST_CASE("bytes that are no message are refused on all ranks, with their sender
         for (auto const& h : with(culprit, [](std::vector<std::byte>& b) { b.assign(9, std::byte(0xff)); }))
             CHECK(h.find("more coordinates than the vector has") != std::string::npos);
     }
-    // On the way down too late for others to be told: those below know.
+    // Damage on the way down comes too late for the ranks above: those below throw.
     auto const below = with(0, [](std::vector<std::byte>& b) { b.clear(); });
     for (std::size_t const r : {0, 1, 2, 3}) CHECK(below[r] == "none");
     for (std::size_t const r : {4, 5}) CHECK(below[r].find("from rank 0: ") != std::string::npos);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `gtop_k` gives the host's bits on the device, and its errors on all ranks.
 #include "laconic/collective/select/gtop_k.hpp"
 
 #include <doctest/doctest.h>
@@ -40,8 +41,8 @@ void as_on_the_host(sv::lists<T> const& brought, std::size_t k, bool as_publishe
     CHECK(after(brought, make) == here);
 }
 
-// The errors that the ranks are told of, and then what a good round gives.
-std::vector<std::string> told(std::size_t ranks, std::size_t d, auto bring) {
+// The errors that the ranks throw in a bad round, which a good round follows.
+std::vector<std::string> errors_then_good_round(std::size_t ranks, std::size_t d, auto bring) {
     std::vector<std::string> received(ranks, "none");
     auto const good = sv::all_whole_numbers<float>(sv::shape::spread, d, 4, int(ranks));
     auto const expected = sv::after(good, [&](auto& comm) { return make_sum<float>(gtop_k{4}, comm, d); }).first[0];
@@ -102,21 +103,22 @@ TEST_CASE("what cannot be summed is refused on all ranks in the host's words, an
         for (int const culprit : {0, n / 2, n - 1}) {
             auto const who = "rank " + std::to_string(culprit);
             auto const nan = sv::of<float>(30, {{2, 1}, {9, NAN}, {12, INFINITY}});
-            CHECK(told(ranks, 30, [&](int r, auto const& v) { return r == culprit ? nan : v; }) ==
+            CHECK(errors_then_good_round(ranks, 30, [&](int r, auto const& v) { return r == culprit ? nan : v; }) ==
                   std::vector(ranks, who + ", round 17: the gradient is not finite at coordinate 9"));
-            CHECK(told(ranks, 30, [&](int r, auto const& v) { return r == culprit ? sparse_sum<float>(31) : v; }) ==
-                  std::vector(ranks, who + " has a vector of 31 numbers, the collective is for 30"));
+            CHECK(errors_then_good_round(ranks, 30, [&](int r, auto const& v) {
+                      return r == culprit ? sparse_sum<float>(31) : v;
+                  }) == std::vector(ranks, who + " has a vector of 31 numbers, the collective is for 30"));
         }
     }
     for (int const n : nccl_ranks::counts(2)) {
         auto const ranks = std::size_t(n);
         auto const large = sv::of<float>(30, {{8, 3e38f}});
-        CHECK(told(ranks, 30, [&](int r, auto const& v) { return r < 2 ? large : v; }) ==
+        CHECK(errors_then_good_round(ranks, 30, [&](int r, auto const& v) { return r < 2 ? large : v; }) ==
               std::vector(ranks, std::string("round 17: the ranks' sum is not finite at coordinate 8")));
     }
 }
 
-TEST_CASE("a rank that lies about how many terms it has: the others are told, and no memory is asked for") {
+TEST_CASE("a rank sends a wrong number of terms: the others throw, and allocate nothing for them") {
     auto const good = sv::whole_numbers<float>(sv::shape::spread, 30, 4, 0, 1);
     for (int const n : nccl_ranks::counts())
         for (auto const sent : {std::uint64_t{5}, std::uint64_t{1} << 31, ~std::uint64_t{0}}) {
@@ -129,7 +131,7 @@ TEST_CASE("a rank that lies about how many terms it has: the others are told, an
                 try {
                     if (comm.rank() == n - 1) {
                         comm.all_gather({std::as_bytes(std::span(&sent, 1)), false});
-                        return;  // and is not received of again until it leaves
+                        return;  // and sends nothing more
                     }
                     collective(on, comm, v);
                 } catch (wire_error const& e) {
@@ -142,7 +144,7 @@ TEST_CASE("a rank that lies about how many terms it has: the others are told, an
         }
     // Words that are no length.
     for (int const n : nccl_ranks::counts(2)) {
-        auto const received = nccl_ranks::told(n, [&](nccl& comm) {
+        auto const received = nccl_ranks::errors_on(n, [&](nccl& comm) {
             auto on = on_device::made_for(comm.stream());
             auto collective = make_sum<float, device>(gtop_k{4}, comm, 30);
             if (comm.rank() == 1) return comm.all_gather({});
@@ -153,10 +155,10 @@ TEST_CASE("a rank that lies about how many terms it has: the others are told, an
     }
 }
 
-TEST_CASE("ranks that differ are told so, before any sum") {
+TEST_CASE("ranks that differ all throw, before any sum") {
     for (int const n : nccl_ranks::counts(2)) {
-        auto const received =
-            nccl_ranks::told(n, [](nccl& comm) { make_sum<float, device>(gtop_k{comm.rank() == 1 ? 1 : 2}, comm, 6); });
+        auto const received = nccl_ranks::errors_on(
+            n, [](nccl& comm) { make_sum<float, device>(gtop_k{comm.rank() == 1 ? 1 : 2}, comm, 6); });
         for (auto const& text : received) CHECK(text.find("ranks disagree: ") == 0);
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `ok_top_k` applies what its threshold keeps, loses nothing, balances its regions and saves its state.
 #include "laconic/collective/select/ok_top_k.hpp"
 
 #include <doctest/doctest.h>
@@ -301,7 +302,7 @@ TEST_CASE("a state that is not that of the others, or of other ranks, is an erro
         return bytes;
     };
     auto const go_on = [&](auto state_of) {
-        return sv::told(3, [&](auto& comm) {
+        return sv::errors_on(3, [&](auto& comm) {
             host on;
             auto collective = ok_top_k{5}.make<float>(30);
             auto const bytes = state_of(comm.rank());
@@ -320,9 +321,9 @@ TEST_CASE("a state that is not that of the others, or of other ranks, is an erro
           std::vector<std::string>(3, "this state is not of 3 ranks and 30 numbers"));
 }
 
-TEST_CASE("ranks that differ are told so") {
+TEST_CASE("ranks that differ all throw") {
     auto const differ = [](auto make) {
-        for (auto const& text : sv::told(3, make)) CHECK(text.find("ranks disagree") == 0);
+        for (auto const& text : sv::errors_on(3, make)) CHECK(text.find("ranks disagree") == 0);
     };
     differ([](auto& comm) { make_sum<float>(ok_top_k{comm.rank() == 1 ? 4 : 5}, comm, 9); });
     differ([](auto& comm) { make_sum<float>(ok_top_k{4, {32, comm.rank() == 1 ? 4u : 5u}}, comm, 9); });

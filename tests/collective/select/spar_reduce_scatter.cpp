@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `spar_reduce_scatter` keeps its quota in each block, returns all other terms, and sums exactly without a quota.
 #include "laconic/collective/select/spar_reduce_scatter.hpp"
 
 #include <doctest/doctest.h>
@@ -145,13 +146,13 @@ TEST_CASE("of four thousand million coordinates only those that are brought take
 
 TEST_CASE("a block of more terms than the quota is refused") {
     // Both cut to what they take the quota for: they did not agree on k.
-    auto const told = sv::told(2, [](auto& comm) {
+    auto const errors = sv::errors_on(2, [](auto& comm) {
         host on;
         auto collective = spar_reduce_scatter{comm.rank() == 0 ? 8 : 2, true}.make<float>(8);
         auto v = sv::of<float>(8, {{0, 1}, {1, 1}, {4, 1}, {5, 1}, {6, 1}});
         collective(on, comm, v);
     });
-    for (auto const& text : told) CHECK(text.find("from rank 0: more terms than a block may have") < text.size());
+    for (auto const& text : errors) CHECK(text.find("from rank 0: more terms than a block may have") < text.size());
 }
 
 TEST_CASE("what each rank sends: all blocks but its own, then those that it has, in 2 ceil(log2 P) messages") {
@@ -161,7 +162,7 @@ TEST_CASE("what each rank sends: all blocks but its own, then those that it has,
         auto const full = sv::all_whole_numbers<float>(sv::shape::all, d, 0, n);
         std::uint64_t bytes = 0;
         for (std::size_t blocks = 1; blocks < ranks; blocks *= 2) bytes += 2 * ((blocks * (4 + 320) + 7) / 8);
-        for (auto const sent : bytes_said(full, without_end)) CHECK(sent == bytes);
+        for (auto const sent : bytes_sent_by(full, without_end)) CHECK(sent == bytes);
     }
     // Cut: no more than the quota of terms in each block, of at most a coordinate of 7 bits and a number each.
     constexpr auto cut = []<class T>(auto& comm, std::size_t d) {
@@ -171,7 +172,7 @@ TEST_CASE("what each rank sends: all blocks but its own, then those that it has,
         auto const ranks = std::size_t(n);
         auto const brought = sv::all_whole_numbers<float>(sv::shape::all, 100 * ranks, 0, n);
         auto const quota = (20 + ranks - 1) / ranks;
-        for (auto const sent : bytes_said(brought, cut)) {
+        for (auto const sent : bytes_sent_by(brought, cut)) {
             CHECK(sent <= 2 * (ranks - 1) * (7 + 3 + quota * 39) / 8 + 2 * width_of(ranks));
             CHECK(sent >= 2 * (ranks - 1) * quota * 32 / 8);
         }
@@ -182,7 +183,7 @@ TEST_CASE("what cannot be summed is refused on all ranks") {
     refuses(without_end);
     refuses(all_scattered);  // a coordinate is the one that was brought
     auto const differ = [](auto make) {
-        for (auto const& text : sv::told(3, make)) CHECK(text.find("ranks disagree") == 0);
+        for (auto const& text : sv::errors_on(3, make)) CHECK(text.find("ranks disagree") == 0);
     };
     differ([](auto& comm) { make_sum<float>(spar_reduce_scatter{comm.rank() == 1 ? 4 : 5, true}, comm, 9); });
     differ([](auto& comm) { make_sum<float>(spar_reduce_scatter{4, false, comm.rank() == 1 ? 4u : 5u}, comm, 9); });

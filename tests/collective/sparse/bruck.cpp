@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bruck's all-gather brings each part to each rank once, bit for bit, in ceil(log2 P) steps.
 #include "laconic/collective/sparse/bruck.hpp"
 
 #include <doctest/doctest.h>
@@ -14,13 +15,13 @@ TEST_CASE("what is handed on is what its own rank sent, to the bit") {
     for (int const n : {2, 3, 5, 6, 7, 8, 9}) {
         auto const ranks = std::size_t(n);
         fibers::run(n, [&](auto& comm) {
-            session talk;
-            talk.start(0);
+            session schedule;
+            schedule.start(0);
             auto const me = std::size_t(comm.rank());
             auto const width = [](std::size_t p) { return unsigned(3 + 11 * p); };  // part p has so many bits, all ones
             std::vector<int> received(ranks);
             detail::all_gather_by(
-                comm, talk,
+                comm, schedule,
                 [&](bit_writer& sink) {
                     for (unsigned b = 0; b < width(me); ++b) sink.put(1, 1);
                     sink.put(0, 1);
@@ -29,7 +30,7 @@ TEST_CASE("what is handed on is what its own rank sent, to the bit") {
                     ++received[p];
                     CHECK(source.take_ones(200) == width(p));
                 });
-            talk.finish();
+            schedule.finish();
             for (std::size_t p = 0; p < ranks; ++p) CHECK(received[p] == (p == me ? 0 : 1));
         });
     }
@@ -60,20 +61,20 @@ TEST_CASE("every rank gets every part, in ceil(log2 P) steps, each part once") {
             counting counts{&inner, &steps[me]};
             metered comm(counts);
             host on;
-            session talk;
-            talk.start(0);
+            session schedule;
+            schedule.start(0);
             auto parts = all;
             for (std::size_t p = 0; p < parts.size(); ++p)
                 if (p != me) parts[p].reset(all[p].dimension());
-            detail::all_gather_parts(on, comm, talk, parts);
-            talk.finish();
+            detail::all_gather_parts(on, comm, schedule, parts);
+            schedule.finish();
             CHECK(parts == all);
             // Each part is received once; a message of many is one string of bits.
-            std::uint64_t bits_heard = 0;
+            std::uint64_t bits_received = 0;
             for (std::size_t p = 0; p < parts.size(); ++p)
-                if (p != me) bits_heard += account(parts[p].message()).unpadded();
-            CHECK(8 * comm.bytes_received() >= bits_heard);
-            CHECK(8 * comm.bytes_received() < bits_heard + 8 * std::uint64_t(steps[me]) + 1);
+                if (p != me) bits_received += account(parts[p].message()).unpadded();
+            CHECK(8 * comm.bytes_received() >= bits_received);
+            CHECK(8 * comm.bytes_received() < bits_received + 8 * std::uint64_t(steps[me]) + 1);
         });
         for (int r = 0; r < n; ++r) CHECK(steps[std::size_t(r)] == int(width_of(std::uint64_t(n))));
     }
@@ -92,10 +93,10 @@ TEST_CASE("numbers come to where they belong, in pieces, one of which may be of 
                 std::vector<double> x(d);
                 auto const mine = parts.of(std::span(all), me);
                 std::copy(mine.begin(), mine.end(), x.begin() + std::ptrdiff_t(parts.first(me)));
-                session talk;
-                talk.start(0);
-                detail::all_gather_numbers(comm, talk, parts, std::span(x));
-                talk.finish();
+                session schedule;
+                schedule.start(0);
+                detail::all_gather_numbers(comm, schedule, parts, std::span(x));
+                schedule.finish();
                 CHECK(x == all);
                 CHECK(comm.bytes_received() == sizeof(double) * (d - parts.length(me)));
             });

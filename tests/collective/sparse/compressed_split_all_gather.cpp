@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums by compressed parts are the same bits on all ranks, unbiased, and return what the compressor left out.
 #include "laconic/collective/sparse/compressed_split_all_gather.hpp"
 
 #include <doctest/doctest.h>
@@ -126,12 +127,12 @@ TEST_CASE("each rank sends what others add up, and then what it and others send 
                 expected[r] += books.bits() / 8;
             }
         }
-        CHECK(bytes_said(brought, coarse) == expected);
+        CHECK(bytes_sent_by(brought, coarse) == expected);
     }
 }
 
 TEST_CASE("a sum that the compressor has no message for is refused on all ranks, and the next round is held") {
-    std::vector<std::string> told(3);
+    std::vector<std::string> errors(3);
     threads::run(3, [&](auto& comm) {
         host on;
         auto collective = make_sum<float>(compressed_split_all_gather{quantize{4}}, comm, 9);
@@ -140,25 +141,25 @@ TEST_CASE("a sum that the compressor has no message for is refused on all ranks,
         try {
             collective(on, comm, v, 4);
         } catch (compression_error const& e) {
-            told[std::size_t(comm.rank())] = e.what();
+            errors[std::size_t(comm.rank())] = e.what();
         }
         v = sv::of<float>(9, {{1, 1}});
         collective(on, comm, v, 5);
         CHECK(v == sv::of<float>(9, {{1, 3}}));
     });
-    CHECK(told == std::vector<std::string>(3, "rank 1, round 4: quantize: the norm of a bucket is not finite"));
+    CHECK(errors == std::vector<std::string>(3, "rank 1, round 4: quantize: the norm of a bucket is not finite"));
 }
 
 TEST_CASE("ranks that differ, and compressors that do not suit, are refused") {
     auto const differ = [](auto make) {
-        for (auto const& text : sv::told(3, make)) CHECK(text.find("ranks disagree") == 0);
+        for (auto const& text : sv::errors_on(3, make)) CHECK(text.find("ranks disagree") == 0);
     };
     differ(
         [](auto& comm) { make_sum<float>(compressed_split_all_gather{quantize{comm.rank() == 1 ? 4 : 5}}, comm, 9); });
     differ([](auto& comm) {
         make_sum<float>(compressed_split_all_gather{quantize{4}, comm.rank() == 1 ? 4u : 5u}, comm, 9);
     });
-    for (auto const& text : sv::told(3, [](auto& comm) {
+    for (auto const& text : sv::errors_on(3, [](auto& comm) {
              host on;
              auto collective = make_sum<float>(compressed_split_all_gather{quantize{0}}, comm, 9);
              sparse_sum<float> v(9);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `recursive_doubling` sums lists of any number of ranks in its order of pairs, each rank sending its partial sums.
 #include "laconic/collective/sparse/recursive_doubling.hpp"
 
 #include <doctest/doctest.h>
@@ -53,11 +54,11 @@ TEST_CASE("each rank sends all that it has added up so far") {
             }
         }
         for (std::size_t r = q; r < all; ++r) expected[r - q] += size(at[0]);
-        CHECK(bytes_said(brought, make_recursive_doubling) == expected);
+        CHECK(bytes_sent_by(brought, make_recursive_doubling) == expected);
     }
     // In full: nothing but a count of 9 bits and the numbers, log2 P times.
     auto const full = sv::all_whole_numbers<float>(sv::shape::all, d, 0, 8);
-    for (auto const bytes : bytes_said(full, make_recursive_doubling)) CHECK(bytes == 3 * ((9 + 32 * d + 7) / 8));
+    for (auto const bytes : bytes_sent_by(full, make_recursive_doubling)) CHECK(bytes == 3 * ((9 + 32 * d + 7) / 8));
 }
 
 TEST_CASE("independent supports fill in as they should") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `split_all_gather` sums lists by parts in the order of ranks, with its second stage as lists or in full.
 #include "laconic/collective/sparse/split_all_gather.hpp"
 
 #include <doctest/doctest.h>
@@ -67,7 +68,8 @@ TEST_CASE("each rank sends what others add up, and then what it and others have 
                     expected[r] += books.bits() / 8;
                 }
             }
-            CHECK((dense ? bytes_said(brought, make_dense) : bytes_said(brought, make_split_all_gather)) == expected);
+            CHECK((dense ? bytes_sent_by(brought, make_dense) : bytes_sent_by(brought, make_split_all_gather)) ==
+                  expected);
         }
 }
 
@@ -86,7 +88,7 @@ TEST_CASE("long parts go in pieces") {
 TEST_CASE("what sums by parts refuse") {
     refuses(make_split_all_gather);
     refuses(make_dense);
-    for (auto const& text : sv::told(2, [](auto& comm) {
+    for (auto const& text : sv::errors_on(2, [](auto& comm) {
              make_sum<float>(split_all_gather{comm.rank() == 0 ? second_stage::dense : second_stage::sparse}, comm, 5);
          }))
         CHECK(text.find("ranks disagree") == 0);

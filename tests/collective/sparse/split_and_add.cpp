@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `split_and_add` leaves each rank the sum of its part, wherever parts start, and reports where a sum overflows.
 #include "laconic/collective/sparse/split_and_add.hpp"
 
 #include <doctest/doctest.h>
@@ -22,17 +23,17 @@ TEST_CASE("each rank adds up its part, wherever parts start, and receives what s
         parts.move(next);  // 0 .. 2, 3 .. 34, 35 .. for the last, and none for those between
         fibers::run(n, [&](auto& comm) {
             host on;
-            session talk;
-            talk.start(0);
+            session schedule;
+            schedule.start(0);
             auto const me = std::size_t(comm.rank());
             sparse_sum<double> mine, piece;
             detail::gathered_lists<double> lists;
             std::vector<std::uint64_t> received(ranks, 99);
             detail::split_and_add(
-                on, comm, talk, parts, brought[me], mine, piece, lists,
+                on, comm, schedule, parts, brought[me], mine, piece, lists,
                 [&](bit_writer& sink, std::size_t p) { sink.put(10 * me + p, 7); },
                 [&](bit_reader& source, std::size_t r) { received[r] = source.take(7); });
-            talk.finish();
+            schedule.finish();
             CHECK(mine.dimension() == parts.length(me));
             auto const x = sv::dense(mine);
             for (std::size_t i = 0; i < x.size(); ++i) CHECK(x[i] == sum[parts.first(me) + i]);
@@ -41,18 +42,18 @@ TEST_CASE("each rank adds up its part, wherever parts start, and receives what s
     }
 }
 
-TEST_CASE("a sum that overflows is told with its place in the whole") {
-    auto const told = sv::told(2, [](auto& comm) {
+TEST_CASE("a sum that overflows is reported at its coordinate of the whole vector") {
+    auto const errors = sv::errors_on(2, [](auto& comm) {
         host on;
-        session talk;
-        talk.start(3);
+        session schedule;
+        schedule.start(3);
         detail::partition const parts{10, 2};
         sparse_sum<float> mine, piece;
         detail::gathered_lists<float> lists;
         auto const v = sv::of<float>(10, {{7, 3e38f}});
-        detail::split_and_add(on, comm, talk, parts, v, mine, piece, lists);
-        talk.finish();
+        detail::split_and_add(on, comm, schedule, parts, v, mine, piece, lists);
+        schedule.finish();
     });
-    CHECK(told[0] == "none");  // rank 1 knows, and tells in what follows
-    CHECK(told[1] == "round 3: the ranks' sum is not finite at coordinate 7");
+    CHECK(errors[0] == "none");  // rank 1 reports it in the messages that follow
+    CHECK(errors[1] == "round 3: the ranks' sum is not finite at coordinate 7");
 }

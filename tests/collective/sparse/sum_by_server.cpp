@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `sum_by_server` adds up lists or vectors in the order of ranks on rank 0 and refuses bad input on all ranks.
 #include "laconic/collective/sparse/sum_by_server.hpp"
 
 #include <doctest/doctest.h>
@@ -50,7 +51,7 @@ TEST_CASE("each rank sends its own to the server, which sends the sum to each") 
             expected.push_back(bits(v.message()) / 8);
         }
         expected[0] = std::uint64_t(n - 1) * bits(sum.message()) / 8;
-        CHECK(sparse_sums::bytes_said(brought, make_sum_by_server) == expected);
+        CHECK(sparse_sums::bytes_sent_by(brought, make_sum_by_server) == expected);
         dense_sums::after(dense_sums::whole_numbers<float>(d, n), make_sum_by_server, &sent);
         for (int r = 0; r < n; ++r) CHECK(sent[std::size_t(r)] == 4 * d * std::uint64_t(r == 0 ? n - 1 : 1));
     }
@@ -58,7 +59,7 @@ TEST_CASE("each rank sends its own to the server, which sends the sum to each") 
 
 TEST_CASE("what a server refuses of vectors in full, in the same words on all ranks") {
     auto const with = [](std::size_t culprit, std::vector<float> const& bad) {
-        auto const told = sparse_vectors::told(4, [&](auto& comm) {
+        auto const errors = sparse_vectors::errors_on(4, [&](auto& comm) {
             host on;
             auto sum = make_sum<float>(sum_by_server{}, comm, 3);
             auto x = std::size_t(comm.rank()) == culprit || culprit == 4 ? bad : std::vector<float>{1, 2, 3};
@@ -73,8 +74,8 @@ TEST_CASE("what a server refuses of vectors in full, in the same words on all ra
             CHECK(x == std::vector<float>{4, 8, 12});
             throw error(text);
         });
-        CHECK(told == std::vector(4, told[0]));
-        return told[0];
+        CHECK(errors == std::vector(4, errors[0]));
+        return errors[0];
     };
     for (std::size_t r = 0; r < 4; ++r) {
         auto const who = "rank " + std::to_string(r);

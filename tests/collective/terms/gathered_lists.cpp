@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// `gathered_lists` stores lists one behind another and adds them up, from any of them on, as merges do.
 #include "laconic/collective/terms/gathered_lists.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists reach those that they are for, whoever sends and receives in a step, and all ranks have that of rank 0 at the
-// end; what is wrong on one rank all ranks throw.
+// Lists reach the ranks that they are for, and rank 0's reaches all; all ranks throw what is wrong on one.
 #include "laconic/collective/terms/list_exchange.hpp"
 
 #include <doctest/doctest.h>
@@ -44,7 +43,7 @@ TEST_CASE("each rank's list goes to the next, to nobody, and rank 0's to all") {
 }
 
 TEST_CASE("a rank whose list is refused passes nothing on, and all throw why") {
-    auto const told = sv::told(4, [&](auto& comm) {
+    auto const errors = sv::errors_on(4, [&](auto& comm) {
         host on;
         detail::list_exchange<float, host> lists(position_code::smallest);
         lists.start(on, comm, 9, 2, 3);
@@ -56,11 +55,11 @@ TEST_CASE("a rank whose list is refused passes nothing on, and all throw why") {
         CHECK(!came);
         lists.spread(on, comm, mine);
     });
-    CHECK(told == std::vector<std::string>(4, "rank 3, round 3: the gradient is not finite at coordinate 4"));
+    CHECK(errors == std::vector<std::string>(4, "rank 3, round 3: the gradient is not finite at coordinate 4"));
 }
 
 TEST_CASE("a list of more terms than any rank has is refused on all ranks") {
-    auto const told = sv::told(2, [](auto& comm) {
+    auto const errors = sv::errors_on(2, [](auto& comm) {
         host on;
         detail::list_exchange<float, host> lists(position_code::smallest);
         lists.start(on, comm, 9, 2, 3);
@@ -69,6 +68,6 @@ TEST_CASE("a list of more terms than any rank has is refused on all ranks") {
         lists.pass(on, comm, comm.rank() == 1 ? 0 : no_rank, mine, comm.rank() == 0 ? 1 : no_rank, theirs);
         lists.spread(on, comm, mine);
     });
-    for (auto const& text : told)
+    for (auto const& text : errors)
         CHECK(text.find("from rank 1: a list of 3 terms, where no rank has more than 2") != std::string::npos);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A `sparse_sum` adds, splits, selects, writes and reads its terms as vectors do, never much longer than in full.
 #include "laconic/collective/terms/sparse_sum.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A `sparse_sum` on the device has the host's terms after every operation.
 #include "laconic/collective/terms/sparse_sum.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The k-th largest magnitude is that of sorting, and a guessed bracket holds it between near ends.
 #include "laconic/backend/host/impl/kth_largest.hpp"
 
 #include <doctest/doctest.h>

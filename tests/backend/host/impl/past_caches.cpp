@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bytes written past the caches arrive, touch nothing around them, and change no code of a long vector.
 #include "laconic/backend/host/impl/past_caches.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bits of comparisons become ascending lists of coordinates or numbers, with no write beyond the margin.
 #include "laconic/backend/host/impl/positions.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A product in place of a quotient changes no code: its error stays within the bound that the kernel checks.
 #include "laconic/backend/host/impl/rounded_together.hpp"
 
 #include <doctest/doctest.h>

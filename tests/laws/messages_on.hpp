@@ -19,7 +19,7 @@
 #include "laws/messages.hpp"
 #include "laws/pipelines.hpp"
 
-/// What compressors say on a backend, beside what they say on the host.
+/// The messages of compressors on a backend, beside those on the host.
 namespace laws {
 
 using namespace laconic;
@@ -46,43 +46,44 @@ std::vector<T> decoded(B& on, M const& m) {
     return brought(on, sum);
 }
 
-// All about one compressor on the host and on B: what it says, and what is heard of it.
+// One compressor on the host and on B: its messages, and what is received of them.
 template <class T, class B>
 class both {
   public:
     explicit both(std::string const& text) : here_(parse_compressor<T>(text)), there_(parse_compressor<T, B>(text)) {}
 
-    // False where x is refused, by both compressors or by every reader of what they say.
+    // False where x is refused, by both compressors or by every reader of their messages.
     bool agree(std::vector<T> const& x, key from) {
-        bool const says = speaks(here_, cpu_, std::span<T const>(x), from, message_);
+        bool const compresses = compresses_to(here_, cpu_, std::span<T const>(x), from, message_);
         auto const moved = taken<T>(on_, x);
-        REQUIRE(speaks(there_, on_, std::span<T const>(moved), from, message_there_) == says);
-        if (!says) return false;
+        REQUIRE(compresses_to(there_, on_, std::span<T const>(moved), from, message_there_) == compresses);
+        if (!compresses) return false;
 
         copy_message(on_, message_there_, cpu_, copied_);
         auto const words = written(message_);
         CHECK(laws::written(copied_) == words);
-        here_.blank(cpu_, x.size(), from, heard_);
+        here_.blank(cpu_, x.size(), from, received_);
         bit_reader source(words);
         try {
-            read(cpu_, source, heard_);
+            read(cpu_, source, received_);
         } catch (wire_error const&) {
             return false;
         }
-        there_.blank(on_, x.size(), from, heard_there_);
-        copy_message(cpu_, heard_, on_, heard_there_);
+        there_.blank(on_, x.size(), from, received_there_);
+        copy_message(cpu_, received_, on_, received_there_);
 
         CHECK(copied_ == message_);
-        CHECK(heard_there_ == message_there_);
+        CHECK(received_there_ == message_there_);
         auto const wanted = decoded<T>(cpu_, message_);
         CHECK(decoded<T>(on_, message_there_) == wanted);
-        CHECK(decoded<T>(on_, heard_there_) == wanted);
+        CHECK(decoded<T>(on_, received_there_) == wanted);
         return true;
     }
 
   private:
     template <class On>
-    static bool speaks(any_compressor<T, On> const& c, On& on, std::span<T const> x, key from, any_message<T, On>& m) {
+    static bool compresses_to(any_compressor<T, On> const& c, On& on, std::span<T const> x, key from,
+                              any_message<T, On>& m) {
         try {
             c(on, x, from, m);
             return true;
@@ -95,13 +96,13 @@ class both {
     B on_;
     any_compressor<T> here_;
     any_compressor<T, B> there_;
-    any_message<T, host> message_, copied_, heard_;
-    any_message<T, B> message_there_, heard_there_;
+    any_message<T, host> message_, copied_, received_;
+    any_message<T, B> message_there_, received_there_;
 };
 
-/// Every compressor says and adds the same on B as on the host.
+/// Every compressor's messages are the same bytes, and add the same numbers, on B as on the host.
 template <class B>
-void says_as_on_the_host() {
+void encodes_as_on_the_host() {
     using T = float;  // the parser takes long to compile
     auto vectors = laws::vectors<T>();
     vectors.push_back(laws::noise<T>(1000, 5, 3));
@@ -109,19 +110,19 @@ void says_as_on_the_host() {
         vectors.push_back(laws::noise<T>(70, 6));
         vectors.back()[65] = bad;
     }
-    std::size_t said = 0, refused = 0;
+    std::size_t accepted = 0, refused = 0;
     for (auto const& text : laws::pipelines()) {
         CAPTURE(text);
         both<T, B> c(text);
-        for (std::size_t i = 0; i < vectors.size(); ++i) ++(c.agree(vectors[i], key{50 + i}) ? said : refused);
+        for (std::size_t i = 0; i < vectors.size(); ++i) ++(c.agree(vectors[i], key{50 + i}) ? accepted : refused);
     }
     for (auto const& text : laws::in_parts()) {
         CAPTURE(text);
         both<T, B> c(text);
         for (std::uint64_t n = 0; n < 4; ++n)
-            ++(c.agree(laws::noise<T>(laws::length_in_parts, n, static_cast<int>(n)), key{n}) ? said : refused);
+            ++(c.agree(laws::noise<T>(laws::length_in_parts, n, static_cast<int>(n)), key{n}) ? accepted : refused);
     }
-    CHECK(said > 2000);
+    CHECK(accepted > 2000);
     CHECK(refused > 100);
 }
 
