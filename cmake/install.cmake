@@ -25,11 +25,14 @@ install(
         "${CMAKE_CURRENT_BINARY_DIR}/laconicConfig.cmake"
         "${CMAKE_CURRENT_BINARY_DIR}/laconicConfigVersion.cmake"
         "${CMAKE_CURRENT_LIST_DIR}/FindXsimd.cmake"
+        "${CMAKE_CURRENT_LIST_DIR}/laconicCompiled.cmake"
         "${CMAKE_CURRENT_LIST_DIR}/laconicDevice.cmake"
         "${CMAKE_CURRENT_LIST_DIR}/laconicMpi.cmake"
         "${CMAKE_CURRENT_LIST_DIR}/laconicNccl.cmake"
     DESTINATION "${package_dir}"
 )
+
+install(DIRECTORY "${CMAKE_CURRENT_LIST_DIR}/compiled" DESTINATION "${package_dir}")
 
 file(RELATIVE_PATH laconic_prefix "${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" laconic_prefix "${laconic_prefix}")

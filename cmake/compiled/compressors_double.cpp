@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/compiled.hpp"
+#include "named.hpp"
 
-namespace laconic::detail {
-
-template any_compressor<double, host> make_compressor(std::string_view, grammar::pipe const&);
-
-}  // namespace laconic::detail
+template laconic::any_compressor<double, laconic::host> laconic::detail::make_compressor(std::string_view,
+                                                                                         grammar::pipe const&);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "laconic/compiled.hpp"
+// The parser of compressors of float, compiled once for the tests; the examples compile that of double.
+#include "named.hpp"
 
-namespace laconic::detail {
-
-template any_compressor<float, host> make_compressor(std::string_view, grammar::pipe const&);
-
-}  // namespace laconic::detail
+template laconic::any_compressor<float, laconic::host> laconic::detail::make_compressor(std::string_view,
+                                                                                        grammar::pipe const&);

@@ -1,36 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "laconic/any/communicator.hpp"
 #include "laconic/any/objective.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/parse.hpp"
-#include "laconic/run.hpp"
+#include "laconic/core/description.hpp"
+#include "laconic/reduction/options.hpp"
+#include "laconic/reduction/statistics.hpp"
+#include "laconic/run_settings.hpp"
 
-/// What parse.hpp declares, and descend() of an any_method, for programs that link laconic::compiled, in which they are
-/// compiled: such a program includes this in place of parse.hpp, and compiles in a tenth of the time or less. On the
-/// host, for float and double; descend() for double, an any_objective<>, a std::vector and ranks as threads, metered or
-/// not.
+/// The library's front door, from texts, for programs that link laconic::compiled: its functions are compiled there,
+/// once, and this header needs a fraction of the others' time. On the host; over any communicator, which outlives the
+/// call or the reducer.
 ///
 ///     find_package(laconic REQUIRED COMPONENTS compiled)
 ///     target_link_libraries(yours PRIVATE laconic::compiled)
-namespace laconic::detail {
+namespace laconic::compiled {
 
-extern template any_compressor<float, host> make_compressor(std::string_view, grammar::pipe const&);
-extern template any_compressor<double, host> make_compressor(std::string_view, grammar::pipe const&);
-extern template std::vector<named_collective<float, host>> const& named_collectives();
-extern template std::vector<named_collective<double, host>> const& named_collectives();
-extern template std::vector<named_reduction<float, host>> const& named_reductions();
-extern template std::vector<named_reduction<double, host>> const& named_reductions();
-extern template std::vector<named_method<float>> const& named_methods();
-extern template std::vector<named_method<double>> const& named_methods();
+/// Runs a method, such as "diana(rand_k(0.1) | natural)", as laconic::descend() does; it moves x in place. Throws
+/// parse_error with the place in the text and the valid names, and what descend() throws.
+run_result descend(std::string_view method, any_objective<> const& objective, std::span<double> x,
+                   any_communicator comm, run_settings how = {});
 
-extern template run_result run_recursion(any_recursion<double>, any_objective<double> const&, std::vector<double>&,
-                                         threads::member&, run_settings, no_watch);
-extern template run_result run_recursion(any_recursion<double>, any_objective<double> const&, std::vector<double>&,
-                                         metered<threads::member>&, run_settings, no_watch);
+/// laconic::reducer for vectors of float with a reduction such as "error_feedback(top_k(0.01))". Its members are those
+/// of reducer, where they are described.
+class reducer {
+  public:
+    /// Throws parse_error with the place in the text and the valid names, and what reducer's constructor throws.
+    reducer(std::string_view reduction, any_communicator comm, std::vector<layer> const& layers,
+            reducer_options options = {});
+    reducer(std::string_view reduction, any_communicator comm, std::size_t d, reducer_options options = {})
+        : reducer(reduction, std::move(comm), std::vector<layer>{{"", d}}, std::move(options)) {}
+    reducer(reducer&&) noexcept;
+    reducer& operator=(reducer&&) noexcept;
+    ~reducer();
 
-}  // namespace laconic::detail
+    void operator()(std::span<float> x, step_options const& options = {});
+    void start(std::size_t l, std::span<float> x, step_options const& options = {});
+    void finish();
+    void drop();
+    std::vector<std::byte> save() const;
+    void restore(std::span<std::byte const> saved);
+    void restore(std::span<std::vector<std::byte> const> saved);
+    void rebind(any_communicator comm);
+    std::uint64_t steps() const;
+    reducer_statistics statistics() const;
+
+  private:
+    struct held;
+    std::unique_ptr<held> held_;
+};
+
+/// All methods, reductions and collectives that these texts may have.
+std::vector<listed_value> list_methods();
+std::vector<listed_value> list_reductions();
+std::vector<listed_value> list_collectives();
+
+}  // namespace laconic::compiled

@@ -17,45 +17,9 @@
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/descent.hpp"
+#include "laconic/run_settings.hpp"
 
 namespace laconic {
-
-/// A run's progress before the messages of `round` are sent, the same on all ranks.
-struct trace_point {
-    std::uint64_t round = 0;
-    double value = 0;                   ///< f(x) = mean f_i(x)
-    double bits_up = 0, bits_down = 0;  ///< sent and received by a worker so far: the mean over the workers
-    double seconds = 0;                 ///< by rank 0's clock
-};
-
-/// Why a run ended.
-enum class stop_reason { rounds, bits, target, time, watch };
-
-/// The name of the reason.
-constexpr char const* to_string(stop_reason s) {
-    constexpr char const* names[] = {"rounds", "bits", "target", "time", "watch"};
-    return names[static_cast<int>(s)];
-}
-
-/// When to stop, and the seed. Limits other than the rounds, and a trace, cost a collective call of 32 bytes a rank
-/// every `check_every` rounds, which a metered communicator does not count, and a value of the objective.
-struct run_settings {
-    std::uint64_t rounds = 1000;
-    std::uint64_t seed = 0;
-    position_code positions = position_code::smallest;         ///< short messages, or messages that are fast to read
-    double bits = std::numeric_limits<double>::infinity();     ///< sent by a worker, the mean over the workers
-    double target = -std::numeric_limits<double>::infinity();  ///< stop where f(x) is at most this
-    double seconds = std::numeric_limits<double>::infinity();  ///< by rank 0's clock
-    std::uint64_t check_every = 1;
-    std::vector<trace_point>* trace = nullptr;    ///< trace points are appended here, on every rank
-    std::span<std::byte const> resume_from = {};  ///< from descent::save on this rank; bits and seconds start at 0
-};
-
-/// How a run ended: after how many rounds in all, and why.
-struct run_result {
-    std::uint64_t rounds = 0;
-    stop_reason why = stop_reason::rounds;
-};
 
 namespace detail {
 
@@ -63,13 +27,12 @@ namespace detail {
 template <Communicator C>
 trace_point share_progress(C& comm, std::uint64_t round, double value, double up, double down, double seconds) {
     double const mine[4] = {value, up, down, seconds};
-    auto& quiet = uncounted(comm);
-    quiet.all_gather({std::as_bytes(std::span(mine))});
+    comm.all_gather({std::as_bytes(std::span(mine))});
     trace_point m;
     m.round = round;
     for (int r = 0; r < comm.size(); ++r) {
         double theirs[4];
-        auto const received = quiet.from(r).bytes;
+        auto const received = comm.from(r).bytes;
         if (received.size() != sizeof theirs) throw comm_error(r, concat({"rank ", r, " sent no progress"}));
         std::memcpy(theirs, received.data(), sizeof theirs);
         if (r == 0) m.seconds = theirs[3];
@@ -129,15 +92,16 @@ run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settin
     metered<C> counted(comm);
     descent<R, F, metered<C>, T> run(std::move(method), objective, counted, view(x), how.seed, {}, how.positions);
     if (!how.resume_from.empty()) run.restore(how.resume_from);
+    auto&& uncounted_comm = uncounted(comm);
     // Ranks with other settings would wait for each other in different collective calls.
-    require_agreement(uncounted(comm), {{"the round to start from", run.rounds()},
-                                        {"the iterate to start from", digest(std::as_bytes(run.x()))},
-                                        {"the rounds", how.rounds},
-                                        {"the limit of bits", how.bits},
-                                        {"the target", how.target},
-                                        {"the limit of seconds", how.seconds},
-                                        {"the rounds between checks", how.check_every},
-                                        {"the trace", how.trace ? "kept" : "none"}});
+    require_agreement(uncounted_comm, {{"the round to start from", run.rounds()},
+                                       {"the iterate to start from", digest(std::as_bytes(run.x()))},
+                                       {"the rounds", how.rounds},
+                                       {"the limit of bits", how.bits},
+                                       {"the target", how.target},
+                                       {"the limit of seconds", how.seconds},
+                                       {"the rounds between checks", how.check_every},
+                                       {"the trace", how.trace ? "kept" : "none"}});
     bool const limited = how.trace != nullptr || how.bits < std::numeric_limits<double>::infinity() ||
                          how.target > -std::numeric_limits<double>::infinity() ||
                          how.seconds < std::numeric_limits<double>::infinity();
@@ -158,7 +122,7 @@ run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settin
         if (limited && (last || run.rounds() % how.check_every == 0)) {
             std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - begin;
             auto const m = detail::share_progress(
-                uncounted(comm), run.rounds(), now.value(), 8.0 * static_cast<double>(counted.bytes_sent()),
+                uncounted_comm, run.rounds(), now.value(), 8.0 * static_cast<double>(counted.bytes_sent()),
                 8.0 * static_cast<double>(counted.bytes_received() + counted.bytes_broadcast()), passed.count());
             if (how.trace) how.trace->push_back(m);
             if (m.value <= how.target) return {run.rounds(), stop_reason::target};

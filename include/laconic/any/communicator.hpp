@@ -19,7 +19,14 @@ class any_communicator {
   public:
     template <Communicator C>
     requires(!std::same_as<C, any_communicator>) any_communicator(C& comm)  // NOLINT: implicit, as std::function
-        : comm_(&comm), face_(&face_of<C>), rank_(comm.rank()), size_(comm.size()) {}
+        : comm_(&comm), face_(&face_of<C>), rank_(comm.rank()), size_(comm.size()) {
+        if constexpr (Wraps<C>) {
+            any_communicator const inside(comm.inner());
+            uncounted_ = inside.uncounted_, uncounted_face_ = inside.uncounted_face_;
+        } else {
+            uncounted_ = comm_, uncounted_face_ = face_;
+        }
+    }
 
     int rank() const { return rank_; }
     int size() const { return size_; }
@@ -65,6 +72,12 @@ class any_communicator {
             face_->all_reduce_doubles(comm_, x);
     }
 
+    /// A handle to the communicator under counters and other wrappers.
+    friend any_communicator uncounted(any_communicator& comm) {
+        any_communicator inside = comm;
+        inside.comm_ = comm.uncounted_, inside.face_ = comm.uncounted_face_;
+        return inside;
+    }
     /// Whether exchange can be called: the communicator is PointToPoint.
     bool is_point_to_point() const { return face_->is_point_to_point; }
 
@@ -134,8 +147,8 @@ class any_communicator {
         all_reduce_of<C, double>,
     };
 
-    void* comm_;
-    face const* face_;
+    void *comm_, *uncounted_;
+    face const *face_, *uncounted_face_;
     int rank_, size_;
     detail::under_way later_;  // where the engine does not overlap: the all-gathers that finish will make
     detail::per_lane<payload> started_;

@@ -133,11 +133,11 @@ concept Wraps = requires(C& comm) {
 };
 /// The communicator under counters and other wrappers; a communicator that wraps none is returned itself.
 template <Communicator C>
-auto& uncounted(C& comm) {
+decltype(auto) uncounted(C& comm) {
     if constexpr (Wraps<C>)
         return uncounted(comm.inner());
     else
-        return comm;
+        return (comm);
 }
 
 }  // namespace laconic

@@ -91,7 +91,7 @@ class shared_mean {
                 wrong = {r, e.bit + 8 * sizeof(T) * first, e.why};
             }
         }
-        auto& engine = uncounted(comm);
+        auto&& engine = uncounted(comm);
         if (wrong.rank == no_rank) {
             engine.share({std::as_bytes(mine)});
         } else {

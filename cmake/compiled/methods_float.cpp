@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "laconic/compiled.hpp"
-
-namespace laconic::detail {
-
-template std::vector<named_method<float>> const& named_methods();
-
-}  // namespace laconic::detail

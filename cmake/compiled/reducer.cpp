@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/any/parse_collective.hpp"
+#include "laconic/any/parse_reduction.hpp"
+#include "laconic/compiled.hpp"
+#include "named.hpp"
+
+namespace laconic::compiled {
+
+struct reducer::held {
+    any_communicator comm;
+    any_reducer<float> inside;
+
+    held(std::string_view reduction, any_communicator c, std::vector<layer> const& layers, reducer_options options)
+        : comm(std::move(c)), inside(parse_reduction<float>(reduction), comm, layers, std::move(options)) {}
+};
+
+reducer::reducer(std::string_view reduction, any_communicator comm, std::vector<layer> const& layers,
+                 reducer_options options)
+    : held_(std::make_unique<held>(reduction, std::move(comm), layers, std::move(options))) {}
+reducer::reducer(reducer&&) noexcept = default;
+reducer& reducer::operator=(reducer&&) noexcept = default;
+reducer::~reducer() = default;
+
+void reducer::operator()(std::span<float> x, step_options const& options) { held_->inside(x, options); }
+void reducer::start(std::size_t l, std::span<float> x, step_options const& options) {
+    held_->inside.start(l, x, options);
+}
+void reducer::finish() { held_->inside.finish(); }
+void reducer::drop() { held_->inside.drop(); }
+std::vector<std::byte> reducer::save() const { return held_->inside.save(); }
+void reducer::restore(std::span<std::byte const> saved) { held_->inside.restore(saved); }
+void reducer::restore(std::span<std::vector<std::byte> const> saved) { held_->inside.restore(saved); }
+void reducer::rebind(any_communicator comm) {
+    held_->comm = std::move(comm);
+    held_->inside.rebind(held_->comm);
+}
+std::uint64_t reducer::steps() const { return held_->inside.steps(); }
+reducer_statistics reducer::statistics() const { return held_->inside.statistics(); }
+
+std::vector<listed_value> list_reductions() { return laconic::list_reductions(); }
+std::vector<listed_value> list_collectives() { return laconic::list_collectives(); }
+
+}  // namespace laconic::compiled

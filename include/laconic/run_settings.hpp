@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "laconic/wire/stream.hpp"
+
+namespace laconic {
+
+/// A run's progress before the messages of `round` are sent, the same on all ranks.
+struct trace_point {
+    std::uint64_t round = 0;
+    double value = 0;                   ///< f(x) = mean f_i(x)
+    double bits_up = 0, bits_down = 0;  ///< sent and received by a worker so far: the mean over the workers
+    double seconds = 0;                 ///< by rank 0's clock
+};
+
+/// Why a run ended.
+enum class stop_reason { rounds, bits, target, time, watch };
+
+/// The name of the reason.
+constexpr char const* to_string(stop_reason s) {
+    constexpr char const* names[] = {"rounds", "bits", "target", "time", "watch"};
+    return names[static_cast<int>(s)];
+}
+
+/// When to stop, and the seed. Limits other than the rounds, and a trace, cost a collective call of 32 bytes a rank
+/// every `check_every` rounds, which a metered communicator does not count, and a value of the objective.
+struct run_settings {
+    std::uint64_t rounds = 1000;
+    std::uint64_t seed = 0;
+    position_code positions = position_code::smallest;         ///< short messages, or messages that are fast to read
+    double bits = std::numeric_limits<double>::infinity();     ///< sent by a worker, the mean over the workers
+    double target = -std::numeric_limits<double>::infinity();  ///< stop where f(x) is at most this
+    double seconds = std::numeric_limits<double>::infinity();  ///< by rank 0's clock
+    std::uint64_t check_every = 1;
+    std::vector<trace_point>* trace = nullptr;    ///< trace points are appended here, on every rank
+    std::span<std::byte const> resume_from = {};  ///< from descent::save on this rank; bits and seconds start at 0
+};
+
+/// How a run ended: after how many rounds in all, and why.
+struct run_result {
+    std::uint64_t rounds = 0;
+    stop_reason why = stop_reason::rounds;
+};
+
+}  // namespace laconic

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What laconic::compiled holds computes the same bits, and sends the same bytes, as the headers do.
+#include "laconic/compiled.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "laconic/comm/metered.hpp"
+#include "laconic/comm/threads.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/method/diana.hpp"
+#include "laconic/reducer.hpp"
+#include "laconic/run.hpp"
+
+using namespace laconic;
+
+namespace {
+
+struct compiled_bowl {
+    double centre;
+    std::size_t dimension() const { return 20; }
+    double value(std::span<double const> x) const {
+        double sum = 0;
+        for (double const v : x) sum += (v - centre) * (v - centre) / 2;
+        return sum;
+    }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        for (std::size_t j = 0; j < x.size(); ++j) g[j] = x[j] - centre;
+    }
+    double smoothness() const { return 1; }
+    double strong_convexity() const { return 1; }
+};
+
+std::vector<float> gradient_of(int rank, int step) {
+    std::vector<float> g(50);
+    for (std::size_t i = 0; i < g.size(); ++i)
+        g[i] = static_cast<float>((static_cast<int>(i) * 7 + step * 3 + rank) % 11 - 5);
+    return g;
+}
+
+}  // namespace
+
+TEST_CASE("descend() from a text moves x as the method's type does, by as many bytes") {
+    threads::run(3, [](threads::member& comm) {
+        compiled_bowl const f{1.0 * comm.rank()};
+        metered by_text(comm), by_type(comm);
+        std::vector<double> x(20), y(20);
+        auto const a = compiled::descend("diana(rand_k(0.1) | natural)", f, x, by_text, {.rounds = 50});
+        auto const b = descend(diana{rand_k{0.1} | natural{}}, f, y, by_type, {.rounds = 50});
+        CHECK(a.rounds == b.rounds);
+        CHECK(x == y);
+        CHECK(x[0] != 0);
+        CHECK(by_text.bytes_sent() == by_type.bytes_sent());
+    });
+}
+
+TEST_CASE("a reducer from a text is the reducer of the same reduction, in saved states, too") {
+    threads::run(3, [](threads::member& comm) {
+        compiled::reducer by_text("error_feedback(top_k(0.1))", comm, 50);
+        auto others = comm.split(0, comm.rank());
+        reducer by_type(error_feedback{top_k{0.1}}, others, std::size_t{50});
+        std::vector<std::byte> saved;
+        for (int step = 0; step < 4; ++step) {
+            auto a = gradient_of(comm.rank(), step), b = a;
+            by_text(a);
+            by_type(b);
+            CHECK(a == b);
+            if (step == 1) saved = by_text.save();
+        }
+        CHECK(by_text.steps() == 4);
+        CHECK(by_text.statistics().bytes_sent == by_type.statistics().bytes_sent);
+        by_text.restore(saved);
+        CHECK(by_text.steps() == 2);
+        auto again = gradient_of(comm.rank(), 2);
+        by_text.start(0, again);
+        by_text.drop();
+        compiled::reducer moved = std::move(by_text);
+        moved.rebind(comm);
+        moved(again);
+        CHECK(moved.steps() == 3);
+    });
+}
+
+TEST_CASE("a text that is none names its place, and the lists name what there is") {
+    threads::run(1, [](threads::member& comm) {
+        std::vector<double> x(20);
+        CHECK_THROWS_AS(compiled::descend("dianna", compiled_bowl{1}, x, comm), parse_error);
+        CHECK_THROWS_AS(compiled::reducer("error_feedback(top_q(0.1))", comm, 50), parse_error);
+    });
+    auto const has = [](std::vector<listed_value> const& all, std::string const& name) {
+        return std::any_of(all.begin(), all.end(), [&](auto const& v) { return v.name == name; });
+    };
+    CHECK(has(compiled::list_methods(), "diana"));
+    CHECK(has(compiled::list_reductions(), "error_feedback"));
+    CHECK(has(compiled::list_collectives(), "ring"));
+}
