@@ -63,6 +63,12 @@ def readme_example():
     return next(block for block in re.findall(r"```cpp\n(.*?)```", text, re.DOTALL) if "int main()" in block)
 
 
+def compiled_example(text):
+    text = text.replace("#include <laconic/laconic.hpp>\n", include("comm/metered.hpp", "comm/threads.hpp", "compiled.hpp"))
+    return text.replace("descend(laconic::diana{laconic::rand_k{0.1} | laconic::natural{}}",
+                        'laconic::compiled::descend("diana(rand_k(0.1) | natural)"')
+
+
 def include(*headers):
     return "".join(f"#include <laconic/{h}>\n" for h in headers)
 
@@ -108,6 +114,7 @@ def main():
              ("the README's example, `laconic.hpp`", example),
              (f"the README's example, {len(EXAMPLE)} headers",
               example.replace("#include <laconic/laconic.hpp>\n", include(*EXAMPLE) + "#include <vector>\n")),
+             ("the README's example, `laconic::compiled`", compiled_example(example)),
              (f"a loop with a reducer, {len(LOOPS)} headers", include(*LOOPS) + LOOP)]
     headers = [h for h in headers if h not in ("laconic.hpp", "all.hpp")]
     rows = [(name, *measure(how, text)) for name, text in todo]

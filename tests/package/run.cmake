@@ -319,10 +319,24 @@ elseif(CASE STREQUAL "components")
         OUTPUT_VARIABLE said
         ERROR_VARIABLE said
     )
-    string(REGEX MATCHALL "laconic has no component nonsense: its components are mpi,[ \n]+device,[ \n]+nccl" told "${said}")
+    string(REGEX MATCHALL "laconic has no component nonsense: its components are compiled,[ \n]+mpi,[ \n]+device,[ \n]+nccl" told "${said}")
     list(LENGTH told told)
     if(status EQUAL 0 OR NOT told EQUAL 2)
         message(FATAL_ERROR "the components are not named twice; exit ${status}:\n${said}")
+    endif()
+
+    # laconic::compiled is compiled in the project that links it, from the installed sources.
+    file(WRITE "${WORK}/linked/CMakeLists.txt"
+         "cmake_minimum_required(VERSION 3.25)\nproject(linked CXX)\n"
+         "find_package(laconic REQUIRED COMPONENTS compiled)\n"
+         "add_executable(linked \"${CMAKE_CURRENT_LIST_DIR}/consumer/compiled.cpp\")\n"
+         "target_link_libraries(linked PRIVATE laconic::compiled)\n"
+    )
+    run(${configure} -S "${WORK}/linked" -B "${WORK}/build" -D "CMAKE_PREFIX_PATH=${WORK}/there")
+    run("${CMAKE_COMMAND}" --build "${WORK}/build" -j 2)
+    run("${WORK}/build/linked")
+    if(NOT said STREQUAL "1.5\n")
+        message(FATAL_ERROR "the consumer of laconic::compiled says `${said}`, expected 1.5")
     endif()
 else()
     message(FATAL_ERROR "no such case: ${CASE}")
