@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/core/dependent.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
@@ -19,27 +20,30 @@ namespace laconic {
 
 namespace detail {
 
-// A point, F = f + weight |x|_1 and the gradient of f there.
-struct composite_point {
-    Eigen::VectorXd x, g;
-    double value = 0;
-};
-
 template <class F>
 class composite_search {
+    using matrix = dependent<Eigen::MatrixXd, F>;
+    using vector = dependent<Eigen::VectorXd, F>;
+
   public:
+    // A point, F = f + weight |x|_1 and the gradient of f there.
+    struct point {
+        vector x, g;
+        double value = 0;
+    };
+
     composite_search(F const& f, double weight) : f_(f), weight_(weight) {
-        at.x = at.g = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(f.dimension()));
+        at.x = at.g = vector::Zero(static_cast<Eigen::Index>(f.dimension()));
         look(at);
         noise_ = 1e-13 * at.g.norm();
     }
 
-    composite_point at;
+    point at;
     int newton_steps = 0;
 
     // The shortest subgradient of F, 0 at the minimum and nowhere else.
-    Eigen::VectorXd subgradient(composite_point const& p) const {
-        Eigen::VectorXd r = p.g;
+    vector subgradient(point const& p) const {
+        vector r = p.g;
         for (Eigen::Index i = 0; i < r.size(); ++i)
             r[i] = p.x[i] > 0 ? r[i] + weight_ : p.x[i] < 0 ? r[i] - weight_ : shrink(r[i], weight_);
         return r;
@@ -49,10 +53,10 @@ class composite_search {
     // stayed for a fifth of the steps. F is never higher at the end than at the start, as the first step is one without
     // momentum.
     void accelerate(int steps) {
-        composite_point ahead = at, next = at, last = at;
+        point ahead = at, next = at, last = at;
         double momentum = 1;
         for (int i = 0, settled = 0; i < steps && settled < steps / 5; ++i) {
-            Eigen::VectorXd d;
+            vector d;
             for (int doubled = 0; doubled < 100; ++doubled, smoothness_ *= 2) {
                 for (Eigen::Index c = 0; c < next.x.size(); ++c)
                     next.x[c] = shrink(ahead.x[c] - ahead.g[c] / smoothness_, weight_ / smoothness_);
@@ -75,16 +79,16 @@ class composite_search {
     // would change their sign become 0, for good: all of them together where F falls, else the first to cross. F falls
     // with each step.
     void polish(int steps) {
-        composite_point next = at;
+        point next = at;
         std::vector<Eigen::Index> support;
         for (int i = 0, idle = 0; i < steps && idle < 3; ++i) {
             support.clear();
             for (Eigen::Index c = 0; c < at.x.size(); ++c)
                 if (at.x[c] != 0) support.push_back(c);
-            Eigen::VectorXd const r = subgradient(at)(support);
+            vector const r = subgradient(at)(support);
             double const norm = r.norm(), scale = std::abs(at.value);
             if (norm == 0) return;
-            Eigen::VectorXd const step = newton_step(support, r);
+            vector const step = newton_step(support, r);
 
             double crossing = 1;
             Eigen::Index first = -1;
@@ -123,18 +127,18 @@ class composite_search {
   private:
     static double shrink(double v, double by) { return v > by ? v - by : v < -by ? v + by : 0; }
 
-    void look(composite_point& p) const { p.value = evaluate(f_, p.x, p.g) + weight_ * p.x.template lpNorm<1>(); }
+    void look(point& p) const { p.value = evaluate(f_, p.x, p.g) + weight_ * p.x.template lpNorm<1>(); }
 
     // -H_SS^-1 r at the point reached, where S is the support.
-    Eigen::VectorXd newton_step(std::vector<Eigen::Index> const& support, Eigen::VectorXd const& r) {
+    vector newton_step(std::vector<Eigen::Index> const& support, vector const& r) {
         if constexpr (HessianObjective<F>)
             if (!HessianProductObjective<F> || f_.dimension() <= largest_dense) {
                 f_.hessian(view(at.x), whole_);
                 part_ = whole_(support, support);
                 return dense_step(part_, r);
             }
-        Eigen::VectorXd v = Eigen::VectorXd::Zero(at.x.size()), image(at.x.size());
-        auto const apply = [&](Eigen::VectorXd const& direction, Eigen::VectorXd& out) {
+        vector v = vector::Zero(at.x.size()), image(at.x.size());
+        auto const apply = [&](vector const& direction, vector& out) {
             v(support) = direction;
             if constexpr (HessianProductObjective<F>) f_.hessian_times(view(at.x), view(v), view(image));
             out = image(support);
@@ -145,7 +149,7 @@ class composite_search {
     F const& f_;
     double weight_;
     double smoothness_ = 1e-6, noise_ = 0;  // of f, by doubling; of the gradient, by rounding
-    Eigen::MatrixXd whole_, part_;
+    matrix whole_, part_;
 };
 
 }  // namespace detail

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "laconic/core/dependent.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {
@@ -17,7 +18,7 @@ namespace laconic {
 /// are sparse, else in dense blocks of 256 rows. Allocates out if it has another size, and a block.
 template <Scalar T, class Weight>
 void weighted_gram(Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t> const& rows, Weight&& weight,
-                   Eigen::MatrixXd& out) {
+                   dependent<Eigen::MatrixXd, T>& out) {
     auto const d = rows.cols(), samples = rows.rows();
     auto const* const begin = rows.outerIndexPtr();
     auto const* const column = rows.innerIndexPtr();
@@ -38,7 +39,7 @@ void weighted_gram(Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t> const& 
         }
     } else {
         constexpr Eigen::Index height = 256;
-        Eigen::MatrixXd block(d, std::min(height, samples));
+        dependent<Eigen::MatrixXd, T> block(d, std::min(height, samples));
         for (Eigen::Index first = 0; first < samples; first += height) {
             auto const count = std::min(height, samples - first);
             block.setZero();
@@ -47,10 +48,10 @@ void weighted_gram(Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t> const& 
                 for (auto p = begin[first + j]; p < begin[first + j + 1]; ++p)
                     block(column[p], j) = root * double(value[p]);
             }
-            out.selfadjointView<Eigen::Lower>().rankUpdate(block.leftCols(count));
+            out.template selfadjointView<Eigen::Lower>().rankUpdate(block.leftCols(count));
         }
     }
-    out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
+    out.template triangularView<Eigen::StrictlyUpper>() = out.transpose();
 }
 
 }  // namespace laconic

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "laconic/core/dependent.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/objective/objective.hpp"
@@ -45,8 +46,8 @@ namespace detail {
 
 // The Newton step -H^-1 g by Cholesky; a matrix that is singular in double precision is lifted until it is not. (A
 // template in Matrix, so that only its callers compile a Cholesky factorization.)
-template <class Matrix>
-Eigen::VectorXd dense_step(Matrix& h, Eigen::VectorXd const& g) {
+template <class Matrix, class Vector>
+Vector dense_step(Matrix& h, Vector const& g) {
     double const scale = h.trace() / double(h.rows());
     Eigen::LLT<Matrix> factors(h);
     for (double lift = 1e-15; factors.info() != Eigen::Success && lift < 1; lift *= 10) {
@@ -58,9 +59,9 @@ Eigen::VectorXd dense_step(Matrix& h, Eigen::VectorXd const& g) {
 
 // The same by conjugate gradients, as exact as the outer iteration can use it (Dembo, Eisenstat, Steihaug 1982);
 // apply(v, out) writes H v to out.
-template <class Apply>
-Eigen::VectorXd product_step(Apply&& apply, Eigen::VectorXd const& g) {
-    Eigen::VectorXd step = Eigen::VectorXd::Zero(g.size()), residual = -g, direction = residual, image(g.size());
+template <class Apply, class Vector>
+Vector product_step(Apply&& apply, Vector const& g) {
+    Vector step = Vector::Zero(g.size()), residual = -g, direction = residual, image(g.size());
     double square = residual.squaredNorm();
     double const norm = std::sqrt(square), goal = norm * std::min(0.1, std::max(norm, 1e-8));
     for (int i = 0; i < 5000 && std::sqrt(square) > goal; ++i) {
@@ -73,19 +74,19 @@ Eigen::VectorXd product_step(Apply&& apply, Eigen::VectorXd const& g) {
         direction = residual + next / square * direction;
         square = next;
     }
-    return step.isZero(0) ? Eigen::VectorXd(-g) : step;
+    return step.isZero(0) ? Vector(-g) : step;
 }
 
 inline constexpr std::size_t largest_dense = 4096;  // features, where there is a choice
 
-template <class F>
-Eigen::VectorXd newton_step(F const& f, Eigen::VectorXd const& x, Eigen::VectorXd const& g, Eigen::MatrixXd& h) {
+template <class F, class Vector, class Matrix>
+Vector newton_step(F const& f, Vector const& x, Vector const& g, Matrix& h) {
     if constexpr (HessianObjective<F>)
         if (!HessianProductObjective<F> || f.dimension() <= largest_dense) {
             f.hessian(view(x), h);
             return dense_step(h, g);
         }
-    auto const apply = [&](Eigen::VectorXd const& v, Eigen::VectorXd& out) {
+    auto const apply = [&](Vector const& v, Vector& out) {
         if constexpr (HessianProductObjective<F>) f.hessian_times(view(x), view(v), view(out));
     };
     return product_step(apply, g);
@@ -102,8 +103,9 @@ template <NewtonObjective F>
 optimum find_optimum(F const& f, double tolerance = 1e-12) {
     if (!(tolerance >= 0)) throw argument_error(detail::concat({"a tolerance of ", tolerance, " is negative"}));
     std::size_t const d = f.dimension();
-    Eigen::VectorXd x = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(d)), g = x, step, next = x, next_g = x;
-    Eigen::MatrixXd h;
+    using vector = dependent<Eigen::VectorXd, F>;
+    vector x = vector::Zero(static_cast<Eigen::Index>(d)), g = x, step, next = x, next_g = x;
+    dependent<Eigen::MatrixXd, F> h;
     double value = evaluate(f, x, g), norm = g.norm();
     double const first_value = value, good_enough = 1e-10 * std::max(1.0, norm);
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "laconic/core/dependent.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 
@@ -20,12 +21,14 @@ namespace laconic {
 /// the operator gives a number that is not finite.
 template <class Apply>
 double largest_eigenvalue(std::size_t d, Apply&& apply) {
+    using matrix = dependent<Eigen::MatrixXd, Apply>;
+    using vector = dependent<Eigen::VectorXd, Apply>;
     constexpr Eigen::Index longest = 64, kept = 16;
     auto const n = static_cast<Eigen::Index>(d);
     auto const columns = std::min(longest, n);
-    Eigen::MatrixXd basis(n, columns + 1), projected = Eigen::MatrixXd::Zero(columns, columns);
-    Eigen::VectorXd image(n), along;
-    Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
+    matrix basis(n, columns + 1), projected = matrix::Zero(columns, columns);
+    vector image(n), along;
+    Eigen::SelfAdjointEigenSolver<matrix> solver;
 
     // A random start has a component along every eigenvector, so the largest is never missed.
     for (Eigen::Index i = 0; i < n; ++i) basis(i, 0) = key{0x6c616e63}.uniform(static_cast<std::uint64_t>(i)) - 0.5;
@@ -34,9 +37,9 @@ double largest_eigenvalue(std::size_t d, Apply&& apply) {
     Eigen::Index j = 0;
     for (int applications = 0; applications < 10000; ++applications, ++j) {
         if (j == columns) {  // thick restart: the best Ritz vectors, then the residual, which all of them share
-            Eigen::MatrixXd const best = basis.leftCols(columns) * solver.eigenvectors().rightCols(kept);
+            matrix const best = basis.leftCols(columns) * solver.eigenvectors().rightCols(kept);
             basis.leftCols(kept) = best;
-            basis.col(kept) = Eigen::VectorXd(basis.col(columns));
+            basis.col(kept) = vector(basis.col(columns));
             projected.setZero();
             projected.topLeftCorner(kept, kept).diagonal() = solver.eigenvalues().tail(kept);
             j = kept;
@@ -45,14 +48,14 @@ double largest_eigenvalue(std::size_t d, Apply&& apply) {
         auto const known = basis.leftCols(j + 1);
         along = known.transpose() * image;
         image -= known * along;
-        Eigen::VectorXd const again = known.transpose() * image;  // twice is enough (Kahan, Parlett)
+        vector const again = known.transpose() * image;  // twice is enough (Kahan, Parlett)
         image -= known * again;
         projected.col(j).head(j + 1) = along + again;
         projected.row(j).head(j + 1) = (along + again).transpose();
         double const rest = image.norm();
         if (!std::isfinite(rest)) throw error("the largest eigenvalue: the operator gives numbers that are not finite");
 
-        solver.compute(Eigen::MatrixXd(projected.topLeftCorner(j + 1, j + 1)));
+        solver.compute(matrix(projected.topLeftCorner(j + 1, j + 1)));
         double const largest = solver.eigenvalues()[j];
         double const residual = rest * std::abs(solver.eigenvectors()(j, j));
         // The error is at most the residual, and at most its square over the gap to the next eigenvalue.
