@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Every header that needs neither MPI nor a GPU nor sockets.
+/// Every header that needs neither MPI nor a GPU nor POSIX.
 #include "laconic/adapt/warm_start.hpp"
 #include "laconic/backend/reference.hpp"
 #include "laconic/check_compressor.hpp"
-#include "laconic/comm/fibers.hpp"
 #include "laconic/laconic.hpp"
 #include "laconic/method/reduction_of.hpp"
 #include "laconic/objective.hpp"

@@ -35,7 +35,7 @@ namespace laconic {
 /// waits any more: all get the same one, and each later call of a rank that caught it throws it again and sends
 /// nothing, in all communicators that were made by splits, too. A rank that computes for ever keeps all others from
 /// going on. A rank must not communicate while it handles an exception. For POSIX systems with <ucontext.h>;
-/// laconic.hpp leaves it out.
+/// all.hpp leaves it out.
 class fibers {
   public:
     struct settings {
