@@ -31,7 +31,7 @@ namespace laconic {
 /// that names it. The job's launcher notices a process that dies; the deadline is for a rank that never comes. Once a
 /// rank has got a comm_error of these two kinds each later call throws the same. Other threads of a rank may run
 /// meanwhile, but only one at a time may call, and where MPI was started with less than MPI_THREAD_SERIALIZED only the
-/// one that started it. laconic.hpp leaves this out.
+/// one that started it. all.hpp leaves this out.
 class mpi {
   public:
     /// The same on all ranks.

@@ -24,7 +24,7 @@ namespace laconic {
 
 /// One rank's communicator where the ranks are GPUs that NCCL joins (laconic::nccl is CMake's name for the library with
 /// it). All its work for the GPU goes through the one stream that it is given, and that stream's device must be the
-/// current one in every call. All ranks make it and destroy it together. laconic.hpp leaves this out.
+/// current one in every call. All ranks make it and destroy it together. all.hpp leaves this out.
 ///
 /// Bytes are the host's, and go by way of memory on the device that is kept. It grows by half where a call has more
 /// bytes than any before, as no bound is known here. A call that waits for others waits for the stream too, for its

@@ -28,7 +28,7 @@ namespace laconic {
 /// A node's datagram socket, IPv4 or IPv6, that runs packet machines: the nodes are processes anywhere, and the
 /// machines send lost packets again. An address is HOST:PORT or [HOST]:PORT; port 0 takes one that is free. All errors
 /// of the network are losses; those that persist end with the deadline. Packets from an address other than the peers'
-/// are dropped, which catches mistakes, not forgeries. For POSIX systems; laconic.hpp leaves it out.
+/// are dropped, which catches mistakes, not forgeries. For POSIX systems; all.hpp leaves it out.
 class udp {
   public:
     struct settings {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/session.hpp"
+#include "laconic/core/description.hpp"
+
+namespace laconic {
+
+namespace detail {
+
+/// The algorithm of gather_and_add, on one rank.
+template <Scalar T, OnHost B = host>
+class gather_and_add_algorithm {
+  public:
+    explicit gather_and_add_algorithm(std::size_t d) : theirs_(d) {}
+
+    template <Communicator C>
+    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+        session_.start(round);
+        session_.check_input(on, comm.rank(), std::span<T const>(x), theirs_.size());
+        session_.share_failure(comm);
+        session_.finish();
+        comm.all_gather({std::as_bytes(std::span(x))});
+        fill(on, x, T(0));
+        for (int r = 0; r < comm.size(); ++r) {
+            std::memcpy(theirs_.data(), comm.from(r).bytes.data(), theirs_.size() * sizeof(T));
+            add_scaled(on, T(1), std::span<T const>(theirs_), x);
+        }
+        session_.check_sum(on, std::span<T const>(x), 0);
+        session_.finish();
+    }
+
+  private:
+    std::vector<T> theirs_;
+    session session_;
+};
+
+}  // namespace detail
+
+/// Every rank receives all vectors and adds them up.
+struct gather_and_add {
+    static constexpr void description(auto&& describe) {
+        describe("gather_and_add", "dense: every rank receives all vectors", "");
+    }
+    void check(std::size_t) const {}
+    template <Scalar T, class B = host>
+    detail::gather_and_add_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
+        return detail::gather_and_add_algorithm<T, B>(d);
+    }
+    bool operator==(gather_and_add const&) const = default;
+};
+
+}  // namespace laconic

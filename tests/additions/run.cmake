@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -D SOURCE=<this repository> -D WORK=<folder to write in> -D "COMPILE=<compiler and flags>" -P run.cmake
+# What it costs to add to the library, as CONTRIBUTING.md has it: a copy of the library gets one of each kind, from the
+# folders beside this file, by no more files than that table says; then the layers must hold and all new tests pass.
+# A folder holds the new files, and lines.txt: `file|text|line`, the lines that go into files that are there, after the
+# first place with that text.
+cmake_minimum_required(VERSION 3.25)
+set(at_most_method 3)
+set(at_most_collective 3)
+set(at_most_objective 3)
+set(at_most_engine 5)
+
+set(tree "${WORK}/tree")
+file(REMOVE_RECURSE "${tree}")
+file(COPY "${SOURCE}/include" "${SOURCE}/cmake" DESTINATION "${tree}")
+file(COPY "${SOURCE}/tests" DESTINATION "${tree}" PATTERN additions EXCLUDE)
+
+set(tests "")
+file(GLOB kinds RELATIVE "${CMAKE_CURRENT_LIST_DIR}" "${CMAKE_CURRENT_LIST_DIR}/*")
+list(REMOVE_ITEM kinds run.cmake)
+foreach(kind IN LISTS kinds)
+    set(folder "${CMAKE_CURRENT_LIST_DIR}/${kind}")
+    file(GLOB_RECURSE touched RELATIVE "${folder}" "${folder}/*.hpp" "${folder}/*.cpp")
+    foreach(path IN LISTS touched)
+        configure_file("${folder}/${path}" "${tree}/${path}" COPYONLY)
+        if(path MATCHES "[.]cpp$")
+            list(APPEND tests "${path}")
+        endif()
+    endforeach()
+    file(STRINGS "${folder}/lines.txt" lines)
+    foreach(line IN LISTS lines)
+        string(REPLACE "|" ";" line "${line}")
+        list(GET line 0 path)
+        list(GET line 1 place)
+        list(GET line 2 new)
+        file(READ "${tree}/${path}" text)
+        string(FIND "${text}" "${place}" at)
+        if(at EQUAL -1)
+            message(FATAL_ERROR "${kind}: ${path} has no `${place}`")
+        endif()
+        string(LENGTH "${place}" length)
+        math(EXPR at "${at} + ${length}")
+        string(SUBSTRING "${text}" 0 ${at} before)
+        string(SUBSTRING "${text}" ${at} -1 after)
+        file(WRITE "${tree}/${path}" "${before}\n${new}${after}")
+        list(APPEND touched "${path}")
+    endforeach()
+    list(REMOVE_DUPLICATES touched)
+    list(LENGTH touched count)
+    if(NOT DEFINED at_most_${kind} OR count GREATER at_most_${kind})
+        message(FATAL_ERROR "${kind}: ${count} files, where CONTRIBUTING.md says at most `${at_most_${kind}}`")
+    endif()
+    message(STATUS "${kind}: ${count} files")
+endforeach()
+
+execute_process(COMMAND "${CMAKE_COMMAND}" -P "${tree}/cmake/check_layers.cmake" COMMAND_ERROR_IS_FATAL ANY)
+set(program "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN\n#include <doctest/doctest.h>\n")
+foreach(test IN LISTS tests)
+    string(APPEND program "#include \"${test}\"\n")
+endforeach()
+file(WRITE "${tree}/all.cpp" "${program}")
+execute_process(
+    COMMAND ${COMPILE} -I "${tree}" -I "${tree}/include" -I "${tree}/tests" "${tree}/all.cpp" -o "${WORK}/all" -pthread
+    COMMAND_ERROR_IS_FATAL ANY
+)
+execute_process(COMMAND "${WORK}/all" COMMAND_ERROR_IS_FATAL ANY)
