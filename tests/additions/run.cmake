@@ -5,6 +5,9 @@
 # A folder holds the new files, and lines.txt: `file|text|line`, the lines that go into files that are there, after the
 # first place with that text.
 cmake_minimum_required(VERSION 3.25)
+set(at_most_sparsifier 3)
+set(at_most_quantizer 3)
+set(at_most_message 8)
 set(at_most_method 3)
 set(at_most_collective 3)
 set(at_most_objective 3)
