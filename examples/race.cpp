@@ -30,6 +30,7 @@
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/cost.hpp"
 #include "laconic/collective/agreement.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/core/version.hpp"
 #include "output.hpp"
@@ -42,6 +43,14 @@
 #include "whole_number.hpp"
 
 namespace {
+
+// What --list prints.
+std::string lines_of(std::vector<laconic::listed_value> const& all) {
+    std::string text;
+    for (auto const& x : all)
+        text += x.name + x.parameters + "\n    " + x.about + (x.source.empty() ? "\n" : "\n    " + x.source + "\n");
+    return text;
+}
 
 struct options {
     std::string data = "fashion-mnist", objective = "logistic", cost = "bits", network = "threads", json, csv, plot;
@@ -128,8 +137,9 @@ void parse(CLI::App& app, options& o) {
         "--plot", o.plot,
         "draw f - f* against bits, their cost or the seconds of a delayed network to FILE (.svg, .png, .pdf) "
         "with gnuplot");
-    app.add_flag("--list", o.list,
-                 "print the methods and the collectives, with their parameters, what they do, and references");
+    app.add_flag(
+        "--list", o.list,
+        "print the methods, the compressors and the collectives, with their parameters, what they do, and references");
     app.add_flag("--quiet", o.quiet, "print errors only");
     app.set_version_flag("--version", fmt::format("race (laconic {}.{}.{})", laconic::version_major,
                                                   laconic::version_minor, laconic::version_patch));
@@ -273,7 +283,9 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
     o.workers_given = app.count("--workers") > 0;
     check(o, job);
     if (o.list) {
-        if (reports(job)) output::print(race::list_of_methods() + "\n" + race::list_of_collectives());
+        if (reports(job))
+            output::print(lines_of(race::list_of_methods()) + "\n" + lines_of(race::list_of_compressors()) + "\n" +
+                          lines_of(race::list_of_collectives()));
         return {};
     }
     auto data = loaded(o);

@@ -10,13 +10,6 @@ laconic::any_collective<double> collective_named(std::string const& text) {
     return laconic::parse_collective<double>(text);
 }
 
-std::string list_of_collectives() {
-    std::string text;
-    for (auto const& x : laconic::list_collectives()) {
-        text += x.name + x.parameters + "\n    " + x.about;
-        text += (x.source.empty() ? "" : ": " + x.source) + "\n";
-    }
-    return text;
-}
+std::vector<laconic::listed_value> list_of_collectives() { return laconic::list_collectives(); }
 
 }  // namespace race

@@ -226,12 +226,8 @@ void check(std::string const& method, contest const& on, std::string const& coll
         .require_beside(r.feedback, to_string(r.feedback));
 }
 
-std::string list_of_methods() {
-    std::string text;
-    for (auto const& m : laconic::list_methods())
-        text += m.name + m.parameters + "\n    " + m.about + "\n    " + m.source + "\n";
-    return text;
-}
+std::vector<laconic::listed_value> list_of_methods() { return laconic::list_methods(); }
+std::vector<laconic::listed_value> list_of_compressors() { return laconic::list_compressors(); }
 
 result run(std::string const& method, contest const& on, settings const& how, progress const& show) {
     result out;

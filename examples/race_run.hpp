@@ -9,6 +9,7 @@
 
 #include "laconic/any/communicator.hpp"
 #include "laconic/core/cost.hpp"
+#include "laconic/core/description.hpp"
 #include "race_network.hpp"
 #include "race_problem.hpp"
 
@@ -54,8 +55,9 @@ std::string priced(std::string const& method, laconic::two_way_cost const& cost)
 std::string text_of(std::string const& method);
 /// Throws laconic::error where the method does not suit the problem, or the collective the method.
 void check(std::string const& method, contest const& on, std::string const& collective);
-/// Each method with its parameters, its equation and its reference, as lines of text.
-std::string list_of_methods();
+/// Each method and each compressor, with its parameters, what it does and its reference.
+std::vector<laconic::listed_value> list_of_methods();
+std::vector<laconic::listed_value> list_of_compressors();
 
 /// Called now and then while a method runs, for rank 0.
 using progress = std::function<void(mark const&)>;

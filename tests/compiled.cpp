@@ -95,6 +95,7 @@ TEST_CASE("a text that is none names its place, and the lists name what there is
         return std::any_of(all.begin(), all.end(), [&](auto const& v) { return v.name == name; });
     };
     CHECK(has(compiled::list_methods(), "diana"));
+    CHECK(has(compiled::list_compressors(), "top_k"));
     CHECK(has(compiled::list_reductions(), "error_feedback"));
     CHECK(has(compiled::list_collectives(), "ring"));
 }

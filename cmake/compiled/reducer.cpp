@@ -37,6 +37,7 @@ void reducer::rebind(any_communicator comm) {
 std::uint64_t reducer::steps() const { return held_->inside.steps(); }
 reducer_statistics reducer::statistics() const { return held_->inside.statistics(); }
 
+std::vector<listed_value> list_compressors() { return laconic::list_compressors<float>(); }
 std::vector<listed_value> list_reductions() { return laconic::list_reductions(); }
 std::vector<listed_value> list_collectives() { return laconic::list_collectives(); }
 

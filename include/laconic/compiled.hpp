@@ -58,8 +58,9 @@ class reducer {
     std::unique_ptr<held> held_;
 };
 
-/// All methods, reductions and collectives that these texts may have.
+/// All methods, compressors, reductions and collectives that these texts may have.
 std::vector<listed_value> list_methods();
+std::vector<listed_value> list_compressors();
 std::vector<listed_value> list_reductions();
 std::vector<listed_value> list_collectives();
 

@@ -81,8 +81,8 @@ TEST_CASE("what a level can be chosen for, and where it stands that it cannot") 
         "a level can be chosen for top_k, top_k | scaled_sign, top_blocks(block=...), proportional and quantize, which "
         "are "
         "written without their own";
-    refused("best_level", 1, "best_level needs a compressor: best_level(top_k), say");
-    refused("dense | best_level()", 9, "best_level needs a compressor: best_level(top_k), say");
+    refused("best_level", 1, "best_level needs a compressor: best_level(compressor=...)");
+    refused("dense | best_level()", 9, "best_level needs a compressor: best_level(compressor=...)");
     refused("best_level(natural)", 12, families);
     refused("best_level(cost=bits, rand_k)", 23, families);
     refused("best_level(top_k | natural)", 12, families);
@@ -91,11 +91,11 @@ TEST_CASE("what a level can be chosen for, and where it stands that it cannot") 
     refused("best_level(top_k(3))", 18, "top_k takes no arguments");
     refused("best_level(top_k | scaled_sign(k=3))", 34, "scaled_sign takes bucket; this is none of them");
     refused("best_level(top_k(3) | scaled_sign)", 18, "top_k takes no arguments");
-    refused("best_level(quantize(8))", 21, "the levels of quantize are chosen: it takes bucket=... and p=...");
+    refused("best_level(quantize(8))", 21, "quantize takes bucket or p; this is none of them");
     refused("best_level(quantize(levels=8))", 28, "quantize takes bucket or p; this is none of them");
     refused("best_level(quantize(p=3))", 23, "p is 1, 2 or inf");
     refused("best_level(quantize | identity)", 12, families);
-    refused("best_level(top_blocks(block=0))", 29, "block is a whole number from 1 to 4294967296");
+    refused("best_level(top_blocks(block=0))", 29, "block is a whole number from 1 to 4294967295");
     refused("best_level(top_blocks(4, 3))", 26, "top_blocks takes block; this is none of them");
     std::string const pair = "only top_k goes with another, top_k | scaled_sign; in C++ one_of takes any two";
     for (char const* const other : {"3", "top_k", "top_k | natural", "scaled_sign", "proportional"})

@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 using namespace laconic;
 
@@ -67,7 +69,53 @@ TEST_CASE("what is no value of a field is refused, with its place") {
     CHECK(refused("machine(1, 0)") == "count is a whole number from 1 to 9 at 12");
     CHECK(refused("machine(1, how=fast)") == "how is slow or quick at 16");
     CHECK(refused("machine(1, loud=2)") == "loud is yes or no at 17");
-    CHECK(refused("machine(1, share=1.5)") == "share is from 0 to 1 at 1");
+    CHECK(refused("machine(1, share=1.5)") == "share is from 0 to 1 at 18");
     CHECK(refused("machine(1, 2, slow, 0.5)") ==
           "machine takes k, count, how, loud, share or rate; this is none of them at 21");
+}
+
+namespace {
+
+struct plain_machine {
+    machine inner{};
+    static constexpr void description(auto&& describe) {
+        describe("both", "", "", field("inner", &plain_machine::inner).needed(), decided_field<false>("fast"));
+    }
+};
+struct fast_machine {
+    static constexpr void description(auto&& describe) { describe("both", "", "", decided_field<true>("fast")); }
+};
+struct entry {
+    listed_value about;
+};
+
+}  // namespace
+
+TEST_CASE("a described value may hold another, and of two with one name the arguments choose") {
+    std::string const text = "both(machine(2, loud=yes))";
+    auto const calls = grammar::read_pipe(text);
+    grammar::arguments a(text, calls[0]);
+    CHECK(grammar::read_fields<plain_machine>(a).inner == machine{.k = 2, .loud = true});
+    std::vector<entry> const all{{listed<plain_machine>()}, {listed<fast_machine>()}, {listed<machine>()}};
+    auto const chosen = [&](std::string const& one) {
+        auto const pipe = grammar::read_pipe(one);
+        return &grammar::find_named(all, grammar::arguments(one, pipe[0]), "toy") - all.data();
+    };
+    CHECK(chosen("both") == 0);
+    CHECK(chosen("both(fast=no)") == 0);
+    CHECK(chosen("both(fast=yes)") == 1);
+    CHECK(chosen("machine") == 2);
+    CHECK_THROWS_WITH_AS(chosen("bath"),
+                         doctest::Contains("there is no toy 'bath' (did you mean both?); there are both or machine"),
+                         parse_error);
+    for (auto const& [wrong, why] : {std::pair{"both(machine(2, loud=3))", "column 22: loud is yes or no"},
+                                     {"both(engine)", "inner is machine"},
+                                     {"both(machine(2) | machine(3))", "inner is machine"},
+                                     {"both", "both needs a inner"},
+                                     {"both(machine(2), fast=yes)", "column 23: fast is no here"}}) {
+        std::string const bad = wrong;
+        auto const pipe = grammar::read_pipe(bad);
+        grammar::arguments b(bad, pipe[0]);
+        CHECK_THROWS_WITH_AS(grammar::read_fields<plain_machine>(b), doctest::Contains(why), parse_error);
+    }
 }

@@ -91,8 +91,7 @@ TEST_CASE("what is wrong, where, and what there is instead") {
         refused("split_all_gather(" + then + ")", 18, "what is gathered is sparse, dense or quantize(levels)");
     refused("split_all_gather(dense, seed=3)", 30, "split_all_gather takes then; this is none of them");
     refused("split_all_gather(quantize(0))", 27, "levels is a whole number from 1 to 32767");
-    refused("split_all_gather(quantize(7, damped=yes))", 37,
-            "quantize takes levels, bucket or p; this is none of them");
+    refused("split_all_gather(quantize(7, damped=yes))", 37, "damped is no here");
     refused("omni_reduce(0)", 13, "block is a whole number from 1 to");
     refused("auto(latency=much)", 14, "latency is a number");
     refused("auto(every=0)", 12, "every is a whole number from 1 to");

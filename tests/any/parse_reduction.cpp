@@ -43,8 +43,8 @@ TEST_CASE("what is wrong is told with its place and the valid names") {
         CHECK(what.find(part) != std::string::npos);
     };
     has("error_feedbak(top_k(1))", "error_feedback");
-    has("error_feedback", "error_feedback needs a compressor");
-    has("error_feedback(top_k(1), decay=2)", "decay");
+    has("error_feedback", "error_feedback needs a compressor: error_feedback(compressor=...)");
+    has("error_feedback(top_k(1), decay=2)", "column 32: decay is from 0 to 1");
     has("plain(top_j(1))", "top_k");
     has("plain(identity, over=rin)", "ring");
     has("plain | plain", "a reduction cannot be part of a pipe");

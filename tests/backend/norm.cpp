@@ -117,8 +117,3 @@ TEST_CASE_TEMPLATE("what is not finite is not hidden, not among zeros either", T
                         CHECK_FALSE(std::isfinite(of(p, x)));
                     }
 }
-
-TEST_CASE("which are norms") {
-    CHECK((is_norm(p_norm::one) && is_norm(p_norm::two) && is_norm(p_norm::largest)));
-    CHECK((!is_norm(p_norm(0)) && !is_norm(p_norm(4))));
-}

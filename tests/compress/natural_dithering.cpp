@@ -190,7 +190,7 @@ TEST_CASE("omega is nowhere passed, and is below the paper's") {
 TEST_CASE("parameters are checked") {
     for (int const bad : {0, -1, 1001, std::numeric_limits<int>::max()})
         CHECK_THROWS_AS(natural_dithering{bad}.check(5), argument_error);
-    CHECK_THROWS_AS((natural_dithering{1, 0, p_norm(0)}.check(5)), argument_error);
+    CHECK_THROWS_AS((natural_dithering{1, 0, p_norm(3)}.check(5)), argument_error);
     CHECK_NOTHROW(natural_dithering{1000}.check(5));
     std::size_t const most = std::numeric_limits<std::size_t>::max();
     CHECK(compress(natural_dithering{4, most}, vec{3, -4}, key{2}).codes ==

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -84,4 +85,36 @@ struct no_default {
 
 TEST_CASE("where there is no default, all is written but what is not set") {
     CHECK(to_string(no_default(2)) == "no_default(number=2)");
+}
+
+namespace {
+
+template <bool Louder>
+struct choice {
+    double share = 0.5;
+    mode how = mode::slow;
+    static constexpr void description(auto&& describe) {
+        describe("choice", "one of two types", "", field("share", &choice::share).between(0, 1),
+                 field("how", &choice::how), decided_field<Louder>("louder"));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("what a type decides is written unless it is the first there is") {
+    CHECK(to_string(choice<false>{}) == "choice");
+    CHECK(to_string(choice<true>{0.25}) == "choice(share=0.25, louder=yes)");
+    CHECK(listed<choice<false>>().parameters == "(share=0.5, how=slow, louder=no)");
+    CHECK(listed<choice<true>>().parameters == "(share=0.5, how=slow, louder=yes)");
+    CHECK(listed<choice<true>>().decided.word == "yes");
+}
+
+TEST_CASE("numbers are checked against the ranges of their fields") {
+    CHECK_NOTHROW(detail::check_fields(choice<true>{1, mode::quick}));
+    CHECK_THROWS_WITH_AS(detail::check_fields(choice<true>{1.5}), "choice: share = 1.5 is outside 0 .. 1",
+                         argument_error);
+    CHECK_THROWS_AS(detail::check_fields(choice<true>{std::nan("")}), argument_error);
+    CHECK_THROWS_WITH_AS(detail::check_fields(choice<true>{1, static_cast<mode>(2)}),
+                         "choice: how = 2 is outside 0 .. 1", argument_error);
+    CHECK_THROWS_AS(detail::check_fields(machine{.count = 10}), argument_error);
 }

@@ -69,13 +69,15 @@ TEST_CASE("race: each wrong input gives one line that names the place, and statu
     check_refusals(LACONIC_RACE, "race", cases);
 }
 
-TEST_CASE("race: --list names every method and collective with its parameters, what it does and its reference") {
+TEST_CASE(
+    "race: --list names every method, compressor and collective with its parameters, what it does and its reference") {
     auto const run = race("--list");
     CHECK(run.status == 0);
     for (char const* const line :
          {"gd(step=)\n", "signsgd(step=, batch=0)\n", "vr_diana_saga(compressor, step=, memory=, batch=1)\n",
           "\n    g full, C identity, alpha 0\n", "\n    Alistarh et al., NeurIPS 2017\n",
-          "\ngtop_k(k=0.01, as_published=no)\n"})
+          "\ngtop_k(k=0.01, as_published=no)\n", "\ntop_k(k)\n    the k largest magnitudes; contractive\n",
+          "\nquantize(levels=1, bucket=0, p=2, damped=yes)\n"})
         CHECK(run.out.find(line) != std::string::npos);
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
 
+#include "laconic/compress/compressors.hpp"
 #include "named.hpp"
 
 namespace laws {
@@ -37,8 +39,8 @@ inline std::vector<std::string> quantizers() {
             "float8_e4m3"};
 }
 
-/// Every sparsifier | every quantizer, and some longer pipes.
-inline std::vector<std::string> pipelines() {
+/// Every sparsifier | every quantizer, and some longer pipes. tests/builds keeps digests of their messages.
+inline std::vector<std::string> chosen_pipelines() {
     std::vector<std::string> all = quantizers();
     for (auto const& s : sparsifiers())
         for (auto const& q : quantizers()) all.push_back(q == "identity" ? s : s + " | " + q);
@@ -83,6 +85,18 @@ inline std::vector<std::string> pipelines() {
                              "best_level(quantize(bucket=4, p=inf), cost=affine(1, 100), sizes=written)",
                              "best_level(top_blocks(block=4))"})
         all.push_back(more);
+    return all;
+}
+
+template <class... C>
+std::vector<std::string> defaults_of(laconic::type_list<C...>) {
+    return {to_string(C{})...};
+}
+/// These, and every compressor of the library with its defaults.
+inline std::vector<std::string> pipelines() {
+    auto all = chosen_pipelines();
+    for (auto const& text : defaults_of(laconic::library_compressors{}))
+        if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
     return all;
 }
 

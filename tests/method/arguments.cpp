@@ -40,13 +40,7 @@ TEST_CASE("steps, memory rates and batches, in any order, each only where a meth
         CHECK_THROWS_AS(all_rates(wrong), parse_error);
 }
 
-TEST_CASE("yes or no, blocks, thresholds and lags") {
-    auto const yes = [](auto& a) { return a.yes("nesterov"); };
-    CHECK(from("m(nesterov=yes)", yes));
-    CHECK(!from("m(nesterov=no)", yes));
-    CHECK(!from("m", yes));
-    CHECK_THROWS_AS(from("m(nesterov=1)", yes), parse_error);
-
+TEST_CASE("blocks, thresholds and lags") {
     auto const blocks = [](auto& a) { return grammar::read_fields<ibcd>(a); };
     CHECK(from("m(tau=0.5, block=7)", blocks) == ibcd{.5, 7});
     CHECK(from("m", blocks) == ibcd{});

@@ -74,7 +74,7 @@ TEST_CASE("what cannot be read is refused with its column and what would be righ
     CHECK(error_of("diana(rand_q(2))").starts_with("7|"));
     CHECK(error_of("diana(rand_q(2))").find("rand_k") != std::string::npos);
     CHECK(error_of("cat").starts_with("1|"));
-    CHECK(error_of("cat").find("cat needs a compressor: cat(top_k), say") != std::string::npos);
+    CHECK(error_of("cat").find("cat needs a compressor: cat(compressor=...)") != std::string::npos);
     CHECK(error_of("cat(rand_k)").starts_with("5|"));
     CHECK(error_of("cat(rand_k)").find("a level can be chosen for top_k") != std::string::npos);
     CHECK(error_of("cat(top_k, cost=packets(512))").starts_with("17|"));

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
-#include <cstddef>
 #include <string>
 
 #include "laconic/adapt/message_sizes.hpp"
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/cost.hpp"
+#include "laconic/any/fields.hpp"
 #include "laconic/any/grammar.hpp"
 #include "laconic/compress/best_level.hpp"
 #include "laconic/compress/one_of.hpp"
@@ -22,15 +21,6 @@ inline two_way_cost cost_argument(grammar::arguments& a) {
     return price ? make_cost(a.text(), price->calls) : two_way_cost{};
 }
 
-/// The argument that names a family of compressors; it is required.
-inline grammar::item const& family_argument(grammar::arguments& a, char const* example) {
-    auto const* const family = a.find("compressor");
-    if (!family)
-        a.refuse(a.from().position,
-                 concat({a.from().name, " needs a compressor: ", a.from().name, "(", example, "), say"}));
-    return *family;
-}
-
 /// Calls f(C) with the family that is written without its level, such as top_k | scaled_sign. bernoulli means
 /// proportional, which has the best probabilities.
 template <class F>
@@ -43,31 +33,23 @@ auto with_family_of(grammar::arguments& a, grammar::item const& family, F f) {
     }
     if (calls[0].name == "top_k" && calls.size() == 2 && calls[1].name == "scaled_sign") {
         first.finish();
-        auto const bucket = second.whole("bucket", 0, 0, 0x1p53);
+        auto const signs = grammar::read_fields<scaled_sign>(second);
         second.finish();
-        return f(top_k<scaled_sign>{1, {bucket}});
+        return f(top_k<scaled_sign>{1, signs});
     }
     if ((calls[0].name == "proportional" || calls[0].name == "bernoulli") && calls.size() == 1) {
         first.finish();
         return f(proportional<identity, true>{1});
     }
     if (calls[0].name == "quantize" && calls.size() == 1) {
-        for (auto const& i : calls[0].items)
-            if (i.name.empty())
-                a.refuse(i.position, "the levels of quantize are chosen: it takes bucket=... and p=...");
-        auto const bucket = first.whole("bucket", 0, 0, 0x1p53);
-        auto const* const p = first.find("p", false);
-        if (p && p->word != "1" && p->word != "2" && p->word != "inf") a.refuse(p->position, "p is 1, 2 or inf");
+        auto const chosen = grammar::read_fields<levels<damped_quantize>::family_text>(first);
         first.finish();
-        return f(damped_quantize{1, bucket,
-                                 !p || p->word == "2" ? p_norm::two
-                                 : p->word == "1"     ? p_norm::one
-                                                      : p_norm::largest});
+        return f(chosen.c);
     }
     if (calls[0].name == "top_blocks" && calls.size() == 1) {
-        auto const block = first.whole("block", 256, 1, 0x1p32);
+        auto const chosen = grammar::read_fields<levels<top_blocks<>>::family_text>(first);
         first.finish();
-        return f(top_blocks<>{1, block});
+        return f(chosen.c);
     }
     a.refuse(family.position,
              "a level can be chosen for top_k, top_k | scaled_sign, top_blocks(block=...), proportional and quantize, "
@@ -86,9 +68,9 @@ auto with_families_of(grammar::arguments& a, grammar::item const& family, F f) {
         a.refuse(other->position, "only top_k goes with another, top_k | scaled_sign; in C++ one_of takes any two");
     for (auto const* const call : {&one[0], &two[0]}) grammar::arguments(a.text(), *call).finish();
     grammar::arguments signs(a.text(), two[1]);
-    auto const bucket = signs.whole("bucket", 0, 0, 0x1p53);
+    auto const scaled = grammar::read_fields<scaled_sign>(signs);
     signs.finish();
-    return f(one_of{top_k<>{1}, top_k<scaled_sign>{1, {bucket}}});
+    return f(one_of{top_k<>{1}, top_k<scaled_sign>{1, scaled}});
 }
 
 /// Reads the argument sizes=formula or sizes=written; the default is formula, the sizes that papers count.
@@ -98,17 +80,16 @@ inline message_sizes sizes_argument(grammar::arguments& a) {
     return {i && i->word == "written"};
 }
 
+inline std::string best_level_parameters() {
+    return concat({"(C or C, C, cost=", to_string(two_way_cost{}), ", sizes=", to_string(message_sizes{false}),
+                   ", sort_up_to=", best_level<top_k<>>::sorted_by_default, ")"});
+}
 template <Scalar T, class B>
 any_compressor<T, B> make_best_level(grammar::arguments& a) {
-    return with_families_of(a, family_argument(a, "top_k"), [&](auto const& family) -> any_compressor<T, B> {
+    return with_families_of(a, a.needed("compressor", true, "a "), [&](auto const& family) -> any_compressor<T, B> {
         auto const cost = cost_argument(a);
         best_level chosen{family, cost, sizes_argument(a)};
-        if (auto const* const i = a.find("sort_up_to", false)) {
-            double value = 0;
-            if (!grammar::read_number(i->word, value) || !(value >= 0 && value <= 0x1p53) || value != std::floor(value))
-                a.refuse(i->position, concat({"sort_up_to is a whole number from 0 to ", 0x1p53}));
-            chosen.sort_up_to = static_cast<std::size_t>(value);
-        }
+        chosen.sort_up_to = a.whole("sort_up_to", chosen.sort_up_to, 0, 0x1p53, false);
         return chosen;
     });
 }

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -205,23 +206,35 @@ class arguments {
         return arguments(*this).find(name, by_position);
     }
 
-    /// Takes a number; throws parse_error where it is absent and has no default, or is no number.
-    double number(std::string const& name, std::optional<double> by_default = {}, bool by_position = true) {
-        auto const* const i = find(name, by_position);
-        if (!i && by_default) return *by_default;
-        if (!i) refuse_absent(name);
+    /// The same where the argument is required: throws parse_error where it is absent. `article` is "a " for what is no
+    /// number.
+    item const& needed(std::string const& name, bool by_position = true, char const* article = "") {
+        if (auto const* const i = find(name, by_position)) return *i;
+        refuse(from_->position,
+               laconic::detail::concat({from_->name, " needs ", article, name, ": ", from_->name, "(", name, "=...)"}));
+    }
+
+    /// Takes a number from least to most; throws parse_error where it is none, or absent without a default.
+    double number(std::string const& name, std::optional<double> by_default = {}, bool by_position = true,
+                  double least = std::numeric_limits<double>::lowest(),
+                  double most = std::numeric_limits<double>::max()) {
+        auto const* const i = by_default ? find(name, by_position) : &needed(name, by_position);
+        if (!i) return *by_default;
         double value = 0;
         if (!is_word(*i) || !read_number(i->word, value))
             refuse(i->position, laconic::detail::concat({name, " is a number"}));
+        if (!(value >= least && value <= most))
+            refuse(i->position, most < std::numeric_limits<double>::max()
+                                    ? laconic::detail::concat({name, " is from ", least, " to ", most})
+                                    : laconic::detail::concat({name, " is at least ", least}));
         return value;
     }
 
     /// Takes a whole number from least to largest; throws parse_error where it is none.
     std::size_t whole(std::string const& name, std::optional<std::size_t> by_default, double least, double largest,
                       bool by_position = true) {
-        auto const* const i = find(name, by_position);
-        if (!i && by_default) return *by_default;
-        if (!i) refuse_absent(name);
+        auto const* const i = by_default ? find(name, by_position) : &needed(name, by_position);
+        if (!i) return *by_default;
         double value = 0;
         if (!is_word(*i) || !read_number(i->word, value) || !(value >= least && value <= largest) ||
             value != std::floor(value))
@@ -229,11 +242,6 @@ class arguments {
         return static_cast<std::size_t>(value);
     }
 
-    /// Takes yes or no, given by name; no where it is absent.
-    bool yes(std::string const& name) {
-        auto const* const i = find(name, false);
-        return i && yes_or_no(*i, name);
-    }
     /// Whether an argument called `name` is yes; throws parse_error where it is neither yes nor no.
     bool yes_or_no(item const& i, std::string const& name) const {
         if (i.word != "yes" && i.word != "no") refuse(i.position, laconic::detail::concat({name, " is yes or no"}));
@@ -259,34 +267,10 @@ class arguments {
     std::string_view text() const { return text_; }
 
   private:
-    [[noreturn]] void refuse_absent(std::string const& name) const {
-        refuse(from_->position,
-               laconic::detail::concat({from_->name, " needs ", name, ": ", from_->name, "(", name, "=...)"}));
-    }
-
     std::string_view text_;
     call const* from_;
     std::vector<char> used_;
     std::vector<std::string> known_;
 };
-
-/// Makes what the one call of a text names, by the entry with that name: each entry has about.name and make(arguments)
-/// (about is a listed_value). `kind` is the kind of the entries, with its article. Throws parse_error with the place
-/// and the valid names.
-template <class Entries>
-auto make_named(Entries const& all, std::string_view text, pipe const& calls, std::string const& kind) {
-    arguments a(text, calls[0]);
-    auto const found =
-        std::find_if(all.begin(), all.end(), [&](auto const& e) { return e.about.name == calls[0].name; });
-    if (found == all.end()) {
-        std::vector<std::string> names;
-        for (auto const& e : all) names.push_back(e.about.name);
-        a.refuse(calls[0].position, no_such(kind.substr(kind.find(' ') + 1), calls[0].name, names));
-    }
-    if (calls.size() > 1) a.refuse(calls[1].position, laconic::detail::concat({kind, " cannot be part of a pipe"}));
-    auto made = found->make(a);
-    a.finish();
-    return made;
-}
 
 }  // namespace laconic::grammar

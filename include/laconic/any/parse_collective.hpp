@@ -10,7 +10,6 @@
 #include "laconic/any/collective.hpp"
 #include "laconic/any/fields.hpp"
 #include "laconic/any/grammar.hpp"
-#include "laconic/any/norm.hpp"
 #include "laconic/collective/collectives.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/type_list.hpp"
@@ -24,7 +23,6 @@ struct named_collective {
     listed_value about;
     any_collective<T, B> (*make)(grammar::arguments&);
 };
-// With quantize as any/parse.hpp reads it, but without damping, which is another compressor.
 template <Scalar T, class B>
 any_collective<T, B> split_all_gather_named(grammar::arguments& a) {
     auto const* const i = a.peek("then");
@@ -32,12 +30,7 @@ any_collective<T, B> split_all_gather_named(grammar::arguments& a) {
         return grammar::read_fields<split_all_gather>(a);
     if (i->calls.size() != 1 || i->calls[0].name != "quantize")
         a.refuse(i->position, "what is gathered is sparse, dense or quantize(levels)");
-    a.find("then");
-    grammar::arguments q(a.text(), i->calls[0]);
-    auto const levels = q.whole("levels", 1, 1, 32767), bucket = q.whole("bucket", 0, 0, 0x1p53);
-    quantize const how{static_cast<int>(levels), bucket, norm_named(q)};
-    q.finish();
-    return compressed_split_all_gather{how, a.whole("seed", 0, 0, 0x1p53)};
+    return grammar::read_fields<compressed_split_all_gather<quantize>>(a);
 }
 
 template <Scalar T, class B, Described X>
@@ -64,6 +57,12 @@ any_collective<T, B> make_collective(std::string_view text, grammar::pipe const&
 
 }  // namespace detail
 
+/// Reads an argument that is a collective (any/fields.hpp).
+template <Scalar T, class B>
+void read_item(grammar::arguments& a, grammar::item const& i, any_collective<T, B>& x) {
+    x = detail::make_collective<T, B>(a.text(), i.calls);
+}
+
 /// Reads the text of a collective, such as "gtop_k(0.01)"; to_string of the result reads back as the same. Throws
 /// parse_error with the place and the valid names.
 template <Scalar T = double, class B = host>
@@ -74,9 +73,7 @@ any_collective<T, B> parse_collective(std::string_view text) {
 /// All collectives that parse_collective reads. (A template, so that only its callers compile all collectives.)
 template <Scalar T = double, class B = host>
 std::vector<listed_value> list_collectives() {
-    std::vector<listed_value> all;
-    for (auto const& x : detail::named_collectives<T, B>()) all.push_back(x.about);
-    return all;
+    return grammar::abouts(detail::named_collectives<T, B>());
 }
 
 }  // namespace laconic

@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include "laconic/any/fields.hpp"
 #include "laconic/any/grammar.hpp"
 #include "laconic/any/parse.hpp"
 #include "laconic/any/parse_collective.hpp"
 #include "laconic/any/reduction.hpp"
 #include "laconic/core/description.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -25,56 +25,25 @@ struct named_reduction {
 template <Scalar T, class B>
 any_reduction<T, B> make_reduction(std::string_view text, grammar::pipe const& calls);
 
-template <Scalar T, class B>
-any_compressor<T, B> reduced_compressor(grammar::arguments& a, bool needed) {
-    if (auto const* const i = a.find("compressor")) return make_compressor<T, B>(a.text(), i->calls);
-    if (needed)
-        a.refuse(a.from().position,
-                 concat({a.from().name, " needs a compressor: ", a.from().name, "(top_k(0.01)), say"}));
-    return identity{};
-}
-template <Scalar T, class B>
-any_collective<T, B> reduced_over(grammar::arguments& a) {
-    if (auto const* const i = a.find("over", false)) return make_collective<T, B>(a.text(), i->calls);
-    return gather_all{};
+template <Scalar T, class B, Described R>
+named_reduction<T, B> named_reduction_of() {
+    return {listed<R>(), [](grammar::arguments& a) -> any_reduction<T, B> { return grammar::read_fields<R>(a); }};
 }
 
 template <Scalar T, class B>
 std::vector<named_reduction<T, B>> const& named_reductions() {
-    using any = any_reduction<T, B>;
-    using arguments = grammar::arguments;
+    using any = any_compressor<T, B>;
+    using over = any_collective<T, B>;
     static std::vector<named_reduction<T, B>> const all = {
-        {{"plain", "(C=identity, over=gather)", "no state; C unbiased"},
-         [](arguments& a) -> any {
-             auto const c = reduced_compressor<T, B>(a, false);
-             return plain{c, reduced_over<T, B>(a)};
-         }},
-        {{"error_feedback", "(C, decay=1, over=gather)", "what a message leaves out is sent later; C contractive"},
-         [](arguments& a) -> any {
-             auto const c = reduced_compressor<T, B>(a, true);
-             double const decay = a.number("decay", 1.0, false);
-             if (!(decay >= 0 && decay <= 1)) a.refuse(a.from().position, "decay is from 0 to 1");
-             return error_feedback{c, decay, reduced_over<T, B>(a)};
-         }},
-        {{"shifted", "(C, over=gather)", "differences to a shift that follows the gradient, as in DIANA; C unbiased"},
-         [](arguments& a) -> any {
-             auto const c = reduced_compressor<T, B>(a, true);
-             return shifted{c, reduced_over<T, B>(a)};
-         }},
-        {{"ef21_shift", "(C, over=gather)", "differences to the rank's own estimate, as in EF21; C contractive"},
-         [](arguments& a) -> any {
-             auto const c = reduced_compressor<T, B>(a, true);
-             return ef21_shift{c, reduced_over<T, B>(a)};
-         }},
-        {{"majority_vote", "(over=gather)", "signs; the estimate is their majority"},
-         [](arguments& a) -> any {
-             return majority_vote{vote{}, reduced_over<T, B>(a)};
-         }},
-        {{"unproved", "(REDUCTION)", "one of these for which there is no theorem, as it is"},
-         [](arguments& a) -> any {
-             auto const* const i = a.find("reduction");
-             if (!i) a.refuse(a.from().position, "unproved needs a reduction: unproved(plain(top_k(0.01))), say");
-             return unproved<any>{make_reduction<T, B>(a.text(), i->calls)};
+        named_reduction_of<T, B, plain<any, over>>(),
+        named_reduction_of<T, B, error_feedback<any, over>>(),
+        named_reduction_of<T, B, shifted<any, over>>(),
+        named_reduction_of<T, B, ef21_shift<any, over>>(),
+        named_reduction_of<T, B, majority_vote<over>>(),
+        {{"unproved", "(reduction)", "one of these for which there is no theorem, as it is"},
+         [](grammar::arguments& a) -> any_reduction<T, B> {
+             return unproved<any_reduction<T, B>>{
+                 make_reduction<T, B>(a.text(), a.needed("reduction", true, "a ").calls)};
          }},
     };
     return all;
@@ -97,9 +66,7 @@ any_reduction<T, B> parse_reduction(std::string_view text) {
 /// All reductions that parse_reduction reads. (A template, so that only its callers compile all reductions.)
 template <Scalar T = float, class B = host>
 std::vector<listed_value> list_reductions() {
-    std::vector<listed_value> all;
-    for (auto const& r : detail::named_reductions<T, B>()) all.push_back(r.about);
-    return all;
+    return grammar::abouts(detail::named_reductions<T, B>());
 }
 
 }  // namespace laconic

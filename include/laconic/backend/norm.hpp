@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
+#include <string_view>
 
 #include "laconic/backend/unit_scale.hpp"
 #include "laconic/core/view.hpp"
@@ -11,9 +13,8 @@
 namespace laconic {
 
 /// Which norm of a bucket its grid spans.
-enum class p_norm { one = 1, two = 2, largest = 3 };
-
-constexpr bool is_norm(p_norm p) { return p == p_norm::one || p == p_norm::two || p == p_norm::largest; }
+enum class p_norm { one, two, largest };
+constexpr std::array<std::string_view, 3> words_of(p_norm) { return {"1", "2", "inf"}; }
 
 namespace detail {
 

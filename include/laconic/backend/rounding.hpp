@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 
 #include "laconic/core/contract.hpp"
 
@@ -11,6 +13,7 @@ namespace laconic {
 
 /// Which of its two neighbours on a grid a value becomes.
 enum class rounding { random, nearest };
+constexpr std::array<std::string_view, 2> words_of(rounding) { return {"random", "nearest"}; }
 
 /// What stands for a level of a grid with as many levels above 0 as below: a byte where that holds all of them.
 template <class T>

@@ -5,11 +5,10 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/pipe.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/portion.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -24,13 +23,17 @@ struct about_top_k {
     double band = 0.1;
     Rest rest{};
 
+    static constexpr void description(auto&& describe) {
+        describe("about_top_k", "about the k largest magnitudes, without a sort; contractive", "after SIDCo and DGC",
+                 field("k", &about_top_k::k).needed(), field("band", &about_top_k::band).between(0, 1 - 0x1p-53));
+    }
+
     template <Scalar T, class B>
     using message = sparse<Rest, support_is::listed, T, B>;
 
     void check(std::size_t d) const {
         k.check(d);
-        if (!(band >= 0 && band < 1))
-            throw argument_error(detail::concat({"about_top_k: the band ", band, " is outside [0, 1)"}));
+        detail::check_fields(*this);
         for (std::size_t const n : {least_of(d), most_of(d)}) rest.check(n);
     }
     template <class B, Scalar T>
@@ -63,11 +66,6 @@ struct about_top_k {
         return about_top_k<R>{k, band, r};
     }
     bool operator==(about_top_k const&) const = default;
-    friend std::string to_string(about_top_k const& c) {
-        return detail::text_of(detail::concat({"about_top_k(", to_string(c.k),
-                                               (c.band == 0.1 ? "" : detail::concat({", band=", c.band})), ")"}),
-                               c.rest);
-    }
 
   private:
     std::size_t least_of(std::size_t d) const {

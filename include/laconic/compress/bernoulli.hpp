@@ -5,10 +5,9 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/pipe.hpp"
-#include "laconic/core/text.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -21,12 +20,16 @@ struct bernoulli {
     double p = 0.5;
     Rest rest{};
 
+    static constexpr void description(auto&& describe) {
+        describe("bernoulli", "each coordinate with probability p; unbiased", "",
+                 field("p", &bernoulli::p).between(0x1p-32, 1).needed());
+    }
+
     template <Scalar T, class B>
     using message = sparse<Rest, support_is::from_seed, T, B>;
 
     void check(std::size_t d) const {
-        if (!(p >= 0x1p-32 && p <= 1))
-            throw argument_error(detail::concat({"bernoulli: the probability ", p, " is outside [2^-32, 1]"}));
+        detail::check_fields(*this);
         rest.check(d);
     }
     template <class B, Scalar T>
@@ -50,9 +53,6 @@ struct bernoulli {
         return bernoulli<R>{p, r};
     }
     bool operator==(bernoulli const&) const = default;
-    friend std::string to_string(bernoulli const& c) {
-        return detail::text_of(detail::concat({"bernoulli(", c.p, ")"}), c.rest);
-    }
 };
 template <class N>
 bernoulli(N) -> bernoulli<>;

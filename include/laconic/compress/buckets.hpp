@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 
 #include "laconic/core/contract.hpp"
-#include "laconic/core/text.hpp"
 
 /// How the compressors with one scale per bucket cut a vector: into buckets of `bucket` consecutive values, the last of
 /// which may be shorter; 0 means one bucket for all values.
@@ -22,8 +20,5 @@ inline std::size_t buckets_in(std::size_t d, std::size_t bucket) { return d / bu
 inline std::size_t longest_bucket(std::size_t bucket, std::size_t d) {
     return std::min(bucket_of(bucket, d), std::max(d, std::size_t{1}));
 }
-
-/// ", bucket=5": the text of a bucket other than the default.
-inline std::string bucket_text(std::size_t bucket) { return bucket == 0 ? "" : concat({", bucket=", bucket}); }
 
 }  // namespace laconic::detail

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/text.hpp"
@@ -28,7 +29,8 @@ using message_of = typename C::template message<T, B>;
 ///                            parameters exclude that coordinate on both ends;
 ///   c.blank(on, d, key, m)   makes m what the receiver of such a message has before it reads any bit; both throw
 ///                            argument_error for more than 2^32 - 1 numbers, before they read or write anything;
-///   to_string(c)             is its form in C++, which parse_compressor reads.
+///   to_string(c)             is its form in C++, which parse_compressor reads; a description (core/description.hpp)
+///                            gives it.
 template <class C, class T = double, class B = host>
 concept Compressor = std::semiregular<C> && std::equality_comparable<C> && Message<message_of<C, T, B>, T, B> &&
     requires(C const& c, B& on, std::span<T const> x, key from, message_of<C, T, B>& m, std::size_t d) {

@@ -3,10 +3,9 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/quantize.hpp"
-#include "laconic/core/text.hpp"
+#include "laconic/core/description.hpp"
 
 namespace laconic {
 
@@ -18,6 +17,13 @@ struct damped_quantize {
     int levels = 1;
     std::size_t bucket = 0;
     p_norm p = p_norm::two;
+
+    static constexpr void description(auto&& describe) {
+        describe("quantize", "the same with the least error; contractive", "",
+                 field("levels", &damped_quantize::levels).between(1, 32767).written(),
+                 field("bucket", &damped_quantize::bucket), field("p", &damped_quantize::p).by_name(),
+                 decided_field<true>("damped"));
+    }
 
     template <Scalar T, class B>
     using message = quantized<T, B>;
@@ -41,10 +47,6 @@ struct damped_quantize {
     double delta(std::size_t d) const { return 1 / (1 + plain().omega(d)); }
 
     bool operator==(damped_quantize const&) const = default;
-    friend std::string to_string(damped_quantize const& c) {
-        auto const text = to_string(c.plain());
-        return detail::concat({text.substr(0, text.size() - 1), ", damped=yes)"});
-    }
 
   private:
     quantize plain() const { return {levels, bucket, p}; }

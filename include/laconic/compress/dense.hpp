@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/pipe.hpp"
+#include "laconic/core/description.hpp"
 
 namespace laconic {
 
@@ -13,6 +13,8 @@ namespace laconic {
 template <class Rest = identity>
 struct dense {
     Rest rest{};
+
+    static constexpr void description(auto&& describe) { describe("dense", "every coordinate", ""); }
 
     template <Scalar T, class B>
     using message = message_of<Rest, T, B>;
@@ -36,7 +38,6 @@ struct dense {
         return dense<R>{r};
     }
     bool operator==(dense const&) const = default;
-    friend std::string to_string(dense const& c) { return detail::text_of("dense", c.rest); }
 };
 
 }  // namespace laconic

@@ -3,16 +3,18 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/backend/array.hpp"
 #include "laconic/compress/compressor.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/message/full_vector.hpp"
 
 namespace laconic {
 
 /// The identity: sends every value as it is, with omega = 0 and delta = 1.
 struct identity {
+    static constexpr void description(auto&& describe) { describe("identity", "every number as it is", ""); }
+
     template <Scalar T, class B>
     using message = full_vector<T, B>;
 
@@ -31,7 +33,6 @@ struct identity {
     double delta(std::size_t) const { return 1; }
 
     bool operator==(identity const&) const = default;
-    friend std::string to_string(identity) { return "identity"; }
 };
 
 }  // namespace laconic

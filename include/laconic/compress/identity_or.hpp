@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/identity.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/message/either.hpp"
 
 namespace laconic {
@@ -25,6 +24,11 @@ struct identity_or {
     static_assert(detail::require_compressor<C>());
     C otherwise{};
     bool in_full = false;
+
+    static constexpr void description(auto&& describe) {
+        describe("identity_or", "every number in full or the message of C", "",
+                 field("compressor", &identity_or::otherwise).needed());
+    }
 
     template <Scalar T, class B>
     using message = either<full_vector<T, B>, message_of<C, T, B>>;
@@ -49,9 +53,6 @@ struct identity_or {
     double delta(std::size_t d) const requires Contractive<C> { return in_full ? 1 : otherwise.delta(d); }
 
     bool operator==(identity_or const&) const = default;
-    friend std::string to_string(identity_or const& c) {
-        return detail::concat({"identity_or(", to_string(c.otherwise), ")"});
-    }
 };
 template <class C>
 identity_or(C, bool = false) -> identity_or<C>;

@@ -3,10 +3,9 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/pipe.hpp"
-#include "laconic/core/text.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -19,12 +18,16 @@ struct lazy {
     double p = 0.5;
     Rest rest{};
 
+    static constexpr void description(auto&& describe) {
+        describe("lazy", "all with probability p, or nothing; unbiased", "",
+                 field("p", &lazy::p).between(0x1p-32, 1).needed());
+    }
+
     template <Scalar T, class B>
     using message = sparse<Rest, support_is::from_seed, T, B>;
 
     void check(std::size_t d) const {
-        if (!(p >= 0x1p-32 && p <= 1))
-            throw argument_error(detail::concat({"lazy: the probability ", p, " is outside [2^-32, 1]"}));
+        detail::check_fields(*this);
         rest.check(d);
     }
     template <class B, Scalar T>
@@ -46,7 +49,6 @@ struct lazy {
         return lazy<R>{p, r};
     }
     bool operator==(lazy const&) const = default;
-    friend std::string to_string(lazy const& c) { return detail::text_of(detail::concat({"lazy(", c.p, ")"}), c.rest); }
 };
 template <class N>
 lazy(N) -> lazy<>;

@@ -173,7 +173,15 @@ struct levels<top_blocks<>> {
         c.k = level;
         return c;
     }
-    static std::string family(type const& c) { return detail::concat({"top_blocks(block=", c.block, ")"}); }
+    /// What a text says of the family: top_blocks(block=16).
+    struct family_text {
+        type c{};
+        static constexpr void description(auto&& describe) {
+            describe("top_blocks", "", "",
+                     detail::block_field([](auto& f) -> auto& { return f.c.block; }).written_by_name());
+        }
+    };
+    static std::string family(type const& c) { return to_string(family_text{c}); }
     template <Scalar T>
     static double bits(type const& c, std::size_t level, std::size_t d) {
         std::size_t const block = std::min(c.block, d);

@@ -12,6 +12,7 @@
 #include "laconic/backend/matrix_is.hpp"
 #include "laconic/backend/unit_scale.hpp"
 #include "laconic/compress/compressor.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/factors.hpp"
 
@@ -44,6 +45,12 @@ struct low_rank {
     [[no_unique_address]] Start start{};
 
     static constexpr bool drawn = std::same_as<Start, no_start>;
+
+    static constexpr void description(auto&& describe) requires drawn {
+        describe("low_rank", "a matrix of low rank; contractive", "Vogels, Karimireddy, Jaggi, NeurIPS 2019",
+                 field("rows", &low_rank::rows).between(1, 0x1p53).written_by_name(),
+                 field("rank", &low_rank::rank).between(1, 0x1p53).written_by_name());
+    }
 
     template <Scalar T, class B>
     using message = factors<T, B>;
@@ -105,8 +112,8 @@ struct low_rank {
         else
             return alike && a.start.data() == b.start.data() && a.start.size() == b.start.size();
     }
-    friend std::string to_string(low_rank const& c) {
-        return detail::concat({"low_rank(rows=", c.rows, ", rank=", c.rank, (drawn ? ")" : ", warm)")});
+    friend std::string to_string(low_rank const& c) requires(!drawn) {
+        return detail::concat({"low_rank(rows=", c.rows, ", rank=", c.rank, ", warm)"});
     }
 
   private:

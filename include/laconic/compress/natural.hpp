@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/compressor.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/message/powers.hpp"
 
 namespace laconic {
@@ -14,6 +14,10 @@ namespace laconic {
 /// 1/8, attained at |x| = 4/3 of a power of two (Horvath et al., "Natural compression", MSML 2022, theorem 1). The
 /// constant holds for normal numbers up to the largest power of two.
 struct natural {
+    static constexpr void description(auto&& describe) {
+        describe("natural", "random rounding to powers of two; unbiased", "Horvath et al., MSML 2022");
+    }
+
     template <Scalar T, class B>
     using message = powers<T, B>;
 
@@ -31,7 +35,6 @@ struct natural {
     double omega(std::size_t) const { return 0.125; }
 
     bool operator==(natural const&) const = default;
-    friend std::string to_string(natural) { return "natural"; }
 };
 
 }  // namespace laconic

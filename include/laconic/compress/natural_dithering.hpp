@@ -4,12 +4,11 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/norm.hpp"
-#include "laconic/core/text.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/message/dithered.hpp"
 
 namespace laconic {
@@ -28,14 +27,16 @@ struct natural_dithering {
     std::size_t bucket = 0;
     p_norm p = p_norm::two;
 
+    static constexpr void description(auto&& describe) {
+        describe("natural_dithering", "random rounding to halvings of each bucket's norm; unbiased",
+                 "Horvath et al., MSML 2022", field("levels", &natural_dithering::levels).between(1, 1000).written(),
+                 field("bucket", &natural_dithering::bucket), field("p", &natural_dithering::p).by_name());
+    }
+
     template <Scalar T, class B>
     using message = dithered<T, B>;
 
-    void check(std::size_t) const {
-        if (levels < 1 || levels > 1000)
-            throw argument_error(detail::concat({"natural_dithering: levels = ", levels, " is outside 1 .. 1000"}));
-        if (!is_norm(p)) throw argument_error("natural_dithering: p is not a norm");
-    }
+    void check(std::size_t) const { detail::check_fields(*this); }
 
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, dithered<T, B>& m) const {
@@ -63,10 +64,6 @@ struct natural_dithering {
     }
 
     bool operator==(natural_dithering const&) const = default;
-    friend std::string to_string(natural_dithering const& c) {
-        return detail::concat(
-            {"natural_dithering(", c.levels, detail::bucket_text(c.bucket), detail::text_of(c.p), ")"});
-    }
 };
 
 }  // namespace laconic

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <string>
 
 #include "laconic/backend/norm.hpp"
 
@@ -13,10 +12,4 @@ inline double norm_ratio(p_norm p, double b) {
     return p == p_norm::one ? b : p == p_norm::two ? std::sqrt(b) : (1 + std::sqrt(b)) / 2;
 }
 
-namespace detail {
-
-// ", p=1": the text of a norm other than the default.
-inline std::string text_of(p_norm p) { return p == p_norm::two ? "" : p == p_norm::one ? ", p=1" : ", p=inf"; }
-
-}  // namespace detail
 }  // namespace laconic

@@ -12,7 +12,9 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/compress/identity.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/portion.hpp"
+#include "laconic/core/term.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/draw.hpp"
 
@@ -51,6 +53,16 @@ template <class Rest>
 std::string text_of(std::string const& piece, Rest const& rest) {
     return std::same_as<Rest, identity> ? piece : concat({piece, " | ", to_string(rest)});
 }
+
+}  // namespace detail
+
+/// "top_k(3) | natural": a sparsifier's fields, and its rest.
+template <Sparsifier C>
+requires Described<C> std::string to_string(C const& c) {
+    return detail::text_of(detail::text_of(detail::fields_of(c)), c.rest);
+}
+
+namespace detail {
 
 // Makes the payload from scale x_i for the coordinates i in m.support. Throws argument_error where one is not finite.
 template <class B, Scalar T, class M>
@@ -119,9 +131,8 @@ inline std::array<std::size_t, 2> numbers_in_blocks(std::size_t d, std::size_t b
     std::size_t const all = blocks_in(d, block), n = k.of(all), most = std::min(n * block, d);
     return {most, n == 0 ? 0 : n * block - (all * block - d)};
 }
-inline void check_block(char const* name, std::size_t block) {
-    if (block < 1 || block > largest_dimension)
-        throw argument_error(concat({std::string(name), ": block = ", block, " is outside 1 .. 2^32 - 1"}));
+constexpr auto block_field(auto member) {
+    return field("block", member).between(1, static_cast<double>(largest_dimension));
 }
 
 // The largest omega of a rest for 1 .. d numbers, for sparsifiers that choose a random number of them. d steps.

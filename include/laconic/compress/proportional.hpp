@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <limits>
 #include <span>
-#include <string>
 
 #include "laconic/compress/pipe.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/portion.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
@@ -55,6 +55,14 @@ template <class Rest = identity, bool Damped = false>
 struct proportional {
     portion k = 1;
     Rest rest{};
+
+    static constexpr void description(auto&& describe) {
+        describe("proportional",
+                 Damped ? "about k coordinates at random, large ones rather; contractive"
+                        : "about k coordinates at random, large ones rather; unbiased",
+                 "Wangni, Wang, Liu, Zhang, NeurIPS 2018", field("k", &proportional::k).needed(),
+                 decided_field<Damped>("damped"));
+    }
 
     template <Scalar T, class B>
     using message = sparse<Rest, support_is::listed, T, B>;
@@ -104,10 +112,6 @@ struct proportional {
         return proportional<R, Damped>{k, r};
     }
     bool operator==(proportional const&) const = default;
-    friend std::string to_string(proportional const& c) {
-        return detail::text_of(detail::concat({"proportional(", to_string(c.k), (Damped ? ", damped=yes)" : ")")}),
-                               c.rest);
-    }
 };
 template <class N>
 proportional(N) -> proportional<>;

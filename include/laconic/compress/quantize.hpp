@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/norm.hpp"
-#include "laconic/core/text.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/message/quantized.hpp"
 
 namespace laconic {
@@ -24,14 +23,17 @@ struct quantize {
     std::size_t bucket = 0;
     p_norm p = p_norm::two;
 
+    static constexpr void description(auto&& describe) {
+        describe("quantize", "random rounding to levels of each bucket's norm; unbiased",
+                 "QSGD, TernGrad: Alistarh et al., Wen et al., NeurIPS 2017",
+                 field("levels", &quantize::levels).between(1, 32767).written(), field("bucket", &quantize::bucket),
+                 field("p", &quantize::p).by_name(), decided_field<false>("damped"));
+    }
+
     template <Scalar T, class B>
     using message = quantized<T, B>;
 
-    void check(std::size_t) const {
-        if (levels < 1 || levels > 32767)
-            throw argument_error(detail::concat({"quantize: levels = ", levels, " is outside 1 .. 32767"}));
-        if (!is_norm(p)) throw argument_error("quantize: p is not a norm");
-    }
+    void check(std::size_t) const { detail::check_fields(*this); }
 
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, quantized<T, B>& m) const {
@@ -60,9 +62,6 @@ struct quantize {
     }
 
     bool operator==(quantize const&) const = default;
-    friend std::string to_string(quantize const& q) {
-        return detail::concat({"quantize(", q.levels, detail::bucket_text(q.bucket), detail::text_of(q.p), ")"});
-    }
 };
 
 }  // namespace laconic

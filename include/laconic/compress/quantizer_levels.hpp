@@ -10,7 +10,7 @@
 #include "laconic/backend/each_bucket.hpp"
 #include "laconic/compress/damped_quantize.hpp"
 #include "laconic/compress/levels.hpp"
-#include "laconic/core/text.hpp"
+#include "laconic/core/description.hpp"
 
 namespace laconic {
 
@@ -24,10 +24,21 @@ struct levels<damped_quantize> {
         c.levels = level == 0 ? 1 : (1 << level) - 1;
         return c;
     }
-    static std::string family(type const& c) {
-        auto const text = detail::bucket_text(c.bucket) + detail::text_of(c.p);
-        return text.empty() ? "quantize" : detail::concat({"quantize(", text.substr(2), ")"});
-    }
+    /// What a text says of the family: quantize(bucket=16, p=inf).
+    struct family_text {
+        type c{};
+        static constexpr void description(auto&& describe) {
+            describe("quantize", "", "",
+                     field(
+                         "bucket", [](auto& f) -> auto& { return f.c.bucket; })
+
+                         .by_name(),
+                     field(
+                         "p", [](auto& f) -> auto& { return f.c.p; })
+                         .by_name());
+        }
+    };
+    static std::string family(type const& c) { return to_string(family_text{c}); }
     template <Scalar T>
     static double bits(type const& c, std::size_t level, std::size_t d) {
         std::size_t codes = d * (level + 1), last = 1;

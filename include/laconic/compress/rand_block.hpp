@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/pipe.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/portion.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -24,11 +23,16 @@ struct rand_block {
     std::size_t block = 256;
     Rest rest{};
 
+    static constexpr void description(auto&& describe) {
+        describe("rand_block", "k blocks at random; unbiased", "arXiv:1901.09437", field("k", &rand_block::k).needed(),
+                 detail::block_field(&rand_block::block).written_by_name());
+    }
+
     template <Scalar T, class B>
     using message = sparse<Rest, support_is::from_seed, T, B, blocks>;
 
     void check(std::size_t d) const {
-        detail::check_block("rand_block", block);
+        detail::check_fields(*this);
         k.check(detail::blocks_in(d, block));
         if (k.value == 0 && d > 0)
             throw argument_error(
@@ -63,9 +67,6 @@ struct rand_block {
         return rand_block<R>{k, block, r};
     }
     bool operator==(rand_block const&) const = default;
-    friend std::string to_string(rand_block const& c) {
-        return detail::text_of(detail::concat({"rand_block(", to_string(c.k), ", block=", c.block, ")"}), c.rest);
-    }
 };
 template <class N>
 rand_block(N) -> rand_block<>;

@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/pipe.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/portion.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -19,6 +18,11 @@ template <class Rest = identity>
 struct rand_k {
     portion k = 1;
     Rest rest{};
+
+    static constexpr void description(auto&& describe) {
+        describe("rand_k", "k coordinates at random; unbiased", "Stich et al., NeurIPS 2018",
+                 field("k", &rand_k::k).needed());
+    }
 
     template <Scalar T, class B>
     using message = sparse<Rest, support_is::from_seed, T, B>;
@@ -56,9 +60,6 @@ struct rand_k {
         return rand_k<R>{k, r};
     }
     bool operator==(rand_k const&) const = default;
-    friend std::string to_string(rand_k const& c) {
-        return detail::text_of(detail::concat({"rand_k(", to_string(c.k), ")"}), c.rest);
-    }
 };
 template <class N>
 rand_k(N) -> rand_k<>;

@@ -19,7 +19,7 @@ requires(std::same_as<Rest, identity> || std::same_as<Rest, natural>) struct lev
     using type = rand_k<Rest>;
     static std::size_t count(type const&, std::size_t d) { return d; }
     static type at(type const&, std::size_t level, std::size_t) { return {level}; }
-    static std::string family(type const&) { return detail::text_of("rand_k", Rest{}); }
+    static std::string family(type const&) { return std::same_as<Rest, identity> ? "rand_k" : "rand_k | natural"; }
     template <Scalar T>
     static double bits(type const&, std::size_t level, std::size_t) {
         std::size_t width = 8 * sizeof(T);

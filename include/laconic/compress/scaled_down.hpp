@@ -4,10 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/text.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/message/scaled.hpp"
 
 namespace laconic {
@@ -21,6 +20,11 @@ struct scaled_down {
     static_assert(Unbiased<C>,
                   "scaled_down needs an unbiased compressor, one with omega(d); a contractive one needs no scaling");
     C inside{};
+
+    static constexpr void description(auto&& describe) {
+        describe("scaled_down", "an unbiased C over 1 + omega; contractive",
+                 "Richtarik, Sokolov, Fatkhullin, NeurIPS 2021", field("compressor", &scaled_down::inside).needed());
+    }
 
     template <Scalar T, class B>
     using message = scaled<message_of<C, T, B>, T>;
@@ -46,9 +50,6 @@ struct scaled_down {
     double delta(std::size_t d) const { return 1 / (1 + inside.omega(d)); }
 
     bool operator==(scaled_down const&) const = default;
-    friend std::string to_string(scaled_down const& c) {
-        return detail::concat({"scaled_down(", to_string(c.inside), ")"});
-    }
 };
 template <class C>
 scaled_down(C) -> scaled_down<C>;

@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/text.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/message/signs.hpp"
 
 namespace laconic {
@@ -17,6 +16,11 @@ namespace laconic {
 /// (scaled sign; Karimireddy et al., ICML 2019), so delta = 1 / b, attained where one value alone is not 0.
 struct scaled_sign {
     std::size_t bucket = 0;
+
+    static constexpr void description(auto&& describe) {
+        describe("scaled_sign", "signs and each bucket's mean magnitude; contractive", "Karimireddy et al., ICML 2019",
+                 field("bucket", &scaled_sign::bucket));
+    }
 
     template <Scalar T, class B>
     using message = signs<T, B>;
@@ -41,9 +45,6 @@ struct scaled_sign {
     double delta(std::size_t d) const { return 1 / static_cast<double>(detail::longest_bucket(bucket, d)); }
 
     bool operator==(scaled_sign const&) const = default;
-    friend std::string to_string(scaled_sign const& c) {
-        return c.bucket == 0 ? "scaled_sign" : detail::concat({"scaled_sign(bucket=", c.bucket, ")"});
-    }
 };
 
 }  // namespace laconic

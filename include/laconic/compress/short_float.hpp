@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/compressor.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/message/short_floats.hpp"
 
 namespace laconic {
@@ -16,6 +16,10 @@ namespace laconic {
 /// NaN, and every reader refuses such a message.
 template <short_format F>
 struct short_float {
+    static constexpr void description(auto&& describe) {
+        describe(name_of(F), "rounding to the nearest number of a short format", "");
+    }
+
     template <Scalar T, class B>
     using message = short_floats<F, T, B>;
 
@@ -32,7 +36,6 @@ struct short_float {
     }
 
     bool operator==(short_float const&) const = default;
-    friend std::string to_string(short_float) { return name_of(F); }
 };
 
 /// IEEE half precision: up to 65504 and down to 2^-24, 11 binary digits.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 
 #include "laconic/compress/pipe.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
@@ -22,18 +23,19 @@ struct threshold {
 
     static constexpr bool one_for_all = std::same_as<Bound, double>;
 
+    static constexpr void description(auto&& describe) requires one_for_all {
+        describe("threshold", "magnitudes above a bound", "",
+                 field("bound", &threshold::bound).between(0, std::numeric_limits<double>::max()).needed());
+    }
+
     template <Scalar T, class B>
     using message = sparse<Rest, support_is::listed, T, B>;
 
     void check(std::size_t d) const {
-        if constexpr (one_for_all) {
-            if (!(bound >= 0 && std::isfinite(bound)))
-                throw argument_error(
-                    detail::concat({"threshold: the bound ", bound, " is not a finite number of at least 0"}));
-        } else {
-            if (bound.size() != d && !bound.empty())
-                throw shape_error(detail::concat({"threshold: ", bound.size(), " bounds for d = ", d}));
-        }
+        if constexpr (one_for_all)
+            detail::check_fields(*this);
+        else if (bound.size() != d && !bound.empty())
+            throw shape_error(detail::concat({"threshold: ", bound.size(), " bounds for d = ", d}));
         rest.check(d);
     }
     template <class B, Scalar T>
@@ -64,11 +66,8 @@ struct threshold {
         else
             return a.bound.data() == b.bound.data() && a.bound.size() == b.bound.size() && a.rest == b.rest;
     }
-    friend std::string to_string(threshold const& c) {
-        if constexpr (one_for_all)
-            return detail::text_of(detail::concat({"threshold(", c.bound, ")"}), c.rest);
-        else
-            return detail::text_of("threshold(per coordinate)", c.rest);
+    friend std::string to_string(threshold const& c) requires(!one_for_all) {
+        return detail::text_of("threshold(per coordinate)", c.rest);
     }
 };
 template <class N>

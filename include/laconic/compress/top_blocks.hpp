@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/pipe.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/portion.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -23,11 +22,16 @@ struct top_blocks {
     std::size_t block = 256;
     Rest rest{};
 
+    static constexpr void description(auto&& describe) {
+        describe("top_blocks", "the k blocks of most energy; contractive", "", field("k", &top_blocks::k).needed(),
+                 detail::block_field(&top_blocks::block).written_by_name());
+    }
+
     template <Scalar T, class B>
     using message = sparse<Rest, support_is::fixed_count, T, B, blocks>;
 
     void check(std::size_t d) const {
-        detail::check_block("top_blocks", block);
+        detail::check_fields(*this);
         k.check(detail::blocks_in(d, block));
         for (std::size_t const n : detail::numbers_in_blocks(d, block, k)) rest.check(n);
     }
@@ -64,9 +68,6 @@ struct top_blocks {
         return top_blocks<R>{k, block, r};
     }
     bool operator==(top_blocks const&) const = default;
-    friend std::string to_string(top_blocks const& c) {
-        return detail::text_of(detail::concat({"top_blocks(", to_string(c.k), ", block=", c.block, ")"}), c.rest);
-    }
 };
 template <class N>
 top_blocks(N) -> top_blocks<>;

@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/pipe.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/portion.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -18,6 +17,11 @@ template <class Rest = identity>
 struct top_k {
     portion k = 1;
     Rest rest{};
+
+    static constexpr void description(auto&& describe) {
+        describe("top_k", "the k largest magnitudes; contractive", "Stich et al., NeurIPS 2018",
+                 field("k", &top_k::k).needed());
+    }
 
     template <Scalar T, class B>
     using message = sparse<Rest, support_is::fixed_count, T, B>;
@@ -51,9 +55,6 @@ struct top_k {
         return top_k<R>{k, r};
     }
     bool operator==(top_k const&) const = default;
-    friend std::string to_string(top_k const& c) {
-        return detail::text_of(detail::concat({"top_k(", to_string(c.k), ")"}), c.rest);
-    }
 };
 template <class N>
 top_k(N) -> top_k<>;

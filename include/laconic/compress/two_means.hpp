@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/means.hpp"
 
@@ -19,6 +19,11 @@ namespace laconic {
 /// positive.
 struct two_means {
     std::size_t bucket = 0;
+
+    static constexpr void description(auto&& describe) {
+        describe("two_means", "signs and each bucket's mean of either sign; contractive",
+                 "Seide et al., Interspeech 2014", field("bucket", &two_means::bucket));
+    }
 
     template <Scalar T, class B>
     using message = means<T, B>;
@@ -47,9 +52,6 @@ struct two_means {
     double delta(std::size_t d) const { return 1 / static_cast<double>(detail::longest_bucket(bucket, d)); }
 
     bool operator==(two_means const&) const = default;
-    friend std::string to_string(two_means const& c) {
-        return c.bucket == 0 ? "two_means" : detail::concat({"two_means(bucket=", c.bucket, ")"});
-    }
 };
 
 }  // namespace laconic

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/backend/rounding.hpp"
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/stepped.hpp"
 
@@ -26,13 +26,18 @@ struct uniform {
     int bits = 8;
     std::size_t bucket = 0;
 
+    static constexpr void description(auto&& describe) {
+        describe("uniform",
+                 R == rounding::random ? "rounding between each bucket's least and largest; unbiased"
+                                       : "rounding between each bucket's least and largest; contractive",
+                 "", field("bits", &uniform::bits).between(1, 8).written(), field("bucket", &uniform::bucket),
+                 decided_field<R>("rounding"));
+    }
+
     template <Scalar T, class B>
     using message = stepped<T, B>;
 
-    void check(std::size_t) const {
-        if (bits < 1 || bits > 8)
-            throw argument_error(detail::concat({"uniform: bits = ", bits, " is outside 1 .. 8"}));
-    }
+    void check(std::size_t) const { detail::check_fields(*this); }
 
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, stepped<T, B>& m) const {
@@ -71,10 +76,6 @@ struct uniform {
     }
 
     bool operator==(uniform const&) const = default;
-    friend std::string to_string(uniform const& c) {
-        return detail::concat({"uniform(", c.bits, detail::bucket_text(c.bucket),
-                               (R == rounding::nearest ? ", rounding=nearest)" : ")")});
-    }
 
   private:
     int steps() const { return (1 << bits) - 1; }

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/compressor.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/signs.hpp"
 
@@ -15,6 +15,10 @@ namespace laconic {
 /// signSGD (Bernstein et al., ICML 2018): the mean of such messages is positive where the majority is. It is neither
 /// unbiased nor contractive; scaled_sign, with a magnitude for each bucket, is contractive.
 struct vote {
+    static constexpr void description(auto&& describe) {
+        describe("vote", "signs alone", "Bernstein et al., ICML 2018");
+    }
+
     template <Scalar T, class B>
     using message = signs<T, B>;
 
@@ -38,7 +42,6 @@ struct vote {
     }
 
     bool operator==(vote const&) const = default;
-    friend std::string to_string(vote) { return "vote"; }
 };
 
 }  // namespace laconic

@@ -5,10 +5,9 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "laconic/compress/pipe.hpp"
-#include "laconic/core/text.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
@@ -22,11 +21,16 @@ struct zero_blocks {
     std::size_t block = 256;
     Rest rest{};
 
+    static constexpr void description(auto&& describe) {
+        describe("zero_blocks", "the blocks that are not all zero; loses nothing", "OmniReduce, SIGCOMM 2021",
+                 detail::block_field(&zero_blocks::block).written());
+    }
+
     template <Scalar T, class B>
     using message = sparse<Rest, support_is::listed, T, B, blocks>;
 
     void check(std::size_t d) const {
-        detail::check_block("zero_blocks", block);
+        detail::check_fields(*this);
         rest.check(d);
     }
     template <class B, Scalar T>
@@ -60,9 +64,6 @@ struct zero_blocks {
         return zero_blocks<R>{block, r};
     }
     bool operator==(zero_blocks const&) const = default;
-    friend std::string to_string(zero_blocks const& c) {
-        return detail::text_of(detail::concat({"zero_blocks(", c.block, ")"}), c.rest);
-    }
 };
 template <class N>
 zero_blocks(N) -> zero_blocks<>;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "laconic/core/error.hpp"
 #include "laconic/core/portion.hpp"
 #include "laconic/core/text.hpp"
 
@@ -17,44 +18,49 @@
 /// are those of its members.
 namespace laconic {
 
-/// A field: its name in texts, and how it is reached, by a pointer to a member or by a function that returns a
-/// reference. Numbers have a range.
-template <class Member>
-struct described_field {
+/// What is known of a field: its name in texts, and how it is written and read. Numbers have a range.
+struct field_facts {
     std::string_view name;
-    Member member;
     double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
     bool always = false;    ///< Its text is written even where it has its default, by position where it can be.
     bool required = false;  ///< It has no default.
     bool labelled = false;  ///< It is written by its name only.
     bool named = false;     ///< It is read and written by its name only.
+};
+
+/// A field, with how it is reached: by a pointer to a member, or by a function that returns a reference.
+template <class Member>
+struct described_field {
+    field_facts facts;
+    Member member;
 
     constexpr described_field between(double a, double b) const {
         auto f = *this;
-        f.least = a;
-        f.most = b;
+        f.facts.least = a;
+        f.facts.most = b;
         return f;
     }
     constexpr described_field written() const {
         auto f = *this;
-        f.always = true;
+        f.facts.always = true;
         return f;
     }
     constexpr described_field needed() const {
         auto f = written();
-        f.required = true;
+        f.facts.required = true;
         return f;
     }
     constexpr described_field written_by_name() const {
         auto f = written();
-        f.labelled = true;
+        f.facts.labelled = true;
         return f;
     }
     constexpr described_field by_name() const {
         auto f = *this;
-        f.named = true;
+        f.facts.named = true;
         return f;
     }
+    static constexpr bool is_decided = requires { Member::decided; };
     template <class V>
     decltype(auto) of(V& v) const {
         if constexpr (std::is_member_object_pointer_v<Member>)
@@ -65,7 +71,18 @@ struct described_field {
 };
 template <class Member>
 constexpr described_field<Member> field(std::string_view name, Member member) {
-    return {name, member};
+    return {{name}, member};
+}
+/// What the type of a value decides, such as whether it is damped: types that differ in nothing else share a name. A
+/// type decides one thing at most. It is written unless it is the first value of its own type: no, or the first word.
+template <auto Value>
+struct decided_by_type {
+    static constexpr auto decided = Value;
+    constexpr auto const& operator()(auto const&) const { return decided; }
+};
+template <auto Value>
+constexpr auto decided_field(std::string_view name) {
+    return field(name, decided_by_type<Value>{}).by_name();
 }
 
 namespace detail {
@@ -87,11 +104,20 @@ concept Described = requires(detail::any_describer describe) {
     V::description(describe);
 };
 
+template <Described V>
+std::string to_string(V const& v);
+
 /// A value as lists have it.
 struct listed_value {
     std::string name{};
     std::string parameters{};  ///< such as "(k=0.01, seed=0)"
     std::string about{}, source{};
+    /// What its type decides, which its texts must say: "damped" is "yes", and need not be where it is the default.
+    struct decided_word {
+        std::string name{}, word{};
+        bool is_default = true;
+    };
+    decided_word decided{};
 };
 
 namespace detail {
@@ -121,18 +147,6 @@ std::string text_of_field(F const& x) {
         return to_string(x);
 }
 
-template <class Field, class V, class F>
-bool is_default(Field const& f, V const&, F const& value) {
-    if constexpr (is_optional<F>)
-        if (!value) return true;
-    if constexpr (std::default_initializable<V> && std::equality_comparable<F>) {
-        V const by_default{};
-        return value == f.of(by_default);
-    } else {
-        return false;
-    }
-}
-
 template <class V, class F>
 void for_each_field(V& v, F f) {
     std::remove_const_t<V>::description([&](auto, auto, auto, auto const&... field) { (f(field, field.of(v)), ...); });
@@ -145,41 +159,118 @@ std::string_view name_of_type() {
     return name;
 }
 
+/// A value as its description has it, without its type, so that what is made of it is compiled once for all. It refers
+/// to the value.
+struct described_value {
+    struct item {
+        field_facts facts;
+        void const* value;
+        std::string (*text)(void const*);
+        double number;  ///< 0 where it is none
+        bool is_number, is_default, is_decided;
+    };
+    static constexpr std::size_t most_fields = 12;
+
+    std::string_view name{}, about{}, source{};
+    item items[most_fields]{};
+    std::size_t count = 0;
+
+    item const* begin() const { return items; }
+    item const* end() const { return items + count; }
+};
+
+template <class F>
+std::string text_behind(void const* value) {
+    return text_of_field(*static_cast<F const*>(value));
+}
+
+// by_default is nullptr where there is none. What the type decides has the first value of its own type as default.
+template <class F>
+[[gnu::noinline]] void add_item(described_value& d, field_facts const& f, F const& value, F const* by_default,
+                                bool is_decided) {
+    auto& i = d.items[d.count++];
+    i = {f, &value, text_behind<F>, 0, false, false, is_decided};
+    if constexpr (HasWords<F>) i.facts.least = 0, i.facts.most = static_cast<double>(words_of(value).size() - 1);
+    if constexpr (HasWords<F> || std::is_arithmetic_v<F>) {
+        i.number = static_cast<double>(value), i.is_number = true;
+        if (is_decided) i.is_default = value == F{};
+    }
+    if constexpr (is_optional<F>) i.is_default = !value;
+    if constexpr (std::equality_comparable<F>)
+        if (!is_decided && by_default) i.is_default = i.is_default || value == *by_default;
+}
+
+template <class V>
+described_value fields_of(V const& v) {
+    described_value d;
+    V::description([&](auto name, auto about, auto source, auto const&... field) {
+        static_assert(sizeof...(field) <= described_value::most_fields);
+        d.name = name, d.about = about, d.source = source;
+        if constexpr (std::default_initializable<V>) {
+            [[maybe_unused]] V const by_default{};
+            (add_item(d, field.facts, field.of(v), &field.of(by_default), field.is_decided), ...);
+        } else {
+            (add_item(d, field.facts, field.of(v), decltype(&field.of(v)){nullptr}, field.is_decided), ...);
+        }
+    });
+    return d;
+}
+
+// "name(0.01, seed=3)".
+[[gnu::cold, gnu::noinline]] inline std::string text_of(described_value const& v) {
+    std::string items;
+    bool by_position = true;
+    for (auto const& i : v) {
+        auto const& f = i.facts;
+        if (!f.always && i.is_default) {
+            by_position = false;
+            continue;
+        }
+        by_position = by_position && f.always && !f.named && !f.labelled;
+        items += concat(
+            {(items.empty() ? "" : ", "), (by_position ? "" : f.name), (by_position ? "" : "="), i.text(i.value)});
+    }
+    return items.empty() ? std::string(v.name) : concat({v.name, "(", items, ")"});
+}
+
+[[gnu::cold, gnu::noinline]] inline listed_value as_listed(described_value const& v) {
+    listed_value l{std::string(v.name), "", std::string(v.about), std::string(v.source), {}};
+    for (auto const& i : v) {
+        l.parameters += concat({(l.parameters.empty() ? "(" : ", "), i.facts.name});
+        if (i.is_decided) l.decided = {std::string(i.facts.name), i.text(i.value), i.is_default};
+        if (!i.facts.required) l.parameters += concat({"=", i.text(i.value)});
+    }
+    if (!l.parameters.empty()) l.parameters += ")";
+    return l;
+}
+
+[[gnu::noinline]] inline void check_fields(described_value const& v) {
+    for (auto const& i : v)
+        if (auto const& f = i.facts; i.is_number && !(i.number >= f.least && i.number <= f.most))
+            throw argument_error(
+                f.most < std::numeric_limits<double>::max()
+                    ? concat({v.name, ": ", f.name, " = ", i.number, " is outside ", f.least, " .. ", f.most})
+                    : concat({v.name, ": ", f.name, " = ", i.number, " is no finite number of at least ", f.least}));
+}
+/// Throws argument_error where a number is outside the range of its field, or an enumeration has no such value.
+template <class V>
+void check_fields(V const& v) {
+    check_fields(fields_of(v));
+}
+
 }  // namespace detail
 
 /// "name(0.01, seed=3)": the fields that are always written, and of the others those that have not their default.
 template <Described V>
 std::string to_string(V const& v) {
-    std::string text(detail::name_of_type<V>());
-    bool first = true, by_position = true;
-    detail::for_each_field(v, [&](auto const& f, auto const& value) {
-        if (!f.always && detail::is_default(f, v, value)) {
-            by_position = false;
-            return;
-        }
-        by_position = by_position && f.always && !f.named && !f.labelled;
-        text += first ? "(" : ", ";
-        if (!by_position) text += detail::concat(detail::text_pieces{f.name, "="});
-        text += detail::text_of_field(value);
-        first = false;
-    });
-    return first ? text : text + ")";
+    return detail::text_of(detail::fields_of(v));
 }
 
 /// The value as a list has it: fields with their defaults, "(k=0.01, seed=0)".
 template <Described V>
 listed_value listed() {
     V const by_default{};
-    listed_value l;
-    V::description([&](auto name, auto about, auto source, auto const&...) {
-        l = {std::string(name), "", std::string(about), std::string(source)};
-    });
-    detail::for_each_field(by_default, [&](auto const& f, [[maybe_unused]] auto const& value) {
-        l.parameters += detail::concat(detail::text_pieces{(l.parameters.empty() ? "(" : ", "), f.name});
-        if (!f.required) l.parameters += detail::concat(detail::text_pieces{"=", detail::text_of_field(value)});
-    });
-    if (!l.parameters.empty()) l.parameters += ")";
-    return l;
+    return detail::as_listed(detail::fields_of(by_default));
 }
 
 }  // namespace laconic

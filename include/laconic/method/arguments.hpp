@@ -27,9 +27,9 @@ struct known_rates {
 };
 inline rates rates_arguments(grammar::arguments& a, known_rates known = {}) {
     rates r;
-    grammar::detail::read_field(a, step_field, r.step);
-    if (known.memory) grammar::detail::read_field(a, memory_field, r.memory);
-    if (known.batch) grammar::detail::read_field(a, batch_field, r.batch);
+    grammar::read_field(a, step_field.facts, r.step);
+    if (known.memory) grammar::read_field(a, memory_field.facts, r.memory);
+    if (known.batch) grammar::read_field(a, batch_field.facts, r.batch);
     return r;
 }
 

@@ -34,7 +34,7 @@ of_any_compressor(M) -> of_any_compressor<M>;
 template <Scalar T, template <class...> class Method>
 any_method<T> cat_of_rand_k(grammar::arguments& a, grammar::call const& method) {
     grammar::arguments of_method(a.text(), method);
-    auto const& family = family_argument(of_method, "rand_k");
+    auto const& family = of_method.needed("compressor", true, "a ");
     auto const given = rates_arguments(of_method, {.memory = true, .batch = true});
     of_method.finish();
     auto const cost = cost_argument(a);
@@ -53,7 +53,7 @@ any_method<T> cat_of_rand_k(grammar::arguments& a, grammar::call const& method) 
 template <Scalar T>
 any_method<T> cat_of_ef_sgd(grammar::arguments& a, grammar::call const& method) {
     grammar::arguments of_method(a.text(), method);
-    auto const& family = family_argument(of_method, "top_k");
+    auto const& family = of_method.needed("compressor", true, "a ");
     auto const given = rates_arguments(of_method, {.batch = true});
     of_method.finish();
     auto const cost = cost_argument(a);
@@ -66,7 +66,7 @@ any_method<T> cat_of_ef_sgd(grammar::arguments& a, grammar::call const& method) 
 /// where the method may have arguments of its own. error_feedback means ef_sgd.
 template <Scalar T>
 any_method<T> cat_argument(grammar::arguments& a) {
-    auto const& what = family_argument(a, "top_k");
+    auto const& what = a.needed("compressor", true, "a ");
     auto const& first = what.calls[0];
     bool const unbiased = first.name == "diana" || first.name == "vr_diana" || first.name == "vr_diana_saga";
     bool const feedback = first.name == "ef_sgd" || first.name == "error_feedback";

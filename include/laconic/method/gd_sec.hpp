@@ -20,7 +20,7 @@ inline constexpr double usual_beta = 0.01;  // the paper's
 inline constexpr auto beta_field = field("beta",
                                          [](auto& m) -> decltype(auto) {
                                              if constexpr (std::is_const_v<std::remove_reference_t<decltype(m)>>)
-                                                 return m.given.memory.value_or(usual_beta);
+                                                 return (m.given.memory ? *m.given.memory : usual_beta);
                                              else
                                                  return (m.given.memory);
                                          })

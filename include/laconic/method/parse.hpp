@@ -71,9 +71,7 @@ any_method<T> parse_method(std::string_view text) {
 /// All methods that parse_method reads. (A template, so that only its callers compile all methods.)
 template <Scalar T = double>
 std::vector<listed_value> list_methods() {
-    std::vector<listed_value> all;
-    for (auto const& m : detail::named_methods<T>()) all.push_back(m.about);
-    return all;
+    return grammar::abouts(detail::named_methods<T>());
 }
 
 }  // namespace laconic

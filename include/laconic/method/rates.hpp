@@ -156,14 +156,13 @@ inline constexpr auto batch_field = field(
                                         .between(0, 1e9)
                                         .by_name();
 // Of a method that draws at least one row.
+inline constexpr std::size_t one_row = 1;
 inline constexpr auto rows_field = field("batch",
                                          [](auto& m) -> decltype(auto) {
-                                             if constexpr (std::is_const_v<std::remove_reference_t<decltype(m)>>) {
-                                                 std::size_t const rows = std::max<std::size_t>(m.given.batch, 1);
-                                                 return rows;
-                                             } else {
+                                             if constexpr (std::is_const_v<std::remove_reference_t<decltype(m)>>)
+                                                 return std::max(m.given.batch, one_row);
+                                             else
                                                  return (m.given.batch);
-                                             }
                                          })
                                        .between(1, 1e9)
                                        .by_name();

@@ -14,6 +14,7 @@
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/compress/vote.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/memory.hpp"
@@ -64,10 +65,12 @@ void require_contractive(C const& c, std::size_t d, std::string const& reduction
     if constexpr (Contractive<C>)
         if (!(c.delta(d) > 0)) refuse(reduction, to_string(c), "delta is 0: nothing would be sent");
 }
-template <class X>
-std::string over_text(X const& over) {
-    auto const text = to_string(over);
-    return text == to_string(gather_all{}) ? "" : concat({", over=", text});
+
+// The collective has gather_all as default, unless its type excludes that.
+template <class R, class X>
+constexpr auto over_field(X R::*member) {
+    auto const f = field("over", member).by_name();
+    return std::convertible_to<gather_all, X> ? f : f.written();
 }
 
 }  // namespace detail
@@ -82,15 +85,16 @@ struct plain {
     C compressor{};
     X over{};
 
+    static constexpr void description(auto&& describe) {
+        describe("plain", "no state; C unbiased", "Alistarh et al., NeurIPS 2017",
+                 field("compressor", &plain::compressor).written(), detail::over_field(&plain::over));
+    }
     void check_proof(std::size_t d) const { detail::require_unbiased(compressor, d, "plain"); }
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t) const {
         return {};
     }
     bool operator==(plain const&) const = default;
-    friend std::string to_string(plain const& r) {
-        return detail::concat({"plain(", to_string(r.compressor), detail::over_text(r.over), ")"});
-    }
 };
 plain()->plain<>;
 template <class C, class X = gather_all>
@@ -107,17 +111,18 @@ struct error_feedback {
     double decay = 1;
     X over{};
 
+    static constexpr void description(auto&& describe) {
+        describe("error_feedback", "what a message leaves out is sent later; C contractive",
+                 "Stich et al., NeurIPS 2018", field("compressor", &error_feedback::compressor).needed(),
+                 field("decay", &error_feedback::decay).between(0, 1).by_name(),
+                 detail::over_field(&error_feedback::over));
+    }
     void check_proof(std::size_t d) const { detail::require_contractive(compressor, d, "error_feedback"); }
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t) const {
         return {0, decay};
     }
     bool operator==(error_feedback const&) const = default;
-    friend std::string to_string(error_feedback const& r) {
-        return detail::concat({"error_feedback(", to_string(r.compressor),
-                               (r.decay == 1 ? "" : detail::concat({", decay=", r.decay})), detail::over_text(r.over),
-                               ")"});
-    }
 };
 template <class C, class X = gather_all>
 error_feedback(C, double = 1, X = {}) -> error_feedback<C, X>;
@@ -132,15 +137,17 @@ struct shifted {
     C compressor{};
     X over{};
 
+    static constexpr void description(auto&& describe) {
+        describe("shifted", "differences to a shift that follows the gradient, as in DIANA; C unbiased",
+                 "Mishchenko et al., arXiv:1901.09269", field("compressor", &shifted::compressor).needed(),
+                 detail::over_field(&shifted::over));
+    }
     void check_proof(std::size_t d) const { detail::require_unbiased(compressor, d, "shifted"); }
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t d) const {
         return {1 / (2 * (1 + compressor.omega(d))), 0};
     }
     bool operator==(shifted const&) const = default;
-    friend std::string to_string(shifted const& r) {
-        return detail::concat({"shifted(", to_string(r.compressor), detail::over_text(r.over), ")"});
-    }
 };
 template <class C, class X = gather_all>
 shifted(C, X = {}) -> shifted<C, X>;
@@ -155,15 +162,17 @@ struct ef21_shift {
     C compressor{};
     X over{};
 
+    static constexpr void description(auto&& describe) {
+        describe("ef21_shift", "differences to the rank's own estimate, as in EF21; C contractive",
+                 "Richtarik et al., NeurIPS 2021", field("compressor", &ef21_shift::compressor).needed(),
+                 detail::over_field(&ef21_shift::over));
+    }
     void check_proof(std::size_t d) const { detail::require_contractive(compressor, d, "ef21_shift"); }
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t) const {
         return {1, 0};
     }
     bool operator==(ef21_shift const&) const = default;
-    friend std::string to_string(ef21_shift const& r) {
-        return detail::concat({"ef21_shift(", to_string(r.compressor), detail::over_text(r.over), ")"});
-    }
 };
 template <class C, class X = gather_all>
 ef21_shift(C, X = {}) -> ef21_shift<C, X>;
@@ -178,6 +187,10 @@ struct majority_vote {
     vote compressor{};
     X over{};
 
+    static constexpr void description(auto&& describe) {
+        describe("majority_vote", "signs; the estimate is their majority", "Bernstein et al., ICML 2018",
+                 detail::over_field(&majority_vote::over));
+    }
     void check_proof(std::size_t) const {}
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t) const {
@@ -192,10 +205,6 @@ struct majority_vote {
         add_message(on, mean, T(1), spare);
     }
     bool operator==(majority_vote const&) const = default;
-    friend std::string to_string(majority_vote const& r) {
-        auto const text = detail::over_text(r.over);
-        return text.empty() ? "majority_vote" : detail::concat({"majority_vote(", text.substr(2), ")"});
-    }
 };
 majority_vote()->majority_vote<>;
 template <class X>

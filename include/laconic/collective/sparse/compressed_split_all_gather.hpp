@@ -13,6 +13,7 @@
 #include "laconic/collective/sparse/bruck.hpp"
 #include "laconic/collective/sparse/split_and_add.hpp"
 #include "laconic/compress/quantize.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/partition.hpp"
 #include "laconic/core/text.hpp"
@@ -112,9 +113,14 @@ class compressed_split_all_gather_algorithm {
 /// its memory. Include the wire/ header of C's messages.
 template <class C>
 struct compressed_split_all_gather {
-    C compressor;
+    C compressor{};
     std::uint64_t seed = 0;
 
+    static constexpr void description(auto&& describe) {
+        describe("split_all_gather", "sparse, compressed", "",
+                 field("then", &compressed_split_all_gather::compressor).needed(),
+                 field("seed", &compressed_split_all_gather::seed));
+    }
     void check(std::size_t d) const { compressor.check(d); }
     template <Scalar T, OnHost B = host>
     detail::compressed_split_all_gather_algorithm<T, C, B> make(
@@ -122,10 +128,6 @@ struct compressed_split_all_gather {
         return {d, compressor, key{seed}, positions};
     }
     bool operator==(compressed_split_all_gather const&) const = default;
-    friend std::string to_string(compressed_split_all_gather const& x) {
-        return detail::concat({"split_all_gather(", to_string(x.compressor),
-                               (x.seed != 0 ? detail::concat({", seed=", x.seed, ")"}) : ")")});
-    }
 };
 template <class C>
 compressed_split_all_gather(C, std::uint64_t = 0) -> compressed_split_all_gather<C>;

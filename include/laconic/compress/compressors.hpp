@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "laconic/compress/about_top_k.hpp"
+#include "laconic/compress/bernoulli.hpp"
+#include "laconic/compress/damped_quantize.hpp"
+#include "laconic/compress/dense.hpp"
+#include "laconic/compress/identity.hpp"
+#include "laconic/compress/lazy.hpp"
+#include "laconic/compress/low_rank.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/natural_dithering.hpp"
+#include "laconic/compress/proportional.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/rand_block.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/scaled_sign.hpp"
+#include "laconic/compress/short_float.hpp"
+#include "laconic/compress/threshold.hpp"
+#include "laconic/compress/top_blocks.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/compress/two_means.hpp"
+#include "laconic/compress/uniform.hpp"
+#include "laconic/compress/vote.hpp"
+#include "laconic/compress/zero_blocks.hpp"
+#include "laconic/core/type_list.hpp"
+
+namespace laconic {
+
+/// The library's compressors that hold no other one but a sparsifier's rest: the parser, the lists and the laws' tests
+/// take them from here. A new one is one line more.
+using library_compressors = type_list<  //
+    dense<>,                            //
+    top_k<>,                            //
+    rand_k<>,                           //
+    bernoulli<>,                        //
+    proportional<>,                     //
+    proportional<identity, true>,       //
+    lazy<>,                             //
+    threshold<>,                        //
+    zero_blocks<>,                      //
+    top_blocks<>,                       //
+    rand_block<>,                       //
+    about_top_k<>,                      //
+    identity,                           //
+    quantize,                           //
+    damped_quantize,                    //
+    scaled_sign,                        //
+    vote,                               //
+    natural,                            //
+    natural_dithering,                  //
+    uniform<>,                          //
+    uniform<rounding::nearest>,         //
+    two_means,                          //
+    fp16,                               //
+    bf16,                               //
+    float8_e4m3,                        //
+    float8_e5m2,                        //
+    low_rank<>>;
+
+}  // namespace laconic
