@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser of compressors of float, compiled once for the tests; the examples compile that of double.
 #include "named.hpp"
 
-template laconic::any_compressor<float, laconic::host> laconic::detail::make_compressor(std::string_view,
-                                                                                        grammar::pipe const&);
+namespace laconic::detail {
+template std::vector<named_compressor<float, host>> const& named_compressors();
+template any_compressor<float, host> make_compressor(std::string_view, grammar::pipe const&);
+}  // namespace laconic::detail

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "named_methods.hpp"
 
-template std::vector<laconic::detail::named_method<double>> const& laconic::detail::named_methods();
+namespace laconic::detail {
+template std::vector<named_method<double>> const& named_methods();
+}  // namespace laconic::detail
