@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // No pipeline allocates after its first message, and a message holds the multiple of its vector that docs state.
-#include "allocations.hpp"
+#include "support/allocations.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,9 +11,9 @@
 #include <new>
 #include <string>
 
-#include "laws/definitions.hpp"
-#include "laws/messages.hpp"
-#include "laws/pipelines.hpp"
+#include "support/laws/definitions.hpp"
+#include "support/laws/messages.hpp"
+#include "support/laws/pipelines.hpp"
 
 namespace {
 thread_local std::size_t so_far = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host can read the memory of `apart` only while a kernel runs, and compressors encode there as on the host.
-#include "backend/apart.hpp"
+#include "support/apart.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "laws/messages_on.hpp"
+#include "support/laws/messages_on.hpp"
 
 using namespace laconic;
 using laconic_test::apart;

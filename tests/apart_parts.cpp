@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "backend/apart.hpp"
 #include "laconic/adapt/follow_last_move.hpp"
 #include "laconic/adapt/lag.hpp"
 #include "laconic/adapt/warm_start.hpp"
@@ -33,9 +32,13 @@
 #include "laconic/optim/momentum.hpp"
 #include "laconic/optim/prox.hpp"
 #include "laconic/wire/state.hpp"
-#include "laws/messages.hpp"
+#include "support/apart.hpp"
+#include "support/laws/messages.hpp"
 
 using namespace laconic;
+
+namespace tests_of_apart_parts {
+
 using laconic_test::apart;
 
 namespace {
@@ -267,3 +270,5 @@ TEST_CASE("levels") {
     CHECK(levelled_rounds<apart>(warm_start<double, apart>(), pieces) ==
           levelled_rounds<host>(warm_start<double>(), pieces));
 }
+
+}  // namespace tests_of_apart_parts

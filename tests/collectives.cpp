@@ -6,7 +6,6 @@
 #include <cmath>
 #include <vector>
 
-#include "allocations.hpp"
 #include "laconic/collective/dense/halving_doubling.hpp"
 #include "laconic/collective/dense/omni_reduce.hpp"
 #include "laconic/collective/dense/ring.hpp"
@@ -20,9 +19,13 @@
 #include "laconic/collective/sparse/split_all_gather.hpp"
 #include "laconic/collective/sparse/sum_by_server.hpp"
 #include "laconic/comm/delayed.hpp"
+#include "support/allocations.hpp"
 #include "support/sparse_vectors.hpp"
 
 using namespace laconic;
+
+namespace tests_of_collectives {
+
 namespace sv = sparse_vectors;
 
 namespace {
@@ -327,3 +330,5 @@ TEST_CASE("over a network the last rank is done when the formulas predict") {
           }) == std::vector<double>{4, 6});
     CHECK(extra([](auto& comm) { return make_sum<float>(split_all_gather{}, comm, 9); }) == std::vector<double>{3, 4});
 }
+
+}  // namespace tests_of_collectives

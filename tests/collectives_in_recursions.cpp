@@ -10,20 +10,21 @@
 #include <string>
 #include <vector>
 
-#include "allocations.hpp"
 #include "laconic/any/parse_collective.hpp"
 #include "laconic/any/recursion.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/descent.hpp"
+#include "support/allocations.hpp"
 #include "support/sparse_vectors.hpp"
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 // Descents whose messages are added up on their way.
 using namespace laconic;
-// In collective_names.cpp.
-extern template std::vector<detail::named_collective<double, host>> const& detail::named_collectives<double, host>();
+
+namespace tests_of_collectives_in_recursions {
+
 using toys::vec;
 
 namespace {
@@ -380,3 +381,5 @@ TEST_CASE("ranks with another collective, and what goes with none, are refused b
                   " would lose: it goes with memory(0, 1) or momentum_correction");
     for (auto const& text : all_collectives()) CHECK(errors_of(2, [&](int) { return with_errors(text); })[1] == "none");
 }
+
+}  // namespace tests_of_collectives_in_recursions

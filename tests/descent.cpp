@@ -11,7 +11,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "allocations.hpp"
 #include "laconic/adapt/warm_start.hpp"
 #include "laconic/any/recursion.hpp"
 #include "laconic/compress/low_rank.hpp"
@@ -35,10 +34,14 @@
 #include "laconic/method/gd_sec.hpp"
 #include "laconic/method/qsgd.hpp"
 #include "laconic/optim/momentum.hpp"
-#include "samples.hpp"
-#include "toys.hpp"
+#include "support/allocations.hpp"
+#include "support/samples.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
+
+namespace tests_of_descent {
+
 using namespace toys;
 
 namespace {
@@ -694,3 +697,5 @@ TEST_CASE("after its first round a method allocates nothing over threads") {
         for (auto const k : last) CHECK(k <= 1);
     });
 }
+
+}  // namespace tests_of_descent

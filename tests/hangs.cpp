@@ -18,6 +18,8 @@
 #include "laconic/compress/about_top_k.hpp"
 #include "support/sparse_vectors.hpp"
 
+namespace tests_of_hangs {
+
 using namespace laconic;
 using std::chrono::milliseconds;
 using vec = std::vector<double>;
@@ -307,3 +309,5 @@ TEST_CASE("NCCL (a watchdog only): a rank that comes no further") {
         for (int n = 0; n < 5000 && ended < 2; ++n) std::this_thread::sleep_for(milliseconds(1));
     });
 }
+
+}  // namespace tests_of_hangs

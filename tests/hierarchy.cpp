@@ -15,7 +15,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "allocations.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/identity.hpp"
@@ -23,8 +22,11 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
+#include "support/allocations.hpp"
 
 using namespace laconic;
+
+namespace tests_of_hierarchy {
 
 namespace {
 
@@ -437,3 +439,5 @@ TEST_CASE("hierarchy: nodes of different sizes are refused on all ranks") {
         CHECK_THROWS_AS(reducer(plain{}, both, std::size_t{8}), error);
     });
 }
+
+}  // namespace tests_of_hierarchy

@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "allocations.hpp"
 #include "laconic/any/communicator.hpp"
 #include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
@@ -19,6 +18,7 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/descent.hpp"
 #include "laconic/method/diana.hpp"
+#include "support/allocations.hpp"
 
 using namespace laconic;
 

@@ -15,8 +15,8 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/transport/gathered.hpp"
-#include "laws/messages.hpp"
-#include "laws/pipelines.hpp"
+#include "support/laws/messages.hpp"
+#include "support/laws/pipelines.hpp"
 
 using namespace laconic;
 

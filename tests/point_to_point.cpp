@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "allocations.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
+#include "support/allocations.hpp"
 
 using namespace laconic;
 

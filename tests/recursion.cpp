@@ -17,7 +17,7 @@
 #include "laconic/method/gd.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "laconic/transport/served.hpp"
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -205,7 +205,7 @@ TEST_CASE("what the server's compressor leaves out, it sends later, by hand") {
 TEST_CASE("with a server that compresses, a run still converges to the optimum, and all ranks hold the same iterate") {
     auto const f = random_ridges(3, 6, 1, 4);
     auto const p = constants(f);
-    optimum const best(f);
+    toys::optimum const best(f);
     auto const comes_there = [&](auto const& down, double step) {
         CAPTURE(to_string(down));
         auto const method = recursion<identity>{{}, {}, {step / p.smoothness}}.with_transport(down);

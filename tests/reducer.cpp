@@ -31,6 +31,8 @@
 
 using namespace laconic;
 
+namespace tests_of_reducer {
+
 namespace {
 
 template <class T>
@@ -150,7 +152,7 @@ TEST_CASE("shifted and ef21_shift are what diana and ef21 do with their gradient
         std::size_t dimension() const { return d; }
         double value(std::span<double const>) const { return 0; }
         void gradient(std::span<double const> x, std::span<double> g) const {
-            auto const c = ::gradient(rank, 0);
+            auto const c = tests_of_reducer::gradient(rank, 0);
             for (std::size_t i = 0; i < d; ++i) g[i] = (1 + double(i % 3)) * (x[i] - c[i]);
         }
         double smoothness() const { return 3; }
@@ -521,3 +523,5 @@ TEST_CASE("over threads the estimates are the same, and only messages cross") {
     CHECK(received == right);
     for (auto const b : bytes) CHECK(b <= 4 * 4 + 4);  // 4 floats, and their places among 37
 }
+
+}  // namespace tests_of_reducer

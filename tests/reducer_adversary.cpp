@@ -24,6 +24,8 @@
 
 using namespace laconic;
 
+namespace tests_of_reducer_adversary {
+
 namespace {
 
 using vectors = std::vector<std::vector<float>>;
@@ -564,3 +566,5 @@ TEST_CASE("reductions that are chosen at run time, gathered, exchanged and in fu
         }
     });
 }
+
+}  // namespace tests_of_reducer_adversary

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "allocations.hpp"
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
@@ -18,8 +17,11 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/reducer.hpp"
+#include "support/allocations.hpp"
 
 using namespace laconic;
+
+namespace tests_of_reducer_layers {
 
 namespace {
 
@@ -516,3 +518,5 @@ TEST_CASE("over threads the layers' estimates are the same") {
     });
     CHECK(all == right);
 }
+
+}  // namespace tests_of_reducer_layers

@@ -20,6 +20,8 @@
 
 using namespace laconic;
 
+namespace tests_of_reducer_ranks {
+
 namespace {
 
 using states = std::vector<std::vector<std::byte>>;
@@ -176,3 +178,5 @@ TEST_CASE("after a comm_error the ranks that are left go on with rebind, and the
     check(error_feedback{top_k{4}});
     check(ef21_shift{top_k{4}});
 }
+
+}  // namespace tests_of_reducer_ranks

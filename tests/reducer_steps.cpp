@@ -21,6 +21,8 @@
 
 using namespace laconic;
 
+namespace tests_of_reducer_steps {
+
 namespace {
 
 constexpr std::size_t d = 50;
@@ -448,3 +450,5 @@ TEST_CASE("comparisons find the rank and the layer whose estimate is another, be
     });
     CHECK(text == "rank 2 has another estimate or mean shift than rank 0: layer large in round 3");
 }
+
+}  // namespace tests_of_reducer_steps

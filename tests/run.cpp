@@ -16,7 +16,7 @@
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/transport/served.hpp"
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -133,7 +133,7 @@ TEST_CASE("a watch that returns nothing, no rounds at all, and a look that costs
         CHECK(descend(gd{}, constants(f), mine, x, comm, {.rounds = 2}).rounds == 2);
         CHECK(descend(composed(gd{}, f), f[0], x, comm, {.rounds = 3}, [](auto const&) {}).rounds == 3);
         CHECK(descend(gd{}, f[0], x, comm).rounds == 1000);  // the objective knows its constants
-        CHECK(distance2(x, optimum(f).x) < 1e-12);
+        CHECK(distance2(x, toys::optimum(f).x) < 1e-12);
     });
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("x may be a vector of Eigen, an array or a span, of doubles or floats"
     std::vector<quadratic<float>> single;
     for (auto const& q : f) single.push_back({q.h.cast<float>(), q.b.cast<float>(), float(q.c)});
     auto const p = constants(f);
-    optimum const best(f);
+    toys::optimum const best(f);
     std::array<bool, 2> same{};
     std::vector<Eigen::VectorXf> far(2);
     std::vector<std::uint64_t> bytes(2), bytes_single(2);

@@ -20,8 +20,8 @@ using namespace laconic;
 namespace {
 
 constexpr double tau = 1. / 4;  // of the blocks, which are one coordinate of 64 each, or 2 of 8
-constexpr char const* on_spheres = "spheres, n=4, d=64";
-constexpr char const* on_valleys = "valleys, n=4, d=8, kappa=10";
+constexpr char const* blocks_on_spheres = "spheres, n=4, d=64";
+constexpr char const* blocks_on_valleys = "valleys, n=4, d=8, kappa=10";
 constexpr char const* agreeing = "agreeing spheres, n=4, d=64";
 
 auto distance_on(toy const& f) {
@@ -49,7 +49,7 @@ line isega_exact(std::size_t runs) {
     double const s = std::max(its, std::min(alpha / 2, 1 / (1 + 6 * omega / 4)));  // diana's, general form
     return {"isega(tau=16, block=1)",
             "the variance of masks",
-            on_spheres,
+            blocks_on_spheres,
             measure(as_common(composed(isega{16, 1}, f)), f, 40, runs, distance_on(f)),
             diana_moments(f, omega, alpha, s, 40),
             true,
@@ -63,7 +63,7 @@ line isega_bound(std::size_t runs) {
     double const first = f.distance(f.start) + s / (2 * l * tau) * f.heterogeneity;  // h_i = 0
     return {"isega(tau=1, block=2, step of theorem 2)",
             "Mishchenko et al. 2019, thm 2",
-            on_valleys,
+            blocks_on_valleys,
             measure(as_common(composed(isega<>{1, 2, {.step = s}}, f)), f, 150, runs, distance_on(f)),
             geometric(first, s * mu, 0, 150),
             false,
@@ -76,7 +76,7 @@ line isgd_exact(std::size_t runs) {
     auto const step = [=](std::size_t k) { return 1 / (a + c * static_cast<double>(k)); };
     return {"isgd(tau=16, block=1)",
             "the variance of masks",
-            on_spheres,
+            blocks_on_spheres,
             measure(composed(isgd{16, 1}, f), f, 120, runs, distance_on(f)),
             masked_moments(f, tau, step, 120),
             true,
@@ -92,7 +92,7 @@ line isgd_bound(std::size_t runs) {
     for (std::size_t k = 0; k <= 300; ++k) bound.push_back(most / (a + c * static_cast<double>(k)));
     return {"isgd(tau=1, block=2)",
             "Mishchenko et al. 2019, thm 6",
-            on_valleys,
+            blocks_on_valleys,
             measure(composed(isgd{1, 2}, f), f, 300, runs, distance_on(f)),
             bound,
             false,

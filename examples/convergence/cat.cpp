@@ -15,7 +15,7 @@ using namespace laconic;
 
 namespace {
 
-constexpr std::size_t d = 64, place = 6;  // ceil(log2 d)
+constexpr std::size_t coordinates = 64, place = 6;  // ceil(log2 coordinates)
 constexpr double per_message = 400;
 
 // The level T of the most progress q(T) for its cost, and q(T), from the formulas of the paper: S keeps
@@ -29,7 +29,7 @@ struct best {
         std::sort(g.begin(), g.end(), std::greater<>{});
         double const all = squared(g);
         double sum = 0, squares = 0, most = 0;
-        for (std::size_t t = 1; t <= d; ++t) {
+        for (std::size_t t = 1; t <= coordinates; ++t) {
             sum += g[t - 1];
             squares += g[t - 1] * g[t - 1];
             auto const count = static_cast<double>(t);
@@ -47,9 +47,10 @@ struct best {
 // On a sphere with step 1 / L the gradient is what is left of x, of which a message takes what it says: both schemes
 // bring f - f* down by exactly 1 - q(T), so the gradients of all rounds are known beforehand.
 line on_sphere(bool signs) {
-    vec start(d);
-    for (std::size_t j = 0; j < d; ++j) start[j] = (j % 2 ? -1 : 1) * std::pow(static_cast<double>(j + 1), -.7);
-    toy const f({worker({{vec(d, 1), vec(d, 0)}})}, start);
+    vec start(coordinates);
+    for (std::size_t j = 0; j < coordinates; ++j)
+        start[j] = (j % 2 ? -1 : 1) * std::pow(static_cast<double>(j + 1), -.7);
+    toy const f({worker({{vec(coordinates, 1), vec(coordinates, 0)}})}, start);
     std::size_t const rounds = signs ? 25 : 8;
     vec left = start, bound{f.gap(start)};
     for (std::size_t k = 0; k < rounds; ++k) {
@@ -77,7 +78,7 @@ line on_sphere(bool signs) {
 }
 
 line in_valley(bool signs) {
-    auto f = valleys(1, d, .25, 0);
+    auto f = valleys(1, coordinates, .25, 0);
     auto const& p = f.constants;
     vec shares;
     course all(202);
@@ -87,7 +88,7 @@ line in_valley(bool signs) {
     else
         run(std::vector{composed(cat{top_k{1}, cost}, f)}, f, 1, all, nothing_more{});
     measured m{{}, vec(201)};
-    vec bound{f.gap(f.start)}, g(d);
+    vec bound{f.gap(f.start)}, g(coordinates);
     for (std::size_t k = 0; k <= 200; ++k) {
         m.mean.push_back(f.gap(all[k].x));
         f.workers[0].gradient(all[k].x, g);

@@ -14,7 +14,7 @@ using namespace laconic;
 
 namespace {
 
-constexpr char const* on_valleys = "valleys, n=4, d=10, kappa=10";
+constexpr char const* censored_on_valleys = "valleys, n=4, d=10, kappa=10";
 
 // |x^k - x^(k-1)|^2, 0 before the start.
 double move(course const& at, std::size_t k) { return k == 0 ? 0 : squared_distance(at[k].x, at[k - 1].x); }
@@ -29,7 +29,7 @@ line gd_sec_bound(double beta, char const* name) {
         return f.gap(at[k].x) + b1 * move(at, k) + b2 * (k == 0 ? 0 : move(at, k - 1));
     };
     auto const run = measure(composed(gd_sec{xi, {.step = s, .memory = beta}}, f), f, 300, 1, v);
-    return {name, "Chen et al. 2022, constants derived", on_valleys, run, geometric(run.mean[0], c, 0, 300)};
+    return {name, "Chen et al. 2022, constants derived", censored_on_valleys, run, geometric(run.mean[0], c, 0, 300)};
 }
 
 template <class M>
@@ -51,7 +51,7 @@ line lag_bound(M const& method, std::string name) {
         return all;
     }();
     auto const run = measure(ranks, f, 500, 1, v);
-    return {name, "Chen et al. 2018, constants derived", on_valleys, run, geometric(run.mean[0], c, 0, 500)};
+    return {name, "Chen et al. 2018, constants derived", censored_on_valleys, run, geometric(run.mean[0], c, 0, 500)};
 }
 
 }  // namespace

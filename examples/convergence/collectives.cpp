@@ -16,7 +16,7 @@ using namespace laconic;
 
 namespace {
 
-constexpr std::size_t rounds = 400;
+constexpr std::size_t rounds_in_all = 400;
 rates const given{.step = step_size{.2, true}};
 
 toy problem_of() { return valleys(4, 16, .1, 0); }
@@ -37,13 +37,13 @@ std::vector<line> both(R const& method, std::string const& name, bool with_norms
     auto const f = problem_of();
     auto const& p = f.constants;
     double const s = .2 / p.smoothness, mu = p.strong_convexity, l = p.smoothness;
-    course at(rounds + 2);
+    course at(rounds_in_all + 2);
     run(std::vector{method}, f, 1, at, nothing_more{});
-    measured m{{}, vec(rounds + 1)};
+    measured m{{}, vec(rounds_in_all + 1)};
     vec exact, norms, z = f.start;
     for (std::size_t c = 0; c < z.size(); ++c) z[c] -= f.optimum[c];
     double of_z = std::sqrt(squared(z));
-    for (std::size_t k = 0; k <= rounds; ++k) {
+    for (std::size_t k = 0; k <= rounds_in_all; ++k) {
         auto const e = mean_unsaid(at[k]);
         vec x = z;
         for (std::size_t c = 0; c < x.size(); ++c) x[c] += e[c];

@@ -17,8 +17,8 @@ using namespace laconic;
 
 namespace {
 
-constexpr char const* on_spheres = "spheres, n=4, d=20";
-constexpr char const* on_valleys = "valleys, n=4, d=10, kappa=10";
+constexpr char const* contractive_on_spheres = "spheres, n=4, d=20";
+constexpr char const* contractive_on_valleys = "valleys, n=4, d=10, kappa=10";
 
 double ef_sgd_step(problem const& p, double delta) {
     return std::min(1 / (4 * p.smoothness),
@@ -37,7 +37,7 @@ line ef_sgd_exact(std::size_t runs) {
     auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
     return {"ef_sgd(scaled_down(rand_k(10)))",
             "coordinates kept with probability 1/2",
-            on_spheres,
+            contractive_on_spheres,
             measure(as_common(composed(ef_sgd{c}, f)), f, 100, runs, v),
             ef_moments(f, delta, ef_sgd_step(f.constants, delta), 100),
             true,
@@ -60,7 +60,7 @@ line ef_sgd_bound() {
     };
     auto const run = measure(as_common(composed(ef_sgd{c}, f)), f, 3000, 1, v);
     double const added = 48 * s * s * s * l * (1 - delta) / (delta * delta) * f.heterogeneity;
-    return {"ef_sgd(top_k(3))", "Stich, Karimireddy 2020", on_valleys, run,
+    return {"ef_sgd(top_k(3))", "Stich, Karimireddy 2020", contractive_on_valleys, run,
             geometric(run.mean[0], std::min(s * p.strong_convexity / 2, delta / 4), added, 3000)};
 }
 
@@ -71,7 +71,7 @@ line ef21_exact(std::size_t runs) {
     auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
     return {"ef21(scaled_down(rand_k(10)))",
             "coordinates kept with probability 1/2",
-            on_spheres,
+            contractive_on_spheres,
             measure(as_common(composed(ef21{c}, f)), f, 60, runs, v),
             ef21_moments(f, delta, ef21_step(f.constants, delta), 60),
             true,
@@ -93,7 +93,7 @@ line ef21_bound() {
         return f.gap(at[k].x) + s / theta * off;
     };
     auto const run = measure(as_common(composed(ef21{c}, f)), f, 1000, 1, v);
-    return {"ef21(top_k(3))", "Richtarik et al. 2021, thm 2", on_valleys, run,
+    return {"ef21(top_k(3))", "Richtarik et al. 2021, thm 2", contractive_on_valleys, run,
             geometric(run.mean[0], s * p.strong_convexity, 0, 1000)};
 }
 

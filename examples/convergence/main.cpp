@@ -58,7 +58,7 @@ int prove(asked const& a) {
     for (auto const& f : families) {
         auto lines = f.lines(a.how);
         for (auto& l : lines) l.bound = spoiled(l.bound, a.spoil);
-        if (!a.out.empty()) drawn = draw(a.out, f, lines) && drawn;
+        if (!a.out.empty()) drawn = convergence::draw(a.out, f, lines) && drawn;
         std::ranges::move(lines, std::back_inserter(all));
     }
     output::print(table(all));

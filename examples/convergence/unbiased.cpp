@@ -16,8 +16,8 @@ using namespace laconic;
 
 namespace {
 
-constexpr char const* on_spheres = "spheres, n=8, d=20";
-constexpr char const* on_valleys = "valleys, n=8, d=10, kappa=10";
+constexpr char const* unbiased_on_spheres = "spheres, n=8, d=20";
+constexpr char const* unbiased_on_valleys = "valleys, n=8, d=10, kappa=10";
 
 line dcgd_exact(std::size_t runs) {
     auto const f = spheres(8, 20, 1, 10);
@@ -27,7 +27,7 @@ line dcgd_exact(std::size_t runs) {
     auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
     return {"dcgd(rand_k(5))",
             "the variance of rand-k",
-            on_spheres,
+            unbiased_on_spheres,
             measure(as_common(composed(dcgd{c}, f)), f, 25, runs, v),
             bound,
             true,
@@ -44,7 +44,7 @@ line dcgd_bound(std::size_t runs) {
     auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
     return {"dcgd(rand_k(2) | natural)",
             "Gorbunov et al. 2020",
-            on_valleys,
+            unbiased_on_valleys,
             measure(as_common(composed(dcgd{c}, f)), f, 150, runs, v),
             bound,
             false,
@@ -82,7 +82,7 @@ line diana_exact(std::size_t runs) {
     auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
     return {"diana(rand_k(5))",
             "the variance of rand-k",
-            on_spheres,
+            unbiased_on_spheres,
             measure(as_common(composed(diana{c}, f)), f, 60, runs, v),
             diana_moments(f, omega, alpha, s, 60),
             true,
@@ -101,7 +101,7 @@ line diana_bound(std::size_t runs) {
     auto const run = measure(as_common(composed(diana{c}, f)), f, 150, runs, v);
     return {"diana(rand_k(2) | natural)",
             "Mishchenko et al. 2019, thm 1",
-            on_valleys,
+            unbiased_on_valleys,
             run,
             geometric(run.mean[0], s * mu, 0, 150),
             false,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "laconic/compress/threshold.hpp"
-#include "states.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "states.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "laconic/compress/top_k.hpp"
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 

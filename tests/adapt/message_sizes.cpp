@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "data.hpp"
 #include "laconic/compress/proportional.hpp"
 #include "laconic/objective/dataset.hpp"
-#include "laws/messages.hpp"
+#include "support/data.hpp"
+#include "support/laws/messages.hpp"
 
 using namespace laconic;
 

@@ -10,9 +10,9 @@
 
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/parts.hpp"
-#include "laws/messages.hpp"
-#include "states.hpp"
-#include "toys.hpp"
+#include "support/laws/messages.hpp"
+#include "support/states.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -D SOURCE=<this repository> -D WORK=<folder to write in> -D "COMPILE=<compiler and flags>" -P run.cmake
+# cmake -D SOURCE=<this repository> -D WORK=<folder to write in> -D "COMPILE=<compiler and flags>" -D "INCLUDES=<folders of
+# other libraries>" -P run.cmake
 # What it costs to add to the library, as CONTRIBUTING.md has it: a copy of the library gets one of each kind, from the
 # folders beside this file, by no more files than that table says; then the layers must hold and all new tests pass.
 # A folder holds the new files, and lines.txt: `file|text|line`, the lines that go into files that are there, after the
@@ -62,8 +63,9 @@ foreach(test IN LISTS tests)
     string(APPEND program "#include \"${test}\"\n")
 endforeach()
 file(WRITE "${tree}/all.cpp" "${program}")
+list(TRANSFORM INCLUDES PREPEND -idirafter)
 execute_process(
-    COMMAND ${COMPILE} -I "${tree}" -I "${tree}/include" -I "${tree}/tests" "${tree}/all.cpp" -o "${WORK}/all" -pthread
+    COMMAND ${COMPILE} -I "${tree}" -I "${tree}/include" -I "${tree}/tests" "${tree}/all.cpp" ${INCLUDES} -o "${WORK}/all" -pthread
     COMMAND_ERROR_IS_FATAL ANY
 )
 execute_process(COMMAND "${WORK}/all" COMMAND_ERROR_IS_FATAL ANY)

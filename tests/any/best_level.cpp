@@ -7,24 +7,10 @@
 #include <string>
 
 #include "laconic/any/parse.hpp"
-#include "laws/messages.hpp"
+#include "support/laws/messages.hpp"
+#include "support/refused.hpp"
 
 using namespace laconic;
-
-namespace {
-
-void refused(std::string const& text, std::size_t column, std::string const& why) {
-    CAPTURE(text);
-    try {
-        auto const c = parse_compressor(text);
-        FAIL_CHECK("was read as " << to_string(c));
-    } catch (parse_error const& e) {
-        CHECK(std::string(e.what()) == "'" + text + "', column " + std::to_string(column) + ": " + why);
-        CHECK(e.column == column);
-    }
-}
-
-}  // namespace
 
 TEST_CASE("the families, without their levels, and the cost") {
     auto const same = [](char const* text, auto const& c) { CHECK(to_string(parse_compressor(text)) == to_string(c)); };

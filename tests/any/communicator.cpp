@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "comm/schedules.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
+#include "support/schedules.hpp"
 
 using namespace laconic;
 

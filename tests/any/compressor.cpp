@@ -7,8 +7,8 @@
 #include <string>
 #include <type_traits>
 
-#include "laws/compressor.hpp"
-#include "laws/pipelines.hpp"
+#include "support/laws/compressor.hpp"
+#include "support/laws/pipelines.hpp"
 
 using namespace laconic;
 

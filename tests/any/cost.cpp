@@ -12,6 +12,8 @@
 
 using namespace laconic;
 
+namespace tests_of_cost {
+
 namespace {
 
 void refused(std::string const& text, std::size_t column, std::string const& why) {
@@ -148,3 +150,5 @@ TEST_CASE("the dearer what comes back, the more is said at a time: the levels fo
     CHECK(level("two_way(bits, affine(1, 194), others=3)") == 3);  // A = 145.5
     CHECK(level("two_way(bits, affine(1, 192), others=3)") == 2);  // A = 144
 }
+
+}  // namespace tests_of_cost

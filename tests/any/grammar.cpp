@@ -7,6 +7,9 @@
 #include <string>
 
 using namespace laconic;
+
+namespace tests_of_grammar {
+
 using grammar::read_pipe;
 
 namespace {
@@ -150,3 +153,5 @@ TEST_CASE("arguments are taken by name, then by position, and none is left over"
     CHECK_THROWS_WITH_AS(grammar::arguments(bare, r[0]).finish(), "'f(1)', column 3: f takes no arguments",
                          parse_error);
 }
+
+}  // namespace tests_of_grammar

@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
-#include "samples.hpp"
-#include "toys.hpp"
+#include "support/samples.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using samples::vec;

@@ -8,25 +8,11 @@
 #include <vector>
 
 #include "laconic/compress/parts.hpp"
-#include "laws/compressor.hpp"
-#include "laws/pipelines.hpp"
+#include "support/laws/compressor.hpp"
+#include "support/laws/pipelines.hpp"
+#include "support/refused.hpp"
 
 using namespace laconic;
-
-namespace {
-
-void refused(std::string const& text, std::size_t column, std::string const& why) {
-    CAPTURE(text);
-    try {
-        auto const c = parse_compressor(text);
-        FAIL_CHECK("was read as " << to_string(c));
-    } catch (parse_error const& e) {
-        CHECK(std::string(e.what()) == "'" + text + "', column " + std::to_string(column) + ": " + why);
-        CHECK(e.column == column);
-    }
-}
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("every pipeline is read and written back", T, float, double) {
     for (auto const& text : laws::pipelines()) CHECK(to_string(parse_compressor<T>(text)) == text);

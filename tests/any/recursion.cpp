@@ -15,8 +15,8 @@
 #include "laconic/estimate/l_svrg.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "laconic/optim/prox.hpp"
-#include "samples.hpp"
-#include "toys.hpp"
+#include "support/samples.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using toys::vec;

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "backend/apart.hpp"
 #include "laconic/backend/host.hpp"
 #include "laconic/backend/reference.hpp"
+#include "support/apart.hpp"
 
 using namespace laconic;
 using laconic_test::apart;

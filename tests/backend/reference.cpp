@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "laconic/wire/message.hpp"
-#include "laws/definitions.hpp"
-#include "laws/messages.hpp"
-#include "laws/pipelines.hpp"
+#include "support/laws/definitions.hpp"
+#include "support/laws/messages.hpp"
+#include "support/laws/pipelines.hpp"
 
 using namespace laconic;
 

@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/builds/consumer.sh
 # Compiles consumer.cpp with the flags that users have, and fails where the compiler warns. CXX names the compiler; where
-# clang++ is, that compiles it once, too. Two sources of the examples, which have every compressor and every collective,
-# are compiled without RTTI. Where libc++ is, examples/first.cpp is linked with it and run.
+# clang++ is, that compiles it once, too. Two sources, which have every compressor and every collective, are compiled
+# without RTTI. Where libc++ is, examples/first.cpp is linked with it and run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 compile() { # compile COMPILER SOURCE FLAG...
     "$1" -std=c++20 "${@:3}" -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror -I include \
-        -I examples -isystem "${EIGEN:-/usr/include/eigen3}" -c "$2" -o /dev/null ||
+        -I examples -I cmake/compiled -isystem "${EIGEN:-/usr/include/eigen3}" -c "$2" -o /dev/null ||
         { printf 'a user who compiles with %s is warned\n' "$*"; exit 1; }
     printf 'no warning with %s\n' "$*"
 }
 export -f compile
 cxx=${CXX:-g++}
 consumer=tests/builds/consumer.cpp
-builds=("$cxx examples/named_compressors.cpp -O0 -fno-rtti" "$cxx examples/race_collective.cpp -O0 -fno-rtti")
+builds=("$cxx cmake/compiled/compressors_double.cpp -O0 -fno-rtti" "$cxx examples/race_collective.cpp -O0 -fno-rtti")
 for level in -O3 -O2 -O0; do
     builds+=("$cxx $consumer $level")
     if [[ $(uname -m) == x86_64 ]]; then builds+=("$cxx $consumer $level -march=x86-64-v3"); fi
@@ -33,8 +33,8 @@ if printf '#include <version>\nint main() {}\n' | clang++ -std=c++20 -stdlib=lib
     trap 'rm -r "$folder"' EXIT
     clang++ -std=c++20 -stdlib=libc++ -O1 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I include \
         -isystem "${EIGEN:-/usr/include/eigen3}" -pthread examples/first.cpp -o "$folder/first"
-    clang++ -std=c++20 -stdlib=libc++ -Wall -Wextra -Wpedantic -Werror -I include -I examples \
-        -isystem "${EIGEN:-/usr/include/eigen3}" -fsyntax-only examples/named_compressors.cpp
+    clang++ -std=c++20 -stdlib=libc++ -Wall -Wextra -Wpedantic -Werror -I include -I cmake/compiled \
+        -isystem "${EIGEN:-/usr/include/eigen3}" -fsyntax-only cmake/compiled/compressors_double.cpp
     said=$("$folder/first")
     [[ $said == 'x = 1.500000000 ..., 150.0 bytes a round' ]] || { printf 'with libc++ it prints: %s\n' "$said"; exit 1; }
     printf 'no warning with clang++ -stdlib=libc++, and the same result\n'

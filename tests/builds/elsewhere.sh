@@ -13,12 +13,12 @@ mkdir -p "$work/include"
 ln -sfn "${EIGEN:-/usr/include/eigen3}/Eigen" "$work/include/Eigen"
 ln -sfn "${XSIMD:-/usr/include}/xsimd" "$work/include/xsimd"
 
-sources=(tests/builds/say.cpp tests/laws/named_float.cpp examples/named_compressors.cpp examples/first.cpp)
+sources=(tests/builds/say.cpp cmake/compiled/compressors_float.cpp cmake/compiled/compressors_double.cpp examples/first.cpp)
 read -ra targets <<< "${TARGETS:-aarch64 s390x}"
 
 compile() { # compile TARGET SOURCE: -O1 contracts products like -O2, and these processors have the instruction
     "$1-linux-gnu-g++" -std=c++20 -O1 -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Werror -Wno-psabi -pthread \
-        -I include -I tests -I examples -isystem "$work/include" -c "$2" -o "$work/$1-$(basename "$2" .cpp).o"
+        -I include -I tests -I cmake/compiled -isystem "$work/include" -c "$2" -o "$work/$1-$(basename "$2" .cpp).o"
 }
 export work
 export -f compile
@@ -28,7 +28,7 @@ done | xargs -0 -n 2 -P "${JOBS:-$(nproc)}" bash -euc 'compile "$@"' compile
 
 for target in "${targets[@]}"; do
     # Static, so that qemu needs no libraries of that processor.
-    "$target-linux-gnu-g++" -static "$work/$target-"{say,named_float,named_compressors}.o -o "$work/$target-say"
+    "$target-linux-gnu-g++" -static "$work/$target-"{say,compressors_float,compressors_double}.o -o "$work/$target-say"
     "$target-linux-gnu-g++" -static -pthread "$work/$target-first.o" -o "$work/$target-first"
     "qemu-$target-static" "$work/$target-say" | diff tests/builds/digests.txt - ||
         { printf '%s: the messages are others than digests.txt expects\n' "$target"; exit 1; }

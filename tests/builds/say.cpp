@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "laws/messages.hpp"
-#include "laws/pipelines.hpp"
+#include "support/laws/messages.hpp"
+#include "support/laws/pipelines.hpp"
 
 namespace {
 

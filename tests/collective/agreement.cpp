@@ -13,9 +13,12 @@
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/method/gd_sec.hpp"
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
+
+namespace tests_of_agreement {
+
 using namespace toys;
 
 namespace {
@@ -245,3 +248,5 @@ TEST_CASE("constants that are none are refused by name") {
     CHECK_THROWS_WITH_AS(agree_on_problem(air, constants_of_7{1, 1}), doctest::Contains("rank 1 sent no constants"),
                          shape_error);
 }
+
+}  // namespace tests_of_agreement

@@ -24,6 +24,8 @@
 
 using namespace laconic;
 
+namespace tests_of_cost_formulas {
+
 namespace {
 
 constexpr std::size_t d = 20000, block = 16;
@@ -233,3 +235,5 @@ TEST_CASE("loads and prices that make no sense are refused") {
     CHECK_THROWS_AS(cost_formulas(net, {}, {0, INFINITY}), argument_error);
     CHECK(cost_formulas(net, {}).ring() == 0);
 }
+
+}  // namespace tests_of_cost_formulas

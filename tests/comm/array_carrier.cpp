@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <span>
 
-#include "backend/apart.hpp"
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/threads.hpp"
+#include "support/apart.hpp"
 
 using namespace laconic;
 

@@ -13,6 +13,8 @@
 
 using namespace laconic;
 
+namespace tests_of_communicator {
+
 namespace {
 
 // A communicator of your own: one rank, alone.
@@ -194,3 +196,5 @@ TEST_CASE("gather gives the root everything, broadcast gives everyone the root's
         for (char const r : right) CHECK(r);
     }
 }
+
+}  // namespace tests_of_communicator

@@ -14,8 +14,6 @@
 #include <thread>
 #include <vector>
 
-#include "comm/schedules.hpp"
-#include "comm/subgroups.hpp"
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
@@ -23,6 +21,8 @@
 #include "laconic/method/diana.hpp"
 #include "laconic/run.hpp"
 #include "laconic/transport/served.hpp"
+#include "support/schedules.hpp"
+#include "support/subgroups.hpp"
 
 using namespace laconic;
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "comm/schedules.hpp"
+#include "support/schedules.hpp"
 
 using namespace laconic;
 using schedules::test_message;

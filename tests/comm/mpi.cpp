@@ -25,9 +25,6 @@
 #include <utility>
 #include <vector>
 
-#include "comm/end_of_a_run.hpp"
-#include "comm/schedules.hpp"
-#include "comm/subgroups.hpp"
 #include "laconic/collective/dense/engine_all_reduce.hpp"
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/threads.hpp"
@@ -39,6 +36,9 @@
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/transport/in_background.hpp"
+#include "support/end_of_a_run.hpp"
+#include "support/schedules.hpp"
+#include "support/subgroups.hpp"
 
 // A program of its own, which is run under mpirun with 1, 3, 4 and 8 ranks; each rank makes all checks. With --throw=R
 // rank R throws instead while the others wait for it, with --leave=R it returns, with --late=R it comes no more.

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "comm/schedules.hpp"
+#include "support/schedules.hpp"
 
 // Part of the program of mpi.cpp, which is run with 1, 3, 4 and 8 ranks.
 

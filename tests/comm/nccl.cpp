@@ -8,9 +8,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "comm/end_of_a_run.hpp"
-#include "comm/nccl_ranks.hpp"
-#include "comm/schedules.hpp"
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/collective/sparse/split_all_gather.hpp"
 #include "laconic/comm/threads.hpp"
@@ -19,6 +16,11 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef_sgd.hpp"
+#include "support/end_of_a_run.hpp"
+#include "support/nccl_ranks.hpp"
+#include "support/schedules.hpp"
+
+namespace tests_of_nccl {
 
 // Over the stand-in, and in a program for GPUs over NCCL itself, with as many ranks as it has.
 
@@ -246,3 +248,5 @@ TEST_CASE("a rank that leaves, or throws, is named to those who wait for it") {
         }
     }
 }
+
+}  // namespace tests_of_nccl

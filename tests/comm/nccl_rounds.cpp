@@ -11,10 +11,12 @@
 #include <thread>
 #include <vector>
 
-#include "comm/nccl_ranks.hpp"
-#include "stand_ins/nccl.hpp"
+#include "support/nccl_ranks.hpp"
+#include "support/stand_ins/nccl.hpp"
 
 using namespace laconic;
+
+namespace tests_of_nccl_rounds {
 
 TEST_CASE("no memory of the device's, nor page-locked memory, is asked for after the first round") {
     std::vector<std::size_t> after(3);
@@ -82,3 +84,5 @@ TEST_CASE("a rank that computes meanwhile is waited for, and one that is done se
         }
     });
 }
+
+}  // namespace tests_of_nccl_rounds

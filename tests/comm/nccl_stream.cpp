@@ -11,8 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "comm/nccl_ranks.hpp"
-#include "stand_ins/nccl.hpp"
+#include "support/nccl_ranks.hpp"
+#include "support/stand_ins/nccl.hpp"
+
+namespace tests_of_nccl_stream {
 
 // What goes wrong, as the stand-in has it.
 
@@ -170,3 +172,5 @@ TEST_CASE("what is made here is destroyed here, once") {
     CHECK(stand_in::pieces() == pieces);
     CHECK(stand_in::aborted() == aborted);
 }
+
+}  // namespace tests_of_nccl_stream

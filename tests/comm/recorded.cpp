@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "comm/schedules.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
+#include "support/schedules.hpp"
 
 using namespace laconic;
 

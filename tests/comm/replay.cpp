@@ -9,12 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "comm/schedules.hpp"
 #include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
+#include "support/schedules.hpp"
 
 using namespace laconic;
+
+namespace tests_of_replay {
 
 namespace {
 
@@ -168,3 +170,5 @@ TEST_CASE("what is not whole is refused") {
     });
     CHECK(thrown == 3);
 }
+
+}  // namespace tests_of_replay

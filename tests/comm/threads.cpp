@@ -10,9 +10,9 @@
 #include <optional>
 #include <string>
 
-#include "comm/schedules.hpp"
-#include "comm/subgroups.hpp"
 #include "laconic/core/key.hpp"
+#include "support/schedules.hpp"
+#include "support/subgroups.hpp"
 
 using namespace laconic;
 using namespace std::chrono_literals;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 

@@ -13,8 +13,8 @@
 #include "laconic/compress/pipe.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laws/compressor.hpp"
-#include "laws/pipelines.hpp"
+#include "support/laws/compressor.hpp"
+#include "support/laws/pipelines.hpp"
 
 using namespace laconic;
 

@@ -10,7 +10,7 @@
 
 #include "laconic/compress/best_level.hpp"
 #include "laconic/compress/quantizer_levels.hpp"
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "laconic/backend/reference.hpp"
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
+
+namespace tests_of_levels {
 
 static_assert(Levelled<top_k<>> && Levelled<top_k<scaled_sign>, float> && Levelled<top_blocks<>, double, reference>);
 
@@ -146,3 +148,5 @@ TEST_CASE("how many levels there are, each, and the family's name") {
     CHECK(levels<top_k<scaled_sign>>::family(top_k{9} | scaled_sign{4}) == "top_k | scaled_sign(bucket=4)");
     CHECK(levels<top_blocks<>>::family(top_blocks{9, 4}) == "top_blocks(block=4)");
 }
+
+}  // namespace tests_of_levels

@@ -14,8 +14,8 @@
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/compress/zero_blocks.hpp"
-#include "laws/compressor.hpp"
-#include "solvers.hpp"
+#include "support/laws/compressor.hpp"
+#include "support/solvers.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

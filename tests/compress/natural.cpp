@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 

@@ -13,10 +13,13 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laws/compressor.hpp"
-#include "laws/pipelines.hpp"
+#include "support/laws/compressor.hpp"
+#include "support/laws/pipelines.hpp"
 
 using namespace laconic;
+
+namespace tests_of_parts {
+
 using vec = std::vector<double>;
 using any = any_compressor<>;
 
@@ -139,3 +142,5 @@ TEST_CASE("written as a list, compared by all of it") {
     CHECK(c != parts<any>{{6, low_rank{2, 1}}, {3, top_k{1}}, {0, identity{}}});
     CHECK(c != parts<any>{{6, low_rank{2, 1}}, {3, top_k{1} | natural{}}});
 }
+
+}  // namespace tests_of_parts

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "laconic/backend/reference.hpp"
-#include "laws/compressor.hpp"
-#include "laws/pipelines.hpp"
+#include "support/laws/compressor.hpp"
+#include "support/laws/pipelines.hpp"
 
 using namespace laconic;
 

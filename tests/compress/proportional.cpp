@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "laconic/compress/natural.hpp"
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 

@@ -9,7 +9,7 @@
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/scaled_down.hpp"
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

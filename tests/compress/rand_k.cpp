@@ -10,7 +10,7 @@
 
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

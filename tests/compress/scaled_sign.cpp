@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "laconic/compress/top_k.hpp"
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

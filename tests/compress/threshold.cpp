@@ -10,7 +10,7 @@
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "laconic/compress/top_k.hpp"
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -10,9 +10,12 @@
 
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
+
+namespace tests_of_uniform {
+
 using vec = std::vector<double>;
 using nearest = uniform<rounding::nearest>;
 
@@ -203,3 +206,5 @@ TEST_CASE("parameters are checked, and written where they differ from the defaul
     CHECK(compress(uniform{4, std::numeric_limits<std::size_t>::max()}, vec{1, 2, 3}, key{}).codes ==
           laws::compress(uniform{4}, vec{1, 2, 3}, key{}).codes);
 }
+
+}  // namespace tests_of_uniform

@@ -8,8 +8,8 @@
 
 #include "laconic/compress/top_k.hpp"
 #include "laconic/wire/described.hpp"
-#include "laws/compressor.hpp"
 #include "named.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "laconic/backend/device.hpp"
-#include "laws/messages_on.hpp"
+#include "support/laws/messages_on.hpp"
 
 using namespace laconic;
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "laconic/backend/device.hpp"
-#include "laws/some_messages.hpp"
+#include "support/laws/some_messages.hpp"
 
 TEST_CASE("some compressors' messages on the device are those on the host, and add the same") {
     auto const here = laws::some_messages_on_the_host();

@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "laconic/compress/scaled_down.hpp"
-#include "sums.hpp"
+#include "support/sums.hpp"
 
 using namespace laconic;
+
+namespace tests_of_block_saga {
+
 using namespace toys;
 
 static_assert(Estimator<block_saga<>, sum> && !Estimator<block_saga<>, quadratic<>>);
@@ -114,3 +117,5 @@ TEST_CASE("a run that is saved and taken up goes on bit for bit") {
     CHECK(first.x() == second.x());
     CHECK(to_string(r.estimator) == "block_saga of rand_block(1, block=2)");
 }
+
+}  // namespace tests_of_block_saga

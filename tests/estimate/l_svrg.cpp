@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "laconic/core/error.hpp"
-#include "samples.hpp"
-#include "states.hpp"
+#include "support/samples.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
 using namespace samples;

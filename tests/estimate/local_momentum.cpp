@@ -7,9 +7,12 @@
 #include <cmath>
 #include <vector>
 
-#include "sums.hpp"
+#include "support/sums.hpp"
 
 using namespace laconic;
+
+namespace tests_of_local_momentum {
+
 using namespace toys;
 
 static_assert(Estimator<local_momentum<>, sum> && Estimator<local_momentum<full_gradient>, quadratic<>>);
@@ -69,3 +72,5 @@ TEST_CASE("wrong arguments are refused with the reason, and its text has the rig
     CHECK(to_string(local_momentum<>{}) == "local_momentum(0.9) of the full gradient");
     CHECK(to_string(local_momentum<>(.5, 8)) == "local_momentum(0.5) of mini_batch(8)");
 }
+
+}  // namespace tests_of_local_momentum

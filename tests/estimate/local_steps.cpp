@@ -9,9 +9,12 @@
 #include <span>
 #include <vector>
 
-#include "states.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
+
+namespace tests_of_local_steps {
+
 using vec = std::vector<double>;
 
 namespace {
@@ -126,3 +129,5 @@ TEST_CASE("what it remembers is saved, and wrong arguments are refused") {
     CHECK(to_string(e) == "local_steps(p=0.5, step=0.25), the full gradient");
     CHECK(to_string(local_steps<>(.5, .25, 3)) == "local_steps(p=0.5, step=0.25), mini_batch(3)");
 }
+
+}  // namespace tests_of_local_steps

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "samples.hpp"
+#include "support/samples.hpp"
 
 using namespace laconic;
 using namespace samples;

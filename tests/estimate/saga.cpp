@@ -6,8 +6,8 @@
 
 #include "laconic/core/error.hpp"
 #include "laconic/objective/softmax.hpp"
-#include "samples.hpp"
-#include "states.hpp"
+#include "support/samples.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
 using namespace samples;

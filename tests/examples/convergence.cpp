@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/program.hpp"
+#include "support/program.hpp"
 
 namespace {
 

@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "examples/program.hpp"
+#include "support/program.hpp"
+
+namespace tests_of_deep {
 
 namespace {
 
@@ -170,3 +172,5 @@ TEST_CASE("deep: a lost table or file is reported, and the other one is written 
     CHECK(deep(few + file.string() + " --rows 100 --workers 200").status == 2);
     CHECK(!std::filesystem::exists(file));
 }
+
+}  // namespace tests_of_deep

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "laconic/core/error.hpp"
-#include "own_file.hpp"
+#include "support/own_file.hpp"
 
 #ifdef LACONIC_HAVE_ZLIB
 #    include <zlib.h>

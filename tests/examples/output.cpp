@@ -11,6 +11,8 @@
 #include <iterator>
 #include <string>
 
+namespace tests_of_output {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,3 +84,5 @@ TEST_CASE("output: what cannot be written is reported with the reason, and nothi
     output::write("/dev/null", "text");
     CHECK(here.count() == 0);
 }
+
+}  // namespace tests_of_output

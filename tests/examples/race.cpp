@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/race_program.hpp"
+#include "support/race_program.hpp"
 
 namespace {
 
@@ -71,7 +71,7 @@ TEST_CASE("race: each wrong input gives one line that names the place, and statu
 
 TEST_CASE(
     "race: --list names every method, compressor and collective with its parameters, what it does and its reference") {
-    auto const run = race("--list");
+    auto const run = run_race("--list");
     CHECK(run.status == 0);
     for (char const* const line :
          {"gd(step=)\n", "signsgd(step=, batch=0)\n", "vr_diana_saga(compressor, step=, memory=, batch=1)\n",
@@ -114,8 +114,8 @@ TEST_CASE("race: a method stops after the seconds it is given") {
 TEST_CASE("race: the JSON keeps its contract, the CSV and the table agree with it") {
     auto const csv = folder() + "/race.csv", json_file = folder() + "/all.json";
     auto const run =
-        race("--data synthetic --rounds 40 --target 1e-3 --workers 7 --csv " + csv + " --json " + json_file +
-             " --method gd --method 'diana(rand_k(0.1))' --method 'ef21(top_k(0.01) | natural, step=1/L)'");
+        run_race("--data synthetic --rounds 40 --target 1e-3 --workers 7 --csv " + csv + " --json " + json_file +
+                 " --method gd --method 'diana(rand_k(0.1))' --method 'ef21(top_k(0.01) | natural, step=1/L)'");
     INFO(run.out);
     REQUIRE(run.status == 0);
     CHECK(run.out.find("4000 rows of 200 features, 7 workers with 571 rows each; the last 3 rows are dropped") !=
@@ -184,7 +184,7 @@ TEST_CASE("race: --cost is what every message costs, in the JSON, the CSV, the t
     for (auto const& m : plain.at("methods")) CHECK(m.at("cost") == m.at("bits_up_per_worker"));
 
     auto const csv = folder() + "/cost.csv";
-    auto const run = race("--data synthetic --cost affine:2,100 --csv " + csv + methods);
+    auto const run = run_race("--data synthetic --cost affine:2,100 --csv " + csv + methods);
     CHECK(run.out.find(" cost to 0.001 ") != std::string::npos);
     CHECK(run.out.find("cat(top_k, cost=affine(2, 100))") != std::string::npos);
     std::ifstream in(csv);
@@ -221,7 +221,7 @@ TEST_CASE("race: --scale divides each feature by its largest magnitude") {
     CHECK(scaled.at("problem").at("scaled") == true);
     CHECK(scaled.at("problem").at("f_star") == plain.at("problem").at("f_star"));
     CHECK(scaled.at("problem").at("smoothness") == plain.at("problem").at("smoothness"));
-    CHECK(race("--scale --data " + file + rest).out.find("2 features scaled to [-1, 1]") != std::string::npos);
+    CHECK(run_race("--scale --data " + file + rest).out.find("2 features scaled to [-1, 1]") != std::string::npos);
 }
 
 TEST_CASE("race: one seed, the same bytes and iterates however many workers compute at once; another seed, others") {
@@ -242,7 +242,7 @@ TEST_CASE("race: one seed, the same bytes and iterates however many workers comp
 }
 
 TEST_CASE("race: a method that diverges is reported, and the others go on") {
-    auto const run = race("--data synthetic --rounds 300 --method 'gd(step=1e6)' --method gd");
+    auto const run = run_race("--data synthetic --rounds 300 --method 'gd(step=1e6)' --method gd");
     INFO(run.out);
     CHECK(run.status == 0);
     CHECK(run.out.find("diverged") != std::string::npos);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "laconic/core/error.hpp"
-#include "own_file.hpp"
+#include "support/own_file.hpp"
 
 namespace {
 

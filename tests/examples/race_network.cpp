@@ -8,15 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "examples/race_program.hpp"
+#include "support/race_program.hpp"
 
 // With gd each worker sends 200 numbers of 64 bits a round, after 128 bits at the start.
 namespace {
-
-std::string text_of(std::string const& file) {
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // A table in CSV, its last columns being seconds, cost, cost_reaching_target and the network's two, without the first
 // of these.
@@ -106,7 +101,7 @@ TEST_CASE("race: a delayed network's seconds are those that each message takes, 
 TEST_CASE("race: a delayed network's seconds are in the table, the CSV and the JSON, and nowhere else") {
     std::string const rest = " --data synthetic --workers 2 --rounds 100 --target 0.01 --method gd --csv ";
     auto const file = folder() + "/delayed.csv";
-    auto const run = race("--network delayed:0s,1kbit/s" + rest + file);
+    auto const run = run_race("--network delayed:0s,1kbit/s" + rest + file);
     INFO(run.out);
     REQUIRE(run.status == 0);
     auto const all = race_json("--network delayed:0s,1kbit/s" + rest + file);
@@ -118,7 +113,7 @@ TEST_CASE("race: a delayed network's seconds are in the table, the CSV and the J
     CHECK(run.out.find("  on network  to 0.01  seconds\n") != std::string::npos);
     auto const seconds_text = gd.at("network_seconds").dump();
     CHECK(text_of(file).ends_with("," + seconds_text + "," + seconds_text + "\n"));
-    auto const plain = race("--network threads" + rest + file);
+    auto const plain = run_race("--network threads" + rest + file);
     CHECK(plain.out.find("network") == std::string::npos);
     CHECK(text_of(file).ends_with(",,\n"));
     CHECK(race_json(rest + file).at("methods")[0].at("network_seconds").is_null());
@@ -149,7 +144,8 @@ TEST_CASE("race: --collective is how every method's messages are added up, and w
     auto const none = race_json("--collective gather --method 'gtop_k_sgd(k=0.1, step=0.5)'" + tail);
     CHECK(own.at("methods")[0].at("trace") == given.at("methods")[0].at("trace"));
     CHECK(own.at("methods")[0].at("trace") != none.at("methods")[0].at("trace"));
-    CHECK(race("--collective ring --method gd" + tail).out.find("\nmessages added up by ring\n") != std::string::npos);
+    CHECK(run_race("--collective ring --method gd" + tail).out.find("\nmessages added up by ring\n") !=
+          std::string::npos);
 }
 
 TEST_CASE("race: the ranks of an MPI job do what threads do, bit for bit" * doctest::test_suite("mpi")) {
@@ -159,7 +155,7 @@ TEST_CASE("race: the ranks of an MPI job do what threads do, bit for bit" * doct
         " --method 'bidirectional(ef21(top_k(0.5), step=0.3/L), natural)' --method 'gtop_k_sgd(k=0.1, step=0.5)'"
         " --method 'spardl_sgd(k=0.1, step=0.5)' --csv ";
     auto const here = folder() + "/threads.csv", there = folder() + "/mpi.csv";
-    auto const one = race("--workers 8" + rest + here);
+    auto const one = run_race("--workers 8" + rest + here);
     auto const other = job(ranks(8, rest + there));
     INFO(one.out << other.out);
     REQUIRE(one.status == 0);
@@ -171,7 +167,7 @@ TEST_CASE("race: the ranks of an MPI job do what threads do, bit for bit" * doct
     CHECK(table != text_of(here));
     CHECK(table.find("\n\"spardl_sgd(k=0.1, step=0.5)\",0.5,8,") != std::string::npos);
     // Another seed is seen.
-    REQUIRE(race("--workers 8 --seed 1" + rest + there).status == 0);
+    REQUIRE(run_race("--workers 8 --seed 1" + rest + there).status == 0);
     CHECK(table != but_for_seconds(text_of(there)));
 }
 
@@ -184,7 +180,7 @@ TEST_CASE("race: in an MPI job one rank prints, and reports what any rank could 
     CHECK(fine.out.starts_with("synthetic: 4000 rows of 200 features, 2 workers with 2000 rows each\n"));
     CHECK(fine.out.find("\nover mpi, messages added up by split_all_gather(sparse)\n") != std::string::npos);
     CHECK(fine.out.find("\ngd ") == fine.out.rfind("\ngd "));
-    CHECK(race("--network mpi " + rest).out.find(" 1 workers with 4000 rows each") != std::string::npos);
+    CHECK(run_race("--network mpi " + rest).out.find(" 1 workers with 4000 rows each") != std::string::npos);
 
     auto const reports = [](std::string const& arguments, std::string const& line) {
         auto const run = job(arguments);

@@ -14,14 +14,9 @@
 #include <string>
 #include <thread>
 
-#include "examples/race_program.hpp"
+#include "support/race_program.hpp"
 
 namespace {
-
-std::string text_of(std::string const& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 nlohmann::json json_of(std::string const& file) { return nlohmann::json::parse(text_of(file)); }
 
@@ -98,7 +93,7 @@ TEST_CASE("race: a lost table is reported, and the files are written all the sam
 
 TEST_CASE("race: a file that cannot be written is reported, and the other outputs are written all the same") {
     auto const json = folder() + "/other.json", plot = folder() + "/missing.svg";
-    auto const run = race(two_rounds + "--csv /dev/full --json " + json);
+    auto const run = run_race(two_rounds + "--csv /dev/full --json " + json);
     CHECK(run.status == 1);
     CHECK(contains(run.out, "race: /dev/full: cannot be written: No space left on device\n"));
     CHECK(contains(run.out, "\ngd "));
@@ -121,11 +116,11 @@ TEST_CASE("race: a file that cannot be written is reported, and the other output
 }
 
 TEST_CASE("race: two outputs in one file are refused, and so is one in the file that is read") {
-    auto const run = race(two_rounds + "--csv " + folder() + "/a.csv --json " + folder() + "/a.csv");
+    auto const run = run_race(two_rounds + "--csv " + folder() + "/a.csv --json " + folder() + "/a.csv");
     CHECK(run.status == 2);
     CHECK(run.out == "race: --json and --csv: both are " + folder() + "/a.csv\n");
     auto const rows = file_with("own_rows", "1 1:1\n-1 1:2\n");
-    CHECK(race("--data " + rows + " --csv " + rows).status == 2);
+    CHECK(run_race("--data " + rows + " --csv " + rows).status == 2);
     CHECK(text_of(rows) == "1 1:1\n-1 1:2\n");
 }
 
@@ -160,7 +155,7 @@ TEST_CASE("race: a race that is killed leaves the files of the last one, and no 
     CHECK(WIFSIGNALED(running.end(SIGKILL)));
     CHECK(text_of(old) == "of the last race\n");
     CHECK(!std::filesystem::exists(none));
-    CHECK(race(two_rounds + "--target 0 --json " + none).status == 2);
+    CHECK(run_race(two_rounds + "--target 0 --json " + none).status == 2);
     CHECK(!std::filesystem::exists(none));
 }
 
@@ -174,8 +169,8 @@ TEST_CASE("race: a file's name may have any bytes: none gets lost, and none is a
     };
     bool const draws = !no_gnuplot();
     auto const with = [&](std::string const& name) {
-        auto const run = race("--data " + in_quotes(file_with(name, lines)) + rest + "--csv " + csv + " --json " +
-                              json + (draws ? " --plot " + in_quotes(plot) : ""));
+        auto const run = run_race("--data " + in_quotes(file_with(name, lines)) + rest + "--csv " + csv + " --json " +
+                                  json + (draws ? " --plot " + in_quotes(plot) : ""));
         INFO(run.out);
         CHECK(run.status == 0);
         CHECK(text_of(csv).starts_with("method,"));
@@ -195,13 +190,14 @@ TEST_CASE("race: a file's name may have any bytes: none gets lost, and none is a
 TEST_CASE("race: a plot of a race that starts at the optimum has axes and a key") {
     if (no_gnuplot()) return;
     auto const data = file_with("balanced", "1 1:1\n-1 1:1\n"), plot = folder() + "/balanced.svg";
-    auto const run = race("--data " + data + " --workers 1 --quiet --method gd --method 'gd(step=0.5)' --plot " + plot);
+    auto const run =
+        run_race("--data " + data + " --workers 1 --quiet --method gd --method 'gd(step=0.5)' --plot " + plot);
     CHECK(run.status == 0);
     CHECK(run.out == "");
     CHECK(contains(text_of(plot), "gd, nowhere above 0"));
     CHECK(contains(text_of(plot), "</svg>"));
     // One mark only, below what the axis would have; and one method of two with marks.
-    auto const one = race(small + "--rounds 0 --quiet --target 1e6 --plot " + plot);
+    auto const one = run_race(small + "--rounds 0 --quiet --target 1e6 --plot " + plot);
     CHECK(one.out == "");
     CHECK(one.status == 0);
     CHECK(contains(text_of(plot), "</svg>"));
@@ -214,7 +210,7 @@ TEST_CASE("race: files of more than the limit, or than the memory, are refused b
     check_refusals(LACONIC_RACE, "race",
                    {{"--data " + data + " --data-limit 12999",
                      data + ": it holds more than 12999 bytes; --data-limit BYTES allows more"}});
-    CHECK(race("--data " + data + " --data-limit 13000 --quiet --workers 2 --rounds 1").status == 0);
+    CHECK(run_race("--data " + data + " --data-limit 13000 --quiet --workers 2 --rounds 1").status == 0);
     auto const wide = file_with("wide", "-1 4294967294:1\n1 1:1\n");
     check_refusals(
         "ulimit -v 8000000; " LACONIC_RACE, "race",

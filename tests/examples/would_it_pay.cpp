@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/program.hpp"
+#include "support/program.hpp"
 
 namespace {
 

@@ -39,10 +39,14 @@ TEST_CASE("a feedback is any type with the four members, for one kind of number"
     CHECK(m.shift().size() == 3);
 }
 
+namespace {
+
 // Doubles what it is given.
 struct doubling : forgetful {
     void compensate(host& on, round_context const&, std::span<double> g) { multiply(on, 2., g); }
 };
+
+}  // namespace
 
 TEST_CASE("delta of a feedback without make_delta(): checked, scaled, then compensate()") {
     host on;

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "states.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

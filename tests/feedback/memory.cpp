@@ -11,7 +11,7 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/message/full_vector.hpp"
-#include "states.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
 

@@ -11,9 +11,12 @@
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/optim/momentum.hpp"
-#include "states.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
+
+namespace tests_of_momentum_correction {
+
 using vec = std::vector<double>;
 
 static_assert(Feedback<momentum_correction<>> && Feedback<momentum_correction<float>, float>);
@@ -160,3 +163,5 @@ TEST_CASE("a factor outside [0, 1) is refused, and its text has what differs fro
     CHECK(to_string(momentum_correction<>{}) == "momentum_correction(0.9)");
     CHECK(to_string(momentum_correction<>{.5, true, false}) == "momentum_correction(0.5, nesterov, no masking)");
 }
+
+}  // namespace tests_of_momentum_correction

@@ -4,7 +4,7 @@
 
 #include "fuzz/fuzz.hpp"
 #include "laconic/wire/described.hpp"
-#include "wire/own_messages.hpp"
+#include "support/own_messages.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     auto const bytes = std::as_bytes(std::span(data, size));

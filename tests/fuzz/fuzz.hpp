@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "fuzz/input.hpp"
-#include "laws/messages.hpp"
-#include "laws/pipelines.hpp"
+#include "support/laws/messages.hpp"
+#include "support/laws/pipelines.hpp"
 
 /// What the fuzz targets of messages share: how an input names a compressor, a dimension and a key.
 namespace fuzz {

@@ -5,7 +5,7 @@
 
 #include "fuzz/fuzz.hpp"
 #include "laconic/wire/described.hpp"
-#include "wire/own_messages.hpp"
+#include "support/own_messages.hpp"
 
 namespace {
 

@@ -10,7 +10,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "backend/apart.hpp"
 #include "laconic/backend/reference.hpp"
 #include "laconic/compress/best_level.hpp"
 #include "laconic/compress/identity_or.hpp"
@@ -26,7 +25,8 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/compress/two_means.hpp"
 #include "laconic/compress/uniform.hpp"
-#include "laws/messages.hpp"
+#include "support/apart.hpp"
+#include "support/laws/messages.hpp"
 
 using namespace laconic;
 using laconic_test::apart;

@@ -9,6 +9,9 @@
 #include "laconic/backend/host.hpp"
 
 using namespace laconic;
+
+namespace tests_of_full_vector {
+
 using message = full_vector<double, host>;
 
 static_assert(Message<message, double, host> && TermMessage<message> && Terms<message::terms_type>);
@@ -34,3 +37,5 @@ TEST_CASE("a full vector's terms are its numbers") {
     CHECK(m != message{{4, 0, -2, 0}});
     CHECK(message{}.dimension() == 0);
 }
+
+}  // namespace tests_of_full_vector

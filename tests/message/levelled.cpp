@@ -12,6 +12,8 @@
 
 using namespace laconic;
 
+namespace tests_of_levelled {
+
 namespace {
 
 // A compressor of which the message needs nothing but the name of its memory.
@@ -56,3 +58,5 @@ TEST_CASE("two are equal where they are sent as the same; the sender's memory is
     CHECK(other != m);
     CHECK(m != of(2, {3, 1, -4}));
 }
+
+}  // namespace tests_of_levelled

@@ -10,6 +10,9 @@
 #include "laconic/backend/host.hpp"
 
 using namespace laconic;
+
+namespace tests_of_quantized {
+
 using message = quantized<float, host>;
 
 static_assert(Message<message, float, host> && Message<message, double, host> && TermMessage<message>);
@@ -49,3 +52,5 @@ TEST_CASE("with more levels than a byte holds its codes are wide") {
     add_message(on, std::span<double>(out), 2.0, m);
     CHECK(out == std::vector<double>{128, -127, 20});
 }
+
+}  // namespace tests_of_quantized

@@ -15,7 +15,7 @@
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/gd.hpp"
-#include "real_data.hpp"
+#include "support/real_data.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -11,7 +11,7 @@
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/method/quantized_gd_sec.hpp"
-#include "real_data.hpp"
+#include "support/real_data.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -13,8 +13,8 @@
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "real_data.hpp"
-#include "sums.hpp"
+#include "support/real_data.hpp"
+#include "support/sums.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -9,7 +9,7 @@
 #include "laconic/method/gd.hpp"
 #include "laconic/method/top_k_sgd.hpp"
 #include "laconic/optim/momentum.hpp"
-#include "sums.hpp"
+#include "support/sums.hpp"
 
 using namespace laconic;
 using namespace toys;

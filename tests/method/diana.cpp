@@ -19,10 +19,13 @@
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/objective/logistic_regression.hpp"
-#include "real_data.hpp"
-#include "sums.hpp"
+#include "support/real_data.hpp"
+#include "support/sums.hpp"
 
 using namespace laconic;
+
+namespace tests_of_diana {
+
 using namespace toys;
 
 namespace {
@@ -681,3 +684,5 @@ TEST_CASE("where not every f_i is strongly convex no rate is promised, and V sti
                               optimum(f));
     CHECK(sure.x + its_weight * sure.h <= 1 - careful * .05);
 }
+
+}  // namespace tests_of_diana

@@ -6,7 +6,6 @@
 
 #include <cmath>
 
-#include "data.hpp"
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
@@ -15,10 +14,14 @@
 #include "laconic/method/gd.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/nonconvex_logistic.hpp"
-#include "laconic/objective/optimum.hpp"
-#include "toys.hpp"
+#include "support/data.hpp"
+#include "support/solvers.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
+
+namespace tests_of_ef21 {
+
 using namespace toys;
 
 TEST_CASE("the worked example, with every memory") {
@@ -146,7 +149,7 @@ TEST_CASE("real data: the theorem's function falls by 1 - step mu every round") 
     problem p{d, 5, whole.smoothness(), lambda};
     for (auto const& each : f) p.mean_square_smoothness += square(each.smoothness()) / 5;
     p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
-    double const least = find_optimum(whole).value;
+    double const least = solvers::least_value(whole);
     auto const r = ef21{top_k{3}}.compose<double, host>(p);
     double const step = r.step.rate, theta = 1 - std::sqrt(1 - 3. / double(d));
     lockstep run(r, f, vec(d, 0.0), 1);
@@ -272,3 +275,5 @@ TEST_CASE("wrong arguments are refused with the reason") {
 TEST_CASE("its text has its arguments") {
     CHECK(to_string(ef21{top_k{.01} | natural{}}) == "ef21(top_k(0.01) | natural)");
 }
+
+}  // namespace tests_of_ef21

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "data.hpp"
-#include "real_data.hpp"
+#include "support/data.hpp"
+#include "support/real_data.hpp"
 
 using namespace laconic;
 using namespace toys;

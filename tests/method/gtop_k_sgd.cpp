@@ -8,7 +8,7 @@
 
 #include "laconic/any/recursion.hpp"
 #include "laconic/method/top_k_sgd.hpp"
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -10,7 +10,7 @@
 #include "laconic/method/diana.hpp"
 #include "laconic/method/gd.hpp"
 #include "named_methods.hpp"
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;

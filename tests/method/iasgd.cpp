@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "laconic/method/ibcd.hpp"
-#include "real_data.hpp"
+#include "support/real_data.hpp"
 
 using namespace laconic;
 using namespace toys;

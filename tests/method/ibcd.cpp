@@ -8,8 +8,8 @@
 #include <cmath>
 #include <set>
 
-#include "real_data.hpp"
-#include "sums.hpp"
+#include "support/real_data.hpp"
+#include "support/sums.hpp"
 
 using namespace laconic;
 using namespace toys;

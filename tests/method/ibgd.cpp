@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "real_data.hpp"
+#include "support/real_data.hpp"
 
 using namespace laconic;
 using namespace toys;

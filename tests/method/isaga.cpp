@@ -10,8 +10,8 @@
 #include <map>
 #include <span>
 
-#include "real_data.hpp"
-#include "sums.hpp"
+#include "support/real_data.hpp"
+#include "support/sums.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "laconic/compress/rand_k.hpp"
-#include "real_data.hpp"
+#include "support/real_data.hpp"
 
 using namespace laconic;
 using namespace toys;

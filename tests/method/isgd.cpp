@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "real_data.hpp"
-#include "sums.hpp"
+#include "support/real_data.hpp"
+#include "support/sums.hpp"
 
 using namespace laconic;
 using namespace toys;

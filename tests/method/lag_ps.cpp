@@ -11,8 +11,8 @@
 #include <random>
 #include <vector>
 
-#include "lag.hpp"
-#include "real_data.hpp"
+#include "support/lag.hpp"
+#include "support/real_data.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "laconic/method/gd.hpp"
-#include "lag.hpp"
-#include "real_data.hpp"
+#include "support/lag.hpp"
+#include "support/real_data.hpp"
 
 using namespace laconic;
 using namespace toys;

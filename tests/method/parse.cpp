@@ -6,9 +6,9 @@
 
 #include <set>
 
-#include "methods.hpp"
 #include "named_methods.hpp"
-#include "toys.hpp"
+#include "support/methods.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "laconic/method/gd.hpp"
-#include "real_data.hpp"
+#include "support/real_data.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "laconic/method/diana.hpp"
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;

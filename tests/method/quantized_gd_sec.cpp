@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;

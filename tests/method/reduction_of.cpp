@@ -25,6 +25,8 @@
 
 using namespace laconic;
 
+namespace tests_of_reduction_of {
+
 namespace {
 
 constexpr std::size_t d = 24;
@@ -88,3 +90,5 @@ TEST_CASE("its name is the method's, and majority vote is signsgd's") {
     CHECK(to_string(reduction_of(ef21{top_k{5}}, of_bowls)) == to_string(ef21{top_k{5}}));
     static_assert(std::is_same_v<decltype(reduction_of(signsgd{}, problem{})), majority_vote<>>);
 }
+
+}  // namespace tests_of_reduction_of

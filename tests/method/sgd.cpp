@@ -9,8 +9,8 @@
 
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/method/gd.hpp"
-#include "real_data.hpp"
-#include "sums.hpp"
+#include "support/real_data.hpp"
+#include "support/sums.hpp"
 
 using namespace laconic;
 using namespace toys;

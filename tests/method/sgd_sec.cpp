@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -12,8 +12,8 @@
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/sgd.hpp"
 #include "laconic/method/with_prox.hpp"
-#include "real_data.hpp"
-#include "sums.hpp"
+#include "support/real_data.hpp"
+#include "support/sums.hpp"
 
 using namespace laconic;
 using namespace toys;

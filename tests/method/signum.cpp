@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "laconic/method/signsgd.hpp"
-#include "sums.hpp"
+#include "support/sums.hpp"
 
 using namespace laconic;
 using namespace toys;

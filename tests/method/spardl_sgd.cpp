@@ -7,8 +7,8 @@
 #include "laconic/any/recursion.hpp"
 #include "laconic/method/gtop_k_sgd.hpp"
 #include "laconic/method/top_k_sgd.hpp"
-#include "real_data.hpp"
-#include "toys.hpp"
+#include "support/real_data.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sums.hpp"
+#include "support/sums.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;

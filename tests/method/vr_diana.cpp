@@ -8,16 +8,19 @@
 #include <cmath>
 #include <cstdint>
 
-#include "data.hpp"
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/objective/logistic_regression.hpp"
-#include "real_data.hpp"
+#include "support/data.hpp"
+#include "support/real_data.hpp"
 
 using namespace laconic;
+
+namespace tests_of_vr_diana {
+
 using toys::copied;
 using toys::distance2;
 using toys::lockstep;
@@ -365,3 +368,5 @@ TEST_CASE("wrong arguments are refused with the reason") {
                          argument_error);
     CHECK_THROWS_WITH_AS(composed(vr_diana{any(top_k{2})}, p), doctest::Contains("top_k(2) is biased"), theory_error);
 }
+
+}  // namespace tests_of_vr_diana

@@ -11,7 +11,7 @@
 #include "laconic/method/gd.hpp"
 #include "laconic/method/proxskip.hpp"
 #include "laconic/method/with_prox.hpp"
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;

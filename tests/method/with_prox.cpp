@@ -12,7 +12,7 @@
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/gd.hpp"
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must not compile where the host cannot touch a backend's memory. See cmake/must_not_compile.cmake.
+// What must not compile where the host cannot touch a backend's memory. See CMakeLists.txt here.
 #include <cstddef>
 #include <span>
 

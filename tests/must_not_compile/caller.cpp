@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a new user leaves out, and the line that says so. See cmake/must_not_compile.cmake.
+// What a new user leaves out, and the line that says so. See CMakeLists.txt here.
 #include <cstddef>
 #include <span>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must not compile, and what the compiler must say. See cmake/must_not_compile.cmake.
+// What must not compile, and what the compiler must say. See CMakeLists.txt here.
 #include <Eigen/Core>
 #include <vector>
 

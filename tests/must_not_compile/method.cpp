@@ -17,7 +17,7 @@
 #include "laconic/run.hpp"
 #include "laconic/transport/served.hpp"
 
-// Sections that a compiler must refuse, see cmake/must_not_compile.cmake.
+// Sections that a compiler must refuse, see CMakeLists.txt here.
 // expect DIANA_WITH_A_BIASED_COMPRESSOR: diana needs an unbiased compressor
 // expect DIANA_WITH_A_THRESHOLD: diana needs an unbiased compressor
 // expect DIANA_WITH_A_BIASED_PIPE: diana needs an unbiased compressor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a message of a user's lacks in the self-describing form. See cmake/must_not_compile.cmake.
+// What a message of a user's lacks in the self-describing form. See CMakeLists.txt here.
 #include <cstddef>
 #include <span>
 #include <vector>

@@ -9,12 +9,12 @@
 #include <limits>
 #include <vector>
 
-#include "../data.hpp"
-#include "../solvers.hpp"
-#include "drawn.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/ridge.hpp"
-#include "newton.hpp"
+#include "support/data.hpp"
+#include "support/drawn.hpp"
+#include "support/newton.hpp"
+#include "support/solvers.hpp"
 
 using namespace laconic;
 

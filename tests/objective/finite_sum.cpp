@@ -9,11 +9,11 @@
 #include <span>
 #include <vector>
 
-#include "drawn.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/nonconvex_logistic.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "laconic/objective/softmax.hpp"
+#include "support/drawn.hpp"
 
 using namespace laconic;
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "../data.hpp"
+#include "support/data.hpp"
 
 namespace {
 

@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "../data.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/ridge.hpp"
+#include "support/data.hpp"
 
 namespace {
 

@@ -9,9 +9,9 @@
 #include <initializer_list>
 #include <vector>
 
-#include "../solvers.hpp"
-#include "drawn.hpp"
 #include "laconic/objective/objective.hpp"
+#include "support/drawn.hpp"
+#include "support/solvers.hpp"
 
 using namespace laconic;
 

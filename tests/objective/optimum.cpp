@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "../data.hpp"
-#include "drawn.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/ridge.hpp"
-#include "newton.hpp"
+#include "support/data.hpp"
+#include "support/drawn.hpp"
+#include "support/newton.hpp"
 
 namespace {
 

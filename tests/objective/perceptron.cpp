@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "drawn.hpp"
+#include "support/drawn.hpp"
 
 using namespace laconic;
 

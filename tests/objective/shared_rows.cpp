@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "drawn.hpp"
+#include "support/drawn.hpp"
 
 using namespace laconic;
 

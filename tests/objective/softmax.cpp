@@ -9,10 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "../data.hpp"
-#include "drawn.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/optimum.hpp"
+#include "support/data.hpp"
+#include "support/drawn.hpp"
 
 using namespace laconic;
 

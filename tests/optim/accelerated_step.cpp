@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "laconic/optim/gradient_step.hpp"
-#include "states.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -9,6 +9,8 @@
 
 using namespace laconic;
 
+namespace tests_of_omni_aggregator {
+
 namespace {
 
 constexpr std::uint32_t no_more = detail::no_block;
@@ -167,3 +169,5 @@ TEST_CASE("packets that do not fit are dropped") {
     CHECK(f.sent.empty());
     CHECK(f.blocks(0, 1, no_more, {1, 1}));
 }
+
+}  // namespace tests_of_omni_aggregator

@@ -9,6 +9,8 @@
 
 using namespace laconic;
 
+namespace tests_of_omni_worker {
+
 namespace {
 
 constexpr std::uint32_t none = detail::no_block;
@@ -157,3 +159,5 @@ TEST_CASE("replies that do not fit are dropped") {
     CHECK(f.sums(2, 1, 2, {1, 2}));
     CHECK(!f.sums(2, 1, 2, {1, 2}));
 }
+
+}  // namespace tests_of_omni_worker

@@ -8,6 +8,9 @@
 #include <vector>
 
 using namespace laconic;
+
+namespace tests_of_switch_pool {
+
 using detail::switch_header;
 using detail::switch_kind;
 
@@ -169,3 +172,5 @@ TEST_CASE("packets of other rounds") {
     CHECK(other.hello(1, 1, 9));
     CHECK(other.pool.waits_for() == 0);
 }
+
+}  // namespace tests_of_switch_pool

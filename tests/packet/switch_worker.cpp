@@ -10,6 +10,9 @@
 #include "laconic/packet/switch_pool.hpp"
 
 using namespace laconic;
+
+namespace tests_of_switch_worker {
+
 using detail::switch_header;
 using detail::switch_kind;
 
@@ -190,3 +193,5 @@ TEST_CASE("a worker with an error takes no welcome without a verdict: it has no 
         CHECK(b.head(0).what == switch_kind::hello);
     }
 }
+
+}  // namespace tests_of_switch_worker

@@ -4,10 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <vector>
 
 using laconic::detail::layer_order;
-using places = std::vector<std::size_t>;
 
 TEST_CASE("the order is the first step's, and layers that it lacks come last") {
     layer_order order(4);
@@ -15,15 +15,15 @@ TEST_CASE("the order is the first step's, and layers that it lacks come last") {
     CHECK(order.start(2));
     CHECK(order.start(0));
     CHECK_FALSE(order.start(2));
-    CHECK(order.first() == places{2, 0});
+    CHECK(order.first() == std::vector<std::size_t>{2, 0});
     CHECK(order.is_started(0));
     CHECK_FALSE(order.is_started(1));
     order.learn();
     CHECK(order.is_known());
-    places sent;
+    std::vector<std::size_t> sent;
     CHECK(order.is_new());
     for (; !order.is_over(); order.advance()) sent.push_back(order.due());
-    CHECK(sent == places{2, 0, 1, 3});
+    CHECK(sent == std::vector<std::size_t>{2, 0, 1, 3});
     CHECK_FALSE(order.is_new());
 }
 

@@ -9,7 +9,7 @@
 
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "states.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
 

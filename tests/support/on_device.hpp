@@ -9,10 +9,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "comm/nccl_ranks.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/descent.hpp"
-#include "laws/descent_on.hpp"
+#include "support/laws/descent_on.hpp"
+#include "support/nccl_ranks.hpp"
 #include "support/sparse_vectors.hpp"
 
 // Exchanges whose vectors stay on the device, over NCCL or its stand-in, beside the same on the host over fibers.

@@ -27,6 +27,8 @@
 
 using namespace laconic;
 
+namespace tests_of_in_background {
+
 namespace {
 
 using ranks = metered<threads::member>;
@@ -373,3 +375,5 @@ TEST_CASE(
     });
     CHECK(ends == expected);
 }
+
+}  // namespace tests_of_in_background

@@ -21,7 +21,7 @@
 #include "laconic/message/either.hpp"
 #include "laconic/message/parts.hpp"
 
-// What walks over messages, on the host; summed_on_device.cpp and stand_ins/lying_ranks.cpp have the ranks.
+// What walks over messages, on the host; summed_on_device.cpp and nccl/lying_ranks.cpp have the ranks.
 
 using namespace laconic;
 

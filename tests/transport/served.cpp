@@ -18,9 +18,11 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/transport/gathered.hpp"
-#include "states.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
+
+namespace tests_of_served {
 
 namespace {
 
@@ -316,3 +318,5 @@ TEST_CASE("up: each rank's message to the server; down: the server's to all, tol
     CHECK(told == std::array<std::uint64_t, 3>{40, 0, 0});
     CHECK(collected == std::array<std::uint64_t, 3>{26, 0, 0});
 }
+
+}  // namespace tests_of_served

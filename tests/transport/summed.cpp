@@ -25,6 +25,8 @@
 
 using namespace laconic;
 
+namespace tests_of_summed {
+
 namespace {
 
 using vec = std::vector<double>;
@@ -268,3 +270,5 @@ TEST_CASE("what breaks off leaves ranks apart; what all ranks are told leaves th
         }
     });
 }
+
+}  // namespace tests_of_summed

@@ -17,7 +17,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/reducer.hpp"
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 

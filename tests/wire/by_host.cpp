@@ -8,14 +8,17 @@
 #include <span>
 #include <vector>
 
-#include "backend/apart.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/wire/stream.hpp"
+#include "support/apart.hpp"
 
 using namespace laconic;
+
+namespace tests_of_by_host {
+
 using laconic_test::apart;
 
 namespace {
@@ -68,3 +71,5 @@ TEST_CASE("a message that the host cannot reach is written and read by way of a 
     same(top_k{7} | quantize{3});
     same(rand_k{9});  // both ends draw its coordinates
 }
+
+}  // namespace tests_of_by_host

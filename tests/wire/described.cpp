@@ -11,12 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "laws/compressor.hpp"
-#include "laws/pipelines.hpp"
-#include "wire/decoder.hpp"
-#include "wire/own_messages.hpp"
+#include "support/decoder.hpp"
+#include "support/laws/compressor.hpp"
+#include "support/laws/pipelines.hpp"
+#include "support/own_messages.hpp"
 
 using namespace laconic;
+
+namespace tests_of_described {
+
 using decoder::both_readers;
 using decoder::by_hand;
 using decoder::word;
@@ -585,3 +588,5 @@ TEST_CASE("decoder.py prints a file, or why it cannot") {
     CHECK(wrong->out.ends_with("3 read, 1 refused, 2 wrong\n"));
     CHECK(wrong->status == 1);
 }
+
+}  // namespace tests_of_described

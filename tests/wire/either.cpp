@@ -13,6 +13,8 @@
 
 using namespace laconic;
 
+namespace tests_of_either {
+
 namespace {
 
 using numbers = full_vector<double, host>;
@@ -69,3 +71,5 @@ TEST_CASE("it is read as the one that the blank is") {
         CHECK(received == m);
     }
 }
+
+}  // namespace tests_of_either

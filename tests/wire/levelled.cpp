@@ -14,6 +14,8 @@
 
 using namespace laconic;
 
+namespace tests_of_levelled {
+
 namespace {
 
 std::vector<unsigned> numbers(std::span<std::byte const> encoded) {
@@ -136,3 +138,5 @@ TEST_CASE("a reader without the compressor reads the message inside") {
     CHECK(read_by_hand({{35, 8}, {0x208080808080, 48}, {4, 8}, {0, 8}, {0xffffffffff, 40}, {1, 5}}).dense);
     CHECK_THROWS_AS(read_by_hand({{35, 8}, {0x208080808081, 48}, {4, 8}, {0, 8}, {0, 41}, {1, 5}}), wire_error);
 }
+
+}  // namespace tests_of_levelled

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "laws/compressor.hpp"
-#include "laws/pipelines.hpp"
+#include "support/laws/compressor.hpp"
+#include "support/laws/pipelines.hpp"
 
 using namespace laconic;
+
+namespace tests_of_message {
 
 namespace {
 
@@ -167,3 +169,5 @@ TEST_CASE("random bytes: refused or a message, 100000 times") {
     CHECK(accepted_in_all > 1000);
     CHECK(accepted_in_all < n - 1000);
 }
+
+}  // namespace tests_of_message

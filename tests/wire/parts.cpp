@@ -15,6 +15,9 @@
 #include "laconic/wire/described.hpp"
 
 using namespace laconic;
+
+namespace tests_of_parts {
+
 using any = any_compressor<float>;
 
 namespace {
@@ -141,3 +144,5 @@ TEST_CASE("hostile counts: nothing is made of them but what the bytes hold") {
     many.insert(many.end(), {0, 3});
     refused(many, "more than 65536 stages");
 }
+
+}  // namespace tests_of_parts

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "states.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
 

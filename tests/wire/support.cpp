@@ -15,6 +15,9 @@
 #include "laconic/core/key.hpp"
 
 using namespace laconic;
+
+namespace tests_of_support {
+
 using coordinates = std::vector<std::uint64_t>;
 using bytes = std::vector<std::byte>;
 
@@ -377,3 +380,5 @@ TEST_CASE("bitmaps with more or fewer bits than counted are refused, in the firs
     refused(70, 20, wide((1ull << 19) - 1, 0), "fewer than 20");
     CHECK(read(70, 20, wide((1ull << 19) - 1, 1ull << 34)).back() == 69);
 }
+
+}  // namespace tests_of_support

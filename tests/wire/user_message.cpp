@@ -26,8 +26,8 @@
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/compress/zero_blocks.hpp"
-#include "wire/decoder.hpp"
-#include "wire/own_messages.hpp"
+#include "support/decoder.hpp"
+#include "support/own_messages.hpp"
 
 using namespace laconic;
 

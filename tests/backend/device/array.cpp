@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/device/both.hpp"
+#include "support/both.hpp"
 
 using namespace laconic;
 

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "backend/device/both.hpp"
 #include "laconic/backend/host.hpp"
 #include "laconic/compress/quantizer_levels.hpp"
+#include "support/both.hpp"
 
 using namespace laconic;
 using both::in;

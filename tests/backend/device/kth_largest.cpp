@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "backend/device/both.hpp"
+#include "support/both.hpp"
 
 using namespace laconic;
 

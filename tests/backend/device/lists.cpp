@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "backend/device/both.hpp"
 #include "laconic/backend/reference/lists.hpp"
+#include "support/both.hpp"
 
 using namespace laconic;
 using both::here;

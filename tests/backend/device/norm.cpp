@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "backend/device/both.hpp"
+#include "support/both.hpp"
 
 using namespace laconic;
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/device/both.hpp"
+#include "support/both.hpp"
 
 // In one translation unit with others, what it uses must not be seen from there: nvcc would find it where it ought not.
 namespace passes {

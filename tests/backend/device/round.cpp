@@ -7,7 +7,7 @@
 #include <bit>
 #include <vector>
 
-#include "backend/device/both.hpp"
+#include "support/both.hpp"
 
 using namespace laconic;
 using both::here;

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "backend/device/both.hpp"
+#include "support/both.hpp"
 
 using namespace laconic;
 

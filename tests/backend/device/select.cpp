@@ -12,14 +12,14 @@
 #include <span>
 #include <vector>
 
-#include "backend/device/both.hpp"
+#include "support/both.hpp"
 
 #if THRUST_DEVICE_SYSTEM == THRUST_DEVICE_SYSTEM_CPP && !defined(LACONIC_DEVICE_MEMORY)
 #    define LACONIC_COUNTS_PASSES
 #    include <algorithm>
 
 #    include "laconic/backend/host.hpp"
-#    include "stand_ins/watched_numbers.hpp"
+#    include "support/stand_ins/watched_numbers.hpp"
 #endif
 
 using namespace laconic;

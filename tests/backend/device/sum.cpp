@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/device/both.hpp"
 #include "laconic/backend/device/reduce.hpp"
+#include "support/both.hpp"
 
 using namespace laconic;
 

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "backend/device/both.hpp"
 #include "laconic/core/term.hpp"
+#include "support/both.hpp"
 
 using namespace laconic;
 using both::here;

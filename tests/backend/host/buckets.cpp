@@ -11,7 +11,7 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/backend/reference.hpp"
-#include "laws/messages.hpp"
+#include "support/laws/messages.hpp"
 
 using namespace laconic;
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "laconic/backend/reference/magnitudes.hpp"
-#include "laws/messages.hpp"
+#include "support/laws/messages.hpp"
 
 using namespace laconic;
 

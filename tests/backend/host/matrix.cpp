@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "laws/messages.hpp"
+#include "support/laws/messages.hpp"
 
 using namespace laconic;
 

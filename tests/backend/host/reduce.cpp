@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "laconic/backend/reference.hpp"
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 

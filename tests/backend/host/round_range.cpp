@@ -10,7 +10,7 @@
 
 #include "laconic/backend/grid_step.hpp"
 #include "laconic/backend/reference.hpp"
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 

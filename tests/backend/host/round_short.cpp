@@ -16,6 +16,8 @@
 
 using namespace laconic;
 
+namespace tests_of_round_short {
+
 namespace {
 
 constexpr short_format all[] = {short_format::binary16, short_format::bfloat, short_format::e4m3, short_format::e5m2};
@@ -118,3 +120,5 @@ TEST_CASE_TEMPLATE("random bits of T: as the definition has it", T, float, doubl
         CHECK(codes_of<host, T>(layout_of(format), x) == codes_of<reference, T>(layout_of(format), x));
     }
 }
+
+}  // namespace tests_of_round_short

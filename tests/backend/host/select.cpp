@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "laws/compressor.hpp"
+#include "support/laws/compressor.hpp"
 
 #include "backend/host/largest_by_definition.hpp"
 

@@ -20,6 +20,9 @@
 #include "laconic/core/key.hpp"
 
 using namespace laconic;
+
+namespace tests_of_select_largest {
+
 using coordinates = std::vector<coordinate>;
 
 namespace {
@@ -159,3 +162,5 @@ TEST_CASE_TEMPLATE("every k of short vectors, where whole words end, with ties, 
             }
         }
 }
+
+}  // namespace tests_of_select_largest

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <limits>
 
-#include "backend/apart.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/apart.hpp"
 #include "support/sparse_vectors.hpp"
 
 using namespace laconic;

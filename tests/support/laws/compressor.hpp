@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "laconic/any/compressor.hpp"
+#include "laconic/backend/reference.hpp"
+#include "support/laws/messages.hpp"
+
+/// What every compressor promises, as functions that check it on a list of vectors and on both backends. They take
+/// compressors behind any_compressor, so that they are compiled once, in compressor.cpp.
+namespace laws {
+
+using laconic::reference;
+
+template <class T>
+using definition = laconic::any_compressor<T, reference>;
+
+/// What the text of a compressor means, which is written alike there.
+template <class T>
+laconic::any_compressor<T> as_written(std::string const& text);
+template <class T>
+definition<T> as_defined(std::string const& text);
+
+/// false: the parser does not know this compressor, and its other forms are compiled from the type.
+template <class C>
+inline constexpr bool is_written = true;
+
+/// c on the reference backend: what its text means there. So no test compiles a compressor for both, and the text is
+/// shown to be complete.
+template <class T, class C>
+definition<T> definition_of(C const& c) {
+    if constexpr (is_written<C>)
+        return as_defined<T>(to_string(c));
+    else
+        return c;
+}
+
+/// A compressor in all its forms: the type itself, what its text means, and what that means on the reference backend.
+template <class T>
+struct forms {
+    laconic::any_compressor<T> typed, written;
+    definition<T> defined;
+
+    template <class C>
+    requires(!std::same_as<C, forms> && laconic::Compressor<C, T>) forms(C const& c)  // NOLINT: implicit
+        : typed(c), written(typed), defined(definition_of<T>(c)) {
+        if constexpr (is_written<C>) written = as_written<T>(to_string(c));
+    }
+};
+template <class T>
+using same = std::type_identity_t<T>;  // deduced from another argument
+
+/// to_string(c) is read back as a compressor that is written alike.
+template <class T, class C>
+void reads_back(C const& c) {
+    as_written<T>(to_string(c));
+}
+
+/// The bytes of a message on the reference backend; throws what compress() does.
+template <class T>
+bytes encoded_by(definition<T> const& c, std::vector<T> const& x, key from);
+
+/// compress(c, x, from) on the host; on the reference it is the same bytes, or refused as well.
+template <class C, class T>
+auto compress(C const& c, std::vector<T> const& x, key from) {
+    laconic::message_of<C, T> m;
+    try {
+        m = laconic::compress(c, x, from);
+    } catch (laconic::error const&) {
+        CHECK_THROWS_AS(encoded_by<T>(definition_of<T>(c), x, from), laconic::error);
+        throw;
+    }
+    CHECK(written(m) == encoded_by<T>(definition_of<T>(c), x, from));
+    return m;
+}
+
+/// What a receiver of that message adds up.
+template <class C, class T>
+std::vector<T> received(C const& c, std::vector<T> const& x, key from) {
+    return decoded<laconic::message_of<C, T>, T>(laws::compress(c, x, from));
+}
+
+/// One vector, one key: on both backends the message is pure, has one encoding, is read back whole, and is linear where
+/// it is added; the bytes are the same.
+template <class T>
+void obeys_the_laws(same<forms<T>> const& c, std::vector<T> const& x, std::vector<T> const& other, key from);
+
+/// obeys_the_laws for all the vectors above, each after a message about the next.
+template <class T>
+void is_a_pure_function(forms<T> const& c);
+template <class C>
+void is_a_pure_function_with_one_encoding(C const& c) {
+    if constexpr (laconic::Compressor<C, double>) is_a_pure_function<double>(c);
+    if constexpr (laconic::Compressor<C, float>) is_a_pure_function<float>(c);
+}
+
+using laconic::compressor_laws::energy;
+using laconic::compressor_laws::moments;
+using laconic::compressor_laws::rounding;
+using laconic::compressor_laws::theory_vectors;
+
+/// What n messages about x are on average, under the keys seed.child(0), ..., seed.child(n - 1). Each is the same bytes
+/// on both backends, and so are the first of them in all forms.
+template <class T>
+moments moments_of(same<forms<T>> const& c, std::vector<T> const& x, int n, key seed);
+
+inline constexpr int trials = 4000;
+
+/// E C(x) = x, coordinate by coordinate to 5 sigma. The variance of a coordinate is the sampled one, or, where that saw
+/// too few events, the bound mean x range.
+template <class T>
+moments has_mean(same<forms<T>> const& c, std::vector<T> const& x, key seed, int n = trials);
+
+/// The same, and E|C(x) - x|^2 <= omega |x|^2 to 5 sigma.
+template <class T>
+void is_unbiased_about(same<forms<T>> const& c, std::vector<T> const& x, key seed, int n = trials);
+
+/// Exact moments of a rounding that is unbiased (which is_unbiased checks) and takes at most two values, low and high,
+/// at each coordinate: it is high with probability (x - low) / (high - low), so its variance is (high - x)(x - low).
+struct exact_moments {
+    double variance = 0, nonzeros = 0;
+};
+template <class T>
+exact_moments moments_by_values(same<forms<T>> const& c, std::vector<T> const& x, int keys = 2000);
+
+/// is_unbiased_about for all the vectors of the theory.
+template <class T>
+void is_unbiased_for_all(forms<T> const& c, std::uint64_t seed, int n);
+template <class C>
+void is_unbiased(C const& c, int n = trials) {
+    is_unbiased_for_all<double>(c, 1000, n);
+    is_unbiased_for_all<float>(c, 1100, n);
+}
+
+/// E|C(x) - x|^2 <= (1 - delta) |x|^2 with delta in (0, 1]; exactly where nothing is drawn (n = 1), else to 5 sigma.
+template <class T>
+void is_contractive_for_all(forms<T> const& c, std::uint64_t seed, int n);
+template <class C>
+void is_contractive(C const& c, int n = 1) {
+    is_contractive_for_all<double>(c, 2000, n);
+    is_contractive_for_all<float>(c, 3000, n);
+}
+
+/// Every truncation, every flipped bit, a byte too many, on both backends. Returns how many of the changed messages
+/// were accepted, the same ones by both.
+template <class T>
+std::size_t survives_small_changes(same<forms<T>> const& c, std::vector<T> const& x, key from);
+
+}  // namespace laws

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "support/program.hpp"
+
+/// A folder of this process's own, removed at the end.
+inline std::string const& folder() {
+    static struct once {
+        std::string path = "race_test_" + std::to_string(getpid());
+        once() { (void)std::system(("mkdir -p " + path).c_str()); }
+        ~once() { (void)std::system(("rm -rf " + path).c_str()); }
+    } const it;
+    return it.path;
+}
+inline std::string file_with(std::string const& name, std::string const& text) {
+    auto const path = folder() + "/" + name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+}
+
+inline std::string text_of(std::string const& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline outcome run_race(std::string const& arguments) { return run_program(LACONIC_RACE, arguments); }
+
+/// What it writes with --json.
+inline nlohmann::json race_json(std::string const& arguments) {
+    auto const file = folder() + "/race.json";
+    auto const run = run_race(arguments + " --quiet --json " + file);
+    INFO(run.out);
+    REQUIRE(run.status == 0);
+    CHECK(run.out.empty());
+    std::ifstream in(file);
+    return nlohmann::json::parse(in);
+}
