@@ -185,9 +185,9 @@ TEST_CASE("a gradient that is not finite: every rank throws, nothing has changed
                 if (k % 2 == 0) {
                     auto const before = run.save();
                     mine.broken = me == 1 || (me == 3 && k == 4) ? std::numeric_limits<double>::quiet_NaN() : 0;
-                    auto const text =
+                    auto const error_text =
                         "rank 1, round " + std::to_string(k) + ": the gradient is not finite at coordinate 2";
-                    all_right = throws<non_finite_error>([&] { run.round(); }, text) && all_right;
+                    all_right = throws<non_finite_error>([&] { run.round(); }, error_text) && all_right;
                     mine.broken = 0;
                     all_right = all_right && run.save() == before;
                 }

@@ -93,7 +93,7 @@ problem constants_of(std::vector<any_objective<>> const& f) {
 // it where a flag is set.
 struct line {
     threads::member* threaded = nullptr;
-    replay* played = nullptr;
+    replayed_rank* played = nullptr;
     std::vector<bytes>* log = nullptr;
     bool damages_message = false, damages_answer = false, loses_answer = false;
     bytes damaged{};
@@ -144,7 +144,7 @@ struct state {
 // All ranks of a run in one thread.
 struct crew {
     table all;
-    std::vector<replay> seats;
+    std::vector<replayed_rank> seats;
     std::vector<line> lines;
     std::vector<std::vector<bytes>> logs;
     std::vector<vec> x;
@@ -674,7 +674,7 @@ TEST_CASE("after its first round a method allocates nothing") {
         CAPTURE(name);
         vec x(6, 1.0);
         table air{{{}}, {}};
-        replay seat{&air};
+        replayed_rank seat{&air};
         air.from_root.resize(1);
         line alone{nullptr, &seat};
         loop run(method, f[0], alone, x, 5);

@@ -62,9 +62,9 @@ struct descents {
         return with([&](int) { return how; }, [](int, auto const&, auto const&) { return true; });
     }
     // f(x^k), from the other way to run a method.
-    std::vector<double> values(std::size_t rounds) const {
+    std::vector<double> values(std::size_t count) const {
         std::vector<double> all;
-        for (auto const& at : history(method, f, vec(4, 1.0), rounds)) all.push_back(mean_of(f).value(at.x[0]));
+        for (auto const& at : history(method, f, vec(4, 1.0), count)) all.push_back(mean_of(f).value(at.x[0]));
         return all;
     }
 };

@@ -244,7 +244,7 @@ TEST_CASE("where one rank does not know its constants, those of the mean are unk
 TEST_CASE("constants that are none are refused by name") {
     std::byte const word[3] = {};
     table all{{{}, {word}}, {}, false};
-    replay air{&all};
+    replayed_rank air{&all};
     CHECK_THROWS_WITH_AS(agree_on_problem(air, constants_of_7{1, 1}), doctest::Contains("rank 1 sent no constants"),
                          shape_error);
 }

@@ -11,6 +11,8 @@
 #include "laconic/compress/top_k.hpp"
 #include "support/laws/compressor.hpp"
 
+namespace tests_of_short_float {
+
 using namespace laconic;
 using vec = std::vector<double>;
 
@@ -81,3 +83,5 @@ TEST_CASE("what is not finite is said so that no reader takes it") {
         refused(float8_e5m2{});
     }
 }
+
+}  // namespace tests_of_short_float

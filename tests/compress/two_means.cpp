@@ -11,6 +11,8 @@
 #include "laconic/compress/top_k.hpp"
 #include "support/laws/compressor.hpp"
 
+namespace tests_of_two_means {
+
 using namespace laconic;
 using vec = std::vector<double>;
 
@@ -111,3 +113,5 @@ TEST_CASE_TEMPLATE("sums that are not finite are refused, means of large numbers
     CHECK(say(two_means{}, floats) == floats);
     CHECK_THROWS_AS(say(two_means{}, vec(2, std::numeric_limits<double>::max())), argument_error);
 }
+
+}  // namespace tests_of_two_means

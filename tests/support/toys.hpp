@@ -185,7 +185,7 @@ struct table {
     std::vector<laconic::payload> from_root;  ///< one at most, of the last broadcast
     bool starting = true;                     ///< every rank receives its own payload from all, and so agrees
 };
-struct replay {
+struct replayed_rank {
     table* all = nullptr;
     int me = 0;
     bool broadcasts = false;                    ///< the last collective was a broadcast
@@ -252,10 +252,10 @@ class lockstep {
     std::size_t bytes_of_rank(std::size_t i) const { return all_->sent[i].bytes.size(); }
 
   private:
-    using loop = laconic::descent<R, F, replay, double>;
+    using loop = laconic::descent<R, F, replayed_rank, double>;
     std::unique_ptr<table> all_;
     std::vector<vec> x_;
-    std::vector<replay> seats_;
+    std::vector<replayed_rank> seats_;
     std::vector<std::unique_ptr<loop>> ranks_;
 };
 

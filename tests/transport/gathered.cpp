@@ -22,7 +22,7 @@
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/feedback/memory.hpp"
-#include "toys.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -57,7 +57,7 @@ vec heard_by_rank_0(C const& c, std::size_t d, std::span<std::byte const> bytes)
     write(own, mine);
     auto const same = own.finish();
     table all{{{}, {bytes}, {same}}, {}, false};
-    replay air{&all};
+    replayed_rank air{&all};
     gathered<message_of<C>, double> collective({}, d, position_code::smallest);
     vec out(d, 77);
     gather_round(
@@ -122,10 +122,10 @@ TEST_CASE("the order of ranks decides the last bits") {
         std::vector<full_vector<double, host>> sent{{{a}}, {{b}}, {{c}}, {{d}}};
         std::vector<bit_writer> sinks(4);
         table all{{{}, {}, {}, {}}, {}, false};
-        replay air{&all};
+        replayed_rank air{&all};
         for (std::size_t r = 1; r < 4; ++r) {
             write(sinks[r], sent[r]);
-            all.said[r] = {sinks[r].finish()};
+            all.sent[r] = {sinks[r].finish()};
         }
         gathered<full_vector<double, host>, double> collective({}, 1, position_code::smallest);
         vec out(1);

@@ -21,7 +21,7 @@
 #include "laconic/feedback/memory.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/wire/message.hpp"
-#include "states.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
 

@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +32,4 @@ TEST_CASE("at any length a checksum is what the polynomial leaves, bit by bit") 
         left ^= std::to_integer<std::uint32_t>(bytes.back());
         for (int k = 0; k < 8; ++k) left = (left & 1) != 0 ? left >> 1 ^ 0x82f63b78u : left >> 1;
     }
-    constexpr std::array<std::byte, 9> fixed{std::byte{1}, std::byte{2}};
-    static_assert(checksum(fixed) != 0);
 }
