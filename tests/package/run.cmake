@@ -332,9 +332,9 @@ elseif(CASE STREQUAL "components")
          "add_executable(linked \"${CMAKE_CURRENT_LIST_DIR}/consumer/compiled.cpp\")\n"
          "target_link_libraries(linked PRIVATE laconic::compiled)\n"
     )
-    run(${configure} -S "${WORK}/linked" -B "${WORK}/build" -D "CMAKE_PREFIX_PATH=${WORK}/there")
-    run("${CMAKE_COMMAND}" --build "${WORK}/build" -j 2)
-    run("${WORK}/build/linked")
+    run(${configure} -S "${WORK}/linked" -B "${WORK}/with" -D "CMAKE_PREFIX_PATH=${WORK}/there")
+    run("${CMAKE_COMMAND}" --build "${WORK}/with" -j 2)
+    run("${WORK}/with/linked")
     if(NOT said STREQUAL "1.5\n")
         message(FATAL_ERROR "the consumer of laconic::compiled says `${said}`, expected 1.5")
     endif()
