@@ -218,11 +218,16 @@ foreach(header IN LISTS headers)
     endif()
 endforeach()
 
+# These folders of tests have a CMakeLists.txt of their own, or hold helpers.
+set(families additions builds device examples fuzz guards mpi must_not_compile nccl package support)
 # The other way round: a test in a folder of the library has its header; x_on_device.cpp tests x.hpp with a device.
 file(GLOB_RECURSE tests RELATIVE "${ROOT}/tests" "${ROOT}/tests/*.cpp")
 foreach(test IN LISTS tests)
     string(REGEX REPLACE "/.*" "" folder "${test}")
     string(REGEX REPLACE "(_on_device)?[.]cpp$" ".hpp" header "${test}")
+    if(test MATCHES "/" AND NOT IS_DIRECTORY "${include}/${folder}" AND NOT folder IN_LIST families)
+        complain("tests/${test}:1" "is compiled by nothing: ${folder} is neither a folder of include/laconic nor a family of tests")
+    endif()
     if(DEFINED row_${folder} AND NOT EXISTS "${include}/${header}")
         complain("tests/${test}:1" "has no include/laconic/${header}")
     endif()

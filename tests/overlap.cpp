@@ -54,7 +54,7 @@ struct ended {
     std::uint64_t sent = 0, received = 0;
     bool operator==(ended const&) const = default;
 };
-constexpr std::size_t rounds = 12;
+constexpr std::size_t rounds_of_overlap = 12;
 
 ended run_of(any_communicator engine, std::function<void()> const& between) {
     metered comm(engine);
@@ -67,7 +67,7 @@ ended run_of(any_communicator engine, std::function<void()> const& between) {
                     .largest_smoothness = 3,
                     .least_strong_convexity = 1};
     descent run(diana{rand_k{0.2} | natural{}}.compose<double, host>(p), f, comm, std::span(end.x), 3);
-    for (std::size_t k = 0; k < rounds; ++k) {
+    for (std::size_t k = 0; k < rounds_of_overlap; ++k) {
         run.send();
         between();
         run.receive();
@@ -108,15 +108,15 @@ TEST_CASE("a round takes as long as its messages or as what is computed meanwhil
         });
         return end - begun;
     };
-    begun = seconds(0, true) - rounds * 3.0;
-    CHECK(seconds(0, false) == rounds * 3.0);
-    CHECK(seconds(2, false) == rounds * 3.0);
-    CHECK(seconds(3, false) == rounds * 3.0);
-    CHECK(seconds(5, false) == rounds * 5.0);
-    CHECK(seconds(2, true) == rounds * (3.0 + 2.0));
+    begun = seconds(0, true) - rounds_of_overlap * 3.0;
+    CHECK(seconds(0, false) == rounds_of_overlap * 3.0);
+    CHECK(seconds(2, false) == rounds_of_overlap * 3.0);
+    CHECK(seconds(3, false) == rounds_of_overlap * 3.0);
+    CHECK(seconds(5, false) == rounds_of_overlap * 5.0);
+    CHECK(seconds(2, true) == rounds_of_overlap * (3.0 + 2.0));
 }
 
-TEST_CASE_TEMPLATE("what overlaps allocates nothing after the first rounds", Engine, threads, fibers) {
+TEST_CASE_TEMPLATE("what overlaps allocates nothing after the first rounds_of_overlap", Engine, threads, fibers) {
     std::vector<int> last(4, -1);
     Engine::run(4, [&](auto& engine) {
         metered comm(engine);
@@ -132,7 +132,8 @@ TEST_CASE_TEMPLATE("what overlaps allocates nothing after the first rounds", Eng
     CHECK(*std::max_element(last.begin(), last.end()) < 4);
 }
 
-TEST_CASE_TEMPLATE("lanes in flight together allocate nothing after the first rounds", Engine, threads, fibers) {
+TEST_CASE_TEMPLATE("lanes in flight together allocate nothing after the first rounds_of_overlap", Engine, threads,
+                   fibers) {
     std::vector<int> last(4, -1);
     Engine::run(4, [&](auto& engine) {
         metered comm(engine);

@@ -192,7 +192,7 @@ TEST_CASE("a layer that is not started: an error that names it, or zeros, or lef
               reducer reduce(error_feedback{top_k{4}}, comm, three);
               auto g = gradients(comm.rank(), 0);
               without_bias(reduce, g);
-          }) == "the first step has the layers head.weight, conv.weight, not started: conv.bias");
+          }) == "rank 0, round 0: layer conv.bias was not started");
 
     int const n = 3, steps = 12;
     using how = error_feedback<top_k<>>;

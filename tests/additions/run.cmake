@@ -12,7 +12,7 @@ set(at_most_message 8)
 set(at_most_method 3)
 set(at_most_collective 3)
 set(at_most_objective 3)
-set(at_most_engine 5)
+set(at_most_engine 3)
 
 set(tree "${WORK}/tree")
 file(REMOVE_RECURSE "${tree}")

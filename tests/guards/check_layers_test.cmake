@@ -177,3 +177,7 @@ expect("core/key.hpp:1: Eigen:: without #include <Eigen/")
 good_tree()
 file(WRITE "${tree}/tests/core/lost.cpp" "")
 expect("tests/core/lost.cpp:1: has no include/laconic/core/lost.hpp")
+
+good_tree()
+file(WRITE "${tree}/tests/nowhere/lost.cpp" "")
+expect("tests/nowhere/lost.cpp:1: is compiled by nothing: nowhere is neither a folder of include/laconic nor a family")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One decoder adds what lists terms, a message's own what does not, and buckets add what the whole lists.
+// One decoder adds what lists terms, a message's own what does not; and fits() refuses arrays of other lengths.
 #include "laconic/message/message.hpp"
 
 #include <doctest/doctest.h>
@@ -11,6 +11,23 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/compress/best_level.hpp"
+#include "laconic/compress/identity_or.hpp"
+#include "laconic/compress/low_rank.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/natural_dithering.hpp"
+#include "laconic/compress/parts.hpp"
+#include "laconic/compress/quantize.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/scaled_down.hpp"
+#include "laconic/compress/scaled_sign.hpp"
+#include "laconic/compress/short_float.hpp"
+#include "laconic/compress/threshold.hpp"
+#include "laconic/compress/top_blocks.hpp"
+#include "laconic/compress/two_means.hpp"
+#include "laconic/compress/uniform.hpp"
+#include "laconic/compress/vote.hpp"
+#include "laconic/compress/zero_blocks.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/message/dithered.hpp"
 #include "laconic/message/full_vector.hpp"
@@ -124,4 +141,106 @@ TEST_CASE_TEMPLATE("bucket by bucket a message adds the terms of the whole", T, 
             agree(signs<T, host>{d, 0, {}, words});
             agree(means<T, host>{d, bucket, scales, more, words});
         }
+}
+
+namespace {
+
+template <class C>
+auto message_sent(C const& compressor, std::size_t d) {
+    std::vector<float> x(d);
+    for (std::size_t i = 0; i < d; ++i) x[i] = float(int(i % 5) - 2);
+    host on;
+    message_of<C, float, host> m;
+    compressor(on, std::span<float const>(x), key{3}, m);
+    return m;
+}
+// What is sent of d numbers fits these, and no others.
+template <class C>
+void check_fits(C const& compressor, std::size_t d) {
+    auto const m = message_sent(compressor, d);
+    CAPTURE(to_string(compressor));
+    CAPTURE(d);
+    CHECK(detail::fits(m, d));
+    CHECK_FALSE(detail::fits(m, d + 1));
+    if (d > 0) CHECK_FALSE(detail::fits(m, d - 1));
+}
+// It does not after a change.
+template <class C, class Change>
+void check_spoilt(C const& compressor, Change change) {
+    auto m = message_sent(compressor, 100);
+    REQUIRE(detail::fits(m, 100));
+    change(m);
+    CAPTURE(to_string(compressor));
+    CHECK_FALSE(detail::fits(m, 100));
+}
+
+}  // namespace
+
+TEST_CASE("whatever a compressor sends fits") {
+    for (std::size_t const d : {0u, 1u, 63u, 64u, 65u, 100u}) {
+        check_fits(identity{}, d);
+        check_fits(natural{}, d);
+        check_fits(fp16{}, d);
+        check_fits(quantize{3}, d);
+        check_fits(quantize{3, 7}, d);
+        check_fits(quantize{128, 7}, d);
+        check_fits(natural_dithering{3, 7}, d);
+        check_fits(uniform{3, 7}, d);
+        check_fits(scaled_sign{7}, d);
+        check_fits(vote{}, d);
+        check_fits(two_means{7}, d);
+        check_fits(low_rank<>{1, 1}, d);
+        check_fits(threshold{1.5}, d);
+        check_fits(threshold{9}, d);
+        check_fits(rand_k{portion(0.5)} | natural{}, d);
+        check_fits(top_k{portion(0.5)} | quantize{3, 7}, d);
+        check_fits(top_k{portion(0.5)} | (top_k{portion(0.5)} | scaled_sign{}), d);
+        check_fits(zero_blocks{7}, d);
+        check_fits(top_blocks<>{portion(0.5), 7}, d);
+        check_fits(top_blocks<>{portion(1.0), 7} | natural{}, d);
+        check_fits(scaled_down{quantize{3}}, d);
+        check_fits(identity_or<top_k<>>{top_k{portion(0.5)}}, d);
+        if (d > 0) check_fits(best_level{top_k{1}}, d);
+    }
+    parts<quantize> const two{{{40, quantize{3}}, {60, quantize{1, 7}}}};
+    check_fits(two, 100);
+}
+
+TEST_CASE("what has lost or won a number, or whose values were changed, does not") {
+    auto const grow = [](auto& a) { a.resize(a.size() + 1); };
+    check_spoilt(identity{}, [&](auto& m) { grow(m.values); });
+    check_spoilt(quantize{3, 7}, [&](auto& m) { grow(m.steps); });
+    check_spoilt(quantize{3, 7}, [](auto& m) { m.bucket = 0; });
+    check_spoilt(quantize{3, 7}, [&](auto& m) { grow(m.codes); });
+    check_spoilt(quantize{3, 7}, [&](auto& m) { grow(m.wide_codes); });
+    check_spoilt(quantize{127, 7}, [](auto& m) { m.levels = 128; });
+    check_spoilt(quantize{128, 7}, [](auto& m) { m.levels = 127; });
+    check_spoilt(quantize{128, 7}, [&](auto& m) { grow(m.wide_codes); });
+    check_spoilt(natural_dithering{3, 7}, [](auto& m) { m.norms.resize(14); });
+    check_spoilt(uniform{3, 7}, [&](auto& m) { grow(m.least); });
+    check_spoilt(uniform{3, 7}, [](auto& m) { m.bucket = 8; });
+    check_spoilt(scaled_sign{7}, [](auto& m) { m.words.resize(1); });
+    check_spoilt(scaled_sign{7}, [](auto& m) { m.bucket = 0; });
+    check_spoilt(vote{}, [](auto& m) { m.bucket = 1; });
+    check_spoilt(two_means{7}, [](auto& m) { m.above.resize(14); });
+    check_spoilt(two_means{7}, [](auto& m) { m.count = 101; });
+    check_spoilt(low_rank<>{10, 2}, [](auto& m) { m.rank = 11; });
+    check_spoilt(low_rank<>{10, 2}, [](auto& m) { m.rows = 0; });
+    check_spoilt(low_rank<>{10, 2}, [](auto& m) { m.rows = 20; });
+    check_spoilt(low_rank<>{10, 2}, [](auto& m) { m.right.resize(19); });
+    check_spoilt(threshold{1.5}, [&](auto& m) { grow(m.payload.values); });
+    check_spoilt(threshold{1.5}, [&](auto& m) { grow(m.support); });
+    check_spoilt(threshold{0.5}, [](auto& m) {
+        m.support.resize(101);
+        m.payload.values.resize(101);
+    });
+    check_spoilt(zero_blocks{7}, [](auto& m) { m.unit.length = 0; });
+    check_spoilt(zero_blocks{7}, [](auto& m) { m.unit.length = ~std::size_t{0}; });
+    check_spoilt(zero_blocks{7}, [](auto& m) { m.payload.values.resize(99); });
+    check_spoilt(scaled_down{quantize{3}}, [&](auto& m) { grow(m.inside.codes); });
+    check_spoilt(best_level{top_k{1}}, [](auto& m) { m.length = 99; });
+    check_spoilt(identity_or<top_k<>>{top_k{5}}, [](auto& m) { m.is_first = true, m.first.values.resize(0); });
+    check_spoilt(parts<quantize>{{{40, quantize{3}}, {60, quantize{3}}}}, [](auto& m) { m.each.pop_back(); });
+    check_spoilt(parts<quantize>{{{40, quantize{3}}, {60, quantize{3}}}}, [&](auto& m) { grow(m.each[1].codes); });
+    check_spoilt(parts<quantize>{{{40, quantize{3}}, {60, quantize{3}}}}, [](auto& m) { m.each[0].bucket = 1; });
 }

@@ -15,8 +15,8 @@ using namespace laconic;
 
 namespace {
 
-using how = error_feedback<top_k<>>;
-using layers = detail::reduced_layers<how, float, host>;
+using top_k_with_errors = error_feedback<top_k<>>;
+using layers = detail::reduced_layers<top_k_with_errors, float, host>;
 
 // The same reduction for all layers.
 template <class R>
@@ -27,24 +27,24 @@ auto always(R r) {
 }  // namespace
 
 TEST_CASE("the identity of a state has the layers by name, what ranks agree on has them as they are listed") {
-    layers const one(always(how{top_k{1}}), {{"b", 3}, {"a", 2}}, {}),
-        other(always(how{top_k{1}}), {{"a", 2}, {"b", 3}}, {});
+    layers const one(always(top_k_with_errors{top_k{1}}), {{"b", 3}, {"a", 2}}, {}),
+        other(always(top_k_with_errors{top_k{1}}), {{"a", 2}, {"b", 3}}, {});
     CHECK(one.identity(0, 2) == other.identity(0, 2));
     CHECK(one.items().lines() != other.items().lines());
     CHECK(one.identity(0, 2) != one.identity(1, 2));
     CHECK(one.identity(0, 2) != one.identity(0, 3));
     CHECK(one.identity(0, 2).find("layer a: 2 numbers, error_feedback(top_k(1))\nlayer b: 3 numbers") !=
           std::string::npos);
-    layers const in_full(always(how{top_k{1}}), {{"b", 3}, {"a", 2}}, {.in_full = {"a"}});
+    layers const in_full(always(top_k_with_errors{top_k{1}}), {{"b", 3}, {"a", 2}}, {.in_full = {"a"}});
     CHECK(in_full.identity(0, 2).find("layer a: 2 numbers, in full\n") != std::string::npos);
 }
 
 TEST_CASE("what does not suit a layer is refused") {
-    CHECK_THROWS_WITH_AS(layers(always(how{top_k{1}}), {}, {}), "a reducer of no layers", argument_error);
-    CHECK_THROWS_WITH_AS(layers(always(how{top_k{1}}), {{"a", 2}, {"b", 2}, {"a", 2}}, {}),
+    CHECK_THROWS_WITH_AS(layers(always(top_k_with_errors{top_k{1}}), {}, {}), "a reducer of no layers", argument_error);
+    CHECK_THROWS_WITH_AS(layers(always(top_k_with_errors{top_k{1}}), {{"a", 2}, {"b", 2}, {"a", 2}}, {}),
                          "two layers are named \"a\"", argument_error);
-    CHECK_THROWS_AS(layers(always(how{top_k{3}}), {{"a", 3}, {"b", 2}}, {}), argument_error);  // k > 2
-    layers(always(how{top_k{3}}), {{"a", 3}, {"b", 2}}, {.dense_below = 3});                   // sent in full
+    CHECK_THROWS_AS(layers(always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {}), argument_error);  // k > 2
+    layers(always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {.dense_below = 3});  // sent in full
     using around = detail::reduced_layers<plain<identity, ring>, float, host>;
     CHECK_THROWS_AS(around(always(plain<identity, ring>{}), {{"a", 3}}, {.not_started = absent::skip}), argument_error);
 }

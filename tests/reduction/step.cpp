@@ -15,11 +15,11 @@
 using namespace laconic;
 
 TEST_CASE("a step: nothing is written before finish, and messages of later steps go as layers are started") {
-    using how = error_feedback<top_k<>>;
+    using with_errors = error_feedback<top_k<>>;
     fibers::run(2, [](fibers::member& comm) {
         reducer_options const options{.share_below = 0};
-        detail::reduction_step<how, fibers::member, float, host> step(
-            comm, options, host{}, {[](layer const&) { return how{top_k{1}}; }, layers_of({3, 3}), options});
+        detail::reduction_step<with_errors, fibers::member, float, host> step(
+            comm, options, host{}, {[](layer const&) { return with_errors{top_k{1}}; }, layers_of({3, 3}), options});
         std::vector<float> a, b;
         auto const start = [&](std::size_t l, std::vector<float>& x) {
             step.start(l, detail::caller_vector<float>(std::span(x)), {});

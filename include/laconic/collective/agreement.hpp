@@ -65,7 +65,7 @@ inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
     return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
 }
 // The first line in which the texts differ.
-[[gnu::cold]] inline std::string disagreement(std::string_view of_0, std::string_view of_rank, int rank) {
+[[gnu::cold]] inline std::string first_difference(std::string_view of_0, std::string_view of_rank, int rank) {
     auto at = static_cast<std::size_t>(std::mismatch(of_0.begin(), of_0.end(), of_rank.begin(), of_rank.end()).first -
                                        of_0.begin());
     at = at == 0 ? 0 : of_0.rfind('\n', at - 1) + 1;  // npos + 1 is 0
@@ -94,7 +94,7 @@ void require_agreement(C& comm, agreed_items const& items) {
     int const r = first_that_differs();
     if (r == comm.size())  // equal texts, unequal digests: some rank's memory is broken
         throw shape_error("ranks disagree");
-    throw shape_error(detail::disagreement(text_of(0), text_of(r), r));
+    throw shape_error(detail::first_difference(text_of(0), text_of(r), r));
 }
 
 /// The constants of f = mean f_i from those that each rank's f_i knows of itself: L is bounded by the mean of the L_i.

@@ -62,6 +62,7 @@ struct dithered {
 
     static auto fields(auto& m) { return std::tie(m.levels, m.bucket, m.norms, m.codes); }
     std::size_t dimension() const { return codes.size(); }
+    bool fits(std::size_t n) const { return codes.size() == n && detail::make_buckets(norms.size(), n, bucket); }
     terms_type terms() const& { return {norms.data(), codes.data(), levels, bucket, codes.size()}; }
     void terms() const&& = delete;
     bool operator==(dithered const&) const = default;

@@ -21,6 +21,7 @@ struct either {
 
     static auto fields(auto& m) { return std::tie(m.is_first, m.first, m.second); }
     std::size_t dimension() const { return is_first ? first.dimension() : second.dimension(); }
+    bool fits(std::size_t n) const { return is_first ? detail::fits(first, n) : detail::fits(second, n); }
     /// Makes room for any message of either about d numbers, where they have make_room().
     template <class B>
     void make_room(B& on, std::size_t d) {

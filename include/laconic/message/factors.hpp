@@ -47,6 +47,10 @@ struct factors {
 
     static auto fields(auto& m) { return std::tie(m.count, m.rows, m.rank, m.left, m.right); }
     std::size_t dimension() const { return count; }
+    bool fits(std::size_t n) const {
+        return count == n && rows > 0 && rows * cols() == n && rank <= std::min(rows, cols()) &&
+               left.size() == rank * rows && right.size() == rank * cols();
+    }
     terms_type terms() const& { return {left.data(), right.data(), count, rows, cols(), rank}; }
     void terms() const&& = delete;
     bool operator==(factors const&) const = default;

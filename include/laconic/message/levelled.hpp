@@ -28,6 +28,7 @@ struct levelled {
 
     static auto fields(auto& m) { return std::tie(m.level, m.levels, m.length, m.inside, m.from); }
     std::size_t dimension() const { return length; }
+    bool fits(std::size_t n) const { return length == n && detail::fits(inside, n); }
     friend bool operator==(levelled const& a, levelled const& b) { return a.level == b.level && a.inside == b.inside; }
 };
 

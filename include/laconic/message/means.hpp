@@ -51,6 +51,10 @@ struct means {
 
     static auto fields(auto& m) { return std::tie(m.count, m.bucket, m.below, m.above, m.words); }
     std::size_t dimension() const { return count; }
+    bool fits(std::size_t n) const {
+        return count == n && detail::make_words(words.size(), n) && below.size() == above.size() &&
+               detail::make_buckets(below.size(), n, bucket);
+    }
     terms_type terms() const& { return {below.data(), above.data(), words.data(), bucket, count}; }
     void terms() const&& = delete;
     bool operator==(means const&) const = default;

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <tuple>
 #include <type_traits>
 
 #include "laconic/backend/backend.hpp"
@@ -59,6 +60,44 @@ concept Message = std::movable<M> && std::default_initializable<M> && std::equal
     { m.dimension() } -> std::same_as<std::size_t>;
     add_message(on, out, w, m);
 };
+
+/// m.fits(n): whether the arrays of m are as long as its values ask for, and m is about n numbers, so that who adds it
+/// reads nothing beyond their ends. What is in the arrays, such as coordinates, is not read: it may be in a device's
+/// memory. A message with more than one array has it.
+template <class M>
+concept ChecksArrays = requires(M const& m, std::size_t n) {
+    { m.fits(n) } -> std::same_as<bool>;
+};
+namespace detail {
+
+template <class F>
+concept HasData = requires(F const& f) {
+    f.data();
+};
+template <class... F>
+constexpr int arrays_among(std::tuple<F&...> const*) {
+    return (0 + ... + static_cast<int>(HasData<F>));
+}
+template <class M>
+bool fits(M const& m, std::size_t n) {
+    if constexpr (ChecksArrays<M>) {
+        return m.fits(n);
+    } else {
+        if constexpr (requires { M::fields(m); })
+            static_assert(
+                arrays_among(static_cast<decltype(M::fields(m))*>(nullptr)) <= 1,
+                "a message with more than one array needs fits(n): whether they are as long as its values ask "
+                "for, and it is about n numbers");
+        return m.dimension() == n;
+    }
+}
+// How many buckets n numbers make; no number of them where a bucket has none.
+inline bool make_buckets(std::size_t buckets, std::size_t n, std::size_t bucket) {
+    return bucket > 0 && buckets == n / bucket + (n % bucket != 0);
+}
+inline bool make_words(std::size_t words, std::size_t n) { return words == n / 64 + (n % 64 != 0); }
+
+}  // namespace detail
 
 /// A message whose kind may be chosen at run time: m.holds<N>() is whether it is an N.
 template <class M, class N>

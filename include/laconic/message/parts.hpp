@@ -21,6 +21,14 @@ struct parts_of {
 
     static auto fields(auto& m) { return std::tie(m.count, m.each); }
     std::size_t dimension() const { return count; }
+    bool fits(std::size_t n) const {
+        std::size_t left = n;
+        for (auto const& one : each) {
+            if (one.dimension() > left || !detail::fits(one, one.dimension())) return false;
+            left -= one.dimension();
+        }
+        return count == n && left == 0;
+    }
     bool operator==(parts_of const&) const = default;
 };
 

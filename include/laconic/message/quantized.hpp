@@ -73,6 +73,10 @@ struct quantized {
 
     static auto fields(auto& m) { return std::tie(m.levels, m.bucket, m.steps, m.codes, m.wide_codes); }
     std::size_t dimension() const { return codes.size() + wide_codes.size(); }
+    bool fits(std::size_t n) const {
+        return dimension() == n && with_codes(*this, [n](auto const& all) { return all.size() == n; }) &&
+               detail::make_buckets(steps.size(), n, bucket);
+    }
     terms_by<any_codes> terms() const& {
         bool const are_bytes = levels <= most_in_byte;
         return {steps.data(), {codes.data(), are_bytes ? nullptr : wide_codes.data()}, bucket, dimension()};

@@ -21,6 +21,7 @@ struct scaled {
 
     static auto fields(auto& m) { return std::tie(m.factor, m.inside); }
     std::size_t dimension() const { return inside.dimension(); }
+    bool fits(std::size_t n) const { return detail::fits(inside, n); }
     friend bool operator==(scaled const& a, scaled const& b) { return a.factor == b.factor && a.inside == b.inside; }
 };
 

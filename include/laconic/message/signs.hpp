@@ -57,6 +57,11 @@ struct signs {
 
     static auto fields(auto& m) { return std::tie(m.count, m.bucket, m.scales, m.words); }
     std::size_t dimension() const { return count; }
+    bool fits(std::size_t n) const {
+        bool const are_votes = bucket == 0 && scales.empty();
+        return count == n && detail::make_words(words.size(), n) &&
+               (are_votes || detail::make_buckets(scales.size(), n, bucket));
+    }
     terms_type terms() const& { return {scales.data(), words.data(), bucket, count}; }
     void terms() const&& = delete;
     bool operator==(signs const&) const = default;

@@ -115,6 +115,13 @@ struct sparse {
 
     static auto fields(auto& m) { return std::tie(m.length, m.unit, m.payload_key, m.drawn, m.support, m.payload); }
     std::size_t dimension() const { return length; }
+    // The last place may have fewer numbers than the others, and need not be among those that are sent.
+    bool fits(std::size_t n) const {
+        if (length != n || unit.length == 0 || support.size() > places()) return false;
+        std::size_t const sent = payload.dimension(), all = support.size() * unit.length;
+        bool const with_last = places() > 0 && !support.empty() && sent == numbers(places() - 1);
+        return (sent == all || with_last) && detail::fits(payload, sent);
+    }
     auto terms() const& requires TermMessage<payload_type> {
         auto const inner = payload.terms();
         return terms_type<std::remove_const_t<decltype(inner)>>{support.data(), unit, inner};

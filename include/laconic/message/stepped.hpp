@@ -57,6 +57,9 @@ struct stepped {
 
     static auto fields(auto& m) { return std::tie(m.width, m.bucket, m.least, m.steps, m.codes); }
     std::size_t dimension() const { return codes.size(); }
+    bool fits(std::size_t n) const {
+        return codes.size() == n && least.size() == steps.size() && detail::make_buckets(steps.size(), n, bucket);
+    }
     terms_type terms() const& { return {least.data(), steps.data(), codes.data(), bucket, codes.size()}; }
     void terms() const&& = delete;
     bool operator==(stepped const&) const = default;

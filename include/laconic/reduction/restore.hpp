@@ -81,6 +81,7 @@ void restore_any(Step& step, std::span<std::vector<std::byte> const> saved) {
 /// The state that restore_own() reads.
 template <class Step>
 std::vector<std::byte> saved(Step& step) {
+    step.receive_alone();
     step.require_whole();
     state_writer archive(step.identity(step.comm().rank(), step.comm().size()), step.on());
     step.state(archive);

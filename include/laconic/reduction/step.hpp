@@ -126,7 +126,7 @@ class reduction_step : step_failure {
     }
     template <class Archive>
     void state(Archive& archive) {
-        receive_alone(), archive(round_), layers_.state(archive);
+        archive(round_), layers_.state(archive);
     }
     std::string identity(int rank, int ranks) const { return layers_.identity(rank, ranks); }
     /// Throws argument_error where a step is under way.
@@ -144,8 +144,7 @@ class reduction_step : step_failure {
         layers_.agree(comm_);
         round_ = latest_round(comm_, round_);
         layers_.for_each([&](auto& l) { l.renew_mean_shift(on_, watching_, round_); });
-        make_whole();
-        is_restored_ = false;
+        make_whole(), is_restored_ = false;
     }
     void make_whole() {
         is_restored_ = true;
@@ -253,8 +252,9 @@ class reduction_step : step_failure {
     void agree_on_order() {
         auto const order = (mistake_ ? concat({*mistake_, ", "}) : "") + layers_.names(order_);
         require_agreement(comm_, {{"the order of layers", order}});
-        if (mistake_ || (order_.first().size() < layers_.size() && options_.not_started == absent::raise))
-            throw argument_error(concat({"the first step has the layers ", order}));
+        if (mistake_) throw compression_error(0, round_, *mistake_);
+        for (std::size_t l = 0; options_.not_started == absent::raise && l < layers_.size(); ++l)
+            if (!order_.is_started(l)) throw compression_error(0, round_, layers_[l].was_not_started());
         order_.learn();
         messages_ = joined(layers_, order_.all(), options_);
     }

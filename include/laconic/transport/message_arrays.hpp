@@ -19,7 +19,6 @@
 #include "laconic/core/view.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/message/sparse.hpp"
-#include "laconic/transport/array_lengths.hpp"
 
 namespace laconic {
 
@@ -106,9 +105,10 @@ auto bytes_of(Array& a) {
 /// Messages between ranks whose communicator carries arrays of B's memory: they stay there. What they send by values,
 /// and how long their arrays are (the outline), the ranks share in an all-gather, for which they wait; then the
 /// arrays travel as they lie in memory, which is longer than what wire/ would write, and no rank waits. Between ranks
-/// that have agreed on their composition: of what comes the lengths are checked (array_lengths.hpp), by all ranks alike
-/// and before any memory is asked for, but not what stands in the arrays. Reuses its memory, which holds a message of
-/// each rank; blank() makes room for the longest that its compressor may send, so that no later one needs more.
+/// that have agreed on their composition: of what comes the lengths are checked (fits() in message/message.hpp), by all
+/// ranks alike and before any memory is asked for, but not what stands in the arrays. Reuses its memory, which holds a
+/// message of each rank; blank() makes room for the longest that its compressor may send, so that no later one needs
+/// more.
 template <class M, class B>
 class message_arrays {
   public:
@@ -173,7 +173,7 @@ class message_arrays {
         };
         detail::walk(m, value, array);
         if (at != outline.size()) refuse(r, at, "the outline of a message goes on where it should end");
-        if (!detail::fit(m, d)) refuse(r, at, "arrays of other lengths than such a message has");
+        if (!detail::fits(m, d)) refuse(r, at, "arrays of other lengths than such a message has");
     }
     [[noreturn]] static void refuse(int r, std::size_t at, char const* why) {
         throw wire_error(8 * at, detail::concat({"from rank ", r, ": ", why}));
