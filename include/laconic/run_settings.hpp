@@ -19,7 +19,7 @@ struct trace_point {
     double seconds = 0;                 ///< by rank 0's clock
 };
 
-/// Why a run ended.
+/// Why a run ended: a limit was reached, or the watch returned false.
 enum class stop_reason { rounds, bits, target, time, watch };
 
 /// The name of the reason.
@@ -28,8 +28,8 @@ constexpr char const* to_string(stop_reason s) {
     return names[static_cast<int>(s)];
 }
 
-/// When to stop, and the seed. Limits other than the rounds, and a trace, cost a collective call of 32 bytes a rank
-/// every `check_every` rounds, which a metered communicator does not count, and a value of the objective.
+/// When to stop, and the seed. Any limit except `rounds`, and a trace, costs every `check_every` rounds one evaluation
+/// of f and a collective call of 32 bytes a rank, which a metered communicator does not count.
 struct run_settings {
     std::uint64_t rounds = 1000;
     std::uint64_t seed = 0;
