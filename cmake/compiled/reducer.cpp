@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <deque>
+
 #include "laconic/any/parse_collective.hpp"
 #include "laconic/any/parse_reduction.hpp"
 #include "laconic/compiled.hpp"
@@ -7,11 +9,12 @@
 namespace laconic::compiled {
 
 struct reducer::held {
-    any_communicator comm;
+    std::deque<any_communicator> handles;  // those that a step may use
     any_reducer<float> inside;
 
     held(std::string_view reduction, any_communicator c, std::vector<layer> const& layers, reducer_options options)
-        : comm(std::move(c)), inside(parse_reduction<float>(reduction), comm, layers, std::move(options)) {}
+        : handles{std::move(c)},
+          inside(parse_reduction<float>(reduction), handles.front(), layers, std::move(options)) {}
 };
 
 reducer::reducer(std::string_view reduction, any_communicator comm, std::vector<layer> const& layers,
@@ -31,8 +34,9 @@ std::vector<std::byte> reducer::save() const { return held_->inside.save(); }
 void reducer::restore(std::span<std::byte const> saved) { held_->inside.restore(saved); }
 void reducer::restore(std::span<std::vector<std::byte> const> saved) { held_->inside.restore(saved); }
 void reducer::rebind(any_communicator comm) {
-    held_->comm = std::move(comm);
-    held_->inside.rebind(held_->comm);
+    held_->handles.push_back(std::move(comm));
+    held_->inside.rebind(held_->handles.back());
+    while (held_->handles.size() > 1) held_->handles.pop_front();
 }
 std::uint64_t reducer::steps() const { return held_->inside.steps(); }
 reducer_statistics reducer::statistics() const { return held_->inside.statistics(); }

@@ -16,9 +16,9 @@
 #include "laconic/reduction/statistics.hpp"
 #include "laconic/run_settings.hpp"
 
-/// The library's front door, from texts, for programs that link laconic::compiled: its functions are compiled there,
-/// once, and this header needs a fraction of the others' time. On the host; over any communicator, which outlives the
-/// call or the reducer.
+/// Runs and reducers from texts, for programs that link laconic::compiled: they are compiled there, once, and this
+/// header compiles several times faster than the others. They compute on the host, over any communicator, which must
+/// outlive the call or the reducer.
 ///
 ///     find_package(laconic REQUIRED COMPONENTS compiled)
 ///     target_link_libraries(yours PRIVATE laconic::compiled)
@@ -30,7 +30,8 @@ run_result descend(std::string_view method, any_objective<> const& objective, st
                    any_communicator comm, run_settings how = {});
 
 /// laconic::reducer for vectors of float with a reduction such as "error_feedback(top_k(0.01))". Its members are those
-/// of reducer, where they are described.
+/// of reducer, where they are described. It makes no duplicate of the communicator: from start() to finish() the caller
+/// sends nothing over it.
 class reducer {
   public:
     /// Throws parse_error with the place in the text and the valid names, and what reducer's constructor throws.

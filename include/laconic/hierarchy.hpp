@@ -121,14 +121,17 @@ class reducer<R, hierarchy<I, A>, T, host> {
     }
 
     /// The same as reducer's, but a state is of a share: other nodes must have as many ranks each.
-    std::vector<std::byte> save() const { return detail::saved(const_cast<step_type&>(*step_)); }
+    std::vector<std::byte> save() const {
+        require_no_step("save()");
+        return detail::saved(const_cast<step_type&>(*step_));
+    }
     void restore(std::span<std::byte const> saved) {
-        require_no_step();
+        require_no_step("restore()");
         detail::restore_own(*step_, saved);
     }
     /// The states of node 0's ranks come first, in their order, then those of node 1's, and so on.
     void restore(std::span<std::vector<std::byte> const> saved) {
-        require_no_step();
+        require_no_step("restore()");
         auto const n = static_cast<std::size_t>(node_.size());
         if (saved.size() % n != 0)
             throw shape_error(detail::concat({saved.size(), " states, where nodes have ", n, " ranks"}));
@@ -193,8 +196,9 @@ class reducer<R, hierarchy<I, A>, T, host> {
         node_.end_step();
         step_->abandon();
     }
-    void require_no_step() const {
-        if (begun_) throw argument_error("a step is under way: finish() or drop() comes before restore()");
+    void require_no_step(char const* call) const {
+        if (begun_)
+            throw argument_error(detail::concat({"a step is under way: finish() or drop() comes before ", call}));
     }
     struct ending {
         reducer* step;

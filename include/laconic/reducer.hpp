@@ -96,7 +96,8 @@ class reducer {
         finish();
     }
 
-    /// Starts this layer: its message begins to travel, and x, which finish() replaces by the estimate, must stay until
+    /// Starts this layer: its message begins to travel (where a collective in the foreground adds it up, with the next
+    /// start() or finish()), and x, which finish() replaces by the estimate, must stay until
     /// then. finish() throws all errors, on all ranks; start() itself throws argument_error only for a layer that does
     /// not exist, and for one more where all messages of the step are sent; that step goes on. In the first step
     /// messages are sent by finish(), once the ranks have compared their orders of layers. Cost: the compensation reads
@@ -121,7 +122,8 @@ class reducer {
     /// the first step. With reducer_options::steps_vary it does so where no layer is started, too.
     void drop() { step_.drop(); }
 
-    /// The state of this rank on which the next steps depend, for restore(). Call it between steps.
+    /// The state of this rank on which the next steps depend, for restore(). Throws argument_error while a step is in
+    /// progress.
     std::vector<std::byte> save() const {
         return detail::saved(const_cast<reducer&>(*this).step_);  // which only reads
     }
@@ -147,11 +149,8 @@ class reducer {
     /// The layers: name, size, reduction, and h_i and e_i in units of the gradient without a loss scale.
     std::deque<layer_type> const& layers() const { return step_.layers().all(); }
     /// What it has done so far. Costs nothing except in steps that are probed (reducer_options). Between start() and
-    /// finish() it waits for a collective that is under way.
-    reducer_statistics statistics() const {
-        const_cast<reducer&>(*this).step_.receive_alone();  // which another thread may count
-        return step_.statistics();
-    }
+    /// finish() it waits for a collective that runs in the background.
+    reducer_statistics statistics() const { return step_.statistics(); }
 
   private:
     detail::reduction_step<R, C, T, B> step_;

@@ -111,3 +111,36 @@ TEST_CASE_TEMPLATE("a number that is not finite is not hidden, in any pipeline",
     CHECK(refused > 500);
     CHECK(agreed > 10);
 }
+
+// A sparsifier and a quantizer outside of the library, with nothing but a description.
+namespace elsewhere {
+
+struct zip {
+    int level = 3;
+    static constexpr void description(auto&& describe) {
+        describe("zip", "nothing", "", laconic::field("level", &zip::level).written());
+    }
+    bool operator==(zip const&) const = default;
+};
+template <class Rest = laconic::identity>
+struct first_few {
+    laconic::portion k = 1;
+    Rest rest{};
+    static constexpr void description(auto&& describe) {
+        describe("first_few", "nothing", "", laconic::field("k", &first_few::k).needed());
+    }
+    template <class R>
+    first_few<R> with(R const& r) const {
+        return {k, r};
+    }
+    bool operator==(first_few const&) const = default;
+};
+
+}  // namespace elsewhere
+
+TEST_CASE("the text of a sparsifier has its rest, wherever both are defined") {
+    elsewhere::first_few<elsewhere::zip> const pipe{3, {5}};
+    CHECK(laconic::to_string(pipe) == "first_few(3) | zip(5)");
+    CHECK(laconic::to_string(elsewhere::first_few<>{3, {}}) == "first_few(3)");
+    CHECK(to_string(top_k<elsewhere::zip>{2, {7}}) == "top_k(2) | zip(7)");
+}

@@ -14,7 +14,7 @@
 
 using namespace laconic;
 
-// As much of a backend as these look at; tests/backend/apart.hpp is a whole one.
+// As much of a backend as these look at; tests/support/apart.hpp is a whole one.
 template <int Number>
 struct elsewhere {
     template <class T>

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "laconic/any/compressor.hpp"
+#include "laconic/collective/dense/ring.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -74,4 +75,27 @@ TEST_CASE("a reduction's text has its arguments, and equal ones compare equal") 
     CHECK(error_feedback{top_k{2}} == error_feedback{top_k{2}});
     CHECK(error_feedback{top_k{2}} != error_feedback{top_k{2}, 0.5});
     CHECK(unproved{plain{top_k{2}}} != unproved{plain{top_k{3}}});
+}
+
+namespace {
+
+// A collective without a default.
+struct ring_of_mine {
+    int size;
+    explicit ring_of_mine(int n) : size(n) {}
+    void check(std::size_t d) const { ring{}.check(d); }
+    template <Scalar T, class B = host>
+    auto make(std::size_t d, position_code positions = position_code::smallest) const {
+        return ring{}.make<T, B>(d, positions);
+    }
+    bool operator==(ring_of_mine const&) const = default;
+    friend std::string to_string(ring_of_mine const& r) { return "mine" + std::to_string(r.size); }
+};
+
+}  // namespace
+
+TEST_CASE("a collective needs no default, and is in the text") {
+    CHECK(to_string(plain{rand_k{2}, ring_of_mine{3}}) == "plain(rand_k(2), over=mine3)");
+    CHECK(to_string(plain{rand_k{2}, ring{}}) == "plain(rand_k(2), over=ring)");
+    CHECK(to_string(plain{rand_k{2}}) == "plain(rand_k(2))");
 }

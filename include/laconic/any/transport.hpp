@@ -97,6 +97,7 @@ class any_mean {
     void read_and_add(bit_reader& source, B& on, Blank blank, T weight, std::span<T> out) {
         std::visit([&](auto& tr) { tr.read_and_add(source, on, blank, weight, out); }, held_);
     }
+    void wait() const {}  // none of them has a thread of its own
     void require_whole() const {
         std::visit([](auto& tr) { tr.require_whole(); }, held_);
     }

@@ -56,12 +56,6 @@ std::string text_of(std::string const& piece, Rest const& rest) {
 
 }  // namespace detail
 
-/// "top_k(3) | natural": a sparsifier's fields, and its rest.
-template <Sparsifier C>
-requires Described<C> std::string to_string(C const& c) {
-    return detail::text_of(detail::text_of(detail::fields_of(c)), c.rest);
-}
-
 namespace detail {
 
 // Makes the payload from scale x_i for the coordinates i in m.support. Throws argument_error where one is not finite.

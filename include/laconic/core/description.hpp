@@ -104,6 +104,12 @@ concept Described = requires(detail::any_describer describe) {
     V::description(describe);
 };
 
+/// The first of a pipe, such as a sparsifier: it has the rest, and v.with(rest) is the same with another.
+template <class V>
+concept BeginsPipe = requires(V const& v) {
+    v.with(v.rest);
+};
+
 template <Described V>
 std::string to_string(V const& v);
 
@@ -167,7 +173,7 @@ struct described_value {
         void const* value;
         std::string (*text)(void const*);
         double number;  ///< 0 where it is none
-        bool is_number, is_default, is_decided;
+        bool is_number, is_default, is_decided, is_word = false;
     };
     static constexpr std::size_t most_fields = 12;
 
@@ -190,7 +196,8 @@ template <class F>
                                 bool is_decided) {
     auto& i = d.items[d.count++];
     i = {f, &value, text_behind<F>, 0, false, false, is_decided};
-    if constexpr (HasWords<F>) i.facts.least = 0, i.facts.most = static_cast<double>(words_of(value).size() - 1);
+    if constexpr (HasWords<F>)
+        i.is_word = true, i.facts.least = 0, i.facts.most = static_cast<double>(words_of(value).size() - 1);
     if constexpr (HasWords<F> || std::is_arithmetic_v<F>) {
         i.number = static_cast<double>(value), i.is_number = true;
         if (is_decided) i.is_default = value == F{};
@@ -200,14 +207,25 @@ template <class F>
         if (!is_decided && by_default) i.is_default = i.is_default || value == *by_default;
 }
 
+// Whether there is a V{}: asked of the types that V is made of first, as members that are one of these have it as their
+// default, and where it has none V{} is an error that cannot be asked for.
+template <class V>
+inline constexpr bool parts_have_defaults = true;
+template <template <class...> class V, class... A>
+inline constexpr bool parts_have_defaults<V<A...>> = (std::default_initializable<A> && ...);
+template <template <class, auto...> class V, class A, auto... N>
+requires(sizeof...(N) > 0) inline constexpr bool parts_have_defaults<V<A, N...>> = std::default_initializable<A>;
+template <class V>
+concept HasDefaults = parts_have_defaults<V> && std::default_initializable<V>;
+
 template <class V>
 described_value fields_of(V const& v) {
     described_value d;
     V::description([&](auto name, auto about, auto source, auto const&... field) {
         static_assert(sizeof...(field) <= described_value::most_fields);
         d.name = name, d.about = about, d.source = source;
-        if constexpr (std::default_initializable<V>) {
-            [[maybe_unused]] V const by_default{};
+        if constexpr (HasDefaults<V>) {
+            [[maybe_unused]] static V const by_default{};  // static: g++ 12 -O3 finds a local one uninitialized
             (add_item(d, field.facts, field.of(v), &field.of(by_default), field.is_decided), ...);
         } else {
             (add_item(d, field.facts, field.of(v), decltype(&field.of(v)){nullptr}, field.is_decided), ...);
@@ -248,7 +266,8 @@ described_value fields_of(V const& v) {
     for (auto const& i : v)
         if (auto const& f = i.facts; i.is_number && !(i.number >= f.least && i.number <= f.most))
             throw argument_error(
-                f.most < std::numeric_limits<double>::max()
+                i.is_word ? concat({v.name, ": ", f.name, " is none of its values"})
+                : f.most < std::numeric_limits<double>::max()
                     ? concat({v.name, ": ", f.name, " = ", i.number, " is outside ", f.least, " .. ", f.most})
                     : concat({v.name, ": ", f.name, " = ", i.number, " is no finite number of at least ", f.least}));
 }
@@ -260,10 +279,14 @@ void check_fields(V const& v) {
 
 }  // namespace detail
 
-/// "name(0.01, seed=3)": the fields that are always written, and of the others those that have not their default.
+/// "name(0.01, seed=3)": the fields that are always written, and of the others those that have not their default; and
+/// after " | " the rest of the pipe that it begins, unless that is "identity".
 template <Described V>
 std::string to_string(V const& v) {
-    return detail::text_of(detail::fields_of(v));
+    auto text = detail::text_of(detail::fields_of(v));
+    if constexpr (BeginsPipe<V>)
+        if (auto const rest = to_string(v.rest); rest != "identity") text += " | " + rest;
+    return text;
 }
 
 /// The value as a list has it: fields with their defaults, "(k=0.01, seed=0)".

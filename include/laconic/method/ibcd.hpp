@@ -20,6 +20,7 @@ namespace detail {
 // The blocks that a worker sends: the given portion of them, or one in n where none is given. Their share of all, and
 // the meaning of one in n, need the dimension.
 inline std::size_t blocks_of(problem const& p, std::size_t block, char const* method) {
+    if (block == 0) throw argument_error(concat({std::string(method), ": block = 0 is not at least 1"}));
     check_fields(rand_block<>{1, block});
     if (p.dimension == 0)
         throw theory_error(concat({std::string(method), ": it needs the dimension, which is not known"}));

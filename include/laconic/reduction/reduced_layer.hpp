@@ -218,12 +218,12 @@ class reduced_layer {
         }
     }
 
+    void wait() const { means_.wait(); }
     void require_whole() const { means_.require_whole(); }
     void make_whole() { means_.make_whole(); }
     template <class Archive>
     void state(Archive& archive) {
-        archive.of_dimension(is_.size);
-        memory_.state(archive), means_.state(archive);
+        archive.of_dimension(is_.size), memory_.state(archive), means_.state(archive);
     }
 
   private:

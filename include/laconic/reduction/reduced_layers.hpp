@@ -87,6 +87,9 @@ class reduced_layers {
     void state(Archive& archive) {
         for (auto const l : by_name()) all_[l].state(archive);
     }
+    void wait() const {
+        for (auto const& l : all_) l.wait();
+    }
     void require_whole() const {
         for (auto const& l : all_) l.require_whole();
     }

@@ -17,7 +17,7 @@ namespace laconic::detail {
 /// nothing.
 template <class Step>
 void restore_own(Step& step, std::span<std::byte const> saved) {
-    step.require_no_step();
+    step.require_no_step("restore()");
     state_reader archive(saved, step.identity(step.comm().rank(), step.comm().size()), {}, step.on());
     step.state(archive);
     archive.rewind();
@@ -28,7 +28,7 @@ void restore_own(Step& step, std::span<std::byte const> saved) {
 /// Throws shape_error unless these states of all ranks are of one step.
 template <class Step>
 void require_one_step(Step& step, std::span<std::vector<std::byte> const> saved) {
-    step.require_no_step();
+    step.require_no_step("restore()");
     std::uint64_t first = 0;
     for (std::size_t r = 0; r < saved.size(); ++r) {
         std::uint64_t round = 0;
@@ -81,7 +81,7 @@ void restore_any(Step& step, std::span<std::vector<std::byte> const> saved) {
 /// The state that restore_own() reads.
 template <class Step>
 std::vector<std::byte> saved(Step& step) {
-    step.receive_alone();
+    step.require_no_step("save()");
     step.require_whole();
     state_writer archive(step.identity(step.comm().rank(), step.comm().size()), step.on());
     step.state(archive);

@@ -36,16 +36,17 @@ class reduction_step : step_failure {
     reduction_step(C& comm, reducer_options options, B on, layers_type layers)
         : options_(std::move(options)),
           on_(std::move(on)),
+          layers_(std::move(layers)),
+          order_(layers_.size()),
           own_(own_communicator<C>::of(comm)),
           comm_(own_->comm()),
-          watching_(own_->comm()),
-          layers_(std::move(layers)),
-          order_(layers_.size()) {
+          watching_(own_->comm()) {
         layers_.agree(comm_);
         set_order(order_.fresh());
     }
     reduction_step(reduction_step const&) = delete;
     reduction_step& operator=(reduction_step const&) = delete;
+    ~reduction_step() { layers_.make_whole(); }  // ends what uses the communicators on another thread
 
     void start(std::size_t l, caller_vector<T> x, step_options const& options) {
         if (!begun_) require_whole();
@@ -130,15 +131,13 @@ class reduction_step : step_failure {
     }
     std::string identity(int rank, int ranks) const { return layers_.identity(rank, ranks); }
     /// Throws argument_error where a step is under way.
-    void require_no_step() const {
-        if (begun_) throw argument_error("a step is under way: finish() or drop() comes before restore()");
+    void require_no_step(char const* call) const {
+        if (begun_) throw argument_error(concat({"a step is under way: finish() or drop() comes before ", call}));
     }
     void break_off() { broken_.rank_moves(); }
     /// Goes on over other ranks. A collective call of these.
     void rebind(C& comm) {
-        receive_alone();
-        statistics_ = statistics();
-        own_ = own_communicator<C>::of(comm);
+        statistics_ = statistics(), own_ = own_communicator<C>::of(comm);
         comm_ = metered<C>(own_->comm());
         watching_ = metered<C>(own_->comm());
         layers_.agree(comm_);
@@ -168,6 +167,7 @@ class reduction_step : step_failure {
     layers_type const& layers() const { return layers_; }
     std::uint64_t round() const { return round_; }
     reducer_statistics statistics() const {
+        layers_.wait();  // a collective in the background counts its bytes on another thread
         auto all = statistics_;
         all.bytes_sent += comm_.bytes_sent() + comm_.bytes_broadcast();
         all.bytes_received += comm_.bytes_received() + comm_.bytes_gathered();
@@ -282,13 +282,13 @@ class reduction_step : step_failure {
     };
     reducer_options options_;
     B on_;
-    std::unique_ptr<own_communicator<C>> own_;
-    metered<C> comm_, watching_;
-    layers_type layers_;  // ends before the communicators, which it may use on a thread of its own
+    layers_type layers_;
     layer_order order_;
     std::vector<joint_message<layer_type>> messages_;  // once the order is known
     std::uint64_t round_ = 0;
-    bool is_restored_ = false;  // restored, and the ranks have not compared their rounds since
+    bool is_restored_ = false;                  // restored, and the ranks have not compared their rounds since
+    std::unique_ptr<own_communicator<C>> own_;  // ends before the messages, whose bytes it may be sending
+    metered<C> comm_, watching_;
     reducer_statistics statistics_;
     // The state of the current step.
     bool begun_ = false, dense_ = false, alone_ = false;  // alone_: of the message that was sent last

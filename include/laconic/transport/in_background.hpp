@@ -53,7 +53,12 @@ class companion {
         of_ = of;
         called_.notify_all();
     }
-    /// Waits until what is under way, if anything, is done, and drops how it ended.
+    /// Waits until what is under way, if anything, is done, and keeps how it ended for finish().
+    void wait() {
+        std::unique_lock lock(mutex_);
+        called_.wait(lock, [this] { return run_ == nullptr; });
+    }
+    /// The same, and drops how it ended.
     void drop() {
         std::unique_lock lock(mutex_);
         called_.wait(lock, [this] { return run_ == nullptr; });
@@ -109,7 +114,7 @@ class summed_in_background;
 /// `threads` lets another rank compute in place of this one, so that one more than at_once may; an engine that waits by
 /// asking again and again, as MPI's do, needs a core for it. Bits and bytes are the collective's. In a descent that is
 /// from descent::send() to descent::receive(). In a reducer a layer's sum is under way from its start() to the next
-/// layer's start() or to finish(), whichever is first, which waits for it; statistics() and save() wait for it, too. So
+/// layer's start() or to finish(), whichever is first, which waits for it; statistics() waits for it, too. So
 /// from the first start() to finish() a rank leaves alone the reducer's communicator and all that are split from the
 /// same. Two steps compute nothing meanwhile: the first of several layers, which are all sent by finish(); and, in a
 /// hierarchy, each, where ranks communicate with their node between the layers.
@@ -173,6 +178,7 @@ class summed_in_background : public plain_transport {
     void give_back(B& on, F& feedback) const {
         work_->means.give_back(on, feedback);
     }
+    void wait() const { work_->beside.wait(); }
     /// Throws argument_error, too, while a round is under way.
     void require_whole() const {
         work_->beside.require_free();

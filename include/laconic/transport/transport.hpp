@@ -81,6 +81,8 @@ struct plain_transport {
     void read_and_add(bit_reader&, B&, Blank const&, T, std::span<T>) {
         LACONIC_EXPECTS(false);
     }
+    /// Waits until nothing of this transport's runs on another thread, and keeps how that ended for receive().
+    void wait() const {}
     void require_whole() const {}
     void make_whole() {}
     template <class Archive>
