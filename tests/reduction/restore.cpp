@@ -48,7 +48,7 @@ struct counting_step {
     void state(Archive& archive) {
         archive(number);
     }
-    void require_no_step() const {}
+    void require_no_step(char const*) const {}
     std::string identity(int rank, int ranks) const { return std::to_string(rank) + " of " + std::to_string(ranks); }
     host& on() { return on_; }
     place const& comm() const { return comm_; }
