@@ -82,6 +82,12 @@ TEST_CASE("a reducer from a text is the reducer of the same reduction, in saved 
         moved.rebind(comm);
         moved(again);
         CHECK(moved.steps() == 3);
+        // In the middle of a step, that step is dropped.
+        auto next = comm.duplicate();
+        moved.start(0, again);
+        moved.rebind(next);
+        moved(again);
+        CHECK(moved.steps() == 4);
     });
 }
 

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -17,6 +15,7 @@
 
 #include "laconic/wire/described.hpp"
 #include "support/own_file.hpp"
+#include "support/program.hpp"
 
 #ifndef LACONIC_PYTHON
 #    define LACONIC_PYTHON ""  // where no build says where it is
@@ -88,11 +87,6 @@ inline std::vector<line> golden() {
     return all;
 }
 
-struct outcome {
-    int status;
-    std::string out;  // standard output and error together
-};
-
 /// Runs decoder.py, after `first` in the shell; nothing, and a message, where there is no Python.
 inline std::optional<outcome> run(std::string const& arguments, std::string const& first = "") {
     std::string const python = LACONIC_PYTHON;
@@ -100,16 +94,7 @@ inline std::optional<outcome> run(std::string const& arguments, std::string cons
         MESSAGE("skipped: LACONIC_PYTHON names no Python 3");
         return std::nullopt;
     }
-    auto const command =
-        first + "\"" + python + "\" \"" + (folder() / "decoder.py").string() + "\" " + arguments + " 2>&1";
-    std::FILE* const pipe = popen(command.c_str(), "r");
-    REQUIRE(pipe);
-    std::string text;
-    char piece[4096];
-    for (std::size_t n; (n = std::fread(piece, 1, sizeof piece, pipe)) > 0;) text.append(piece, n);
-    int const status = pclose(pipe);
-    REQUIRE(WIFEXITED(status));
-    return outcome{WEXITSTATUS(status), text};
+    return run_program(first + "\"" + python + "\" \"" + (folder() / "decoder.py").string() + "\"", arguments);
 }
 
 /// A header with no checksum, then words.

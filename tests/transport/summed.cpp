@@ -13,6 +13,7 @@
 
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
+#include "laconic/collective/sparse/gathered_sum.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"
@@ -269,6 +270,31 @@ TEST_CASE("what breaks off leaves ranks apart; what all ranks are told leaves th
             mean.require_whole();
         }
     });
+}
+
+TEST_CASE("a rank without a message for a vector of no numbers is an error on all ranks") {
+    auto const with = [](auto const& collective) {
+        std::vector<std::string> errors(2);
+        fibers::run(2, [&](fibers::member& comm) {
+            summed<std::remove_cvref_t<decltype(collective)>, message, double> by(collective, 0, smallest);
+            host on;
+            error_frame frame;
+            if (comm.rank() == 1) frame.because("it has none");
+            round_context now;
+            vec mean;
+            message const mine = compress(top_k{0}, vec{}, key{});
+            by.send(on, comm, now, mine, frame);
+            try {
+                by.receive(on, comm, now, mine, frame, nullptr, nullptr, std::span<double>(mean));
+            } catch (error const& e) {
+                errors[std::size_t(comm.rank())] = e.what();
+            }
+        });
+        CHECK(!errors[0].empty());
+        CHECK(errors[0] == errors[1]);
+    };
+    with(ring{});
+    with(gathered_sum{});
 }
 
 }  // namespace tests_of_summed

@@ -54,10 +54,6 @@ std::string text_of(std::string const& piece, Rest const& rest) {
     return std::same_as<Rest, identity> ? piece : concat({piece, " | ", to_string(rest)});
 }
 
-}  // namespace detail
-
-namespace detail {
-
 // Makes the payload from scale x_i for the coordinates i in m.support. Throws argument_error where one is not finite.
 template <class B, Scalar T, class M>
 void make_payload(B& on, std::span<T const> x, T scale, M& m) {

@@ -26,9 +26,6 @@ inline std::string text_of(std::exception_ptr failed) {
         return "an exception that is no std::exception";
     }
 }
-inline std::string text_in(std::span<std::byte const> bytes) {
-    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
-}
 
 /// Where a rank of the node has failed, throws on all of them: there its own exception, elsewhere argument_error with
 /// its text. `first` is the number of the node's first rank.
@@ -39,7 +36,7 @@ void throw_together(I& inside, std::exception_ptr failed, int first) {
     if (failed) std::rethrow_exception(failed);
     for (int r = 0; r < inside.size(); ++r)
         if (auto const theirs = inside.from(r); theirs.is_error)
-            throw argument_error(concat({"rank ", first + r, ": ", text_in(theirs.bytes)}));
+            throw argument_error(concat({"rank ", first + r, ": ", text_of_bytes(theirs.bytes)}));
 }
 
 /// Throws shape_error on all ranks of all nodes, with the same text on those of a node, unless the ranks of each node
@@ -65,7 +62,8 @@ void compare_nodes(I& inside, A& across, agreed_items const& items, std::string 
                      {"what is wrong in a node", why.empty() ? std::string_view("nothing") : why}});
     inside.all_gather({std::as_bytes(std::span(why)), !why.empty()});
     for (int r = 0; r < inside.size(); ++r)
-        if (auto const theirs = inside.from(r); theirs.is_error) throw shape_error(text_in(theirs.bytes));
+        if (auto const theirs = inside.from(r); theirs.is_error)
+            throw shape_error(std::string(text_of_bytes(theirs.bytes)));
 }
 
 }  // namespace laconic::detail

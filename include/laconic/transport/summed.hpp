@@ -90,6 +90,8 @@ class summed : public plain_transport {
     template <Communicator C>
     void load(B& on, M const& mine, error_frame const& frame, std::span<T> shared) {
         bool const terms = sums_terms<C>();
+        nothing_to_spoil_ = frame.is_set() && !terms && shared.empty();
+        if (nothing_to_spoil_) return;
         if (!frame.is_set()) return terms ? list(on, mine, shared) : write_out(on, mine, shared);
         T const bad = std::numeric_limits<T>::quiet_NaN();
         auto const at = static_cast<coordinate>(frame.coordinate());
@@ -107,7 +109,10 @@ class summed : public plain_transport {
             if constexpr (SumsTerms<sum_type, T, B, C>)
                 if (terms) sum_(on, comm, mine_, round);
             if constexpr (SumsNumbers<sum_type, T, B, C>)
-                if (!terms) sum_(on, comm, shared, round);
+                if (!terms) {  // of vectors of no numbers, one of another length is what all ranks refuse
+                    T other = 0;
+                    sum_(on, comm, nothing_to_spoil_ ? std::span<T>(&other, 1) : shared, round);
+                }
         } catch (wire_error const&) {  // who knows where it came through, and who has received
             throw;
         } catch (comm_error const&) {
@@ -183,6 +188,7 @@ class summed : public plain_transport {
     sum_type sum_;
     sparse_sum<T, B> mine_;
     std::uint64_t round_ = 0;
+    bool nothing_to_spoil_ = false;
     detail::broken_round broken_;
 };
 
