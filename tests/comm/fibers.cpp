@@ -21,8 +21,8 @@
 #include "laconic/method/diana.hpp"
 #include "laconic/run.hpp"
 #include "laconic/transport/served.hpp"
+#include "support/failed_schedule.hpp"
 #include "support/schedules.hpp"
-#include "support/subgroups.hpp"
 
 using namespace laconic;
 
@@ -34,19 +34,7 @@ std::vector<std::byte> payload_of(int rank, int turn) {
     return std::vector<std::byte>(static_cast<std::size_t>((3 * rank + 5 * turn) % 11), std::byte(rank + 16 * turn));
 }
 
-struct caught_error {
-    int rank = -7;
-    std::string why;
-};
-template <class C>
-caught_error error_of_all_gather(C& comm) {
-    try {
-        comm.all_gather({});
-    } catch (comm_error const& e) {
-        return {e.rank, e.what()};
-    }
-    return {};
-}
+using failed_schedule = failed_schedule_over<fibers>;
 
 struct bowl {
     double c;
@@ -325,56 +313,6 @@ TEST_CASE("a chain of a thousand ranks, each of which waits for the next") {
     CHECK(last == 1000);
 }
 
-namespace {
-
-// The error that ended each rank's part of a schedule, and what run threw.
-struct failed_schedule {
-    std::vector<caught_error> errors;
-    std::string thrown;
-
-    template <class Body>
-    failed_schedule(int ranks, Body body) : errors(static_cast<std::size_t>(ranks)) {
-        try {
-            fibers::run(ranks, [&](fibers::member& comm) {
-                try {
-                    body(comm);
-                } catch (comm_error const& e) {
-                    errors[static_cast<std::size_t>(comm.rank())] = {e.rank, e.what()};
-                    throw;
-                }
-            });
-        } catch (std::exception const& e) {
-            thrown = e.what();
-        }
-    }
-};
-
-}  // namespace
-
-TEST_CASE("a wait for a rank that throws or left is an error that names it, and earlier messages still arrive") {
-    for (bool const throws : {true, false}) {
-        CAPTURE(throws);
-        int wrong = 0;
-        failed_schedule const ended(3, [&](fibers::member& comm) {
-            if (comm.rank() == 1) {
-                comm.exchange(0, schedules::test_message(1, 0, 0).as_payload(), no_rank);
-                if (throws) throw file_error("data", 3, 1, "broken line");
-                return;
-            }
-            if (comm.rank() == 0) wrong += schedules::test_message(1, 0, 0).wrong(comm.exchange(no_rank, {}, 1));
-            comm.exchange(no_rank, {}, comm.rank() == 0 ? 1 : 0);
-        });
-        CHECK(wrong == 0);
-        std::string const why =
-            throws ? "rank 1 failed: data:3:1: broken line" : "rank 1 left before the others were done";
-        CHECK(ended.thrown == (throws ? "data:3:1: broken line" : why));
-        CHECK(ended.errors[0].rank == 1);
-        CHECK(ended.errors[0].why == why);
-        CHECK(ended.errors[2].rank == 1);
-        CHECK(ended.errors[2].why == why);
-    }
-}
-
 TEST_CASE("where all wait for each other the errors say who waits for whom, from the lowest rank on") {
     failed_schedule const circle(20, [](fibers::member& comm) { comm.exchange(no_rank, {}, (comm.rank() + 1) % 20); });
     std::string const why =
@@ -487,48 +425,6 @@ TEST_CASE("between a start and its finish nothing else may come") {
     });
 }
 
-TEST_CASE("with several lanes in flight: who leaves or throws is named, and what it started comes first") {
-    for (bool const throws : {false, true}) {
-        CAPTURE(throws);
-        int wrong = 0;
-        failed_schedule const ended(3, [&](fibers::member& comm) {
-            int const me = comm.rank();
-            std::vector<schedules::test_message> sent;
-            for (int lane = 0; lane < 8; ++lane) sent.emplace_back(me, 3, lane);
-            for (int lane = 0; lane < (me == 1 ? 5 : 8); ++lane)
-                comm.start_all_gather(sent[std::size_t(lane)].as_payload(), lane);
-            if (me == 1) {
-                comm.finish(0);
-                if (throws) throw file_error("data", 3, 1, "broken line");
-                return;
-            }
-            for (int lane = 0; lane < 6; ++lane) {
-                comm.finish(lane);
-                for (int r = 0; r < 3; ++r) wrong += schedules::test_message(r, 3, lane).wrong(comm.from(r));
-            }
-            ++wrong;
-        });
-        CHECK(wrong == 0);
-        for (std::size_t const r : {0u, 2u}) {
-            CHECK(ended.errors[r].rank == 1);
-            CHECK(ended.errors[r].why ==
-                  (throws ? "rank 1 failed: data:3:1: broken line" : "rank 1 left before the others were done"));
-        }
-    }
-    failed_schedule const all_wait(3, [&](fibers::member& comm) {
-        for (int lane = 0; lane < (comm.rank() == 2 ? 1 : 3); ++lane) comm.start_all_gather({}, lane);
-        comm.finish(0);
-        if (comm.rank() == 2) comm.exchange(no_rank, {}, 0);
-        comm.finish(1);
-    });
-    CHECK(all_wait.errors[0].why == "rank 0 waits for rank 2, which waits for rank 0: no rank can go on");
-    failed_schedule const other_lanes(2, [](fibers::member& comm) {
-        comm.start_all_gather({}, 1 + comm.rank());
-        comm.finish(1 + comm.rank());
-    });
-    CHECK(other_lanes.thrown == "rank 1 starts an all-gather in lane 2 that another rank has started in lane 1");
-}
-
 TEST_CASE("a start waits for nobody: its rank goes on, and may leave") {
     std::vector<int> order;
     int wrong = 0;
@@ -543,57 +439,6 @@ TEST_CASE("a start waits for nobody: its rank goes on, and may leave") {
     });
     CHECK(order == std::vector<int>{0, 1, 2, 12, 10});
     CHECK(wrong == 0);
-}
-
-TEST_CASE("ranks are split by color and key, and what goes through one group mixes with no other") {
-    for (int const n : {1, 3, 8}) {
-        CAPTURE(n);
-        int wrong = 0;
-        fibers::run(n, [&](fibers::member& comm) { wrong += subgroups::all(comm); });
-        CHECK(wrong == 0);
-    }
-}
-
-TEST_CASE("a rank that throws or leaves is named in all groups, by its number in the run") {
-    for (bool const throws : {false, true}) {
-        CAPTURE(throws);
-        failed_schedule const ended(8, [&](fibers::member& comm) {
-            auto rows = comm.split(comm.rank() / 4, -comm.rank());
-            rows.all_gather({});
-            auto pairs = rows.split(rows.rank() / 2, 0);  // 3 and 2, 1 and 0, 7 and 6, 5 and 4
-            if (comm.rank() == 5) {
-                if (throws) throw file_error("data", 3, 1, "broken line");
-                return;
-            }
-            if (comm.rank() == 4) pairs.exchange(no_rank, {}, 0);
-            pairs.all_gather({});
-            if (comm.rank() > 5) rows.start_all_gather({}, 3), rows.finish(3);
-            rows.all_gather({});
-            comm.all_gather({});
-        });
-        for (std::size_t const r : {0u, 1u, 2u, 3u, 4u, 6u, 7u}) {
-            CHECK(ended.errors[r].rank == 5);
-            CHECK(ended.errors[r].why ==
-                  (throws ? "rank 5 failed: data:3:1: broken line" : "rank 5 left before the others were done"));
-        }
-        CHECK(ended.thrown == (throws ? "data:3:1: broken line" : "rank 5 left before the others were done"));
-    }
-}
-
-TEST_CASE("where ranks wait for each other in several groups, errors say who for whom, by their numbers in the run") {
-    failed_schedule const crossed(4, [](fibers::member& comm) {
-        auto rows = comm.split(comm.rank() / 2, 0);
-        auto columns = comm.split(comm.rank() % 2, 0);
-        // 0 waits for 1 in its row, 1 for 3 in its column, 3 for 2 in its row and 2 for 0 in its column.
-        if (comm.rank() == 0 || comm.rank() == 3)
-            rows.all_gather({});
-        else
-            columns.exchange(no_rank, {}, comm.rank() == 1 ? 1 : 0);
-    });
-    CHECK(crossed.thrown ==
-          "rank 0 waits for rank 1, which waits for rank 3, which waits for rank 2, which waits for rank 0: "
-          "no rank can go on");
-    for (auto const& h : crossed.errors) CHECK(h.why == crossed.thrown);
 }
 
 TEST_CASE("a thousand ranks in groups, of which some end before others") {

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "laconic/core/key.hpp"
+#include "support/failed_schedule.hpp"
 #include "support/schedules.hpp"
-#include "support/subgroups.hpp"
 
 using namespace laconic;
 using namespace std::chrono_literals;
@@ -38,19 +38,7 @@ bool received_right(threads::member& comm, std::uint64_t turn) {
     return true;
 }
 
-// The error that a rank catches when a collective fails.
-struct caught_error {
-    int rank = -7;
-    std::string why;
-};
-caught_error error_of_all_gather(threads::member& comm) {
-    try {
-        comm.all_gather({});
-    } catch (comm_error const& e) {
-        return {e.rank, e.what()};
-    }
-    return {};
-}
+using failed_schedule = failed_schedule_over<threads>;
 
 int threads_of_this_process() {
     std::ifstream status("/proc/self/status");
@@ -330,73 +318,6 @@ TEST_CASE("what an exchange returned stays until this rank's next one, however f
     CHECK(wrong == 0);
 }
 
-namespace {
-
-// The error that ended each rank's part of a schedule, and what run threw.
-struct failed_schedule {
-    std::vector<caught_error> errors;
-    std::string thrown;
-
-    template <class Body>
-    failed_schedule(int ranks, Body body, threads::settings how = {}) : errors(std::size_t(ranks)) {
-        try {
-            threads::run(
-                ranks,
-                [&](threads::member& comm) {
-                    try {
-                        body(comm);
-                    } catch (comm_error const& e) {
-                        errors[std::size_t(comm.rank())] = {e.rank, e.what()};
-                        throw;
-                    }
-                },
-                how);
-        } catch (std::exception const& e) {
-            thrown = e.what();
-        }
-    }
-};
-
-}  // namespace
-
-TEST_CASE("a wait for a rank that throws or left is an error that names it, and earlier messages still arrive") {
-    std::atomic<int> wrong = 0;
-    failed_schedule const threw(3, [&](threads::member& comm) {
-        if (comm.rank() == 1) {
-            comm.exchange(0, schedules::test_message(1, 0, 0).as_payload(), no_rank);
-            throw file_error("data", 3, 1, "broken line");
-        }
-        if (comm.rank() == 0) wrong += schedules::test_message(1, 0, 0).wrong(comm.exchange(no_rank, {}, 1));
-        comm.exchange(no_rank, {}, comm.rank() == 0 ? 1 : 0);
-    });
-    CHECK(wrong == 0);
-    CHECK(threw.thrown == "data:3:1: broken line");
-    for (std::size_t const r : {0u, 2u}) {
-        CHECK(threw.errors[r].rank == 1);
-        CHECK(threw.errors[r].why == "rank 1 failed: data:3:1: broken line");
-    }
-    failed_schedule const left(2, [&](threads::member& comm) {
-        if (comm.rank() == 1) {
-            comm.exchange(0, schedules::test_message(1, 0, 0).as_payload(), no_rank);
-            return;
-        }
-        wrong += schedules::test_message(1, 0, 0).wrong(comm.exchange(no_rank, {}, 1));
-        comm.exchange(1, {}, no_rank);  // to one who does not care any more
-        comm.exchange(no_rank, {}, 1);
-    });
-    CHECK(wrong == 0);
-    CHECK(left.errors[0].rank == 1);
-    CHECK(left.errors[0].why == "rank 1 left before the others were done");
-
-    // A wait for a rank that is about to get this error is not taken for a wait of all.
-    failed_schedule const through_another(3, [&](threads::member& comm) {
-        if (comm.rank() == 1) return std::this_thread::sleep_for(5ms);
-        comm.exchange(no_rank, {}, comm.rank() == 0 ? 2 : 1);
-    });
-    CHECK(through_another.errors[2].why == "rank 1 left before the others were done");
-    CHECK(through_another.errors[0].why == "rank 1 left before the others were done");
-}
-
 TEST_CASE("a rank that hands over nothing is named at the deadline") {
     std::atomic<bool> reported = false;
     failed_schedule const late(2,
@@ -622,42 +543,6 @@ TEST_CASE("a rank that computes after its start keeps its turn, and the others t
     CHECK(most <= 2);
 }
 
-TEST_CASE("with several lanes in flight: who leaves or throws is named, and what it started comes first") {
-    for (bool const throws : {false, true}) {
-        CAPTURE(throws);
-        std::atomic<int> wrong = 0;
-        failed_schedule const ended(3, [&](threads::member& comm) {
-            int const me = comm.rank();
-            std::vector<schedules::test_message> sent;
-            for (int lane = 0; lane < 8; ++lane) sent.emplace_back(me, 3, lane);
-            for (int lane = 0; lane < (me == 1 ? 5 : 8); ++lane)
-                comm.start_all_gather(sent[std::size_t(lane)].as_payload(), lane);
-            if (me == 1) {
-                comm.finish(0);
-                if (throws) throw file_error("data", 3, 1, "broken line");
-                return;
-            }
-            for (int lane = 0; lane < 5; ++lane) {
-                comm.finish(lane);
-                for (int r = 0; r < 3; ++r) wrong += schedules::test_message(r, 3, lane).wrong(comm.from(r));
-            }
-            try {
-                comm.finish(5);
-            } catch (comm_error const&) {
-                CHECK_THROWS_AS(comm.finish(6), argument_error);  // nothing is in flight any more
-                comm.start_all_gather({}, 6);                     // and nothing goes on
-            }
-            ++wrong;
-        });
-        CHECK(wrong == 0);
-        for (std::size_t const r : {0u, 2u}) {
-            CHECK(ended.errors[r].rank == 1);
-            CHECK(ended.errors[r].why ==
-                  (throws ? "rank 1 failed: data:3:1: broken line" : "rank 1 left before the others were done"));
-        }
-    }
-}
-
 TEST_CASE("with several lanes in flight: who does not come before the deadline is named, and who waits for whom") {
     std::atomic<bool> reported = false;
     failed_schedule const late(2,
@@ -741,60 +626,6 @@ TEST_CASE("what goes wrong with an all-gather under way is thrown by its finish,
         finish(comm);
     });
     CHECK(all_wait.errors[0].why == "rank 0 waits for rank 1, which waits for rank 0: no rank can go on");
-}
-
-TEST_CASE("ranks are split by color and key, and what goes through one group mixes with no other") {
-    for (int const n : {1, 3, 8})
-        for (int const at_once : {0, 1, 3}) {
-            CAPTURE(n);
-            CAPTURE(at_once);
-            std::atomic<int> wrong = 0;
-            threads::run(n, [&](threads::member& comm) { wrong += subgroups::all(comm); },
-                         {.at_once = at_once, .deadline = 60s});
-            CHECK(wrong == 0);
-        }
-}
-
-TEST_CASE("a rank that throws or leaves is named in all groups, by its number in the run") {
-    for (bool const throws : {false, true}) {
-        CAPTURE(throws);
-        failed_schedule const ended(8, [&](threads::member& comm) {
-            auto rows = comm.split(comm.rank() / 4, -comm.rank());
-            rows.all_gather({});
-            auto pairs = rows.split(rows.rank() / 2, 0);  // 3 and 2, 1 and 0, 7 and 6, 5 and 4
-            if (comm.rank() == 5) {
-                if (throws) throw file_error("data", 3, 1, "broken line");
-                return;
-            }
-            if (comm.rank() == 4) pairs.exchange(no_rank, {}, 0);
-            pairs.all_gather({});
-            if (comm.rank() > 5) rows.start_all_gather({}, 3), rows.finish(3);
-            rows.all_gather({});
-            comm.all_gather({});
-        });
-        for (std::size_t const r : {0u, 1u, 2u, 3u, 4u, 6u, 7u}) {
-            CHECK(ended.errors[r].rank == 5);
-            CHECK(ended.errors[r].why ==
-                  (throws ? "rank 5 failed: data:3:1: broken line" : "rank 5 left before the others were done"));
-        }
-        CHECK(ended.thrown == (throws ? "data:3:1: broken line" : "rank 5 left before the others were done"));
-    }
-}
-
-TEST_CASE("where ranks wait for each other in several groups, errors say who for whom, by their numbers in the run") {
-    failed_schedule const crossed(4, [](threads::member& comm) {
-        auto rows = comm.split(comm.rank() / 2, 0);
-        auto columns = comm.split(comm.rank() % 2, 0);
-        // 0 waits for 1 in its row, 1 for 3 in its column, 3 for 2 in its row and 2 for 0 in its column.
-        if (comm.rank() == 0 || comm.rank() == 3)
-            rows.all_gather({});
-        else
-            columns.exchange(no_rank, {}, comm.rank() == 1 ? 1 : 0);
-    });
-    CHECK(crossed.thrown ==
-          "rank 0 waits for rank 1, which waits for rank 3, which waits for rank 2, which waits for rank 0: "
-          "no rank can go on");
-    for (auto const& h : crossed.errors) CHECK(h.why == crossed.thrown);
 }
 
 TEST_CASE("who waits for a rank in one group does not go on because of what that rank hands over in another") {

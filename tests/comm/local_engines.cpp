@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What threads and fibers have in common: errors name the rank that throws or leaves, in pairs, lanes and groups.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "laconic/comm/fibers.hpp"
+#include "laconic/comm/threads.hpp"
+#include "support/failed_schedule.hpp"
+#include "support/schedules.hpp"
+#include "support/subgroups.hpp"
+
+using namespace laconic;
+
+TEST_CASE_TEMPLATE("a wait for a rank that throws or left is an error that names it, and earlier messages still arrive",
+                   engine, threads, fibers) {
+    using failed_schedule = failed_schedule_over<engine>;
+    std::atomic<int> wrong = 0;
+    failed_schedule const threw(3, [&](typename engine::member& comm) {
+        if (comm.rank() == 1) {
+            comm.exchange(0, schedules::test_message(1, 0, 0).as_payload(), no_rank);
+            throw file_error("data", 3, 1, "broken line");
+        }
+        if (comm.rank() == 0) wrong += schedules::test_message(1, 0, 0).wrong(comm.exchange(no_rank, {}, 1));
+        comm.exchange(no_rank, {}, comm.rank() == 0 ? 1 : 0);
+    });
+    CHECK(wrong == 0);
+    CHECK(threw.thrown == "data:3:1: broken line");
+    for (std::size_t const r : {0u, 2u}) {
+        CHECK(threw.errors[r].rank == 1);
+        CHECK(threw.errors[r].why == "rank 1 failed: data:3:1: broken line");
+    }
+    failed_schedule const left(2, [&](typename engine::member& comm) {
+        if (comm.rank() == 1) {
+            comm.exchange(0, schedules::test_message(1, 0, 0).as_payload(), no_rank);
+            return;
+        }
+        wrong += schedules::test_message(1, 0, 0).wrong(comm.exchange(no_rank, {}, 1));
+        comm.exchange(1, {}, no_rank);  // to one who does not care any more
+        comm.exchange(no_rank, {}, 1);
+    });
+    CHECK(wrong == 0);
+    CHECK(left.errors[0].rank == 1);
+    CHECK(left.errors[0].why == "rank 1 left before the others were done");
+
+    // A wait for a rank that is about to get this error is not taken for a wait of all.
+    failed_schedule const through_another(3, [&](typename engine::member& comm) {
+        if (comm.rank() == 1) return std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        comm.exchange(no_rank, {}, comm.rank() == 0 ? 2 : 1);
+    });
+    CHECK(through_another.errors[2].why == "rank 1 left before the others were done");
+    CHECK(through_another.errors[0].why == "rank 1 left before the others were done");
+}
+
+TEST_CASE_TEMPLATE("with several lanes in flight: who leaves or throws is named, and what it started comes first",
+                   engine, threads, fibers) {
+    using failed_schedule = failed_schedule_over<engine>;
+    for (bool const throws : {false, true}) {
+        CAPTURE(throws);
+        std::atomic<int> wrong = 0;
+        failed_schedule const ended(3, [&](typename engine::member& comm) {
+            int const me = comm.rank();
+            std::vector<schedules::test_message> sent;
+            for (int lane = 0; lane < 8; ++lane) sent.emplace_back(me, 3, lane);
+            for (int lane = 0; lane < (me == 1 ? 5 : 8); ++lane)
+                comm.start_all_gather(sent[std::size_t(lane)].as_payload(), lane);
+            if (me == 1) {
+                comm.finish(0);
+                if (throws) throw file_error("data", 3, 1, "broken line");
+                return;
+            }
+            for (int lane = 0; lane < 5; ++lane) {
+                comm.finish(lane);
+                for (int r = 0; r < 3; ++r) wrong += schedules::test_message(r, 3, lane).wrong(comm.from(r));
+            }
+            try {
+                comm.finish(5);
+            } catch (comm_error const&) {
+                CHECK_THROWS_AS(comm.finish(6), argument_error);  // nothing is in flight any more
+                comm.start_all_gather({}, 6);                     // and nothing goes on
+            }
+            ++wrong;
+        });
+        CHECK(wrong == 0);
+        for (std::size_t const r : {0u, 2u}) {
+            CHECK(ended.errors[r].rank == 1);
+            CHECK(ended.errors[r].why ==
+                  (throws ? "rank 1 failed: data:3:1: broken line" : "rank 1 left before the others were done"));
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("a rank that throws or leaves is named in all groups, by its number in the run", engine, threads,
+                   fibers) {
+    using failed_schedule = failed_schedule_over<engine>;
+    for (bool const throws : {false, true}) {
+        CAPTURE(throws);
+        failed_schedule const ended(8, [&](typename engine::member& comm) {
+            auto rows = comm.split(comm.rank() / 4, -comm.rank());
+            rows.all_gather({});
+            auto pairs = rows.split(rows.rank() / 2, 0);  // 3 and 2, 1 and 0, 7 and 6, 5 and 4
+            if (comm.rank() == 5) {
+                if (throws) throw file_error("data", 3, 1, "broken line");
+                return;
+            }
+            if (comm.rank() == 4) pairs.exchange(no_rank, {}, 0);
+            pairs.all_gather({});
+            if (comm.rank() > 5) rows.start_all_gather({}, 3), rows.finish(3);
+            rows.all_gather({});
+            comm.all_gather({});
+        });
+        for (std::size_t const r : {0u, 1u, 2u, 3u, 4u, 6u, 7u}) {
+            CHECK(ended.errors[r].rank == 5);
+            CHECK(ended.errors[r].why ==
+                  (throws ? "rank 5 failed: data:3:1: broken line" : "rank 5 left before the others were done"));
+        }
+        CHECK(ended.thrown == (throws ? "data:3:1: broken line" : "rank 5 left before the others were done"));
+    }
+}
+
+TEST_CASE_TEMPLATE(
+    "where ranks wait for each other in several groups, errors say who for whom, by their numbers in the run", engine,
+    threads, fibers) {
+    using failed_schedule = failed_schedule_over<engine>;
+    failed_schedule const crossed(4, [](typename engine::member& comm) {
+        auto rows = comm.split(comm.rank() / 2, 0);
+        auto columns = comm.split(comm.rank() % 2, 0);
+        // 0 waits for 1 in its row, 1 for 3 in its column, 3 for 2 in its row and 2 for 0 in its column.
+        if (comm.rank() == 0 || comm.rank() == 3)
+            rows.all_gather({});
+        else
+            columns.exchange(no_rank, {}, comm.rank() == 1 ? 1 : 0);
+    });
+    CHECK(crossed.thrown ==
+          "rank 0 waits for rank 1, which waits for rank 3, which waits for rank 2, which waits for rank 0: "
+          "no rank can go on");
+    for (auto const& h : crossed.errors) CHECK(h.why == crossed.thrown);
+}
+
+TEST_CASE_TEMPLATE("ranks are split by color and key, and what goes through one group mixes with no other", engine,
+                   threads, fibers) {
+    std::atomic<int> wrong = 0;
+    for (int const n : {1, 3, 8}) engine::run(n, [&](typename engine::member& comm) { wrong += subgroups::all(comm); });
+    for (int const at_once : {1, 3})
+        threads::run(8, [&](threads::member& comm) { wrong += subgroups::all(comm); }, {.at_once = at_once});
+    CHECK(wrong == 0);
+}
