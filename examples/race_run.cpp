@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "laconic/any/communicator.hpp"
@@ -124,7 +125,36 @@ class priced_meter {
     double cost_ = 0;
 };
 
-void run_rank(laconic::any_recursion<double> recursion, contest const& on, settings const& how, progress const& show,
+laconic::any_recursion<double> composed(laconic::any_method<double> const& method, contest const& on,
+                                        std::string const& collective, int worker) {
+    auto r = method.compose(on.constants_of(worker), on.prox);
+    if (collective.empty()) return r;
+    auto const chosen = collective_named(collective);
+    if (r.transport.server() && chosen.gathers()) return r;
+    if (r.transport.server())
+        throw laconic::argument_error("the collective " + collective +
+                                      " leaves a server no message: it goes not with " + to_string(method));
+    r.transport = chosen;
+    return r;
+}
+
+/// A method that makes its own loop takes no proximal operator and no collective from here.
+void check_loop(laconic::any_method<double> const& method, contest const& on, std::string const& collective) {
+    if (!collective.empty())
+        throw laconic::argument_error(to_string(method) + " chooses itself how its messages travel: no --collective");
+    if (!(on.prox == laconic::elastic_net{}))
+        throw laconic::argument_error(to_string(method) + " has no form with a proximal operator");
+}
+
+/// The mean of the ranks' iterates, where each has its own.
+std::vector<double> mean_iterate(std::span<double const> x, ranks& comm) {
+    std::vector<double> mean(x.begin(), x.end());
+    sum_over_ranks(comm, mean);
+    for (double& v : mean) v /= comm.size();
+    return mean;
+}
+
+void run_rank(laconic::any_method<double> const& method, contest const& on, settings const& how, progress const& show,
               ranks comm, result& out) {
     std::optional<laconic::delayed<ranks>> slow;
     if (how.on.is_delayed()) slow.emplace(comm, how.on.link);
@@ -136,12 +166,27 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
     std::vector<double> x(on.constants.dimension), gradient;
     double start = 0;
     auto const begin = std::chrono::steady_clock::now();
-    auto const watch = [&](auto const& now) {
-        if (now.round != how.rounds && !is_due(now.round, now.known_value && on.convex)) return true;
+    std::vector<double> mean;
+    auto const at = [&](std::span<double const> mine) -> std::span<double const> {
+        if (!method.has_loop()) return mine;
+        return mean = mean_iterate(mine, comm);
+    };
+    auto const watch = [&](auto const& now, auto const& loop) {
+        constexpr bool own_iterates = laconic::HoldsOwnIterates<std::remove_cvref_t<decltype(loop)>>;
+        bool known = false;
+        if constexpr (!own_iterates) known = now.known_value.has_value();
+        if (now.round != how.rounds && !is_due(now.round, known && on.convex)) return true;
+        double value = 0;
+        if (on.convex) {
+            if constexpr (own_iterates)
+                value = loop.value_at_mean(comm);
+            else
+                value = now.value();
+        }
         std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - begin;
         bool const late = first && how.seconds > 0 && passed.count() > how.seconds;
         auto const& bytes = meter.bytes();
-        std::array<double, 7> sums = {on.convex ? now.value() : 0,
+        std::array<double, 7> sums = {value,
                                       8.0 * static_cast<double>(bytes.bytes_sent()),
                                       8.0 * static_cast<double>(bytes.bytes_received() + bytes.bytes_broadcast()),
                                       late ? 1.0 : 0.0,
@@ -152,7 +197,7 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
         double clock = 0;  // the last rank's, not their sum
         for (int r = 0; r < comm.size(); ++r) clock = std::max(clock, heard(comm, r, 5));
         double const measured = on.convex ? sums[0] * share + on.prox.value(now.x) - on.least_mean
-                                          : std::pow(gradient_norm(on, f, now.x, comm, gradient), 2);
+                                          : std::pow(gradient_norm(on, f, at(now.x), comm, gradient), 2);
         mark const m{now.round, sums[1] * share, measured, sums[4] * share, clock};
         if (now.round == 0) start = m.suboptimality;
         bool const diverged = !(m.suboptimality <= 1e3 * std::abs(start) + 1e3);
@@ -173,28 +218,22 @@ void run_rank(laconic::any_recursion<double> recursion, contest const& on, setti
         }
         return goes_on && sums[6] == 0;
     };
+    laconic::run_settings const limits{.rounds = how.rounds, .seed = how.seed};
     try {
-        laconic::descend(std::move(recursion), f, x, meter, {.rounds = how.rounds, .seed = how.seed}, watch);
+        if (method.has_loop()) {
+            laconic::descend(method, on.constants_of(comm.rank()), f, x, meter, limits, watch);
+        } else {
+            auto recursion = composed(method, on, how.collective, comm.rank());
+            if (first || how.job) out.step = recursion.scale * recursion.step.rate();
+            laconic::descend(std::move(recursion), f, x, meter, limits, watch);
+        }
     } catch (laconic::non_finite_error const&) {  // thrown on every rank alike, as the next
         if (first) out.diverged = true;
     } catch (laconic::compression_error const&) {
         if (first) out.diverged = true;
     }
-    double const norm = gradient_norm(on, f, x, comm, gradient);
+    double const norm = gradient_norm(on, f, at(x), comm, gradient);
     if (first) out.gradient_norm = norm;
-}
-
-laconic::any_recursion<double> composed(laconic::any_method<double> const& method, contest const& on,
-                                        std::string const& collective, int worker) {
-    auto r = method.compose(on.constants_of(worker), on.prox);
-    if (collective.empty()) return r;
-    auto const chosen = collective_named(collective);
-    if (r.transport.server() && chosen.gathers()) return r;
-    if (r.transport.server())
-        throw laconic::argument_error("the collective " + collective +
-                                      " leaves a server no message: it goes not with " + to_string(method));
-    r.transport = chosen;
-    return r;
 }
 
 }  // namespace
@@ -218,7 +257,9 @@ std::string priced(std::string const& method, laconic::two_way_cost const& cost)
 std::string text_of(std::string const& method) { return to_string(laconic::parse_method<double>(method)); }
 
 void check(std::string const& method, contest const& on, std::string const& collective) {
-    auto const r = composed(laconic::parse_method<double>(method), on, collective, 0);
+    auto const chosen = laconic::parse_method<double>(method);
+    if (chosen.has_loop()) return check_loop(chosen, on, collective);
+    auto const r = composed(chosen, on, collective, 0);
     auto const d = on.constants.dimension;
     r.compressor.check(d);
     laconic::transport_for<laconic::any_transport<double>, laconic::any_message<double, laconic::host>>(r.transport, d,
@@ -234,11 +275,7 @@ result run(std::string const& method, contest const& on, settings const& how, pr
     auto const chosen = laconic::parse_method<double>(method);
     out.method = to_string(chosen);
     auto const begin = std::chrono::steady_clock::now();
-    auto const body = [&](auto& comm) {
-        auto recursion = composed(chosen, on, how.collective, comm.rank());
-        if (comm.rank() == 0 || how.job) out.step = recursion.scale * recursion.step.rate();
-        run_rank(std::move(recursion), on, how, show, comm, out);
-    };
+    auto const body = [&](auto& comm) { run_rank(chosen, on, how, show, comm, out); };
     if (how.job)
         body(*how.job);
     else if (how.at_once == 1)

@@ -17,6 +17,7 @@
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/descent.hpp"
+#include "laconic/loop.hpp"
 #include "laconic/run_settings.hpp"
 
 namespace laconic {
@@ -62,7 +63,9 @@ consteval bool can_descend() {
         using number = std::remove_reference_t<decltype(*std::declval<X&>().data())>;
         static_assert(Scalar<T>, "x holds neither float nor double");
         static_assert(!std::is_const_v<number>, "x is const: descend() moves it");
-        if constexpr (Scalar<number>) {
+        if constexpr (LoopMethod<M, F, metered<C>, number>) {
+            return true;
+        } else if constexpr (Scalar<number>) {
             constexpr bool is_method = Recursion<M> || Method<M, T>;
             static_assert(is_method,
                           "the first argument is no method, such as ef21{top_k{0.01}}, and no recursion: it needs "
@@ -84,24 +87,33 @@ struct no_watch {
     void operator()(auto const&) const {}
 };
 
-template <class R, class F, class C, class X, class Watch>
-run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
-    using T = element_of<X>;
+// f, as run's trace has it: the mean over the ranks of what each calls its value.
+template <class L, class At, class C>
+double value_for_trace([[maybe_unused]] L& run, [[maybe_unused]] At const& now, [[maybe_unused]] C& comm) {
+    if constexpr (EvaluatesTogether<L, C>)
+        return run.value_at_mean(comm);
+    else
+        return static_cast<double>(now.value());
+}
+
+// Runs the loop that start(metered communicator) returns.
+template <class Start, class C, class Watch>
+run_result run_loop(Start start, C& comm, run_settings how, Watch watch) {
     if (how.check_every == 0) throw argument_error("check_every = 0: a run cannot be checked every 0 rounds");
     auto const begin = std::chrono::steady_clock::now();
     metered<C> counted(comm);
-    descent<R, F, metered<C>, T> run(std::move(method), objective, counted, view(x), how.seed, {}, how.positions);
+    auto run = start(counted);
+    static_assert(Loop<decltype(run)>);
     if (!how.resume_from.empty()) run.restore(how.resume_from);
     auto&& uncounted_comm = uncounted(comm);
     // Ranks with other settings would wait for each other in different collective calls.
-    require_agreement(uncounted_comm, {{"the round to start from", run.rounds()},
-                                       {"the iterate to start from", digest(std::as_bytes(run.x()))},
-                                       {"the rounds", how.rounds},
-                                       {"the limit of bits", how.bits},
-                                       {"the target", how.target},
-                                       {"the limit of seconds", how.seconds},
-                                       {"the rounds between checks", how.check_every},
-                                       {"the trace", how.trace ? "kept" : "none"}});
+    agreed_items items{{"the round to start from", run.rounds()}, {"the rounds", how.rounds},
+                       {"the limit of bits", how.bits},           {"the target", how.target},
+                       {"the limit of seconds", how.seconds},     {"the rounds between checks", how.check_every},
+                       {"the trace", how.trace ? "kept" : "none"}};
+    if constexpr (!HoldsOwnIterates<decltype(run)>)
+        items.add({"the iterate to start from", digest(std::as_bytes(run.x()))});
+    require_agreement(uncounted_comm, items);
     bool const limited = how.trace != nullptr || how.bits < std::numeric_limits<double>::infinity() ||
                          how.target > -std::numeric_limits<double>::infinity() ||
                          how.seconds < std::numeric_limits<double>::infinity();
@@ -122,7 +134,8 @@ run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settin
         if (limited && (last || run.rounds() % how.check_every == 0)) {
             std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - begin;
             auto const m = detail::share_progress(
-                uncounted_comm, run.rounds(), now.value(), 8.0 * static_cast<double>(counted.bytes_sent()),
+                uncounted_comm, run.rounds(), value_for_trace(run, now, uncounted_comm),
+                8.0 * static_cast<double>(counted.bytes_sent()),
                 8.0 * static_cast<double>(counted.bytes_received() + counted.bytes_broadcast()), passed.count());
             if (how.trace) how.trace->push_back(m);
             if (m.value <= how.target) return {run.rounds(), stop_reason::target};
@@ -134,13 +147,23 @@ run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settin
     }
 }
 
+template <class R, class F, class C, class X, class Watch>
+run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settings const& how, Watch watch) {
+    auto const start = [&](metered<C>& counted) {
+        return descent<R, F, metered<C>, element_of<X>>(std::move(method), objective, counted, view(x), how.seed, {},
+                                                        how.positions);
+    };
+    return run_loop(start, comm, how, std::move(watch));
+}
+
 }  // namespace detail
 
 /// Runs a named method, with its parameters from the constants p of the problem; where p lacks this rank's own
 /// smoothness, the objective's is used. It moves x in place; every rank calls it with the same arguments but its own
-/// objective. It calls `watch(observation)` before each round, and once after the last; where that returns a bool,
-/// false stops the run, and all ranks must return the same. `watch(observation, descent)` also has access to the loop,
-/// such as to save it. Throws what descent throws; argument_error for a check_every of 0.
+/// objective. A method that is no recursion has its own loop (loop.hpp), which may give each rank an x of its own. It
+/// calls `watch(observation)` before each round, and once after the last; where that returns a bool, false stops the
+/// run, and all ranks must return the same. `watch(observation, loop)` also has access to the loop, such as to save it.
+/// Throws what the loop throws; argument_error for a check_every of 0.
 template <class M, class F, class X, class C, class Watch>
 run_result descend(M const& method, problem p, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
     if constexpr (!detail::can_descend<M, F, X, C>()) {
@@ -148,8 +171,17 @@ run_result descend(M const& method, problem p, F const& objective, X& x, C& comm
     } else {
         if constexpr (detail::has_constants<F>())
             if (p.own_smoothness == 0) p.own_smoothness = objective.smoothness();
-        return detail::run_recursion(method.template compose<element_of<X>, host>(p), objective, x, comm, how,
-                                     std::move(watch));
+        if constexpr (LoopMethod<M, F, metered<C>, element_of<X>>) {
+            auto const start = [&](metered<C>& counted) {
+                return method.start(p, objective, counted, view(x), how.seed);
+            };
+            if (detail::has_loop(method)) return detail::run_loop(start, comm, how, std::move(watch));
+        }
+        if constexpr (Method<M, element_of<X>>)
+            return detail::run_recursion(method.template compose<element_of<X>, host>(p), objective, x, comm, how,
+                                         std::move(watch));
+        else
+            return {};
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
@@ -11,6 +12,9 @@
 #include "laconic/method/diana.hpp"
 #include "laconic/method/dual_averaging.hpp"
 #include "laconic/method/ef_sgd.hpp"
+#include "laconic/run.hpp"
+#include "support/pulled_left.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 
@@ -52,4 +56,27 @@ TEST_CASE("a method around one that is chosen at run time: its answer, and the p
     CHECK_THROWS_WITH_AS((twice.compose<double, host>(some_problem)),
                          doctest::Contains("the method has a transport of its own: served(natural, memory"),
                          argument_error);
+}
+
+TEST_CASE("a method with a loop of its own makes it, and has no recursion") {
+    any_method<> const m = toys::pulled_left{0.25};
+    CHECK(to_string(m) == "pulled_left(share=0.25)");
+    CHECK(m.has_loop());
+    CHECK_FALSE(any_method<>(gd{}).has_loop());
+    CHECK_THROWS_WITH_AS((m.compose<double, host>(some_problem)),
+                         "pulled_left(share=0.25) is no recursion: it makes its own loop", argument_error);
+    auto const f = toys::random_ridges(3, 4, 1, 2);
+    threads::run(3, [&](threads::member& comm) {
+        auto const me = std::size_t(comm.rank());
+        std::vector<double> x(4, double(me)), y = x;
+        descend(toys::pulled_left{0.25}, f[me], x, comm, {.rounds = 5});
+        any_objective<> const g(f[me]);
+        CHECK(descend(m, g, y, comm, {.rounds = 5}).rounds == 5);
+        CHECK(x == y);
+        std::vector<double> z(4);
+        descend(any_method<>(gd{}), g, z, comm, {.rounds = 5});
+        any_communicator handle(comm);
+        CHECK_THROWS_WITH_AS(any_method<>(gd{}).start(some_problem, g, handle, std::span(z), 0),
+                             "gd is a recursion: descend() and descent run it", argument_error);
+    });
 }

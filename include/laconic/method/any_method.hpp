@@ -2,10 +2,15 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
+#include "laconic/any/communicator.hpp"
+#include "laconic/any/loop.hpp"
+#include "laconic/any/objective.hpp"
 #include "laconic/any/recursion.hpp"
 #include "laconic/any/transport.hpp"
 #include "laconic/core/text.hpp"
@@ -16,7 +21,13 @@
 
 namespace laconic {
 
-/// A method that is chosen at run time: it fills in an any_recursion, for vectors of T on the host.
+namespace detail {
+template <class M, class T>
+concept ChosenLoopMethod = LoopMethod<M, any_objective<T>, any_communicator, T>;
+}
+
+/// A method that is chosen at run time, for vectors of T on the host: it fills in an any_recursion; or, where it is no
+/// recursion, makes an any_loop.
 template <Scalar T = double>
 class any_method {
   public:
@@ -25,7 +36,7 @@ class any_method {
     /// Gradient descent.
     any_method() : any_method(gd{}) {}
     template <class M>
-    requires(!std::same_as<M, any_method> && Method<M, T, host>)
+    requires(!std::same_as<M, any_method> && (Method<M, T, host> || detail::ChosenLoopMethod<M, T>))
         any_method(M method)  // NOLINT: implicit, like that of std::function
         : held_(std::make_shared<model<M> const>(std::move(method))) {}
 
@@ -39,12 +50,22 @@ class any_method {
         return held_->compose(p, prox, beta);
     }
 
+    /// Whether it makes a loop of its own: then compose() throws argument_error, and only then start() does not.
+    bool has_loop() const { return held_->has_loop(); }
+    any_loop<T> start(problem const& p, any_objective<T> const& f, any_communicator comm, std::span<T> x,
+                      std::uint64_t seed) const {
+        return held_->start(p, f, comm, x, seed);
+    }
+
     friend std::string to_string(any_method const& m) { return m.held_->name(); }
 
   private:
     struct face {
         virtual ~face() = default;
         virtual any_recursion<T> compose(problem const& p, elastic_net const& prox, double beta) const = 0;
+        virtual bool has_loop() const = 0;
+        virtual any_loop<T> start(problem const& p, any_objective<T> const& f, any_communicator comm, std::span<T> x,
+                                  std::uint64_t seed) const = 0;
         virtual std::string name() const = 0;
     };
     template <class M>
@@ -53,7 +74,9 @@ class any_method {
         explicit model(M m) : inside(std::move(m)) {}
 
         any_recursion<T> compose(problem const& p, elastic_net const& prox, double beta) const override {
-            if constexpr (requires { inside.compose(p, prox); }) {  // a method around an any_method
+            if constexpr (!Method<M, T, host>) {
+                throw argument_error(detail::concat({name(), " is no recursion: it makes its own loop"}));
+            } else if constexpr (requires { inside.compose(p, prox); }) {  // a method around an any_method
                 if (beta != 0)
                     throw argument_error(detail::concat({name(), ": the momentum belongs to the method inside"}));
                 auto const r = inside.compose(p, prox);
@@ -70,6 +93,15 @@ class any_method {
                     throw argument_error(detail::concat({name(), ": its step has no form with momentum"}));
                 }
             }
+        }
+        bool has_loop() const override { return !Method<M, T, host>; }
+        any_loop<T> start([[maybe_unused]] problem const& p, [[maybe_unused]] any_objective<T> const& f,
+                          [[maybe_unused]] any_communicator comm, [[maybe_unused]] std::span<T> x,
+                          [[maybe_unused]] std::uint64_t seed) const override {
+            if constexpr (Method<M, T, host>)
+                throw argument_error(detail::concat({name(), " is a recursion: descend() and descent run it"}));
+            else
+                return {comm, [&](any_communicator& handle) { return inside.start(p, f, handle, x, seed); }};
         }
         std::string name() const override { return to_string(inside); }
 
